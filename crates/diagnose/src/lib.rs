@@ -1,0 +1,15 @@
+//! Facts of a run to what `check` says: peak, breakdown, sites, growth, findings.
+//!
+//! # Design constraints
+//! - Pure: no files, no clock, no environment. The same case gives the same report.
+//! - Measured or silent: a finding is made only from numbers of this run, and carries them.
+//! - What the trace does not account for is called unattributed, never spread over what it does.
+
+mod case;
+mod check;
+mod measure;
+mod rules;
+mod verdict;
+
+pub use case::Case;
+pub use check::check;

@@ -1,0 +1,151 @@
+//! Memory that each step leaves behind, and who made it.
+
+use std::collections::BTreeMap;
+
+use report::{Contents, Growth, Location, Peak};
+use trace::run::DeviceStats;
+use trace::{Bytes, Record};
+
+use super::view::View;
+
+/// What a line made in one step that was still alive after the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Survivors {
+    /// The user's line.
+    pub(crate) location: Location,
+    /// How many bytes.
+    pub(crate) bytes: Bytes,
+    /// In how many allocations.
+    pub(crate) count: u64,
+}
+
+/// The growth of `view`'s device, if it grows steadily; `usable` is what the program may take of it.
+pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
+    let after = allocated_after_steps(view);
+    let (first_step, rises) = steady_rises(&after)?;
+    let bytes_per_step = median(rises)?;
+    Some(Growth {
+        bytes_per_step,
+        first_step,
+        full_at_step: full_at(view, peak, usable, bytes_per_step),
+        location: survivors(view).into_iter().next().map(|most| most.location),
+    })
+}
+
+/// What was allocated after each step, in order.
+fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
+    let on_device = |devices: &[DeviceStats]| {
+        let stats = devices.iter().find(|stats| stats.device == view.device.0)?;
+        Some(Bytes(stats.allocated_bytes))
+    };
+    let steps = view
+        .process
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Step { step, devices } => Some((*step, on_device(devices)?)),
+            _ => None,
+        });
+    steps.collect()
+}
+
+/// By how much each step left more behind than the one before, and the first such step; `None` unless all of them did.
+///
+/// The first step also makes what stays for good (optimizer state, workspaces), so its successor is compared with it
+/// only where there are no more than three steps, and then the two rises must be the same.
+fn steady_rises(after: &[(u32, Bytes)]) -> Option<(u32, Vec<Bytes>)> {
+    let warm = if after.len() > 3 { &after[1..] } else { after };
+    let rises: Vec<Bytes> = warm.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
+    let first = warm.get(1)?.0;
+    let same = rises.windows(2).all(|pair| pair[0] == pair[1]);
+    let steady = rises.len() >= 2 && !rises.contains(&Bytes::ZERO) && (after.len() > 3 || same);
+    steady.then_some((first, rises))
+}
+
+fn median(mut rises: Vec<Bytes>) -> Option<Bytes> {
+    rises.sort_unstable();
+    rises.get(rises.len() / 2).copied()
+}
+
+/// The first step whose peak exceeds `usable`, if the peak of the trace rises by `rise` a step from where it was.
+fn full_at(view: &View, peak: &Peak, usable: Bytes, rise: Bytes) -> Option<u32> {
+    let from = peak.place.step.or_else(|| last_step(view))?;
+    let room = usable - peak.usage.allocated_bytes;
+    let more = room.0.checked_div(rise.0)?.checked_add(1)?;
+    from.checked_add(u32::try_from(more).ok()?)
+}
+
+fn last_step(view: &View) -> Option<u32> {
+    allocated_after_steps(view).last().map(|(step, _)| *step)
+}
+
+/// What one step made that was still alive when the step after it had ended, by the user's line, most bytes first.
+///
+/// Looked at is the last step that has a whole step after it. What stays by design is not counted.
+pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
+    let Some(step) = last_step(view).and_then(|last| last.checked_sub(1)) else {
+        return Vec::new();
+    };
+    let after = view.first_event(|mark| mark.step > step + 1);
+    let mut lines: BTreeMap<Location, (Bytes, u64)> = BTreeMap::new();
+    for (life, contents) in view.found.list.iter().zip(&view.contents) {
+        let begun = view
+            .mark(life.allocation.event)
+            .is_some_and(|mark| mark.step == step);
+        let alive = life.free_requested.is_none_or(|freed| freed >= after);
+        let line = (begun && alive && !stays(*contents)).then(|| view.own_line(view.stack(life)));
+        if let Some(line) = line.flatten() {
+            let entry = lines.entry(line).or_default();
+            *entry = (entry.0 + life.allocation.block, entry.1 + 1);
+        }
+    }
+    let survivors = lines
+        .into_iter()
+        .map(|(location, (bytes, count))| Survivors {
+            location,
+            bytes,
+            count,
+        });
+    let mut survivors: Vec<Survivors> = survivors.collect();
+    survivors.sort_by_key(|line| std::cmp::Reverse(line.bytes));
+    survivors
+}
+
+/// What a program keeps for good.
+fn stays(contents: Contents) -> bool {
+    matches!(
+        contents,
+        Contents::Parameters
+            | Contents::Gradients
+            | Contents::OptimizerState
+            | Contents::Buffers
+            | Contents::Workspaces
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rises(after: &[u64]) -> Option<(u32, Vec<u64>)> {
+        let after: Vec<(u32, Bytes)> = (1..).zip(after.iter().copied().map(Bytes)).collect();
+        let (first, rises) = steady_rises(&after)?;
+        Some((first, rises.into_iter().map(|rise| rise.0).collect()))
+    }
+
+    #[test]
+    fn only_what_every_step_adds_to_is_growth() {
+        let cases: [(&[u64], Option<(u32, Vec<u64>)>); 7] = [
+            (&[], None),
+            (&[10, 20], None),
+            (&[10, 20, 30], Some((2, vec![10, 10]))),
+            (&[10, 90, 100], None),
+            (&[10, 90, 100, 120], Some((3, vec![10, 20]))),
+            (&[10, 90, 100, 100], None),
+            (&[10, 90, 100, 95], None),
+        ];
+        for (after, expected) in cases {
+            assert_eq!(rises(after), expected, "{after:?}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is live at one event after another: one walk for all questions of "which allocation is at this address now".
+
+use std::collections::BTreeMap;
+
+use trace::{Address, EventIndex, Lifetime};
+
+use super::view::View;
+
+/// The live allocations just before an event, by address.
+pub(super) struct Live<'a> {
+    view: &'a View<'a>,
+    at: EventIndex,
+    /// Start address to end address and place in the view's list.
+    blocks: BTreeMap<u64, (u64, usize)>,
+    /// The next allocation of the list to begin.
+    next: usize,
+    /// Which allocation ends at which event.
+    ends: BTreeMap<EventIndex, usize>,
+}
+
+impl<'a> Live<'a> {
+    /// Stands before the first event.
+    pub(super) fn new(view: &'a View<'a>) -> Live<'a> {
+        let lives = view.found.list.iter().enumerate();
+        let end = |(index, life): (usize, &Lifetime)| Some((life.free_requested?, index));
+        Live {
+            view,
+            at: EventIndex(0),
+            blocks: BTreeMap::new(),
+            next: 0,
+            ends: lives.filter_map(end).collect(),
+        }
+    }
+
+    /// Goes on until just before the first event that `reached` holds of, or to the end. Never goes back.
+    pub(super) fn advance(&mut self, reached: impl Fn(&View, EventIndex) -> bool) {
+        while self.at < self.view.end() && !reached(self.view, self.at) {
+            self.step();
+        }
+    }
+
+    /// The place in the list of the allocation that `address` lies in: a storage may begin inside one.
+    pub(super) fn holder(&self, address: Address) -> Option<usize> {
+        let (_, &(end, index)) = self.blocks.range(..=address.0).next_back()?;
+        (address.0 < end).then_some(index)
+    }
+
+    fn step(&mut self) {
+        let begun = self.view.found.list.get(self.next);
+        if let Some(block) = begun
+            .map(|life| life.allocation)
+            .filter(|block| block.event == self.at)
+        {
+            let end = block.address.0.saturating_add(block.block.0);
+            self.blocks.insert(block.address.0, (end, self.next));
+            self.next += 1;
+        }
+        if let Some(life) = self
+            .ends
+            .get(&self.at)
+            .and_then(|&ended| self.view.found.list.get(ended))
+        {
+            self.blocks.remove(&life.allocation.address.0);
+        }
+        self.at = EventIndex(self.at.0 + 1);
+    }
+}

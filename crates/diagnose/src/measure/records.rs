@@ -1,0 +1,104 @@
+//! Look-ups in what the agent and the phantom wrote.
+
+use trace::run::DeviceStats;
+use trace::{DeviceIndex, PhantomRecord, Process, Record, Run};
+
+/// The script's folder; empty where the process record is missing.
+pub(crate) fn script_dir(process: &Process) -> &str {
+    let dir = |record| match record {
+        &Record::Process { ref script_dir, .. } => Some(script_dir.as_str()),
+        _ => None,
+    };
+    process.records.iter().find_map(dir).unwrap_or_default()
+}
+
+/// PyTorch's version.
+pub(crate) fn torch(run: &Run) -> Option<&str> {
+    records(run).find_map(|record| match record {
+        Record::Process { torch, .. } => Some(torch.as_str()),
+        _ => None,
+    })
+}
+
+/// The agent's records of all processes.
+pub(crate) fn records(run: &Run) -> impl Iterator<Item = &Record> {
+    run.processes.iter().flat_map(|process| &process.records)
+}
+
+/// The phantom's records of all processes.
+pub(crate) fn phantom_records(run: &Run) -> impl Iterator<Item = &PhantomRecord> {
+    run.processes.iter().flat_map(|process| &process.phantom)
+}
+
+/// How the process ended: the reason, and the optimizer steps done.
+pub(crate) fn end(process: &Process) -> Option<(&str, u32)> {
+    process
+        .records
+        .iter()
+        .rev()
+        .find_map(|record| match record {
+            Record::End { reason, steps, .. } => Some((reason.as_str(), *steps)),
+            _ => None,
+        })
+}
+
+/// Whether an out-of-memory error ended the process, or may have: one was raised and no end was noted.
+pub(crate) fn ended_by_oom(process: &Process) -> bool {
+    let error = process
+        .records
+        .iter()
+        .rev()
+        .find_map(|record| match record {
+            Record::Error { oom, .. } => Some(*oom),
+            _ => None,
+        });
+    error.unwrap_or_else(|| end(process).is_none() && last_oom(process).is_some())
+}
+
+/// The last `oom` record.
+pub(crate) fn last_oom(process: &Process) -> Option<&Record> {
+    let mut records = process.records.iter().rev();
+    records.find(|record| matches!(record, Record::Oom { .. }))
+}
+
+/// Optimizer steps done.
+pub(crate) fn steps(process: &Process) -> u32 {
+    let counted = process.records.iter().filter_map(|record| match record {
+        Record::Step { step, .. } => Some(*step),
+        Record::End { steps, .. } => Some(*steps),
+        _ => None,
+    });
+    counted.max().unwrap_or_default()
+}
+
+/// What `memory_stats` said of `device`, oldest first.
+pub(crate) fn stats(process: &Process, device: DeviceIndex) -> impl Iterator<Item = &DeviceStats> {
+    let all = process.records.iter().flat_map(|record| match record {
+        Record::Step { devices, .. } | Record::End { devices, .. } => devices.as_slice(),
+        Record::Oom { stats, .. } => std::slice::from_ref(stats),
+        _ => &[],
+    });
+    all.filter(move |stats| stats.device == device.0)
+}
+
+/// The devices that the process used, in order.
+pub(crate) fn devices(process: &Process) -> Vec<DeviceIndex> {
+    let noted = process.records.iter().flat_map(|record| match record {
+        Record::Step { devices, .. } | Record::End { devices, .. } => devices.as_slice(),
+        Record::Oom { stats, .. } => std::slice::from_ref(stats),
+        _ => &[],
+    });
+    let mut devices: Vec<DeviceIndex> = noted.map(|stats| DeviceIndex(stats.device)).collect();
+    let traces = process
+        .snapshot
+        .iter()
+        .flat_map(|snapshot| (0..).zip(&snapshot.traces));
+    devices.extend(
+        traces
+            .filter(|(_, trace)| !trace.is_empty())
+            .map(|(index, _)| DeviceIndex(index)),
+    );
+    devices.sort_unstable();
+    devices.dedup();
+    devices
+}

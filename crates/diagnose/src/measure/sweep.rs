@@ -1,0 +1,35 @@
+//! What the peak would have been if some allocations had cost less: the reckoning behind estimates.
+
+use trace::{Bytes, EventIndex, Lifetime};
+
+use super::view::View;
+
+/// The largest sum of live blocks over the history without those that `left_out` holds of.
+///
+/// Exact for allocations that are not made at all; what their absence would change elsewhere is not modelled.
+pub(crate) fn peak_without(view: &View, left_out: impl Fn(usize, &Lifetime) -> bool) -> Bytes {
+    let mut changes: Vec<(EventIndex, bool, Bytes)> = Vec::new();
+    for (index, life) in view.found.list.iter().enumerate() {
+        if left_out(index, life) {
+            continue;
+        }
+        let block = life.allocation.block;
+        changes.push((life.allocation.event, true, block));
+        changes.extend(life.free_requested.map(|event| (event, false, block)));
+    }
+    changes.sort_unstable();
+    highest(&changes)
+}
+
+fn highest(changes: &[(EventIndex, bool, Bytes)]) -> Bytes {
+    let (mut now, mut most) = (Bytes::ZERO, Bytes::ZERO);
+    for &(_, begins, block) in changes {
+        if begins {
+            now += block;
+        } else {
+            now -= block;
+        }
+        most = most.max(now);
+    }
+    most
+}

@@ -1,0 +1,207 @@
+//! One device of one process, with its history walked once: what every measure looks at.
+
+use report::{Contents, Location, Place, SiteFrame};
+use trace::{
+    Allocations, Bytes, DeviceIndex, Event, EventIndex, Lifetime, Mark, Process, StackId,
+    StackTable, allocations,
+};
+
+use super::contents::{classify, spans};
+use super::own::is_own;
+use super::records::script_dir;
+
+/// How many frames of a stack are kept in a report.
+const FRAMES: usize = 6;
+
+/// A device's history and what is in it.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    /// Whose.
+    pub(crate) process: &'a Process,
+    /// Which device.
+    pub(crate) device: DeviceIndex,
+    /// Its history.
+    pub(crate) events: &'a [Event],
+    /// The history's allocations.
+    pub(crate) found: Allocations,
+    /// What each of them holds, in the order of `found.list`.
+    pub(crate) contents: Vec<Contents>,
+    script_dir: &'a str,
+}
+
+impl<'a> View<'a> {
+    /// Walks the history; without a snapshot there is none.
+    pub(crate) fn new(process: &'a Process, device: DeviceIndex) -> View<'a> {
+        let snapshot = process.snapshot.as_ref();
+        let trace = snapshot.and_then(|snapshot| snapshot.traces.get(device.0 as usize));
+        let events = trace.map_or(&[][..], Vec::as_slice);
+        let found = snapshot.map(|snapshot| allocations(events, &snapshot.settings));
+        let mut view = View {
+            process,
+            device,
+            events,
+            found: found.unwrap_or_default(),
+            contents: Vec::new(),
+            script_dir: script_dir(process),
+        };
+        view.contents = classify(&view, &spans(&view));
+        view
+    }
+
+    /// The mark in force at an event, where the agent had set one.
+    pub(crate) fn mark(&self, event: EventIndex) -> Option<&'a Mark> {
+        let index = self.events.get(event.0 as usize)?.mark?;
+        self.process.snapshot.as_ref()?.marks.get(index as usize)
+    }
+
+    /// The first event from which on `reached` holds of the mark, else the end of the history.
+    pub(crate) fn first_event(&self, reached: impl Fn(&Mark) -> bool) -> EventIndex {
+        let mut events = (0..).map(EventIndex).take(self.events.len());
+        let found = events.find(|&event| self.mark(event).is_some_and(&reached));
+        found.unwrap_or(self.end())
+    }
+
+    /// One past the last event.
+    pub(crate) fn end(&self) -> EventIndex {
+        EventIndex(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
+    }
+
+    /// When an event was.
+    pub(crate) fn place(&self, event: EventIndex) -> Place {
+        self.mark(event).map_or_else(Place::default, |mark| Place {
+            step: Some(mark.step),
+            phase: Some(mark.phase),
+            module: Some(mark.module.clone()).filter(|module| !module.is_empty()),
+        })
+    }
+
+    /// The allocations that are live right after `event`, each with what it holds.
+    pub(crate) fn live_after(
+        &self,
+        event: EventIndex,
+    ) -> impl Iterator<Item = (&Lifetime, Contents)> {
+        let all = self.found.list.iter().zip(self.contents.iter().copied());
+        all.filter(move |(life, _)| life.is_live_after(event))
+    }
+
+    /// The bytes of what is live right after `event` and holds `contents`.
+    pub(crate) fn live_bytes(&self, event: EventIndex, contents: Contents) -> Bytes {
+        let live = self.live_after(event).filter(|&(_, held)| held == contents);
+        live.map(|(life, _)| life.allocation.block).sum()
+    }
+
+    /// The stack that made an allocation.
+    pub(crate) fn stack(&self, life: &Lifetime) -> StackId {
+        let event = self.events.get(life.allocation.event.0 as usize);
+        event.map_or(StackId::EMPTY, |event| event.stack)
+    }
+
+    /// The innermost line of the user's own code in `stack`.
+    pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
+        let mut frames = self.stacks()?.frames(stack);
+        let frame = frames.find(|frame| is_own(&frame.file, self.script_dir))?;
+        Some(Location {
+            file: frame.file.clone(),
+            line: frame.line,
+            column: None,
+        })
+    }
+
+    /// The frames of `stack` that say most, innermost first: those up to the user's own line, shortened inside torch.
+    pub(crate) fn frames(&self, stack: StackId) -> Vec<SiteFrame> {
+        let Some(stacks) = self.stacks() else {
+            return Vec::new();
+        };
+        let all: Vec<SiteFrame> = stacks
+            .frames(stack)
+            .map(|frame| self.site_frame(frame))
+            .collect();
+        shortened(all)
+    }
+
+    fn site_frame(&self, frame: &trace::Frame) -> SiteFrame {
+        SiteFrame {
+            function: frame.function.clone(),
+            file: frame.file.clone(),
+            line: frame.line,
+            own: is_own(&frame.file, self.script_dir),
+        }
+    }
+
+    fn stacks(&self) -> Option<&'a StackTable> {
+        self.process
+            .snapshot
+            .as_ref()
+            .map(|snapshot| &snapshot.stacks)
+    }
+}
+
+/// At most [`FRAMES`] frames. The user's own line stays; torch's module-call machinery goes first, then what is furthest out.
+fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
+    if frames.len() > FRAMES {
+        frames.retain(|frame| !is_machinery(frame));
+    }
+    let own = frames
+        .iter()
+        .position(|frame| frame.own)
+        .unwrap_or_default();
+    if own >= FRAMES {
+        frames.drain(FRAMES - 1..own);
+    }
+    frames.truncate(FRAMES);
+    frames
+}
+
+/// `Module.__call__` and what stands between it and `forward`: two frames per module that say nothing.
+fn is_machinery(frame: &SiteFrame) -> bool {
+    matches!(frame.function.as_str(), "_call_impl" | "_wrapped_call_impl")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str, own: bool) -> SiteFrame {
+        SiteFrame {
+            function: function.to_owned(),
+            file: String::new(),
+            line: 1,
+            own,
+        }
+    }
+
+    fn names(frames: &[&str], own: &str) -> Vec<String> {
+        let frames = frames
+            .iter()
+            .map(|name| frame(name, *name == own))
+            .collect();
+        shortened(frames)
+            .into_iter()
+            .map(|frame| frame.function)
+            .collect()
+    }
+
+    #[test]
+    fn long_stacks_keep_the_innermost_frames_and_the_users_own() {
+        let long = [
+            "a",
+            "_call_impl",
+            "b",
+            "c",
+            "d",
+            "e",
+            "f",
+            "g",
+            "own",
+            "main",
+        ];
+        let cases: [(&[&str], &str, &[&str]); 3] = [
+            (&["a", "own", "main"], "own", &["a", "own", "main"]),
+            (&long, "own", &["a", "b", "c", "d", "e", "own"]),
+            (&long, "none", &["a", "b", "c", "d", "e", "f"]),
+        ];
+        for (frames, own, kept) in cases {
+            assert_eq!(names(frames, own), kept);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `one-huge-request`: one request is larger than all that could ever be free.
+
+use report::{Contents, Finding, RuleId, Severity};
+use trace::Bytes;
+
+use super::{Facts, bytes};
+
+/// What no earlier freeing gives back.
+const PERSISTENT: [Contents; 4] = [
+    Contents::Parameters,
+    Contents::Gradients,
+    Contents::OptimizerState,
+    Contents::Buffers,
+];
+
+pub(super) fn find(facts: &Facts) -> Vec<Finding> {
+    let report = facts.report;
+    let Some(oom) = &report.oom else {
+        return Vec::new();
+    };
+    let kept: Bytes = PERSISTENT
+        .iter()
+        .map(|&contents| report.breakdown.bytes_of(contents))
+        .sum();
+    let most = report.gpu.usable_bytes - kept;
+    if oom.requested_bytes <= most {
+        return Vec::new();
+    }
+    let evidence = vec![
+        bytes(
+            "requested",
+            oom.requested_bytes,
+            "the allocator's out-of-memory observer",
+        ),
+        bytes(
+            "device less context",
+            report.gpu.usable_bytes,
+            "the GPU's profile",
+        ),
+        bytes(
+            "parameters, gradients, optimizer state, buffers",
+            kept,
+            "breakdown at the peak",
+        ),
+    ];
+    vec![Finding {
+        rule: RuleId("one-huge-request"),
+        severity: Severity::Error,
+        message: format!(
+            "one request for {} is larger than the {most} that could ever be free",
+            oom.requested_bytes
+        ),
+        location: oom.location.clone(),
+        evidence,
+        remedies: Vec::new(),
+    }]
+}

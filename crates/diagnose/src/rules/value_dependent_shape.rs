@@ -1,0 +1,31 @@
+//! `value-dependent-shape`: the size of a result depends on values, which a dry run does not compute.
+
+use report::{Evidence, Finding, RuleId, Severity, Value, ValueShape};
+
+use super::{Facts, count};
+
+pub(super) fn find(facts: &Facts) -> Vec<Finding> {
+    facts.report.value_shapes.iter().map(finding).collect()
+}
+
+fn finding(shape: &ValueShape) -> Finding {
+    let share = format!("{} % of the elements", shape.fraction * 100.0);
+    Finding {
+        rule: RuleId("value-dependent-shape"),
+        severity: Severity::Info,
+        message: format!(
+            "the result of {} depends on values: {share} were assumed to be selected",
+            shape.op
+        ),
+        location: Some(shape.location.clone()),
+        evidence: vec![
+            count("calls", shape.count, "the agent"),
+            Evidence {
+                what: "assumed".to_owned(),
+                value: Value::Text(share),
+                source: "OOMPH_FRACTION",
+            },
+        ],
+        remedies: Vec::new(),
+    }
+}

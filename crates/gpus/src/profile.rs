@@ -1,0 +1,264 @@
+//! One GPU model: its figures, and where each of them comes from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use trace::Bytes;
+
+/// What the hardware can do, as NVIDIA numbers it; `8.9` is Ada.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComputeCapability {
+    /// The architecture's generation.
+    pub major: u32,
+    /// The variant within it.
+    pub minor: u32,
+}
+
+impl fmt::Display for ComputeCapability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// How a figure came to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Provenance {
+    /// Read by us on that model.
+    Measured,
+    /// Stated by the maker, or printed by somebody's program on that model.
+    Published,
+    /// By a rule, which the source names.
+    Estimated,
+    /// Stated by the user for this invocation.
+    Given,
+}
+
+/// A figure of a profile. Its key is the same in the table and in the text for the phantom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// [`Profile::total_bytes`].
+    TotalBytes,
+    /// [`Profile::context_bytes`].
+    ContextBytes,
+    /// [`Profile::compute_capability`].
+    ComputeCapability,
+    /// [`Profile::multiprocessors`].
+    Multiprocessors,
+    /// [`Profile::l2_bytes`].
+    L2Bytes,
+    /// [`Profile::shared_memory_per_block_bytes`].
+    SharedMemoryPerBlockBytes,
+    /// [`Profile::shared_memory_per_block_optin_bytes`].
+    SharedMemoryPerBlockOptinBytes,
+    /// [`Profile::shared_memory_per_multiprocessor_bytes`].
+    SharedMemoryPerMultiprocessorBytes,
+    /// [`Profile::reserved_shared_memory_per_block_bytes`].
+    ReservedSharedMemoryPerBlockBytes,
+    /// [`Profile::registers_per_multiprocessor`].
+    RegistersPerMultiprocessor,
+    /// [`Profile::threads_per_multiprocessor`].
+    ThreadsPerMultiprocessor,
+    /// [`Profile::blocks_per_multiprocessor`].
+    BlocksPerMultiprocessor,
+    /// [`Profile::clock_khz`].
+    ClockKhz,
+    /// [`Profile::memory_clock_khz`].
+    MemoryClockKhz,
+    /// [`Profile::memory_bus_bits`].
+    MemoryBusBits,
+}
+
+impl Field {
+    /// Every field, in the order in which they are written.
+    pub const ALL: [Field; 15] = [
+        Field::TotalBytes,
+        Field::ContextBytes,
+        Field::ComputeCapability,
+        Field::Multiprocessors,
+        Field::L2Bytes,
+        Field::SharedMemoryPerBlockBytes,
+        Field::SharedMemoryPerBlockOptinBytes,
+        Field::SharedMemoryPerMultiprocessorBytes,
+        Field::ReservedSharedMemoryPerBlockBytes,
+        Field::RegistersPerMultiprocessor,
+        Field::ThreadsPerMultiprocessor,
+        Field::BlocksPerMultiprocessor,
+        Field::ClockKhz,
+        Field::MemoryClockKhz,
+        Field::MemoryBusBits,
+    ];
+
+    /// The name of the field in `gpus.toml` and in `OOMPH_DEVICE`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Field::TotalBytes => "total_bytes",
+            Field::ContextBytes => "context_bytes",
+            Field::ComputeCapability => "compute_capability",
+            Field::Multiprocessors => "multiprocessors",
+            Field::L2Bytes => "l2_bytes",
+            Field::SharedMemoryPerBlockBytes => "shared_memory_per_block_bytes",
+            Field::SharedMemoryPerBlockOptinBytes => "shared_memory_per_block_optin_bytes",
+            Field::SharedMemoryPerMultiprocessorBytes => "shared_memory_per_multiprocessor_bytes",
+            Field::ReservedSharedMemoryPerBlockBytes => "reserved_shared_memory_per_block_bytes",
+            Field::RegistersPerMultiprocessor => "registers_per_multiprocessor",
+            Field::ThreadsPerMultiprocessor => "threads_per_multiprocessor",
+            Field::BlocksPerMultiprocessor => "blocks_per_multiprocessor",
+            Field::ClockKhz => "clock_khz",
+            Field::MemoryClockKhz => "memory_clock_khz",
+            Field::MemoryBusBits => "memory_bus_bits",
+        }
+    }
+}
+
+/// A provenance with the words that name its source.
+pub(crate) type Source = (Provenance, String);
+
+/// What is known of one GPU model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The name of the model, unique in the table.
+    pub name: String,
+    /// What `cudaDeviceProp::name` says: `name`, but where CUDA gives two models one name.
+    pub cuda_name: String,
+    /// Further names by which people ask for it.
+    pub aliases: Vec<String>,
+    /// Device memory as `cudaDeviceProp::totalGlobalMem` states it.
+    pub total_bytes: Bytes,
+    /// What a CUDA context with PyTorch's kernels takes, outside PyTorch's allocator.
+    pub context_bytes: Bytes,
+    /// The compute capability.
+    pub compute_capability: ComputeCapability,
+    /// Number of streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// L2 cache.
+    pub l2_bytes: Bytes,
+    /// Shared memory per block without opt-in.
+    pub shared_memory_per_block_bytes: Bytes,
+    /// Shared memory per block with opt-in.
+    pub shared_memory_per_block_optin_bytes: Bytes,
+    /// Shared memory per multiprocessor.
+    pub shared_memory_per_multiprocessor_bytes: Bytes,
+    /// Shared memory that the driver keeps of every block.
+    pub reserved_shared_memory_per_block_bytes: Bytes,
+    /// 32-bit registers per multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Resident threads per multiprocessor.
+    pub threads_per_multiprocessor: u32,
+    /// Resident blocks per multiprocessor.
+    pub blocks_per_multiprocessor: u32,
+    /// Highest core clock, in kHz.
+    pub clock_khz: u32,
+    /// Memory clock as CUDA states it (half of the data rate of GDDR memory), in kHz.
+    pub memory_clock_khz: u32,
+    /// Width of the memory bus, in bits.
+    pub memory_bus_bits: u32,
+    pub(crate) sources: BTreeMap<Field, Source>,
+}
+
+impl Profile {
+    /// The device memory that is left for PyTorch's allocator.
+    pub fn usable(&self) -> Bytes {
+        self.total_bytes - self.context_bytes
+    }
+
+    /// How a figure came to be known, and from where.
+    pub fn provenance(&self, field: Field) -> (Provenance, &str) {
+        match self.sources.get(&field) {
+            Some((provenance, source)) => (*provenance, source),
+            None => (Provenance::Estimated, "no source is recorded"),
+        }
+    }
+
+    /// The same model with another total, as `--vram` asks.
+    #[must_use]
+    pub fn with_total(&self, total: Bytes) -> Profile {
+        let mut profile = self.clone();
+        profile.total_bytes = total;
+        profile.sources.insert(
+            Field::TotalBytes,
+            (Provenance::Given, "stated by the user".to_owned()),
+        );
+        profile
+    }
+
+    /// The text of the variable `OOMPH_DEVICE`: `key=value` joined by `;`, sizes in plain bytes.
+    pub fn device_variable(&self) -> String {
+        let mut text = format!("name={}", self.cuda_name);
+        for field in Field::ALL {
+            text.push(';');
+            text.push_str(field.key());
+            text.push('=');
+            text.push_str(&self.value(field));
+        }
+        text
+    }
+
+    /// A figure as plain text.
+    fn value(&self, field: Field) -> String {
+        let number = match field {
+            Field::ComputeCapability => return self.compute_capability.to_string(),
+            Field::TotalBytes => self.total_bytes.0,
+            Field::ContextBytes => self.context_bytes.0,
+            Field::Multiprocessors => self.multiprocessors.into(),
+            Field::L2Bytes => self.l2_bytes.0,
+            Field::SharedMemoryPerBlockBytes => self.shared_memory_per_block_bytes.0,
+            Field::SharedMemoryPerBlockOptinBytes => self.shared_memory_per_block_optin_bytes.0,
+            Field::SharedMemoryPerMultiprocessorBytes => {
+                self.shared_memory_per_multiprocessor_bytes.0
+            }
+            Field::ReservedSharedMemoryPerBlockBytes => {
+                self.reserved_shared_memory_per_block_bytes.0
+            }
+            Field::RegistersPerMultiprocessor => self.registers_per_multiprocessor.into(),
+            Field::ThreadsPerMultiprocessor => self.threads_per_multiprocessor.into(),
+            Field::BlocksPerMultiprocessor => self.blocks_per_multiprocessor.into(),
+            Field::ClockKhz => self.clock_khz.into(),
+            Field::MemoryClockKhz => self.memory_clock_khz.into(),
+            Field::MemoryBusBits => self.memory_bus_bits.into(),
+        };
+        number.to_string()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "test")]
+mod tests {
+    use super::*;
+    use crate::find;
+
+    #[test]
+    fn the_device_variable_states_every_figure_of_the_model() {
+        let text = find("a100-sxm4-80gb").unwrap().device_variable();
+        assert!(
+            text.starts_with("name=NVIDIA A100-SXM4-80GB;total_bytes=85167439872;context_bytes="),
+            "{text}"
+        );
+        let expected = "compute_capability=8.0;multiprocessors=108;l2_bytes=41943040;\
+            shared_memory_per_block_bytes=49152;shared_memory_per_block_optin_bytes=166912;\
+            shared_memory_per_multiprocessor_bytes=167936;reserved_shared_memory_per_block_bytes=1024;\
+            registers_per_multiprocessor=65536;threads_per_multiprocessor=2048;blocks_per_multiprocessor=32;\
+            clock_khz=1410000;memory_clock_khz=1593000;memory_bus_bits=5120";
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn two_models_may_share_the_name_that_cuda_gives_them() {
+        let text = find("RTX 3080 12GB").unwrap().device_variable();
+        assert!(text.starts_with("name=NVIDIA GeForce RTX 3080;"), "{text}");
+    }
+
+    #[test]
+    fn a_total_of_the_user_replaces_that_of_the_model_and_says_so() {
+        let card = find("4090").unwrap();
+        let smaller = card.with_total(Bytes::from_gib(16));
+        assert_eq!(smaller.total_bytes, Bytes::from_gib(16));
+        assert_eq!(smaller.provenance(Field::TotalBytes).0, Provenance::Given);
+        assert_eq!(smaller.multiprocessors, card.multiprocessors);
+        assert_eq!(
+            smaller.usable() + smaller.context_bytes,
+            Bytes::from_gib(16)
+        );
+    }
+}

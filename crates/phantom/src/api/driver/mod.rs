@@ -1,0 +1,60 @@
+//! The CUDA driver interface (`libcuda.so.1`), as declared in `cuda.h` of CUDA 13.0: what PyTorch, Triton and
+//! extensions ask for by name.
+
+pub mod context;
+pub mod memory;
+pub mod module;
+pub mod stream;
+pub mod virtual_memory;
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::boundary::{In, Out, Status, export, literal};
+use crate::cuda::{Code, INVALID_VALUE, NOT_SUPPORTED, describe};
+use crate::{api::runtime::device::CUDA_VERSION, resolve};
+
+/// `CUresult`. Unlike the runtime's, a failure leaves nothing behind.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriverStatus(pub i32);
+
+impl Status for DriverStatus {
+    const SUCCESS: DriverStatus = DriverStatus(0);
+    const INVALID: DriverStatus = DriverStatus(1);
+    const INTERNAL: DriverStatus = DriverStatus(999);
+    const UNSUPPORTED: DriverStatus = DriverStatus(801);
+}
+
+impl From<Code> for DriverStatus {
+    fn from(code: Code) -> DriverStatus {
+        DriverStatus(code.0)
+    }
+}
+
+export! { DriverStatus;
+    fn cuInit(_flags: c_uint) { Ok(()) }
+    fn cuDriverGetVersion(version: Out<c_int>) { version.set(CUDA_VERSION) }
+    fn cuGetErrorString(error: DriverStatus, text: Out<*const c_char>) { text.set(literal(describe(Code(error.0)).1)) }
+    fn cuGetErrorName(error: DriverStatus, text: Out<*const c_char>) { text.set(literal(describe(Code(error.0)).0)) }
+    fn cuGetProcAddress(symbol: In<c_char>, found: Out<*const c_void>, _version: c_int, _flags: u64) {
+        find(symbol, found, None)
+    }
+    fn cuGetProcAddress_v2(
+        symbol: In<c_char>, found: Out<*const c_void>, _version: c_int, _flags: u64, status: Out<c_int>,
+    ) {
+        find(symbol, found, Some(status))
+    }
+    fn cuGetExportTable(_table: Out<*const c_void>, _id: *const c_void) { Err(NOT_SUPPORTED.into()) }
+    fn cuProfilerStart() { Ok(()) }
+    fn cuProfilerStop() { Ok(()) }
+}
+
+fn find(symbol: In<c_char>, found: Out<*const c_void>, status: Option<Out<c_int>>) -> Result<(), DriverStatus> {
+    let name = symbol.text().ok_or(INVALID_VALUE)?;
+    let address = resolve::own_symbol(&name);
+    if let Some(status) = status {
+        status.set_if_wanted(c_int::from(address.is_none())); // `CUdriverProcAddressQueryResult`
+    }
+    found.set::<DriverStatus>(address.unwrap_or(std::ptr::null()))?;
+    if address.is_some() { Ok(()) } else { Err(crate::cuda::NOT_FOUND.into()) }
+}

@@ -1,0 +1,257 @@
+//! NVML (`libnvidia-ml.so.1`): what `nvidia-smi`, PyTorch and monitors ask of a device. The numbers are the ledger's.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::boundary::{In, Out, Status, export, literal, status, write_text};
+use crate::cuda::context;
+use crate::{device, ledger};
+
+status! {
+    /// `nvmlReturn_t`.
+    NvmlStatus { success: 0, invalid: 2, internal: 999, unsupported: 3 }
+}
+
+/// `NVML_ERROR_NOT_FOUND`.
+const NOT_FOUND: NvmlStatus = NvmlStatus(6);
+/// `NVML_ERROR_INSUFFICIENT_SIZE`.
+const INSUFFICIENT_SIZE: NvmlStatus = NvmlStatus(7);
+/// Devices are `DEVICE_BASE + device`: pointers to nothing, recognised by value.
+const DEVICE_BASE: usize = 0x0A00_0000;
+/// What no counter says: `NVML_VALUE_NOT_AVAILABLE`.
+const NOT_AVAILABLE: u32 = u32::MAX;
+
+/// `nvmlDevice_t`.
+type Device = *mut c_void;
+
+/// `nvmlMemory_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the header")]
+pub struct Memory {
+    pub total: u64,
+    pub free: u64,
+    pub used: u64,
+}
+
+/// `nvmlMemory_v2_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the header")]
+pub struct MemoryV2 {
+    pub version: c_uint,
+    pub total: u64,
+    pub reserved: u64,
+    pub free: u64,
+    pub used: u64,
+}
+
+/// `nvmlProcessInfo_t` (version 2 and later).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the header")]
+pub struct ProcessInfo {
+    pub pid: c_uint,
+    pub used_gpu_memory: u64,
+    pub gpu_instance_id: c_uint,
+    pub compute_instance_id: c_uint,
+}
+
+/// `nvmlPciInfo_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the header")]
+pub struct PciInfo {
+    pub bus_id_legacy: [u8; 16],
+    pub domain: c_uint,
+    pub bus: c_uint,
+    pub device: c_uint,
+    pub pci_device_id: c_uint,
+    pub pci_subsystem_id: c_uint,
+    pub bus_id: [u8; 32],
+}
+
+/// `nvmlUtilization_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the header")]
+pub struct Utilization {
+    pub gpu: c_uint,
+    pub memory: c_uint,
+}
+
+/// The sentence for a status.
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlErrorString(status: NvmlStatus) -> *const c_char {
+    literal(match status.0 {
+        0 => c"Success",
+        2 => c"Invalid Argument",
+        3 => c"Not Supported",
+        6 => c"Not Found",
+        7 => c"Insufficient Size",
+        _ => c"Unknown Error",
+    })
+}
+
+export! { NvmlStatus;
+    fn nvmlInit() { Ok(()) }
+    fn nvmlInit_v2() { Ok(()) }
+    fn nvmlInitWithFlags(_flags: c_uint) { Ok(()) }
+    fn nvmlShutdown() { Ok(()) }
+    fn nvmlSystemGetDriverVersion(text: Out<c_char>, length: c_uint) {
+        write_text(text, length as usize, "580.82.07"); // the first driver of CUDA 13.0 Update 1
+        Ok(())
+    }
+    fn nvmlSystemGetNVMLVersion(text: Out<c_char>, length: c_uint) {
+        write_text(text, length as usize, "13.580.82.07");
+        Ok(())
+    }
+    fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) { version.set(crate::api::runtime::device::CUDA_VERSION) }
+    fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) { version.set(crate::api::runtime::device::CUDA_VERSION) }
+    fn nvmlDeviceGetCount(count: Out<c_uint>) { count.set(device::count()) }
+    fn nvmlDeviceGetCount_v2(count: Out<c_uint>) { count.set(device::count()) }
+    fn nvmlDeviceGetHandleByIndex(index: c_uint, found: Out<Device>) { by_index(found, index) }
+    fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, found: Out<Device>) { by_index(found, index) }
+    fn nvmlDeviceGetHandleByPciBusId(text: In<c_char>, found: Out<Device>) { by_bus(found, text) }
+    fn nvmlDeviceGetHandleByPciBusId_v2(text: In<c_char>, found: Out<Device>) { by_bus(found, text) }
+    fn nvmlDeviceGetHandleByUUID(text: In<c_char>, found: Out<Device>) {
+        let text = text.text().ok_or(NvmlStatus::INVALID)?;
+        let index = (0..device::count()).find(|&index| uuid_text(index) == text).ok_or(NOT_FOUND)?;
+        by_index(found, index)
+    }
+    fn nvmlDeviceGetIndex(which: Device, index: Out<c_uint>) { index.set(number(which)?) }
+    fn nvmlDeviceGetMinorNumber(which: Device, minor: Out<c_uint>) { minor.set(number(which)?) }
+    fn nvmlDeviceGetName(which: Device, text: Out<c_char>, length: c_uint) {
+        number(which)?;
+        write_text(text, length as usize, &device::profile().name);
+        Ok(())
+    }
+    fn nvmlDeviceGetUUID(which: Device, text: Out<c_char>, length: c_uint) {
+        write_text(text, length as usize, &uuid_text(number(which)?));
+        Ok(())
+    }
+    fn nvmlDeviceGetPciInfo_v3(which: Device, info: Out<PciInfo>) { info.set(pci_info(number(which)?)) }
+    fn nvmlDeviceGetMemoryInfo(which: Device, memory: Out<Memory>) {
+        let (total, used) = totals(number(which)?);
+        memory.set(Memory { total, free: total - used, used })
+    }
+    fn nvmlDeviceGetMemoryInfo_v2(which: Device, memory: Out<MemoryV2>) {
+        let version = memory.cast::<c_uint>().get::<NvmlStatus>()?;
+        let (total, used) = totals(number(which)?);
+        memory.set(MemoryV2 { version, total, reserved: 0, free: total - used, used })
+    }
+    fn nvmlDeviceGetCudaComputeCapability(which: Device, major: Out<c_int>, minor: Out<c_int>) {
+        number(which)?;
+        let (high, low) = device::profile().compute_capability;
+        major.set::<NvmlStatus>(high as c_int)?;
+        minor.set(low as c_int)
+    }
+    fn nvmlDeviceGetUtilizationRates(which: Device, rates: Out<Utilization>) {
+        number(which)?;
+        rates.set(Utilization { gpu: 0, memory: 0 })
+    }
+    fn nvmlDeviceGetTemperature(which: Device, _sensor: c_int, degrees: Out<c_uint>) { number(which)?; degrees.set(30) }
+    fn nvmlDeviceGetPowerUsage(which: Device, milliwatts: Out<c_uint>) { number(which)?; milliwatts.set(0) }
+    fn nvmlDeviceGetComputeRunningProcesses(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
+        processes(which, count, infos)
+    }
+    fn nvmlDeviceGetComputeRunningProcesses_v2(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
+        processes(which, count, infos)
+    }
+    fn nvmlDeviceGetComputeRunningProcesses_v3(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
+        processes(which, count, infos)
+    }
+    fn nvmlDeviceGetGraphicsRunningProcesses_v3(which: Device, count: Out<c_uint>, _infos: Out<ProcessInfo>) {
+        number(which)?;
+        count.set(0)
+    }
+    fn nvmlDeviceGetNvLinkRemoteDeviceType(which: Device, _link: c_uint, _kind: Out<c_int>) {
+        number(which)?;
+        Err(NvmlStatus::UNSUPPORTED)
+    }
+    fn nvmlDeviceGetNvLinkRemotePciInfo_v2(which: Device, _link: c_uint, _info: Out<PciInfo>) {
+        number(which)?;
+        Err(NvmlStatus::UNSUPPORTED)
+    }
+    fn nvmlDeviceGetNvLinkState(which: Device, _link: c_uint, _state: Out<c_int>) {
+        number(which)?;
+        Err(NvmlStatus::UNSUPPORTED)
+    }
+    fn nvmlDeviceGetP2PStatus(which: Device, peer: Device, _index: c_int, status: Out<c_int>) {
+        number(which)?;
+        number(peer)?;
+        status.set(0)
+    }
+    fn nvmlDeviceGetGpuFabricInfoV(which: Device, _info: *mut c_void) {
+        number(which)?;
+        Err(NvmlStatus::UNSUPPORTED)
+    }
+    fn nvmlDeviceGetMigMode(which: Device, current: Out<c_uint>, pending: Out<c_uint>) {
+        number(which)?;
+        current.set_if_wanted(0);
+        pending.set_if_wanted(0);
+        Err(NvmlStatus::UNSUPPORTED)
+    }
+}
+
+fn number(which: Device) -> Result<u32, NvmlStatus> {
+    let index = (which as usize).checked_sub(DEVICE_BASE).ok_or(NvmlStatus::INVALID)? as u32;
+    if index < device::count() { Ok(index) } else { Err(NvmlStatus::INVALID) }
+}
+
+fn by_index(found: Out<Device>, index: u32) -> Result<(), NvmlStatus> {
+    if index >= device::count() {
+        return Err(NvmlStatus::INVALID);
+    }
+    found.set((DEVICE_BASE + index as usize) as Device)
+}
+
+fn by_bus(found: Out<Device>, text: In<c_char>) -> Result<(), NvmlStatus> {
+    let text = text.text().ok_or(NvmlStatus::INVALID)?;
+    by_index(found, context::from_pci_bus_id(&text).ok_or(NOT_FOUND)?)
+}
+
+fn totals(index: u32) -> (u64, u64) {
+    let total = device::profile().total_bytes;
+    (total, ledger::used_bytes(index).min(total))
+}
+
+fn uuid_text(index: u32) -> String {
+    let hex = context::uuid(index).map(|byte| format!("{byte:02x}")).concat();
+    format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+fn pci_info(index: u32) -> PciInfo {
+    let text = context::pci_bus_id(index);
+    let mut info = PciInfo {
+        bus_id_legacy: [0; 16],
+        domain: 0,
+        bus: index + 1,
+        device: 0,
+        pci_device_id: 0,
+        pci_subsystem_id: 0,
+        bus_id: [0; 32],
+    };
+    info.bus_id_legacy[..text.len()].copy_from_slice(text.as_bytes());
+    info.bus_id[..text.len() + 4].copy_from_slice(format!("0000{text}").as_bytes());
+    info
+}
+
+/// The one process that is on a phantom device: this one, if it has a context.
+fn processes(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) -> Result<(), NvmlStatus> {
+    let index = number(which)?;
+    let room: c_uint = count.get::<NvmlStatus>()?;
+    let used = ledger::used_bytes(index);
+    if used == 0 {
+        return count.set(0);
+    }
+    count.set::<NvmlStatus>(1)?;
+    if room == 0 {
+        return Err(INSUFFICIENT_SIZE);
+    }
+    infos.set(ProcessInfo {
+        pid: std::process::id(),
+        used_gpu_memory: used,
+        gpu_instance_id: NOT_AVAILABLE,
+        compute_instance_id: NOT_AVAILABLE,
+    })
+}

@@ -1,0 +1,72 @@
+//! The CUDA runtime (`libcudart`), as declared in `cuda_runtime_api.h` of CUDA 13.0.
+
+pub mod device;
+pub mod event;
+pub mod graph;
+pub mod kernel;
+pub mod memory;
+pub mod pool;
+pub mod registration;
+pub mod stream;
+
+use std::cell::Cell;
+use std::ffi::c_char;
+
+use crate::boundary::{Status, export, literal};
+use crate::cuda::{Code, describe};
+
+/// `cudaError_t`.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CudaStatus(pub i32);
+
+impl From<Code> for CudaStatus {
+    fn from(code: Code) -> CudaStatus {
+        CudaStatus(code.0)
+    }
+}
+
+thread_local! {
+    static LAST_ERROR: Cell<i32> = const { Cell::new(0) };
+}
+
+impl Status for CudaStatus {
+    const SUCCESS: CudaStatus = CudaStatus(0);
+    const INVALID: CudaStatus = CudaStatus(1);
+    const INTERNAL: CudaStatus = CudaStatus(999);
+    const UNSUPPORTED: CudaStatus = CudaStatus(801);
+
+    /// A failed call leaves the thread's last error set until it is read.
+    fn failed(self) {
+        LAST_ERROR.set(self.0);
+    }
+}
+
+/// Returns the thread's last error and forgets it.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetLastError() -> CudaStatus {
+    CudaStatus(LAST_ERROR.replace(0))
+}
+
+/// Returns the thread's last error and keeps it.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaPeekAtLastError() -> CudaStatus {
+    CudaStatus(LAST_ERROR.get())
+}
+
+/// The name of an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetErrorName(error: CudaStatus) -> *const c_char {
+    literal(describe(Code(error.0)).0)
+}
+
+/// The sentence for an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetErrorString(error: CudaStatus) -> *const c_char {
+    literal(describe(Code(error.0)).1)
+}
+
+export! { CudaStatus;
+    fn cudaProfilerStart() { Ok(()) }
+    fn cudaProfilerStop() { Ok(()) }
+}

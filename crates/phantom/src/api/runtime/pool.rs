@@ -1,0 +1,34 @@
+//! Stream-ordered allocation (`cudaMallocAsync`) and its pools.
+
+use std::ffi::{c_int, c_void};
+
+use super::CudaStatus;
+use crate::boundary::{Out, export, inert};
+use crate::cuda::{INVALID_VALUE, context, memory, pool};
+use crate::handle::Handle;
+
+inert! { CudaStatus;
+    cudaMemPoolSetAccess
+}
+
+export! { CudaStatus;
+    fn cudaMallocAsync(address: Out<usize>, bytes: usize, _stream: Handle) { address.set(pool::allocate(bytes)?) }
+    fn cudaMallocFromPoolAsync(address: Out<usize>, bytes: usize, _pool: usize, _stream: Handle) {
+        address.set(pool::allocate(bytes)?)
+    }
+    fn cudaFreeAsync(address: usize, _stream: Handle) { Ok(memory::free(address)?) }
+    fn cudaDeviceGetDefaultMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
+    fn cudaDeviceGetMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
+    fn cudaDeviceSetMemPool(which: c_int, _pool: usize) { context::checked(which)?; Ok(()) }
+    fn cudaMemPoolTrimTo(which: usize, keep_bytes: usize) { pool::trim(which, keep_bytes as u64); Ok(()) }
+    fn cudaMemPoolGetAttribute(which: usize, number: c_int, value: Out<c_void>) {
+        let found = pool::attribute(which, number).ok_or(INVALID_VALUE)?;
+        // The reuse attributes are ints, the others are 64 bits wide.
+        if number <= 3 { value.cast::<c_int>().set(found as c_int) } else { value.cast::<u64>().set(found) }
+    }
+    fn cudaMemPoolSetAttribute(which: usize, number: c_int, value: Out<c_void>) {
+        let wanted = if number <= 3 { 0 } else { value.cast::<u64>().get::<CudaStatus>()? };
+        pool::set_attribute(which, number, wanted);
+        Ok(())
+    }
+}

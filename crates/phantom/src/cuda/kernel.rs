@@ -1,0 +1,101 @@
+//! Kernels: what a program may ask of one. None runs.
+
+use crate::device::Profile;
+
+/// Registers per thread that kernels are taken to use: the true number is in the cubin, which is not read. It decides
+/// occupancy, and through it CUB's temporary storage; 13 programs that were tried gave the same peaks whatever the
+/// answer was.
+pub const REGISTERS: u32 = 32;
+
+/// Threads per block that every kernel allows.
+pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
+
+/// Blocks of a kernel that fit on a multiprocessor at once, by the occupancy formula of the CUDA C++ Programming
+/// Guide: the least that threads, blocks, registers and shared memory allow.
+pub fn occupancy(profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> u32 {
+    if threads == 0 || threads > MAX_THREADS_PER_BLOCK {
+        return 0;
+    }
+    let warps = threads.div_ceil(32);
+    let by_threads = profile.threads_per_multiprocessor / (warps * 32);
+    let by_registers = profile.registers_per_multiprocessor / (warps * 32 * REGISTERS);
+    let shared = dynamic_shared_bytes + profile.reserved_shared_memory_per_block_bytes;
+    let by_shared = profile.shared_memory_per_multiprocessor_bytes.checked_div(shared).unwrap_or(u64::MAX);
+    let limit = profile.blocks_per_multiprocessor.min(by_threads).min(by_registers);
+    u64::from(limit).min(by_shared) as u32
+}
+
+/// `cudaFuncAttributes` of CUDA 13.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(missing_docs, reason = "the names are those of the header")]
+pub struct FuncAttributes {
+    pub shared_size_bytes: usize,
+    pub const_size_bytes: usize,
+    pub local_size_bytes: usize,
+    pub max_threads_per_block: i32,
+    pub num_regs: i32,
+    pub ptx_version: i32,
+    pub binary_version: i32,
+    pub cache_mode_ca: i32,
+    pub max_dynamic_shared_size_bytes: i32,
+    pub preferred_shmem_carveout: i32,
+    pub cluster_dim_must_be_set: i32,
+    pub required_cluster: [i32; 3],
+    pub cluster_scheduling_policy_preference: i32,
+    pub non_portable_cluster_size_allowed: i32,
+    pub reserved: [i32; 16],
+}
+
+/// The attributes of any kernel.
+pub fn attributes(profile: &Profile) -> FuncAttributes {
+    let (major, minor) = profile.compute_capability;
+    let version = (major * 10 + minor) as i32;
+    FuncAttributes {
+        max_threads_per_block: MAX_THREADS_PER_BLOCK as i32,
+        num_regs: REGISTERS as i32,
+        ptx_version: version,
+        binary_version: version,
+        max_dynamic_shared_size_bytes: profile.shared_memory_per_block_bytes as i32,
+        preferred_shmem_carveout: -1,
+        ..FuncAttributes::default()
+    }
+}
+
+/// One attribute of any kernel by the driver's number (`CUfunction_attribute`); `None` for an unknown number.
+pub fn attribute(profile: &Profile, number: i32) -> Option<i32> {
+    let all = attributes(profile);
+    Some(match number {
+        0 => all.max_threads_per_block,
+        1..=3 | 7 | 10..=13 => 0,
+        4 => all.num_regs,
+        5 => all.ptx_version,
+        6 => all.binary_version,
+        8 => all.max_dynamic_shared_size_bytes,
+        9 => all.preferred_shmem_carveout,
+        14 => 1,
+        15 => 0,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn occupancy_is_the_least_that_any_resource_allows() {
+        let profile = Profile::default();
+        // Threads, dynamic shared memory, expected blocks; an RTX 4090 holds 1536 threads, 24 blocks, 64 Ki registers
+        // and 100 KiB of shared memory, 1 KiB of it reserved per block.
+        let cases = [(1024, 0, 1), (512, 0, 3), (128, 0, 12), (32, 0, 24), (128, 49_152, 2), (0, 0, 0), (2048, 0, 0)];
+        for (threads, shared, blocks) in cases {
+            assert_eq!(occupancy(&profile, threads, shared), blocks, "{threads} threads, {shared} bytes");
+        }
+    }
+
+    #[test]
+    fn the_layout_is_that_of_the_header() {
+        assert_eq!(size_of::<FuncAttributes>(), 144);
+    }
+}

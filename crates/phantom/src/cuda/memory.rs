@@ -1,0 +1,76 @@
+//! Memory: device, pinned, registered and managed; and what a pointer is.
+
+use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_DEVICE_POINTER, INVALID_VALUE, OUT_OF_MEMORY, context};
+use crate::caller;
+use crate::space::{self, Extent, Kind};
+
+/// Allocates device memory on the calling thread's device. Zero bytes are a null pointer, as in CUDA.
+pub fn allocate(bytes: usize) -> Result<usize, Code> {
+    if bytes == 0 {
+        return Ok(0);
+    }
+    space::allocate(context::current(), caller::owner(), bytes).map_err(|_| OUT_OF_MEMORY)
+}
+
+/// Frees device or managed memory. Null is fine.
+pub fn free(address: usize) -> Result<(), Code> {
+    if address == 0 || space::free(address).is_some() || space::unmap_host(address, Kind::Managed).is_some() {
+        return Ok(());
+    }
+    if super::pool::free(address) { Ok(()) } else { Err(INVALID_DEVICE_POINTER) }
+}
+
+/// Allocates pinned or managed memory: host memory that takes no space until it is touched.
+pub fn allocate_host(kind: Kind, bytes: usize) -> Result<usize, Code> {
+    if bytes == 0 {
+        return Ok(0);
+    }
+    space::map_host(kind, context::current(), "host", bytes).ok_or(OUT_OF_MEMORY)
+}
+
+/// Frees pinned memory. Null is fine.
+pub fn free_host(address: usize) -> Result<(), Code> {
+    if address == 0 {
+        return Ok(());
+    }
+    space::unmap_host(address, Kind::Host).ok_or(INVALID_VALUE)
+}
+
+/// Notes host memory of the program's own as pinned.
+pub fn register(address: usize, bytes: usize) -> Result<(), Code> {
+    if address == 0 || bytes == 0 {
+        return Err(INVALID_VALUE);
+    }
+    space::note(Extent { address, bytes, kind: Kind::Registered, device: context::current(), owner: "host" });
+    Ok(())
+}
+
+/// Forgets registered memory.
+pub fn unregister(address: usize) -> Result<(), Code> {
+    space::take_out(address, Kind::Registered).map(|_| ()).ok_or(HOST_MEMORY_NOT_REGISTERED)
+}
+
+/// What a pointer is to CUDA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerKind {
+    /// Ordinary host memory.
+    Unregistered,
+    /// Pinned host memory.
+    Host,
+    /// Device memory.
+    Device,
+    /// Managed memory.
+    Managed,
+}
+
+/// What a pointer is, and on which device.
+pub fn classify(address: usize) -> (PointerKind, Option<Extent>) {
+    let extent = space::find(address);
+    let kind = match extent.map(|extent| extent.kind) {
+        None => PointerKind::Unregistered,
+        Some(Kind::Host | Kind::Registered) => PointerKind::Host,
+        Some(Kind::Managed) => PointerKind::Managed,
+        Some(Kind::Device | Kind::Mapped | Kind::Symbol | Kind::Reserved) => PointerKind::Device,
+    };
+    (kind, extent)
+}

@@ -1,0 +1,119 @@
+//! The driver's virtual memory: physical allocations, reserved addresses, and mappings between them.
+//!
+//! A physical allocation is charged when it is created. It goes back when its handle was released *and* nothing maps
+//! it any more, as in CUDA: PyTorch's expandable segments release the handle while the mapping lives.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Code, INVALID_VALUE, OUT_OF_MEMORY};
+use crate::caller;
+use crate::handle::{Handle, Table};
+use crate::ledger::{self, Owner};
+use crate::space::{self, Extent, Kind};
+
+/// The granularity of physical allocations.
+pub const GRANULARITY: usize = ledger::PAGE_BYTES as usize;
+
+#[derive(Clone, Copy, Debug)]
+struct Physical {
+    device: u32,
+    owner: Owner,
+    bytes: usize,
+    mappings: u32,
+    is_released: bool,
+}
+
+static PHYSICAL: Table<Physical> = Table::new();
+/// Which physical allocation each mapping shows, by its address.
+static MAPPINGS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+/// Creates a physical allocation.
+pub fn create(device: u32, bytes: usize) -> Result<Handle, Code> {
+    if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) {
+        return Err(INVALID_VALUE);
+    }
+    let owner = caller::owner();
+    ledger::take(device, owner, bytes as u64).map_err(|_| OUT_OF_MEMORY)?;
+    Ok(PHYSICAL.insert(Physical { device, owner, bytes, mappings: 0, is_released: false }))
+}
+
+/// Releases the handle of a physical allocation.
+pub fn release(handle: Handle) -> Result<(), Code> {
+    PHYSICAL.with(handle, |physical| physical.is_released = true).ok_or(INVALID_VALUE)?;
+    collect(handle);
+    Ok(())
+}
+
+/// The device and size of a physical allocation.
+pub fn describe(handle: Handle) -> Result<(u32, usize), Code> {
+    PHYSICAL.with(handle, |physical| (physical.device, physical.bytes)).ok_or(INVALID_VALUE)
+}
+
+fn collect(handle: Handle) {
+    let is_dead = PHYSICAL.with(handle, |physical| physical.is_released && physical.mappings == 0);
+    if is_dead == Some(true)
+        && let Some(physical) = PHYSICAL.remove(handle)
+    {
+        ledger::give_back(physical.device, physical.owner, physical.bytes as u64);
+    }
+}
+
+/// Reserves addresses.
+pub fn reserve(device: u32, bytes: usize, alignment: usize) -> Result<usize, Code> {
+    if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) {
+        return Err(INVALID_VALUE);
+    }
+    space::place(Kind::Reserved, device, "reserved", bytes, alignment.max(GRANULARITY)).ok_or(OUT_OF_MEMORY)
+}
+
+/// Gives reserved addresses back.
+pub fn unreserve(address: usize) -> Result<(), Code> {
+    space::take_out(address, Kind::Reserved).map(|_| ()).ok_or(INVALID_VALUE)
+}
+
+/// Maps a physical allocation at an address.
+pub fn map(address: usize, bytes: usize, handle: Handle) -> Result<(), Code> {
+    if !space::is_device(address) {
+        return Err(INVALID_VALUE);
+    }
+    PHYSICAL.with(handle, |physical| physical.mappings += 1).ok_or(INVALID_VALUE)?;
+    MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner).insert(address, handle as usize);
+    let _ = bytes; // the reservation stays the one range that pointers are looked up in
+    Ok(())
+}
+
+/// Unmaps all mappings in a range.
+pub fn unmap(address: usize, bytes: usize) -> Result<(), Code> {
+    let handles: Vec<usize> = {
+        let mut mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let inside: Vec<usize> = mappings.range(address..address.saturating_add(bytes)).map(|(&at, _)| at).collect();
+        inside.iter().filter_map(|at| mappings.remove(at)).collect()
+    };
+    if handles.is_empty() {
+        return Err(INVALID_VALUE);
+    }
+    crate::values::forget(address, bytes);
+    for handle in handles {
+        let handle = handle as Handle;
+        PHYSICAL.with(handle, |physical| physical.mappings = physical.mappings.saturating_sub(1));
+        collect(handle);
+    }
+    Ok(())
+}
+
+/// The physical allocation that an address shows.
+pub fn mapped_at(address: usize) -> Result<Handle, Code> {
+    let mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    mappings.range(..=address).next_back().map(|(_, &handle)| handle as Handle).ok_or(INVALID_VALUE)
+}
+
+/// Opens memory that another process exported: addresses here, the memory is charged there.
+pub fn open_foreign(device: u32, bytes: usize) -> Result<usize, Code> {
+    space::place(Kind::Mapped, device, "foreign", bytes, GRANULARITY).ok_or(OUT_OF_MEMORY)
+}
+
+/// The extent of the reservation or allocation that an address lies in.
+pub fn extent(address: usize) -> Option<Extent> {
+    space::find(address)
+}

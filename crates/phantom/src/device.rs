@@ -1,0 +1,188 @@
+//! The device that is shown: one profile, read once from the environment.
+//!
+//! Note [Device variable]
+//! ~~~~~~~~~~~~~~~~~~~~~~
+//! `OOMPH_DEVICE` is `key=value` joined by `;`. The keys are the field names of [`Profile`]; sizes are plain bytes and
+//! `compute_capability` is `major.minor`. A key that is left out keeps the value of the default profile, an unknown
+//! one or a value that is no number is said on standard error and ignored: the launcher and this library travel in one
+//! file, so that only a person who sets the variable by hand can meet it.
+
+use std::sync::OnceLock;
+
+/// What is shown of one device. Bytes unless said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// `cudaDeviceProp::name`.
+    pub name: String,
+    /// What `cudaMemGetInfo` states as total.
+    pub total_bytes: u64,
+    /// What a CUDA context with PyTorch's kernels takes, outside every allocator.
+    pub context_bytes: u64,
+    /// Major and minor.
+    pub compute_capability: (u32, u32),
+    /// Number of streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// L2 cache.
+    pub l2_bytes: u64,
+    /// Shared memory per block without opt-in.
+    pub shared_memory_per_block_bytes: u64,
+    /// Shared memory per block with opt-in.
+    pub shared_memory_per_block_optin_bytes: u64,
+    /// Shared memory per multiprocessor.
+    pub shared_memory_per_multiprocessor_bytes: u64,
+    /// Shared memory that the driver keeps of every block.
+    pub reserved_shared_memory_per_block_bytes: u64,
+    /// 32-bit registers per multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Resident threads per multiprocessor.
+    pub threads_per_multiprocessor: u32,
+    /// Resident blocks per multiprocessor.
+    pub blocks_per_multiprocessor: u32,
+    /// Core clock.
+    pub clock_khz: u32,
+    /// Memory clock.
+    pub memory_clock_khz: u32,
+    /// Width of the memory bus.
+    pub memory_bus_bits: u32,
+}
+
+/// What an unlimited device shows: more than any program takes, small enough that several expandable segments of
+/// 9/8 of it fit into the address range of [`crate::space`].
+pub const UNLIMITED_BYTES: u64 = 4 << 40;
+
+impl Default for Profile {
+    /// An RTX 4090: what the library shows when it is preloaded by hand.
+    fn default() -> Profile {
+        Profile {
+            name: "NVIDIA GeForce RTX 4090".to_owned(),
+            total_bytes: 25_386_352_640,
+            context_bytes: 0,
+            compute_capability: (8, 9),
+            multiprocessors: 128,
+            l2_bytes: 72 << 20,
+            shared_memory_per_block_bytes: 48 << 10,
+            shared_memory_per_block_optin_bytes: 99 << 10,
+            shared_memory_per_multiprocessor_bytes: 100 << 10,
+            reserved_shared_memory_per_block_bytes: 1 << 10,
+            registers_per_multiprocessor: 65_536,
+            threads_per_multiprocessor: 1536,
+            blocks_per_multiprocessor: 24,
+            clock_khz: 2_520_000,
+            memory_clock_khz: 10_501_000,
+            memory_bus_bits: 384,
+        }
+    }
+}
+
+impl Profile {
+    /// Reads the text of Note [Device variable]; the second value says what was wrong with it.
+    pub fn parse(text: &str) -> (Profile, Vec<String>) {
+        let mut profile = Profile::default();
+        let mut problems = Vec::new();
+        for field in text.split(';').filter(|field| !field.is_empty()) {
+            let read = field.split_once('=').and_then(|(key, value)| profile.set(key.trim(), value.trim()));
+            if read.is_none() {
+                problems.push(format!("OOMPH_DEVICE: cannot read `{field}`, expected `key=value` with a known key"));
+            }
+        }
+        (profile, problems)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Option<()> {
+        match key {
+            "name" => value.clone_into(&mut self.name),
+            "compute_capability" => {
+                let (major, minor) = value.split_once('.')?;
+                self.compute_capability = (major.parse().ok()?, minor.parse().ok()?);
+            }
+            "total_bytes" => self.total_bytes = value.parse().ok()?,
+            "context_bytes" => self.context_bytes = value.parse().ok()?,
+            "multiprocessors" => self.multiprocessors = value.parse().ok()?,
+            "l2_bytes" => self.l2_bytes = value.parse().ok()?,
+            "shared_memory_per_block_bytes" => self.shared_memory_per_block_bytes = value.parse().ok()?,
+            "shared_memory_per_block_optin_bytes" => self.shared_memory_per_block_optin_bytes = value.parse().ok()?,
+            "shared_memory_per_multiprocessor_bytes" => self.shared_memory_per_multiprocessor_bytes = value.parse().ok()?,
+            "reserved_shared_memory_per_block_bytes" => self.reserved_shared_memory_per_block_bytes = value.parse().ok()?,
+            "registers_per_multiprocessor" => self.registers_per_multiprocessor = value.parse().ok()?,
+            "threads_per_multiprocessor" => self.threads_per_multiprocessor = value.parse().ok()?,
+            "blocks_per_multiprocessor" => self.blocks_per_multiprocessor = value.parse().ok()?,
+            "clock_khz" => self.clock_khz = value.parse().ok()?,
+            "memory_clock_khz" => self.memory_clock_khz = value.parse().ok()?,
+            "memory_bus_bits" => self.memory_bus_bits = value.parse().ok()?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// What the environment asks for, read at the first CUDA call.
+struct Shown {
+    profile: Profile,
+    count: u32,
+    unlimited: bool,
+}
+
+static SHOWN: OnceLock<Shown> = OnceLock::new();
+
+fn shown() -> &'static Shown {
+    SHOWN.get_or_init(|| {
+        let (mut profile, problems) = Profile::parse(&std::env::var("OOMPH_DEVICE").unwrap_or_default());
+        for problem in problems {
+            crate::journal::complain(&problem);
+        }
+        let unlimited = std::env::var_os("OOMPH_UNLIMITED").is_some_and(|value| value == "1");
+        if unlimited {
+            profile.total_bytes = UNLIMITED_BYTES;
+        }
+        Shown { profile, count: visible_count(), unlimited }
+    })
+}
+
+/// `OOMPH_DEVICES`, less what `CUDA_VISIBLE_DEVICES` hides; a value that is no list of numbers hides nothing.
+fn visible_count() -> u32 {
+    let count = std::env::var("OOMPH_DEVICES").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let Ok(visible) = std::env::var("CUDA_VISIBLE_DEVICES") else { return count };
+    let indices: Option<Vec<i64>> = visible.split(',').map(|index| index.trim().parse().ok()).collect();
+    match indices {
+        // As CUDA does, the list ends at the first index that is no device.
+        Some(list) => list.iter().take_while(|&&index| (0..i64::from(count)).contains(&index)).count() as u32,
+        None if visible.trim().is_empty() => 0,
+        None => count,
+    }
+}
+
+/// The profile of every device.
+pub fn profile() -> &'static Profile {
+    &shown().profile
+}
+
+/// How many devices there are.
+pub fn count() -> u32 {
+    shown().count
+}
+
+/// Whether requests never fail for want of memory.
+pub fn is_unlimited() -> bool {
+    shown().unlimited
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_set_and_wrong_ones_are_named() {
+        let (profile, problems) = Profile::parse("name=Test GPU;total_bytes=1024;compute_capability=7.5;multiprocessors=x;colour=red");
+        assert_eq!(profile.name, "Test GPU");
+        assert_eq!(profile.total_bytes, 1024);
+        assert_eq!(profile.compute_capability, (7, 5));
+        assert_eq!(profile.multiprocessors, Profile::default().multiprocessors);
+        assert_eq!(problems.len(), 2);
+        assert!(problems[0].contains("multiprocessors=x") && problems[1].contains("colour=red"));
+    }
+
+    #[test]
+    fn an_empty_text_is_the_default() {
+        assert_eq!(Profile::parse(""), (Profile::default(), Vec::new()));
+    }
+}

@@ -1,0 +1,4 @@
+//! Lists that a script made; see `crates/phantom/generate.py`.
+
+pub mod absent_cudart;
+pub mod absent_driver;

@@ -1,0 +1,119 @@
+//! Handles: numbers that look like pointers to the caller and are never dereferenced by us.
+//!
+//! A handle is `(generation << 20 | slot) << 4`, so a stale or foreign one is recognised and refused; nothing is ever
+//! read through it. The values are far below any mapped address and never null.
+
+use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A handle as C passes it: opaque, pointer-sized.
+pub type Handle = *mut c_void;
+
+const SLOT_BITS: u32 = 20;
+
+struct Slot<T> {
+    generation: usize,
+    value: Option<T>,
+}
+
+struct Slots<T> {
+    all: Vec<Slot<T>>,
+    vacant: Vec<usize>,
+}
+
+/// All live objects of one kind.
+pub struct Table<T> {
+    slots: Mutex<Slots<T>>,
+}
+
+impl<T> Table<T> {
+    /// A table without objects; usable in a `static`.
+    pub const fn new() -> Table<T> {
+        Table { slots: Mutex::new(Slots { all: Vec::new(), vacant: Vec::new() }) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots<T>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores `value` and returns its handle.
+    pub fn insert(&self, value: T) -> Handle {
+        let mut slots = self.lock();
+        let index = slots.vacant.pop().unwrap_or_else(|| {
+            slots.all.push(Slot { generation: 0, value: None });
+            slots.all.len() - 1
+        });
+        let slot = &mut slots.all[index];
+        slot.generation += 1;
+        slot.value = Some(value);
+        (((slot.generation << SLOT_BITS) | index) << 4) as Handle
+    }
+
+    /// Runs `body` on the object behind `handle`; `None` for a stale or foreign handle.
+    pub fn with<R>(&self, handle: Handle, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let mut slots = self.lock();
+        let (index, generation) = split(handle);
+        let slot = slots.all.get_mut(index)?;
+        if slot.generation != generation {
+            return None;
+        }
+        slot.value.as_mut().map(body)
+    }
+
+    /// Runs `body` on every live object.
+    pub fn for_each(&self, mut body: impl FnMut(&mut T)) {
+        for slot in &mut self.lock().all {
+            if let Some(value) = &mut slot.value {
+                body(value);
+            }
+        }
+    }
+
+    /// Takes the object out; `None` for a stale or foreign handle.
+    pub fn remove(&self, handle: Handle) -> Option<T> {
+        let mut slots = self.lock();
+        let (index, generation) = split(handle);
+        let slot = slots.all.get_mut(index)?;
+        if slot.generation != generation {
+            return None;
+        }
+        let value = slot.value.take()?;
+        slots.vacant.push(index);
+        Some(value)
+    }
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Table<T> {
+        Table::new()
+    }
+}
+
+fn split(handle: Handle) -> (usize, usize) {
+    let number = handle as usize >> 4;
+    (number & ((1 << SLOT_BITS) - 1), number >> SLOT_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stale_handle_is_refused_even_when_its_slot_is_used_again() {
+        let table = Table::new();
+        let first = table.insert("first");
+        assert_eq!(table.remove(first), Some("first"));
+        let second = table.insert("second");
+        assert_ne!(first, second);
+        assert_eq!(table.with(first, |value| *value), None);
+        assert_eq!(table.with(second, |value| *value), Some("second"));
+    }
+
+    #[test]
+    fn a_pointer_that_is_no_handle_is_refused() {
+        let table: Table<u8> = Table::new();
+        let local = 0u8;
+        assert_eq!(table.with(std::ptr::null_mut(), |value| *value), None);
+        assert_eq!(table.with((&raw const local).cast_mut().cast(), |value| *value), None);
+    }
+}

@@ -1,0 +1,224 @@
+//! Who holds how many bytes on which device; the one place that says there is no memory left.
+//!
+//! Device memory is given out in pages of 2 MiB. Requests of less than a page share pages, as the driver does for
+//! small `cudaMalloc`s; larger ones are rounded up. The sums are exact integers, and what an owner gives back is
+//! what it was charged.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{device, journal};
+
+/// The granularity of physical device memory (`cuMemGetAllocationGranularity` on every GPU so far).
+pub const PAGE_BYTES: u64 = 2 << 20;
+
+/// Who holds memory: `context`, `pytorch`, or the file name of another library.
+pub type Owner = &'static str;
+
+/// There is not enough memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+/// The account of one device.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    capacity_bytes: u64,
+    whole_pages_bytes: u64,
+    small_bytes: u64,
+    by_owner: BTreeMap<Owner, u64>,
+}
+
+impl Account {
+    /// An empty account of a device with so much memory.
+    pub fn new(capacity_bytes: u64) -> Account {
+        Account { capacity_bytes, ..Account::default() }
+    }
+
+    /// All that is in use: whole pages, and the pages that small requests share.
+    pub fn used_bytes(&self) -> u64 {
+        self.whole_pages_bytes + self.small_bytes.next_multiple_of(PAGE_BYTES)
+    }
+
+    /// What is left.
+    pub fn free_bytes(&self) -> u64 {
+        self.capacity_bytes.saturating_sub(self.used_bytes())
+    }
+
+    /// What each owner holds, in the bytes it asked for.
+    pub fn by_owner(&self) -> &BTreeMap<Owner, u64> {
+        &self.by_owner
+    }
+
+    /// Takes `bytes` for `owner`, or nothing.
+    pub fn take(&mut self, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
+        let mut after = self.clone_sums();
+        after.add(bytes);
+        if after.used() > self.capacity_bytes {
+            return Err(OutOfMemory);
+        }
+        (self.whole_pages_bytes, self.small_bytes) = (after.pages, after.small);
+        *self.by_owner.entry(owner).or_default() += bytes;
+        Ok(())
+    }
+
+    /// Gives back `bytes` that `owner` had taken in one piece.
+    pub fn give_back(&mut self, owner: Owner, bytes: u64) {
+        let (pages, small) = charge(bytes);
+        self.whole_pages_bytes = self.whole_pages_bytes.saturating_sub(pages);
+        self.small_bytes = self.small_bytes.saturating_sub(small);
+        if let Some(held) = self.by_owner.get_mut(owner) {
+            *held = held.saturating_sub(bytes);
+        }
+    }
+
+    fn clone_sums(&self) -> Sums {
+        Sums { pages: self.whole_pages_bytes, small: self.small_bytes }
+    }
+}
+
+struct Sums {
+    pages: u64,
+    small: u64,
+}
+
+impl Sums {
+    fn add(&mut self, bytes: u64) {
+        let (pages, small) = charge(bytes);
+        self.pages = self.pages.saturating_add(pages);
+        self.small = self.small.saturating_add(small);
+    }
+
+    fn used(&self) -> u64 {
+        self.pages.saturating_add(self.small.checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX))
+    }
+}
+
+/// What a request costs: whole pages, and bytes in shared pages. A small request takes a multiple of 512 bytes, the
+/// alignment that `cudaMalloc` keeps.
+fn charge(bytes: u64) -> (u64, u64) {
+    if bytes < PAGE_BYTES {
+        (0, bytes.next_multiple_of(512))
+    } else {
+        (bytes.checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX), 0)
+    }
+}
+
+static ACCOUNTS: Mutex<Vec<Option<Account>>> = Mutex::new(Vec::new());
+
+fn with<R>(device: u32, body: impl FnOnce(&mut Account) -> R) -> R {
+    let mut accounts = lock();
+    let index = device as usize;
+    if accounts.len() <= index {
+        accounts.resize_with(index + 1, || None);
+    }
+    body(accounts[index].get_or_insert_with(|| Account::new(device::profile().total_bytes)))
+}
+
+fn lock() -> MutexGuard<'static, Vec<Option<Account>>> {
+    ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Creates the device's context, once: it takes its memory before anything else can.
+pub fn ensure_context(device: u32) {
+    let taken = with(device, |account| {
+        let fresh = !account.by_owner.contains_key("context");
+        (fresh && account.take("context", device::profile().context_bytes).is_ok()).then(|| account.used_bytes())
+    });
+    if let Some(used_bytes) = taken {
+        journal::memory(device, "context", device::profile().context_bytes as i64, used_bytes);
+    }
+}
+
+/// Takes memory on a device, and notes it in the journal.
+pub fn take(device: u32, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
+    ensure_context(device);
+    let taken = with(device, |account| account.take(owner, bytes).map(|()| account.used_bytes()));
+    match taken {
+        Ok(used_bytes) => journal::memory(device, owner, bytes as i64, used_bytes),
+        Err(OutOfMemory) => journal::refused(device, owner, bytes),
+    }
+    taken.map(|_| ())
+}
+
+/// Gives memory back that was taken in one piece.
+pub fn give_back(device: u32, owner: Owner, bytes: u64) {
+    let used_bytes = with(device, |account| {
+        account.give_back(owner, bytes);
+        account.used_bytes()
+    });
+    journal::memory(device, owner, -(bytes as i64), used_bytes);
+}
+
+/// Free and total bytes of a device, as `cudaMemGetInfo` states them.
+pub fn free_and_total(device: u32) -> (u64, u64) {
+    ensure_context(device);
+    with(device, |account| (account.free_bytes(), account.capacity_bytes))
+}
+
+/// What is in use on a device. Creates no context: `nvidia-smi` does not either.
+pub fn used_bytes(device: u32) -> u64 {
+    with(device, |account| account.used_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn requests_fail_only_when_their_pages_do_not_fit() {
+        let mut account = Account::new(10 * MIB);
+        assert_eq!(account.take("pytorch", 8 * MIB), Ok(()));
+        assert_eq!(account.take("pytorch", 2 * MIB + 1), Err(OutOfMemory));
+        assert_eq!(account.take("pytorch", 2 * MIB), Ok(()));
+        assert_eq!(account.take("other", 1), Err(OutOfMemory));
+        account.give_back("pytorch", 2 * MIB);
+        assert_eq!(account.take("other", 1), Ok(()));
+        assert_eq!(account.free_bytes(), 0);
+    }
+
+    #[test]
+    fn small_requests_share_pages() {
+        let mut account = Account::new(4 * MIB);
+        for _ in 0..4096 {
+            assert_eq!(account.take("other", 100), Ok(()));
+        }
+        assert_eq!(account.used_bytes(), 2 * MIB);
+        assert_eq!(account.by_owner()["other"], 409_600);
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused() {
+        let mut account = Account::new(u64::MAX / 2);
+        assert_eq!(account.take("pytorch", u64::MAX), Err(OutOfMemory));
+        assert_eq!(account.used_bytes(), 0);
+    }
+
+    proptest! {
+        /// The account against the simplest model there is: a list of what is held.
+        #[test]
+        fn the_account_equals_a_list_of_what_is_held(ops in prop::collection::vec((any::<bool>(), 1u64..6 * MIB), 1..200)) {
+            let mut account = Account::new(64 * MIB);
+            let mut held: Vec<u64> = Vec::new();
+            for (take, bytes) in ops {
+                let used = |held: &[u64]| {
+                    let large: u64 = held.iter().filter(|b| **b >= PAGE_BYTES).map(|b| b.div_ceil(PAGE_BYTES) * PAGE_BYTES).sum();
+                    let small: u64 = held.iter().filter(|b| **b < PAGE_BYTES).map(|b| b.div_ceil(512) * 512).sum();
+                    large + small.div_ceil(PAGE_BYTES) * PAGE_BYTES
+                };
+                if take {
+                    held.push(bytes);
+                    let fits = used(&held) <= 64 * MIB;
+                    prop_assert_eq!(account.take("o", bytes).is_ok(), fits);
+                    if !fits { held.pop(); }
+                } else if let Some(bytes) = held.pop() {
+                    account.give_back("o", bytes);
+                }
+                prop_assert_eq!(account.used_bytes(), used(&held));
+                prop_assert_eq!(account.by_owner().get("o").copied().unwrap_or(0), held.iter().sum::<u64>());
+            }
+        }
+    }
+}

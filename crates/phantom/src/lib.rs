@@ -1,0 +1,24 @@
+//! A CUDA device that has memory and no compute, preloaded in front of NVIDIA's libraries.
+//!
+//! Memory calls keep an exact ledger per device and answer as a GPU of the chosen profile would; kernel launches, BLAS
+//! and DNN calls return success at once. What those libraries would have chosen inside (workspaces, contexts) is
+//! modelled, and each model that was used is named in the journal as an assumption.
+//!
+//! # Design constraints
+//! - Nothing of PyTorch's allocator is known here: PyTorch brings the real one.
+//! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in [`boundary`].
+//! - `unsafe` lives in `boundary`, `space` and `values`; the files under `api` take typed parameters and need none.
+//! - Inert until CUDA is used: preloading it into a compiler or a shell costs nothing and changes nothing.
+
+pub mod api;
+pub mod boundary;
+pub mod caller;
+pub mod cuda;
+pub mod device;
+pub mod generated;
+pub mod handle;
+pub mod journal;
+pub mod ledger;
+pub mod resolve;
+pub mod space;
+pub mod values;

@@ -1,0 +1,163 @@
+//! Addresses: what each one is, and the memory behind those that the host may touch.
+//!
+//! Note [Device addresses]
+//! ~~~~~~~~~~~~~~~~~~~~~~~
+//! Device memory has no memory behind it: its addresses are numbers in a range where Linux maps nothing by itself
+//! (programs lie near `0x55…`, libraries and stacks near `0x7f…`). Nothing ever reads through them; a program that
+//! does crashes, as it would on a GPU. New memory is handed out at rising addresses and never reused, so that runs are
+//! reproducible and a stale pointer is recognised. Pinned and managed memory are real, zero until touched.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::ledger::{self, OutOfMemory, Owner};
+use crate::values;
+
+/// Where device addresses lie. See Note [Device addresses].
+pub const DEVICE_RANGE: Range<usize> = 0x1000_0000_0000..0x5000_0000_0000;
+
+/// What an address belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `cudaMalloc` and its like: charged to the device.
+    Device,
+    /// A range of addresses without memory (`cuMemAddressReserve`).
+    Reserved,
+    /// A range of addresses with a physical allocation mapped to it (`cuMemMap`).
+    Mapped,
+    /// A variable of a kernel module: a little memory that the context has already.
+    Symbol,
+    /// Pinned host memory that we mapped.
+    Host,
+    /// Host memory of the program's own that it registered.
+    Registered,
+    /// Managed memory: real host memory, pages of which would move to the device.
+    Managed,
+}
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Where it starts.
+    pub address: usize,
+    /// How long it is.
+    pub bytes: usize,
+    /// What it is.
+    pub kind: Kind,
+    /// The device it was made on.
+    pub device: u32,
+    /// Who made it.
+    pub owner: Owner,
+}
+
+#[derive(Debug)]
+struct Space {
+    next: usize,
+    ranges: BTreeMap<usize, Extent>,
+}
+
+static SPACE: Mutex<Space> = Mutex::new(Space { next: DEVICE_RANGE.start, ranges: BTreeMap::new() });
+
+fn lock() -> MutexGuard<'static, Space> {
+    SPACE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Space {
+    fn fresh(&mut self, bytes: usize, alignment: usize) -> Option<usize> {
+        let address = self.next.checked_next_multiple_of(alignment.max(512))?;
+        let end = address.checked_add(bytes)?;
+        if end > DEVICE_RANGE.end {
+            return None;
+        }
+        self.next = end;
+        Some(address)
+    }
+}
+
+/// Whether `address` is a device address, live or not.
+pub fn is_device(address: usize) -> bool {
+    DEVICE_RANGE.contains(&address)
+}
+
+/// The range that `address` lies in.
+pub fn find(address: usize) -> Option<Extent> {
+    let space = lock();
+    let (_, range) = space.ranges.range(..=address).next_back()?;
+    (address < range.address + range.bytes).then_some(*range)
+}
+
+/// Gives out device memory, charged to `owner`. Larger pieces are aligned to a page, as the driver's are.
+pub fn allocate(device: u32, owner: Owner, bytes: usize) -> Result<usize, OutOfMemory> {
+    ledger::take(device, owner, bytes as u64)?;
+    let alignment = if bytes as u64 >= ledger::PAGE_BYTES { ledger::PAGE_BYTES as usize } else { 512 };
+    let address = place(Kind::Device, device, owner, bytes, alignment);
+    if address.is_none() {
+        ledger::give_back(device, owner, bytes as u64);
+    }
+    address.ok_or(OutOfMemory)
+}
+
+/// Reserves device addresses that cost nothing.
+pub fn place(kind: Kind, device: u32, owner: Owner, bytes: usize, alignment: usize) -> Option<usize> {
+    let mut space = lock();
+    let address = space.fresh(bytes, alignment)?;
+    space.ranges.insert(address, Extent { address, bytes, kind, device, owner });
+    Some(address)
+}
+
+/// Notes a range whose addresses are known: registered host memory, a mapping inside a reservation.
+pub fn note(range: Extent) {
+    lock().ranges.insert(range.address, range);
+}
+
+/// Takes a range of the given kind out; `None` unless one starts exactly there.
+pub fn take_out(address: usize, kind: Kind) -> Option<Extent> {
+    let mut space = lock();
+    if space.ranges.get(&address)?.kind != kind {
+        return None;
+    }
+    let range = space.ranges.remove(&address);
+    drop(space);
+    if is_device(address) {
+        values::forget(address, range.map_or(0, |range| range.bytes));
+    }
+    range
+}
+
+/// Frees what [`allocate`] gave out; `None` unless a range starts exactly there.
+pub fn free(address: usize) -> Option<()> {
+    let range = take_out(address, Kind::Device)?;
+    ledger::give_back(range.device, range.owner, range.bytes as u64);
+    Some(())
+}
+
+/// Maps real, zeroed host memory that takes no space until it is touched.
+pub fn map_host(kind: Kind, device: u32, owner: Owner, bytes: usize) -> Option<usize> {
+    // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no memory of the program's.
+    let pointer = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes.max(1),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if pointer == libc::MAP_FAILED {
+        return None;
+    }
+    note(Extent { address: pointer as usize, bytes, kind, device, owner });
+    Some(pointer as usize)
+}
+
+/// Unmaps what [`map_host`] mapped; `None` unless a range of that kind starts exactly there.
+pub fn unmap_host(address: usize, kind: Kind) -> Option<()> {
+    let range = take_out(address, kind)?;
+    // SAFETY: the range came from `mmap` in `map_host` with this length and is unmapped once, because it was just
+    // taken out of the table.
+    let result = unsafe { libc::munmap(range.address as *mut c_void, range.bytes.max(1)) };
+    (result == 0).then_some(())
+}

@@ -1,0 +1,221 @@
+//! What device memory holds, as far as it is known: bytes that were copied there from the host, and nothing else.
+//!
+//! Note [Values on a phantom]
+//! ~~~~~~~~~~~~~~~~~~~~~~~~~~
+//! Kernels do not run, so device memory reads as zeros unless it was copied there. Small copies (labels, indices,
+//! sizes) are kept, as islands with their exact extent; large ones (weights, images) are not, and cost nothing.
+//! Because kernels do not write, an island would outlive its tensor: PyTorch reuses the block for a result, and a
+//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. So a read of a
+//! scalar from the start of a block is answered from an island only if the island has just that extent.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::space::is_device;
+
+/// Copies up to this size are kept.
+pub const KEPT_BYTES: usize = 1 << 20;
+/// Islands together take no more host memory than this; the oldest addresses go first.
+const KEPT_TOTAL_BYTES: usize = 256 << 20;
+/// Reads up to this size are taken for scalars.
+const SCALAR_BYTES: usize = 16;
+/// PyTorch's blocks start at multiples of this.
+const BLOCK_ALIGNMENT: usize = 512;
+
+#[derive(Debug, Default)]
+struct Islands {
+    by_address: BTreeMap<usize, Vec<u8>>,
+    total_bytes: usize,
+    answer: Option<u64>,
+}
+
+static ISLANDS: Mutex<Islands> =
+    Mutex::new(Islands { by_address: BTreeMap::new(), total_bytes: 0, answer: None });
+
+fn lock() -> MutexGuard<'static, Islands> {
+    ISLANDS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Islands {
+    /// Removes what is known of a range; an island that sticks out keeps the part that does.
+    fn forget(&mut self, address: usize, bytes: usize) {
+        let end = address.saturating_add(bytes);
+        let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
+        let touched: Vec<usize> = self.by_address.range(first..end).map(|(&start, _)| start).collect();
+        for start in touched {
+            let Some(island) = self.by_address.get(&start) else { continue };
+            let island_end = start + island.len();
+            if island_end <= address {
+                continue;
+            }
+            let before = (start < address).then(|| island[..address - start].to_vec());
+            let after = (island_end > end).then(|| island[end - start..].to_vec());
+            self.remove(start);
+            if let Some(kept) = before {
+                self.insert(start, kept);
+            }
+            if let Some(kept) = after {
+                self.insert(end, kept);
+            }
+        }
+    }
+
+    fn remove(&mut self, start: usize) {
+        if let Some(island) = self.by_address.remove(&start) {
+            self.total_bytes -= island.len();
+        }
+    }
+
+    fn insert(&mut self, start: usize, bytes: Vec<u8>) {
+        self.total_bytes += bytes.len();
+        self.by_address.insert(start, bytes);
+        while self.total_bytes > KEPT_TOTAL_BYTES {
+            let Some((&oldest, _)) = self.by_address.iter().next() else { return };
+            self.remove(oldest);
+        }
+    }
+
+    fn write(&mut self, address: usize, bytes: Vec<u8>) {
+        self.forget(address, bytes.len());
+        self.insert(address, bytes);
+    }
+
+    /// The bytes of a range as they are known, zeros elsewhere. See Note [Values on a phantom].
+    fn read(&self, address: usize, into: &mut [u8]) {
+        into.fill(0);
+        let end = address.saturating_add(into.len());
+        let is_scalar_of_block = into.len() <= SCALAR_BYTES && address.is_multiple_of(BLOCK_ALIGNMENT);
+        let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
+        for (&start, island) in self.by_address.range(first..end) {
+            let island_end = start + island.len();
+            if island_end <= address || (is_scalar_of_block && island.len() != into.len()) {
+                continue;
+            }
+            let (from, to) = (start.max(address), island_end.min(end));
+            into[from - address..to - address].copy_from_slice(&island[from - start..to - start]);
+        }
+    }
+}
+
+/// Copies between any two places; each is a device address or host memory of the caller's.
+pub fn copy(dst: usize, src: usize, bytes: usize) {
+    if bytes == 0 || dst == 0 || src == 0 {
+        return;
+    }
+    match (is_device(dst), is_device(src)) {
+        (true, true) => device_to_device(dst, src, bytes),
+        (true, false) => host_to_device(dst, src, bytes),
+        (false, true) => device_to_host(dst, src, bytes),
+        // SAFETY: `cudaMemcpy`'s contract is that both host ranges are `bytes` long; they may overlap.
+        (false, false) => unsafe { std::ptr::copy(src as *const u8, dst as *mut u8, bytes) },
+    }
+}
+
+fn device_to_device(dst: usize, src: usize, bytes: usize) {
+    let mut islands = lock();
+    if bytes > KEPT_BYTES {
+        islands.forget(dst, bytes);
+        return;
+    }
+    let mut buffer = vec![0; bytes];
+    islands.read(src, &mut buffer);
+    islands.write(dst, buffer);
+}
+
+fn host_to_device(dst: usize, src: usize, bytes: usize) {
+    if bytes > KEPT_BYTES {
+        lock().forget(dst, bytes);
+        return;
+    }
+    // SAFETY: `cudaMemcpy`'s contract is that the host range is `bytes` long and readable.
+    let source = unsafe { std::slice::from_raw_parts(src as *const u8, bytes) };
+    lock().write(dst, source.to_vec());
+}
+
+fn device_to_host(dst: usize, src: usize, bytes: usize) {
+    // SAFETY: `cudaMemcpy`'s contract is that the host range is `bytes` long and the caller's to write.
+    let target = unsafe { std::slice::from_raw_parts_mut(dst as *mut u8, bytes) };
+    let islands = lock();
+    match islands.answer {
+        Some(answer) if bytes <= size_of::<u64>() => target.copy_from_slice(&answer.to_le_bytes()[..bytes]),
+        _ => islands.read(src, target),
+    }
+}
+
+/// Fills device memory, or host memory of the caller's, with one byte.
+pub fn fill(dst: usize, value: u8, bytes: usize) {
+    if bytes == 0 || dst == 0 {
+        return;
+    }
+    if !is_device(dst) {
+        // SAFETY: `cudaMemset`'s contract is that managed or pinned memory is `bytes` long and writable.
+        unsafe { std::ptr::write_bytes(dst as *mut u8, value, bytes) };
+    } else if value == 0 || bytes > KEPT_BYTES {
+        lock().forget(dst, bytes);
+    } else {
+        lock().write(dst, vec![value; bytes]);
+    }
+}
+
+/// Forgets what is known of a range: its memory was freed.
+pub fn forget(address: usize, bytes: usize) {
+    lock().forget(address, bytes);
+}
+
+/// From now on scalars that are read from the device are `value`: the agent says what a count that decides a shape
+/// is assumed to be. See `python/oomph/agent/values.py`.
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_answer_next_read(value: u64) {
+    lock().answer = Some(value);
+}
+
+/// Scalars are read from the device again.
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_answer_clear() {
+    lock().answer = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BASE: usize = 0x1234_0000_0000;
+
+    fn read(islands: &Islands, address: usize, bytes: usize) -> Vec<u8> {
+        let mut buffer = vec![0xee; bytes];
+        islands.read(address, &mut buffer);
+        buffer
+    }
+
+    #[test]
+    fn a_scalar_at_the_start_of_a_block_needs_an_island_of_its_extent() {
+        let mut islands = Islands::default();
+        islands.write(BASE, vec![7; 256]);
+        assert_eq!(read(&islands, BASE, 4), [0; 4], "a result in a reused block");
+        assert_eq!(read(&islands, BASE + 8, 4), [7; 4], "an element of the labels");
+        assert_eq!(read(&islands, BASE, 256), [7; 256], "all labels");
+        islands.write(BASE, vec![9; 4]);
+        assert_eq!(read(&islands, BASE, 4), [9; 4], "a scalar that was copied there");
+    }
+
+    proptest! {
+        /// The islands against a plain array of bytes.
+        #[test]
+        fn islands_equal_an_array(ops in prop::collection::vec((0usize..200, 1usize..60, any::<bool>(), 1u8..), 1..60)) {
+            let mut islands = Islands::default();
+            let mut array = [0u8; 300];
+            for (offset, bytes, write, value) in ops {
+                if write {
+                    islands.write(BASE + 1 + offset, vec![value; bytes]);
+                    array[offset..offset + bytes].fill(value);
+                } else {
+                    islands.forget(BASE + 1 + offset, bytes);
+                    array[offset..offset + bytes].fill(0);
+                }
+                prop_assert_eq!(read(&islands, BASE + 1, 300), array.to_vec());
+                prop_assert_eq!(islands.total_bytes, islands.by_address.values().map(Vec::len).sum::<usize>());
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Parts that add up to their total, or do not exist.
+
+use serde::Serialize;
+use trace::Bytes;
+
+/// What the bytes of an allocation hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contents {
+    /// Parameters of modules.
+    Parameters,
+    /// The `.grad` of parameters.
+    Gradients,
+    /// Tensors in an optimizer's state.
+    OptimizerState,
+    /// Buffers of modules.
+    Buffers,
+    /// What forward made and backward, or something after forward, still needs.
+    Activations,
+    /// What one phase makes and gives back itself.
+    Temporaries,
+    /// What was made while data was loaded, between optimizer step and forward.
+    Inputs,
+    /// Scratch memory that a library was handed.
+    Workspaces,
+    /// Allocations of which none of the above is known.
+    Other,
+    /// Bytes that the allocator counted and the trace does not show.
+    Unattributed,
+}
+
+impl Contents {
+    /// The words for it in reports.
+    pub fn words(self) -> &'static str {
+        match self {
+            Contents::Parameters => "parameters",
+            Contents::Gradients => "gradients",
+            Contents::OptimizerState => "optimizer state",
+            Contents::Buffers => "buffers",
+            Contents::Activations => "activations",
+            Contents::Temporaries => "temporaries",
+            Contents::Inputs => "inputs",
+            Contents::Workspaces => "workspaces",
+            Contents::Other => "other",
+            Contents::Unattributed => "unattributed",
+        }
+    }
+}
+
+/// One line of a breakdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What it is.
+    pub category: Contents,
+    /// How much of it there is.
+    pub bytes: Bytes,
+}
+
+/// A total and the parts that make it up, largest first. In JSON: the list of its parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(into = "Vec<Part>")]
+pub struct Breakdown {
+    total: Bytes,
+    parts: Vec<Part>,
+}
+
+/// Parts were handed over that are not the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the parts add up to {sum} bytes, expected the total of {total} bytes")]
+pub struct DoesNotAddUp {
+    /// What was to be broken down.
+    pub total: u64,
+    /// What the parts came to.
+    pub sum: u64,
+}
+
+impl Breakdown {
+    /// `parts` as the breakdown of `total`, largest first; empty parts are left out.
+    pub fn new(total: Bytes, parts: Vec<Part>) -> Result<Breakdown, DoesNotAddUp> {
+        let sum: Bytes = parts.iter().map(|part| part.bytes).sum();
+        if sum != total {
+            return Err(DoesNotAddUp {
+                total: total.0,
+                sum: sum.0,
+            });
+        }
+        let mut parts = parts;
+        parts.retain(|part| part.bytes != Bytes::ZERO);
+        parts.sort_by_key(|part| (std::cmp::Reverse(part.bytes), part.category));
+        Ok(Breakdown { total, parts })
+    }
+
+    /// What the parts add up to.
+    pub fn total(&self) -> Bytes {
+        self.total
+    }
+
+    /// The parts, largest first; none is empty.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The bytes of one category; zero where it has no part.
+    pub fn bytes_of(&self, category: Contents) -> Bytes {
+        let same = self.parts.iter().filter(|part| part.category == category);
+        same.map(|part| part.bytes).sum()
+    }
+}
+
+impl From<Breakdown> for Vec<Part> {
+    fn from(breakdown: Breakdown) -> Vec<Part> {
+        breakdown.parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(category: Contents, bytes: u64) -> Part {
+        Part {
+            category,
+            bytes: Bytes(bytes),
+        }
+    }
+
+    #[test]
+    fn parts_that_are_not_the_whole_are_refused() {
+        let parts = || vec![part(Contents::Gradients, 3), part(Contents::Other, 4)];
+        let short = Breakdown::new(Bytes(8), parts());
+        assert_eq!(short, Err(DoesNotAddUp { total: 8, sum: 7 }));
+        assert!(Breakdown::new(Bytes(6), parts()).is_err());
+        assert!(Breakdown::new(Bytes(7), parts()).is_ok());
+    }
+
+    #[test]
+    fn parts_come_largest_first_and_empty_ones_not_at_all() {
+        let parts = vec![
+            part(Contents::Buffers, 0),
+            part(Contents::Gradients, 3),
+            part(Contents::Other, 4),
+        ];
+        let breakdown = Breakdown::new(Bytes(7), parts).map(Vec::from);
+        let expected = vec![part(Contents::Other, 4), part(Contents::Gradients, 3)];
+        assert_eq!(breakdown, Ok(expected));
+    }
+}

@@ -1,0 +1,19 @@
+//! What a finding is, what `check` says, and how both look on a terminal, in JSON and in one line.
+//!
+//! # Design constraints
+//! - Computes nothing: every number shown was handed over. Layout (percentages, bars, line breaks) is all that happens here.
+//! - No input and no output: a renderer returns a `String`; the binary prints it.
+//! - A [`Breakdown`] whose parts do not add up cannot be built, hence never shown.
+//! - Without colour nothing is lost: styles decorate words that say the same.
+
+pub mod breakdown;
+pub mod check;
+pub mod finding;
+pub mod render;
+
+pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
+pub use check::{
+    Assumption, CheckReport, Gpu, Growth, Oom, Peak, Place, Rank, Site, SiteFrame, Usage,
+    ValueShape, Verdict,
+};
+pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};

@@ -1,0 +1,71 @@
+//! The report for people: at most 80 columns, readable without colour and in a log file.
+
+mod page;
+mod sections;
+mod verdict;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::check::CheckReport;
+use page::Page;
+
+/// The decorations of words that say the same without them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Styles {
+    good: Style,
+    bad: Style,
+    unsure: Style,
+    heading: Style,
+    faint: Style,
+}
+
+impl Styles {
+    /// No decoration at all.
+    pub fn plain() -> Styles {
+        Styles::default()
+    }
+
+    /// Green, red and yellow for verdicts, bold headings.
+    pub fn colored() -> Styles {
+        let color = |color: AnsiColor| color.on_default().bold();
+        Styles {
+            good: color(AnsiColor::Green),
+            bad: color(AnsiColor::Red),
+            unsure: color(AnsiColor::Yellow),
+            heading: Style::new().bold(),
+            faint: Style::new().dimmed(),
+        }
+    }
+}
+
+/// What bars are drawn with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bars {
+    /// `####`, for terminals and logs of unknown encoding.
+    #[default]
+    Ascii,
+    /// `████▌`, in steps of an eighth.
+    Unicode,
+}
+
+/// How the report is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// The decorations.
+    pub styles: Styles,
+    /// The bars.
+    pub bars: Bars,
+}
+
+/// The whole report.
+pub fn check(report: &CheckReport, look: &Look) -> String {
+    let mut page = Page::new(*look, &report.folder);
+    verdict::write(&mut page, report);
+    sections::breakdown(&mut page, report);
+    sections::sites(&mut page, report);
+    sections::findings(&mut page, report);
+    sections::ranks(&mut page, report);
+    sections::assumptions(&mut page, report);
+    sections::notes(&mut page, report);
+    page.into_text()
+}

@@ -1,0 +1,106 @@
+//! The sheet that sections write on: it knows the width, the decorations and how to break lines.
+
+use anstyle::Style;
+
+use super::{Bars, Look, Styles};
+use crate::finding::Location;
+use crate::render::layout::{COLUMNS, line_of, short_path, wrap};
+
+/// How many columns a full bar takes.
+const BAR: u64 = 24;
+
+/// Text in the making.
+pub(super) struct Page<'a> {
+    text: String,
+    look: Look,
+    folder: &'a str,
+}
+
+impl<'a> Page<'a> {
+    /// An empty page whose paths are relative to `folder`.
+    pub(super) fn new(look: Look, folder: &'a str) -> Page<'a> {
+        Page {
+            text: String::new(),
+            look,
+            folder,
+        }
+    }
+
+    /// The decorations to choose from.
+    pub(super) fn styles(&self) -> Styles {
+        self.look.styles
+    }
+
+    /// Ends the page.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// One line as it is, less the spaces at its end.
+    pub(super) fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    /// An empty line, then the heading of a section.
+    pub(super) fn heading(&mut self, heading: &str) {
+        self.line("");
+        let style = self.look.styles.heading;
+        for line in wrap(heading, COLUMNS) {
+            self.line(&decorated(&line, style));
+        }
+    }
+
+    /// `text` broken into lines; the first after `first`, the others indented as far.
+    pub(super) fn paragraph(&mut self, first: &str, text: &str) {
+        self.styled_paragraph(first, text, Style::new());
+    }
+
+    /// A paragraph whose text, but not its indent, is decorated.
+    pub(super) fn styled_paragraph(&mut self, first: &str, text: &str, style: Style) {
+        let indent = first.chars().count();
+        let mut start = first.to_owned();
+        for line in wrap(text, COLUMNS.saturating_sub(indent)) {
+            self.line(&(start + &decorated(&line, style)));
+            start = " ".repeat(indent);
+        }
+    }
+
+    /// A bar for `permille` of a whole.
+    pub(super) fn bar(&self, permille: u64) -> String {
+        let eighths = permille * BAR * 8 / 1000;
+        let full = usize::try_from(eighths / 8).unwrap_or_default();
+        match self.look.bars {
+            Bars::Ascii => "#".repeat(full),
+            Bars::Unicode => "█".repeat(full) + rest_of_bar(eighths % 8),
+        }
+    }
+
+    /// `file` as short as it stays clear.
+    pub(super) fn path<'p>(&self, file: &'p str) -> &'p str {
+        short_path(file, self.folder)
+    }
+
+    /// `train.py:41`.
+    pub(super) fn line_of(&self, location: &Location) -> String {
+        line_of(location, self.folder)
+    }
+}
+
+fn rest_of_bar(eighths: u64) -> &'static str {
+    match eighths {
+        1 => "▏",
+        2 => "▎",
+        3 => "▍",
+        4 => "▌",
+        5 => "▋",
+        6 => "▊",
+        7 => "▉",
+        _ => "",
+    }
+}
+
+/// `text` between the escapes of `style`; exactly `text` where the style is plain.
+pub(super) fn decorated(text: &str, style: Style) -> String {
+    format!("{style}{text}{style:#}")
+}

@@ -1,0 +1,307 @@
+//! The renderers against pages that were written by hand.
+#![expect(clippy::unwrap_used, reason = "test")]
+
+use report::render::terminal::{Bars, Look, Styles};
+use report::render::{concise, json, terminal};
+use report::{
+    Assumption, Breakdown, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Oom,
+    Part, Peak, Place, Rank, Remedy, RuleId, Severity, Site, SiteFrame, Standing, Usage, Value,
+    ValueShape, Verdict,
+};
+use trace::{Bytes, Phase};
+
+fn place(step: u32, phase: Phase, module: &str) -> Place {
+    Place {
+        step: Some(step),
+        phase: Some(phase),
+        module: Some(module.to_owned()),
+    }
+}
+
+fn usage(allocated: u64, reserved: u64, device: u64) -> Usage {
+    Usage {
+        allocated_bytes: Bytes::from_mib(allocated),
+        reserved_bytes: Bytes::from_mib(reserved),
+        device_bytes: Bytes::from_mib(device),
+    }
+}
+
+fn breakdown(parts: &[(Contents, u64)]) -> Breakdown {
+    let part = |&(category, mib)| Part {
+        category,
+        bytes: Bytes::from_mib(mib),
+    };
+    let parts: Vec<Part> = parts.iter().map(part).collect();
+    Breakdown::new(parts.iter().map(|part| part.bytes).sum(), parts).unwrap()
+}
+
+fn at(line: u32) -> Location {
+    Location {
+        file: "/home/ann/gpt/train.py".to_owned(),
+        line,
+        column: None,
+    }
+}
+
+fn frame(function: &str, file: &str, line: u32, own: bool) -> SiteFrame {
+    SiteFrame {
+        function: function.to_owned(),
+        file: file.to_owned(),
+        line,
+        own,
+    }
+}
+
+fn site(mib: u64, count: u64, line: u32) -> Site {
+    Site {
+        bytes: Bytes::from_mib(mib),
+        count,
+        category: Contents::Activations,
+        location: Some(at(line)),
+        frames: vec![
+            frame(
+                "forward",
+                "/v/site-packages/torch/nn/modules/linear.py",
+                134,
+                false,
+            ),
+            frame("forward", "/home/ann/gpt/train.py", line, true),
+        ],
+        place: place(2, Phase::Forward, "transformer.h.3"),
+    }
+}
+
+fn fits() -> CheckReport {
+    CheckReport {
+        version: "0.1.0".to_owned(),
+        torch: Some("2.11.0+cu130".to_owned()),
+        gpu: Gpu {
+            name: "NVIDIA GeForce RTX 4090".to_owned(),
+            total_bytes: Bytes::from_mib(24_200),
+            context_bytes: Bytes::from_mib(440),
+            usable_bytes: Bytes::from_mib(23_760),
+            assumed: false,
+        },
+        verdict: Verdict::Fits,
+        steps: 3,
+        peak: Peak {
+            usage: usage(2048, 2560, 3000),
+            place: place(2, Phase::Backward, "transformer.h.3"),
+        },
+        need: usage(2048, 2560, 3000),
+        spare_bytes: 21_200 << 20,
+        oom: None,
+        breakdown: breakdown(&[
+            (Contents::Parameters, 512),
+            (Contents::OptimizerState, 256),
+            (Contents::Activations, 1280),
+        ]),
+        sites: vec![site(1024, 12, 41)],
+        growth: None,
+        findings: Vec::new(),
+        assumptions: Vec::new(),
+        value_shapes: Vec::new(),
+        ranks: Vec::new(),
+        notes: Vec::new(),
+        seconds: 4.25,
+        folder: "/home/ann/gpt".to_owned(),
+    }
+}
+
+fn full() -> CheckReport {
+    CheckReport {
+        verdict: Verdict::Oom,
+        steps: 0,
+        need: usage(26_000, 26_600, 27_040),
+        spare_bytes: -(2840 << 20),
+        oom: Some(Oom {
+            requested_bytes: Bytes::from_mib(2048),
+            place: place(1, Phase::Forward, "lm_head"),
+            location: Some(at(57)),
+            message:
+                "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of \
+                      23.63 GiB of which 1.20 GiB is free."
+                    .to_owned(),
+        }),
+        growth: Some(Growth {
+            bytes_per_step: Bytes(512),
+            first_step: 2,
+            full_at_step: Some(48_660_481),
+            location: Some(at(60)),
+        }),
+        findings: vec![Finding {
+            rule: RuleId("growing-memory"),
+            severity: Severity::Warning,
+            message: "each step leaves 512 B behind, made at train.py:60".to_owned(),
+            location: Some(at(60)),
+            evidence: vec![Evidence {
+                what: "growth per step".to_owned(),
+                value: Value::Bytes(Bytes(512)),
+                source: "memory_stats after each step",
+            }],
+            remedies: vec![Remedy {
+                remedy: "keep the number, not the tensor".to_owned(),
+                standing: Standing::Estimated,
+                before_bytes: Some(Bytes::from_mib(2048)),
+                after_bytes: Some(Bytes::from_mib(2000)),
+                how: "losses.append(loss.item())".to_owned(),
+            }],
+        }],
+        assumptions: vec![Assumption {
+            id: "cudnn-convolution-workspace".to_owned(),
+            text: "cuDNN takes the workspace of its first heuristic choice".to_owned(),
+            bytes: Bytes::from_mib(64),
+        }],
+        value_shapes: vec![ValueShape {
+            op: "aten::nonzero".to_owned(),
+            location: at(33),
+            count: 3,
+            fraction: 0.5,
+        }],
+        ranks: vec![
+            Rank {
+                rank: 0,
+                device: 0,
+                peak: usage(2048, 2560, 3000),
+                oom: true,
+            },
+            Rank {
+                rank: 1,
+                device: 1,
+                peak: usage(1024, 1280, 1720),
+                oom: false,
+            },
+        ],
+        notes: vec!["the initialisers of 3 large tensors were skipped".to_owned()],
+        ..fits()
+    }
+}
+
+fn plain(report: &CheckReport) -> String {
+    terminal::check(report, &Look::default())
+}
+
+#[test]
+fn a_program_that_fits() {
+    assert_eq!(plain(&fits()), include_str!("golden/fits.txt"));
+}
+
+#[test]
+fn a_program_that_does_not_fit() {
+    assert_eq!(plain(&full()), include_str!("golden/oom.txt"));
+}
+
+#[test]
+fn no_line_is_wider_than_80_columns_however_long_the_names() {
+    let mut report = full();
+    let long = "deeply/".repeat(40) + "train.py";
+    report.folder = String::new();
+    report.gpu.name = "GPU ".repeat(60);
+    report.peak.place.module = Some("layer.".repeat(50));
+    report.sites[0].frames[0].file.clone_from(&long);
+    report.sites[0]
+        .location
+        .as_mut()
+        .unwrap()
+        .file
+        .clone_from(&long);
+    report.findings[0].location.as_mut().unwrap().file = long;
+    for line in plain(&report).lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn colour_adds_escapes_and_nothing_else() {
+    let look = Look {
+        styles: Styles::colored(),
+        bars: Bars::Ascii,
+    };
+    let colored = terminal::check(&full(), &look);
+    assert!(colored.contains("\u{1b}["));
+    assert_eq!(without_escapes(&colored), plain(&full()));
+}
+
+fn without_escapes(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |plain, piece| {
+        plain + piece.split_once('m').map_or("", |(_, rest)| rest)
+    })
+}
+
+#[test]
+fn json_has_the_keys_of_the_contract_with_plain_integers() {
+    let value: serde_json::Value = serde_json::from_str(&json::check(&full()).unwrap()).unwrap();
+    let cases = [
+        ("/version", serde_json::json!("0.1.0")),
+        ("/torch", serde_json::json!("2.11.0+cu130")),
+        ("/gpu/name", serde_json::json!("NVIDIA GeForce RTX 4090")),
+        ("/gpu/total_bytes", serde_json::json!(24_200u64 << 20)),
+        ("/verdict", serde_json::json!("oom")),
+        ("/steps", serde_json::json!(0)),
+        ("/peak/allocated_bytes", serde_json::json!(2048u64 << 20)),
+        ("/peak/reserved_bytes", serde_json::json!(2560u64 << 20)),
+        ("/peak/device_bytes", serde_json::json!(3000u64 << 20)),
+        ("/peak/phase", serde_json::json!("backward")),
+        ("/need/device_bytes", serde_json::json!(27_040u64 << 20)),
+        ("/oom/requested_bytes", serde_json::json!(2048u64 << 20)),
+        ("/oom/step", serde_json::json!(1)),
+        ("/oom/phase", serde_json::json!("forward")),
+        ("/breakdown/0/category", serde_json::json!("activations")),
+        ("/breakdown/0/bytes", serde_json::json!(1280u64 << 20)),
+        ("/sites/0/count", serde_json::json!(12)),
+        ("/sites/0/frames/1/line", serde_json::json!(41)),
+        ("/findings/0/rule", serde_json::json!("growing-memory")),
+        ("/findings/0/severity", serde_json::json!("warning")),
+        ("/findings/0/location/column", serde_json::Value::Null),
+        ("/findings/0/evidence/0/value", serde_json::json!(512)),
+        (
+            "/findings/0/remedies/0/standing",
+            serde_json::json!("estimated"),
+        ),
+        (
+            "/assumptions/0/id",
+            serde_json::json!("cudnn-convolution-workspace"),
+        ),
+        ("/ranks/1/rank", serde_json::json!(1)),
+        ("/seconds", serde_json::json!(4.25)),
+    ];
+    for (pointer, expected) in cases {
+        assert_eq!(value.pointer(pointer), Some(&expected), "{pointer}");
+    }
+}
+
+#[test]
+fn an_incomplete_run_says_why_and_has_null_where_nothing_is_known() {
+    let reason = "stopped after 60 s".to_owned();
+    let report = CheckReport {
+        verdict: Verdict::Incomplete { reason },
+        torch: None,
+        ..fits()
+    };
+    let value: serde_json::Value = serde_json::from_str(&json::check(&report).unwrap()).unwrap();
+    assert_eq!(value["verdict"], "incomplete");
+    assert_eq!(value["reason"], "stopped after 60 s");
+    assert!(value["torch"].is_null() && value["oom"].is_null());
+    assert!(plain(&report).starts_with("incomplete: stopped after 60 s\n"));
+}
+
+#[test]
+fn concise_lines_stand_alone() {
+    let cases = [
+        (
+            fits(),
+            "fits: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device\n",
+        ),
+        (
+            full(),
+            "does not fit: NVIDIA GeForce RTX 4090 of 23.63 GiB, needs 26.41 GiB on the device, \
+             ran out at step 1, forward, lm_head\n\
+             train.py:60: warning[growing-memory] each step leaves 512 B behind, made at train.py:60\n",
+        ),
+    ];
+    for (report, expected) in cases {
+        assert_eq!(concise::check(&report), expected);
+    }
+}

@@ -1,0 +1,166 @@
+//! What the allocator did, one event at a time, with the mark the agent had set.
+
+use crate::bytes::Bytes;
+use crate::ids::{Address, Stream};
+use crate::stack::StackId;
+
+/// What an event of PyTorch's memory history says happened; the names are PyTorch's
+/// (`torch/csrc/cuda/memory_snapshot.cpp`, 2.11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// A block was handed out. The size is what was *requested*.
+    Alloc,
+    /// The program let go of a block. It counts as allocated no longer, as active still.
+    FreeRequested,
+    /// The block went back to its pool.
+    FreeCompleted,
+    /// `cudaMalloc` of a segment.
+    SegmentAlloc,
+    /// `cudaFree` of a segment.
+    SegmentFree,
+    /// Pages of an expandable segment were mapped. The address is the start of the new range.
+    SegmentMap,
+    /// Pages of an expandable segment were unmapped.
+    SegmentUnmap,
+    /// `torch.cuda.memory._snapshot` was called.
+    Snapshot,
+    /// An out-of-memory error was about to be raised. The address is the free device memory in bytes.
+    Oom,
+    /// Text that the program attached (torch 2.14 and later).
+    Annotate,
+}
+
+impl Action {
+    /// The action PyTorch writes as `name`; `None` for one that no version up to 2.15 writes.
+    pub fn from_name(name: &str) -> Option<Action> {
+        Some(match name {
+            "alloc" => Action::Alloc,
+            "free_requested" => Action::FreeRequested,
+            "free_completed" | "free" => Action::FreeCompleted,
+            "segment_alloc" => Action::SegmentAlloc,
+            "segment_free" => Action::SegmentFree,
+            "segment_map" => Action::SegmentMap,
+            "segment_unmap" => Action::SegmentUnmap,
+            "snapshot" => Action::Snapshot,
+            "oom" => Action::Oom,
+            "annotate" => Action::Annotate,
+            _ => return None,
+        })
+    }
+}
+
+/// One event of a device's memory history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What happened.
+    pub action: Action,
+    /// Where; for [`Action::Oom`] the free device memory in bytes instead.
+    pub address: Address,
+    /// How much; see the action.
+    pub size: Bytes,
+    /// On which stream.
+    pub stream: Stream,
+    /// The Python stack, where one was recorded.
+    pub stack: StackId,
+    /// Index into [`crate::Snapshot::marks`] of the mark in force; `None` where the program ran without the agent.
+    pub mark: Option<u32>,
+}
+
+/// What part of a training step the program was in, as the agent saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Before the first forward: building and moving the model.
+    #[default]
+    Setup,
+    /// From the end of an optimizer step to the next forward: loading, `zero_grad`.
+    Data,
+    /// From the start of the outermost module's forward to the start of backward.
+    Forward,
+    /// While autograd runs.
+    Backward,
+    /// Inside `optimizer.step`.
+    Optimizer,
+    /// Anything else, such as gradient clipping between backward and step.
+    Other,
+}
+
+impl Phase {
+    /// The phase as the agent writes it.
+    pub fn from_name(name: &str) -> Option<Phase> {
+        Some(match name {
+            "setup" => Phase::Setup,
+            "data" => Phase::Data,
+            "forward" => Phase::Forward,
+            "backward" => Phase::Backward,
+            "optimizer" => Phase::Optimizer,
+            "other" => Phase::Other,
+            _ => return None,
+        })
+    }
+
+    /// The word for it in reports; the inverse of [`Phase::from_name`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Setup => "setup",
+            Phase::Data => "data",
+            Phase::Forward => "forward",
+            Phase::Backward => "backward",
+            Phase::Optimizer => "optimizer",
+            Phase::Other => "other",
+        }
+    }
+}
+
+/// Where the program was: what the agent attaches to every event through `torch.cuda.memory._set_memory_metadata`.
+///
+/// The text is `oomph step=1 phase=forward census=2 module=transformer.h.0`; the module comes last because its name is free.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Mark {
+    /// The optimizer step that is under way, counted from 1.
+    pub step: u32,
+    /// The part of the step.
+    pub phase: Phase,
+    /// How many censuses had been taken: census `k` lies before the first event whose count is at least `k`.
+    pub census: u32,
+    /// The qualified name of the module that runs (`transformer.h.0.attn`); empty where none does.
+    pub module: String,
+}
+
+impl Mark {
+    /// Reads the agent's text; `None` for metadata that somebody else set.
+    pub fn parse(text: &str) -> Option<Mark> {
+        let fields = text.strip_prefix("oomph ")?;
+        let (fields, module) = fields.split_once(" module=")?;
+        let mut mark = Mark { module: module.to_owned(), ..Mark::default() };
+        for field in fields.split(' ') {
+            match field.split_once('=')? {
+                ("step", n) => mark.step = n.parse().ok()?,
+                ("phase", name) => mark.phase = Phase::from_name(name)?,
+                ("census", n) => mark.census = n.parse().ok()?,
+                _ => {} // A later agent may say more.
+            }
+        }
+        Some(mark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agents_text_is_read_and_anybody_elses_is_not() {
+        let mark = Mark { step: 2, phase: Phase::Backward, census: 7, module: "h.0 odd name".to_owned() };
+        let cases = [
+            ("oomph step=2 phase=backward census=7 module=h.0 odd name", Some(mark)),
+            ("oomph step=1 phase=setup census=0 module=", Some(Mark { step: 1, ..Mark::default() })),
+            ("my experiment", None),
+            ("oomph step=x phase=setup census=0 module=", None),
+            ("oomph step=1 phase=lunch census=0 module=", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Mark::parse(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The vocabulary of oomph: what happened on a device, as values.
+//!
+//! A [`Snapshot`] is what PyTorch's allocator says of itself: the segments at the dump and the history of events
+//! that led to them. A [`Run`] is what oomph recorded of a program: per process a snapshot, and the facts that
+//! the agent and the phantom noted beside it. The readers turn bytes into these values; they take slices, never
+//! paths, and build nothing but plain data.
+//!
+//! # Design constraints
+//! - No policy: what is good or bad is decided in `diagnose`.
+//! - No file paths, no clock, no environment. Bytes come in, values go out.
+//! - A damaged input is an error value that says what was found and where, or a valid prefix, never a panic.
+
+pub mod bytes;
+pub mod event;
+pub mod ids;
+pub mod occupancy;
+pub mod pickle;
+pub mod run;
+pub mod snapshot;
+pub mod stack;
+
+pub use bytes::Bytes;
+pub use event::{Action, Event, Mark, Phase};
+pub use ids::{Address, DeviceIndex, EventIndex, Stream};
+pub use occupancy::{Allocation, Allocations, Change, Inconsistency, Lifetime, Occupancy, Peak, allocations};
+pub use run::{Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run, read_launch, read_phantom_records, read_records};
+pub use snapshot::{Block, BlockState, Segment, SegmentKind, Settings, Snapshot, SnapshotError, WrongValue, read_snapshot};
+pub use stack::{Frame, FrameId, StackId, StackTable};

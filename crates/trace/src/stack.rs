@@ -1,0 +1,92 @@
+//! Python stacks, interned: a trace of a million events has a few thousand different stacks.
+
+use std::collections::HashMap;
+
+/// One line of a stack, as PyTorch records it. Innermost frame first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The function's name, e.g. `forward`.
+    pub function: String,
+    /// The source file, as the interpreter names it.
+    pub file: String,
+    /// The line, counted from 1; 0 where unknown.
+    pub line: u32,
+}
+
+/// Index of a [`Frame`] in its [`StackTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(pub u32);
+
+/// Index of a stack in its [`StackTable`]. [`StackId::EMPTY`] is the stack without frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(pub u32);
+
+impl StackId {
+    /// The stack without frames: nothing was recorded.
+    pub const EMPTY: StackId = StackId(0);
+}
+
+/// All stacks of a snapshot, each stored once.
+#[derive(Clone, Debug)]
+pub struct StackTable {
+    frames: Vec<Frame>,
+    frame_ids: HashMap<Frame, FrameId>,
+    stacks: Vec<Vec<FrameId>>,
+    stack_ids: HashMap<Vec<FrameId>, StackId>,
+}
+
+impl Default for StackTable {
+    fn default() -> StackTable {
+        StackTable {
+            frames: Vec::new(),
+            frame_ids: HashMap::new(),
+            stacks: vec![Vec::new()],
+            stack_ids: HashMap::from([(Vec::new(), StackId::EMPTY)]),
+        }
+    }
+}
+
+impl StackTable {
+    /// The id of `frame`, which is stored if it is new.
+    pub fn intern_frame(&mut self, frame: Frame) -> FrameId {
+        if let Some(&id) = self.frame_ids.get(&frame) {
+            return id;
+        }
+        let id = FrameId(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
+        self.frames.push(frame.clone());
+        self.frame_ids.insert(frame, id);
+        id
+    }
+
+    /// The id of the stack of `frames`, innermost first, which is stored if it is new.
+    pub fn intern_stack(&mut self, frames: Vec<FrameId>) -> StackId {
+        if let Some(&id) = self.stack_ids.get(&frames) {
+            return id;
+        }
+        let id = StackId(u32::try_from(self.stacks.len()).unwrap_or(u32::MAX));
+        self.stacks.push(frames.clone());
+        self.stack_ids.insert(frames, id);
+        id
+    }
+
+    /// The frames of a stack, innermost first.
+    pub fn frames(&self, stack: StackId) -> impl DoubleEndedIterator<Item = &Frame> {
+        let ids = self.stacks.get(stack.0 as usize).map_or(&[][..], Vec::as_slice);
+        ids.iter().filter_map(|id| self.frames.get(id.0 as usize))
+    }
+
+    /// How many different frames there are.
+    pub fn frame_count(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// How many different stacks there are, the empty one included.
+    pub fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
+    /// Whether only the empty stack is known: no frames were recorded.
+    pub fn is_empty(&self) -> bool {
+        self.stacks.len() <= 1
+    }
+}

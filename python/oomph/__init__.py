@@ -1,0 +1,26 @@
+"""oomph: will this PyTorch program fit the GPU, and if not, why.
+
+The command `oomph` does the work and needs nothing from this package. A script may ask here whether it is being
+recorded, for example to skip a download that a dry run has no use for::
+
+    import oomph
+
+    if not oomph.is_recording():
+        download_checkpoint()
+"""
+
+import os
+
+__all__ = ["__version__", "is_recording", "run_directory"]
+
+__version__ = "0.1.0"
+
+
+def run_directory() -> str | None:
+    """The folder that this run's facts go to; `None` when oomph is not recording."""
+    return os.environ.get("OOMPH_RUN_DIR") or None
+
+
+def is_recording() -> bool:
+    """Whether the program runs under oomph."""
+    return run_directory() is not None

@@ -1,0 +1,59 @@
+"""What the launcher asks for, and who this process is."""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from .failure import say
+
+# Set by the first process of a run that imports torch: its children then know that they are helpers.
+_FIRST = "OOMPH_AGENT_PID"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The variables, read once."""
+
+    run_dir: str
+    rank: int
+    local_rank: int
+    world_size: int
+    # Stop after so many optimizer steps; 0 = run to the end.
+    steps: int
+    # The share of elements that a value-dependent shape is assumed to select.
+    fraction: float
+    # Whether this is the process that the launcher started (or the first below it that uses torch).
+    is_first: bool
+    # The folder of the script.
+    script_dir: str
+
+
+def read() -> Environment:
+    """Reads the environment; also claims the place of the first process."""
+    is_first = os.environ.setdefault(_FIRST, str(os.getpid())) == str(os.getpid())
+    return Environment(
+        run_dir=os.environ["OOMPH_RUN_DIR"],
+        rank=_number("RANK", 0),
+        local_rank=_number("LOCAL_RANK", 0),
+        world_size=_number("WORLD_SIZE", 1),
+        steps=_number("OOMPH_STEPS", 0),
+        fraction=_number("OOMPH_FRACTION", 0.5),
+        is_first=is_first,
+        script_dir=_script_dir(),
+    )
+
+
+def _number(name: str, default):
+    text = os.environ.get(name)
+    if text is None:
+        return default
+    try:
+        return type(default)(text)
+    except ValueError:
+        say(f"{name} is {text!r}, expected a number; taking {default}")
+        return default
+
+
+def _script_dir() -> str:
+    script = getattr(sys.modules.get("__main__"), "__file__", None) or sys.argv[0]
+    return os.path.dirname(os.path.abspath(script))

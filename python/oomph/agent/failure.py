@@ -1,0 +1,35 @@
+"""What the agent does when it fails: says so in one line, and lets the program go on."""
+
+import functools
+import sys
+from collections.abc import Callable
+
+_said: set[str] = set()
+
+
+def say(message: str) -> None:
+    """One line on standard error, once per message."""
+    if message not in _said:
+        _said.add(message)
+        print(f"oomph agent: {message}", file=sys.stderr, flush=True)
+
+
+def guarded(function: Callable) -> Callable:
+    """`function`, whose errors are told instead of raised into the program; it then returns `None`."""
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            say(f"{function.__qualname__} failed: {_where(error)}{type(error).__name__}: {error}")
+            return None
+
+    return wrapper
+
+
+def _where(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}: "

@@ -1,0 +1,88 @@
+"""How the program ends: by itself, by an exception, by a signal, or because it has stepped enough."""
+
+import atexit
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+
+import torch
+
+from . import frames
+from .failure import guarded
+from .records import Records
+
+
+class Finish:
+    """Calls `finish(reason)` once, whichever way the program ends."""
+
+    def __init__(self, records: Records, finish: Callable[[str], object]) -> None:
+        self.records = records
+        self._finish = finish
+        self._process = os.getpid()
+        self._done = False
+
+    def install(self) -> None:
+        """Waits for the end: at exit, and at SIGTERM where the program leaves that to the system."""
+        atexit.register(self._at_exit)
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._at_signal)
+
+    def install_in_child(self) -> None:
+        """A forked child leaves with `os._exit`; `multiprocessing` runs its own finalizers before."""
+        from multiprocessing import util
+
+        util.Finalize(None, self._at_exit, exitpriority=-100)
+
+    def reset(self) -> None:
+        """Starts afresh, in a forked child."""
+        self._process = os.getpid()
+        self._done = False
+
+    def now(self, reason: str) -> None:
+        """Finishes, unless that was done."""
+        if not self._done:
+            self._done = True
+            self._finish(reason)
+
+    def _at_exit(self) -> None:
+        # The interpreter leaves an uncaught exception here before it prints it, also where the program has its own
+        # `sys.excepthook`; so none has to be replaced.
+        error = getattr(sys, "last_value", None)
+        if self._done or error is None:
+            self.now("exit")
+        elif isinstance(error, KeyboardInterrupt):
+            self.now("interrupt")
+        else:
+            self._write_error(error)
+            self.now("exception")
+
+    def _at_signal(self, number: int, _frame) -> None:
+        """Finishes, then dies of the signal as the program would have."""
+        self.now("terminated")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    @guarded
+    def _write_error(self, error: BaseException) -> None:
+        file, line = frames.users_line_of_error(error.__traceback__)
+        self.records.write(
+            "error",
+            type=f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
+            message=str(error),
+            oom=is_oom(error),
+            file=file,
+            line=line,
+            traceback="".join(traceback.format_exception(error)),
+        )
+
+
+def is_oom(error: BaseException) -> bool:
+    """Whether a device's memory ran out: PyTorch's own error, or a library's with CUDA's words for it."""
+    if isinstance(error, torch.cuda.OutOfMemoryError):
+        return True
+    text = str(error)
+    return "CUDA out of memory" in text or "CUDA error: out of memory" in text or "STATUS_ALLOC_FAILED" in text

@@ -1,0 +1,63 @@
+"""Which lines are the user's own, and where the program is."""
+
+import os
+import sys
+import sysconfig
+from types import FrameType, TracebackType
+
+_AGENT = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PLACES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
+_LIBRARIES = tuple({os.path.join(path, "") for place in _PLACES if (path := sysconfig.get_path(place))})
+_known: dict[str, bool] = {}
+
+
+def is_users(filename: str) -> bool:
+    """Whether a code object's file is neither the standard library's, an installed package's, nor ours."""
+    known = _known.get(filename)
+    if known is None:
+        known = _known[filename] = _decide(filename)
+    return known
+
+
+def _decide(filename: str) -> bool:
+    if filename.startswith("<"):
+        return False
+    path = os.path.abspath(filename)
+    in_packages = f"{os.sep}site-packages{os.sep}" in path or f"{os.sep}dist-packages{os.sep}" in path
+    return not in_packages and not path.startswith((_AGENT, *_LIBRARIES))
+
+
+def users_line(frame: FrameType | None) -> tuple[str, int]:
+    """The innermost line of the user's own code at or above `frame`; of any code if there is none; else `("", 0)`."""
+    first = frame
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return ("", 0) if first is None else (first.f_code.co_filename, first.f_lineno)
+
+
+def users_line_of_error(trace: TracebackType | None) -> tuple[str | None, int | None]:
+    """The innermost line of the user's own code in a traceback."""
+    found: tuple[str | None, int | None] = (None, None)
+    while trace is not None:
+        if is_users(trace.tb_frame.f_code.co_filename):
+            found = (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+def stack(frame: FrameType | None) -> list[tuple[str, str, int]]:
+    """`(function, file, line)` of every frame but the agent's, innermost first."""
+    frames = []
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_AGENT):
+            frames.append((code.co_name, code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return frames
+
+
+def stack_of_thread(thread: int | None) -> list[tuple[str, str, int]]:
+    """The stack of another thread, where it still runs."""
+    return stack(sys._current_frames().get(thread)) if thread is not None else []

@@ -1,0 +1,56 @@
+"""PyTorch's memory history: turning it on, and writing the snapshot whole or not at all."""
+
+import contextlib
+import gc
+import os
+import pickle
+
+import torch
+
+# The ring holds the whole history of all but very long runs. An event costs some 200 bytes of host memory plus its stack.
+_MAX_EVENTS = 4_000_000
+
+
+def record() -> None:
+    """Starts recording, in the cheapest way that keeps Python stacks: of allocations only, without C++ frames."""
+    torch.cuda.memory._record_memory_history(enabled="all", context="alloc", stacks="python", max_entries=_MAX_EVENTS)
+
+
+def write(folder: str, stem: str) -> str:
+    """Writes torch's snapshot and returns its file name. Beside, then renamed: a full disk leaves no half file."""
+    name = f"{stem}.snapshot.pickle"
+    path = os.path.join(folder, name)
+    with _no_collection():
+        snapshot = torch.cuda.memory._snapshot()
+        _share_texts(snapshot)
+        try:
+            with open(f"{path}.tmp", "wb") as file:
+                pickle.dump(snapshot, file)
+            os.replace(f"{path}.tmp", path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{path}.tmp")
+            raise
+    return name
+
+
+def _share_texts(snapshot: dict) -> None:
+    """Makes equal marks one object, which the pickle then holds once; PyTorch makes one a event."""
+    texts: dict[str, str] = {}
+    for trace in snapshot["device_traces"]:
+        for event in trace:
+            text = event.get("user_metadata")
+            if text is not None:
+                event["user_metadata"] = texts.setdefault(text, text)
+
+
+@contextlib.contextmanager
+def _no_collection():
+    """No cycle collection while millions of plain dictionaries are made: it would walk them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

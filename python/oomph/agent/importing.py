@@ -1,0 +1,65 @@
+"""Runs a function right after a module has been imported for the first time."""
+
+import importlib.abc
+import sys
+from collections.abc import Callable
+
+from .failure import guarded
+
+
+def after_import(name: str, action: Callable[[], None]) -> None:
+    """Calls `action` when the import of `name` has succeeded; at once if it has been imported already."""
+    if name in sys.modules:
+        guarded(action)()
+    else:
+        sys.meta_path.insert(0, _Finder(name, guarded(action)))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the module as everybody else does, and watches its loading."""
+
+    def __init__(self, name: str, action: Callable[[], None]) -> None:
+        self.name = name
+        self.action = action
+
+    def find_spec(self, fullname, path=None, target=None):
+        """The other finders' answer, with a loader that tells us when it is done."""
+        if fullname != self.name:
+            return None
+        spec = self._spec_of_others(path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self)
+        return spec
+
+    def loaded(self) -> None:
+        """The import has succeeded: leave, then act. (A failed one may be tried again, so we stay for it.)"""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            self.action()
+
+    def _spec_of_others(self, path, target):
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            spec = find(self.name, path, target) if find and not isinstance(finder, _Finder) else None
+            if spec is not None:
+                return spec
+        return None
+
+
+class _Loader(importlib.abc.Loader):
+    """Stands in for the real loader until the module's code runs: no one who inspects the module sees it."""
+
+    def __init__(self, real, finder: _Finder) -> None:
+        self.real = real
+        self.finder = finder
+
+    def create_module(self, spec):
+        """As the real loader does."""
+        return self.real.create_module(spec)
+
+    def exec_module(self, module) -> None:
+        """Puts the real loader back, runs the module, then reports it."""
+        module.__spec__.loader = self.real
+        module.__loader__ = self.real
+        self.real.exec_module(module)
+        self.finder.loaded()

@@ -1,0 +1,64 @@
+"""The file of records: one JSON object a line, appended as things happen, so that a cut file is a valid prefix.
+
+Its name and its lines are specified at Note [Run directory] in crates/trace/src/run.rs.
+"""
+
+import json
+import os
+
+from .failure import say
+
+
+class Records:
+    """The writer of one process; the file comes into being with the first record."""
+
+    def __init__(self, folder: str, rank: int) -> None:
+        self.folder = folder
+        self.rank = rank
+        self.stem: str | None = None
+        self._file: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything has been written."""
+        return self.stem is not None
+
+    def write(self, kind: str, **fields) -> None:
+        """Appends one record."""
+        line = json.dumps({"kind": kind, **fields}, separators=(",", ":")) + "\n"
+        if self.stem is None:
+            self._open()
+        if self._file is not None:
+            self._append(line.encode("utf-8", "replace"))
+
+    def abandon(self) -> None:
+        """Forgets the file: a forked child must not write into its parent's."""
+        if self._file is not None:
+            os.close(self._file)
+        self._file = None
+        self.stem = None
+
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        stems = (f"rank{self.rank}", f"rank{self.rank}-{os.getpid()}")
+        for stem in stems:
+            try:
+                self._file = os.open(self._path(stem), flags, 0o644)
+            except FileExistsError:
+                continue
+            self.stem = stem
+            return
+        raise FileExistsError(f"{self._path(stems[-1])} exists already")
+
+    def _path(self, stem: str) -> str:
+        return os.path.join(self.folder, f"{stem}.marks.jsonl")
+
+    def _append(self, line: bytes) -> None:
+        """Writes a whole line, or stops writing for good: what follows a cut line could not be read."""
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            say(f"cannot write {self._path(self.stem)}: {error.strerror}; the record ends here")
+            os.close(self._file)
+            self._file = None

@@ -1,0 +1,167 @@
+"""The agent of one process: its parts, and what each moment of the program's life writes."""
+
+import os
+import platform
+import sys
+
+import torch
+
+from . import environment, history, phantom
+from .backward import Backward
+from .census import Census
+from .failure import guarded
+from .finish import Finish
+from .initializers import Initializers
+from .marks import Marks
+from .modules import Modules
+from .oom import OutOfMemory
+from .overrides import Overrides
+from .records import Records
+from .stats import Stats
+from .steps import Steps
+from .values import Values
+
+
+class Session:
+    """Everything that the agent keeps."""
+
+    def __init__(self, env: environment.Environment) -> None:
+        self.env = env
+        self.is_first = env.is_first
+        self.is_forked = False
+        self.marks = Marks()
+        self.records = Records(env.run_dir, env.rank)
+        self.stats = Stats()
+        self.backward = Backward(self.marks)
+        self.modules = Modules(self.marks, first_forward=lambda _root: self._take_census("forward"))
+        self.steps = Steps(self.marks, env.steps, before=self._before_step, after=self._after_step, stop=self._stop)
+        self.census = Census(self.modules, self.steps.optimizers)
+        self.oom = OutOfMemory(self.marks, self.records, self.stats, self.backward, self._note_oom)
+        self.finish = Finish(self.records, self._finish)
+        self.overrides = Overrides()
+        self.initializers = Initializers()
+        self.values: Values | None = None
+        # The snapshot saved at the first out of memory; dropped when the program has gone on since.
+        self._saved_at_oom: str | None = None
+
+    def install(self) -> None:
+        """Connects all parts. CUDA stays untouched: what needs it waits until the program initialises it."""
+        for part in (self.stats, self.modules, self.backward, self.steps, self.finish):
+            guarded(part.install)()
+        self._install_phantoms_parts()
+        os.register_at_fork(after_in_child=self._forked)
+        torch.cuda._lazy_call(self._cuda_started)
+
+    @guarded
+    def _install_phantoms_parts(self) -> None:
+        found = phantom.find()
+        if found is not None:
+            self.initializers.install(self.overrides)
+            self.values = Values(found, self.env.fraction)
+            self.values.install(self.overrides)
+
+    @guarded
+    def _cuda_started(self) -> None:
+        self._write_process()
+        history.record()
+        self.marks.attach(getattr(torch._C, "_cuda_setMemoryMetadata", None))
+        self.oom.attach()
+        if self.is_forked:
+            self.finish.install_in_child()
+
+    @guarded
+    def _forked(self) -> None:
+        """A child that never touches CUDA writes nothing; one that does is a process of its own."""
+        self.is_first = False
+        self.is_forked = True
+        self.records.abandon()
+        self.marks.reset()
+        self.steps.reset()
+        self.finish.reset()
+
+    @guarded
+    def _write_process(self) -> None:
+        self.records.write(
+            "process",
+            pid=os.getpid(),
+            rank=self.env.rank,
+            local_rank=self.env.local_rank,
+            world_size=self.env.world_size,
+            argv=sys.argv,
+            script_dir=self.env.script_dir,
+            python=platform.python_version(),
+            torch=torch.__version__,
+            cuda=torch.version.cuda,
+            cudnn=_cudnn_version(),
+        )
+
+    @guarded
+    def _take_census(self, when: str) -> None:
+        if torch.cuda.is_initialized():
+            tensors = self.census.take()
+            self.records.write("census", number=self.marks.next_census(), step=self.marks.step, when=when, tensors=tensors)
+
+    def _before_step(self) -> None:
+        self._take_census("optimizer")
+
+    @guarded
+    def _after_step(self) -> None:
+        self._saved_at_oom = None
+        if self.records.is_open:
+            self.records.write("step", step=self.steps.done, devices=self.stats.of_all())
+
+    def _stop(self) -> None:
+        self.finish.now("steps")
+
+    def _note_oom(self) -> None:
+        self._take_census("oom")
+        if self.stats_ooms() == 1:
+            self._saved_at_oom = self._write_snapshot()
+
+    def stats_ooms(self) -> int:
+        """How often any device ran out."""
+        return sum(stats["ooms"] for stats in self.stats.of_all())
+
+    @guarded
+    def _write_snapshot(self) -> str | None:
+        return history.write(self.env.run_dir, self.records.stem)
+
+    def _finish(self, reason: str) -> None:
+        """The last records. Each stands alone: one that fails takes no other with it."""
+        uses_cuda = torch.cuda.is_initialized()
+        if not uses_cuda and not self.is_first:
+            return
+        if not self.records.is_open:
+            self._write_process()
+        self._take_census("end")
+        self._write_assumptions()
+        self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
+
+    def _last_snapshot(self, reason: str) -> str | None:
+        """The snapshot at the end; the one of the out of memory that ended the program is not written twice."""
+        if reason == "exception" and self._saved_at_oom is not None and self.stats_ooms() == 1:
+            return self._saved_at_oom
+        return self._write_snapshot()
+
+    @guarded
+    def _write_assumptions(self) -> None:
+        if self.values is not None:
+            self.values.write(self.records)
+        if self.initializers.count:
+            self.records.write("initializers_skipped", count=self.initializers.count, bytes=self.initializers.bytes)
+
+    @guarded
+    def _write_end(self, reason: str, snapshot: str | None) -> None:
+        self.records.write("end", reason=reason, steps=self.steps.done, devices=self.stats.of_all(), snapshot=snapshot)
+
+
+def _cudnn_version() -> int | None:
+    cudnn = getattr(torch._C, "_cudnn", None)
+    return None if cudnn is None else int(cudnn.getVersionInt())
+
+
+def start() -> Session:
+    """Starts the agent in this process; torch has just been imported."""
+    session = Session(environment.read())
+    session.install()
+    return session

@@ -1,0 +1,106 @@
+"""Optimizer steps: counting them, the records around them, and stopping after the wanted number."""
+
+import functools
+import os
+import sys
+import weakref
+from collections.abc import Callable
+
+import torch
+from torch.optim import optimizer as optim
+
+from .failure import guarded
+from .marks import Marks
+
+
+class StepsDone(SystemExit):
+    """Ends the program after the wanted steps: not an error, and no `except Exception` swallows it."""
+
+
+class Steps:
+    """The hooks on every optimizer's `step`.
+
+    The step under way is one more than the largest count of any optimizer: two optimizers that take turns make one step.
+    """
+
+    def __init__(self, marks: Marks, wanted: int, before: Callable[[], object], after: Callable[[], object], stop: Callable[[], object]) -> None:
+        self.marks = marks
+        self.wanted = wanted
+        # All that were constructed, stepped or not.
+        self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
+        self._most = 0
+        self._before = before
+        self._after = after
+        self._stop = stop
+        self._stopped = False
+
+    @property
+    def done(self) -> int:
+        """Steps done: the largest count, also of an optimizer that is gone."""
+        return self._most
+
+    def install(self) -> None:
+        """Hooks every optimizer there is and will be."""
+        optim.register_optimizer_step_pre_hook(self._pre_hook)
+        optim.register_optimizer_step_post_hook(self._post_hook)
+        _note_construction(self.optimizers.add)
+
+    def reset(self) -> None:
+        """Starts afresh, in a forked child."""
+        self._counts.clear()
+        self._most = 0
+
+    def _pre_hook(self, optimizer: torch.optim.Optimizer, _args, _kwargs) -> None:
+        if torch.compiler.is_compiling():
+            return
+        if self._stopped:
+            _leave()
+        self._begin(optimizer)
+
+    def _post_hook(self, optimizer: torch.optim.Optimizer, _args, _kwargs) -> None:
+        if torch.compiler.is_compiling():
+            return
+        self._end(optimizer)
+        if self._is_enough():
+            self._stopped = True
+            self._stop()
+            raise StepsDone(0)
+
+    @guarded
+    def _begin(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizers.add(optimizer)
+        self._before()
+        self.marks.enter_phase("optimizer")
+
+    @guarded
+    def _end(self, optimizer: torch.optim.Optimizer) -> None:
+        count = self._counts[optimizer] = self._counts.get(optimizer, 0) + 1
+        if count > self._most:
+            self._most = count
+            self._after()
+        self.marks.step_done(self._most)
+
+    def _is_enough(self) -> bool:
+        return self.wanted > 0 and min(self._counts.values(), default=0) >= self.wanted
+
+
+def _leave() -> None:
+    """Ends a program that has swallowed `StepsDone` and steps again: all is written, nothing is left to wait for."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(0)
+
+
+def _note_construction(note: Callable[[torch.optim.Optimizer], object]) -> None:
+    """Notes optimizers as they are made, so that one that never gets to step is still known."""
+    init = torch.optim.Optimizer.__init__
+    note = guarded(note)
+
+    @functools.wraps(init)
+    def wrapper(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        note(self)
+
+    torch.optim.Optimizer.__init__ = wrapper

@@ -1,0 +1,99 @@
+"""Shapes and decisions that depend on values which a phantom GPU does not compute.
+
+Note [Answers for value-dependent shapes]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+A kernel with such a shape counts on the device and reads the count back: one small read. Before it runs, the phantom is
+told what that read must give:
+
+- `nonzero` (boolean indexing, `masked_select`, `where` and torchvision's NMS end here): the assumed fraction of the
+  elements, at least one. `unique` and `unique_consecutive` likewise: so many different values.
+- `repeat_interleave` with repeats on the device: each repeat counts as 1. The size is passed as `output_size`, because
+  the kernel would otherwise also read back whether all repeats are positive.
+- `bincount`: its size is the largest value + 1. Zeros are read, and its size is `minlength`, at least 1.
+- A plain read (`.item()`, `bool(tensor)`): noted, and answered with what the device memory holds, zeros where computed.
+"""
+
+import functools
+import sys
+from collections import Counter
+
+from . import frames
+from .overrides import Original, Overrides
+from .phantom import Phantom
+from .records import Records
+
+_FRACTION_OF_ELEMENTS = ("aten::nonzero", "aten::_unique2", "aten::_unique", "aten::unique_dim", "aten::unique_consecutive")
+
+
+class Values:
+    """Notes where values decided, and lets the assumed answer be given."""
+
+    def __init__(self, phantom: Phantom, fraction: float) -> None:
+        self.phantom = phantom
+        self.fraction = fraction
+        # By operator, file and line; by file and line.
+        self.shapes: Counter[tuple[str, str, int]] = Counter()
+        self.reads: Counter[tuple[str, int]] = Counter()
+        # Whether the read that comes is part of an operator that is already noted.
+        self._inside = False
+
+    def install(self, overrides: Overrides) -> None:
+        """Replaces the operators' kernels for CUDA."""
+        for operator in _FRACTION_OF_ELEMENTS:
+            overrides.replace(operator, "CUDA", functools.partial(self._select, operator))
+        overrides.replace("aten::repeat_interleave.Tensor", "CUDA", self._repeat)
+        overrides.replace("aten::bincount", "CUDA", self._bincount)
+        overrides.replace("aten::_local_scalar_dense", "CUDA", self._read)
+
+    def write(self, records: Records) -> None:
+        """The records of all that was noted."""
+        for (operator, file, line), count in self.shapes.items():
+            records.write("value_shape", op=operator, file=file, line=line, count=count, fraction=self.fraction)
+        for (file, line), count in self.reads.items():
+            records.write("value_read", file=file, line=line, count=count)
+
+    def selected(self, elements: int) -> int:
+        """How many of so many elements are assumed to be selected; never none of some, never more than there are."""
+        return min(elements, max(1, round(self.fraction * elements)))
+
+    def _select(self, operator: str, original: Original, tensor, *args, **kwargs):
+        self._note_shape(operator)
+        elements = _selectable(operator, tensor, args)
+        if elements == 0:
+            return original(tensor, *args, **kwargs)
+        with self.phantom.answering(self.selected(elements)):
+            return self._run_inside(original, tensor, *args, **kwargs)
+
+    def _repeat(self, original: Original, repeats, *, output_size=None):
+        if output_size is None:
+            self._note_shape("aten::repeat_interleave.Tensor")
+            output_size = repeats.numel()
+        return original(repeats, output_size=output_size)
+
+    def _bincount(self, original: Original, *args, **kwargs):
+        self._note_shape("aten::bincount")
+        return self._run_inside(original, *args, **kwargs)
+
+    def _read(self, original: Original, tensor):
+        if not self._inside:
+            self.reads[frames.users_line(sys._getframe(1))] += 1
+        return original(tensor)
+
+    def _note_shape(self, operator: str) -> None:
+        if not self._inside:
+            self.shapes[(operator, *frames.users_line(sys._getframe(2)))] += 1
+
+    def _run_inside(self, original: Original, *args, **kwargs):
+        """Runs the kernel; the reads it makes are part of it."""
+        outer, self._inside = self._inside, True
+        try:
+            return original(*args, **kwargs)
+        finally:
+            self._inside = outer
+
+
+def _selectable(operator: str, tensor, args: tuple) -> int:
+    """How many could be selected: the elements, or with a dimension the slices along it."""
+    if operator == "aten::unique_dim":
+        return tensor.size(args[0])
+    return tensor.numel()
