@@ -57,7 +57,7 @@ fn hint(nearest: &[&str]) -> String {
     }
 }
 
-/// The model of that name. See Note [Names].
+/// The model of that name, by the rules of Note `[Names]`.
 pub fn find(name: &str) -> Result<&'static Profile, UnknownGpu> {
     let asked = Words::of(name);
     let equal = matches(|label| label.key() == asked.key());
@@ -122,12 +122,11 @@ impl Words {
     fn covers(&self, asked: &Words) -> bool {
         let mine: BTreeSet<&str> = self.0.iter().map(String::as_str).collect();
         let asked: BTreeSet<&str> = asked.0.iter().map(String::as_str).collect();
-        let unasked = |variant: &&str| {
-            mine.contains(variant) && !asked.contains(variant) && !names_slice(&asked)
-        };
-        !asked.is_empty()
-            && asked.is_subset(&mine)
-            && !VARIANTS.iter().any(|variant| unasked(variant))
+        let wanted = |variant| asked.contains(variant) || (variant == "mig" && names_slice(&asked));
+        let variants_wanted = VARIANTS
+            .into_iter()
+            .all(|variant| !mine.contains(variant) || wanted(variant));
+        !asked.is_empty() && asked.is_subset(&mine) && variants_wanted
     }
 }
 

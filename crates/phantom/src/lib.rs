@@ -7,7 +7,8 @@
 //! # Design constraints
 //! - Nothing of PyTorch's allocator is known here: PyTorch brings the real one.
 //! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in [`boundary`].
-//! - `unsafe` lives in `boundary`, `space` and `values`; the files under `api` take typed parameters and need none.
+//! - `unsafe` lives in `boundary`, `caller`, `fatbin`, `resolve`, `space` and `values`; the files under `api` take typed
+//!   parameters and need none.
 //! - Inert until CUDA is used: preloading it into a compiler or a shell costs nothing and changes nothing.
 
 pub mod api;
@@ -15,6 +16,7 @@ pub mod boundary;
 pub mod caller;
 pub mod cuda;
 pub mod device;
+pub mod fatbin;
 pub mod generated;
 pub mod handle;
 pub mod journal;

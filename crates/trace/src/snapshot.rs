@@ -54,6 +54,8 @@ pub struct Segment {
     pub address: Address,
     /// Its whole size.
     pub total_size: Bytes,
+    /// What PyTorch states to be allocated of it; in its own snapshots the sum of the allocated blocks.
+    pub allocated_size: Bytes,
     /// The stream it belongs to.
     pub stream: Stream,
     /// Its size class.

@@ -22,10 +22,15 @@ def guarded(function: Callable) -> Callable:
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            say(f"{function.__qualname__} failed: {_where(error)}{type(error).__name__}: {error}")
+            tell(function.__qualname__, error)
             return None
 
     return wrapper
+
+
+def tell(what: str, error: Exception) -> None:
+    """Says that something of the agent's failed, and where."""
+    say(f"{what} failed: {_where(error)}{type(error).__name__}: {error}")
 
 
 def _where(error: Exception) -> str:

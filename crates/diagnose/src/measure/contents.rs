@@ -1,7 +1,6 @@
 //! What each allocation holds: by census, by workspace record, else by when it began and ended.
 //!
-//! Note [Contents]
-//! ~~~~~~~~~~~~~~~
+//! # Note [Contents]
 //! A census names storages by address at one instant; the allocation that is live there then keeps that name for its
 //! whole life, so a gradient that the census of step 1 saw is a gradient already in the backward that made it.
 //! Everything else is told by its life: what is freed in the same stretch of the same phase that made it is a

@@ -2,7 +2,7 @@
 
 use report::{Contents, Location, Place, SiteFrame};
 use trace::{
-    Allocations, Bytes, DeviceIndex, Event, EventIndex, Lifetime, Mark, Process, StackId,
+    Action, Allocations, Bytes, DeviceIndex, Event, EventIndex, Lifetime, Mark, Process, StackId,
     StackTable, allocations,
 };
 
@@ -64,6 +64,15 @@ impl<'a> View<'a> {
     /// One past the last event.
     pub(crate) fn end(&self) -> EventIndex {
         EventIndex(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
+    }
+
+    /// When the allocator gave up last.
+    pub(crate) fn last_oom(&self) -> Option<EventIndex> {
+        let last = self
+            .events
+            .iter()
+            .rposition(|event| event.action == Action::Oom)?;
+        Some(EventIndex(u32::try_from(last).ok()?))
     }
 
     /// When an event was.

@@ -15,12 +15,12 @@ const PERSISTENT: [Contents; 4] = [
 
 pub(super) fn find(facts: &Facts) -> Vec<Finding> {
     let report = facts.report;
-    let Some(oom) = &report.oom else {
+    let (Some(oom), Some(error)) = (&report.oom, facts.view.last_oom()) else {
         return Vec::new();
     };
     let kept: Bytes = PERSISTENT
         .iter()
-        .map(|&contents| report.breakdown.bytes_of(contents))
+        .map(|&contents| facts.view.live_bytes(error, contents))
         .sum();
     let most = report.gpu.usable_bytes - kept;
     if oom.requested_bytes <= most {
@@ -40,7 +40,7 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
         bytes(
             "parameters, gradients, optimizer state, buffers",
             kept,
-            "breakdown at the peak",
+            "what was live at the error",
         ),
     ];
     vec![Finding {

@@ -9,12 +9,12 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
 }
 
 fn finding(shape: &ValueShape) -> Finding {
-    let share = format!("{} % of the elements", shape.fraction * 100.0);
+    let percent = format!("{} % of the elements", shape.fraction * 100.0);
     Finding {
         rule: RuleId("value-dependent-shape"),
         severity: Severity::Info,
         message: format!(
-            "the result of {} depends on values: {share} were assumed to be selected",
+            "the result of {} depends on values: {percent} were assumed to be selected",
             shape.op
         ),
         location: Some(shape.location.clone()),
@@ -22,7 +22,7 @@ fn finding(shape: &ValueShape) -> Finding {
             count("calls", shape.count, "the agent"),
             Evidence {
                 what: "assumed".to_owned(),
-                value: Value::Text(share),
+                value: Value::Text(percent),
                 source: "OOMPH_FRACTION",
             },
         ],

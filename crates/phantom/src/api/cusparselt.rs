@@ -71,6 +71,12 @@ fn matrix(object: In<Matrix>) -> Result<Matrix, CusparseStatus> {
     initialised(object, |matrix| matrix.mark, MATRIX)
 }
 
+/// A matrix that is both input and output.
+fn initialised_out(object: Out<Matrix>) -> Result<Matrix, CusparseStatus> {
+    let known = object.get::<CusparseStatus>()?;
+    matrix(In::to(&known))
+}
+
 fn product(object: In<Matmul>) -> Result<Matmul, CusparseStatus> {
     initialised(object, |matmul| matmul.mark, MATMUL)
 }
@@ -142,7 +148,7 @@ export! { CusparseStatus;
     fn cusparseLtMatDescSetAttribute(
         _handle: In<u64>, descriptor: Out<Matrix>, attribute: i32, data: In<u8>, _bytes: usize,
     ) {
-        let mut known = descriptor.get::<CusparseStatus>()?;
+        let mut known = initialised_out(descriptor)?;
         match attribute {
             0 => known.batches = data.cast().get()?,
             1 => known.batch_stride = data.cast().get()?,

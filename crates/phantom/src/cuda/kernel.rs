@@ -1,6 +1,7 @@
 //! Kernels: what a program may ask of one. None runs.
 
 use crate::device::Profile;
+use crate::fatbin::Arch;
 
 /// Registers per thread that kernels are taken to use: the true number is in the cubin, which is not read. It decides
 /// occupancy, and through it CUB's temporary storage; 13 programs that were tried gave the same peaks whatever the
@@ -47,10 +48,9 @@ pub struct FuncAttributes {
     pub reserved: [i32; 16],
 }
 
-/// The attributes of any kernel.
-pub fn attributes(profile: &Profile) -> FuncAttributes {
-    let (major, minor) = profile.compute_capability;
-    let version = (major * 10 + minor) as i32;
+/// The attributes of a kernel that runs as code for `arch`.
+pub fn attributes(profile: &Profile, arch: Arch) -> FuncAttributes {
+    let version = arch as i32;
     FuncAttributes {
         max_threads_per_block: MAX_THREADS_PER_BLOCK as i32,
         num_regs: REGISTERS as i32,
@@ -62,9 +62,11 @@ pub fn attributes(profile: &Profile) -> FuncAttributes {
     }
 }
 
-/// One attribute of any kernel by the driver's number (`CUfunction_attribute`); `None` for an unknown number.
+/// One attribute of a kernel that was loaded at run time, and so compiled for this device, by the driver's number
+/// (`CUfunction_attribute`); `None` for an unknown number.
 pub fn attribute(profile: &Profile, number: i32) -> Option<i32> {
-    let all = attributes(profile);
+    let (major, minor) = profile.compute_capability;
+    let all = attributes(profile, major * 10 + minor);
     Some(match number {
         0 => all.max_threads_per_block,
         1..=3 | 7 | 10..=13 => 0,

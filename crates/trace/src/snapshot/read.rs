@@ -32,9 +32,9 @@ pub fn read_snapshot(pickle: &[u8]) -> Result<Snapshot, SnapshotError> {
     Ok(reader.finish())
 }
 
-struct Reader<'d> {
+struct Reader {
     snapshot: Snapshot,
-    frames: Frames<'d>,
+    frames: Frames,
     mark_of_text: HashMap<NodeId, Option<u32>>,
     marks: HashMap<Mark, u32>,
     /// How many more things may be read. No honest snapshot shares events or blocks, so there are at most as many as
@@ -42,8 +42,8 @@ struct Reader<'d> {
     left: usize,
 }
 
-impl<'d> Reader<'d> {
-    fn new(items: usize) -> Reader<'d> {
+impl Reader {
+    fn new(items: usize) -> Reader {
         Reader {
             snapshot: Snapshot::default(),
             frames: Frames::default(),
@@ -62,7 +62,7 @@ impl<'d> Reader<'d> {
         snapshot
     }
 
-    fn read(&mut self, root: Value<'d>) -> Result<(), WrongValue> {
+    fn read(&mut self, root: Value<'_>) -> Result<(), WrongValue> {
         if root.entries().is_none() {
             return self.segments(root);
         }
@@ -81,7 +81,7 @@ impl<'d> Reader<'d> {
         if has_segments { Ok(()) } else { Err(WrongValue::missing("segments")) }
     }
 
-    fn segments(&mut self, list: Value<'d>) -> Result<(), WrongValue> {
+    fn segments(&mut self, list: Value<'_>) -> Result<(), WrongValue> {
         for (index, value) in fields::items(list)?.enumerate() {
             let segment = self.segment(value).within_item(index)?;
             self.snapshot.segments.push(segment);
@@ -89,15 +89,16 @@ impl<'d> Reader<'d> {
         Ok(())
     }
 
-    fn segment(&mut self, value: Value<'d>) -> Result<Segment, WrongValue> {
+    fn segment(&mut self, value: Value<'_>) -> Result<Segment, WrongValue> {
         self.count()?;
         let (mut device, mut address, mut total_size, mut kind) = (DeviceIndex(0), None, None, SegmentKind::Large);
-        let (mut stream, mut is_expandable, mut blocks) = (Stream(0), false, None);
+        let (mut stream, mut is_expandable, mut blocks, mut allocated) = (Stream(0), false, None, None);
         for (key, value) in Fields::of(value)? {
             match key {
                 "device" => device = DeviceIndex(fields::u32(value).within(key)?),
                 "address" => address = Some(fields::address(value).within(key)?),
                 "total_size" => total_size = Some(fields::bytes(value).within(key)?),
+                "allocated_size" => allocated = Some(fields::bytes(value).within(key)?),
                 "stream" => stream = Stream(fields::address(value).within(key)?.0),
                 "segment_type" => kind = segment_kind(value).within(key)?,
                 "is_expandable" => is_expandable = fields::bool(value).within(key)?,
@@ -109,11 +110,12 @@ impl<'d> Reader<'d> {
         let total_size = total_size.ok_or_else(|| WrongValue::missing("total_size"))?;
         let blocks = blocks.ok_or_else(|| WrongValue::missing("blocks"))?;
         let blocks = self.blocks(blocks, address).within("blocks")?;
-        Ok(Segment { device, address, total_size, stream, kind, is_expandable, blocks })
+        let allocated_size = allocated.unwrap_or_else(|| sum_of_allocated(&blocks));
+        Ok(Segment { device, address, total_size, allocated_size, stream, kind, is_expandable, blocks })
     }
 
     /// The blocks of the segment at `start`. Before 2.1 they do not state their addresses: they follow each other.
-    fn blocks(&mut self, list: Value<'d>, start: Address) -> Result<Vec<Block>, WrongValue> {
+    fn blocks(&mut self, list: Value<'_>, start: Address) -> Result<Vec<Block>, WrongValue> {
         let mut next = start;
         let mut blocks = Vec::new();
         for (index, value) in fields::items(list)?.enumerate() {
@@ -124,7 +126,7 @@ impl<'d> Reader<'d> {
         Ok(blocks)
     }
 
-    fn block(&mut self, value: Value<'d>, expected: Address) -> Result<Block, WrongValue> {
+    fn block(&mut self, value: Value<'_>, expected: Address) -> Result<Block, WrongValue> {
         self.count()?;
         let (mut address, mut size, mut requested, mut state) = (expected, None, None, None);
         let mut stack = StackId::EMPTY;
@@ -145,14 +147,14 @@ impl<'d> Reader<'d> {
     }
 
     /// Up to 2.0 a block has a list of what it was used for, the latest first.
-    fn history(&mut self, list: Value<'d>) -> Result<StackId, WrongValue> {
+    fn history(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
         match fields::items(list)?.next().and_then(|latest| latest.get("frames")) {
             Some(frames) => self.frames.stack(frames).within("frames").within_item(0),
             None => Ok(StackId::EMPTY),
         }
     }
 
-    fn traces(&mut self, list: Value<'d>) -> Result<(), WrongValue> {
+    fn traces(&mut self, list: Value<'_>) -> Result<(), WrongValue> {
         for (index, value) in fields::items(list)?.enumerate() {
             let trace = self.trace(value).within_item(index)?;
             self.snapshot.traces.push(trace);
@@ -160,12 +162,12 @@ impl<'d> Reader<'d> {
         Ok(())
     }
 
-    fn trace(&mut self, list: Value<'d>) -> Result<Vec<Event>, WrongValue> {
+    fn trace(&mut self, list: Value<'_>) -> Result<Vec<Event>, WrongValue> {
         self.count()?;
         fields::items(list)?.enumerate().map(|(index, value)| self.event(value).within_item(index)).collect()
     }
 
-    fn event(&mut self, value: Value<'d>) -> Result<Event, WrongValue> {
+    fn event(&mut self, value: Value<'_>) -> Result<Event, WrongValue> {
         self.count()?;
         let (mut action, mut address, mut size) = (None, None, None);
         let (mut stream, mut stack, mut mark) = (Stream(0), StackId::EMPTY, None);
@@ -187,7 +189,7 @@ impl<'d> Reader<'d> {
     }
 
     /// The mark that metadata holds. The agent sets the same text for many events, and torch shares it.
-    fn mark(&mut self, metadata: Value<'d>) -> Option<u32> {
+    fn mark(&mut self, metadata: Value<'_>) -> Option<u32> {
         if let Some(&known) = self.mark_of_text.get(&metadata.id()) {
             return known;
         }
@@ -208,6 +210,10 @@ impl<'d> Reader<'d> {
         self.left = self.left.checked_sub(1).ok_or_else(WrongValue::repeated)?;
         Ok(())
     }
+}
+
+fn sum_of_allocated(blocks: &[Block]) -> Bytes {
+    blocks.iter().filter(|block| block.state == BlockState::ActiveAllocated).map(|block| block.size).sum()
 }
 
 fn segment_kind(value: Value<'_>) -> Result<SegmentKind, WrongValue> {

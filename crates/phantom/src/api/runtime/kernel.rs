@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use super::CudaStatus;
 use crate::boundary::{Out, export, inert};
 use crate::cuda::kernel::{self, FuncAttributes};
-use crate::device;
+use crate::{device, fatbin};
 
 inert! { CudaStatus;
     __cudaLaunchKernel
@@ -19,8 +19,9 @@ inert! { CudaStatus;
 }
 
 export! { CudaStatus;
-    fn cudaFuncGetAttributes(attributes: Out<FuncAttributes>, _function: *const c_void) {
-        attributes.set(kernel::attributes(device::profile()))
+    fn cudaFuncGetAttributes(attributes: Out<FuncAttributes>, function: *const c_void) {
+        let profile = device::profile();
+        attributes.set(kernel::attributes(profile, fatbin::arch_of(function as usize, profile.compute_capability)))
     }
     fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks: Out<c_int>, _function: *const c_void, threads: c_int, shared_bytes: usize,

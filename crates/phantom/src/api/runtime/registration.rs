@@ -10,7 +10,7 @@ use crate::boundary::{In, Out, export};
 use crate::cuda::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, context};
 use crate::handle::Handle;
 use crate::space::{self, Kind};
-use crate::{resolve, values};
+use crate::{fatbin, resolve, values};
 
 /// `dim3`.
 #[repr(C)]
@@ -32,13 +32,13 @@ thread_local! {
 /// Variables of kernel modules, by the address of their host shadow: size, and where they are on the device.
 static VARIABLES: Mutex<BTreeMap<usize, (usize, Option<usize>)>> = Mutex::new(BTreeMap::new());
 
-/// What module registration hands out; compiled code only hands it back.
-static MODULE: [usize; 1] = [0];
+/// Modules are handed out as `MODULE_BASE + number`; compiled code only hands them back.
+const MODULE_BASE: usize = 0x0E00_0000;
 
-/// Registers a module's code: the phantom loads none.
+/// Registers a module's code: the phantom runs none, and remembers what it was compiled for.
 #[unsafe(no_mangle)]
-pub extern "C" fn __cudaRegisterFatBinary(_code: *const c_void) -> *const *const c_void {
-    (&raw const MODULE).cast()
+pub extern "C" fn __cudaRegisterFatBinary(code: *const c_void) -> *const *const c_void {
+    (MODULE_BASE + fatbin::register(code) as usize) as *const *const c_void
 }
 
 /// Ends a registration.
@@ -55,9 +55,11 @@ pub extern "C" fn __cudaInitModule(_module: *const *const c_void) -> c_char {
     1
 }
 
-/// Registers a kernel: none is ever looked up.
+/// Registers a kernel by the address of its host stub. The parameters that follow are its names and limits.
 #[unsafe(no_mangle)]
-pub extern "C" fn __cudaRegisterFunction() {}
+pub extern "C" fn __cudaRegisterFunction(module: *const *const c_void, stub: *const c_void) {
+    fatbin::register_kernel((module as usize).wrapping_sub(MODULE_BASE) as u32, stub as usize);
+}
 
 /// Registers a variable of a module.
 #[unsafe(no_mangle)]

@@ -12,7 +12,7 @@ const MOST_TEXT: usize = 256 << 20;
 
 /// The stacks so far, and which values of the pickle they were made of.
 #[derive(Default)]
-pub(super) struct Frames<'d> {
+pub(super) struct Frames {
     table: StackTable,
     stack_of: HashMap<NodeId, StackId>,
     frame_of: HashMap<NodeId, FrameId>,
@@ -21,16 +21,15 @@ pub(super) struct Frames<'d> {
     text: usize,
     /// Kept from stack to stack for its memory.
     ids: Vec<FrameId>,
-    _document: std::marker::PhantomData<&'d ()>,
 }
 
-impl<'d> Frames<'d> {
+impl Frames {
     pub(super) fn into_table(self) -> StackTable {
         self.table
     }
 
     /// The stack that a list of frames stands for.
-    pub(super) fn stack(&mut self, list: Value<'d>) -> Result<StackId, WrongValue> {
+    pub(super) fn stack(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
         if let Some(&known) = self.stack_of.get(&list.id()) {
             return Ok(known);
         }
@@ -45,7 +44,7 @@ impl<'d> Frames<'d> {
         Ok(stack)
     }
 
-    fn frame(&mut self, value: Value<'d>) -> Result<FrameId, WrongValue> {
+    fn frame(&mut self, value: Value<'_>) -> Result<FrameId, WrongValue> {
         if let Some(&known) = self.frame_of.get(&value.id()) {
             return Ok(known);
         }
@@ -64,7 +63,7 @@ impl<'d> Frames<'d> {
         Ok(frame)
     }
 
-    fn frame_of_parts(&mut self, name: Option<Value<'d>>, file: Option<Value<'d>>, line: u32) -> Result<FrameId, WrongValue> {
+    fn frame_of_parts(&mut self, name: Option<Value<'_>>, file: Option<Value<'_>>, line: u32) -> Result<FrameId, WrongValue> {
         let key = (name.map(Value::id), file.map(Value::id), line);
         if let Some(&known) = self.frame_of_names.get(&key) {
             return Ok(known);

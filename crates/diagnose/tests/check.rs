@@ -1,0 +1,477 @@
+//! `check` on programs made by hand.
+#![expect(clippy::unwrap_used, reason = "test")]
+
+mod program;
+
+use diagnose::check;
+use program::{Program, SCRIPT, Tensor, block, case};
+use proptest::prelude::*;
+use report::{CheckReport, Contents, Finding, Location, Verdict};
+use trace::{Bytes, Category, Phase, Run};
+
+const MIB: u64 = 1 << 20;
+
+fn line(line: u32) -> Location {
+    Location {
+        file: SCRIPT.to_owned(),
+        line,
+        column: None,
+    }
+}
+
+fn parts(report: &CheckReport) -> Vec<(Contents, u64)> {
+    report
+        .breakdown
+        .parts()
+        .iter()
+        .map(|part| (part.category, part.bytes.0 / MIB))
+        .collect()
+}
+
+fn finding<'a>(report: &'a CheckReport, rule: &str) -> Option<&'a Finding> {
+    report
+        .findings
+        .iter()
+        .find(|finding| finding.rule.0 == rule)
+}
+
+/// What a training step keeps from one to the next.
+struct Model {
+    parameter: Tensor,
+    state: Option<Tensor>,
+    gradient: Option<Tensor>,
+}
+
+impl Model {
+    fn new(program: &mut Program) -> Model {
+        Model {
+            parameter: program.alloc(10, 64 * MIB),
+            state: None,
+            gradient: None,
+        }
+    }
+
+    /// One step as PyTorch takes it: data, forward, backward, optimizer.
+    fn step(&mut self, program: &mut Program) {
+        let input = program.alloc(20, 8 * MIB);
+        program.enter(Phase::Forward);
+        let activations = [program.alloc(41, 200 * MIB), program.alloc(42, 100 * MIB)];
+        let scratch = program.alloc(43, 4 * MIB);
+        program.free(scratch);
+        program.enter(Phase::Backward);
+        let gradient = *self
+            .gradient
+            .get_or_insert_with(|| program.alloc(0, 64 * MIB));
+        for tensor in activations {
+            program.free(tensor);
+        }
+        program.free(input);
+        program.enter(Phase::Optimizer);
+        let state = *self
+            .state
+            .get_or_insert_with(|| program.alloc(60, 128 * MIB));
+        program.census(&[
+            (Category::Parameter, self.parameter),
+            (Category::Gradient, gradient),
+            (Category::OptimizerState, state),
+        ]);
+        program.end_step();
+    }
+
+    fn zero_grad(&mut self, program: &mut Program) {
+        if let Some(gradient) = self.gradient.take() {
+            program.free(gradient);
+        }
+    }
+}
+
+fn training(steps: u32, zero_grad: bool) -> Run {
+    let mut program = Program::new();
+    let mut model = Model::new(&mut program);
+    for _ in 0..steps {
+        model.step(&mut program);
+        if zero_grad {
+            model.zero_grad(&mut program);
+        }
+    }
+    program.end("steps")
+}
+
+#[test]
+fn a_training_loop_fits_and_its_peak_is_taken_apart_to_the_byte() {
+    let report = check(&case(training(3, true)));
+    assert_eq!(report.verdict, Verdict::Fits);
+    assert_eq!(report.steps, 3);
+    let place = &report.peak.place;
+    assert_eq!((place.step, place.phase), (Some(2), Some(Phase::Backward)));
+    let expected = [
+        (Contents::Activations, 300),
+        (Contents::OptimizerState, 128),
+        (Contents::Parameters, 64),
+        (Contents::Gradients, 64),
+        (Contents::Inputs, 8),
+    ];
+    assert_eq!(parts(&report), expected);
+    assert_eq!(report.peak.usage.allocated_bytes, Bytes::from_mib(564));
+    assert_eq!(report.peak.usage.device_bytes, Bytes::from_mib(564 + 24));
+    assert_eq!(report.need, report.peak.usage);
+    assert_eq!(
+        report.spare_bytes,
+        i64::try_from((1024 - 588) * MIB).unwrap()
+    );
+    assert!(
+        report.findings.is_empty() && report.notes.is_empty(),
+        "{:?} {:?}",
+        report.findings,
+        report.notes
+    );
+    assert_eq!(report.growth, None);
+}
+
+#[test]
+fn sites_are_the_users_lines_largest_first() {
+    let report = check(&case(training(3, true)));
+    let sites: Vec<_> = report
+        .sites
+        .iter()
+        .map(|site| (site.bytes.0 / MIB, site.location.clone()))
+        .collect();
+    let expected = [
+        (200, Some(line(41))),
+        (128, Some(line(60))),
+        (100, Some(line(42))),
+        (64, Some(line(10))),
+        (64, None),
+        (8, Some(line(20))),
+    ];
+    assert_eq!(sites, expected);
+    let first = &report.sites[0];
+    assert_eq!((first.count, first.category), (1, Contents::Activations));
+    let own: Vec<bool> = first.frames.iter().map(|frame| frame.own).collect();
+    assert_eq!(own, [false, true]);
+    assert_eq!(report.sites[4].place.phase, Some(Phase::Backward));
+}
+
+#[test]
+fn the_ledger_of_the_phantom_decides_what_the_device_held() {
+    let mut program = Program::new();
+    program.alloc(1, MIB);
+    program.ledger(700 * MIB);
+    program.ledger(600 * MIB);
+    let report = check(&case(program.end("exit")));
+    assert_eq!(report.peak.usage.device_bytes, Bytes::from_mib(700));
+}
+
+fn out_of_memory(requested: u64, cached: u64) -> Run {
+    let mut program = Program::new();
+    let mut model = Model::new(&mut program);
+    model.step(&mut program);
+    model.zero_grad(&mut program);
+    program.enter(Phase::Forward);
+    let saved = program.alloc(41, 600 * MIB);
+    program.oom(42, requested, cached);
+    program.free(saved); // Unwinding, while the mark still says forward.
+    program.raise("torch.OutOfMemoryError", "CUDA out of memory.", true)
+}
+
+#[test]
+fn running_out_says_where_and_takes_what_was_saved_for_activations() {
+    let mut case = case(out_of_memory(400 * MIB, 0));
+    let mut unlimited = Program::new();
+    unlimited.alloc(1, 1500 * MIB);
+    case.unlimited = Some(unlimited.end("steps"));
+    let report = check(&case);
+    assert_eq!(report.verdict, Verdict::Oom);
+    let oom = report.oom.clone().unwrap();
+    assert_eq!(oom.requested_bytes, Bytes::from_mib(400));
+    assert_eq!(
+        (oom.place.step, oom.place.phase),
+        (Some(2), Some(Phase::Forward))
+    );
+    assert_eq!(
+        (oom.location, oom.message.as_str()),
+        (Some(line(42)), "CUDA out of memory.")
+    );
+    assert_eq!(
+        report.breakdown.bytes_of(Contents::Activations),
+        Bytes::from_mib(600)
+    );
+    assert_eq!(report.need.device_bytes, Bytes::from_mib(1524));
+    assert_eq!(report.spare_bytes, -i64::try_from(500 * MIB).unwrap());
+    let finding = finding(&report, "need-exceeds-device").unwrap();
+    assert_eq!(
+        finding.message,
+        "the program needs 1.49 GiB and GPU has 1.00 GiB: 500.00 MiB too little"
+    );
+    let remedy = &finding.remedies[0];
+    let peak = 64 + 128 + 600;
+    assert_eq!(remedy.before_bytes, Some(Bytes::from_mib(peak)));
+    assert_eq!(remedy.after_bytes, Some(Bytes::from_mib(peak - 300)));
+}
+
+#[test]
+fn an_error_names_its_cause() {
+    let usable = 1000;
+    let persistent = 64 + 128 + 64;
+    let cases = [
+        (usable - persistent, 0, None),
+        (usable - persistent + 1, 0, Some("one-huge-request")),
+        (300, 299, None),
+        (300, 300, Some("fragmentation")),
+    ];
+    for (requested, cached, expected) in cases {
+        let mut program = Program::new();
+        let mut model = Model::new(&mut program);
+        model.step(&mut program);
+        program.oom(42, requested * MIB, cached * MIB);
+        let report = check(&case(program.raise("torch.OutOfMemoryError", "", true)));
+        let rules: Vec<&str> = report
+            .findings
+            .iter()
+            .map(|finding| finding.rule.0)
+            .collect();
+        assert_eq!(
+            rules,
+            Vec::from_iter(expected),
+            "requested {requested}, cached {cached}"
+        );
+    }
+}
+
+fn leaking(steps: u32, kept: u64) -> Run {
+    let mut program = Program::new();
+    let mut model = Model::new(&mut program);
+    for _ in 0..steps {
+        program.enter(Phase::Forward);
+        program.alloc(55, kept);
+        program.enter(Phase::Data);
+        model.step(&mut program);
+        model.zero_grad(&mut program);
+    }
+    program.end("steps")
+}
+
+#[test]
+fn a_leak_shows_its_rate_its_line_and_when_the_device_is_full() {
+    let room = (1024 - 24 - 564) * MIB;
+    for (steps, kept) in [(3, 512), (30, 512), (30, 4), (10, MIB)] {
+        let report = check(&case(leaking(steps, kept)));
+        let growth = report.growth.clone().unwrap();
+        assert_eq!(growth.bytes_per_step, Bytes(block(kept)));
+        assert_eq!(growth.location, Some(line(55)), "{steps} steps of {kept}");
+        // After the peak of step n, n kept tensors are in it: the first n with more than the room.
+        let full = room / block(kept) + 1;
+        assert_eq!(
+            growth.full_at_step.map(u64::from),
+            Some(full),
+            "{steps} steps of {kept}"
+        );
+        let finding = finding(&report, "growing-memory").unwrap();
+        assert_eq!(finding.location, Some(line(55)));
+    }
+}
+
+#[test]
+fn letting_go_of_what_leaks_is_reckoned_from_lifetimes() {
+    let report = check(&case(leaking(10, MIB)));
+    let remedy = &finding(&report, "growing-memory").unwrap().remedies[0];
+    assert_eq!(remedy.before_bytes, Some(Bytes::from_mib(564 + 10)));
+    assert_eq!(remedy.after_bytes, Some(Bytes::from_mib(564 + 1)));
+}
+
+#[test]
+fn gradients_that_outlive_their_step_are_found() {
+    let report = check(&case(training(3, false)));
+    let evidence = &finding(&report, "gradients-alive-in-forward")
+        .unwrap()
+        .evidence[0];
+    assert_eq!(evidence.value, report::Value::Bytes(Bytes::from_mib(64)));
+}
+
+#[test]
+fn temporaries_of_the_optimizer_are_found_with_the_peak_without_them() {
+    let mut program = Program::new();
+    program.enter(Phase::Forward);
+    let activation = program.alloc(41, 100 * MIB);
+    program.enter(Phase::Backward);
+    program.free(activation);
+    program.enter(Phase::Optimizer);
+    let temporary = program.alloc(60, 300 * MIB);
+    program.free(temporary);
+    program.end_step();
+    let report = check(&case(program.end("steps")));
+    let finding = finding(&report, "optimizer-state").unwrap();
+    assert_eq!(finding.remedies[0].before_bytes, Some(Bytes::from_mib(300)));
+    assert_eq!(finding.remedies[0].after_bytes, Some(Bytes::from_mib(100)));
+}
+
+#[test]
+fn a_workspace_is_known_by_address_and_size() {
+    let mut program = Program::new();
+    program.enter(Phase::Forward);
+    let workspace = program.alloc(41, 8 * MIB);
+    program.workspace(workspace);
+    program.workspace(Tensor(workspace.0 + (1 << 32), MIB));
+    program.alloc(42, 2 * MIB);
+    let report = check(&case(program.end("exit")));
+    assert_eq!(
+        parts(&report),
+        [(Contents::Workspaces, 8), (Contents::Activations, 2)]
+    );
+}
+
+#[test]
+fn a_caught_error_is_no_failure_and_is_said() {
+    let mut program = Program::new();
+    program.alloc(1, MIB);
+    program.oom(42, 2048 * MIB, 0);
+    let report = check(&case(program.end("exit")));
+    assert_eq!(report.verdict, Verdict::Fits);
+    assert_eq!(report.oom, None);
+    assert_eq!(
+        finding(&report, "caught-oom").unwrap().location,
+        Some(line(42))
+    );
+}
+
+#[test]
+fn verdicts() {
+    let used = || {
+        let mut program = Program::new();
+        program.alloc(1, MIB);
+        program
+    };
+    let mut silent = used();
+    silent.oom(3, MIB, 0);
+    let silent = Run {
+        processes: vec![silent.process],
+    };
+    let mut lost = case(Run {
+        processes: vec![used().process],
+    });
+    lost.launch.ended.as_mut().unwrap().exit_code = Some(3);
+    let mut late = case(used().end("terminated"));
+    late.launch.ended.as_mut().unwrap().timed_out = true;
+    late.launch.ended.as_mut().unwrap().seconds = 60.0;
+    let mut killed = case(used().end("terminated"));
+    killed.launch.ended.as_mut().unwrap().signal = Some(9);
+    let incomplete = |reason: &str| Verdict::Incomplete {
+        reason: reason.to_owned(),
+    };
+    let cases = [
+        (case(used().end("steps")), Verdict::Fits),
+        (case(used().end("exit")), Verdict::Fits),
+        (
+            case(used().raise("torch.OutOfMemoryError", "", true)),
+            Verdict::Oom,
+        ),
+        (case(silent), Verdict::Oom),
+        (
+            case(used().raise("ValueError", "bad shape\nmore", false)),
+            incomplete("the program raised ValueError at /home/ann/gpt/train.py:7: bad shape"),
+        ),
+        (late, incomplete("stopped after 60 s, when its time was up")),
+        (killed, incomplete("the program was ended by signal 9")),
+        (lost, incomplete("the program never used a GPU")),
+        (
+            case(Run::default()),
+            incomplete("the program never used a GPU"),
+        ),
+    ];
+    for (case, expected) in cases {
+        assert_eq!(check(&case).verdict, expected);
+    }
+}
+
+#[test]
+fn of_several_ranks_the_fullest_is_reported_and_all_are_listed() {
+    let run = |rank: u32, mib: u64| {
+        let mut program = Program::of_rank(rank);
+        program.alloc(1, mib * MIB);
+        program.end("steps").processes.remove(0)
+    };
+    let report = check(&case(Run {
+        processes: vec![run(1, 30), run(0, 20)],
+    }));
+    assert_eq!(report.peak.usage.allocated_bytes, Bytes::from_mib(30));
+    let ranks: Vec<_> = report
+        .ranks
+        .iter()
+        .map(|rank| (rank.rank, rank.peak.allocated_bytes.0 / MIB))
+        .collect();
+    assert_eq!(ranks, [(0, 20), (1, 30)]);
+}
+
+/// What a random program does next.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Alloc(u64),
+    Free(usize),
+    Enter(Phase),
+    Census(usize),
+    Step,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let phases = [
+        Phase::Setup,
+        Phase::Data,
+        Phase::Forward,
+        Phase::Backward,
+        Phase::Optimizer,
+        Phase::Other,
+    ];
+    prop_oneof![
+        4 => (1u64..10_000_000).prop_map(Act::Alloc),
+        3 => any::<usize>().prop_map(Act::Free),
+        1 => proptest::sample::select(phases.to_vec()).prop_map(Act::Enter),
+        1 => any::<usize>().prop_map(Act::Census),
+        1 => Just(Act::Step),
+    ]
+}
+
+fn play(acts: &[Act]) -> Program {
+    let (mut program, mut live) = (Program::new(), Vec::new());
+    for &act in acts {
+        match act {
+            Act::Alloc(bytes) => live.push(program.alloc(u32::try_from(bytes % 7).unwrap(), bytes)),
+            Act::Free(at) if !live.is_empty() => program.free(live.swap_remove(at % live.len())),
+            Act::Census(at) if !live.is_empty() => {
+                program.census(&[(Category::Gradient, live[at % live.len()])]);
+            }
+            Act::Enter(phase) => program.enter(phase),
+            Act::Step => program.end_step(),
+            Act::Free(_) | Act::Census(_) => {}
+        }
+    }
+    program
+}
+
+proptest! {
+    #[test]
+    fn every_breakdown_adds_up_to_what_the_allocator_counted(acts in proptest::collection::vec(act(), 0..120)) {
+        let run = play(&acts).end("exit");
+        let counted = acts.iter().any(|act| matches!(act, Act::Alloc(_)));
+        let report = check(&case(run));
+        let sum: Bytes = report.breakdown.parts().iter().map(|part| part.bytes).sum();
+        prop_assert_eq!(sum, report.peak.usage.allocated_bytes);
+        prop_assert_eq!(counted, sum > Bytes::ZERO);
+        prop_assert_eq!(report.breakdown.bytes_of(Contents::Unattributed), Bytes::ZERO);
+        let sites: Bytes = report.sites.iter().map(|site| site.bytes).sum();
+        prop_assert!(sites <= sum);
+    }
+
+    #[test]
+    fn a_history_that_lost_its_beginning_leaves_a_part_unattributed(
+        acts in proptest::collection::vec(act(), 1..60), lost in 1usize..10,
+    ) {
+        let mut run = play(&acts).end("exit");
+        let trace = &mut run.processes[0].snapshot.as_mut().unwrap().traces[0];
+        trace.drain(..lost.min(trace.len()));
+        let report = check(&case(run));
+        let sum: Bytes = report.breakdown.parts().iter().map(|part| part.bytes).sum();
+        prop_assert_eq!(sum, report.peak.usage.allocated_bytes);
+        let exact = report.breakdown.bytes_of(Contents::Unattributed) == Bytes::ZERO;
+        prop_assert_eq!(exact, !report.notes.iter().any(|note| note.contains("not exact")));
+    }
+}

@@ -1,0 +1,265 @@
+//! Runs made by hand: a program that allocates and frees, with the agent's records beside it and its own account.
+
+use diagnose::Case;
+use trace::run::{DeviceStats, Ended};
+use trace::{
+    Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process,
+    Record, Run, Snapshot, Stream,
+};
+
+/// The script whose lines make tensors.
+pub(crate) const SCRIPT: &str = "/home/ann/gpt/train.py";
+
+/// A tensor in the program's hands: address and requested bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tensor(pub(crate) u64, pub(crate) u64);
+
+/// A program on one device, recorded as it goes.
+pub(crate) struct Program {
+    pub(crate) process: Process,
+    snapshot: Snapshot,
+    mark: Mark,
+    next: u64,
+    stats: DeviceStats,
+}
+
+impl Program {
+    /// A program of rank 0 that has done nothing yet.
+    pub(crate) fn new() -> Program {
+        Program::of_rank(0)
+    }
+
+    /// A program of some rank that has done nothing yet.
+    pub(crate) fn of_rank(rank: u32) -> Program {
+        let first = Record::Process {
+            pid: 100 + rank,
+            rank,
+            local_rank: 0,
+            world_size: 1,
+            argv: vec![SCRIPT.to_owned()],
+            script_dir: "/home/ann/gpt".to_owned(),
+            python: "3.11.7".to_owned(),
+            torch: "2.11.0+cu130".to_owned(),
+            cuda: None,
+            cudnn: None,
+        };
+        Program {
+            process: Process {
+                records: vec![first],
+                ..Process::default()
+            },
+            snapshot: Snapshot {
+                traces: vec![Vec::new()],
+                ..Snapshot::default()
+            },
+            mark: Mark {
+                step: 1,
+                ..Mark::default()
+            },
+            next: 1 << 30,
+            stats: DeviceStats::default(),
+        }
+    }
+
+    /// Goes on in another phase.
+    pub(crate) fn enter(&mut self, phase: Phase) {
+        self.mark.phase = phase;
+    }
+
+    /// Makes a tensor on a line of the script; on line 0 without any stack, as autograd's threads do.
+    pub(crate) fn alloc(&mut self, line: u32, bytes: u64) -> Tensor {
+        let tensor = Tensor(self.next, bytes);
+        self.next += 1 << 32;
+        self.event(Action::Alloc, tensor, line);
+        self.stats.allocated_bytes += block(bytes);
+        self.stats.allocated_peak_bytes = self
+            .stats
+            .allocated_peak_bytes
+            .max(self.stats.allocated_bytes);
+        self.stats.reserved_bytes = self.stats.allocated_peak_bytes;
+        self.stats.reserved_peak_bytes = self.stats.allocated_peak_bytes;
+        tensor
+    }
+
+    /// Lets go of a tensor.
+    pub(crate) fn free(&mut self, tensor: Tensor) {
+        self.event(Action::FreeRequested, tensor, 0);
+        self.event(Action::FreeCompleted, tensor, 0);
+        self.stats.allocated_bytes -= block(tensor.1);
+    }
+
+    /// Notes what some tensors hold.
+    pub(crate) fn census(&mut self, tensors: &[(Category, Tensor)]) {
+        self.mark.census += 1;
+        let tensors = tensors
+            .iter()
+            .map(|&(category, Tensor(address, bytes))| (category, 0, address, bytes));
+        self.process.records.push(Record::Census {
+            number: self.mark.census,
+            step: self.mark.step,
+            when: "optimizer".to_owned(),
+            tensors: tensors.collect(),
+        });
+    }
+
+    /// Notes that a tensor is a library's workspace.
+    pub(crate) fn workspace(&mut self, tensor: Tensor) {
+        let Tensor(address, bytes) = tensor;
+        self.process.phantom.push(PhantomRecord::Workspace {
+            library: "cublas".to_owned(),
+            address,
+            bytes,
+        });
+    }
+
+    /// Notes how many bytes are in use on the device.
+    pub(crate) fn ledger(&mut self, used_bytes: u64) {
+        let owner = "pytorch".to_owned();
+        self.process.phantom.push(PhantomRecord::Memory {
+            device: 0,
+            owner,
+            delta: 0,
+            used_bytes,
+        });
+    }
+
+    /// Ends the optimizer step.
+    pub(crate) fn end_step(&mut self) {
+        let devices = vec![self.stats.clone()];
+        self.process.records.push(Record::Step {
+            step: self.mark.step,
+            devices,
+        });
+        self.mark.step += 1;
+        self.mark.phase = Phase::Data;
+    }
+
+    /// The allocator gives up on a line of the script, with `cached` bytes reserved and free.
+    pub(crate) fn oom(&mut self, line: u32, requested_bytes: u64, cached: u64) {
+        self.event(Action::Oom, Tensor(0, requested_bytes), line);
+        let mut stats = self.stats.clone();
+        stats.reserved_bytes = stats.allocated_bytes + cached;
+        self.process.records.push(Record::Oom {
+            device: 0,
+            requested_bytes,
+            total_bytes: 0,
+            free_bytes: 0,
+            step: self.mark.step,
+            phase: self.mark.phase.name().to_owned(),
+            module: self.mark.module.clone(),
+            stats,
+            frames: vec![
+                (
+                    "linear".to_owned(),
+                    "/v/lib/python3.11/site-packages/torch/nn/functional.py".to_owned(),
+                    9,
+                ),
+                ("main".to_owned(), SCRIPT.to_owned(), line),
+            ],
+        });
+    }
+
+    /// Ends with an exception.
+    pub(crate) fn raise(mut self, type_name: &str, message: &str, oom: bool) -> Run {
+        self.process.records.push(Record::Error {
+            type_name: type_name.to_owned(),
+            message: message.to_owned(),
+            oom,
+            file: Some(SCRIPT.to_owned()),
+            line: Some(7),
+            traceback: String::new(),
+        });
+        self.end("exception")
+    }
+
+    /// Ends for `reason`, with a snapshot.
+    pub(crate) fn end(mut self, reason: &str) -> Run {
+        self.process.records.push(Record::End {
+            reason: reason.to_owned(),
+            steps: self.mark.step - 1,
+            devices: vec![self.stats.clone()],
+            snapshot: Some("rank0.snapshot.pickle".to_owned()),
+        });
+        self.process.snapshot = Some(self.snapshot);
+        Run {
+            processes: vec![self.process],
+        }
+    }
+
+    fn event(&mut self, action: Action, tensor: Tensor, line: u32) {
+        let mark = self.mark_index();
+        let stack = self.stack(line);
+        let Tensor(address, size) = tensor;
+        self.snapshot.traces[0].push(Event {
+            action,
+            address: Address(address),
+            size: Bytes(size),
+            stream: Stream(0),
+            stack,
+            mark: Some(mark),
+        });
+    }
+
+    fn mark_index(&mut self) -> u32 {
+        let marks = &mut self.snapshot.marks;
+        if marks.last() != Some(&self.mark) {
+            marks.push(self.mark.clone());
+        }
+        u32::try_from(marks.len() - 1).unwrap()
+    }
+
+    fn stack(&mut self, line: u32) -> trace::StackId {
+        let frames = [
+            (
+                "linear",
+                "/v/lib/python3.11/site-packages/torch/nn/functional.py",
+                9,
+            ),
+            ("main", SCRIPT, line),
+        ];
+        let stacks = &mut self.snapshot.stacks;
+        let shown = if line == 0 { &[][..] } else { &frames[..] };
+        let frame = |&(function, file, line): &(&str, &str, u32)| Frame {
+            function: function.to_owned(),
+            file: file.to_owned(),
+            line,
+        };
+        let ids = shown
+            .iter()
+            .map(frame)
+            .map(|frame| stacks.intern_frame(frame))
+            .collect();
+        stacks.intern_stack(ids)
+    }
+}
+
+/// What the allocator hands out for a request: the next multiple of 512 bytes.
+pub(crate) fn block(requested: u64) -> u64 {
+    requested.div_ceil(512) * 512
+}
+
+/// `run` on a device of 1 GiB, of which a context takes 24 MiB.
+pub(crate) fn case(run: Run) -> Case {
+    Case {
+        launch: Launch {
+            format: Launch::FORMAT,
+            oomph: "0.1.0".to_owned(),
+            command: vec![SCRIPT.to_owned()],
+            gpu_name: "GPU".to_owned(),
+            device_total_bytes: 1 << 30,
+            device_context_bytes: 24 << 20,
+            devices: 1,
+            unlimited: false,
+            steps: 3,
+            ended: Some(Ended {
+                exit_code: Some(0),
+                ..Ended::default()
+            }),
+        },
+        limited: run,
+        unlimited: None,
+        gpu_assumed: false,
+        folder: "/home/ann/gpt".to_owned(),
+        seconds: 1.0,
+    }
+}

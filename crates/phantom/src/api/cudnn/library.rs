@@ -1,0 +1,151 @@
+//! The library itself: handles, streams, versions, error texts.
+
+use std::ffi::{CStr, c_char};
+
+use super::{Answer, CudnnStatus, Opaque, create, destroy, known};
+use crate::boundary::{Out, Status, export, inert, literal, write_text};
+use crate::handle::{Handle, Table};
+
+/// `CUDNN_MAJOR`, `CUDNN_MINOR`, `CUDNN_PATCHLEVEL` of `cudnn_version.h` in the wheel that torch 2.11.0 depends on.
+const VERSION: [i32; 3] = [9, 19, 0];
+
+/// The CUDA runtime that this cuDNN is built with: the wheel is `nvidia-cudnn-cu13`.
+const CUDART_VERSION: usize = 13_000;
+
+/// `CUDNN_MAX_DEVICE_VERSION` of `cudnn_version.h`.
+const MAX_DEVICE_VERSION: usize = 1210;
+
+/// What a `cudnnHandle_t` remembers: its stream, as a number, since it is only handed back.
+struct Context {
+    stream: usize,
+}
+
+static CONTEXTS: Table<Context> = Table::new();
+
+export! { CudnnStatus;
+    fn cudnnCreate(handle: Out<Handle>) {
+        create(&CONTEXTS, Context { stream: 0 }, handle)
+    }
+
+    fn cudnnDestroy(handle: Handle) {
+        destroy(&CONTEXTS, handle)
+    }
+
+    fn cudnnSetStream(handle: Handle, stream: Opaque) {
+        known(&CONTEXTS, handle, |context| context.stream = stream as usize)
+    }
+
+    fn cudnnGetStream(handle: Handle, stream: Out<Opaque>) {
+        stream.set(known(&CONTEXTS, handle, |context| context.stream)? as Opaque)
+    }
+
+    fn cudnnGetProperty(property: i32, value: Out<i32>) {
+        // `libraryPropertyType`: MAJOR_VERSION 0, MINOR_VERSION 1, PATCH_LEVEL 2.
+        let part = usize::try_from(property).ok().and_then(|index| VERSION.get(index));
+        value.set(*part.ok_or(CudnnStatus::INVALID)?)
+    }
+}
+
+inert! { CudnnStatus;
+    cudnnAdvVersionCheck
+    cudnnCnnVersionCheck
+    cudnnGraphVersionCheck
+    cudnnOpsVersionCheck
+}
+
+/// Fails unless `handle` is a live `cudnnHandle_t`.
+pub fn check(handle: Handle) -> Answer {
+    known(&CONTEXTS, handle, |_| ())
+}
+
+/// `cudnnGetVersion`: `CUDNN_VERSION`, folded as `cudnn_version.h` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetVersion() -> usize {
+    let [major, minor, patch] = VERSION;
+    (major * 10_000 + minor * 100 + patch) as usize
+}
+
+/// `cudnnGetCudartVersion`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetCudartVersion() -> usize {
+    CUDART_VERSION
+}
+
+/// `cudnnGetMaxDeviceVersion`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetMaxDeviceVersion() -> usize {
+    MAX_DEVICE_VERSION
+}
+
+/// `cudnnGetErrorString`: the name of the status, as cuDNN does.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetErrorString(status: CudnnStatus) -> *const c_char {
+    literal(name(status))
+}
+
+/// `cudnnGetLastErrorString`: what the phantom has to say goes to standard error, so the text is empty.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetLastErrorString(message: Out<c_char>, length: usize) {
+    write_text(message, length, "");
+}
+
+/// The statuses that the phantom answers with, and those that a caller may make up.
+fn name(status: CudnnStatus) -> &'static CStr {
+    match status {
+        CudnnStatus::SUCCESS => c"CUDNN_STATUS_SUCCESS",
+        CudnnStatus::INVALID => c"CUDNN_STATUS_BAD_PARAM",
+        CudnnStatus::UNSUPPORTED => c"CUDNN_STATUS_NOT_SUPPORTED",
+        CudnnStatus::INTERNAL => c"CUDNN_STATUS_INTERNAL_ERROR",
+        _ => c"CUDNN_UNKNOWN_STATUS",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "test")]
+
+    use std::ffi::CStr;
+
+    use super::*;
+
+    fn context() -> Handle {
+        let mut handle = std::ptr::null_mut();
+        assert_eq!(cudnnCreate(Out::to(&mut handle)), CudnnStatus::SUCCESS);
+        handle
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_properties() {
+        let mut parts = [0; 3];
+        for (property, part) in (0..).zip(&mut parts) {
+            assert_eq!(cudnnGetProperty(property, Out::to(part)), CudnnStatus::SUCCESS);
+        }
+        assert_eq!(parts, [9, 19, 0]);
+        assert_eq!(cudnnGetVersion(), 91_900);
+        assert_eq!(cudnnGetProperty(3, Out::to(&mut parts[0])), CudnnStatus::INVALID);
+    }
+
+    #[test]
+    fn a_stream_is_given_back() {
+        let handle = context();
+        let mut stream = 0x7 as Opaque;
+        assert_eq!(cudnnGetStream(handle, Out::to(&mut stream)), CudnnStatus::SUCCESS);
+        assert!(stream.is_null());
+        assert_eq!(cudnnSetStream(handle, 0x10 as Opaque), CudnnStatus::SUCCESS);
+        assert_eq!(cudnnGetStream(handle, Out::to(&mut stream)), CudnnStatus::SUCCESS);
+        assert_eq!(stream as usize, 0x10);
+        assert_eq!(cudnnDestroy(handle), CudnnStatus::SUCCESS);
+        assert_eq!(cudnnSetStream(handle, stream), CudnnStatus::INVALID);
+    }
+
+    #[test]
+    fn statuses_have_names() {
+        let cases =
+            [(0, c"CUDNN_STATUS_SUCCESS"), (2000, c"CUDNN_STATUS_BAD_PARAM"), (3000, c"CUDNN_STATUS_NOT_SUPPORTED")];
+        for (code, expected) in cases {
+            assert_eq!(name(CudnnStatus(code)), expected);
+        }
+        let unknown: &CStr = name(CudnnStatus(-1));
+        assert!(unknown.to_str().unwrap().contains("UNKNOWN"));
+    }
+}

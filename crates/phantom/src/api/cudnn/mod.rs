@@ -1,0 +1,57 @@
+//! cuDNN: descriptors remember what was set, sizes are modelled, computations do nothing.
+//!
+//! Facts of the interface are those of the headers of cuDNN 9.19 (`cudnn_graph.h`, `cudnn_ops.h`, `cudnn_cnn.h`,
+//! `cudnn_adv.h`). Every figure that cuDNN itself would choose is in [`workspace`], and nowhere else.
+
+mod backend;
+mod convolution;
+mod ctc;
+mod dropout;
+mod library;
+mod norm;
+mod pooling;
+mod rnn;
+mod shape;
+mod spatial;
+mod tensor;
+mod workspace;
+
+use crate::boundary::{Out, Status, status};
+use crate::handle::{Handle, Table};
+
+status! {
+    /// `cudnnStatus_t`: success, `BAD_PARAM`, `INTERNAL_ERROR` and `NOT_SUPPORTED` of `cudnn_graph.h`.
+    CudnnStatus { success: 0, invalid: 2000, internal: 4000, unsupported: 3000 }
+}
+
+/// What the body of an exported function answers.
+type Answer<T = ()> = Result<T, CudnnStatus>;
+
+/// An object of C that we only hand around: device pointers, host scalars, streams.
+type Opaque = Handle;
+
+/// Puts a new object into `table` and its handle into `out`.
+fn create<T>(table: &Table<T>, value: T, out: Out<Handle>) -> Answer {
+    if out.is_null() {
+        return Err(CudnnStatus::INVALID);
+    }
+    out.set(table.insert(value))
+}
+
+/// Runs `body` on the object behind `handle`.
+fn known<T, R>(table: &Table<T>, handle: Handle, body: impl FnOnce(&mut T) -> R) -> Answer<R> {
+    table.with(handle, body).ok_or(CudnnStatus::INVALID)
+}
+
+/// Removes the object behind `handle`; destroying null is allowed, as it is in cuDNN.
+fn destroy<T>(table: &Table<T>, handle: Handle) -> Answer {
+    if handle.is_null() {
+        return Ok(());
+    }
+    table.remove(handle).map(drop).ok_or(CudnnStatus::INVALID)
+}
+
+/// A count that C passes as `int`: negative ones are refused.
+fn count(number: i32) -> Answer<usize> {
+    usize::try_from(number).map_err(|_| CudnnStatus::INVALID)
+}
