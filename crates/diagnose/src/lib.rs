@@ -8,6 +8,7 @@
 mod case;
 mod check;
 mod measure;
+mod notes;
 mod rules;
 mod verdict;
 

@@ -1,11 +1,14 @@
 //! Measures: numbers taken from a run. Each says what is, none says whether that is good.
 
 pub(crate) mod breakdown;
-pub(crate) mod contents;
+mod contents;
 pub(crate) mod growth;
-pub(crate) mod live;
-pub(crate) mod own;
-pub(crate) mod peak;
+mod live;
+pub(crate) mod need;
+pub(crate) mod noted;
+pub(crate) mod oom;
+mod own;
+pub(crate) mod ranks;
 pub(crate) mod records;
 pub(crate) mod sites;
 pub(crate) mod sweep;

@@ -27,10 +27,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) report: &'a CheckReport,
 }
 
-type Rule = fn(&Facts) -> Vec<Finding>;
+type Rule = fn(&Facts) -> Option<Finding>;
 
-/// Every rule, the most telling first.
-const RULES: [Rule; 9] = [
+/// Every rule that finds one thing, the most telling first.
+const RULES: [Rule; 8] = [
     one_huge_request::find,
     fragmentation::find,
     growing_memory::find,
@@ -39,12 +39,12 @@ const RULES: [Rule; 9] = [
     optimizer_state::find,
     cache_flushed::find,
     caught_oom::find,
-    value_dependent_shape::find,
 ];
 
 /// What is wrong, the most serious first; among equals in the order of the rules.
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(facts)).collect();
+    let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule(facts)).collect();
+    findings.extend(value_dependent_shape::find(facts));
     findings.sort_by_key(|finding| finding.severity);
     findings
 }

@@ -1,27 +1,19 @@
 //! Whether the program fits, ran out, or ended before either could be said.
 
 use report::Verdict;
-use trace::{Ended, PhantomRecord, Process, Record};
+use trace::{PhantomRecord, Process, Record};
 
 use crate::case::Case;
-use crate::measure::records::{end, ended_by_oom, phantom_records, records};
+use crate::measure::records::{devices, end, ended_by_oom, phantom_records, records};
 
 /// The verdict on the run under the device's limit.
 pub(crate) fn verdict(case: &Case) -> Verdict {
-    let processes = &case.limited.processes;
-    if processes.iter().any(ended_by_oom) {
+    if case.limited.processes.iter().any(ended_by_oom) {
         return Verdict::Oom;
     }
-    let reason = stopped(case)
-        .or_else(|| raised(case))
-        .or_else(|| unused(processes))
-        .or_else(|| cut_short(case));
+    let reasons = [stopped, raised, failed, unused];
+    let reason = reasons.iter().find_map(|reason| reason(case));
     reason.map_or(Verdict::Fits, |reason| Verdict::Incomplete { reason })
-}
-
-/// Whether a device was used and every process came to its end by itself.
-fn finished(process: &Process) -> bool {
-    end(process).is_some_and(|(reason, _)| matches!(reason, "steps" | "exit"))
 }
 
 fn stopped(case: &Case) -> Option<String> {
@@ -55,36 +47,46 @@ fn raised(case: &Case) -> Option<String> {
             let missing = missing.clone().unwrap_or_default();
             Some(format!(
                 "the program raised {type_name}{}: {first}{missing}",
-                at(file.as_deref(), *line)
+                at(case, file.as_deref(), *line)
             ))
         }
         _ => None,
     })
 }
 
-fn at(file: Option<&str>, line: Option<u32>) -> String {
+fn at(case: &Case, file: Option<&str>, line: Option<u32>) -> String {
     match (file, line) {
-        (Some(file), Some(line)) => format!(" at {file}:{line}"),
+        (Some(file), Some(line)) => format!(" at {}:{line}", case.show(file)),
         _ => String::new(),
     }
 }
 
-fn unused(processes: &[Process]) -> Option<String> {
-    let used = |process: &Process| {
-        process.snapshot.is_some() || !process.phantom.is_empty() || finished(process)
-    };
-    (!processes.iter().any(used)).then(|| "the program never used a GPU".to_owned())
+/// A status other than 0; where none is known, a process that noted no end. After the wanted steps the status says
+/// nothing: a program's own clean-up may not expect the way in which the agent ends it.
+fn failed(case: &Case) -> Option<String> {
+    let code = case.launch.ended.as_ref().and_then(|ended| ended.exit_code);
+    match code {
+        Some(0) => None,
+        Some(_) if all_ended(case, &["steps"]) => None,
+        Some(code) => Some(format!("the program ended with exit status {code}")),
+        None if all_ended(case, &["steps", "exit"]) => None,
+        None => Some("the end of the program was not recorded".to_owned()),
+    }
 }
 
-fn cut_short(case: &Case) -> Option<String> {
-    let code = case
-        .launch
-        .ended
-        .as_ref()
-        .and_then(|ended: &Ended| ended.exit_code);
-    if code == Some(0) || case.limited.processes.iter().all(finished) {
-        return None;
-    }
-    let code = code.map_or_else(String::new, |code| format!(", with exit status {code}"));
-    Some(format!("the program ended early{code}"))
+/// Whether every process, and there are some, ended for one of `reasons`.
+fn all_ended(case: &Case, reasons: &[&str]) -> bool {
+    let mut processes = case.limited.processes.iter().peekable();
+    let ended = |process| end(process).is_some_and(|(reason, _)| reasons.contains(&reason));
+    processes.peek().is_some() && processes.all(ended)
+}
+
+fn unused(case: &Case) -> Option<String> {
+    let used = case.limited.processes.iter().any(uses_gpu);
+    (!used).then(|| "the program never used a GPU".to_owned())
+}
+
+fn uses_gpu(process: &Process) -> bool {
+    let took = |record: &PhantomRecord| matches!(record, PhantomRecord::Memory { .. });
+    process.snapshot.is_some() || process.phantom.iter().any(took) || !devices(process).is_empty()
 }

@@ -7,7 +7,7 @@ use diagnose::check;
 use program::{Program, SCRIPT, Tensor, block, case};
 use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Verdict};
-use trace::{Bytes, Category, Phase, Run};
+use trace::{Bytes, Category, PhantomRecord, Phase, Process, Record, Run};
 
 const MIB: u64 = 1 << 20;
 
@@ -214,10 +214,14 @@ fn an_error_names_its_cause() {
     let usable = 1000;
     let persistent = 64 + 128 + 64;
     let cases = [
-        (usable - persistent, 0, None),
-        (usable - persistent + 1, 0, Some("one-huge-request")),
-        (300, 299, None),
-        (300, 300, Some("fragmentation")),
+        (usable - persistent, 0, vec![]),
+        (
+            usable - persistent + 1,
+            0,
+            vec!["one-huge-request", "need-exceeds-device"],
+        ),
+        (300, 299, vec![]),
+        (300, 300, vec!["fragmentation"]),
     ];
     for (requested, cached, expected) in cases {
         let mut program = Program::new();
@@ -230,11 +234,7 @@ fn an_error_names_its_cause() {
             .iter()
             .map(|finding| finding.rule.0)
             .collect();
-        assert_eq!(
-            rules,
-            Vec::from_iter(expected),
-            "requested {requested}, cached {cached}"
-        );
+        assert_eq!(rules, expected, "requested {requested}, cached {cached}");
     }
 }
 
@@ -335,6 +335,74 @@ fn a_caught_error_is_no_failure_and_is_said() {
 }
 
 #[test]
+fn fitting_by_emptying_the_cache_is_said() {
+    let mut program = Program::new();
+    program.alloc(1, MIB);
+    program.empty_cache_and_retry();
+    program.empty_cache_and_retry();
+    let report = check(&case(program.end("exit")));
+    let finding = finding(&report, "cache-flushed").unwrap();
+    assert_eq!(finding.evidence[0].value, report::Value::Count(2));
+}
+
+#[test]
+fn without_a_second_run_the_need_is_a_lower_bound() {
+    let report = check(&case(out_of_memory(400 * MIB, 0)));
+    let live = 64 + 128 + 600;
+    assert_eq!(report.need.allocated_bytes, Bytes::from_mib(live + 400));
+    assert_eq!(report.need.device_bytes, Bytes::from_mib(live + 400 + 24));
+    assert!(report.notes.iter().any(|note| note.contains("lower bound")));
+}
+
+#[test]
+fn what_was_assumed_is_passed_on() {
+    let mut program = Program::new();
+    program.alloc(1, MIB);
+    let records = [
+        Record::ValueShape {
+            op: "aten::nonzero".to_owned(),
+            file: SCRIPT.to_owned(),
+            line: 33,
+            count: 4,
+            fraction: 0.5,
+        },
+        Record::ValueRead {
+            file: SCRIPT.to_owned(),
+            line: 34,
+            count: 2,
+        },
+        Record::InitializersSkipped {
+            count: 3,
+            bytes: MIB,
+        },
+    ];
+    program.process.records.extend(records);
+    for bytes in [MIB, 3 * MIB, 2 * MIB] {
+        program.process.phantom.push(PhantomRecord::Assumption {
+            id: "cudnn-workspace".to_owned(),
+            text: "a model".to_owned(),
+            bytes,
+        });
+    }
+    let report = check(&case(program.end("steps")));
+    let finding = finding(&report, "value-dependent-shape").unwrap();
+    assert_eq!(finding.location, Some(line(33)));
+    assert_eq!(
+        finding.message,
+        "the result of aten::nonzero depends on values: 50 % of the elements were assumed to be selected"
+    );
+    assert_eq!(report.value_shapes[0].count, 4);
+    assert_eq!(report.assumptions.len(), 1);
+    assert_eq!(report.assumptions[0].bytes, Bytes::from_mib(3));
+    let notes = [
+        "train.py:34 read values that a GPU would have computed (2x); zeros were answered",
+        "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
+        "the program ended after 0 of 3 optimizer steps",
+    ];
+    assert_eq!(report.notes, notes);
+}
+
+#[test]
 fn verdicts() {
     let used = || {
         let mut program = Program::new();
@@ -346,10 +414,22 @@ fn verdicts() {
     let silent = Run {
         processes: vec![silent.process],
     };
-    let mut lost = case(Run {
+    let status = |run: Run, code: Option<i32>| {
+        let mut case = case(run);
+        case.launch.ended.as_mut().unwrap().exit_code = code;
+        case
+    };
+    let lost = || Run {
         processes: vec![used().process],
-    });
-    lost.launch.ended.as_mut().unwrap().exit_code = Some(3);
+    };
+    let idle = || Program::new().end("exit").processes.remove(0);
+    let idle = Run {
+        processes: vec![Process {
+            snapshot: None,
+            records: Vec::new(),
+            ..idle()
+        }],
+    };
     let mut late = case(used().end("terminated"));
     late.launch.ended.as_mut().unwrap().timed_out = true;
     late.launch.ended.as_mut().unwrap().seconds = 60.0;
@@ -368,11 +448,24 @@ fn verdicts() {
         (case(silent), Verdict::Oom),
         (
             case(used().raise("ValueError", "bad shape\nmore", false)),
-            incomplete("the program raised ValueError at /home/ann/gpt/train.py:7: bad shape"),
+            incomplete("the program raised ValueError at train.py:7: bad shape"),
         ),
         (late, incomplete("stopped after 60 s, when its time was up")),
         (killed, incomplete("the program was ended by signal 9")),
-        (lost, incomplete("the program never used a GPU")),
+        (
+            status(lost(), Some(3)),
+            incomplete("the program ended with exit status 3"),
+        ),
+        (
+            status(lost(), None),
+            incomplete("the end of the program was not recorded"),
+        ),
+        (
+            status(used().end("exit"), Some(1)),
+            incomplete("the program ended with exit status 1"),
+        ),
+        (status(used().end("steps"), Some(1)), Verdict::Fits),
+        (case(idle), incomplete("the program never used a GPU")),
         (
             case(Run::default()),
             incomplete("the program never used a GPU"),

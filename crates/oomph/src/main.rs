@@ -1,2 +1,7 @@
-//! placeholder
-fn main() {}
+//! The `oomph` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    oomph::run(std::env::args_os())
+}

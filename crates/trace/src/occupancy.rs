@@ -3,14 +3,14 @@
 //! PyTorch's own counters are not in a trace; they follow from it (Note [Block sizes]). A history that was cut at its
 //! beginning is walked as far as it goes: what is freed without having been seen is counted, not an error.
 
+mod inconsistency;
 mod lifetime;
 mod reserved;
 mod size;
 
 use std::collections::BTreeMap;
 
-use thiserror::Error;
-
+pub use self::inconsistency::Inconsistency;
 pub use self::lifetime::{Allocations, Lifetime, Peak, allocations};
 use self::reserved::Reserved;
 use self::size::SizeRules;
@@ -53,53 +53,6 @@ pub enum Change {
     Nothing,
 }
 
-/// An event that contradicts those before it. It was left out of the account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Inconsistency {
-    /// An address was handed out twice.
-    #[error("event {} hands out {address}, inside the block at {other} that is still in use", event.0)]
-    Overlap {
-        /// Which event.
-        event: EventIndex,
-        /// Where.
-        address: Address,
-        /// The start of the block in use.
-        other: Address,
-    },
-    /// There is no room for the block where it is said to be.
-    #[error("event {} hands out {} bytes at {address}, where only {} are free", event.0, requested.0, free.0)]
-    NoRoom {
-        /// Which event.
-        event: EventIndex,
-        /// Where.
-        address: Address,
-        /// What the trace says was asked for.
-        requested: Bytes,
-        /// The room that there is.
-        free: Bytes,
-    },
-    /// Device memory was obtained twice.
-    #[error("event {} obtains device memory at {address}, which overlaps the segment at {other}", event.0)]
-    SegmentOverlap {
-        /// Which event.
-        event: EventIndex,
-        /// Where.
-        address: Address,
-        /// The start of the segment in the way.
-        other: Address,
-    },
-    /// Device memory was given back while a block in it was in use.
-    #[error("event {} gives back device memory at {address}, in which the block at {block} is in use", event.0)]
-    SegmentInUse {
-        /// Which event.
-        event: EventIndex,
-        /// Where.
-        address: Address,
-        /// The start of the block in use.
-        block: Address,
-    },
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Active {
     allocation: Allocation,
@@ -109,7 +62,10 @@ struct Active {
 
 impl Active {
     fn end(&self) -> u64 {
-        self.allocation.address.0.saturating_add(self.allocation.block.0)
+        self.allocation
+            .address
+            .0
+            .saturating_add(self.allocation.block.0)
     }
 }
 
@@ -168,7 +124,10 @@ impl Occupancy {
 
     /// The blocks in the program's hands, by address.
     pub fn live(&self) -> impl Iterator<Item = Allocation> + '_ {
-        self.active.values().filter(|block| !block.pending).map(|block| block.allocation)
+        self.active
+            .values()
+            .filter(|block| !block.pending)
+            .map(|block| block.allocation)
     }
 
     /// The block in the program's hands that holds `address`, if one does.
@@ -188,27 +147,60 @@ impl Occupancy {
     }
 
     fn alloc(&mut self, event: EventIndex, said: &Event) -> Result<Change, Inconsistency> {
-        let Event { address, size: requested, .. } = *said;
+        let Event {
+            address,
+            size: requested,
+            ..
+        } = *said;
         if let Some(other) = self.active_over(address.0, address.0.saturating_add(1)) {
-            return Err(Inconsistency::Overlap { event, address, other });
+            return Err(Inconsistency::Overlap {
+                event,
+                address,
+                other,
+            });
         }
-        let block = match self.free_at(address) {
-            Some(free) if free < requested => return Err(Inconsistency::NoRoom { event, address, requested, free }),
-            Some(free) => self.rules.block(requested, free),
-            None => self.rules.rounded(requested),
+        let (free, known) = self.free_at(address);
+        if free < requested {
+            return Err(Inconsistency::NoRoom {
+                event,
+                address,
+                requested,
+                free,
+            });
+        }
+        let block = if known {
+            self.rules.block(requested, free)
+        } else {
+            self.rules.rounded(requested).min(free)
         };
-        let allocation = Allocation { event, address, requested, block };
-        self.active.insert(address.0, Active { allocation, pending: false });
+        let allocation = Allocation {
+            event,
+            address,
+            requested,
+            block,
+        };
+        self.active.insert(
+            address.0,
+            Active {
+                allocation,
+                pending: false,
+            },
+        );
         self.allocated_bytes += block;
         self.active_bytes += block;
         Ok(Change::Allocated(allocation))
     }
 
-    /// The length of the free block at `address`; `None` where the segment was never seen.
-    fn free_at(&self, address: Address) -> Option<Bytes> {
-        let end = self.reserved.end_of(address)?;
-        let next = self.active.range(address.0..end).next().map_or(end, |(&next, _)| next);
-        Some(Bytes(next - address.0))
+    /// How much is free from `address` on, and whether the end of its segment is known.
+    fn free_at(&self, address: Address) -> (Bytes, bool) {
+        let segment_end = self.reserved.end_of(address);
+        let end = segment_end.unwrap_or(u64::MAX);
+        let next = self
+            .active
+            .range(address.0..end)
+            .next()
+            .map_or(end, |(&next, _)| next);
+        (Bytes(next - address.0), segment_end.is_some())
     }
 
     /// The start of an active block that reaches into `start..end`.
@@ -229,7 +221,11 @@ impl Occupancy {
     }
 
     fn complete_free(&mut self, address: Address) -> Change {
-        let Some(Active { allocation, pending }) = self.active.remove(&address.0) else {
+        let Some(Active {
+            allocation,
+            pending,
+        }) = self.active.remove(&address.0)
+        else {
             self.unknown_frees += 1;
             return Change::Unknown;
         };
@@ -246,14 +242,22 @@ impl Occupancy {
             self.rules.saw_expandable();
         }
         let added = self.reserved.add(said);
-        added.map_err(|other| Inconsistency::SegmentOverlap { event, address: said.address, other })?;
+        added.map_err(|other| Inconsistency::SegmentOverlap {
+            event,
+            address: said.address,
+            other,
+        })?;
         Ok(Change::Reserved(said.size))
     }
 
     fn give_back(&mut self, event: EventIndex, said: &Event) -> Result<Change, Inconsistency> {
         let end = said.address.0.saturating_add(said.size.0);
         if let Some(block) = self.active_over(said.address.0, end) {
-            return Err(Inconsistency::SegmentInUse { event, address: said.address, block });
+            return Err(Inconsistency::SegmentInUse {
+                event,
+                address: said.address,
+                block,
+            });
         }
         if self.reserved.remove(said) {
             return Ok(Change::Released(said.size));

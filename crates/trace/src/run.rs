@@ -1,21 +1,25 @@
 //! A run: what was recorded of one program. Note [Run directory] is its format on disk.
-//!
-//! Note [Run directory]
-//! ~~~~~~~~~~~~~~~~~~~~
-//! ```text
-//! run.json                 the launcher: command, GPU, limits; rewritten whole (by rename) when the program has ended
-//! rank0.marks.jsonl        the agent, one record a line, appended as things happen: a cut file is a valid prefix
-//! rank0.snapshot.pickle    torch's own snapshot (opens in memory_viz); written beside, then renamed: whole or absent
-//! phantom-<pid>.jsonl      the phantom, appended as device memory changes; also a valid prefix
-//! ```
-//! A second process of the same rank writes `rank0-<pid>.…`. The process record names the pid, which joins the
-//! agent's file and the phantom's.
 
+// Note [Run directory]
+// ~~~~~~~~~~~~~~~~~~~~
+// ```text
+// run.json                 the launcher: command, GPU, limits; rewritten whole (by rename) when the program has ended
+// rank0.marks.jsonl        the agent, one record a line, appended as things happen: a cut file is a valid prefix
+// rank0.snapshot.pickle    torch's own snapshot (opens in memory_viz); written beside, then renamed: whole or absent
+// phantom-<pid>.jsonl      the phantom, appended as device memory changes; also a valid prefix
+// ```
+// A second process of the same rank writes `rank0-<pid>.…`. The process record names the pid, which joins the
+// agent's file and the phantom's.
+
+mod launch;
 mod read;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::read::{LaunchError, Problem, ProblemKind, read_launch, read_phantom_records, read_records};
+pub use self::launch::{Ended, Launch};
+pub use self::read::{
+    LaunchError, Problem, ProblemKind, read_launch, read_phantom_records, read_records,
+};
 use crate::bytes::Bytes;
 use crate::ids::{Address, DeviceIndex};
 use crate::snapshot::Snapshot;
@@ -270,62 +274,39 @@ impl Record {
 
 impl PhantomRecord {
     /// The names of all kinds, as they are written.
-    pub(crate) const KINDS: &[&str] = &["phantom", "memory", "refused", "workspace", "assumption", "missing"];
-}
-
-/// `run.json`: how the program was started, and how it ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Launch {
-    /// The version of this file's format: [`Launch::FORMAT`].
-    pub format: u32,
-    /// The version of oomph.
-    pub oomph: String,
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// The GPU that was shown.
-    pub gpu_name: String,
-    /// Its memory, as `cudaMemGetInfo` states the total.
-    pub device_total_bytes: u64,
-    /// What a CUDA context takes of it.
-    pub device_context_bytes: u64,
-    /// How many of it were shown.
-    pub devices: u32,
-    /// Whether requests never failed for want of memory.
-    pub unlimited: bool,
-    /// The optimizer steps after which the agent ends the program; 0 = none.
-    pub steps: u32,
-    /// How it ended; `None` while it runs, and where oomph itself was killed.
-    pub ended: Option<Ended>,
-}
-
-impl Launch {
-    /// The format that this version writes and reads.
-    pub const FORMAT: u32 = 1;
-}
-
-/// How a program ended, as its parent saw it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ended {
-    /// Its exit status; `None` where a signal ended it.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-    /// From start to end.
-    pub seconds: f64,
-    /// Whether oomph ended it because its time was up.
-    pub timed_out: bool,
+    pub(crate) const KINDS: &[&str] = &[
+        "phantom",
+        "memory",
+        "refused",
+        "workspace",
+        "assumption",
+        "missing",
+    ];
 }
 
 impl Process {
     /// The process record, where the file reached that far.
     pub fn rank(&self) -> u32 {
-        self.records.iter().find_map(|r| if let Record::Process { rank, .. } = r { Some(*rank) } else { None }).unwrap_or(0)
+        self.records
+            .iter()
+            .find_map(|r| {
+                if let Record::Process { rank, .. } = r {
+                    Some(*rank)
+                } else {
+                    None
+                }
+            })
+            .unwrap_or(0)
     }
 
     /// The largest number of bytes that was in use on `device` at once, by the phantom's ledger; `None` without one.
     pub fn device_peak(&self, device: DeviceIndex) -> Option<Bytes> {
         let used = self.phantom.iter().filter_map(|record| match record {
-            PhantomRecord::Memory { device: d, used_bytes, .. } if *d == device.0 => Some(Bytes(*used_bytes)),
+            PhantomRecord::Memory {
+                device: d,
+                used_bytes,
+                ..
+            } if *d == device.0 => Some(Bytes(*used_bytes)),
             _ => None,
         });
         used.max()
@@ -333,6 +314,12 @@ impl Process {
 }
 
 /// The storage addresses of a census that lie on `device`, with what they hold.
-pub fn census_of_device(tensors: &[(Category, u32, u64, u64)], device: DeviceIndex) -> impl Iterator<Item = (Category, Address, Bytes)> + '_ {
-    tensors.iter().filter(move |(_, d, _, _)| *d == device.0).map(|&(category, _, address, bytes)| (category, Address(address), Bytes(bytes)))
+pub fn census_of_device(
+    tensors: &[(Category, u32, u64, u64)],
+    device: DeviceIndex,
+) -> impl Iterator<Item = (Category, Address, Bytes)> + '_ {
+    tensors
+        .iter()
+        .filter(move |(_, d, _, _)| *d == device.0)
+        .map(|&(category, _, address, bytes)| (category, Address(address), Bytes(bytes)))
 }

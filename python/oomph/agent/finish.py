@@ -11,17 +11,13 @@ from collections.abc import Callable
 import torch
 
 from . import frames
-from .failure import guarded
-from .records import Records
 
 
 class Finish:
-    """Calls `finish(reason)` once, whichever way the program ends."""
+    """Calls `finish(reason, error)` once, whichever way the program ends."""
 
-    def __init__(self, records: Records, finish: Callable[[str], object]) -> None:
-        self.records = records
+    def __init__(self, finish: Callable[[str, BaseException | None], object]) -> None:
         self._finish = finish
-        self._process = os.getpid()
         self._done = False
 
     def install(self) -> None:
@@ -39,26 +35,24 @@ class Finish:
 
     def reset(self) -> None:
         """Starts afresh, in a forked child."""
-        self._process = os.getpid()
         self._done = False
 
-    def now(self, reason: str) -> None:
-        """Finishes, unless that was done."""
+    def now(self, reason: str, error: BaseException | None = None) -> None:
+        """Finishes, unless that was done; `error` is the exception that ends the program."""
         if not self._done:
             self._done = True
-            self._finish(reason)
+            self._finish(reason, error)
 
     def _at_exit(self) -> None:
         # The interpreter leaves an uncaught exception here before it prints it, also where the program has its own
         # `sys.excepthook`; so none has to be replaced.
         error = getattr(sys, "last_value", None)
-        if self._done or error is None:
+        if error is None:
             self.now("exit")
         elif isinstance(error, KeyboardInterrupt):
             self.now("interrupt")
         else:
-            self._write_error(error)
-            self.now("exception")
+            self.now("exception", error)
 
     def _at_signal(self, number: int, _frame) -> None:
         """Finishes, then dies of the signal as the program would have."""
@@ -66,18 +60,18 @@ class Finish:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    @guarded
-    def _write_error(self, error: BaseException) -> None:
-        file, line = frames.users_line_of_error(error.__traceback__)
-        self.records.write(
-            "error",
-            type=f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
-            message=str(error),
-            oom=is_oom(error),
-            file=file,
-            line=line,
-            traceback="".join(traceback.format_exception(error)),
-        )
+
+def describe(error: BaseException) -> dict:
+    """The fields of an error record."""
+    file, line = frames.users_line_of_error(error.__traceback__)
+    return {
+        "type": f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
+        "message": str(error),
+        "oom": is_oom(error),
+        "file": file,
+        "line": line,
+        "traceback": "".join(traceback.format_exception(error)),
+    }
 
 
 def is_oom(error: BaseException) -> bool:

@@ -28,13 +28,16 @@ def _decide(filename: str) -> bool:
 
 
 def users_line(frame: FrameType | None) -> tuple[str, int]:
-    """The innermost line of the user's own code at or above `frame`; of any code if there is none; else `("", 0)`."""
-    first = frame
+    """The innermost line of the user's own code at or above `frame`; else the innermost of any but ours; else `("", 0)`."""
+    other = ("", 0)
     while frame is not None:
-        if is_users(frame.f_code.co_filename):
-            return frame.f_code.co_filename, frame.f_lineno
+        file = frame.f_code.co_filename
+        if is_users(file):
+            return file, frame.f_lineno
+        if not other[0] and not file.startswith(_AGENT):
+            other = (file, frame.f_lineno)
         frame = frame.f_back
-    return ("", 0) if first is None else (first.f_code.co_filename, first.f_lineno)
+    return other
 
 
 def users_line_of_error(trace: TracebackType | None) -> tuple[str | None, int | None]:

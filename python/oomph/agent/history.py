@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import pickle
+import sys
 
 import torch
 
@@ -20,7 +21,7 @@ def write(folder: str, stem: str) -> str:
     """Writes torch's snapshot and returns its file name. Beside, then renamed: a full disk leaves no half file."""
     name = f"{stem}.snapshot.pickle"
     path = os.path.join(folder, name)
-    with _no_collection():
+    with _no_collection(), _no_compiler():
         snapshot = torch.cuda.memory._snapshot()
         _share_texts(snapshot)
         try:
@@ -35,7 +36,7 @@ def write(folder: str, stem: str) -> str:
 
 
 def _share_texts(snapshot: dict) -> None:
-    """Makes equal marks one object, which the pickle then holds once; PyTorch makes one a event."""
+    """Makes equal marks one object, which the pickle then holds once; PyTorch makes one per event."""
     texts: dict[str, str] = {}
     for trace in snapshot["device_traces"]:
         for event in trace:
@@ -54,3 +55,21 @@ def _no_collection():
     finally:
         if enabled:
             gc.enable()
+
+
+@contextlib.contextmanager
+def _no_compiler():
+    """No import of the compiler for nothing.
+
+    Turning stacks into text asks whether `torch` has an attribute `_inductor`, for the frames of code that it generated
+    (torch/csrc/profiler/python/combined_traceback.cpp), and that question imports it: a second, in a program that has
+    compiled nothing. While it is not imported there are no such frames.
+    """
+    if "torch._inductor" in sys.modules:
+        yield
+        return
+    torch._inductor = None
+    try:
+        yield
+    finally:
+        del torch._inductor

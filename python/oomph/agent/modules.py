@@ -102,7 +102,8 @@ class Modules:
         if named is not None:
             self._announce_backward(named, output)
         self.marks.enter_module(before)
-        if not place.callers and module in self._unseen:
+        # A forward that raised comes here without an output, and is not the first that succeeded.
+        if not place.callers and output is not None and module in self._unseen:
             self._unseen.discard(module)
             self._first_forward(module)
 

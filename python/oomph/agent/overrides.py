@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import torch
 
+from .failure import guarded
+
 # What an operator does without us: a function of its own arguments.
 Original = Callable[..., object]
 
@@ -16,6 +18,7 @@ class Overrides:
     def __init__(self) -> None:
         self._libraries: dict[str, torch.library.Library] = {}
 
+    @guarded
     def replace(self, operator: str, key: str, stand_in: Callable) -> None:
         """Registers `stand_in(original, *args)` for `operator` (`aten::nonzero`) and the dispatch key (`CUDA`)."""
         kernel = torch.library.get_kernel(operator, key)

@@ -9,6 +9,9 @@ import os
 from .failure import say
 
 
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+
+
 class Records:
     """The writer of one process; the file comes into being with the first record."""
 
@@ -20,7 +23,7 @@ class Records:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything has been written."""
+        """Whether the file was begun."""
         return self.stem is not None
 
     def write(self, kind: str, **fields) -> None:
@@ -39,16 +42,18 @@ class Records:
         self.stem = None
 
     def _open(self) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         stems = (f"rank{self.rank}", f"rank{self.rank}-{os.getpid()}")
         for stem in stems:
+            self.stem = stem
             try:
-                self._file = os.open(self._path(stem), flags, 0o644)
+                self._file = os.open(self._path(stem), _NEW_FILE, 0o644)
+                return
             except FileExistsError:
                 continue
-            self.stem = stem
-            return
-        raise FileExistsError(f"{self._path(stems[-1])} exists already")
+            except OSError as error:
+                say(f"cannot write {self._path(stem)}: {error.strerror}; nothing is recorded")
+                return
+        say(f"cannot write {self._path(stems[-1])}: it exists already; nothing is recorded")
 
     def _path(self, stem: str) -> str:
         return os.path.join(self.folder, f"{stem}.marks.jsonl")

@@ -9,8 +9,8 @@ import torch
 from . import environment, history, phantom
 from .backward import Backward
 from .census import Census
-from .failure import guarded
-from .finish import Finish
+from .failure import guarded, say
+from .finish import Finish, describe
 from .initializers import Initializers
 from .marks import Marks
 from .modules import Modules
@@ -37,11 +37,11 @@ class Session:
         self.steps = Steps(self.marks, env.steps, before=self._before_step, after=self._after_step, stop=self._stop)
         self.census = Census(self.modules, self.steps.optimizers)
         self.oom = OutOfMemory(self.marks, self.records, self.stats, self.backward, self._note_oom)
-        self.finish = Finish(self.records, self._finish)
+        self.finish = Finish(self._finish)
         self.overrides = Overrides()
         self.initializers = Initializers()
         self.values: Values | None = None
-        # The snapshot saved at the first out of memory; dropped when the program has gone on since.
+        # The snapshot saved at the first out of memory, while the program has made no step since.
         self._saved_at_oom: str | None = None
 
     def install(self) -> None:
@@ -115,31 +115,41 @@ class Session:
 
     def _note_oom(self) -> None:
         self._take_census("oom")
-        if self.stats_ooms() == 1:
+        if self._ooms() == 1:
             self._saved_at_oom = self._write_snapshot()
 
-    def stats_ooms(self) -> int:
-        """How often any device ran out."""
+    def _ooms(self) -> int:
+        """How often the devices ran out."""
         return sum(stats["ooms"] for stats in self.stats.of_all())
 
     @guarded
     def _write_snapshot(self) -> str | None:
-        return history.write(self.env.run_dir, self.records.stem)
+        try:
+            return history.write(self.env.run_dir, self.records.stem)
+        except OSError as error:
+            say(f"cannot write the snapshot into {self.env.run_dir}: {error.strerror}")
+            return None
 
-    def _finish(self, reason: str) -> None:
+    def _finish(self, reason: str, error: BaseException | None) -> None:
         """The last records. Each stands alone: one that fails takes no other with it."""
         uses_cuda = torch.cuda.is_initialized()
         if not uses_cuda and not self.is_first:
             return
         if not self.records.is_open:
             self._write_process()
+        if error is not None:
+            self._write_error(error)
         self._take_census("end")
         self._write_assumptions()
         self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
 
+    @guarded
+    def _write_error(self, error: BaseException) -> None:
+        self.records.write("error", **describe(error))
+
     def _last_snapshot(self, reason: str) -> str | None:
         """The snapshot at the end; the one of the out of memory that ended the program is not written twice."""
-        if reason == "exception" and self._saved_at_oom is not None and self.stats_ooms() == 1:
+        if reason == "exception" and self._saved_at_oom is not None and self._ooms() == 1:
             return self._saved_at_oom
         return self._write_snapshot()
 

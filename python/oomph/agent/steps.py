@@ -13,10 +13,6 @@ from .failure import guarded
 from .marks import Marks
 
 
-class StepsDone(SystemExit):
-    """Ends the program after the wanted steps: not an error, and no `except Exception` swallows it."""
-
-
 class Steps:
     """The hooks on every optimizer's `step`.
 
@@ -65,7 +61,8 @@ class Steps:
         if self._is_enough():
             self._stopped = True
             self._stop()
-            raise StepsDone(0)
+            # Not an error, and no `except Exception` swallows it. Not a subclass: a thread that ends so must stay silent.
+            raise SystemExit(0)
 
     @guarded
     def _begin(self, optimizer: torch.optim.Optimizer) -> None:
@@ -86,7 +83,7 @@ class Steps:
 
 
 def _leave() -> None:
-    """Ends a program that has swallowed `StepsDone` and steps again: all is written, nothing is left to wait for."""
+    """Ends a program that has swallowed the `SystemExit` and steps again: all is written, nothing is left to wait for."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()

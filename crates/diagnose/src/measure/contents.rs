@@ -7,6 +7,9 @@
 //! temporary; what forward made and outlives it is an activation. An out-of-memory error ends a life too early:
 //! unwinding frees what the failed forward had saved while the mark still says forward. What was live when the
 //! allocator gave up therefore counts as never freed.
+//!
+//! A history without marks (torch before 2.10) does not say where a census lies. The last one lies at its end; the
+//! others are not looked at, because an address may have changed hands since.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -93,14 +96,8 @@ fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
 fn by_census(view: &View) -> BTreeMap<usize, Contents> {
     let mut named = BTreeMap::new();
     let mut live = Live::new(view);
-    for record in &view.process.records {
-        let Record::Census {
-            number, tensors, ..
-        } = record
-        else {
-            continue;
-        };
-        live.advance(|view, event| view.mark(event).is_some_and(|mark| mark.census >= *number));
+    for (number, tensors) in censuses(view) {
+        live.advance(|view, event| view.mark(event).is_some_and(|mark| mark.census >= number));
         for (category, address, _) in census_of_device(tensors, view.device) {
             if let Some(index) = live.holder(address) {
                 named.entry(index).or_insert(contents(category));
@@ -108,6 +105,31 @@ fn by_census(view: &View) -> BTreeMap<usize, Contents> {
         }
     }
     named
+}
+
+/// A storage in a census: category, device, address, bytes.
+type Storage = (Category, u32, u64, u64);
+
+/// The censuses that have a place in the history: all of them, or without marks the last.
+fn censuses<'a>(view: &View<'a>) -> Vec<(u32, &'a [Storage])> {
+    let all = view
+        .process
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Census {
+                number, tensors, ..
+            } => Some((*number, tensors.as_slice())),
+            _ => None,
+        });
+    let all: Vec<(u32, &[Storage])> = all.collect();
+    let marked = view.events.iter().any(|event| event.mark.is_some());
+    let from = if marked {
+        0
+    } else {
+        all.len().saturating_sub(1)
+    };
+    all.into_iter().skip(from).collect()
 }
 
 fn contents(category: Category) -> Contents {

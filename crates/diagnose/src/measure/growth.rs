@@ -112,7 +112,7 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
 }
 
 /// What a program keeps for good.
-fn stays(contents: Contents) -> bool {
+pub(crate) fn stays(contents: Contents) -> bool {
     matches!(
         contents,
         Contents::Parameters
@@ -127,7 +127,9 @@ fn stays(contents: Contents) -> bool {
 mod tests {
     use super::*;
 
-    fn rises(after: &[u64]) -> Option<(u32, Vec<u64>)> {
+    type Rises = (u32, Vec<u64>);
+
+    fn rises(after: &[u64]) -> Option<Rises> {
         let after: Vec<(u32, Bytes)> = (1..).zip(after.iter().copied().map(Bytes)).collect();
         let (first, rises) = steady_rises(&after)?;
         Some((first, rises.into_iter().map(|rise| rise.0).collect()))
@@ -135,7 +137,7 @@ mod tests {
 
     #[test]
     fn only_what_every_step_adds_to_is_growth() {
-        let cases: [(&[u64], Option<(u32, Vec<u64>)>); 7] = [
+        let cases: [(&[u64], Option<Rises>); 7] = [
             (&[], None),
             (&[10, 20], None),
             (&[10, 20, 30], Some((2, vec![10, 10]))),

@@ -1,7 +1,7 @@
 //! Which source files are the user's own, and which are libraries'.
 
 /// Parts of paths under which nothing is the user's own: installed packages, the standard library.
-const LIBRARIES: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python"];
+const LIBRARIES: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python3"];
 
 /// Whether `file` is the user's own code, for a script that lies in `script_dir`.
 ///
@@ -19,8 +19,10 @@ pub(crate) fn is_own(file: &str, script_dir: &str) -> bool {
 }
 
 /// oomph's own agent, whose wrappers stand between the user's code and PyTorch's.
-fn is_agent(file: &str) -> bool {
-    file.ends_with("/sitecustomize.py") || file.contains("/oomph/agent")
+pub(crate) fn is_agent(file: &str) -> bool {
+    file.ends_with("/sitecustomize.py")
+        || file.contains("/_oomph_agent/")
+        || file.contains("/oomph/agent/")
 }
 
 #[cfg(test)]

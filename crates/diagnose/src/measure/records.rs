@@ -5,11 +5,11 @@ use trace::{DeviceIndex, PhantomRecord, Process, Record, Run};
 
 /// The script's folder; empty where the process record is missing.
 pub(crate) fn script_dir(process: &Process) -> &str {
-    let dir = |record| match record {
+    let dir = process.records.iter().find_map(|record| match record {
         Record::Process { script_dir, .. } => Some(script_dir.as_str()),
         _ => None,
-    };
-    process.records.iter().find_map(dir).unwrap_or_default()
+    });
+    dir.unwrap_or_default()
 }
 
 /// PyTorch's version.

@@ -3,19 +3,24 @@
 use std::collections::BTreeMap;
 
 use report::{Contents, Location, Place, Site};
-use trace::{Bytes, EventIndex, Lifetime, StackId};
+use trace::{Bytes, EventIndex, Lifetime, Phase, StackId};
 
 use super::view::View;
 
 /// How many sites a report names.
 const SITES: usize = 10;
 
-/// What makes allocations belong together: the user's line, else the innermost library line, else when it was.
+/// What makes allocations belong together: the user's line and what it called, else the innermost frame, else when
+/// they were made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    Line(Location),
-    Library(String, u32),
-    Place(Option<trace::Phase>, Option<String>),
+    /// The user's line, and the innermost line outside PyTorch that it led to: a model out of a library would
+    /// otherwise be one site.
+    Own(Location, Option<(String, u32)>),
+    /// No line is the user's.
+    Foreign(String, u32),
+    /// No frame was recorded, as in autograd's own threads.
+    Stretch(Option<Phase>, Option<String>),
 }
 
 #[derive(Default)]
@@ -59,7 +64,7 @@ pub(crate) fn sites(view: &View, event: EventIndex) -> Vec<Site> {
             .entry(stack)
             .or_insert_with(|| key(view, stack))
             .clone();
-        let key = by_stack.unwrap_or_else(|| by_place(&view.place(life.allocation.event)));
+        let key = by_stack.unwrap_or_else(|| stretch(view, life));
         groups.entry(key).or_default().add(life, contents);
     }
     let mut groups: Vec<(Key, Group)> = groups.into_iter().collect();
@@ -71,24 +76,28 @@ pub(crate) fn sites(view: &View, event: EventIndex) -> Vec<Site> {
         .collect()
 }
 
-/// `None` where no frame was recorded, as in autograd's own threads.
+/// `None` where no frame was recorded.
 fn key(view: &View, stack: StackId) -> Option<Key> {
     if let Some(line) = view.own_line(stack) {
-        return Some(Key::Line(line));
+        let called = view
+            .library_line(stack)
+            .map(|(file, line)| (file.to_owned(), line));
+        return Some(Key::Own(line, called));
     }
     let frame = view.frames(stack).into_iter().next()?;
-    Some(Key::Library(frame.file, frame.line))
+    Some(Key::Foreign(frame.file, frame.line))
 }
 
-fn by_place(place: &Place) -> Key {
-    Key::Place(place.phase, place.module.clone())
+fn stretch(view: &View, life: &Lifetime) -> Key {
+    let place = view.place(life.allocation.event);
+    Key::Stretch(place.phase, place.module)
 }
 
 fn site(view: &View, key: Key, group: &Group) -> Site {
     let largest = group.largest.as_ref();
     let location = match key {
-        Key::Line(location) => Some(location),
-        Key::Library(..) | Key::Place(..) => None,
+        Key::Own(location, _) => Some(location),
+        Key::Foreign(..) | Key::Stretch(..) => None,
     };
     Site {
         bytes: group.bytes,

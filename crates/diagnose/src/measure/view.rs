@@ -2,12 +2,12 @@
 
 use report::{Contents, Location, Place, SiteFrame};
 use trace::{
-    Action, Allocations, Bytes, DeviceIndex, Event, EventIndex, Lifetime, Mark, Process, StackId,
-    StackTable, allocations,
+    Action, Allocations, Bytes, DeviceIndex, Event, EventIndex, Frame, Lifetime, Mark, Process,
+    StackId, StackTable, allocations,
 };
 
 use super::contents::{classify, spans};
-use super::own::is_own;
+use super::own::{is_agent, is_own};
 use super::records::script_dir;
 
 /// How many frames of a stack are kept in a report.
@@ -116,19 +116,27 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The frames of `stack` that say most, innermost first: those up to the user's own line, shortened inside torch.
+    /// The frames of `stack` that say most, innermost first: those up to the user's own line, without machinery.
     pub(crate) fn frames(&self, stack: StackId) -> Vec<SiteFrame> {
-        let Some(stacks) = self.stacks() else {
-            return Vec::new();
-        };
-        let all: Vec<SiteFrame> = stacks
-            .frames(stack)
-            .map(|frame| self.site_frame(frame))
-            .collect();
-        shortened(all)
+        let all = self
+            .stacks()
+            .into_iter()
+            .flat_map(|stacks| stacks.frames(stack));
+        let telling = all.filter(|frame| !is_machinery(frame));
+        shortened(telling.map(|frame| self.site_frame(frame)).collect())
     }
 
-    fn site_frame(&self, frame: &trace::Frame) -> SiteFrame {
+    /// The innermost frame that is neither PyTorch's nor the user's own, if the user's line called one.
+    pub(crate) fn library_line(&self, stack: StackId) -> Option<(&'a str, u32)> {
+        let mut inner = self
+            .stacks()?
+            .frames(stack)
+            .take_while(|frame| !is_own(&frame.file, self.script_dir));
+        let frame = inner.find(|frame| !frame.file.contains("/torch/") && !is_machinery(frame))?;
+        Some((frame.file.as_str(), frame.line))
+    }
+
+    fn site_frame(&self, frame: &Frame) -> SiteFrame {
         SiteFrame {
             function: frame.function.clone(),
             file: frame.file.clone(),
@@ -145,11 +153,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// At most [`FRAMES`] frames. The user's own line stays; torch's module-call machinery goes first, then what is furthest out.
+/// At most [`FRAMES`] frames, of which the user's own line is one.
 fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
-    if frames.len() > FRAMES {
-        frames.retain(|frame| !is_machinery(frame));
-    }
     let own = frames
         .iter()
         .position(|frame| frame.own)
@@ -161,9 +166,11 @@ fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
     frames
 }
 
-/// `Module.__call__` and what stands between it and `forward`: two frames per module that say nothing.
-fn is_machinery(frame: &SiteFrame) -> bool {
-    matches!(frame.function.as_str(), "_call_impl" | "_wrapped_call_impl")
+/// What stands between a module's call and its `forward`, generated code, and our own wrappers: it says nothing.
+fn is_machinery(frame: &Frame) -> bool {
+    let between = ["_call_impl", "_wrapped_call_impl", "inner"].contains(&frame.function.as_str());
+    let in_module = frame.file.ends_with("/torch/nn/modules/module.py");
+    (between && in_module) || frame.file.starts_with('<') || is_agent(&frame.file)
 }
 
 #[cfg(test)]
@@ -192,18 +199,7 @@ mod tests {
 
     #[test]
     fn long_stacks_keep_the_innermost_frames_and_the_users_own() {
-        let long = [
-            "a",
-            "_call_impl",
-            "b",
-            "c",
-            "d",
-            "e",
-            "f",
-            "g",
-            "own",
-            "main",
-        ];
+        let long = ["a", "b", "c", "d", "e", "f", "g", "own", "main"];
         let cases: [(&[&str], &str, &[&str]); 3] = [
             (&["a", "own", "main"], "own", &["a", "own", "main"]),
             (&long, "own", &["a", "b", "c", "d", "e", "own"]),
@@ -211,6 +207,27 @@ mod tests {
         ];
         for (frames, own, kept) in cases {
             assert_eq!(names(frames, own), kept);
+        }
+    }
+
+    #[test]
+    fn frames_that_every_module_call_has_say_nothing() {
+        let module = "/v/site-packages/torch/nn/modules/module.py";
+        let cases = [
+            ("_call_impl", module, true),
+            ("inner", module, true),
+            ("cuda", module, false),
+            ("inner", "/home/ann/train.py", false),
+            ("<module>", "<string>", true),
+            ("wrapper", "/cache/_oomph_agent/modules.py", true),
+        ];
+        for (function, file, expected) in cases {
+            let frame = Frame {
+                function: function.to_owned(),
+                file: file.to_owned(),
+                line: 1,
+            };
+            assert_eq!(is_machinery(&frame), expected, "{function} in {file}");
         }
     }
 }

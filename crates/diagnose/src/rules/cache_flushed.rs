@@ -5,21 +5,21 @@ use report::{Finding, RuleId, Severity, Verdict};
 use super::{Facts, bytes, count};
 use crate::measure::records::stats;
 
-pub(super) fn find(facts: &Facts) -> Vec<Finding> {
+pub(super) fn find(facts: &Facts) -> Option<Finding> {
     let view = facts.view;
     let retries = stats(view.process, view.device)
         .map(|stats| stats.alloc_retries)
         .max()
         .unwrap_or_default();
     if retries == 0 || facts.report.verdict == Verdict::Oom {
-        return Vec::new();
+        return None;
     }
     let times = if retries == 1 {
         "once".to_owned()
     } else {
         format!("{retries} times")
     };
-    vec![Finding {
+    Some(Finding {
         rule: RuleId("cache-flushed"),
         severity: Severity::Warning,
         message: format!(
@@ -35,5 +35,5 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
             ),
         ],
         remedies: Vec::new(),
-    }]
+    })
 }

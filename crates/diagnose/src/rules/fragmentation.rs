@@ -9,18 +9,18 @@ use crate::measure::records::last_oom;
 /// Where its figures come from.
 const SOURCE: &str = "memory_stats at the error";
 
-pub(super) fn find(facts: &Facts) -> Vec<Finding> {
+pub(super) fn find(facts: &Facts) -> Option<Finding> {
     let (Some(oom), Some(Record::Oom { stats, .. })) =
         (&facts.report.oom, last_oom(facts.view.process))
     else {
-        return Vec::new();
+        return None;
     };
     let (reserved, allocated) = (Bytes(stats.reserved_bytes), Bytes(stats.allocated_bytes));
     let cached = reserved - allocated;
     if oom.requested_bytes == Bytes::ZERO || cached < oom.requested_bytes {
-        return Vec::new();
+        return None;
     }
-    vec![Finding {
+    Some(Finding {
         rule: RuleId("fragmentation"),
         severity: Severity::Error,
         message: format!(
@@ -38,5 +38,5 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
             ),
         ],
         remedies: Vec::new(),
-    }]
+    })
 }

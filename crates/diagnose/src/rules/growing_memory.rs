@@ -1,30 +1,30 @@
 //! `growing-memory`: every step leaves memory behind.
 
-use report::{Contents, Finding, Growth, Remedy, RuleId, Severity, Standing, Verdict};
-use trace::{Bytes, Lifetime};
+use report::{Finding, Growth, Location, Remedy, RuleId, Severity, Standing, Verdict};
+use trace::{Bytes, EventIndex};
 
 use super::{Facts, bytes, count};
-use crate::measure::growth::{Survivors, survivors};
+use crate::measure::growth::{Survivors, stays, survivors};
+use crate::measure::view::View;
 
 /// How many lines are named.
 const LINES: usize = 3;
 
-pub(super) fn find(facts: &Facts) -> Vec<Finding> {
-    let Some(growth) = &facts.report.growth else {
-        return Vec::new();
-    };
+pub(super) fn find(facts: &Facts) -> Option<Finding> {
+    let growth = facts.report.growth.as_ref()?;
     let survivors = survivors(facts.view);
     let mut evidence = vec![bytes(
         "growth per step",
         growth.bytes_per_step,
         "memory_stats after each step",
     )];
-    for line in survivors.iter().take(LINES) {
-        let what = format!(
-            "made at {}:{} and alive a step later",
-            line.location.file, line.location.line
+    for survivor in survivors.iter().take(LINES) {
+        let (file, line) = (
+            facts.case.show(&survivor.location.file),
+            survivor.location.line,
         );
-        evidence.push(bytes(&what, line.bytes, "lifetimes in the trace"));
+        let what = format!("made at {file}:{line} and alive a step later");
+        evidence.push(bytes(&what, survivor.bytes, "lifetimes in the trace"));
     }
     if let Some(step) = growth.full_at_step {
         evidence.push(count(
@@ -38,14 +38,14 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
     } else {
         Severity::Warning
     };
-    vec![Finding {
+    Some(Finding {
         rule: RuleId("growing-memory"),
         severity,
         message: message(growth, survivors.first()),
         location: growth.location.clone(),
         evidence,
         remedies: release(facts, growth).into_iter().collect(),
-    }]
+    })
 }
 
 fn message(growth: &Growth, most: Option<&Survivors>) -> String {
@@ -62,36 +62,28 @@ fn message(growth: &Growth, most: Option<&Survivors>) -> String {
     )
 }
 
-/// The peak of this run if what the line made were let go of: exact, from the lifetimes.
+/// The peak less what the line made in earlier steps.
 fn release(facts: &Facts, growth: &Growth) -> Option<Remedy> {
-    let line = growth.location.as_ref()?;
-    let view = facts.view;
-    let (before, at) = view
-        .found
-        .allocated_peak
-        .map(|peak| (peak.bytes, peak.event))?;
-    let step = view.mark(at)?.step;
-    let old = |life: &&Lifetime| {
-        view.mark(life.allocation.event)
-            .is_some_and(|mark| mark.step < step)
-    };
-    let made_here = |life: &&Lifetime| view.own_line(view.stack(life)).as_ref() == Some(line);
-    let live = view
-        .live_after(at)
-        .filter(|(_, contents)| *contents != Contents::Parameters);
-    let kept: Bytes = live
-        .map(|(life, _)| life)
-        .filter(old)
-        .filter(made_here)
-        .map(|life| life.allocation.block)
-        .sum();
+    let peak = facts.view.found.allocated_peak?;
+    let kept = kept_at(facts.view, peak.event, growth.location.as_ref()?)?;
     (kept > Bytes::ZERO).then(|| Remedy {
         remedy: "keep a number, or a detached copy on the CPU, instead of the tensor".to_owned(),
         standing: Standing::Estimated,
-        before_bytes: Some(before),
-        after_bytes: Some(before - kept),
+        before_bytes: Some(peak.bytes),
+        after_bytes: Some(peak.bytes - kept),
         how: "use .item() or .detach().cpu() where the result is stored; reckoned as the peak less what this line \
               made in earlier steps"
             .to_owned(),
     })
+}
+
+/// What `line` made in steps before that of `event` and is alive right after it; `None` where the step is not known.
+fn kept_at(view: &View, event: EventIndex, line: &Location) -> Option<Bytes> {
+    let step = view.mark(event)?.step;
+    let blocks = view.live_after(event).filter_map(|(life, contents)| {
+        let made = view.mark(life.allocation.event)?.step;
+        let here = view.own_line(view.stack(life)).as_ref() == Some(line);
+        (made < step && here && !stays(contents)).then_some(life.allocation.block)
+    });
+    Some(blocks.sum())
 }

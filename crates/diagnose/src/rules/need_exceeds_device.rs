@@ -8,11 +8,11 @@ use super::{Facts, bytes};
 /// How many parts of the breakdown are named.
 const PARTS: usize = 3;
 
-pub(super) fn find(facts: &Facts) -> Vec<Finding> {
+pub(super) fn find(facts: &Facts) -> Option<Finding> {
     let (report, total) = (facts.report, facts.case.total());
     let need = report.need.device_bytes;
     if need <= total {
-        return Vec::new();
+        return None;
     }
     let mut evidence = vec![
         bytes("need", need, "the run without a limit"),
@@ -27,14 +27,14 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
         report.gpu.name,
         need - total
     );
-    vec![Finding {
+    Some(Finding {
         rule: RuleId("need-exceeds-device"),
         severity: Severity::Error,
         message,
         location: report.oom.as_ref().and_then(|oom| oom.location.clone()),
         evidence,
         remedies: smaller_batch(facts).into_iter().collect(),
-    }]
+    })
 }
 
 /// Halving the batch halves the activations, where they are what fills the device.

@@ -13,18 +13,16 @@ const PERSISTENT: [Contents; 4] = [
     Contents::Buffers,
 ];
 
-pub(super) fn find(facts: &Facts) -> Vec<Finding> {
+pub(super) fn find(facts: &Facts) -> Option<Finding> {
     let report = facts.report;
-    let (Some(oom), Some(error)) = (&report.oom, facts.view.last_oom()) else {
-        return Vec::new();
-    };
+    let (oom, error) = (report.oom.as_ref()?, facts.view.last_oom()?);
     let kept: Bytes = PERSISTENT
         .iter()
         .map(|&contents| facts.view.live_bytes(error, contents))
         .sum();
     let most = report.gpu.usable_bytes - kept;
     if oom.requested_bytes <= most {
-        return Vec::new();
+        return None;
     }
     let evidence = vec![
         bytes(
@@ -43,7 +41,7 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
             "what was live at the error",
         ),
     ];
-    vec![Finding {
+    Some(Finding {
         rule: RuleId("one-huge-request"),
         severity: Severity::Error,
         message: format!(
@@ -53,5 +51,5 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
         location: oom.location.clone(),
         evidence,
         remedies: Vec::new(),
-    }]
+    })
 }

@@ -6,17 +6,15 @@ use trace::{Bytes, Phase};
 use super::{Facts, bytes};
 use crate::measure::sweep::peak_without;
 
-pub(super) fn find(facts: &Facts) -> Vec<Finding> {
-    let Some(peak) = facts.view.found.allocated_peak else {
-        return Vec::new();
-    };
+pub(super) fn find(facts: &Facts) -> Option<Finding> {
+    let peak = facts.view.found.allocated_peak?;
     let temporaries = facts.view.live_bytes(peak.event, Contents::Temporaries);
     if facts.report.peak.place.phase != Some(Phase::Optimizer) || temporaries == Bytes::ZERO {
-        return Vec::new();
+        return None;
     }
     let after = without_temporaries(facts);
     let saved = peak.bytes - after;
-    vec![Finding {
+    Some(Finding {
         rule: RuleId("optimizer-state"),
         severity: Severity::Warning,
         message: format!("the peak is in the optimizer step: {temporaries} of it are the optimizer's temporaries"),
@@ -32,7 +30,7 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
             after_bytes: Some(after),
             how: "pass it to the optimizer; reckoned as the trace's peak without the temporaries of its steps".to_owned(),
         }],
-    }]
+    })
 }
 
 fn without_temporaries(facts: &Facts) -> Bytes {

@@ -123,6 +123,11 @@ impl Program {
         });
     }
 
+    /// The allocator empties its cache to serve a request.
+    pub(crate) fn empty_cache_and_retry(&mut self) {
+        self.stats.alloc_retries += 1;
+    }
+
     /// Ends the optimizer step.
     pub(crate) fn end_step(&mut self) {
         let devices = vec![self.stats.clone()];

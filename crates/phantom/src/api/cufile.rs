@@ -1,1 +1,77 @@
-//! soon
+//! cuFile (GPUDirect Storage): absent. Programs that find no support fall back to ordinary files, or say so.
+//!
+//! Its functions return two codes in one struct, or a number of bytes: each kind fails in its own way.
+
+use crate::boundary::{Status, absent};
+
+/// `CUfileError_t`: a code of cuFile's and one of the driver's.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CufileError {
+    /// `CUfileOpError`.
+    pub operation: i32,
+    /// `CUresult`.
+    pub driver: i32,
+}
+
+impl CufileError {
+    const fn of(operation: i32) -> CufileError {
+        CufileError {
+            operation,
+            driver: 0,
+        }
+    }
+}
+
+/// The codes of `cufile.h`, CUDA 13.0: an unsupported platform is 5007, an invalid value 5022, an internal error 5030.
+impl Status for CufileError {
+    const SUCCESS: CufileError = CufileError::of(0);
+    const INVALID: CufileError = CufileError::of(5_022);
+    const INTERNAL: CufileError = CufileError::of(5_030);
+    const UNSUPPORTED: CufileError = CufileError::of(5_007);
+}
+
+/// A `ssize_t`: bytes moved, or a negative code.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CufileBytes(pub isize);
+
+impl Status for CufileBytes {
+    const SUCCESS: CufileBytes = CufileBytes(0);
+    const INVALID: CufileBytes = CufileBytes(-5_022);
+    const INTERNAL: CufileBytes = CufileBytes(-5_030);
+    const UNSUPPORTED: CufileBytes = CufileBytes(-5_007);
+}
+
+absent! { CufileError;
+    cuFileBufDeregister cuFileBufRegister cuFileHandleRegister cuFileDriverOpen
+}
+
+/// Functions that return a number of bytes.
+pub mod transfers {
+    use super::CufileBytes;
+    use crate::boundary::absent;
+
+    // `cuFileHandleDeregister` returns nothing, so its code is read by nobody.
+    absent! { CufileBytes;
+        cuFileHandleDeregister cuFileRead cuFileWrite
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_cannot_be_taken_for_success_or_for_bytes() {
+        assert_eq!(
+            cuFileBufRegister(),
+            CufileError {
+                operation: 5_007,
+                driver: 0
+            }
+        );
+        assert!(transfers::cuFileRead().0 < 0);
+        assert_eq!(size_of::<CufileError>(), 8);
+    }
+}

@@ -1,12 +1,12 @@
 //! How large a block the allocator hands out for a request.
-//!
-//! Note [Block sizes]
-//! ~~~~~~~~~~~~~~~~~~
-//! A trace states what was requested; memory is accounted in blocks. A request is first rounded up, then served from
-//! the free block that starts at the address it got. The rest of that free block is cut off only where it is worth
-//! keeping; otherwise the request gets all of it. Free neighbours are always merged, so that free block reached to the
-//! next active block or to the end of the segment, and the block's size follows from the trace alone.
-//! Source: `c10/cuda/CUDACachingAllocator.cpp` (`round_size`, `should_split`), PyTorch 2.0 to 2.15.
+
+// Note [Block sizes]
+// ~~~~~~~~~~~~~~~~~~
+// A trace states what was requested; memory is accounted in blocks. A request is first rounded up, then served from
+// the free block that starts at the address it got. The rest of that free block is cut off only where it is worth
+// keeping; otherwise the request gets all of it. Free neighbours are always merged, so that free block reached to the
+// next active block or to the end of the segment, and the block's size follows from the trace alone.
+// Source: `c10/cuda/CUDACachingAllocator.cpp` (`round_size`, `should_split`), PyTorch 2.0 to 2.15.
 
 use crate::bytes::Bytes;
 use crate::snapshot::{SegmentKind, Settings};
@@ -35,7 +35,11 @@ impl SizeRules {
             divisions[interval(boundary_mib.saturating_mul(1 << 20))] = n;
         }
         let max_split = settings.max_split_size.map_or(u64::MAX, |size| size.0);
-        SizeRules { divisions, max_split, expandable: settings.expandable_segments }
+        SizeRules {
+            divisions,
+            max_split,
+            expandable: settings.expandable_segments,
+        }
     }
 
     /// A mapped range was seen: the program runs with expandable segments, whatever the settings said.
@@ -59,7 +63,11 @@ impl SizeRules {
     /// The block that a request gets out of a free block of `free` bytes; the free block is at least `requested` long.
     pub(super) fn block(&self, requested: Bytes, free: Bytes) -> Bytes {
         let rounded = self.rounded(requested);
-        if free > rounded && self.splits(rounded, free - rounded) { rounded } else { free }
+        if free > rounded && self.splits(rounded, free - rounded) {
+            rounded
+        } else {
+            free
+        }
     }
 
     fn splits(&self, rounded: Bytes, rest: Bytes) -> bool {
@@ -72,7 +80,11 @@ impl SizeRules {
 
 /// The size class that serves a rounded request.
 fn kind(rounded: Bytes) -> SegmentKind {
-    if rounded.0 <= LARGEST_SMALL { SegmentKind::Small } else { SegmentKind::Large }
+    if rounded.0 <= LARGEST_SMALL {
+        SegmentKind::Small
+    } else {
+        SegmentKind::Large
+    }
 }
 
 /// Interval `i` covers sizes from 2^(20+i) to 2^(21+i); the first and the last take what lies outside.
@@ -118,14 +130,18 @@ mod tests {
             (&plain, 513, 1024),
             (&plain, 1 << 20, 1 << 20),
             (&plain, u64::MAX, u64::MAX),
-            (&quarters, 2048, 2048),                 // not above 512 bytes a division
-            (&quarters, 2049, 2560),                 // steps of 2048 / 4
-            (&quarters, (1 << 20) + 1, 1_310_720),   // steps of 256 KiB
-            (&quarters, 3 << 20, 3 << 20),           // on a step
-            (&quarters, (4 << 20) + 1, 4_194_816),   // no entry for this interval
+            (&quarters, 2048, 2048), // not above 512 bytes a division
+            (&quarters, 2049, 2560), // steps of 2048 / 4
+            (&quarters, (1 << 20) + 1, 1_310_720), // steps of 256 KiB
+            (&quarters, 3 << 20, 3 << 20), // on a step
+            (&quarters, (4 << 20) + 1, 4_194_816), // no entry for this interval
         ];
         for (rules, requested, expected) in cases {
-            assert_eq!(rules.rounded(Bytes(requested)), Bytes(expected), "{requested} B");
+            assert_eq!(
+                rules.rounded(Bytes(requested)),
+                Bytes(expected),
+                "{requested} B"
+            );
         }
     }
 
@@ -146,7 +162,11 @@ mod tests {
             (&capped, 8 * MIB, 20 * MIB, 20 * MIB),
         ];
         for (rules, requested, free, expected) in cases {
-            assert_eq!(rules.block(Bytes(requested), Bytes(free)), Bytes(expected), "{requested} of {free} B");
+            assert_eq!(
+                rules.block(Bytes(requested), Bytes(free)),
+                Bytes(expected),
+                "{requested} of {free} B"
+            );
         }
     }
 }

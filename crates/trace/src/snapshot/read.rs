@@ -5,17 +5,18 @@
 
 mod fields;
 mod frames;
+mod settings;
 
 use std::collections::HashMap;
 
 use self::fields::{Fields, Place};
 pub use self::fields::{SnapshotError, WrongValue};
 use self::frames::Frames;
-use super::{Block, BlockState, Segment, SegmentKind, Settings, Snapshot};
+use super::{Block, BlockState, Segment, SegmentKind, Snapshot};
 use crate::bytes::Bytes;
 use crate::event::{Action, Event, Mark};
 use crate::ids::{Address, DeviceIndex, Stream};
-use crate::pickle::{self, NodeId, Value};
+use crate::pickle::{self, Document, NodeId, Value};
 use crate::stack::StackId;
 
 /// Reads a snapshot from its pickle.
@@ -27,7 +28,7 @@ pub fn read_snapshot(pickle: &[u8]) -> Result<Snapshot, SnapshotError> {
     if root.entries().is_none() && root.items().is_none() {
         return Err(SnapshotError::NotASnapshot { found: root.kind() });
     }
-    let mut reader = Reader::new(document.item_count());
+    let mut reader = Reader::new(&document);
     reader.read(root)?;
     Ok(reader.finish())
 }
@@ -43,22 +44,27 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(items: usize) -> Reader {
+    fn new(document: &Document<'_>) -> Reader {
         Reader {
             snapshot: Snapshot::default(),
-            frames: Frames::default(),
+            frames: Frames::new(document),
             mark_of_text: HashMap::new(),
             marks: HashMap::new(),
-            left: items,
+            left: document.item_count(),
         }
     }
 
     fn finish(self) -> Snapshot {
         let mut snapshot = self.snapshot;
         snapshot.stacks = self.frames.into_table();
-        snapshot.segments.sort_by_key(|segment| (segment.device, segment.address));
+        snapshot
+            .segments
+            .sort_by_key(|segment| (segment.device, segment.address));
         // Versions without settings (before 2.3) still say what their segments are.
-        snapshot.settings.expandable_segments |= snapshot.segments.iter().any(|segment| segment.is_expandable);
+        snapshot.settings.expandable_segments |= snapshot
+            .segments
+            .iter()
+            .any(|segment| segment.is_expandable);
         snapshot
     }
 
@@ -74,11 +80,17 @@ impl Reader {
                     self.segments(value).within(key)?;
                 }
                 "device_traces" => self.traces(value).within(key)?,
-                "allocator_settings" => self.snapshot.settings = settings(value).within(key)?,
+                "allocator_settings" => {
+                    self.snapshot.settings = settings::read(value).within(key)?;
+                }
                 _ => {}
             }
         }
-        if has_segments { Ok(()) } else { Err(WrongValue::missing("segments")) }
+        if has_segments {
+            Ok(())
+        } else {
+            Err(WrongValue::missing("segments"))
+        }
     }
 
     fn segments(&mut self, list: Value<'_>) -> Result<(), WrongValue> {
@@ -91,8 +103,10 @@ impl Reader {
 
     fn segment(&mut self, value: Value<'_>) -> Result<Segment, WrongValue> {
         self.count()?;
-        let (mut device, mut address, mut total_size, mut kind) = (DeviceIndex(0), None, None, SegmentKind::Large);
-        let (mut stream, mut is_expandable, mut blocks, mut allocated) = (Stream(0), false, None, None);
+        let (mut device, mut address, mut total_size, mut kind) =
+            (DeviceIndex(0), None, None, SegmentKind::Large);
+        let (mut stream, mut is_expandable, mut blocks, mut allocated) =
+            (Stream(0), false, None, None);
         for (key, value) in Fields::of(value)? {
             match key {
                 "device" => device = DeviceIndex(fields::u32(value).within(key)?),
@@ -111,7 +125,16 @@ impl Reader {
         let blocks = blocks.ok_or_else(|| WrongValue::missing("blocks"))?;
         let blocks = self.blocks(blocks, address).within("blocks")?;
         let allocated_size = allocated.unwrap_or_else(|| sum_of_allocated(&blocks));
-        Ok(Segment { device, address, total_size, allocated_size, stream, kind, is_expandable, blocks })
+        Ok(Segment {
+            device,
+            address,
+            total_size,
+            allocated_size,
+            stream,
+            kind,
+            is_expandable,
+            blocks,
+        })
     }
 
     /// The blocks of the segment at `start`. Before 2.1 they do not state their addresses: they follow each other.
@@ -143,12 +166,21 @@ impl Reader {
         }
         let size = size.ok_or_else(|| WrongValue::missing("size"))?;
         let state = state.ok_or_else(|| WrongValue::missing("state"))?;
-        Ok(Block { address, size, requested_size: requested.unwrap_or(size), state, stack })
+        Ok(Block {
+            address,
+            size,
+            requested_size: requested.unwrap_or(size),
+            state,
+            stack,
+        })
     }
 
     /// Up to 2.0 a block has a list of what it was used for, the latest first.
     fn history(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
-        match fields::items(list)?.next().and_then(|latest| latest.get("frames")) {
+        match fields::items(list)?
+            .next()
+            .and_then(|latest| latest.get("frames"))
+        {
             Some(frames) => self.frames.stack(frames).within("frames").within_item(0),
             None => Ok(StackId::EMPTY),
         }
@@ -164,7 +196,10 @@ impl Reader {
 
     fn trace(&mut self, list: Value<'_>) -> Result<Vec<Event>, WrongValue> {
         self.count()?;
-        fields::items(list)?.enumerate().map(|(index, value)| self.event(value).within_item(index)).collect()
+        fields::items(list)?
+            .enumerate()
+            .map(|(index, value)| self.event(value).within_item(index))
+            .collect()
     }
 
     fn event(&mut self, value: Value<'_>) -> Result<Event, WrongValue> {
@@ -185,7 +220,14 @@ impl Reader {
         let action = action.ok_or_else(|| WrongValue::missing("action"))?;
         let address = address.ok_or_else(|| WrongValue::missing("addr"))?;
         let size = size.ok_or_else(|| WrongValue::missing("size"))?;
-        Ok(Event { action, address, size, stream, stack, mark })
+        Ok(Event {
+            action,
+            address,
+            size,
+            stream,
+            stack,
+            mark,
+        })
     }
 
     /// The mark that metadata holds. The agent sets the same text for many events, and torch shares it.
@@ -193,7 +235,10 @@ impl Reader {
         if let Some(&known) = self.mark_of_text.get(&metadata.id()) {
             return known;
         }
-        let mark = metadata.as_str().and_then(Mark::parse).map(|mark| self.intern_mark(mark));
+        let mark = metadata
+            .as_str()
+            .and_then(Mark::parse)
+            .map(|mark| self.intern_mark(mark));
         self.mark_of_text.insert(metadata.id(), mark);
         mark
     }
@@ -213,7 +258,11 @@ impl Reader {
 }
 
 fn sum_of_allocated(blocks: &[Block]) -> Bytes {
-    blocks.iter().filter(|block| block.state == BlockState::ActiveAllocated).map(|block| block.size).sum()
+    blocks
+        .iter()
+        .filter(|block| block.state == BlockState::ActiveAllocated)
+        .map(|block| block.size)
+        .sum()
 }
 
 fn segment_kind(value: Value<'_>) -> Result<SegmentKind, WrongValue> {
@@ -230,43 +279,14 @@ fn block_state(value: Value<'_>) -> Result<BlockState, WrongValue> {
         // The second is what PyTorch's documentation calls it.
         Some("active_pending_free" | "active_awaiting_free") => Ok(BlockState::ActivePendingFree),
         Some("inactive") => Ok(BlockState::Inactive),
-        _ => Err(WrongValue::new("`active_allocated`, `active_pending_free` or `inactive`", value)),
+        _ => Err(WrongValue::new(
+            "`active_allocated`, `active_pending_free` or `inactive`",
+            value,
+        )),
     }
 }
 
 fn event_action(value: Value<'_>) -> Result<Action, WrongValue> {
     let action = value.as_str().and_then(Action::from_name);
     action.ok_or_else(|| WrongValue::new("an action of PyTorch 2.0 to 2.15", value))
-}
-
-fn settings(value: Value<'_>) -> Result<Settings, WrongValue> {
-    let mut settings = Settings::default();
-    for (key, value) in Fields::of(value)? {
-        match key {
-            "PYTORCH_CUDA_ALLOC_CONF" | "PYTORCH_ALLOC_CONF" => settings.conf = fields::text(value).within(key)?.to_owned(),
-            "expandable_segments" => settings.expandable_segments = fields::bool(value).within(key)?,
-            "max_split_size" => settings.max_split_size = max_split_size(value).within(key)?,
-            "roundup_power2_divisions" => settings.roundup_power2_divisions = divisions(value).within(key)?,
-            _ => {}
-        }
-    }
-    Ok(settings)
-}
-
-/// -1 stands for no limit.
-fn max_split_size(value: Value<'_>) -> Result<Option<Bytes>, WrongValue> {
-    if value.as_int() == Some(-1) { Ok(None) } else { fields::bytes(value).map(Some) }
-}
-
-/// `{'1': 0, '2': 4, …, '32768': 0}`: 0 and 1 stand for no rounding beyond 512 bytes.
-fn divisions(value: Value<'_>) -> Result<Vec<(u64, u64)>, WrongValue> {
-    let mut divisions = Vec::new();
-    for (key, value) in Fields::of(value)? {
-        let boundary = key.parse().map_err(|_| WrongValue::new("a boundary in MiB as its key", value)).within(key)?;
-        match fields::bytes(value).within(key)? {
-            Bytes(0 | 1) => {}
-            Bytes(n) => divisions.push((boundary, n)),
-        }
-    }
-    Ok(divisions)
 }

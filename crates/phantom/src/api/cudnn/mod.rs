@@ -1,7 +1,7 @@
 //! cuDNN: descriptors remember what was set, sizes are modelled, computations do nothing.
 //!
 //! Facts of the interface are those of the headers of cuDNN 9.19 (`cudnn_graph.h`, `cudnn_ops.h`, `cudnn_cnn.h`,
-//! `cudnn_adv.h`). Every figure that cuDNN itself would choose is in [`workspace`], and nowhere else.
+//! `cudnn_adv.h`). Every figure that cuDNN itself would choose is in `workspace.rs`, and nowhere else.
 
 mod backend;
 mod convolution;

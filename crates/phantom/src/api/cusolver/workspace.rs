@@ -1,17 +1,17 @@
 //! How much workspace each cuSOLVER routine asks for: models, in elements of the matrix's type.
-//!
-//! Note [cuSOLVER workspaces]
-//! ~~~~~~~~~~~~~~~~~~~~~~~~~~
-//! cuSOLVER documents how to ask for a workspace, not how large it is. The formulas here follow LAPACK's blocked
-//! algorithms with blocks of [`BLOCK`] columns, except where a figure of the real library was published:
-//! - `syevd`: 32-bit counts run out at about n = 25,000 (CUDALibrarySamples issue 246), which three copies of the
-//!   matrix explain and LAPACK's two do not.
-//! - `syevjBatched` on 4 x 4 matrices: 2,077 elements for one, 1,049 more for each further one; and 2,078,879 matrices
-//!   of 2 x 2 are the most that 32 bits hold (cupy issue 7261). That is 1,028 + batch * (32 * 32 + (n + 1)^2).
-//! - `gesvd`: 32-bit counts run out between m = 46,000 and m = 50,000 for narrow matrices (cupy issue 2351): the square
-//!   of the longer side.
-//!
-//! Every use is named in the journal as the assumption `cusolver-workspace`.
+
+// Note [cuSOLVER workspaces]
+// ~~~~~~~~~~~~~~~~~~~~~~~~~~
+// cuSOLVER documents how to ask for a workspace, not how large it is. The formulas here follow LAPACK's blocked
+// algorithms with blocks of `BLOCK` columns, except where a figure of the real library was published:
+// - `syevd`: 32-bit counts run out at about n = 25,000 (CUDALibrarySamples issue 246), which three copies of the
+//   matrix explain and LAPACK's two do not.
+// - `syevjBatched` on 4 x 4 matrices: 2,077 elements for one, 1,049 more for each further one; and 2,078,879 matrices
+//   of 2 x 2 are the most that 32 bits hold (cupy issue 7261). That is 1,028 + batch * (32 * 32 + (n + 1)^2).
+// - `gesvd`: 32-bit counts run out between m = 46,000 and m = 50,000 for narrow matrices (cupy issue 2351): the square
+//   of the longer side.
+//
+// Every use is named in the journal as the assumption `cusolver-workspace`.
 
 /// Columns in a block of LAPACK's blocked algorithms (`ilaenv` answers 32 or 64; the larger is taken).
 pub const BLOCK: u64 = 64;
@@ -80,7 +80,11 @@ pub fn singular(m: u64, n: u64) -> u64 {
 /// Singular values by Jacobi rotations: copies of the matrix and of both bases, in their economic form.
 pub fn singular_jacobi(m: u64, n: u64) -> u64 {
     let shorter = m.min(n);
-    some(area(m, n).saturating_add(area(m.saturating_add(n), shorter)).saturating_add(shorter))
+    some(
+        area(m, n)
+            .saturating_add(area(m.saturating_add(n), shorter))
+            .saturating_add(shorter),
+    )
 }
 
 /// Jacobi rotations for a batch of matrices of at most 32 x 32: as for symmetric ones, with two bases.
@@ -102,11 +106,19 @@ mod tests {
     /// The published figures of Note [cuSOLVER workspaces].
     #[test]
     fn models_agree_with_what_was_published() {
-        for (batch, expected) in [(1, 2_077), (2, 3_126), (4, 5_224), (64, 68_164), (256, 269_572)] {
+        for (batch, expected) in [
+            (1, 2_077),
+            (2, 3_126),
+            (4, 5_224),
+            (64, 68_164),
+            (256, 269_572),
+        ] {
             assert_eq!(eigen_jacobi_batched(4, batch), expected, "batch of {batch}");
         }
         let most = i32::MAX as u64;
-        assert!(eigen_jacobi_batched(2, 2_078_879) <= most && eigen_jacobi_batched(2, 2_078_880) > most);
+        assert!(
+            eigen_jacobi_batched(2, 2_078_879) <= most && eigen_jacobi_batched(2, 2_078_880) > most
+        );
         assert!(eigen_symmetric(25_000) <= most && eigen_symmetric(27_000) > most);
         assert!(singular(46_000, 10) <= most && singular(50_000, 10) > most);
     }
@@ -129,7 +141,10 @@ mod tests {
                 singular_approximate(n, n, n),
             ];
             for (index, elements) in models.into_iter().enumerate() {
-                assert!(elements >= n.max(1), "model {index} for n = {n}: {elements}");
+                assert!(
+                    elements >= n.max(1),
+                    "model {index} for n = {n}: {elements}"
+                );
             }
         }
     }

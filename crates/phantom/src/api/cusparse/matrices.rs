@@ -1,4 +1,4 @@
-//! The descriptors of sparse matrices, dense matrices and dense vectors: whatever was put in can be read back.
+//! The descriptors of sparse matrices: whatever was put in can be read back.
 
 use super::CusparseStatus;
 use crate::api::datatype;
@@ -22,19 +22,6 @@ pub struct Sparse {
     attributes: [i32; 2],
 }
 
-/// A dense matrix or, with one column, a dense vector.
-#[derive(Clone, Copy, Debug)]
-pub struct Dense {
-    rows: i64,
-    columns: i64,
-    ld: i64,
-    values: usize,
-    value_type: i32,
-    order: i32,
-    batches: i32,
-    batch_stride: i64,
-}
-
 /// `cusparseFormat_t`.
 const CSR: i32 = 1;
 const CSC: i32 = 2;
@@ -42,7 +29,6 @@ const COO: i32 = 3;
 const BSR: i32 = 6;
 
 static SPARSE: Table<Sparse> = Table::new();
-static DENSE: Table<Dense> = Table::new();
 
 /// What is known of a sparse matrix, in the units that the models of [`super::buffers`] use.
 #[derive(Clone, Copy, Debug)]
@@ -62,22 +48,30 @@ pub struct Shape {
 /// The shape of the sparse matrix behind `handle`.
 pub fn sparse_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
     let matrix = sparse(handle, |matrix| *matrix)?;
-    shape([matrix.rows, matrix.columns, matrix.nonzeros], matrix.value_type, matrix.batches)
+    shape(
+        [matrix.rows, matrix.columns, matrix.nonzeros],
+        matrix.value_type,
+        matrix.batches,
+    )
 }
 
-/// The shape of the dense matrix or vector behind `handle`.
-pub fn dense_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
-    let matrix = dense(handle, |matrix| *matrix)?;
-    let elements = matrix.rows.saturating_mul(matrix.columns);
-    shape([matrix.rows, matrix.columns, elements], matrix.value_type, matrix.batches)
-}
-
-fn shape(sizes: [i64; 3], value_type: i32, batches: i32) -> Result<Shape, CusparseStatus> {
+/// A shape from sizes as C gives them: negative ones are refused.
+pub(super) fn shape(
+    sizes: [i64; 3],
+    value_type: i32,
+    batches: i32,
+) -> Result<Shape, CusparseStatus> {
     let size = |value: i64| u64::try_from(value).map_err(|_| CusparseStatus::INVALID);
     let value_bytes = datatype::bytes(value_type).ok_or(CusparseStatus::INVALID)? as u64;
     let [rows, columns, nonzeros] = sizes;
     let batches = size(batches.max(1).into())?;
-    Ok(Shape { rows: size(rows)?, columns: size(columns)?, nonzeros: size(nonzeros)?, value_bytes, batches })
+    Ok(Shape {
+        rows: size(rows)?,
+        columns: size(columns)?,
+        nonzeros: size(nonzeros)?,
+        value_bytes,
+        batches,
+    })
 }
 
 /// Sets how many elements a product has: see `cusparseSpGEMM_compute`.
@@ -90,10 +84,6 @@ fn sparse<R>(handle: Handle, body: impl FnOnce(&mut Sparse) -> R) -> Result<R, C
     SPARSE.with(handle, body).ok_or(CusparseStatus::INVALID)
 }
 
-fn dense<R>(handle: Handle, body: impl FnOnce(&mut Dense) -> R) -> Result<R, CusparseStatus> {
-    DENSE.with(handle, body).ok_or(CusparseStatus::INVALID)
-}
-
 fn create(descriptor: Out<Handle>, matrix: Sparse) -> Result<(), CusparseStatus> {
     let sizes = [matrix.rows, matrix.columns, matrix.nonzeros];
     shape(sizes, matrix.value_type, matrix.batches)?;
@@ -101,13 +91,6 @@ fn create(descriptor: Out<Handle>, matrix: Sparse) -> Result<(), CusparseStatus>
         return Err(CusparseStatus::INVALID);
     }
     descriptor.set(SPARSE.insert(matrix))
-}
-
-fn create_dense(descriptor: Out<Handle>, matrix: Dense) -> Result<(), CusparseStatus> {
-    if descriptor.is_null() || matrix.rows < 0 || matrix.columns < 0 {
-        return Err(CusparseStatus::INVALID);
-    }
-    descriptor.set(DENSE.insert(matrix))
 }
 
 /// Matrices with two index types. The constant variants differ in what the caller may do, not in what is remembered.
@@ -231,38 +214,18 @@ fn attribute_slot(attribute: i32) -> Result<usize, CusparseStatus> {
     }
 }
 
-macro_rules! values {
-    ($($table:ident: $get:ident $get_const:ident $set:ident $values:expr;)*) => {
-        export! { CusparseStatus;
-            $(
-                fn $get(descriptor: Handle, values: Out<usize>) { values.set($table(descriptor, |one| *$values(one))?) }
-                fn $get_const(descriptor: Handle, values: Out<usize>) {
-                    values.set($table(descriptor, |one| *$values(one))?)
-                }
-                fn $set(descriptor: Handle, values: usize) { $table(descriptor, |one| *$values(one) = values) }
-            )*
-        }
-    };
-}
-
-fn sparse_values(matrix: &mut Sparse) -> &mut usize {
-    &mut matrix.arrays[2]
-}
-
-fn dense_values(matrix: &mut Dense) -> &mut usize {
-    &mut matrix.values
-}
-
-values! {
-    sparse: cusparseSpMatGetValues cusparseConstSpMatGetValues cusparseSpMatSetValues sparse_values;
-    dense: cusparseDnMatGetValues cusparseConstDnMatGetValues cusparseDnMatSetValues dense_values;
-    dense: cusparseDnVecGetValues cusparseConstDnVecGetValues cusparseDnVecSetValues dense_values;
-}
-
 export! { CusparseStatus;
     fn cusparseDestroySpMat(descriptor: Handle) { SPARSE.remove(descriptor).map(drop).ok_or(CusparseStatus::INVALID) }
-    fn cusparseDestroyDnMat(descriptor: Handle) { DENSE.remove(descriptor).map(drop).ok_or(CusparseStatus::INVALID) }
-    fn cusparseDestroyDnVec(descriptor: Handle) { DENSE.remove(descriptor).map(drop).ok_or(CusparseStatus::INVALID) }
+
+    fn cusparseSpMatGetValues(descriptor: Handle, values: Out<usize>) {
+        values.set(sparse(descriptor, |matrix| matrix.arrays[2])?)
+    }
+    fn cusparseConstSpMatGetValues(descriptor: Handle, values: Out<usize>) {
+        values.set(sparse(descriptor, |matrix| matrix.arrays[2])?)
+    }
+    fn cusparseSpMatSetValues(descriptor: Handle, values: usize) {
+        sparse(descriptor, |matrix| matrix.arrays[2] = values)
+    }
 
     fn cusparseSpMatGetSize(descriptor: Handle, rows: Out<i64>, columns: Out<i64>, nonzeros: Out<i64>) {
         write_sizes(&sparse(descriptor, |matrix| *matrix)?, rows, columns, nonzeros)
@@ -290,58 +253,6 @@ export! { CusparseStatus;
         let slot = attribute_slot(attribute)?;
         data.set(sparse(descriptor, |matrix| matrix.attributes[slot])?)
     }
-
-    fn cusparseDnMatSetStridedBatch(descriptor: Handle, batches: i32, batch_stride: i64) {
-        dense(descriptor, |matrix| (matrix.batches, matrix.batch_stride) = (batches, batch_stride))
-    }
-    fn cusparseDnMatGetStridedBatch(descriptor: Handle, batches: Out<i32>, batch_stride: Out<i64>) {
-        let matrix = dense(descriptor, |matrix| *matrix)?;
-        batches.set::<CusparseStatus>(matrix.batches)?;
-        batch_stride.set(matrix.batch_stride)
-    }
-}
-
-macro_rules! dense_kinds {
-    ($($matrix:ident $vector:ident $get_matrix:ident $get_vector:ident;)*) => {
-        export! { CusparseStatus;
-            $(
-                fn $matrix(
-                    descriptor: Out<Handle>, rows: i64, columns: i64, ld: i64, values: usize, value_type: i32, order: i32,
-                ) {
-                    let matrix = Dense { rows, columns, ld, values, value_type, order, batches: 1, batch_stride: 0 };
-                    create_dense(descriptor, matrix)
-                }
-                fn $vector(descriptor: Out<Handle>, size: i64, values: usize, value_type: i32) {
-                    let (rows, columns, ld, order) = (size, 1, size, 1);
-                    let vector = Dense { rows, columns, ld, values, value_type, order, batches: 1, batch_stride: 0 };
-                    create_dense(descriptor, vector)
-                }
-                fn $get_matrix(
-                    descriptor: Handle, rows: Out<i64>, columns: Out<i64>, ld: Out<i64>, values: Out<usize>,
-                    value_type: Out<i32>, order: Out<i32>,
-                ) {
-                    let matrix = dense(descriptor, |matrix| *matrix)?;
-                    rows.set::<CusparseStatus>(matrix.rows)?;
-                    columns.set::<CusparseStatus>(matrix.columns)?;
-                    ld.set::<CusparseStatus>(matrix.ld)?;
-                    values.set::<CusparseStatus>(matrix.values)?;
-                    value_type.set::<CusparseStatus>(matrix.value_type)?;
-                    order.set(matrix.order)
-                }
-                fn $get_vector(descriptor: Handle, size: Out<i64>, values: Out<usize>, value_type: Out<i32>) {
-                    let vector = dense(descriptor, |vector| *vector)?;
-                    size.set::<CusparseStatus>(vector.rows)?;
-                    values.set::<CusparseStatus>(vector.values)?;
-                    value_type.set(vector.value_type)
-                }
-            )*
-        }
-    };
-}
-
-dense_kinds! {
-    cusparseCreateDnMat cusparseCreateDnVec cusparseDnMatGet cusparseDnVecGet;
-    cusparseCreateConstDnMat cusparseCreateConstDnVec cusparseConstDnMatGet cusparseConstDnVecGet;
 }
 
 #[cfg(test)]
@@ -350,7 +261,11 @@ mod tests {
 
     fn size_of_matrix(descriptor: Handle) -> Option<(i64, i64, i64)> {
         let (mut rows, mut columns, mut nonzeros) = (0, 0, 0);
-        let (first, second, third) = (Out::to(&mut rows), Out::to(&mut columns), Out::to(&mut nonzeros));
+        let (first, second, third) = (
+            Out::to(&mut rows),
+            Out::to(&mut columns),
+            Out::to(&mut nonzeros),
+        );
         let status = cusparseSpMatGetSize(descriptor, first, second, third);
         (status == CusparseStatus::SUCCESS).then_some((rows, columns, nonzeros))
     }
@@ -363,7 +278,22 @@ mod tests {
         assert_eq!(size_of_matrix(matrix), Some((8, 6, 20)));
         cusparseCreateCoo(Out::to(&mut matrix), 8, 6, 20, 1, 2, 3, 2, 0, single);
         assert_eq!(size_of_matrix(matrix), Some((8, 6, 20)));
-        cusparseCreateBsr(Out::to(&mut matrix), 4, 3, 5, 2, 2, 1, 2, 3, 2, 2, 0, single, 1);
+        cusparseCreateBsr(
+            Out::to(&mut matrix),
+            4,
+            3,
+            5,
+            2,
+            2,
+            1,
+            2,
+            3,
+            2,
+            2,
+            0,
+            single,
+            1,
+        );
         assert_eq!(size_of_matrix(matrix), Some((8, 6, 20)));
         assert_eq!(cusparseDestroySpMat(matrix), CusparseStatus::SUCCESS);
         assert_eq!(size_of_matrix(matrix), None);
@@ -374,21 +304,50 @@ mod tests {
         let (mut matrix, mut values) = (std::ptr::null_mut(), 0);
         cusparseCreateCsc(Out::to(&mut matrix), 8, 6, 20, 1, 2, 3, 2, 2, 0, 0);
         for address in [0x100, 0x200] {
-            assert_eq!(cusparseCscSetPointers(matrix, 1, 2, address), CusparseStatus::SUCCESS);
-            assert_eq!(cusparseSpMatGetValues(matrix, Out::to(&mut values)), CusparseStatus::SUCCESS);
+            assert_eq!(
+                cusparseCscSetPointers(matrix, 1, 2, address),
+                CusparseStatus::SUCCESS
+            );
+            assert_eq!(
+                cusparseSpMatGetValues(matrix, Out::to(&mut values)),
+                CusparseStatus::SUCCESS
+            );
             assert_eq!(values, address);
         }
-        assert_eq!(cusparseSpMatSetValues(matrix, 0x300), CusparseStatus::SUCCESS);
-        assert_eq!(cusparseConstSpMatGetValues(matrix, Out::to(&mut values)), CusparseStatus::SUCCESS);
+        assert_eq!(
+            cusparseSpMatSetValues(matrix, 0x300),
+            CusparseStatus::SUCCESS
+        );
+        assert_eq!(
+            cusparseConstSpMatGetValues(matrix, Out::to(&mut values)),
+            CusparseStatus::SUCCESS
+        );
         assert_eq!(values, 0x300);
     }
 
     #[test]
     fn impossible_matrices_are_refused() {
         let mut matrix = std::ptr::null_mut();
-        let cases = [(-1, 6, 20, 0), (8, -6, 20, 0), (8, 6, -20, 0), (8, 6, 20, 99)];
+        let cases = [
+            (-1, 6, 20, 0),
+            (8, -6, 20, 0),
+            (8, 6, -20, 0),
+            (8, 6, 20, 99),
+        ];
         for (rows, columns, nonzeros, value_type) in cases {
-            let status = cusparseCreateCsr(Out::to(&mut matrix), rows, columns, nonzeros, 1, 2, 3, 2, 2, 0, value_type);
+            let status = cusparseCreateCsr(
+                Out::to(&mut matrix),
+                rows,
+                columns,
+                nonzeros,
+                1,
+                2,
+                3,
+                2,
+                2,
+                0,
+                value_type,
+            );
             assert_eq!(status, CusparseStatus::INVALID);
         }
     }

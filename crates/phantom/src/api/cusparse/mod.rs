@@ -1,13 +1,14 @@
-//! cuSPARSE: handles, matrices that remember their shape ([`matrices`]), buffer sizes ([`buffers`], modelled), the
-//! older interfaces ([`legacy`]), and products that do nothing.
+//! cuSPARSE: handles, matrices that remember their shape ([`matrices`], [`dense`]), buffer sizes ([`buffers`],
+//! modelled), the older interfaces ([`legacy`]), and products that do nothing.
 
 pub mod buffers;
+pub mod dense;
 pub mod legacy;
 pub mod matrices;
 
 use std::ffi::c_char;
 
-use crate::boundary::{Out, Status, export, inert, literal, status};
+use crate::boundary::{Out, export, inert, literal, status};
 use crate::handle::{Handle, Table};
 
 status! {
@@ -96,16 +97,26 @@ pub extern "C" fn cusparseGetErrorString(status: CusparseStatus) -> *const c_cha
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boundary::Status;
 
     #[test]
     fn handles_remember_their_modes_until_destroyed() {
         let mut handle = std::ptr::null_mut();
-        assert_eq!(cusparseCreate(Out::to(&mut handle)), CusparseStatus::SUCCESS);
+        assert_eq!(
+            cusparseCreate(Out::to(&mut handle)),
+            CusparseStatus::SUCCESS
+        );
         let mut mode = 7;
-        assert_eq!(cusparseGetPointerMode(handle, Out::to(&mut mode)), CusparseStatus::SUCCESS);
+        assert_eq!(
+            cusparseGetPointerMode(handle, Out::to(&mut mode)),
+            CusparseStatus::SUCCESS
+        );
         assert_eq!(mode, 0);
         assert_eq!(cusparseSetPointerMode(handle, 1), CusparseStatus::SUCCESS);
-        assert_eq!(cusparseGetPointerMode(handle, Out::to(&mut mode)), CusparseStatus::SUCCESS);
+        assert_eq!(
+            cusparseGetPointerMode(handle, Out::to(&mut mode)),
+            CusparseStatus::SUCCESS
+        );
         assert_eq!(mode, 1);
         assert_eq!(cusparseDestroy(handle), CusparseStatus::SUCCESS);
         assert_eq!(cusparseSetPointerMode(handle, 0), NOT_INITIALIZED);

@@ -1,9 +1,11 @@
 //! The sections below the head: what fills the memory, who made it, what is wrong, what was assumed.
 
 use super::page::{Page, decorated};
-use crate::check::{CheckReport, Rank, Site, SiteFrame};
+use trace::Phase;
+
+use crate::check::{CheckReport, Place, Rank, Site, SiteFrame};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::render::layout::{COLUMNS, keep_end, permille, words_of};
+use crate::render::layout::{COLUMNS, keep_end, permille};
 
 /// Where the second line of a site begins.
 const INDENT: usize = 15;
@@ -39,7 +41,7 @@ pub(super) fn sites(page: &mut Page, report: &CheckReport) {
 
 fn write_site(page: &mut Page, site: &Site) {
     let head = format!(
-        "  {:>11}  {:>6}  {:<16}",
+        "  {:>11}  {:>6}  {:<17}",
         site.bytes,
         format!("{}x", site.count),
         site.category.words()
@@ -47,7 +49,7 @@ fn write_site(page: &mut Page, site: &Site) {
     let place = match (&site.location, site.frames.first()) {
         (Some(location), _) => page.line_of(location),
         (None, Some(frame)) => describe(page, frame),
-        (None, None) => format!("no Python stack: {}", words_of(&site.place)),
+        (None, None) => stretch(&site.place),
     };
     let width = COLUMNS - head.chars().count();
     page.line(&(head + &keep_end(&place, width)));
@@ -57,6 +59,13 @@ fn write_site(page: &mut Page, site: &Site) {
         let via = decorated(&format!("in {via}"), style);
         page.line(&format!("{:INDENT$}{via}", ""));
     }
+}
+
+/// What stands in for a line where no Python ran, as in autograd's threads: `backward of layer4.2.relu`.
+fn stretch(place: &Place) -> String {
+    let phase = place.phase.map_or("no stack was recorded", Phase::name);
+    let module = place.module.as_ref();
+    module.map_or_else(|| phase.to_owned(), |module| format!("{phase} of {module}"))
 }
 
 /// What the user's line called: the innermost frame outside torch, which says most, else torch's outermost.

@@ -1,0 +1,31 @@
+//! What the program would use if there were no limit.
+
+use report::{Oom, Usage};
+use trace::{Bytes, Record};
+
+use super::records::last_oom;
+use super::usage::fullest;
+use super::view::View;
+use crate::case::Case;
+
+/// The peaks without a limit; those under the limit where it did not matter.
+pub(crate) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Usage {
+    let unlimited = case.unlimited.as_ref();
+    let need = unlimited.and_then(|run| fullest(run, case.context()));
+    let otherwise = || oom.map_or(limited, |oom| at_least(case, view, limited, oom));
+    need.map_or_else(otherwise, |(_, _, usage)| usage)
+}
+
+/// A lower bound of the need, where no run without a limit says it: what was live at the error and what it refused.
+fn at_least(case: &Case, view: &View, limited: Usage, oom: &Oom) -> Usage {
+    let live = match last_oom(view.process) {
+        Some(Record::Oom { stats, .. }) => Bytes(stats.allocated_bytes),
+        _ => Bytes::ZERO,
+    };
+    let wanted = live + oom.requested_bytes;
+    Usage {
+        allocated_bytes: limited.allocated_bytes.max(wanted),
+        reserved_bytes: limited.reserved_bytes.max(wanted),
+        device_bytes: limited.device_bytes.max(case.context() + wanted),
+    }
+}

@@ -1,0 +1,50 @@
+//! What the agent and the phantom noted, as the report says it.
+
+use report::{Assumption, Location, ValueShape};
+use trace::{Bytes, PhantomRecord, Record, Run};
+
+use super::records::{phantom_records, records};
+
+/// What was modelled; of assumptions that several processes made, the largest amount.
+pub(crate) fn assumptions(run: &Run) -> Vec<Assumption> {
+    let all = phantom_records(run).filter_map(|record| match record {
+        PhantomRecord::Assumption { id, text, bytes } => Some((id, text, Bytes(*bytes))),
+        _ => None,
+    });
+    let mut assumptions: Vec<Assumption> = Vec::new();
+    for (id, text, bytes) in all {
+        match assumptions.iter_mut().find(|known| known.id == *id) {
+            Some(known) => known.bytes = known.bytes.max(bytes),
+            None => assumptions.push(Assumption {
+                id: id.clone(),
+                text: text.clone(),
+                bytes,
+            }),
+        }
+    }
+    assumptions
+}
+
+/// Where values decided shapes.
+pub(crate) fn value_shapes(run: &Run) -> Vec<ValueShape> {
+    let shapes = records(run).filter_map(|record| match record {
+        Record::ValueShape {
+            op,
+            file,
+            line,
+            count,
+            fraction,
+        } => Some(ValueShape {
+            op: op.clone(),
+            location: Location {
+                file: file.clone(),
+                line: *line,
+                column: None,
+            },
+            count: *count,
+            fraction: *fraction,
+        }),
+        _ => None,
+    });
+    shapes.collect()
+}

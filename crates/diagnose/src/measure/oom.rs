@@ -1,0 +1,65 @@
+//! How a process ran out of memory.
+
+use report::{Location, Oom, Place};
+use trace::{Bytes, Phase, Process, Record};
+
+use super::own::is_own;
+use super::records::{last_oom, script_dir};
+
+/// The last time the allocator of `process` gave up; `None` where it never did, as when a library's own request failed.
+pub(crate) fn refused(process: &Process) -> Option<Oom> {
+    let Record::Oom {
+        requested_bytes,
+        step,
+        phase,
+        module,
+        frames,
+        ..
+    } = last_oom(process)?
+    else {
+        return None;
+    };
+    Some(Oom {
+        requested_bytes: Bytes(*requested_bytes),
+        place: Place {
+            step: Some(*step),
+            phase: Phase::from_name(phase),
+            module: Some(module.clone()).filter(|module| !module.is_empty()),
+        },
+        location: own_line(frames, script_dir(process)),
+        message: error_message(process),
+    })
+}
+
+/// How `process` ended by running out of memory, as far as it is known.
+pub(crate) fn oom(process: &Process) -> Oom {
+    refused(process).unwrap_or_else(|| Oom {
+        message: error_message(process),
+        ..Oom::default()
+    })
+}
+
+fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Location> {
+    let mut frames = frames.iter();
+    let (_, file, line) = frames.find(|(_, file, _)| is_own(file, script_dir))?;
+    Some(Location {
+        file: file.clone(),
+        line: *line,
+        column: None,
+    })
+}
+
+/// The error's own words; empty where none was noted.
+fn error_message(process: &Process) -> String {
+    let message = process
+        .records
+        .iter()
+        .rev()
+        .find_map(|record| match record {
+            Record::Error {
+                oom: true, message, ..
+            } => Some(message.clone()),
+            _ => None,
+        });
+    message.unwrap_or_default()
+}

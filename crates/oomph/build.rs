@@ -1,0 +1,75 @@
+//! Builds the phantom library and gathers the agent, so that the binary carries both inside itself.
+//!
+//! Cargo cannot depend on a cdylib as an artefact, so the library is built here, always in release mode, by a second
+//! Cargo with a target folder of its own (the first one holds the lock on the usual folder).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+fn main() {
+    let crate_dir = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let workspace = crate_dir.join("../..");
+    let out = PathBuf::from(variable("OUT_DIR"));
+    watch(&workspace);
+    let mut files = BTreeMap::from([("lib/liboomph_phantom.so".to_owned(), build_phantom(&workspace, &out))]);
+    gather(&workspace.join("python"), &workspace.join("python/oomph"), &mut files);
+    fs::write(out.join("carried.rs"), carried(&files)).expect("OUT_DIR is writable");
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("Cargo sets {name} for build scripts"))
+}
+
+fn watch(workspace: &Path) {
+    for path in ["crates/phantom/src", "crates/phantom/Cargo.toml", "python/oomph", "Cargo.lock"] {
+        println!("cargo::rerun-if-changed={}", workspace.join(path).display());
+    }
+}
+
+fn build_phantom(workspace: &Path, out: &Path) -> PathBuf {
+    let target = out.join("phantom");
+    let status = Command::new(variable("CARGO"))
+        .args(["build", "--release", "--package", "phantom", "--lib", "--manifest-path"])
+        .arg(workspace.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        // What the outer build set for its own crates must not leak into this one.
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("CARGO_BUILD_TARGET")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .status()
+        .expect("Cargo can be started again");
+    assert!(status.success(), "the phantom library did not build");
+    target.join("release/liboomph_phantom.so")
+}
+
+/// The agent's files, by the path that they have below the cache folder.
+fn gather(root: &Path, folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the agent lies beside the crates") {
+        let path = entry.expect("the agent's folder can be read").path();
+        if path.is_dir() {
+            gather(root, &path, files);
+        } else if path.extension().is_some_and(|extension| extension == "py") {
+            let name = path.strip_prefix(root).expect("it lies below the root");
+            files.insert(format!("python/{}", name.display()), path);
+        }
+    }
+}
+
+/// A Rust table of names and contents, and a hash that names the cache folder.
+fn carried(files: &BTreeMap<String, PathBuf>) -> String {
+    let mut hasher = DefaultHasher::new();
+    let mut source = String::from("/// What is carried: path below the cache folder, and content.\npub(crate) const FILES: &[(&str, &[u8])] = &[\n");
+    for (name, path) in files {
+        let bytes = fs::read(path).expect("the file was just found");
+        (name, &bytes).hash(&mut hasher);
+        writeln!(source, "    ({name:?}, include_bytes!({:?})),", path.display().to_string()).expect("writing to memory");
+    }
+    let hash = hasher.finish();
+    writeln!(source, "];\n/// A hash of all of it.\npub(crate) const HASH: &str = \"{hash:016x}\";").expect("writing to memory");
+    source
+}

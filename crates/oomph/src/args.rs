@@ -1,0 +1,195 @@
+//! The command line, and its documentation.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use trace::Bytes;
+
+/// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
+#[derive(Debug, Parser)]
+#[command(name = "oomph", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Will this program fit? Runs it on a phantom GPU; no real one is needed.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(Check),
+    /// Lists the GPUs that are known, or shows one with the provenance of each figure.
+    #[command(after_help = GPUS_EXAMPLES)]
+    Gpus(Gpus),
+    /// Runs any command on a phantom GPU and records nothing: to try out what oomph sees, or to debug.
+    #[command(after_help = PHANTOM_EXAMPLES)]
+    Phantom(Phantom),
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  oomph check --gpu rtx-4090 train.py --batch-size 64
+  oomph check --gpu a100-sxm4-40gb --steps 1 train.py
+  oomph check --gpu rtx-3060 --vram 10GiB train.py          a card that others use too
+  oomph check --gpu h100-sxm --json train.py > report.json
+  oomph check --gpus 2 -- torchrun --nproc-per-node 2 train.py
+  oomph check -- python -m package.train --epochs 1
+
+The program runs as it is, with real PyTorch, up to the end of the third optimizer step (--steps).
+Exit status: 0 it fits, 1 it does not, 2 oomph could not tell.";
+
+const GPUS_EXAMPLES: &str = "\
+Examples:
+  oomph gpus                 all of them
+  oomph gpus 4090            one, with where each figure comes from
+  oomph gpus --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The GPU to check against, such as `rtx-4090`; `oomph gpus` lists them [default: this machine's, else an RTX 4090]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gpu: Option<String>,
+
+    /// The memory the GPU has, such as `16GiB`, in place of what is known of it
+    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size)]
+    pub(crate) vram: Option<Bytes>,
+
+    /// How many such GPUs there are
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) gpus: u32,
+
+    /// Stop after so many optimizer steps; 0 runs the program to its end
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) steps: u32,
+
+    /// Stop a program that does not get there in time
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
+    pub(crate) timeout: Duration,
+
+    /// Share of elements that shapes depending on computed values (nonzero, masks) are assumed to select
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
+    pub(crate) fraction: f64,
+
+    /// Print one JSON object instead of the report
+    #[arg(long, conflicts_with = "concise")]
+    pub(crate) json: bool,
+
+    /// Print one line per finding
+    #[arg(long)]
+    pub(crate) concise: bool,
+
+    /// Keep the run in this folder: what was recorded, and a snapshot for torch's memory_viz
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Show what the program prints, on standard error
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+
+    /// The Python that runs the script [default: the active environment's, else `python3`]
+    #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
+    pub(crate) python: Option<PathBuf>,
+
+    /// The script and its arguments; after `--`, any command line
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SCRIPT [ARGS]")]
+    pub(crate) program: Vec<OsString>,
+
+    /// Whether the program stands after a `--`; set by [`Arguments::parse_line`].
+    #[arg(skip)]
+    pub(crate) is_command_line: bool,
+}
+
+const PHANTOM_EXAMPLES: &str = "\
+Examples:
+  oomph phantom --gpu a100-80gb-pcie -- python -c 'import torch; print(torch.cuda.get_device_properties(0))'
+  oomph phantom --gpus 4 -- python train.py
+
+The exit status is the command's.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Phantom {
+    /// The GPU to show
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gpu: Option<String>,
+
+    /// The memory it has, in place of what is known of it
+    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size)]
+    pub(crate) vram: Option<Bytes>,
+
+    /// How many of it there are
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) gpus: u32,
+
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND [ARGS]")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gpus {
+    /// Show this one
+    pub(crate) name: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Arguments {
+    /// Parses a whole command line, the program's own name first.
+    ///
+    /// Clap drops the `--` before a trailing argument. It was there, and ours, if the words before the first one are
+    /// no complete command line: in `oomph check train.py -- x` the `--` belongs to the script.
+    pub(crate) fn parse_line(line: &[OsString]) -> Result<Arguments, clap::Error> {
+        let mut arguments = Arguments::try_parse_from(line)?;
+        if let (Command::Check(check), Some(dashes)) = (&mut arguments.command, line.iter().position(|word| word == "--")) {
+            check.is_command_line = Arguments::try_parse_from(&line[..dashes]).is_err();
+        }
+        Ok(arguments)
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero());
+    duration.ok_or_else(|| format!("`{text}` is out of range; expected seconds above 0"))
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{text}` is no share; expected a number from 0 to 1")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn everything_after_the_script_is_the_scripts() {
+        let cases: [(&[&str], &[&str], bool); 4] = [
+            (&["--gpu", "t4", "train.py", "--steps", "9", "--json"], &["train.py", "--steps", "9", "--json"], false),
+            (&["train.py", "--", "x"], &["train.py", "--", "x"], false),
+            (&["--", "torchrun", "--gpu", "x"], &["torchrun", "--gpu", "x"], true),
+            (&["--gpu", "t4", "--", "python", "--", "x"], &["python", "--", "x"], true),
+        ];
+        for (words, program, is_command_line) in cases {
+            let line: Vec<OsString> = ["oomph", "check"].iter().chain(words).map(OsString::from).collect();
+            let Ok(Arguments { command: Command::Check(check) }) = Arguments::parse_line(&line) else {
+                panic!("{line:?} is a valid command line");
+            };
+            assert_eq!(check.program, program);
+            assert_eq!(check.is_command_line, is_command_line, "{line:?}");
+            assert_eq!((check.steps, check.json), (3, false), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `oomph check`: runs the program on the phantom, a second time without a limit where it ran out, and reports.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use diagnose::Case;
+use report::Verdict;
+use report::render::terminal::{Bars, Look, Styles};
+use report::render::{concise, json, terminal};
+use trace::run::Launch as LaunchFacts;
+use trace::{Record, Run};
+
+use crate::args::Check;
+use crate::cache::{self, Unpacked};
+use crate::card::{self, Card};
+use crate::error::{Error, ProgramFailure};
+use crate::launch::{self, Launch};
+use crate::rundir::{self, Place};
+use crate::{ExitStatus, output, python};
+
+/// What is the same for both runs.
+struct Plan<'a> {
+    arguments: &'a Check,
+    card: Card,
+    command: Vec<OsString>,
+    unpacked: Unpacked,
+    device: String,
+}
+
+/// Runs the check and prints its report.
+pub(crate) fn run(arguments: &Check) -> Result<ExitStatus, Error> {
+    let started = Instant::now();
+    let plan = plan(arguments)?;
+    let place = Place::make(arguments.save.as_deref())?;
+    let (launch, limited) = record(&plan, place.path(), false)?;
+    fail_without_facts(&launch, &limited, place.path())?;
+    let unlimited = if ran_out(&limited) { Some(record_need(&plan, place.path())?) } else { None };
+    let case = Case {
+        launch,
+        limited,
+        unlimited,
+        gpu_assumed: plan.card.is_assumed,
+        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    show(arguments, &diagnose::check(&case))
+}
+
+fn plan(arguments: &Check) -> Result<Plan<'_>, Error> {
+    let card = card::choose(arguments.gpu.as_deref(), arguments.vram)?;
+    let command = command(arguments)?;
+    let unpacked = cache::unpack()?;
+    let device = card.profile.device_variable();
+    Ok(Plan { arguments, card, command, unpacked, device })
+}
+
+/// `python SCRIPT ARGS`, or the command line after `--` as it is.
+fn command(arguments: &Check) -> Result<Vec<OsString>, Error> {
+    if arguments.is_command_line {
+        return Ok(arguments.program.clone());
+    }
+    let script = PathBuf::from(&arguments.program[0]);
+    match fs::metadata(&script) {
+        Ok(found) if found.is_dir() => return Err(Error::ScriptIsFolder(script)),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Error::NoScript(script)),
+        Err(source) => return Err(Error::Unreadable { path: script, source }),
+    }
+    let python = python::choose(arguments.python.as_deref());
+    python::check_torch(&python)?;
+    Ok([python.into_os_string()].into_iter().chain(arguments.program.iter().cloned()).collect())
+}
+
+/// Runs the program once, and reads what was recorded.
+fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, Run), Error> {
+    let mut facts = facts(plan, unlimited);
+    rundir::write_launch(folder, &facts)?;
+    let launch = Launch {
+        command: &plan.command,
+        unpacked: &plan.unpacked,
+        folder,
+        device: &plan.device,
+        devices: plan.arguments.gpus,
+        unlimited,
+        steps: plan.arguments.steps,
+        fraction: plan.arguments.fraction,
+        timeout: plan.arguments.timeout,
+        verbose: plan.arguments.verbose && !unlimited,
+    };
+    let what = if unlimited { "it ran out; running without a limit" } else { "running on the phantom GPU" };
+    facts.ended = Some(launch::run(&launch, what)?);
+    rundir::write_launch(folder, &facts)?;
+    Ok((facts, rundir::read(folder)?))
+}
+
+fn record_need(plan: &Plan, folder: &Path) -> Result<Run, Error> {
+    let folder = folder.join("unlimited");
+    fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
+    Ok(record(plan, &folder, true)?.1)
+}
+
+fn facts(plan: &Plan, unlimited: bool) -> LaunchFacts {
+    LaunchFacts {
+        format: LaunchFacts::FORMAT,
+        oomph: env!("CARGO_PKG_VERSION").to_owned(),
+        command: plan.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        gpu_name: plan.card.profile.name.clone(),
+        device_total_bytes: plan.card.profile.total_bytes.0,
+        device_context_bytes: plan.card.profile.context_bytes.0,
+        devices: plan.arguments.gpus,
+        unlimited,
+        steps: plan.arguments.steps,
+        ended: None,
+    }
+}
+
+/// Whether the answer needs a second run: it ran out, or it got through only because PyTorch emptied its cache.
+fn ran_out(run: &Run) -> bool {
+    run.processes.iter().flat_map(|process| &process.records).any(|record| match record {
+        Record::Oom { .. } => true,
+        Record::Error { oom, .. } => *oom,
+        Record::End { devices, .. } => devices.iter().any(|stats| stats.alloc_retries > 0),
+        _ => false,
+    })
+}
+
+/// Where the program did something that leaves nothing to check, that is the answer.
+fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<(), Error> {
+    let output = rundir::output_tail(folder);
+    let error = run.processes.iter().flat_map(|process| &process.records).find_map(|record| match record {
+        Record::Error { oom: false, type_name, message, file, line, .. } => {
+            Some((type_name.clone(), message.clone(), file.clone().zip(*line)))
+        }
+        _ => None,
+    });
+    let symbols = rundir::missing_symbols(folder)?;
+    let used_cuda = run.processes.iter().any(|process| process.snapshot.is_some() || !process.phantom.is_empty());
+    let ended = launch.ended.clone().unwrap_or_default();
+    let failure = match error {
+        Some((_, _, at)) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
+        Some((type_name, message, at)) => ProgramFailure::Raised { type_name, message, at, output },
+        None if used_cuda => return Ok(()),
+        None if ended.timed_out => ProgramFailure::TimedOut { seconds: ended.seconds as u64, output },
+        None if let Some(signal) = ended.signal => ProgramFailure::Killed { signal, output },
+        None if let Some(code) = ended.exit_code.filter(|code| *code != 0) => ProgramFailure::Exited { code, output },
+        None if run.processes.is_empty() => ProgramFailure::NoTorch { output },
+        None => ProgramFailure::NoCuda { output },
+    };
+    Err(Error::Program(failure))
+}
+
+fn show(arguments: &Check, report: &report::CheckReport) -> Result<ExitStatus, Error> {
+    let text = if arguments.json {
+        json::check(report)?
+    } else if arguments.concise {
+        concise::check(report)
+    } else {
+        terminal::check(report, &look())
+    };
+    output::answer(&text)?;
+    Ok(match report.verdict {
+        Verdict::Fits => ExitStatus::Fits,
+        Verdict::Oom => ExitStatus::Found,
+        Verdict::Incomplete { .. } => ExitStatus::Failed,
+    })
+}
+
+/// Colours and blocks at a terminal, plain text in a file. `anstream` drops the colours where they are not wanted.
+fn look() -> Look {
+    if output::is_terminal() {
+        Look { styles: Styles::colored(), bars: Bars::Unicode }
+    } else {
+        Look { styles: Styles::plain(), bars: Bars::Ascii }
+    }
+}

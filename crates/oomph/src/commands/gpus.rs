@@ -1,0 +1,71 @@
+//! `oomph gpus`: the cards that are known, and where each figure comes from.
+
+use std::fmt::Write as _;
+
+use gpus::{Field, Profile, Provenance};
+use serde_json::{Value, json};
+
+use crate::args::Gpus;
+use crate::error::Error;
+use crate::{ExitStatus, output};
+
+/// Prints the list, or one card.
+pub(crate) fn run(arguments: &Gpus) -> Result<ExitStatus, Error> {
+    let text = match &arguments.name {
+        Some(name) if arguments.json => pretty(&as_json(gpus::find(name)?))?,
+        Some(name) => one(gpus::find(name)?),
+        None if arguments.json => pretty(&Value::Array(gpus::all().iter().map(as_json).collect()))?,
+        None => list(),
+    };
+    output::answer(&text)?;
+    Ok(ExitStatus::Fits)
+}
+
+fn pretty(value: &Value) -> Result<String, Error> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
+fn list() -> String {
+    let mut text = format!("{:<36} {:>11} {:>10} {:>5} {:>5}\n", "GPU", "memory", "context", "cc", "SMs");
+    for gpu in gpus::all() {
+        let star = if gpu.provenance(Field::TotalBytes).0 == Provenance::Estimated { "*" } else { " " };
+        let cc = gpu.compute_capability.to_string();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "{:<36} {:>10}{star} {:>10} {cc:>5} {:>5}", gpu.name, gpu.total_bytes.to_string(), gpu.context_bytes.to_string(), gpu.multiprocessors);
+    }
+    text.push_str("\nMemory is what CUDA reports as total; * marks an estimate. The context is what CUDA takes\nof it before the program does, always estimated so far. `oomph gpus NAME` shows the sources.\n");
+    text
+}
+
+fn one(gpu: &Profile) -> String {
+    let mut text = format!("{}\n", gpu.name);
+    let values = as_json(gpu);
+    for field in Field::ALL {
+        let (provenance, source) = gpu.provenance(field);
+        let key = field.key();
+        let value = &values[key];
+        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let _ = write!(text, "\n  {key:<40} {shown}\n    {}: {source}\n", word(provenance));
+    }
+    text
+}
+
+fn word(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Measured => "measured",
+        Provenance::Published => "published",
+        Provenance::Estimated => "estimated",
+        Provenance::Given => "given",
+    }
+}
+
+/// The card's name and every figure under its key.
+fn as_json(gpu: &Profile) -> Value {
+    let mut object = json!({ "name": gpu.name, "aliases": gpu.aliases });
+    for pair in gpu.device_variable().split(';') {
+        if let Some((key, value)) = pair.split_once('=').filter(|(key, _)| *key != "name") {
+            object[key] = value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number));
+        }
+    }
+    object
+}

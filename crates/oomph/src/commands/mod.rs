@@ -1,0 +1,5 @@
+//! One file per command: parse, call, show. No analysis.
+
+pub(crate) mod check;
+pub(crate) mod gpus;
+pub(crate) mod phantom;

@@ -1,0 +1,45 @@
+//! Every environment variable that oomph reads or sets, in one place.
+
+/// Read: the Python that runs scripts, as `--python`.
+pub(crate) const PYTHON: &str = "OOMPH_PYTHON";
+/// Read: where the phantom and the agent are unpacked, in place of the user's cache folder.
+pub(crate) const CACHE_DIR: &str = "OOMPH_CACHE_DIR";
+/// Read: the folder of user caches (XDG base directories).
+pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
+/// Read: the user's home.
+pub(crate) const HOME: &str = "HOME";
+/// Read: the active virtual environment.
+pub(crate) const VIRTUAL_ENV: &str = "VIRTUAL_ENV";
+/// Read: the active Conda environment.
+pub(crate) const CONDA_PREFIX: &str = "CONDA_PREFIX";
+/// Read: where programs are looked for.
+pub(crate) const PATH: &str = "PATH";
+
+/// Set for the phantom and the agent: the run directory.
+pub(crate) const RUN_DIR: &str = "OOMPH_RUN_DIR";
+/// Set for the phantom: the number of devices.
+pub(crate) const DEVICES: &str = "OOMPH_DEVICES";
+/// Set for the phantom: the profile.
+pub(crate) const DEVICE: &str = "OOMPH_DEVICE";
+/// Set for the phantom: requests never fail for want of memory.
+pub(crate) const UNLIMITED: &str = "OOMPH_UNLIMITED";
+/// Set for the agent: optimizer steps after which it stops.
+pub(crate) const STEPS: &str = "OOMPH_STEPS";
+/// Set for the agent: the share that value-dependent shapes are assumed to select.
+pub(crate) const FRACTION: &str = "OOMPH_FRACTION";
+
+/// Set for the dynamic loader: the phantom, by its bare name, because this list is split at blanks.
+pub(crate) const LD_PRELOAD: &str = "LD_PRELOAD";
+/// Set for the dynamic loader: the folder of the phantom.
+pub(crate) const LD_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+/// Set for Python: the folder of the agent's `sitecustomize`.
+pub(crate) const PYTHONPATH: &str = "PYTHONPATH";
+/// Set for Triton: the folder of `libcuda.so.1`, which it otherwise looks up in the loader's cache.
+pub(crate) const TRITON_LIBCUDA_PATH: &str = "TRITON_LIBCUDA_PATH";
+/// Removed: the phantom's devices are not the machine's.
+pub(crate) const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
+
+/// Reads a variable; unset and empty are the same.
+pub(crate) fn get(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

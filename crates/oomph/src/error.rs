@@ -1,0 +1,149 @@
+//! Why oomph could not do its work: one sentence each, and what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a command failed. The text says what was found; [`Error::hints`] says what to do.
+#[derive(Debug, Error)]
+pub(crate) enum Error {
+    #[error("{0}")]
+    UnknownGpu(#[from] gpus::UnknownGpu),
+    #[error("--vram {vram} leaves nothing: a CUDA context alone takes {context} on this GPU")]
+    TooLittleMemory { vram: trace::Bytes, context: trace::Bytes },
+    #[error("there is no file `{}`", .0.display())]
+    NoScript(PathBuf),
+    #[error("`{}` is a folder, expected a Python script", .0.display())]
+    ScriptIsFolder(PathBuf),
+    #[error("there is no Python: `{}` cannot be started: {source}", python.display())]
+    NoPython { python: PathBuf, source: io::Error },
+    #[error("`{program}` cannot be started: {source}")]
+    NoProgram { program: String, source: io::Error },
+    #[error("the Python `{}` has no PyTorch", .0.display())]
+    NoTorch(PathBuf),
+    #[error("the PyTorch of `{}` is {version}, which was built without CUDA", python.display())]
+    CpuOnlyTorch { python: PathBuf, version: String },
+    #[error("PyTorch {version} is not supported; this oomph knows {}", crate::python::SUPPORTED)]
+    UnsupportedTorch { version: String },
+    #[error("cannot unpack the phantom GPU into `{}`: {source}", folder.display())]
+    Cache { folder: PathBuf, source: io::Error },
+    #[error("programs may not be run from `{}`: its file system is mounted noexec", .0.display())]
+    CacheNoExec(PathBuf),
+    #[error("there is no home folder to keep the phantom GPU in: neither HOME nor XDG_CACHE_HOME is set")]
+    NoCache,
+    #[error("cannot write the run folder `{}`: {source}", folder.display())]
+    RunFolder { folder: PathBuf, source: io::Error },
+    #[error("`{}` is not empty: a run is kept in a folder of its own", .0.display())]
+    RunFolderInUse(PathBuf),
+    #[error("cannot read `{}`: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("`{}` is damaged: {problem}", path.display())]
+    Damaged { path: PathBuf, problem: String },
+    #[error("cannot watch for Ctrl-C: {0}")]
+    Signals(#[from] ctrlc::Error),
+    #[error("interrupted")]
+    Interrupted,
+    #[error("the program {0}")]
+    Program(ProgramFailure),
+    #[error("cannot write the report: {0}")]
+    Output(#[from] io::Error),
+    #[error("cannot write the report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// What the program itself did that leaves nothing to check.
+#[derive(Debug, Error)]
+pub(crate) enum ProgramFailure {
+    #[error("called {}, which the phantom GPU does not have{}", symbols.join(", "), place(at.as_ref()))]
+    MissingEntryPoint { symbols: Vec<String>, at: Option<(String, u32)>, output: String },
+    #[error("raised {type_name}: {message}{}", place(at.as_ref()))]
+    Raised { type_name: String, message: String, at: Option<(String, u32)>, output: String },
+    #[error("never imported PyTorch")]
+    NoTorch { output: String },
+    #[error("never used CUDA: there is no GPU memory to check")]
+    NoCuda { output: String },
+    #[error("ended with exit status {code} before it used CUDA")]
+    Exited { code: i32, output: String },
+    #[error("was killed by signal {signal} before anything could be recorded")]
+    Killed { signal: i32, output: String },
+    #[error("did not use CUDA within {seconds} s")]
+    TimedOut { seconds: u64, output: String },
+}
+
+fn place(at: Option<&(String, u32)>) -> String {
+    at.map_or_else(String::new, |(file, line)| format!("\n  at {file}:{line}"))
+}
+
+impl ProgramFailure {
+    /// The end of what the program printed.
+    pub(crate) fn output(&self) -> &str {
+        match self {
+            ProgramFailure::MissingEntryPoint { output, .. }
+            | ProgramFailure::Raised { output, .. }
+            | ProgramFailure::NoTorch { output }
+            | ProgramFailure::NoCuda { output }
+            | ProgramFailure::Exited { output, .. }
+            | ProgramFailure::Killed { output, .. }
+            | ProgramFailure::TimedOut { output, .. } => output,
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        let hint = match self {
+            ProgramFailure::MissingEntryPoint { .. } => {
+                "a program that works on a GPU and fails here is a bug of oomph; please report it with these names"
+            }
+            ProgramFailure::Raised { type_name, .. } => raised_hint(type_name),
+            ProgramFailure::NoTorch { .. } => "give the script that trains, with the arguments that it needs",
+            ProgramFailure::NoCuda { .. } => {
+                "does it need an argument such as `--device cuda`? On the phantom, torch.cuda.is_available() is True"
+            }
+            ProgramFailure::Exited { .. } => "give the script the arguments that it needs; --verbose shows what it prints",
+            ProgramFailure::Killed { signal: 9, .. } => "signal 9 often means that the machine ran out of host memory",
+            ProgramFailure::Killed { .. } => "--verbose shows what the program prints",
+            ProgramFailure::TimedOut { .. } => "give it more time with --timeout SECONDS, or less data to prepare",
+        };
+        vec![hint.to_owned()]
+    }
+}
+
+fn raised_hint(type_name: &str) -> &'static str {
+    match type_name {
+        "FileNotFoundError" => "a dry run needs the files that the script opens; run it from the folder you train in",
+        "ModuleNotFoundError" | "ImportError" => "install what the script imports, or choose another Python with --python",
+        _ => "run the script by itself first; --verbose shows all that it prints",
+    }
+}
+
+impl Error {
+    /// What to do next.
+    pub(crate) fn hints(&self) -> Vec<String> {
+        let hint = match self {
+            Error::UnknownGpu(_) => "`oomph gpus` lists the GPUs that are known; --vram SIZE changes the memory of one",
+            Error::TooLittleMemory { .. } => "give the whole memory of the card, such as --vram 8GiB",
+            Error::NoScript(_) => "give the script as you would to `python`; after `--` comes any other command line",
+            Error::ScriptIsFolder(_) => "for a package, write `oomph check -- python -m package`",
+            Error::NoPython { .. } => "activate the environment you train in, or name its Python with --python",
+            Error::NoProgram { .. } => "after `--`, write the command line as you would in the shell",
+            Error::NoTorch(_) => "activate the environment you train in, or name its Python with --python",
+            Error::CpuOnlyTorch { .. } => {
+                "install the CUDA build (`pip install torch` on Linux, without the CPU index); no GPU is needed for it"
+            }
+            Error::UnsupportedTorch { .. } => "choose a Python with a supported version with --python",
+            Error::Cache { .. } | Error::CacheNoExec(_) | Error::NoCache => {
+                "name a folder that can be written and run from: OOMPH_CACHE_DIR=/path/to/folder"
+            }
+            Error::RunFolder { .. } => "is the disk full? --save DIR chooses another place",
+            Error::RunFolderInUse(_) => "name a new folder with --save",
+            Error::Program(failure) => return failure.hints(),
+            Error::Unreadable { .. }
+            | Error::Damaged { .. }
+            | Error::Signals(_)
+            | Error::Interrupted
+            | Error::Output(_)
+            | Error::Json(_) => return Vec::new(),
+        };
+        vec![hint.to_owned()]
+    }
+}

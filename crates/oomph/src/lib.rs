@@ -1,0 +1,64 @@
+//! The binary's inside: arguments, starting programs, files, and all printing.
+//!
+//! Nothing is decided here: `gpus` knows the cards, `trace` reads, `diagnose` finds, `report` shows. This crate alone
+//! reads the environment, opens files, starts programs and prints.
+
+mod args;
+mod cache;
+mod card;
+mod commands;
+mod environment;
+mod error;
+mod launch;
+mod output;
+mod progress;
+mod python;
+mod reap;
+mod rundir;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::args::{Arguments, Command};
+
+/// What the process ends with. The numbers are the contract of every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExitStatus {
+    /// It fits; nothing was found.
+    Fits,
+    /// It does not fit; something was found.
+    Found,
+    /// oomph could not do its work.
+    Failed,
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> ExitCode {
+        ExitCode::from(match status {
+            ExitStatus::Fits => 0,
+            ExitStatus::Found => 1,
+            ExitStatus::Failed => 2,
+        })
+    }
+}
+
+/// Runs the command line `arguments`, the program's own name first.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let line: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match Arguments::parse_line(&line) {
+        Ok(arguments) => arguments,
+        Err(error) => return output::usage(&error),
+    };
+    let result = match arguments.command {
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Gpus(arguments) => commands::gpus::run(&arguments),
+        Command::Phantom(arguments) => commands::phantom::run(&arguments),
+    };
+    match result {
+        Ok(status) => status.into(),
+        Err(error) => {
+            output::failure(&error);
+            ExitStatus::Failed.into()
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The only printer. Standard output is the answer, standard error the talk; a reader that went away is no error.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::ExitStatus;
+use crate::error::Error;
+
+const FAILURE: Style = AnsiColor::Red.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default();
+
+/// Prints the answer.
+pub(crate) fn answer(text: &str) -> Result<(), Error> {
+    let mut out = anstream::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// Says something beside the answer.
+pub(crate) fn say(text: &str) {
+    tell(&format!("{text}\n"));
+}
+
+/// Says why oomph failed, and what to do next.
+pub(crate) fn failure(error: &Error) {
+    if let Error::Program(failure) = error
+        && !failure.output().is_empty()
+    {
+        tell(&format!("{}\n\n", failure.output().trim_end()));
+    }
+    tell(&format!("{FAILURE}error{FAILURE:#}: {error}\n"));
+    for hint in error.hints() {
+        tell(&format!("{HINT}hint{HINT:#}: {hint}\n"));
+    }
+}
+
+/// Prints what clap has to say: help is an answer, a wrong argument a failure.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // A reader that went away needs no help.
+    let _ = error.print();
+    if error.use_stderr() { ExitStatus::Failed.into() } else { ExitCode::SUCCESS }
+}
+
+fn tell(text: &str) {
+    let mut err = anstream::stderr().lock();
+    // Standard error may be closed; there is nobody left to tell then.
+    let _: io::Result<()> = err.write_all(text.as_bytes());
+}
+
+/// Whether the answer is read by a person at a terminal.
+pub(crate) fn is_terminal() -> bool {
+    io::IsTerminal::is_terminal(&io::stdout())
+}

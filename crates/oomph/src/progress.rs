@@ -1,0 +1,50 @@
+//! Progress on standard error: a spinner at a terminal, nothing in a log file.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use trace::{Bytes, Record};
+
+use crate::rundir;
+
+/// What is shown while a program runs.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    what: String,
+    folder: PathBuf,
+}
+
+impl Progress {
+    /// Shows that `what` is going on; the steps are read from the run directory.
+    pub(crate) fn start(what: &str, folder: &Path) -> Progress {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}") {
+            bar.set_style(style);
+        }
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Progress { bar, what: what.to_owned(), folder: folder.to_owned() }
+    }
+
+    /// Looks how far the program has come.
+    pub(crate) fn update(&self) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let (records, _) = rundir::records_so_far(&self.folder);
+        let last = records.iter().rev().find_map(|record| match record {
+            Record::Step { step, devices } => Some((*step, devices.iter().map(|d| d.allocated_peak_bytes).max().unwrap_or(0))),
+            _ => None,
+        });
+        if let Some((step, peak)) = last {
+            self.bar.set_message(format!("{}: step {step}, peak {}", self.what, Bytes(peak)));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

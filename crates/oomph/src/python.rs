@@ -1,0 +1,102 @@
+//! The Python that runs the script, and the PyTorch it has: found without importing it, which takes seconds.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use crate::environment;
+use crate::error::Error;
+
+/// The versions this phantom was made for, for people.
+pub(crate) const SUPPORTED: &str = "2.11";
+
+/// Prints where PyTorch is and what its `version.py` says, or `null`.
+const PROBE: &str = r#"
+import importlib.util, json, runpy
+spec = importlib.util.find_spec("torch")
+found = None
+if spec and spec.origin:
+    import os
+    version = runpy.run_path(os.path.join(os.path.dirname(spec.origin), "version.py"))
+    found = {"version": str(version["__version__"]), "cuda": version.get("cuda")}
+print(json.dumps(found))
+"#;
+
+/// What `torch/version.py` says.
+#[derive(Debug, Deserialize)]
+struct Torch {
+    version: String,
+    cuda: Option<String>,
+}
+
+/// The Python to run scripts with: the one that was named, the active environment's, the one that this program was
+/// installed beside, else `python3` or `python`.
+pub(crate) fn choose(named: Option<&Path>) -> PathBuf {
+    if let Some(named) = named {
+        return named.to_owned();
+    }
+    let active = [environment::VIRTUAL_ENV, environment::CONDA_PREFIX].into_iter().filter_map(environment::get);
+    let mut active = active.map(|prefix| PathBuf::from(prefix).join("bin/python")).filter(|python| python.is_file());
+    active.next().or_else(beside).or_else(|| on_path("python3")).or_else(|| on_path("python")).unwrap_or_else(|| PathBuf::from("python3"))
+}
+
+/// The Python of the virtual environment that `pip install` put this program into.
+fn beside() -> Option<PathBuf> {
+    let folder = std::env::current_exe().ok()?.parent()?.to_owned();
+    let is_environment = folder.parent()?.join("pyvenv.cfg").is_file();
+    Some(folder.join("python")).filter(|python| is_environment && python.is_file())
+}
+
+/// The program of that name that the shell would start.
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = environment::get(environment::PATH)?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Checks that a Python has a PyTorch that can be checked with.
+pub(crate) fn check_torch(python: &Path) -> Result<(), Error> {
+    let torch = probe(python)?.ok_or_else(|| Error::NoTorch(python.to_owned()))?;
+    check_version(python, torch)
+}
+
+fn probe(python: &Path) -> Result<Option<Torch>, Error> {
+    let output = Command::new(python)
+        .args([OsStr::new("-c"), OsStr::new(PROBE)])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| Error::NoPython { python: python.to_owned(), source })?;
+    // Programs on the Python's start-up path may print before the probe does; its line is the last.
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().last().unwrap_or_default();
+    serde_json::from_str(line).map_err(|_| Error::Damaged {
+        path: python.to_owned(),
+        problem: format!("asked for its PyTorch, it answered `{line}` {}", String::from_utf8_lossy(&output.stderr).trim()),
+    })
+}
+
+fn check_version(python: &Path, torch: Torch) -> Result<(), Error> {
+    if torch.cuda.is_none() {
+        return Err(Error::CpuOnlyTorch { python: python.to_owned(), version: torch.version });
+    }
+    if is_supported(&torch.version) { Ok(()) } else { Err(Error::UnsupportedTorch { version: torch.version }) }
+}
+
+fn is_supported(version: &str) -> bool {
+    let mut parts = version.split('.');
+    (parts.next(), parts.next()) == (Some("2"), Some("11"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_told_apart() {
+        let cases = [("2.11.0+cu130", true), ("2.11.1", true), ("2.1.0", false), ("2.110.0", false), ("1.13.1", false), ("", false)];
+        for (version, expected) in cases {
+            assert_eq!(is_supported(version), expected, "{version}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The run directory on disk: made, read back, kept or thrown away. Its format is Note `[Run directory]` in
+//! `trace/src/run.rs`.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use trace::run::{Launch, PhantomRecord};
+use trace::{Process, Record, Run, run, snapshot};
+
+use crate::error::Error;
+
+/// What the program printed, in the run directory.
+pub(crate) const OUTPUT: &str = "output.log";
+const LAUNCH: &str = "run.json";
+const MARKS: &str = ".marks.jsonl";
+const SNAPSHOT: &str = ".snapshot.pickle";
+
+/// Where a run is recorded: a folder that is kept, or one that goes away with this value.
+pub(crate) enum Place {
+    Kept(PathBuf),
+    Temporary(TempDir),
+}
+
+impl Place {
+    /// A fresh folder: `save`, which must not hold anything yet, or a temporary one.
+    pub(crate) fn make(save: Option<&Path>) -> Result<Place, Error> {
+        let Some(folder) = save else {
+            let made = tempfile::Builder::new().prefix("oomph-").tempdir();
+            return made.map(Place::Temporary).map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
+        };
+        let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(failed)?;
+        if fs::read_dir(folder).map_err(failed)?.next().is_some() {
+            return Err(Error::RunFolderInUse(folder.to_owned()));
+        }
+        Ok(Place::Kept(fs::canonicalize(folder).map_err(failed)?))
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Place::Kept(folder) => folder,
+            Place::Temporary(folder) => folder.path(),
+        }
+    }
+}
+
+/// Writes `run.json`, whole or not at all.
+pub(crate) fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> {
+    let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    serde_json::to_writer_pretty(&mut file, launch)?;
+    file.write_all(b"\n").map_err(failed)?;
+    file.persist(folder.join(LAUNCH)).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Reads everything that the program's processes recorded.
+pub(crate) fn read(folder: &Path) -> Result<Run, Error> {
+    let mut processes = Vec::new();
+    for path in files(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(stem) = name.strip_suffix(MARKS) {
+            processes.push(read_process(folder, stem)?);
+        }
+    }
+    Ok(Run { processes })
+}
+
+fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
+    let records = read_records(&folder.join(format!("{stem}{MARKS}")))?;
+    let pid = records.iter().find_map(|record| if let Record::Process { pid, .. } = record { Some(*pid) } else { None });
+    let phantom = pid.map_or_else(|| Ok(Vec::new()), |pid| read_phantom(&folder.join(format!("phantom-{pid}.jsonl"))))?;
+    let snapshot = read_snapshot(&folder.join(format!("{stem}{SNAPSHOT}")))?;
+    Ok(Process { records, phantom, snapshot })
+}
+
+/// A line that cannot be read is the last one of a process that was killed; what comes before it stands.
+fn read_records(path: &Path) -> Result<Vec<Record>, Error> {
+    let (records, problems) = run::read_records(&slurp(path)?.unwrap_or_default());
+    warn(path, &problems);
+    Ok(records)
+}
+
+fn read_phantom(path: &Path) -> Result<Vec<PhantomRecord>, Error> {
+    let (records, problems) = run::read_phantom_records(&slurp(path)?.unwrap_or_default());
+    warn(path, &problems);
+    Ok(records)
+}
+
+fn warn(path: &Path, problems: &[run::Problem]) {
+    for problem in problems {
+        crate::output::say(&format!("warning: {}: {problem}", path.display()));
+    }
+}
+
+fn read_snapshot(path: &Path) -> Result<Option<trace::Snapshot>, Error> {
+    let Some(bytes) = slurp(path)? else { return Ok(None) };
+    let read = snapshot::read_snapshot(&bytes);
+    read.map(Some).map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })
+}
+
+/// A file's content; `None` where there is no such file.
+fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
+    }
+}
+
+/// The files of a folder, by name: what is said must not depend on the file system's order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
+    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// What the first process has recorded so far, for showing progress: a cut last line is normal here.
+pub(crate) fn records_so_far(folder: &Path) -> (Vec<Record>, Vec<run::Problem>) {
+    run::read_records(&fs::read(folder.join(format!("rank0{MARKS}"))).unwrap_or_default())
+}
+
+/// Symbols that the program's processes called and the phantom lacks.
+pub(crate) fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
+    let mut symbols = Vec::new();
+    for path in files(folder)? {
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("phantom-")) {
+            symbols.extend(read_phantom(&path)?.into_iter().filter_map(|record| match record {
+                PhantomRecord::Missing { symbol } => Some(symbol),
+                _ => None,
+            }));
+        }
+    }
+    symbols.sort();
+    symbols.dedup();
+    Ok(symbols)
+}
+
+/// The last lines of what the program printed.
+pub(crate) fn output_tail(folder: &Path) -> String {
+    const LINES: usize = 25;
+    let text = fs::read(folder.join(OUTPUT)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}

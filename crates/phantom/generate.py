@@ -1,0 +1,156 @@
+"""Writes `src/generated/absent_*.rs`: for each of NVIDIA's libraries, the functions that the phantom lacks.
+
+A program that calls one of them must hear its name; without these lists the call would reach the real library. A list
+is what the library exports (or, for the driver, what cuda.h declares), less what the sources under `src/api` define.
+
+    python3 crates/phantom/generate.py <site-packages>/nvidia            writes the files
+    python3 crates/phantom/generate.py <site-packages>/nvidia --check    exit status 1 if a file differs from its list
+
+The folder is the `nvidia` namespace package that PyTorch's wheels bring. `nm` (binutils) must be installed. The output
+depends on the wheels and the sources alone: names are sorted, and no time, path or version of a tool is written.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+CRATE = Path(__file__).parent
+GENERATED = CRATE / "src" / "generated"
+
+
+@dataclass(frozen=True)
+class Library:
+    """One list: where its names come from, which of them are C functions, and what they return."""
+
+    name: str
+    title: str
+    status: str
+    sources: tuple[str, ...]
+    pattern: str
+
+
+LIBRARIES = (
+    Library("cublas", "cuBLAS", "api::cublas::CublasStatus", ("cu13/lib/libcublas.so.13",), r"cublas\w+"),
+    Library("cublaslt", "cublasLt", "api::cublas::CublasStatus", ("cu13/lib/libcublasLt.so.13",), r"cublasLt\w+"),
+    Library("cudart", "the CUDA runtime", "api::runtime::CudaStatus", ("cu13/lib/libcudart.so.13",), r"(__)?cuda[A-Z]\w+"),
+    Library(
+        "cudnn",
+        "cuDNN",
+        "api::cudnn::CudnnStatus",
+        tuple(f"cudnn/lib/libcudnn{part}.so.9" for part in ("", "_adv", "_cnn", "_graph", "_ops")),
+        r"cudnn[A-Z]\w+",
+    ),
+    Library("cufft", "cuFFT", "api::cufft::CufftResult", ("cu13/lib/libcufft.so.12",), r"cufft[A-Z]\w+"),
+    Library("cufile", "cuFile", "api::cufile::CufileError", ("cu13/lib/libcufile.so.0",), r"cuFile\w+"),
+    Library("curand", "cuRAND", "api::curand::CurandStatus", ("cu13/lib/libcurand.so.10",), r"curand[A-Z]\w+"),
+    Library(
+        "cusolver", "cuSOLVER", "api::cusolver::CusolverStatus", ("cu13/lib/libcusolver.so.12",), r"cusolver[A-Z]\w+"
+    ),
+    Library(
+        "cusparse", "cuSPARSE", "api::cusparse::CusparseStatus", ("cu13/lib/libcusparse.so.12",), r"cusparse[A-Z]\w+"
+    ),
+    Library(
+        "cusparselt",
+        "cuSPARSELt",
+        "api::cusparse::CusparseStatus",
+        ("cusparselt/lib/libcusparseLt.so.0",),
+        r"cusparseLt[A-Z]\w+",
+    ),
+    Library("driver", "the CUDA driver", "api::driver::DriverStatus", ("cu13/include/cuda.h",), r"cu[A-Z]\w+"),
+    Library("nccl", "NCCL", "api::nccl::NcclResult", ("nccl/lib/libnccl.so.2",), r"p?nccl[A-Z]\w+"),
+)
+
+
+def main() -> int:
+    """Writes or checks every list; the number of lists that differ decides the exit status of a check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("nvidia", type=Path, help="the `nvidia` folder of PyTorch's site-packages")
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    arguments = parser.parse_args()
+    ours = defined_names(CRATE / "src" / "api")
+    files = {f"absent_{library.name}.rs": listing(library, arguments.nvidia, ours) for library in LIBRARIES}
+    files["mod.rs"] = modules()
+    stale = [name for name, text in files.items() if read(GENERATED / name) != text]
+    for name in stale:
+        if arguments.check:
+            print(f"{name} is not what the wheels and the sources give", file=sys.stderr)
+        else:
+            (GENERATED / name).write_text(files[name])
+    return 1 if arguments.check and stale else 0
+
+
+def listing(library: Library, nvidia: Path, ours: set[str]) -> str:
+    """The text of one file."""
+    names = set()
+    for source in library.sources:
+        path = nvidia / source
+        names |= declared_names(path) if path.suffix == ".h" else exported_names(path)
+    absent = sorted(name for name in names - ours if re.fullmatch(library.pattern, name))
+    module, status = library.status.rsplit("::", 1)
+    lines = [
+        f"//! Functions of {library.title} that the phantom lacks: each fails by name.",
+        "//!",
+        f"//! Made by `crates/phantom/generate.py` from {origin(library)}; do not edit by hand.",
+        "",
+        f"use crate::{module}::{status};",
+        "use crate::boundary::absent;",
+        "",
+        f"absent! {{ {status};",
+        *(f"    {name}" for name in absent),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def origin(library: Library) -> str:
+    """Where the names of a list come from, in words."""
+    files = ", ".join(Path(source).name for source in library.sources)
+    if files.endswith(".h"):
+        return f"the declarations of {files} (CUDA 13.0)"
+    return f"the exports of {files}"
+
+
+def modules() -> str:
+    """The text of `mod.rs`."""
+    lines = ["//! Lists that a script made; see `crates/phantom/generate.py`.", ""]
+    lines += [f"pub mod absent_{name};" for name in sorted(library.name for library in LIBRARIES)]
+    return "\n".join(lines) + "\n"
+
+
+def exported_names(path: Path) -> set[str]:
+    """The functions that a shared library exports, without their versions."""
+    table = subprocess.run(
+        ["nm", "-D", "--defined-only", path], check=True, capture_output=True, text=True
+    ).stdout
+    rows = (line.split() for line in table.splitlines())
+    return {row[2].split("@")[0] for row in rows if len(row) == 3 and row[1] in "TWi"}
+
+
+def declared_names(path: Path) -> set[str]:
+    """The functions that cuda.h declares, under every name that its macros give them."""
+    text = path.read_text()
+    declared = set(re.findall(r"CUDAAPI\s+(\w+)\s*\(", text))
+    renamed = re.findall(r"^\s*#\s*define\s+(cu\w+)\s+(?:__CUDA_API_\w+\()?(cu\w+)", text, re.MULTILINE)
+    aliases = {new for old, new in renamed if old in declared or new in declared}
+    return declared | aliases
+
+
+def defined_names(folder: Path) -> set[str]:
+    """Every name that the sources use outside of comments: whatever we define is among them."""
+    names: set[str] = set()
+    for path in sorted(folder.rglob("*.rs")):
+        code = "\n".join(line.split("//")[0] for line in path.read_text().splitlines())
+        names |= set(re.findall(r"\b[A-Za-z_]\w+", code))
+    return names
+
+
+def read(path: Path) -> str | None:
+    """The text of a file, or nothing where there is none."""
+    return path.read_text() if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+//! What a graph computes, as far as its workspace depends on it.
+
+use super::super::shape::{FLOAT, Tensor};
+use super::super::workspace::{self, Convolution, Direction, Model};
+use super::attributes as name;
+use super::descriptor::Descriptor;
+use crate::device::profile;
+
+/// The engine that a graph is computed with: the modelled one, or one that takes no workspace. cuDNN too offers several,
+/// so that PyTorch finds another where it cannot have the workspace of the first.
+pub const MODELLED_ENGINE: i64 = 0;
+/// See [`MODELLED_ENGINE`].
+pub const FRUGAL_ENGINE: i64 = 1;
+
+/// The workspace of a plan, and the model it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    pub model: Model,
+    pub bytes: u64,
+}
+
+/// The workspace of an execution plan; `None` if `plan` is none.
+pub fn plan_workspace(plan: &Descriptor) -> Option<Workspace> {
+    config_workspace(plan.child(name::EXECUTION_PLAN_ENGINE_CONFIG)?)
+}
+
+/// The workspace of an engine configuration; `None` if `config` is none.
+pub fn config_workspace(config: &Descriptor) -> Option<Workspace> {
+    let engine = config.child(name::ENGINECFG_ENGINE)?;
+    let workspace = graph_workspace(engine.child(name::ENGINE_OPERATION_GRAPH)?);
+    let is_frugal = engine.number(name::ENGINE_GLOBAL_INDEX) != Some(MODELLED_ENGINE);
+    Some(if is_frugal {
+        Workspace {
+            bytes: 0,
+            ..workspace
+        }
+    } else {
+        workspace
+    })
+}
+
+/// Whether a graph has a convolution: only then there is an engine without workspace to fall back to.
+pub fn is_convolution(graph: &Descriptor) -> bool {
+    convolutions(graph).next().is_some()
+}
+
+fn graph_workspace(graph: &Descriptor) -> Workspace {
+    let largest = convolutions(graph)
+        .map(|convolution| workspace::convolution(profile(), &convolution))
+        .max();
+    if let Some(bytes) = largest {
+        return Workspace {
+            model: Model::Convolution,
+            bytes,
+        };
+    }
+    if is_attention(graph) {
+        return Workspace {
+            model: Model::Attention,
+            bytes: attention(graph),
+        };
+    }
+    Workspace {
+        model: Model::OtherGraph,
+        bytes: 0,
+    }
+}
+
+fn convolutions(graph: &Descriptor) -> impl Iterator<Item = Convolution> {
+    graph
+        .children(name::OPERATIONGRAPH_OPS)
+        .iter()
+        .filter_map(|operation| convolution(operation))
+}
+
+fn convolution(operation: &Descriptor) -> Option<Convolution> {
+    let (direction, [x, w, y]) = match operation.kind {
+        name::OPERATION_CONVOLUTION_FORWARD => (
+            Direction::Forward,
+            [
+                name::OPERATION_CONVOLUTION_FORWARD_X,
+                name::OPERATION_CONVOLUTION_FORWARD_W,
+                name::OPERATION_CONVOLUTION_FORWARD_Y,
+            ],
+        ),
+        name::OPERATION_CONVOLUTION_BACKWARD_DATA => (
+            Direction::BackwardData,
+            [
+                name::OPERATION_CONVOLUTION_BWD_DATA_DX,
+                name::OPERATION_CONVOLUTION_BWD_DATA_W,
+                name::OPERATION_CONVOLUTION_BWD_DATA_DY,
+            ],
+        ),
+        name::OPERATION_CONVOLUTION_BACKWARD_FILTER => (
+            Direction::BackwardFilter,
+            [
+                name::OPERATION_CONVOLUTION_BWD_FILTER_X,
+                name::OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                name::OPERATION_CONVOLUTION_BWD_FILTER_DY,
+            ],
+        ),
+        _ => return None,
+    };
+    let tensor = |attribute| operation.child(attribute).map(|child| tensor(child));
+    Some(Convolution {
+        direction,
+        x: tensor(x)?,
+        w: tensor(w)?,
+        y: tensor(y)?,
+    })
+}
+
+fn tensor(descriptor: &Descriptor) -> Tensor {
+    Tensor {
+        data_type: descriptor.number(name::TENSOR_DATA_TYPE).unwrap_or(0) as i32,
+        dims: descriptor.numbers(name::TENSOR_DIMENSIONS),
+        strides: descriptor.numbers(name::TENSOR_STRIDES),
+    }
+}
+
+fn is_attention(graph: &Descriptor) -> bool {
+    let kinds = [
+        name::OPERATION_MATMUL,
+        name::OPERATION_SDPA_FWD,
+        name::OPERATION_SDPA_BWD,
+    ];
+    graph
+        .children(name::OPERATIONGRAPH_OPS)
+        .iter()
+        .any(|operation| kinds.contains(&operation.kind))
+}
+
+/// Products of a forward: scores and output. Backward has both again and their gradients.
+const FORWARD_PRODUCTS: usize = 2;
+
+/// A backward whose query gradients are summed in fp32 has that sum as an operand of its own, which cudnn-frontend
+/// allocates; otherwise the gradients of the scores are kept (Note [cuDNN workspaces]).
+fn attention(graph: &Descriptor) -> u64 {
+    let products: Vec<_> = graph
+        .children(name::OPERATIONGRAPH_OPS)
+        .iter()
+        .filter(|op| op.kind == name::OPERATION_MATMUL)
+        .collect();
+    let results: Vec<_> = products
+        .iter()
+        .filter_map(|product| product.child(name::OPERATION_MATMUL_CDESC))
+        .collect();
+    let has_sum = results.iter().any(|result| {
+        // cudnn-frontend sets the attribute of virtual tensors only.
+        result.number(name::TENSOR_IS_VIRTUAL).unwrap_or(0) == 0
+            && result.number(name::TENSOR_DATA_TYPE) == Some(i64::from(FLOAT))
+    });
+    match results.first() {
+        Some(scores) if products.len() > FORWARD_PRODUCTS && !has_sum => {
+            workspace::score_gradients(&scores.numbers(name::TENSOR_DIMENSIONS))
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,152 @@
+//! The graph API: descriptors whose attributes are set, finalised and read.
+//!
+//! cudnn-frontend, which is compiled into PyTorch, builds a graph of operations, asks a heuristic for engine
+//! configurations, makes a plan of one and executes it. Attributes that were set are given back as they were; what
+//! cuDNN would have found out itself is answered in `answers.rs`; reading anything else fails by name.
+
+mod answers;
+mod attributes;
+mod descriptor;
+mod graph;
+
+use std::sync::Arc;
+
+use super::workspace::used;
+use super::{Answer, CudnnStatus, destroy, known, library};
+use crate::boundary::{In, Out, Status, export};
+use crate::handle::{Handle, Table};
+use crate::journal;
+use attributes as name;
+use descriptor::{Attribute, Descriptor};
+
+/// A descriptor that became part of another stays as it was then, as in cuDNN: the `Arc` is shared, and copied when
+/// the caller goes on to change its own.
+static DESCRIPTORS: Table<Arc<Descriptor>> = Table::new();
+
+fn get(handle: Handle) -> Answer<Arc<Descriptor>> {
+    known(&DESCRIPTORS, handle, |descriptor| Arc::clone(descriptor))
+}
+
+/// Reads an attribute's elements as the caller passes them.
+fn read(kind: i32, elements: usize, array: In<u8>) -> Answer<Attribute> {
+    if kind == name::BACKEND_DESCRIPTOR {
+        let handles: Vec<Handle> = array.cast().to_vec(elements)?;
+        return Ok(Attribute::Descriptors(
+            handles.into_iter().map(get).collect::<Answer<_>>()?,
+        ));
+    }
+    let size = attributes::element_bytes(kind).ok_or(CudnnStatus::INVALID)?;
+    let bytes = array.to_vec(elements.checked_mul(size).ok_or(CudnnStatus::INVALID)?)?;
+    Ok(Attribute::Plain {
+        kind,
+        elements,
+        bytes,
+    })
+}
+
+/// Writes an attribute's elements, no more than `room` of them.
+fn write(attribute: &Attribute, room: usize, array: Out<u8>) -> Answer {
+    match attribute {
+        Attribute::Descriptors(children) => {
+            let wanted = &children[..room.min(children.len())];
+            wanted
+                .iter()
+                .zip(targets(array.cast(), wanted.len())?)
+                .try_for_each(|(child, target)| fill(target, child))
+        }
+        Attribute::Plain {
+            elements, bytes, ..
+        } => {
+            let size = bytes.len().checked_div(*elements).unwrap_or(0);
+            for (index, byte) in bytes.iter().take(room.saturating_mul(size)).enumerate() {
+                array.set_at(index, *byte);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The descriptors that the caller made to be filled. No attribute is answered with more than two.
+fn targets(array: Out<Handle>, wanted: usize) -> Answer<Vec<Handle>> {
+    match wanted {
+        0 => Ok(Vec::new()),
+        1 => Ok(vec![array.get()?]),
+        2 => array.cast::<[Handle; 2]>().get().map(Vec::from),
+        _ => Err(CudnnStatus::UNSUPPORTED),
+    }
+}
+
+/// Makes the descriptor behind `target` a copy of `child`, which must be of the same kind.
+fn fill(target: Handle, child: &Arc<Descriptor>) -> Answer {
+    let is_filled = known(&DESCRIPTORS, target, |slot| {
+        let fits = slot.kind == child.kind;
+        if fits {
+            *slot = Arc::clone(child);
+        }
+        fits
+    })?;
+    if is_filled {
+        Ok(())
+    } else {
+        Err(CudnnStatus::INVALID)
+    }
+}
+
+/// The attribute as it was set or, where it was not, as cuDNN would have found it out.
+fn look_up(descriptor: &Arc<Descriptor>, attribute: i32) -> Answer<Attribute> {
+    if let Some(set) = descriptor.get(attribute) {
+        return Ok(set.clone());
+    }
+    answers::answer(descriptor, attribute).ok_or_else(|| {
+        journal::missing(attributes::reading(attribute));
+        CudnnStatus::UNSUPPORTED
+    })
+}
+
+export! { CudnnStatus;
+    fn cudnnBackendCreateDescriptor(kind: i32, out: Out<Handle>) {
+        super::create(&DESCRIPTORS, Arc::new(Descriptor::new(kind)), out)
+    }
+
+    fn cudnnBackendDestroyDescriptor(handle: Handle) {
+        destroy(&DESCRIPTORS, handle)
+    }
+
+    fn cudnnBackendSetAttribute(handle: Handle, attribute: i32, kind: i32, elements: i64, array: In<u8>) {
+        let elements = usize::try_from(elements).map_err(|_| CudnnStatus::INVALID)?;
+        let value = read(kind, elements, array)?;
+        known(&DESCRIPTORS, handle, |slot| Arc::make_mut(slot).set(attribute, value))?
+    }
+
+    fn cudnnBackendFinalize(handle: Handle) {
+        known(&DESCRIPTORS, handle, |slot| Arc::make_mut(slot).finalize())?
+    }
+
+    fn cudnnBackendGetAttribute(
+        handle: Handle, attribute: i32, kind: i32, requested: i64, elements: Out<i64>, array: Out<u8>,
+    ) {
+        let descriptor = get(handle)?;
+        if !descriptor.is_final() {
+            return Err(CudnnStatus::INVALID);
+        }
+        let value = look_up(&descriptor, attribute)?;
+        if value.kind() != kind {
+            return Err(CudnnStatus::INVALID);
+        }
+        elements.set_if_wanted(value.elements() as i64);
+        let room = usize::try_from(requested).map_err(|_| CudnnStatus::INVALID)?;
+        if array.is_null() { Ok(()) } else { write(&value, room, array) }
+    }
+
+    fn cudnnBackendExecute(context: Handle, plan: Handle, pack: Handle) {
+        library::check(context)?;
+        let (plan, pack) = (get(plan)?, get(pack)?);
+        let workspace = graph::plan_workspace(&plan).ok_or(CudnnStatus::INVALID)?;
+        let address = pack.number(name::VARIANT_PACK_WORKSPACE).unwrap_or(0);
+        used(workspace.model, address as usize, workspace.bytes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+//! Where the weights of a recurrent network lie in its weight space.
+//!
+//! # Note [RNN weight space]
+//!
+//! The space holds, without gaps, the matrices of all pseudo-layers and then the biases of all pseudo-layers. A
+//! pseudo-layer is a layer in one direction; its matrices are those of the input gates, of the recurrent gates and, for
+//! an LSTM with projection, the projection. Gates are adjacent and in the order of their linear layer numbers, which
+//! PyTorch checks (`get_parameters` in `aten/src/ATen/native/cudnn/RNN.cpp`, 2.11): it makes one parameter of each group.
+//! The shapes are those of the cell's formulas in the documentation of `cudnnGetRNNWeightParams`.
+
+use super::super::shape::element_bytes;
+
+/// What a cell computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// `CUDNN_RNN_RELU` and `CUDNN_RNN_TANH`.
+    Plain,
+    /// `CUDNN_LSTM`.
+    Lstm,
+    /// `CUDNN_GRU`.
+    Gru,
+}
+
+impl Cell {
+    /// Reads a `cudnnRNNMode_t`.
+    pub fn from_mode(mode: i32) -> Option<Cell> {
+        match mode {
+            0 | 1 => Some(Cell::Plain),
+            2 => Some(Cell::Lstm),
+            3 => Some(Cell::Gru),
+            _ => None,
+        }
+    }
+
+    /// Matrices applied to the input, and as many to the recurrent state.
+    pub fn gates(self) -> u64 {
+        match self {
+            Cell::Plain => 1,
+            Cell::Lstm => 4,
+            Cell::Gru => 3,
+        }
+    }
+}
+
+/// Which gates have a bias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bias {
+    /// `CUDNN_RNN_NO_BIAS`.
+    None,
+    /// `CUDNN_RNN_SINGLE_INP_BIAS`.
+    Input,
+    /// `CUDNN_RNN_DOUBLE_BIAS`.
+    Both,
+    /// `CUDNN_RNN_SINGLE_REC_BIAS`.
+    Recurrent,
+}
+
+impl Bias {
+    /// Reads a `cudnnRNNBiasMode_t`.
+    pub fn from_mode(mode: i32) -> Option<Bias> {
+        [Bias::None, Bias::Input, Bias::Both, Bias::Recurrent]
+            .get(usize::try_from(mode).ok()?)
+            .copied()
+    }
+
+    /// The linear layers that have a bias, for a cell with that many gates.
+    fn linears(self, gates: u64) -> std::ops::Range<u64> {
+        match self {
+            Bias::None => 0..0,
+            Bias::Input => 0..gates,
+            Bias::Both => 0..2 * gates,
+            Bias::Recurrent => gates..2 * gates,
+        }
+    }
+}
+
+/// What `cudnnSetRNNDescriptor_v8` set. Widths are in elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Network {
+    pub cell: Cell,
+    pub bias: Bias,
+    /// One or two.
+    pub directions: u64,
+    /// Whether the first layer adds its input as it is.
+    pub skips_input: bool,
+    /// `cudnnDataType_t` of the weights.
+    pub data_type: i32,
+    pub input: u64,
+    pub hidden: u64,
+    /// Width of the projected state; `hidden` without projection.
+    pub projection: u64,
+    pub layers: u64,
+}
+
+/// One matrix or bias in the weight space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Bytes from the start of the space.
+    pub offset: u64,
+    pub rows: u64,
+    pub columns: u64,
+}
+
+impl Network {
+    /// Bytes of one weight.
+    pub fn element_bytes(self) -> u64 {
+        element_bytes(self.data_type).unwrap_or(4)
+    }
+
+    /// Layers times directions.
+    pub fn pseudo_layers(self) -> u64 {
+        self.layers * self.directions
+    }
+
+    /// Width of what a direction hands on.
+    pub fn output(self) -> u64 {
+        if self.is_projected() {
+            self.projection
+        } else {
+            self.hidden
+        }
+    }
+
+    fn is_projected(self) -> bool {
+        self.cell == Cell::Lstm && self.projection != self.hidden
+    }
+
+    /// Width of what goes into the input gates; none where the input is skipped.
+    fn input_width(self, pseudo_layer: u64) -> u64 {
+        match pseudo_layer / self.directions {
+            0 if self.skips_input => 0,
+            0 => self.input,
+            _ => self.output() * self.directions,
+        }
+    }
+
+    /// Rows and columns of a linear layer's matrix.
+    fn matrix_shape(self, pseudo_layer: u64, linear: u64) -> Option<(u64, u64)> {
+        let gates = self.cell.gates();
+        if linear < gates {
+            let width = self.input_width(pseudo_layer);
+            (width > 0).then_some((self.hidden, width))
+        } else if linear < 2 * gates {
+            Some((self.hidden, self.output()))
+        } else if linear == 2 * gates && self.is_projected() {
+            Some((self.projection, self.hidden))
+        } else {
+            None
+        }
+    }
+
+    /// Elements of a pseudo-layer's matrices before linear layer `linear`.
+    fn matrices_before(self, pseudo_layer: u64, linear: u64) -> u64 {
+        (0..linear)
+            .filter_map(|linear| self.matrix_shape(pseudo_layer, linear))
+            .map(|(rows, columns)| rows * columns)
+            .sum()
+    }
+
+    /// Elements of the matrices of the pseudo-layers before `pseudo_layer`.
+    fn layers_before(self, pseudo_layer: u64) -> u64 {
+        let all = 2 * self.cell.gates() + 1;
+        (0..pseudo_layer)
+            .map(|layer| self.matrices_before(layer, all))
+            .sum()
+    }
+
+    fn biases_per_layer(self) -> u64 {
+        let linears = self.bias.linears(self.cell.gates());
+        (linears.end - linears.start) * self.hidden
+    }
+
+    /// Bytes of all weights.
+    pub fn bytes(self) -> u64 {
+        let biases = self.pseudo_layers() * self.biases_per_layer();
+        (self.layers_before(self.pseudo_layers()) + biases) * self.element_bytes()
+    }
+
+    /// The matrix of a linear layer, if the network has it.
+    pub fn matrix(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
+        let (rows, columns) = self.matrix_shape(pseudo_layer, linear)?;
+        let elements =
+            self.layers_before(pseudo_layer) + self.matrices_before(pseudo_layer, linear);
+        Some(Place {
+            offset: elements * self.element_bytes(),
+            rows,
+            columns,
+        })
+    }
+
+    /// The bias of a linear layer, if the network has it.
+    pub fn bias_vector(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
+        let linears = self.bias.linears(self.cell.gates());
+        if !linears.contains(&linear) {
+            return None;
+        }
+        let before =
+            pseudo_layer * self.biases_per_layer() + (linear - linears.start) * self.hidden;
+        let elements = self.layers_before(self.pseudo_layers()) + before;
+        Some(Place {
+            offset: elements * self.element_bytes(),
+            rows: self.hidden,
+            columns: 1,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

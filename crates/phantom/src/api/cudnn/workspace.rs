@@ -1,0 +1,263 @@
+//! How much memory cuDNN's kernels take for themselves: every model of this library, in one place.
+//!
+//! # Note [cuDNN workspaces]
+//!
+//! cuDNN picks its algorithms by heuristics that are not published, so the figures here are models: simple, bounded by
+//! a small multiple of the operands, growing with each operand. Each names itself in the journal when it was used
+//! ([`note`]), with the largest figure that rested on it, so that a reader can tell what would change if it is wrong.
+//! What is exact is not here: the size of RNN weights (`rnn/layout.rs`), and the fp32 accumulator of the attention
+//! backward, which cudnn-frontend asks for by itself, inside PyTorch.
+
+use super::shape::{BFLOAT16, FLOAT, HALF, Tensor};
+use crate::device::Profile;
+use crate::journal;
+
+const F32: u64 = 4;
+
+/// Bytes of one random generator, `curandStateXORWOW_t`.
+const GENERATOR_BYTES: u64 = 48;
+
+/// The largest share of a matrix product that one block computes, and the largest number of parts that a long sum is
+/// split into, in the kernels of cuDNN and CUTLASS for tensor cores.
+const TILE_ELEMENTS: u64 = 128 * 128;
+const MAX_SPLITS: u64 = 16;
+
+/// A model, by its name in the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    Convolution,
+    Attention,
+    OtherGraph,
+    BatchNorm,
+    Rnn,
+    Ctc,
+    Dropout,
+}
+
+impl Model {
+    fn id(self) -> &'static str {
+        match self {
+            Model::Convolution => "cudnn-convolution-workspace",
+            Model::Attention => "cudnn-attention-workspace",
+            Model::OtherGraph => "cudnn-graph-workspace",
+            Model::BatchNorm => "cudnn-batch-norm-workspace",
+            Model::Rnn => "cudnn-rnn-workspace",
+            Model::Ctc => "cudnn-ctc-workspace",
+            Model::Dropout => "cudnn-dropout-state",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Model::Convolution => {
+                "cuDNN picks its convolution algorithms and their workspaces itself; modelled as channels-last copies \
+                 of the operands where tensor cores need them, and fp32 partial sums for weight gradients"
+            }
+            Model::Attention => {
+                "cuDNN picks its attention kernels and their workspaces itself; modelled as none beyond what PyTorch \
+                 asks for by itself, and as the score gradients where backward is deterministic or has a bias gradient"
+            }
+            Model::OtherGraph => {
+                "cuDNN picks the workspace of a fused graph itself; modelled as none"
+            }
+            Model::BatchNorm => {
+                "cuDNN picks its batch-norm kernels and their workspaces itself; modelled as fp32 partial sums per \
+                 channel and multiprocessor for channels-last input, and none otherwise"
+            }
+            Model::Rnn => {
+                "cuDNN picks its RNN algorithm, workspace and reserve itself; modelled as the activations that \
+                 backpropagation through time needs"
+            }
+            Model::Ctc => {
+                "cuDNN picks its CTC workspace itself; modelled as the two lattices and the probabilities"
+            }
+            Model::Dropout => {
+                "cuDNN picks the size of its dropout state itself; modelled as one generator of 48 bytes per thread \
+                 that the device can hold"
+            }
+        }
+    }
+}
+
+/// Says in the journal that `bytes` rest on a model.
+pub fn note(model: Model, bytes: u64) {
+    journal::assumption(model.id(), model.text(), bytes);
+}
+
+/// Says in the journal that a library call was given the memory at `address`, whose size a model had chosen.
+pub fn used(model: Model, address: usize, bytes: u64) {
+    note(model, bytes);
+    if address != 0 {
+        journal::workspace("cudnn", address as u64, bytes);
+    }
+}
+
+/// What a convolution computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Forward,
+    BackwardData,
+    BackwardFilter,
+}
+
+/// One convolution: input, filter, output (or their gradients).
+#[derive(Clone, Debug)]
+pub struct Convolution {
+    pub direction: Direction,
+    pub x: Tensor,
+    pub w: Tensor,
+    pub y: Tensor,
+}
+
+/// Bytes for a convolution.
+///
+/// Tensor-core kernels read channels-last operands, so the operands of a kernel in another layout are converted first
+/// (profiles of real training show it as `nchwToNhwcKernel`); kernels without tensor cores read both layouts. A weight
+/// gradient is a sum over batch and pixels that is split over the multiprocessors, with fp32 partial results.
+pub fn convolution(gpu: &Profile, convolution: &Convolution) -> u64 {
+    let Convolution { direction, x, w, y } = convolution;
+    let (left, right) = match direction {
+        Direction::Forward => (x, w),
+        Direction::BackwardData => (y, w),
+        Direction::BackwardFilter => (x, y),
+    };
+    let copies = if uses_tensor_cores(gpu, x.data_type) {
+        copy(left).saturating_add(copy(right))
+    } else {
+        0
+    };
+    let sums = if *direction == Direction::BackwardFilter {
+        partial_sums(gpu, w)
+    } else {
+        0
+    };
+    copies.saturating_add(sums)
+}
+
+/// Half precision since compute capability 7.0, and fp32 as TF32, which cuDNN uses by default, since 8.0.
+fn uses_tensor_cores(gpu: &Profile, data_type: i32) -> bool {
+    let (major, _) = gpu.compute_capability;
+    match data_type {
+        HALF => major >= 7,
+        BFLOAT16 | FLOAT => major >= 8,
+        _ => false,
+    }
+}
+
+fn copy(tensor: &Tensor) -> u64 {
+    if tensor.is_channels_last() {
+        0
+    } else {
+        tensor.bytes()
+    }
+}
+
+fn partial_sums(gpu: &Profile, gradient: &Tensor) -> u64 {
+    let split = gradient.elements().saturating_mul(F32 * MAX_SPLITS);
+    split.min(u64::from(gpu.multiprocessors) * TILE_ELEMENTS * F32)
+}
+
+/// Bytes for an attention backward that keeps the gradients of the scores, `[batch, heads, queries, keys]`, in 16 bit,
+/// queries and keys rounded up to 64 (cudnn-frontend 1.18, `required_dp_workspace_bytes` in
+/// `node/scaled_dot_product_flash_attention.h`).
+pub fn score_gradients(scores: &[i64]) -> u64 {
+    let extent = |index: usize| {
+        scores
+            .get(index)
+            .map_or(1, |&extent| u64::try_from(extent).unwrap_or(0))
+    };
+    let rounded = |index: usize| extent(index).next_multiple_of(64);
+    [extent(0), extent(1), rounded(2), rounded(3), 2]
+        .into_iter()
+        .fold(1, u64::saturating_mul)
+}
+
+/// Bytes for a batch norm, forward or backward: two sums per channel and multiprocessor for channels-last input.
+pub fn batch_norm(gpu: &Profile, x: &Tensor) -> u64 {
+    if x.strides.get(1) != Some(&1) {
+        return 0;
+    }
+    let channels = x
+        .dims
+        .get(1)
+        .map_or(0, |&channels| u64::try_from(channels).unwrap_or(0));
+    channels.saturating_mul(2 * F32 * u64::from(gpu.multiprocessors))
+}
+
+/// Bytes for a CTC loss: alphas and betas over `2 * longest label + 1` states, and the normalised probabilities,
+/// all fp32, for `[time, batch, classes]`.
+pub fn ctc(probabilities: &Tensor, longest_label: u64) -> u64 {
+    let extent = |index: usize| {
+        probabilities
+            .dims
+            .get(index)
+            .map_or(0, |&extent| u64::try_from(extent).unwrap_or(0))
+    };
+    let states = longest_label.saturating_mul(2).saturating_add(1);
+    let lattices = [extent(0), extent(1), states, 2 * F32]
+        .into_iter()
+        .fold(1, u64::saturating_mul);
+    lattices.saturating_add(probabilities.elements().saturating_mul(F32))
+}
+
+/// Bytes of the random state for dropout: one generator per thread that the device can hold.
+pub fn dropout_state(gpu: &Profile) -> u64 {
+    u64::from(gpu.multiprocessors) * u64::from(gpu.threads_per_multiprocessor) * GENERATOR_BYTES
+}
+
+/// What an RNN's temporary memory depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Recurrence {
+    /// Steps times batch: the number of input vectors.
+    pub vectors: u64,
+    /// Directions: one or two.
+    pub directions: u64,
+    /// Layers.
+    pub layers: u64,
+    /// Gates of the cell: 4 for LSTM, 3 for GRU, 1 otherwise.
+    pub gates: u64,
+    /// Width of the cell.
+    pub hidden: u64,
+    /// Width of what a direction hands on: the projection, or `hidden`.
+    pub output: u64,
+    /// Bytes per element.
+    pub element_bytes: u64,
+}
+
+impl Recurrence {
+    fn bytes(self, values_per_vector: u64) -> u64 {
+        [
+            self.vectors,
+            self.directions,
+            values_per_vector,
+            self.element_bytes,
+        ]
+        .into_iter()
+        .fold(1, u64::saturating_mul)
+    }
+
+    /// Workspace: the gates of one layer before activation, for all steps at once, and the layer's output.
+    pub fn workspace(self) -> u64 {
+        self.bytes(
+            self.gates
+                .saturating_mul(self.hidden)
+                .saturating_add(self.output),
+        )
+    }
+
+    /// Reserve, kept from forward to backward: per layer the activated gates and the cell (LSTM) or the recurrent part
+    /// of the new gate (GRU); between layers the outputs, once more where dropout has to remember its choice.
+    pub fn reserve(self) -> u64 {
+        let kept = if self.gates > 1 { self.gates + 1 } else { 1 };
+        let inside = self.layers.saturating_mul(kept).saturating_mul(self.hidden);
+        let between = self
+            .layers
+            .saturating_sub(1)
+            .saturating_mul(2)
+            .saturating_mul(self.output);
+        self.bytes(inside.saturating_add(between))
+    }
+}
+
+#[cfg(test)]
+mod tests;

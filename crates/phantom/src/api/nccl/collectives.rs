@@ -1,0 +1,226 @@
+//! Collectives: what one rank sees of them.
+
+// Note [One rank for all]
+// ~~~~~~~~~~~~~~~~~~~~~~~
+// The phantom plays one rank; the others are assumed to hold what this one holds. Programs compare small values across
+// ranks (DistributedDataParallel gathers parameter counts and shapes) and stop when they differ, so small values are
+// moved: gathering repeats ours, reducing keeps it (right for minimum, maximum and mean; a sum is that of one rank).
+// Large buffers are not moved, they only forget what was known of them.
+
+use super::{Communicator, NcclResult, communicator};
+use crate::boundary::{Status, export, inert};
+use crate::handle::Handle;
+
+/// Results up to this size are worth moving: counts, shapes, flags, losses.
+const SMALL_BYTES: usize = 64 << 10;
+
+/// Bytes of an `ncclDataType_t` of `nccl.h` 2.28.
+fn element_bytes(data_type: i32) -> Result<usize, NcclResult> {
+    match data_type {
+        0 | 1 | 10 | 11 => Ok(1),
+        6 | 9 => Ok(2),
+        2 | 3 | 7 => Ok(4),
+        4 | 5 | 8 => Ok(8),
+        _ => Err(NcclResult::INVALID),
+    }
+}
+
+/// One rank's share of a collective, and where it comes from and goes to.
+#[derive(Clone, Copy)]
+struct Share {
+    send: usize,
+    receive: usize,
+    bytes: usize,
+}
+
+impl Share {
+    fn new(send: usize, receive: usize, count: usize, data_type: i32) -> Result<Share, NcclResult> {
+        let bytes = count
+            .checked_mul(element_bytes(data_type)?)
+            .ok_or(NcclResult::INVALID)?;
+        Ok(Share {
+            send,
+            receive,
+            bytes,
+        })
+    }
+
+    /// The `slot`-th of several shares that lie behind each other in what is sent.
+    fn sending(self, slot: i32) -> Share {
+        Share {
+            send: self
+                .send
+                .wrapping_add(self.bytes.wrapping_mul(slot as usize)),
+            ..self
+        }
+    }
+
+    /// Receives our share into each of `slots` places behind each other.
+    fn receive_in(self, slots: i32) {
+        let total = self.bytes.saturating_mul(slots as usize);
+        if total > SMALL_BYTES {
+            crate::values::forget(self.receive, total);
+            return;
+        }
+        for slot in 0..slots as usize {
+            let place = self.receive + slot * self.bytes;
+            if place != self.send {
+                crate::values::copy(place, self.send, self.bytes);
+            }
+        }
+    }
+}
+
+/// Receives on the root only.
+fn to_root(known: Communicator, root: i32, share: Share, slots: i32) {
+    if known.rank == root {
+        share.receive_in(slots);
+    }
+}
+
+export! { NcclResult;
+    fn ncclAllGather(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, _stream: Handle) {
+        let share = Share::new(send, receive, count, data_type)?;
+        share.receive_in(communicator(handle)?.count);
+        Ok(())
+    }
+
+    fn ncclAllReduce(
+        send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, _stream: Handle,
+    ) {
+        communicator(handle)?;
+        Share::new(send, receive, count, data_type)?.receive_in(1);
+        Ok(())
+    }
+
+    fn ncclReduce(
+        send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, root: i32, handle: Handle,
+        _stream: Handle,
+    ) {
+        to_root(communicator(handle)?, root, Share::new(send, receive, count, data_type)?, 1);
+        Ok(())
+    }
+
+    fn ncclReduceScatter(
+        send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, _stream: Handle,
+    ) {
+        let rank = communicator(handle)?.rank;
+        Share::new(send, receive, count, data_type)?.sending(rank).receive_in(1);
+        Ok(())
+    }
+
+    fn ncclBroadcast(
+        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
+    ) {
+        to_root(communicator(handle)?, root, Share::new(send, receive, count, data_type)?, 1);
+        Ok(())
+    }
+
+    fn ncclAlltoAll(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, _stream: Handle) {
+        let known = communicator(handle)?;
+        Share::new(send, receive, count, data_type)?.sending(known.rank).receive_in(known.count);
+        Ok(())
+    }
+
+    fn ncclGather(
+        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
+    ) {
+        let known = communicator(handle)?;
+        to_root(known, root, Share::new(send, receive, count, data_type)?, known.count);
+        Ok(())
+    }
+
+    fn ncclScatter(
+        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
+    ) {
+        let known = communicator(handle)?;
+        to_root(known, root, Share::new(send, receive, count, data_type)?.sending(known.rank), 1);
+        Ok(())
+    }
+}
+
+// What other ranks send is not known, and a broadcast in place changes nothing on any rank.
+inert! { NcclResult;
+    ncclBcast ncclRecv ncclSend
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{UniqueId, ncclCommInitRank};
+    use super::*;
+    use crate::boundary::Out;
+
+    const INT64: i32 = 4;
+    const NO_STREAM: Handle = std::ptr::null_mut();
+
+    fn join(count: i32, rank: i32) -> Handle {
+        let mut handle = std::ptr::null_mut();
+        let status = ncclCommInitRank(
+            Out::to(&mut handle),
+            count,
+            UniqueId { bytes: [0; 128] },
+            rank,
+        );
+        assert_eq!(status, NcclResult::SUCCESS);
+        handle
+    }
+
+    /// Host memory stands for device memory: copies between both are the same to `values`.
+    #[test]
+    fn small_values_arrive_as_if_every_rank_had_ours() {
+        let handle = join(3, 1);
+        let (ours, mut room) = ([10i64, 20, 30], [0i64; 3]);
+        let (send, receive) = (ours.as_ptr() as usize, (&raw mut room) as usize);
+        assert_eq!(
+            ncclAllGather(send, receive, 1, INT64, handle, NO_STREAM),
+            NcclResult::SUCCESS
+        );
+        assert_eq!(room, [10, 10, 10]);
+        assert_eq!(
+            ncclAlltoAll(send, receive, 1, INT64, handle, NO_STREAM),
+            NcclResult::SUCCESS
+        );
+        assert_eq!(room, [20, 20, 20]);
+        assert_eq!(
+            ncclAllReduce(send, receive, 3, INT64, 0, handle, NO_STREAM),
+            NcclResult::SUCCESS
+        );
+        assert_eq!(room, [10, 20, 30]);
+        assert_eq!(
+            ncclReduceScatter(send, receive, 1, INT64, 0, handle, NO_STREAM),
+            NcclResult::SUCCESS
+        );
+        assert_eq!(room, [20, 20, 30]);
+    }
+
+    #[test]
+    fn only_the_root_receives() {
+        let handle = join(2, 1);
+        for (root, expected) in [(0, 0), (1, 5)] {
+            let (ours, mut room) = ([5i64], [0i64]);
+            let (send, receive) = (ours.as_ptr() as usize, (&raw mut room) as usize);
+            assert_eq!(
+                ncclReduce(send, receive, 1, INT64, 0, root, handle, NO_STREAM),
+                NcclResult::SUCCESS
+            );
+            assert_eq!(room, [expected], "root {root}");
+        }
+    }
+
+    #[test]
+    fn unknown_types_and_communicators_are_refused() {
+        let handle = join(2, 0);
+        assert_eq!(
+            ncclAllReduce(0, 0, 1, 99, 0, handle, NO_STREAM),
+            NcclResult::INVALID
+        );
+        assert_eq!(
+            ncclAllReduce(0, 0, usize::MAX, INT64, 0, handle, NO_STREAM),
+            NcclResult::INVALID
+        );
+        assert_eq!(
+            ncclAllGather(0, 0, 1, INT64, NO_STREAM, NO_STREAM),
+            NcclResult::INVALID
+        );
+    }
+}

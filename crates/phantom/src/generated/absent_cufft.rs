@@ -1,0 +1,40 @@
+//! Functions of cuFFT that the phantom lacks: each fails by name.
+//!
+//! Made by `crates/phantom/generate.py` from the exports of libcufft.so.12; do not edit by hand.
+
+use crate::api::cufft::CufftResult;
+use crate::boundary::absent;
+
+absent! { CufftResult;
+    cufftDebug
+    cufftEstimate1d
+    cufftEstimate2d
+    cufftEstimate3d
+    cufftEstimateMany
+    cufftGetPlanPropertyInt64
+    cufftPlan1d
+    cufftPlan2d
+    cufftPlan3d
+    cufftPlanMany
+    cufftResetPlanProperty
+    cufftSetPlanPropertyInt64
+    cufftXtClearCallback
+    cufftXtExecDescriptor
+    cufftXtExecDescriptorC2C
+    cufftXtExecDescriptorC2R
+    cufftXtExecDescriptorD2Z
+    cufftXtExecDescriptorR2C
+    cufftXtExecDescriptorZ2D
+    cufftXtExecDescriptorZ2Z
+    cufftXtFree
+    cufftXtMakePlanGuru64
+    cufftXtMalloc
+    cufftXtMemcpy
+    cufftXtQueryPlan
+    cufftXtSetCallback
+    cufftXtSetCallbackSharedSize
+    cufftXtSetGPUs
+    cufftXtSetJITCallback
+    cufftXtSetWorkArea
+    cufftXtSetWorkAreaPolicy
+}

@@ -1,0 +1,55 @@
+//! Functions of cuFile that the phantom lacks: each fails by name.
+//!
+//! Made by `crates/phantom/generate.py` from the exports of libcufile.so.0; do not edit by hand.
+
+use crate::api::cufile::CufileError;
+use crate::boundary::absent;
+
+absent! { CufileError;
+    cuFileBatchIOCancel
+    cuFileBatchIODestroy
+    cuFileBatchIOGetStatus
+    cuFileBatchIOSetUp
+    cuFileBatchIOSubmit
+    cuFileCopyGpu
+    cuFileCopyGpuPosixIORetry
+    cuFileCopyGpuWrap
+    cuFileCopyGpuWrapPosixIORetry
+    cuFileDriverClose
+    cuFileDriverClose_v2
+    cuFileDriverGetProperties
+    cuFileDriverSetMaxCacheSize
+    cuFileDriverSetMaxDirectIOSize
+    cuFileDriverSetMaxPinnedMemSize
+    cuFileDriverSetPollMode
+    cuFileGetBARSizeInKB
+    cuFileGetParameterBool
+    cuFileGetParameterMinMaxValue
+    cuFileGetParameterPosixPoolSlabArray
+    cuFileGetParameterSizeT
+    cuFileGetParameterString
+    cuFileGetStatsL1
+    cuFileGetStatsL2
+    cuFileGetStatsL3
+    cuFileGetStatsLevel
+    cuFileGetVersion
+    cuFileGpuWaitValue32
+    cuFileInlineGpu
+    cuFileReadAsync
+    cuFileSetParameterBool
+    cuFileSetParameterPosixPoolSlabArray
+    cuFileSetParameterSizeT
+    cuFileSetParameterString
+    cuFileSetStatsLevel
+    cuFileSparseGpu
+    cuFileStatsReset
+    cuFileStatsStart
+    cuFileStatsStop
+    cuFileStreamDeregister
+    cuFileStreamHandleInline
+    cuFileStreamHandleSparse
+    cuFileStreamRegister
+    cuFileStreamWaitValue32
+    cuFileUseCount
+    cuFileWriteAsync
+}

@@ -1,0 +1,10 @@
+//! Functions of cuSPARSELt that the phantom lacks: each fails by name.
+//!
+//! Made by `crates/phantom/generate.py` from the exports of libcusparseLt.so.0; do not edit by hand.
+
+use crate::api::cusparse::CusparseStatus;
+use crate::boundary::absent;
+
+absent! { CusparseStatus;
+    cusparseLtMatmulDescGetAttribute
+}

@@ -1,0 +1,170 @@
+"""The parts that need neither torch nor a GPU."""
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import sys
+import sysconfig
+import tempfile
+import unittest
+from pathlib import Path
+
+from oomph.agent import frames, importing
+from oomph.agent.failure import guarded
+from oomph.agent.marks import Marks
+from oomph.agent.records import Records
+
+
+class MarksTest(unittest.TestCase):
+    """The text of `Mark` in crates/trace/src/event.rs."""
+
+    def test_text_follows_the_program(self):
+        marks, said = Marks(), []
+        marks.attach(said.append)
+        marks.enter_phase("forward")
+        marks.enter_module("h.0 odd name")
+        marks.next_census()
+        marks.step_done(4)
+        self.assertEqual(
+            said,
+            [
+                "oomph step=1 phase=setup census=0 module=",
+                "oomph step=1 phase=forward census=0 module=",
+                "oomph step=1 phase=forward census=0 module=h.0 odd name",
+                "oomph step=1 phase=forward census=1 module=h.0 odd name",
+                "oomph step=5 phase=data census=1 module=h.0 odd name",
+            ],
+        )
+
+    def test_an_unchanged_phase_says_nothing(self):
+        marks, said = Marks(), []
+        marks.attach(said.append)
+        marks.enter_phase("setup")
+        self.assertEqual(len(said), 1)
+
+
+class RecordsTest(unittest.TestCase):
+    """The file of records."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def test_nothing_is_there_before_the_first_record(self):
+        records = Records(self.folder, 0)
+        self.assertFalse(records.is_open)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_second_process_of_a_rank_takes_another_name(self):
+        for number in range(2):
+            Records(self.folder, 3).write("step", step=number)
+        texts = {name: Path(self.folder, name).read_text() for name in os.listdir(self.folder)}
+        expected = {
+            "rank3.marks.jsonl": '{"kind":"step","step":0}\n',
+            f"rank3-{os.getpid()}.marks.jsonl": '{"kind":"step","step":1}\n',
+        }
+        self.assertEqual(texts, expected)
+
+    def test_text_that_is_no_unicode_stays_one_readable_line(self):
+        Records(self.folder, 0).write("error", message="a\nb\udcff")
+        line = Path(self.folder, "rank0.marks.jsonl").read_text()
+        self.assertEqual(line.count("\n"), 1)
+        self.assertEqual(json.loads(line)["message"], "a\nb\udcff")
+
+    def test_a_missing_folder_is_said_once_and_breaks_nothing(self):
+        records = Records(os.path.join(self.folder, "absent"), 0)
+        with contextlib.redirect_stderr(io.StringIO()) as stderr:
+            records.write("step", step=1)
+            records.write("step", step=2)
+        self.assertRegex(stderr.getvalue(), r"\Aoomph agent: cannot write .*rank0.marks.jsonl: No such file.*\n\Z")
+
+
+class FramesTest(unittest.TestCase):
+    """Whose code a file is."""
+
+    def test_owner_of_files(self):
+        library = sysconfig.get_path("purelib")
+        cases = [
+            ("/home/me/project/train.py", True),
+            (os.path.join(library, "torch", "nn", "modules", "module.py"), False),
+            ("/opt/other/lib/python3.12/site-packages/x.py", False),
+            (os.path.join(sysconfig.get_path("stdlib"), "threading.py"), False),
+            ("<frozen importlib._bootstrap>", False),
+            ("<string>", False),
+            (frames.__file__, False),
+        ]
+        for file, expected in cases:
+            self.assertEqual(frames.is_users(file), expected, file)
+
+    def test_the_innermost_line_of_the_user_is_found_below_library_frames(self):
+        seen = []
+        code = compile("def call(f):\n    f()\n", os.path.join(sysconfig.get_path("stdlib"), "fake.py"), "exec")
+        library: dict = {}
+        exec(code, library)
+        library["call"](lambda: seen.append(frames.users_line(sys._getframe(1))))
+        self.assertEqual(seen[0][0], __file__)
+
+    def test_no_stack_at_all(self):
+        self.assertEqual(frames.users_line(None), ("", 0))
+        self.assertEqual(frames.users_line_of_error(None), (None, None))
+
+
+class ImportingTest(unittest.TestCase):
+    """Acting right after an import."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.module = Path(folder.name, "oomph_probe.py")
+        sys.path.insert(0, folder.name)
+        self.addCleanup(sys.path.remove, folder.name)
+        self.addCleanup(sys.modules.pop, "oomph_probe", None)
+
+    def _import(self):
+        importlib.invalidate_caches()
+        return importlib.import_module("oomph_probe")
+
+    def test_acts_once_after_the_module_is_complete_and_leaves_no_trace(self):
+        self.module.write_text("value = 7\n")
+        seen, before = [], list(sys.meta_path)
+        importing.after_import("oomph_probe", lambda: seen.append(sys.modules["oomph_probe"].value))
+        module = self._import()
+        self.assertEqual((seen, sys.meta_path), ([7], before))
+        self.assertEqual(type(module.__spec__.loader).__module__, "_frozen_importlib_external")
+        self.assertIs(module.__loader__, module.__spec__.loader)
+
+    def test_a_failed_import_may_be_tried_again(self):
+        self.module.write_text("raise RuntimeError('not yet')\n")
+        seen = []
+        importing.after_import("oomph_probe", lambda: seen.append("started"))
+        with self.assertRaisesRegex(RuntimeError, "not yet"):
+            self._import()
+        self.assertEqual(seen, [])
+        self.module.write_text("value = 'now it works'\n")
+        self._import()
+        self.assertEqual(seen, ["started"])
+
+
+class FailureTest(unittest.TestCase):
+    """An error of the agent's is told and goes no further."""
+
+    def test_one_line_once(self):
+        @guarded
+        def broken():
+            raise KeyError("what is missing")
+
+        with contextlib.redirect_stderr(io.StringIO()) as stderr:
+            self.assertIsNone(broken())
+            self.assertIsNone(broken())
+        self.assertRegex(stderr.getvalue(), r"\Aoomph agent: .*broken failed: .*test_parts.py:\d+: KeyError: .*missing.*\n\Z")
+
+    def test_an_interrupt_passes(self):
+        @guarded
+        def interrupted():
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            interrupted()

@@ -1,0 +1,154 @@
+"""Whole programs over the phantom GPU: censuses, marks, out of memory, values."""
+
+import unittest
+
+from .support import needs_phantom, run_program
+
+MODEL = """
+    import torch, torch.nn as nn
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(1024))
+            self.register_buffer("offset", torch.zeros(2048))
+        def forward(self, x):
+            return torch.sigmoid(x * self.weight)
+    model = nn.Sequential(Scale(), nn.Sequential(Scale())).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(torch.ones(512, 1024, device="cuda")).sum().backward()
+        optimizer.step()
+        torch.cuda.reset_peak_memory_stats()
+    print(torch.cuda.memory_allocated())
+"""
+KIB = 1024
+MIB = 1024 * KIB
+
+
+@needs_phantom
+class Training(unittest.TestCase):
+    """One small training program."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ran = run_program(MODEL, phantom=True)
+
+    def test_the_agent_changes_no_byte(self):
+        plain = run_program(MODEL, phantom=True, recorded=False)
+        self.assertEqual((self.ran.status, self.ran.stdout, self.ran.stderr), (0, plain.stdout, plain.stderr))
+
+    def test_censuses_find_every_category(self):
+        def sizes(census):
+            return sorted((category, size) for category, _device, _address, size in census["tensors"])
+
+        model = [("buffer", 8 * KIB)] * 2 + [("parameter", 4 * KIB)] * 2
+        expected = {
+            "forward": model,
+            "optimizer": model + [("gradient", 4 * KIB)] * 2,
+            "end": model + [("gradient", 4 * KIB), ("optimizer_state", 4 * KIB)] * 2,
+        }
+        first = {census["when"]: census for census in reversed(self.ran.records("census"))}
+        for when, entries in expected.items():
+            self.assertEqual(sizes(first[when]), sorted(entries), when)
+        self.assertEqual([census["number"] for census in self.ran.records("census")], [1, 2, 3, 4, 5])
+
+    def test_marks_name_phase_and_module(self):
+        seen = {(mark["step"], mark["phase"], mark["module"]) for mark in self.ran.marks()}
+        for phase in ("forward", "backward"):
+            for module in ("0", "1.0"):
+                self.assertIn(("2", phase, module), seen)
+        self.assertIn(("1", "setup", ""), seen)
+        self.assertIn(("1", "optimizer", ""), seen)
+
+    def test_the_largest_peak_survives_a_reset(self):
+        peaks = [step["devices"][0]["allocated_peak_bytes"] for step in self.ran.records("step")]
+        self.assertEqual(peaks, sorted(peaks))
+        self.assertEqual(self.ran.end()["devices"][0]["allocated_peak_bytes"], peaks[-1])
+        # Input, two products and two outputs of 2 MiB are alive when the loss is formed.
+        self.assertGreater(peaks[0], 10 * MIB)
+
+
+@needs_phantom
+class OutOfMemory(unittest.TestCase):
+    """The error is noted before it is raised, with the line of the script."""
+
+    def check(self, source, phase, module, line):
+        ran = run_program(source, phantom=True, OOMPH_DEVICE=f"total_bytes={2048 * MIB};context_bytes=0")
+        self.assertEqual(ran.status, 1, ran.stderr)
+        oom, error = ran.records("oom")[0], ran.records("error")[0]
+        self.assertEqual((oom["phase"], oom["module"], oom["requested_bytes"]), (phase, module, 512 * MIB))
+        lines = [line for _function, file, line in oom["frames"] if file.endswith("program.py")]
+        self.assertEqual(lines[0], line)
+        self.assertEqual((error["type"], error["oom"], error["line"]), ("torch.OutOfMemoryError", True, line))
+        self.assertEqual([event["action"] for event in ran.snapshot["device_traces"][0]].count("oom"), 1)
+        self.assertEqual(ran.records("census")[-2]["when"], "oom")
+
+    def test_in_forward(self):
+        source = """
+            import torch
+            class F(torch.nn.Module):
+                def forward(self, x): return [torch.sigmoid(x) for _ in range(4)]
+            F()(torch.empty(1 << 27, device="cuda"))
+        """
+        self.check(source, "forward", "F", 4)
+
+    def test_in_the_engines_own_thread(self):
+        source = """
+            import torch
+            class F(torch.nn.Module):
+                def forward(self, x): return torch.sigmoid(x)
+            y = F()(torch.empty(1 << 27, device="cuda", requires_grad=True))
+            more = torch.empty(1 << 28, device="cuda", dtype=torch.int8), torch.empty(1 << 29, device="cuda", dtype=torch.int8)
+            y.sum().backward()
+        """
+        self.check(source, "backward", "F", 7)
+
+
+@needs_phantom
+class ValueDependent(unittest.TestCase):
+    """Shapes that depend on values are assumed, and said."""
+
+    CASES = [
+        ("x.nonzero()", 250, "aten::nonzero"),
+        ("x[x > 0]", 250, "aten::nonzero"),
+        ("torch.masked_select(x, x > 0)", 250, "aten::nonzero"),
+        ("torch.unique(x)", 250, "aten::_unique2"),
+        ("torch.unique_consecutive(x)", 250, "aten::unique_consecutive"),
+        ("torch.unique(x.view(100, 10), dim=0)", 25, "aten::unique_dim"),
+        ("torch.repeat_interleave(n)", 10, "aten::repeat_interleave.Tensor"),
+        ("torch.bincount(n)", 1, "aten::bincount"),
+        ("torch.bincount(n, minlength=7)", 7, "aten::bincount"),
+        ("x[:1].nonzero()", 1, "aten::nonzero"),
+        ("x[:0].nonzero()", 0, "aten::nonzero"),
+    ]
+
+    def test_sizes_and_records(self):
+        lines = ["import torch", "x = torch.rand(1000, device='cuda'); n = torch.arange(10, device='cuda')"]
+        lines += [f"print(len({expression}))" for expression, _size, _operator in self.CASES]
+        ran = run_program("\n".join(lines), phantom=True, OOMPH_FRACTION="0.25")
+        self.assertEqual([int(line) for line in ran.stdout.split()], [size for _e, size, _o in self.CASES], ran.stderr)
+        noted = [(record["op"], record["line"], record["count"], record["fraction"]) for record in ran.records("value_shape")]
+        expected = [(operator, number, 1, 0.25) for number, (_e, _s, operator) in enumerate(self.CASES, 3)]
+        self.assertEqual(sorted(noted), sorted(expected))
+        self.assertEqual(ran.records("value_read"), [])
+
+    def test_reads_are_counted_by_line(self):
+        source = "import torch\nx = torch.ones(3, device='cuda')\nfor _ in range(4): x.sum().item()\nassert not x.any()\n"
+        ran = run_program(source, phantom=True)
+        reads = [(record["line"], record["count"]) for record in ran.records("value_read")]
+        self.assertEqual(reads, [(3, 4), (4, 1)], ran.stderr)
+
+    def test_large_host_initialisers_are_skipped_and_small_ones_are_not(self):
+        source = """
+            import torch
+            small = torch.empty(1000).normal_(100.0, 1.0)
+            assert small.min() > 50, small.min()
+            torch.empty(1 << 20).normal_()
+            torch.nn.init.trunc_normal_(torch.empty(1 << 19))
+            torch.randint(0, 10, (1 << 20,)).max()
+        """
+        ran = run_program(source, phantom=True)
+        self.assertEqual(ran.status, 0, ran.stderr)
+        self.assertEqual(ran.records("initializers_skipped"), [{"kind": "initializers_skipped", "count": 2, "bytes": 6 * MIB}])
+        self.assertEqual(ran.stderr, "")
