@@ -43,7 +43,7 @@ class Ran:
         return last
 
     def marks(self) -> list[dict[str, str]]:
-        """The marks of all allocations of the first device, in order, with the file names of their stacks."""
+        """The marks of all allocations of the first device, in order."""
         events = [event for event in self.snapshot["device_traces"][0] if event["action"] == "alloc"]
         return [_parse_mark(event["user_metadata"]) for event in events]
 
@@ -55,7 +55,8 @@ def run_program(source: str, *, phantom: bool = False, recorded: bool = True, **
         run_dir.mkdir()
         script.write_text(textwrap.dedent(source))
         env = {**_environment(run_dir, phantom, recorded), **variables}
-        done = subprocess.run([sys.executable, "-B", str(script)], env=env, cwd=folder, capture_output=True, text=True, timeout=120)
+        command = [sys.executable, "-B", str(script)]
+        done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=120)
         return _collect(Ran(done.returncode, done.stdout, done.stderr), run_dir)
 
 

@@ -106,6 +106,19 @@ class OutOfMemory(unittest.TestCase):
 
 
 @needs_phantom
+class FullDisk(unittest.TestCase):
+    """A disk that takes no more; a limit on the size of files fails in the same way."""
+
+    def test_no_half_snapshot_is_left(self):
+        limit = "import resource, torch\n    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        ran = run_program(MODEL.replace("import torch", limit + "    import torch", 1), phantom=True)
+        self.assertEqual((ran.status, ran.snapshot, ran.leftovers), (0, None, []), ran.stderr)
+        self.assertIn("oomph agent: cannot write the snapshot", ran.stderr)
+        self.assertEqual(ran.records("process")[0]["rank"], 0)
+        self.assertGreater(len(ran.records("census")), 0)
+
+
+@needs_phantom
 class ValueDependent(unittest.TestCase):
     """Shapes that depend on values are assumed, and said."""
 
@@ -138,6 +151,17 @@ class ValueDependent(unittest.TestCase):
         ran = run_program(source, phantom=True)
         reads = [(record["line"], record["count"]) for record in ran.records("value_read")]
         self.assertEqual(reads, [(3, 4), (4, 1)], ran.stderr)
+
+    def test_distributions_and_samplers_are_not_refused(self):
+        source = """
+            import torch
+            d = torch.distributions.Normal(torch.zeros(4, device="cuda"), torch.ones(4, device="cuda"))
+            print(len(d.log_prob(d.sample())))
+            print(len(torch.distributions.Categorical(logits=torch.randn(3, 4, device="cuda")).sample()))
+            print(len(torch.multinomial(torch.rand(5, 4, device="cuda"), 1)))
+        """
+        ran = run_program(source, phantom=True)
+        self.assertEqual((ran.stdout, ran.records("value_read")), ("4\n3\n5\n", []), ran.stderr)
 
     def test_large_host_initialisers_are_skipped_and_small_ones_are_not(self):
         source = """

@@ -1,7 +1,7 @@
 //! Where C meets Rust: parameter types, status types, and the macros that export functions.
 //!
-//! Note [Out-parameters]
-//! ~~~~~~~~~~~~~~~~~~~~~
+//! # Note [Out-parameters]
+//!
 //! A stub that returns success and writes nothing makes the caller read what happened to lie on its stack: one such
 //! workspace size once asked for 87,990 GiB. So there are three kinds of function, and no fourth:
 //! - `export!`: behaviour. Out-parameters are [`Out`] and are set on every path that returns success.

@@ -1,7 +1,7 @@
 //! The device that is shown: one profile, read once from the environment.
 //!
-//! Note [Device variable]
-//! ~~~~~~~~~~~~~~~~~~~~~~
+//! # Note [Device variable]
+//!
 //! `OOMPH_DEVICE` is `key=value` joined by `;`. The keys are the field names of [`Profile`]; sizes are plain bytes and
 //! `compute_capability` is `major.minor`. A key that is left out keeps the value of the default profile, an unknown
 //! one or a value that is no number is said on standard error and ignored: the launcher and this library travel in one

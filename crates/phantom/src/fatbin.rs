@@ -4,8 +4,8 @@
 //! answer; CUB refuses one that it was not compiled for. A GPU runs the newest code of its own generation that is not
 //! newer than itself: an RTX 4090 (8.9) runs code for 8.6. So the answer must come from the binary.
 //!
-//! Note [Fat binary]
-//! ~~~~~~~~~~~~~~~~~
+//! # Note [Fat binary]
+//!
 //! ```text
 //! wrapper   u32 magic 0x466243b1 · u32 version · pointer to the header · pointer
 //! header    u32 magic 0xba55ed50 · u16 version · u16 header bytes · u64 bytes of all entries

@@ -1,7 +1,7 @@
 //! Addresses: what each one is, and the memory behind those that the host may touch.
 //!
-//! Note [Device addresses]
-//! ~~~~~~~~~~~~~~~~~~~~~~~
+//! # Note [Device addresses]
+//!
 //! Device memory has no memory behind it: its addresses are numbers in a range where Linux maps nothing by itself
 //! (programs lie near `0x55…`, libraries and stacks near `0x7f…`). Nothing ever reads through them; a program that
 //! does crashes, as it would on a GPU. New memory is handed out at rising addresses and never reused, so that runs are

@@ -1,12 +1,13 @@
 //! What device memory holds, as far as it is known: bytes that were copied there from the host, and nothing else.
 //!
-//! Note [Values on a phantom]
-//! ~~~~~~~~~~~~~~~~~~~~~~~~~~
+//! # Note [Values on a phantom]
+//!
 //! Kernels do not run, so device memory reads as zeros unless it was copied there. Small copies (labels, indices,
 //! sizes) are kept, as islands with their exact extent; large ones (weights, images) are not, and cost nothing.
 //! Because kernels do not write, an island would outlive its tensor: PyTorch reuses the block for a result, and a
-//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. So a read of a
-//! scalar from the start of a block is answered from an island only if the island has just that extent.
+//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. So a read from
+//! the start of a block takes an island that starts there only if it has just that extent: what is read whole was
+//! written whole.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,8 +18,6 @@ use crate::space::is_device;
 pub const KEPT_BYTES: usize = 1 << 20;
 /// Islands together take no more host memory than this; the oldest addresses go first.
 const KEPT_TOTAL_BYTES: usize = 256 << 20;
-/// Reads up to this size are taken for scalars.
-const SCALAR_BYTES: usize = 16;
 /// PyTorch's blocks start at multiples of this.
 const BLOCK_ALIGNMENT: usize = 512;
 
@@ -84,11 +83,11 @@ impl Islands {
     fn read(&self, address: usize, into: &mut [u8]) {
         into.fill(0);
         let end = address.saturating_add(into.len());
-        let is_scalar_of_block = into.len() <= SCALAR_BYTES && address.is_multiple_of(BLOCK_ALIGNMENT);
+        let is_block = address.is_multiple_of(BLOCK_ALIGNMENT);
         let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
         for (&start, island) in self.by_address.range(first..end) {
             let island_end = start + island.len();
-            if island_end <= address || (is_scalar_of_block && island.len() != into.len()) {
+            if island_end <= address || (is_block && start == address && island.len() != into.len()) {
                 continue;
             }
             let (from, to) = (start.max(address), island_end.min(end));
@@ -189,10 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn a_scalar_at_the_start_of_a_block_needs_an_island_of_its_extent() {
+    fn a_read_from_the_start_of_a_block_needs_an_island_of_its_extent() {
         let mut islands = Islands::default();
         islands.write(BASE, vec![7; 256]);
         assert_eq!(read(&islands, BASE, 4), [0; 4], "a result in a reused block");
+        assert_eq!(read(&islands, BASE, 64), [0; 64], "several results in a reused block");
         assert_eq!(read(&islands, BASE + 8, 4), [7; 4], "an element of the labels");
         assert_eq!(read(&islands, BASE, 256), [7; 256], "all labels");
         islands.write(BASE, vec![9; 4]);

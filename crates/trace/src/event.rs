@@ -131,10 +131,7 @@ impl Mark {
     pub fn parse(text: &str) -> Option<Mark> {
         let fields = text.strip_prefix("oomph ")?;
         let (fields, module) = fields.split_once(" module=")?;
-        let mut mark = Mark {
-            module: module.to_owned(),
-            ..Mark::default()
-        };
+        let mut mark = Mark { module: module.to_owned(), ..Mark::default() };
         for field in fields.split(' ') {
             match field.split_once('=')? {
                 ("step", n) => mark.step = n.parse().ok()?,
@@ -153,24 +150,10 @@ mod tests {
 
     #[test]
     fn the_agents_text_is_read_and_anybody_elses_is_not() {
-        let mark = Mark {
-            step: 2,
-            phase: Phase::Backward,
-            census: 7,
-            module: "h.0 odd name".to_owned(),
-        };
+        let mark = Mark { step: 2, phase: Phase::Backward, census: 7, module: "h.0 odd name".to_owned() };
         let cases = [
-            (
-                "oomph step=2 phase=backward census=7 module=h.0 odd name",
-                Some(mark),
-            ),
-            (
-                "oomph step=1 phase=setup census=0 module=",
-                Some(Mark {
-                    step: 1,
-                    ..Mark::default()
-                }),
-            ),
+            ("oomph step=2 phase=backward census=7 module=h.0 odd name", Some(mark)),
+            ("oomph step=1 phase=setup census=0 module=", Some(Mark { step: 1, ..Mark::default() })),
             ("my experiment", None),
             ("oomph step=x phase=setup census=0 module=", None),
             ("oomph step=1 phase=lunch census=0 module=", None),

@@ -22,15 +22,12 @@ pub mod stack;
 pub use bytes::Bytes;
 pub use event::{Action, Event, Mark, Phase};
 pub use ids::{Address, DeviceIndex, EventIndex, Stream};
-pub use occupancy::{
-    Allocation, Allocations, Change, Inconsistency, Lifetime, Occupancy, Peak, allocations,
-};
+pub use occupancy::{Allocation, Allocations, Change, Inconsistency, Lifetime, Occupancy, Peak, allocations};
 pub use run::{
-    Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record,
-    Run, read_launch, read_phantom_records, read_records,
+    Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run, read_launch,
+    read_phantom_records, read_records,
 };
 pub use snapshot::{
-    Block, BlockState, Segment, SegmentKind, Settings, Snapshot, SnapshotError, WrongValue,
-    read_snapshot,
+    Block, BlockState, Segment, SegmentKind, Settings, Snapshot, SnapshotError, WrongValue, read_snapshot,
 };
 pub use stack::{Frame, FrameId, StackId, StackTable};

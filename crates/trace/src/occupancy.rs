@@ -62,10 +62,7 @@ struct Active {
 
 impl Active {
     fn end(&self) -> u64 {
-        self.allocation
-            .address
-            .0
-            .saturating_add(self.allocation.block.0)
+        self.allocation.address.0.saturating_add(self.allocation.block.0)
     }
 }
 
@@ -124,10 +121,7 @@ impl Occupancy {
 
     /// The blocks in the program's hands, by address.
     pub fn live(&self) -> impl Iterator<Item = Allocation> + '_ {
-        self.active
-            .values()
-            .filter(|block| !block.pending)
-            .map(|block| block.allocation)
+        self.active.values().filter(|block| !block.pending).map(|block| block.allocation)
     }
 
     /// The block in the program's hands that holds `address`, if one does.
@@ -147,45 +141,17 @@ impl Occupancy {
     }
 
     fn alloc(&mut self, event: EventIndex, said: &Event) -> Result<Change, Inconsistency> {
-        let Event {
-            address,
-            size: requested,
-            ..
-        } = *said;
+        let Event { address, size: requested, .. } = *said;
         if let Some(other) = self.active_over(address.0, address.0.saturating_add(1)) {
-            return Err(Inconsistency::Overlap {
-                event,
-                address,
-                other,
-            });
+            return Err(Inconsistency::Overlap { event, address, other });
         }
         let (free, known) = self.free_at(address);
         if free < requested {
-            return Err(Inconsistency::NoRoom {
-                event,
-                address,
-                requested,
-                free,
-            });
+            return Err(Inconsistency::NoRoom { event, address, requested, free });
         }
-        let block = if known {
-            self.rules.block(requested, free)
-        } else {
-            self.rules.rounded(requested).min(free)
-        };
-        let allocation = Allocation {
-            event,
-            address,
-            requested,
-            block,
-        };
-        self.active.insert(
-            address.0,
-            Active {
-                allocation,
-                pending: false,
-            },
-        );
+        let block = if known { self.rules.block(requested, free) } else { self.rules.rounded(requested).min(free) };
+        let allocation = Allocation { event, address, requested, block };
+        self.active.insert(address.0, Active { allocation, pending: false });
         self.allocated_bytes += block;
         self.active_bytes += block;
         Ok(Change::Allocated(allocation))
@@ -195,11 +161,7 @@ impl Occupancy {
     fn free_at(&self, address: Address) -> (Bytes, bool) {
         let segment_end = self.reserved.end_of(address);
         let end = segment_end.unwrap_or(u64::MAX);
-        let next = self
-            .active
-            .range(address.0..end)
-            .next()
-            .map_or(end, |(&next, _)| next);
+        let next = self.active.range(address.0..end).next().map_or(end, |(&next, _)| next);
         (Bytes(next - address.0), segment_end.is_some())
     }
 
@@ -221,11 +183,7 @@ impl Occupancy {
     }
 
     fn complete_free(&mut self, address: Address) -> Change {
-        let Some(Active {
-            allocation,
-            pending,
-        }) = self.active.remove(&address.0)
-        else {
+        let Some(Active { allocation, pending }) = self.active.remove(&address.0) else {
             self.unknown_frees += 1;
             return Change::Unknown;
         };
@@ -242,22 +200,14 @@ impl Occupancy {
             self.rules.saw_expandable();
         }
         let added = self.reserved.add(said);
-        added.map_err(|other| Inconsistency::SegmentOverlap {
-            event,
-            address: said.address,
-            other,
-        })?;
+        added.map_err(|other| Inconsistency::SegmentOverlap { event, address: said.address, other })?;
         Ok(Change::Reserved(said.size))
     }
 
     fn give_back(&mut self, event: EventIndex, said: &Event) -> Result<Change, Inconsistency> {
         let end = said.address.0.saturating_add(said.size.0);
         if let Some(block) = self.active_over(said.address.0, end) {
-            return Err(Inconsistency::SegmentInUse {
-                event,
-                address: said.address,
-                block,
-            });
+            return Err(Inconsistency::SegmentInUse { event, address: said.address, block });
         }
         if self.reserved.remove(said) {
             return Ok(Change::Released(said.size));

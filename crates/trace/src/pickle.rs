@@ -39,10 +39,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits {
-            depth: 100,
-            bytes: Limits::MAX_BYTES,
-        }
+        Limits { depth: 100, bytes: Limits::MAX_BYTES }
     }
 }
 
@@ -55,11 +52,7 @@ pub fn decode(input: &[u8]) -> Result<Document<'_>, PickleError> {
 pub fn decode_within(input: &[u8], limits: Limits) -> Result<Document<'_>, PickleError> {
     let limit = limits.bytes.min(Limits::MAX_BYTES);
     if input.len() > limit {
-        return Err(PickleErrorKind::TooLarge {
-            bytes: input.len(),
-            limit,
-        }
-        .at(limit));
+        return Err(PickleErrorKind::TooLarge { bytes: input.len(), limit }.at(limit));
     }
     let document = machine::run(input)?;
     shape::check(&document, limits.depth)?;

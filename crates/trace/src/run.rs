@@ -17,9 +17,7 @@ mod read;
 use serde::{Deserialize, Serialize};
 
 pub use self::launch::{Ended, Launch};
-pub use self::read::{
-    LaunchError, Problem, ProblemKind, read_launch, read_phantom_records, read_records,
-};
+pub use self::read::{LaunchError, Problem, ProblemKind, read_launch, read_phantom_records, read_records};
 use crate::bytes::Bytes;
 use crate::ids::{Address, DeviceIndex};
 use crate::snapshot::Snapshot;
@@ -259,29 +257,13 @@ pub enum PhantomRecord {
 
 impl Record {
     /// The names of all kinds, as they are written.
-    pub(crate) const KINDS: &[&str] = &[
-        "process",
-        "census",
-        "step",
-        "oom",
-        "value_shape",
-        "value_read",
-        "initializers_skipped",
-        "error",
-        "end",
-    ];
+    pub(crate) const KINDS: &[&str] =
+        &["process", "census", "step", "oom", "value_shape", "value_read", "initializers_skipped", "error", "end"];
 }
 
 impl PhantomRecord {
     /// The names of all kinds, as they are written.
-    pub(crate) const KINDS: &[&str] = &[
-        "phantom",
-        "memory",
-        "refused",
-        "workspace",
-        "assumption",
-        "missing",
-    ];
+    pub(crate) const KINDS: &[&str] = &["phantom", "memory", "refused", "workspace", "assumption", "missing"];
 }
 
 impl Process {
@@ -289,24 +271,14 @@ impl Process {
     pub fn rank(&self) -> u32 {
         self.records
             .iter()
-            .find_map(|r| {
-                if let Record::Process { rank, .. } = r {
-                    Some(*rank)
-                } else {
-                    None
-                }
-            })
+            .find_map(|r| if let Record::Process { rank, .. } = r { Some(*rank) } else { None })
             .unwrap_or(0)
     }
 
     /// The largest number of bytes that was in use on `device` at once, by the phantom's ledger; `None` without one.
     pub fn device_peak(&self, device: DeviceIndex) -> Option<Bytes> {
         let used = self.phantom.iter().filter_map(|record| match record {
-            PhantomRecord::Memory {
-                device: d,
-                used_bytes,
-                ..
-            } if *d == device.0 => Some(Bytes(*used_bytes)),
+            PhantomRecord::Memory { device: d, used_bytes, .. } if *d == device.0 => Some(Bytes(*used_bytes)),
             _ => None,
         });
         used.max()

@@ -71,10 +71,7 @@ impl StackTable {
 
     /// The frames of a stack, innermost first.
     pub fn frames(&self, stack: StackId) -> impl DoubleEndedIterator<Item = &Frame> {
-        let ids = self
-            .stacks
-            .get(stack.0 as usize)
-            .map_or(&[][..], Vec::as_slice);
+        let ids = self.stacks.get(stack.0 as usize).map_or(&[][..], Vec::as_slice);
         ids.iter().filter_map(|id| self.frames.get(id.0 as usize))
     }
 

@@ -13,31 +13,18 @@ use trace::{Action, Address, Bytes, Event, EventIndex, Occupancy, Settings, Stac
 
 #[test]
 fn allocated_active_and_reserved_are_what_pytorch_counted_after_every_operation() {
-    let folder = std::env::var_os("OOMPH_GOLDEN").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden"),
-        PathBuf::from,
-    );
-    let mut paths: Vec<PathBuf> = folder
-        .read_dir()
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let folder = std::env::var_os("OOMPH_GOLDEN")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden"), PathBuf::from);
+    let mut paths: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "gz"));
     paths.sort();
     assert!(!paths.is_empty(), "no golden files in {}", folder.display());
     let failures: Vec<String> = paths.iter().filter_map(|path| check(path).err()).collect();
-    assert!(
-        failures.is_empty(),
-        "{} of {} files differ:\n{}",
-        failures.len(),
-        paths.len(),
-        failures.join("\n")
-    );
+    assert!(failures.is_empty(), "{} of {} files differ:\n{}", failures.len(), paths.len(), failures.join("\n"));
 }
 
 fn check(path: &Path) -> Result<(), String> {
-    let golden: Value =
-        serde_json::from_reader(GzDecoder::new(std::fs::File::open(path).unwrap())).unwrap();
+    let golden: Value = serde_json::from_reader(GzDecoder::new(std::fs::File::open(path).unwrap())).unwrap();
     let mut replay = Replay::new(&golden);
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     for (number, op) in golden["ops"].as_array().unwrap().iter().enumerate() {
@@ -46,9 +33,7 @@ fn check(path: &Path) -> Result<(), String> {
             .and_then(|()| replay.compare(op))
             .map_err(|difference| format!("{name}: operation {number} {op}: {difference}"))?;
     }
-    replay
-        .compare_blocks(&golden["final_segments"])
-        .map_err(|difference| format!("{name}: at the end: {difference}"))
+    replay.compare_blocks(&golden["final_segments"]).map_err(|difference| format!("{name}: at the end: {difference}"))
 }
 
 /// Where PyTorch's figure is among an operation's statistics, and what it is compared with.
@@ -68,17 +53,9 @@ impl Replay {
         let names = golden["stat_names"].as_array().unwrap();
         let column = |name: &str| names.iter().position(|other| other == name).unwrap();
         Replay {
-            events: golden["trace"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(event)
-                .collect(),
+            events: golden["trace"].as_array().unwrap().iter().map(event).collect(),
             next: 0,
-            occupancy: Occupancy::new(&settings(
-                golden["conf"].as_str().unwrap(),
-                golden["torch"].as_str().unwrap(),
-            )),
+            occupancy: Occupancy::new(&settings(golden["conf"].as_str().unwrap(), golden["torch"].as_str().unwrap())),
             columns: [
                 (column("reserved"), Occupancy::reserved),
                 (column("allocated"), Occupancy::allocated),
@@ -93,13 +70,8 @@ impl Replay {
         let id = op[1].as_u64();
         match op[0].as_str().unwrap() {
             "alloc" => {
-                self.blocks
-                    .insert(id.unwrap(), (op[3].as_u64().unwrap(), false));
-                let last = if op[4].is_string() {
-                    Action::Oom
-                } else {
-                    Action::Alloc
-                };
+                self.blocks.insert(id.unwrap(), (op[3].as_u64().unwrap(), false));
+                let last = if op[4].is_string() { Action::Oom } else { Action::Alloc };
                 while self.step()? != last {}
             }
             "free" => {
@@ -113,16 +85,8 @@ impl Replay {
                 *shared |= op[3].as_u64().or(op[2].as_u64()) != Some(*stream);
             }
             "empty_cache" => {
-                let releases = [
-                    Action::FreeCompleted,
-                    Action::SegmentFree,
-                    Action::SegmentUnmap,
-                ];
-                while self
-                    .events
-                    .get(self.next)
-                    .is_some_and(|event| releases.contains(&event.action))
-                {
+                let releases = [Action::FreeCompleted, Action::SegmentFree, Action::SegmentUnmap];
+                while self.events.get(self.next).is_some_and(|event| releases.contains(&event.action)) {
                     self.step()?;
                 }
             }
@@ -135,9 +99,7 @@ impl Replay {
         let event = self.events.get(self.next).ok_or("the trace is over")?;
         let index = EventIndex(u32::try_from(self.next).unwrap());
         self.next += 1;
-        self.occupancy
-            .apply(index, event)
-            .map_err(|inconsistency| inconsistency.to_string())?;
+        self.occupancy.apply(index, event).map_err(|inconsistency| inconsistency.to_string())?;
         Ok(event.action)
     }
 
@@ -145,9 +107,7 @@ impl Replay {
         for &(column, counted) in &self.columns {
             let (expected, found) = (op[5][column].as_u64().unwrap(), counted(&self.occupancy).0);
             if expected != found {
-                return Err(format!(
-                    "column {column}: PyTorch counted {expected}, oomph {found}"
-                ));
+                return Err(format!("column {column}: PyTorch counted {expected}, oomph {found}"));
             }
         }
         Ok(())
@@ -166,16 +126,8 @@ impl Replay {
             }
         }
         expected.sort();
-        let found: Vec<_> = self
-            .occupancy
-            .live()
-            .map(|live| (live.address, live.requested.0, live.block.0))
-            .collect();
-        if expected == found {
-            Ok(())
-        } else {
-            Err(format!("PyTorch's blocks {expected:?}, oomph's {found:?}"))
-        }
+        let found: Vec<_> = self.occupancy.live().map(|live| (live.address, live.requested.0, live.block.0)).collect();
+        if expected == found { Ok(()) } else { Err(format!("PyTorch's blocks {expected:?}, oomph's {found:?}")) }
     }
 }
 
@@ -202,10 +154,7 @@ fn address(value: &Value) -> Address {
 
 /// What a snapshot of a program with this PYTORCH_CUDA_ALLOC_CONF states as its settings.
 fn settings(conf: &str, torch: &str) -> Settings {
-    let mut settings = Settings {
-        conf: conf.to_owned(),
-        ..Settings::default()
-    };
+    let mut settings = Settings { conf: conf.to_owned(), ..Settings::default() };
     let (conf, list) = match conf.split_once('[') {
         Some((before, list)) => (before, list.split_once(']').unwrap().0),
         None => (conf, ""),
@@ -231,18 +180,13 @@ fn settings(conf: &str, torch: &str) -> Settings {
 /// The list form: the first pair also holds below its boundary, `>` for what follows the last. Up to 2.9, `>` overwrites
 /// the last pair too.
 fn divisions(list: &str, torch: &str) -> Vec<(u64, u64)> {
-    let old = ["2.0.", "2.1.", "2.4.", "2.6.", "2.8.", "2.9."]
-        .iter()
-        .any(|version| torch.starts_with(version));
+    let old = ["2.0.", "2.1.", "2.4.", "2.6.", "2.8.", "2.9."].iter().any(|version| torch.starts_with(version));
     let mut filled = [0; 16];
     let mut previous = None;
     for pair in list.split(',') {
         let (boundary, n) = pair.split_once(':').unwrap();
         let n = n.parse().unwrap();
-        let interval = boundary
-            .parse()
-            .ok()
-            .map(|mib: u64| mib.ilog2().min(15) as usize);
+        let interval = boundary.parse().ok().map(|mib: u64| mib.ilog2().min(15) as usize);
         match (interval, previous) {
             (Some(interval), None) => filled[..=interval].fill(n),
             (Some(interval), Some(_)) => filled[interval] = n,
@@ -251,9 +195,5 @@ fn divisions(list: &str, torch: &str) -> Vec<(u64, u64)> {
         }
         previous = interval;
     }
-    filled
-        .iter()
-        .enumerate()
-        .map(|(interval, &n)| (1 << interval, n))
-        .collect()
+    filled.iter().enumerate().map(|(interval, &n)| (1 << interval, n)).collect()
 }

@@ -3,29 +3,19 @@
 
 use proptest::prelude::*;
 use trace::{
-    Action, Address, Allocations, Bytes, Change, Event, EventIndex, Inconsistency, Occupancy, Peak,
-    Settings, StackId, Stream, allocations,
+    Action, Address, Allocations, Bytes, Change, Event, EventIndex, Inconsistency, Occupancy, Peak, Settings, StackId,
+    Stream, allocations,
 };
 
 const MIB: u64 = 1 << 20;
 
 fn event(action: Action, address: u64, size: u64) -> Event {
     let (address, size) = (Address(address), Bytes(size));
-    Event {
-        action,
-        address,
-        size,
-        stream: Stream(0),
-        stack: StackId::EMPTY,
-        mark: None,
-    }
+    Event { action, address, size, stream: Stream(0), stack: StackId::EMPTY, mark: None }
 }
 
 fn walk(events: &[(Action, u64, u64)]) -> Allocations {
-    let trace: Vec<Event> = events
-        .iter()
-        .map(|&(action, address, size)| event(action, address, size))
-        .collect();
+    let trace: Vec<Event> = events.iter().map(|&(action, address, size)| event(action, address, size)).collect();
     allocations(&trace, &Settings::default())
 }
 
@@ -41,15 +31,8 @@ fn a_block_ends_where_the_next_begins_or_the_rest_is_not_worth_cutting_off() {
         (FreeCompleted, 4 * MIB, 0),
         (Alloc, 4 * MIB, 4 * MIB), // 512 bytes more, up to the third
     ]);
-    let blocks: Vec<u64> = found
-        .list
-        .iter()
-        .map(|lifetime| lifetime.allocation.block.0)
-        .collect();
-    assert_eq!(
-        blocks,
-        [4 * MIB, 4 * MIB + 512, 12 * MIB - 512, 4 * MIB + 512]
-    );
+    let blocks: Vec<u64> = found.list.iter().map(|lifetime| lifetime.allocation.block.0).collect();
+    assert_eq!(blocks, [4 * MIB, 4 * MIB + 512, 12 * MIB - 512, 4 * MIB + 512]);
     assert_eq!(found.allocated_at_end, Bytes(20 * MIB));
     assert_eq!(found.inconsistencies, []);
 }
@@ -70,39 +53,12 @@ fn the_peak_is_the_first_event_with_the_largest_total() {
         (FreeCompleted, 1024, 512),
         (SegmentFree, 0, 2 * MIB),
     ]);
-    assert_eq!(
-        found.allocated_peak,
-        Some(Peak {
-            event: EventIndex(2),
-            bytes: Bytes(1024)
-        })
-    );
-    assert_eq!(
-        found.reserved_peak,
-        Some(Peak {
-            event: EventIndex(0),
-            bytes: Bytes(2 * MIB)
-        })
-    );
-    assert_eq!(
-        (found.allocated_at_end, found.reserved_at_end),
-        (Bytes(0), Bytes(0))
-    );
-    let live = |event| {
-        found
-            .live_after(EventIndex(event))
-            .map(|live| live.allocation.address.0)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        (live(0), live(2), live(3), live(4)),
-        (vec![], vec![0, 512], vec![0], vec![0, 1024])
-    );
-    let freed: Vec<_> = found
-        .list
-        .iter()
-        .map(|lifetime| (lifetime.free_requested, lifetime.free_completed))
-        .collect();
+    assert_eq!(found.allocated_peak, Some(Peak { event: EventIndex(2), bytes: Bytes(1024) }));
+    assert_eq!(found.reserved_peak, Some(Peak { event: EventIndex(0), bytes: Bytes(2 * MIB) }));
+    assert_eq!((found.allocated_at_end, found.reserved_at_end), (Bytes(0), Bytes(0)));
+    let live = |event| found.live_after(EventIndex(event)).map(|live| live.allocation.address.0).collect::<Vec<_>>();
+    assert_eq!((live(0), live(2), live(3), live(4)), (vec![], vec![0, 512], vec![0], vec![0, 1024]));
+    let freed: Vec<_> = found.list.iter().map(|lifetime| (lifetime.free_requested, lifetime.free_completed)).collect();
     let times = [(6, 7), (3, 5), (8, 9)].map(|(a, b)| (Some(EventIndex(a)), Some(EventIndex(b))));
     assert_eq!(freed, times);
 }
@@ -133,16 +89,23 @@ fn mapped_ranges_join_and_are_cut() {
         (Alloc, 0, 20 * MIB - 512),
     ]);
     assert_eq!(found.inconsistencies, []);
-    let blocks: Vec<u64> = found
-        .list
-        .iter()
-        .map(|lifetime| lifetime.allocation.block.0)
-        .collect();
+    let blocks: Vec<u64> = found.list.iter().map(|lifetime| lifetime.allocation.block.0).collect();
     assert_eq!(blocks, [30 * MIB, 20 * MIB - 512]);
-    assert_eq!(
-        (found.reserved_peak.unwrap().bytes, found.reserved_at_end),
-        (Bytes(40 * MIB), Bytes(20 * MIB))
-    );
+    assert_eq!((found.reserved_peak.unwrap().bytes, found.reserved_at_end), (Bytes(40 * MIB), Bytes(20 * MIB)));
+}
+
+#[test]
+fn mapped_ranges_of_different_streams_do_not_join() {
+    let other = |event: Event| Event { stream: Stream(7), ..event };
+    let trace = [
+        event(Action::SegmentMap, 0, 2 * MIB),
+        other(event(Action::SegmentMap, 2 * MIB, 2 * MIB)),
+        event(Action::Alloc, 0, 3 * MIB),
+    ];
+    let found = allocations(&trace, &Settings::default());
+    let (event, address) = (EventIndex(2), Address(0));
+    let (requested, free) = (Bytes(3 * MIB), Bytes(2 * MIB));
+    assert_eq!(found.inconsistencies, [Inconsistency::NoRoom { event, address, requested, free }]);
 }
 
 #[test]
@@ -156,11 +119,7 @@ fn events_that_contradict_each_other_are_named_and_left_out() {
         (SegmentAlloc, MIB, MIB),
         (SegmentFree, 0, 2 * MIB),
     ]);
-    let texts: Vec<String> = found
-        .inconsistencies
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let texts: Vec<String> = found.inconsistencies.iter().map(ToString::to_string).collect();
     let expected = [
         "event 2 hands out 0x200, inside the block at 0x0 that is still in use",
         "event 3 hands out 513 bytes at 0x1ffe00, where only 512 are free",
@@ -168,10 +127,7 @@ fn events_that_contradict_each_other_are_named_and_left_out() {
         "event 5 gives back device memory at 0x0, in which the block at 0x0 is in use",
     ];
     assert_eq!(texts, expected);
-    assert_eq!(
-        (found.allocated_at_end, found.reserved_at_end),
-        (Bytes(1024), Bytes(2 * MIB))
-    );
+    assert_eq!((found.allocated_at_end, found.reserved_at_end), (Bytes(1024), Bytes(2 * MIB)));
 }
 
 proptest! {
@@ -207,11 +163,7 @@ proptest! {
 }
 
 fn totals(occupancy: &Occupancy) -> (Bytes, Bytes, Bytes) {
-    (
-        occupancy.allocated(),
-        occupancy.active(),
-        occupancy.reserved(),
-    )
+    (occupancy.allocated(), occupancy.active(), occupancy.reserved())
 }
 
 /// The totals changed by what the change says and by nothing else.
@@ -236,10 +188,7 @@ fn check_change(
 
 fn check_blocks(occupancy: &Occupancy) -> Result<(), TestCaseError> {
     let live: Vec<_> = occupancy.live().collect();
-    prop_assert_eq!(
-        live.iter().map(|block| block.block).sum::<Bytes>(),
-        occupancy.allocated()
-    );
+    prop_assert_eq!(live.iter().map(|block| block.block).sum::<Bytes>(), occupancy.allocated());
     for pair in live.windows(2) {
         prop_assert!(pair[0].address.offset(pair[0].block.0) <= pair[1].address);
     }
@@ -252,36 +201,16 @@ fn check_lifetimes(counted: &[Bytes], found: &Allocations) -> Result<(), TestCas
     for (index, &allocated) in (0..).map(EventIndex).zip(counted) {
         prop_assert_eq!(found.allocated_after(index), allocated);
     }
-    let largest = counted
-        .iter()
-        .copied()
-        .max()
-        .filter(|&bytes| bytes > Bytes::ZERO);
+    let largest = counted.iter().copied().max().filter(|&bytes| bytes > Bytes::ZERO);
     let first = largest.and_then(|largest| counted.iter().position(|&bytes| bytes == largest));
-    prop_assert_eq!(
-        found
-            .allocated_peak
-            .map(|peak| (peak.event.0 as usize, peak.bytes)),
-        first.zip(largest)
-    );
+    prop_assert_eq!(found.allocated_peak.map(|peak| (peak.event.0 as usize, peak.bytes)), first.zip(largest));
     Ok(())
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
-    use Action::{
-        Alloc, FreeCompleted, FreeRequested, Oom, SegmentAlloc, SegmentFree, SegmentMap,
-        SegmentUnmap,
-    };
-    let small = (
-        prop::sample::select(&[Alloc, FreeRequested, FreeCompleted][..]),
-        0..16u64,
-        0..4096u64,
-    );
-    let large = (
-        prop::sample::select(&[Alloc, FreeRequested, FreeCompleted][..]),
-        0..16u64,
-        0..8 * MIB,
-    );
+    use Action::{Alloc, FreeCompleted, FreeRequested, Oom, SegmentAlloc, SegmentFree, SegmentMap, SegmentUnmap};
+    let small = (prop::sample::select(&[Alloc, FreeRequested, FreeCompleted][..]), 0..16u64, 0..4096u64);
+    let large = (prop::sample::select(&[Alloc, FreeRequested, FreeCompleted][..]), 0..16u64, 0..8 * MIB);
     let segments = (
         prop::sample::select(&[SegmentAlloc, SegmentMap, SegmentFree, SegmentUnmap, Oom][..]),
         0..16u64,

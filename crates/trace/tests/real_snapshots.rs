@@ -12,71 +12,17 @@ use trace::{BlockState, Bytes, Snapshot, allocations, read_snapshot};
 /// table, which was made with Python.
 const FILES: [(&str, usize, &[usize], u64, u64); 12] = [
     ("no_history.pickle", 12, &[0], 190_840_832, 88_716_288),
-    (
-        "windows_user_metadata.pickle",
-        216,
-        &[5163],
-        14_180_941_824,
-        1_377_753_600,
-    ),
-    (
-        "torch21_bert_offload.pickle",
-        82,
-        &[4496, 0, 0, 0],
-        2_776_629_248,
-        1_875_182_080,
-    ),
-    (
-        "no_history_2023.pickle",
-        40,
-        &[0, 0, 0, 0],
-        5_559_549_952,
-        545_266_688,
-    ),
-    (
-        "segments_freed.pickle",
-        4,
-        &[9576, 0, 0, 0],
-        230_686_720,
-        215_105_536,
-    ),
-    (
-        "two_devices.pickle",
-        673,
-        &[1, 1],
-        11_274_289_152,
-        10_715_782_144,
-    ),
+    ("windows_user_metadata.pickle", 216, &[5163], 14_180_941_824, 1_377_753_600),
+    ("torch21_bert_offload.pickle", 82, &[4496, 0, 0, 0], 2_776_629_248, 1_875_182_080),
+    ("no_history_2023.pickle", 40, &[0, 0, 0, 0], 5_559_549_952, 545_266_688),
+    ("segments_freed.pickle", 4, &[9576, 0, 0, 0], 230_686_720, 215_105_536),
+    ("two_devices.pickle", 673, &[1, 1], 11_274_289_152, 10_715_782_144),
     ("empty.pickle", 0, &[0, 0, 0, 0], 0, 0),
-    (
-        "torch20_history_blocks.pickle",
-        257,
-        &[1],
-        7_608_467_456,
-        5_683_450_880,
-    ),
+    ("torch20_history_blocks.pickle", 257, &[1], 7_608_467_456, 5_683_450_880),
     ("expandable_tiny.pickle", 3, &[0, 0], 85_983_232, 17_049_600),
-    (
-        "expandable_small.pickle",
-        5,
-        &[1040],
-        262_144_000,
-        174_716_640,
-    ),
-    (
-        "transformer_full_step.pickle",
-        1010,
-        &[19342],
-        61_111_009_280,
-        54_873_829_888,
-    ),
-    (
-        "transformer_forward_mixed.pickle",
-        827,
-        &[6587],
-        28_848_422_912,
-        28_387_884_032,
-    ),
+    ("expandable_small.pickle", 5, &[1040], 262_144_000, 174_716_640),
+    ("transformer_full_step.pickle", 1010, &[19342], 61_111_009_280, 54_873_829_888),
+    ("transformer_forward_mixed.pickle", 827, &[6587], 28_848_422_912, 28_387_884_032),
 ];
 
 #[test]
@@ -90,40 +36,20 @@ fn snapshots_of_real_gpus_open_and_their_totals_are_right() {
     for (name, segments, events, reserved, allocated) in FILES {
         let snapshot = read_snapshot(&std::fs::read(folder.join(name)).unwrap()).unwrap();
         assert_eq!(snapshot.segments.len(), segments, "{name}: segments");
-        assert_eq!(
-            snapshot.traces.iter().map(Vec::len).collect::<Vec<_>>(),
-            events,
-            "{name}: events"
-        );
-        assert_eq!(
-            reserved_at_dump(&snapshot),
-            Bytes(reserved),
-            "{name}: reserved"
-        );
-        assert_eq!(
-            allocated_at_dump(&snapshot),
-            Bytes(allocated),
-            "{name}: allocated"
-        );
+        assert_eq!(snapshot.traces.iter().map(Vec::len).collect::<Vec<_>>(), events, "{name}: events");
+        assert_eq!(reserved_at_dump(&snapshot), Bytes(reserved), "{name}: reserved");
+        assert_eq!(allocated_at_dump(&snapshot), Bytes(allocated), "{name}: allocated");
         add_up(name, &snapshot);
         walk(name, &snapshot);
     }
 }
 
 fn reserved_at_dump(snapshot: &Snapshot) -> Bytes {
-    snapshot
-        .segments
-        .iter()
-        .map(|segment| segment.total_size)
-        .sum()
+    snapshot.segments.iter().map(|segment| segment.total_size).sum()
 }
 
 fn allocated_at_dump(snapshot: &Snapshot) -> Bytes {
-    snapshot
-        .segments
-        .iter()
-        .map(|segment| segment.allocated_size)
-        .sum()
+    snapshot.segments.iter().map(|segment| segment.allocated_size).sum()
 }
 
 /// Made by a generator: what its segments state has nothing to do with their blocks or with its history.
@@ -132,21 +58,14 @@ const MADE_UP: &str = "expandable_small.pickle";
 /// The blocks add up to what the segments state.
 fn add_up(name: &str, snapshot: &Snapshot) {
     for segment in snapshot.segments.iter().filter(|_| name != MADE_UP) {
-        let allocated = segment
-            .blocks
-            .iter()
-            .filter(|block| block.state == BlockState::ActiveAllocated);
+        let allocated = segment.blocks.iter().filter(|block| block.state == BlockState::ActiveAllocated);
         assert_eq!(
             allocated.map(|block| block.size).sum::<Bytes>(),
             segment.allocated_size,
             "{name}: {}",
             segment.address
         );
-        assert_eq!(
-            segment.blocks.iter().map(|block| block.size).sum::<Bytes>(),
-            segment.total_size,
-            "{name}"
-        );
+        assert_eq!(segment.blocks.iter().map(|block| block.size).sum::<Bytes>(), segment.total_size, "{name}");
     }
 }
 
@@ -155,21 +74,11 @@ fn walk(name: &str, snapshot: &Snapshot) {
     for trace in snapshot.traces.iter().filter(|_| name != MADE_UP) {
         let found = allocations(trace, &snapshot.settings);
         assert_eq!(found.inconsistencies, [], "{name}");
-        for live in found
-            .list
-            .iter()
-            .filter(|lifetime| lifetime.free_requested.is_none())
-        {
+        for live in found.list.iter().filter(|lifetime| lifetime.free_requested.is_none()) {
             let blocks = snapshot.segments.iter().flat_map(|segment| &segment.blocks);
-            let block = blocks
-                .into_iter()
-                .find(|block| block.address == live.allocation.address);
+            let block = blocks.into_iter().find(|block| block.address == live.allocation.address);
             let size = block.map(|block| (block.state, block.size));
-            assert_eq!(
-                size,
-                Some((BlockState::ActiveAllocated, live.allocation.block)),
-                "{name}: {live:?}"
-            );
+            assert_eq!(size, Some((BlockState::ActiveAllocated, live.allocation.block)), "{name}: {live:?}");
         }
     }
 }

@@ -21,7 +21,7 @@ class Backward:
 
     def __init__(self, marks: Marks) -> None:
         self.marks = marks
-        # The thread that waits for the outermost backward: its stack names the script's line for errors in the engine's threads.
+        # The thread that waits for the outermost backward: its stack has the script's line, the engine's threads have none.
         self.waiting_thread: int | None = None
         self._depth = 0
 

@@ -19,7 +19,14 @@ class Steps:
     The step under way is one more than the largest count of any optimizer: two optimizers that take turns make one step.
     """
 
-    def __init__(self, marks: Marks, wanted: int, before: Callable[[], object], after: Callable[[], object], stop: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        marks: Marks,
+        wanted: int,
+        before: Callable[[], object],
+        after: Callable[[], object],
+        stop: Callable[[], object],
+    ) -> None:
         self.marks = marks
         self.wanted = wanted
         # All that were constructed, stepped or not.

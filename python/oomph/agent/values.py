@@ -10,6 +10,7 @@ told what that read must give:
 - `repeat_interleave` with repeats on the device: each repeat counts as 1. The size is passed as `output_size`, because
   the kernel would otherwise also read back whether all repeats are positive.
 - `bincount`: its size is the largest value + 1. Zeros are read, and its size is `minlength`, at least 1.
+- Samplers that first read back whether their arguments are valid are told "yes".
 - A plain read (`.item()`, `bool(tensor)`): noted, and answered with what the device memory holds, zeros where computed.
 """
 
@@ -17,12 +18,16 @@ import functools
 import sys
 from collections import Counter
 
+import torch
+import torch.distributions
+
 from . import frames
 from .overrides import Original, Overrides
 from .phantom import Phantom
 from .records import Records
 
 _FRACTION_OF_ELEMENTS = ("aten::nonzero", "aten::_unique2", "aten::_unique", "aten::unique_dim", "aten::unique_consecutive")
+_ASK_WHETHER_VALID = ("aten::normal.Tensor_Tensor", "aten::normal.float_Tensor", "aten::multinomial")
 
 
 class Values:
@@ -44,6 +49,10 @@ class Values:
         overrides.replace("aten::repeat_interleave.Tensor", "CUDA", self._repeat)
         overrides.replace("aten::bincount", "CUDA", self._bincount)
         overrides.replace("aten::_local_scalar_dense", "CUDA", self._read)
+        for operator in _ASK_WHETHER_VALID:
+            overrides.replace(operator, "CUDA", self._accept)
+        # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
+        torch.distributions.Distribution.set_default_validate_args(False)
 
     def write(self, records: Records) -> None:
         """The records of all that was noted."""
@@ -73,6 +82,10 @@ class Values:
     def _bincount(self, original: Original, *args, **kwargs):
         self._note_shape("aten::bincount")
         return self._run_inside(original, *args, **kwargs)
+
+    def _accept(self, original: Original, *args, **kwargs):
+        with self.phantom.answering(1):
+            return self._run_inside(original, *args, **kwargs)
 
     def _read(self, original: Original, tensor):
         if not self._inside:

@@ -34,10 +34,7 @@ struct Plans {
     work_bytes: BTreeMap<i32, usize>,
 }
 
-static PLANS: Mutex<Plans> = Mutex::new(Plans {
-    last: 0,
-    work_bytes: BTreeMap::new(),
-});
+static PLANS: Mutex<Plans> = Mutex::new(Plans { last: 0, work_bytes: BTreeMap::new() });
 
 fn plans() -> MutexGuard<'static, Plans> {
     PLANS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,21 +58,12 @@ struct Transform {
 
 impl Transform {
     fn new(lengths: &[i64], batch: i64, complex_bytes: u64) -> Result<Transform, CufftResult> {
-        let size = |value: &i64| {
-            u64::try_from(*value)
-                .ok()
-                .filter(|size| *size > 0)
-                .ok_or(CufftResult::INVALID)
-        };
+        let size = |value: &i64| u64::try_from(*value).ok().filter(|size| *size > 0).ok_or(CufftResult::INVALID);
         let lengths: Vec<u64> = lengths.iter().map(size).collect::<Result<_, _>>()?;
         if !(1..=3).contains(&lengths.len()) {
             return Err(CufftResult::INVALID);
         }
-        Ok(Transform {
-            lengths,
-            batch: size(&batch)?,
-            complex_bytes,
-        })
+        Ok(Transform { lengths, batch: size(&batch)?, complex_bytes })
     }
 
     /// See Note [cuFFT work areas].
@@ -86,9 +74,7 @@ impl Transform {
         {
             return 0;
         }
-        let elements = self.lengths.iter().fold(self.batch, |product, length| {
-            product.saturating_mul(*length)
-        });
+        let elements = self.lengths.iter().fold(self.batch, |product, length| product.saturating_mul(*length));
         elements.saturating_mul(self.complex_bytes) as usize
     }
 }
@@ -143,10 +129,7 @@ fn lengths<T: Copy + Into<i64>>(rank: i32, n: In<T>) -> Result<Vec<i64>, CufftRe
     if !(1..=3).contains(&rank) {
         return Err(CufftResult::INVALID);
     }
-    Ok(n.to_vec::<CufftResult>(rank as usize)?
-        .into_iter()
-        .map(Into::into)
-        .collect())
+    Ok(n.to_vec::<CufftResult>(rank as usize)?.into_iter().map(Into::into).collect())
 }
 
 /// The functions that only differ in whether a plan is made or a size is asked.
@@ -245,11 +228,7 @@ mod tests {
             (&[2, 2, 2, 2], 1, Err(CufftResult::INVALID)),
         ];
         for (lengths, batch, expected) in cases {
-            assert_eq!(
-                work_bytes(lengths, batch, 8),
-                expected,
-                "{lengths:?} x {batch}"
-            );
+            assert_eq!(work_bytes(lengths, batch, 8), expected, "{lengths:?} x {batch}");
         }
         assert_eq!(work_bytes(&[i64::MAX, 2], i64::MAX, 16), Ok(usize::MAX));
     }
@@ -263,28 +242,10 @@ mod tests {
         let (n, none, complex_single) = (In::to(&n).cast(), In::to(&0i64), 4);
         let room = Out::to(&mut size);
         let make = cufftXtMakePlanMany;
-        let status = make(
-            plan,
-            2,
-            n,
-            none,
-            1,
-            1,
-            complex_single,
-            none,
-            1,
-            1,
-            complex_single,
-            5,
-            room,
-            complex_single,
-        );
+        let status = make(plan, 2, n, none, 1, 1, complex_single, none, 1, 1, complex_single, 5, room, complex_single);
         assert_eq!((status, size), (CufftResult::SUCCESS, 5 * 32 * 32 * 8));
         let mut asked = 0;
-        assert_eq!(
-            cufftGetSize(plan, Out::to(&mut asked)),
-            CufftResult::SUCCESS
-        );
+        assert_eq!(cufftGetSize(plan, Out::to(&mut asked)), CufftResult::SUCCESS);
         assert_eq!(asked, size);
         assert_eq!(cufftDestroy(plan), CufftResult::SUCCESS);
         assert_eq!(cufftDestroy(plan), INVALID_PLAN);

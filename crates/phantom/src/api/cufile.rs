@@ -16,10 +16,7 @@ pub struct CufileError {
 
 impl CufileError {
     const fn of(operation: i32) -> CufileError {
-        CufileError {
-            operation,
-            driver: 0,
-        }
+        CufileError { operation, driver: 0 }
     }
 }
 
@@ -64,13 +61,7 @@ mod tests {
 
     #[test]
     fn failures_cannot_be_taken_for_success_or_for_bytes() {
-        assert_eq!(
-            cuFileBufRegister(),
-            CufileError {
-                operation: 5_007,
-                driver: 0
-            }
-        );
+        assert_eq!(cuFileBufRegister(), CufileError { operation: 5_007, driver: 0 });
         assert!(transfers::cuFileRead().0 < 0);
         assert_eq!(size_of::<CufileError>(), 8);
     }

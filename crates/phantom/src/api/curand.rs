@@ -44,10 +44,7 @@ mod tests {
     #[test]
     fn generators_are_created_once_and_destroyed_once() {
         let mut generator = std::ptr::null_mut();
-        assert_eq!(
-            curandCreateGenerator(Out::to(&mut generator), 100),
-            CurandStatus::SUCCESS
-        );
+        assert_eq!(curandCreateGenerator(Out::to(&mut generator), 100), CurandStatus::SUCCESS);
         assert!(!generator.is_null());
         assert_eq!(curandDestroyGenerator(generator), CurandStatus::SUCCESS);
         assert_eq!(curandDestroyGenerator(generator), NOT_INITIALIZED);

@@ -54,29 +54,17 @@ pub struct Selection {
     attributes: [i32; 6],
 }
 
-const _: () =
-    assert!(size_of::<Matmul>() <= OBJECT_BYTES && size_of::<Selection>() <= OBJECT_BYTES);
+const _: () = assert!(size_of::<Matmul>() <= OBJECT_BYTES && size_of::<Selection>() <= OBJECT_BYTES);
 
 /// Configuration 0 of 1, ten search iterations, no splitting of the inner dimension.
-const DEFAULT_SELECTION: Selection = Selection {
-    mark: SELECTION,
-    attributes: [0, 1, 10, 1, 0, 0],
-};
+const DEFAULT_SELECTION: Selection = Selection { mark: SELECTION, attributes: [0, 1, 10, 1, 0, 0] };
 
 /// The one algorithm attribute that cannot be set: `CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID`.
 const MAX_ID: i32 = 1;
 
-fn initialised<T: Copy>(
-    object: In<T>,
-    mark: impl Fn(T) -> u64,
-    expected: u64,
-) -> Result<T, CusparseStatus> {
+fn initialised<T: Copy>(object: In<T>, mark: impl Fn(T) -> u64, expected: u64) -> Result<T, CusparseStatus> {
     let object = object.get::<CusparseStatus>()?;
-    if mark(object) == expected {
-        Ok(object)
-    } else {
-        Err(CusparseStatus::INVALID)
-    }
+    if mark(object) == expected { Ok(object) } else { Err(CusparseStatus::INVALID) }
 }
 
 fn matrix(object: In<Matrix>) -> Result<Matrix, CusparseStatus> {
@@ -108,15 +96,7 @@ fn initialise(
         return Err(CusparseStatus::INVALID);
     }
     let is_structured = u64::from(is_structured);
-    descriptor.set(Matrix {
-        mark: MATRIX,
-        rows,
-        columns,
-        batch_stride: 0,
-        batches: 1,
-        data_type,
-        is_structured,
-    })
+    descriptor.set(Matrix { mark: MATRIX, rows, columns, batch_stride: 0, batches: 1, data_type, is_structured })
 }
 
 /// Bytes of a compressed matrix: half of the values, and two bits for each value kept (four for 32-bit types, whose
@@ -125,22 +105,12 @@ fn initialise(
 fn compressed_bytes(matrix: Matrix) -> Result<usize, CusparseStatus> {
     let element = datatype::bytes(matrix.data_type).ok_or(CusparseStatus::INVALID)?;
     let sixteenths = if element == 1 { 10 } else { 9 };
-    let elements = matrix
-        .rows
-        .saturating_mul(matrix.columns)
-        .saturating_mul(i64::from(matrix.batches));
-    Ok((elements as usize)
-        .saturating_mul(element)
-        .div_ceil(16)
-        .saturating_mul(sixteenths))
+    let elements = matrix.rows.saturating_mul(matrix.columns).saturating_mul(i64::from(matrix.batches));
+    Ok((elements as usize).saturating_mul(element).div_ceil(16).saturating_mul(sixteenths))
 }
 
 /// Writes the size of the compressed matrix, and a model of the scratch memory that compressing takes: as much again.
-fn write_sizes(
-    matrix: Matrix,
-    compressed: Out<usize>,
-    buffer: Out<usize>,
-) -> Result<(), CusparseStatus> {
+fn write_sizes(matrix: Matrix, compressed: Out<usize>, buffer: Out<usize>) -> Result<(), CusparseStatus> {
     let bytes = compressed_bytes(matrix)?;
     let text = "cuSPARSELt's scratch memory for compressing is taken to be as large as the compressed matrix";
     crate::journal::assumption("cusparselt-buffer", text, bytes as u64);
@@ -150,11 +120,7 @@ fn write_sizes(
 
 fn slot(attribute: i32) -> Result<usize, CusparseStatus> {
     let slot = usize::try_from(attribute).map_err(|_| CusparseStatus::INVALID)?;
-    if slot < DEFAULT_SELECTION.attributes.len() {
-        Ok(slot)
-    } else {
-        Err(CusparseStatus::INVALID)
-    }
+    if slot < DEFAULT_SELECTION.attributes.len() { Ok(slot) } else { Err(CusparseStatus::INVALID) }
 }
 
 export! { CusparseStatus;
@@ -291,30 +257,15 @@ pub extern "C" fn cusparseLtGetErrorString(status: CusparseStatus) -> *const c_c
 mod tests {
     use super::*;
 
-    const NOTHING: Matrix = Matrix {
-        mark: 0,
-        rows: 0,
-        columns: 0,
-        batch_stride: 0,
-        batches: 0,
-        data_type: 0,
-        is_structured: 0,
-    };
-    const NO_PRODUCT: Matmul = Matmul {
-        mark: 0,
-        structured: NOTHING,
-    };
-    const NO_SELECTION: Selection = Selection {
-        mark: 0,
-        attributes: [-1; 6],
-    };
+    const NOTHING: Matrix =
+        Matrix { mark: 0, rows: 0, columns: 0, batch_stride: 0, batches: 0, data_type: 0, is_structured: 0 };
+    const NO_PRODUCT: Matmul = Matmul { mark: 0, structured: NOTHING };
+    const NO_SELECTION: Selection = Selection { mark: 0, attributes: [-1; 6] };
 
     fn structured(rows: i64, columns: i64, data_type: i32) -> Matrix {
         let mut descriptor = NOTHING;
         let (handle, room) = (In::to(&HANDLE), Out::to(&mut descriptor));
-        let status = cusparseLtStructuredDescriptorInit(
-            handle, room, rows, columns, columns, 16, data_type, 2, 0,
-        );
+        let status = cusparseLtStructuredDescriptorInit(handle, room, rows, columns, columns, 16, data_type, 2, 0);
         assert_eq!(status, CusparseStatus::SUCCESS);
         descriptor
     }
@@ -333,13 +284,8 @@ mod tests {
             let descriptor = structured(128, 256, data_type);
             let (mut compressed, mut buffer) = (0, 0);
             let (first, second) = (Out::to(&mut compressed), Out::to(&mut buffer));
-            let status =
-                cusparseLtSpMMACompressedSize2(In::to(&HANDLE), In::to(&descriptor), first, second);
-            assert_eq!(
-                (status, compressed),
-                (CusparseStatus::SUCCESS, expected),
-                "cudaDataType {data_type}"
-            );
+            let status = cusparseLtSpMMACompressedSize2(In::to(&HANDLE), In::to(&descriptor), first, second);
+            assert_eq!((status, compressed), (CusparseStatus::SUCCESS, expected), "cudaDataType {data_type}");
             assert!(buffer > 0);
         }
     }
@@ -348,32 +294,22 @@ mod tests {
     fn a_product_keeps_its_structured_operand_whichever_side_it_is() {
         let (sparse, mut dense) = (structured(64, 64, 2), NOTHING);
         let handle = In::to(&HANDLE);
-        let status =
-            cusparseLtDenseDescriptorInit(handle, Out::to(&mut dense), 64, 32, 32, 16, 2, 2);
+        let status = cusparseLtDenseDescriptorInit(handle, Out::to(&mut dense), 64, 32, 32, 16, 2, 2);
         assert_eq!(status, CusparseStatus::SUCCESS);
         for (a, b) in [(&sparse, &dense), (&dense, &sparse)] {
             let mut product = NO_PRODUCT;
             let (first, second, result) = (In::to(a), In::to(b), In::to(&dense));
             let room = Out::to(&mut product);
-            let status = cusparseLtMatmulDescriptorInit(
-                handle, room, 0, 0, first, second, result, result, 0,
-            );
-            assert_eq!(
-                (status, product.structured),
-                (CusparseStatus::SUCCESS, sparse)
-            );
+            let status = cusparseLtMatmulDescriptorInit(handle, room, 0, 0, first, second, result, result, 0);
+            assert_eq!((status, product.structured), (CusparseStatus::SUCCESS, sparse));
         }
     }
 
     #[test]
     fn a_selection_remembers_its_configuration_and_refuses_its_limit() {
         let (handle, mut chosen) = (In::to(&HANDLE), NO_SELECTION);
-        let product = Matmul {
-            mark: MATMUL,
-            structured: structured(64, 64, 2),
-        };
-        let status =
-            cusparseLtMatmulAlgSelectionInit(handle, Out::to(&mut chosen), In::to(&product), 0);
+        let product = Matmul { mark: MATMUL, structured: structured(64, 64, 2) };
+        let status = cusparseLtMatmulAlgSelectionInit(handle, Out::to(&mut chosen), In::to(&product), 0);
         assert_eq!(status, CusparseStatus::SUCCESS);
         let set = |chosen: &mut Selection, attribute| {
             cusparseLtMatmulAlgSetAttribute(handle, Out::to(chosen), attribute, In::to(&5), 4)
@@ -382,8 +318,7 @@ mod tests {
         assert_eq!(set(&mut chosen, MAX_ID), CusparseStatus::INVALID);
         assert_eq!(set(&mut chosen, 6), CusparseStatus::INVALID);
         let mut value = -1;
-        let status =
-            cusparseLtMatmulAlgGetAttribute(handle, In::to(&chosen), 0, Out::to(&mut value), 4);
+        let status = cusparseLtMatmulAlgGetAttribute(handle, In::to(&chosen), 0, Out::to(&mut value), 4);
         assert_eq!((status, value), (CusparseStatus::SUCCESS, 5));
     }
 
@@ -391,13 +326,7 @@ mod tests {
     fn objects_that_were_never_initialised_are_refused() {
         let mut bytes = 7;
         let (handle, room) = (In::to(&HANDLE), Out::to(&mut bytes));
-        assert_eq!(
-            cusparseLtMatmulGetWorkspace(handle, In::to(&NO_PRODUCT), room),
-            CusparseStatus::INVALID
-        );
-        assert_eq!(
-            cusparseLtMatDescriptorDestroy(In::to(&NOTHING)),
-            CusparseStatus::INVALID
-        );
+        assert_eq!(cusparseLtMatmulGetWorkspace(handle, In::to(&NO_PRODUCT), room), CusparseStatus::INVALID);
+        assert_eq!(cusparseLtMatDescriptorDestroy(In::to(&NOTHING)), CusparseStatus::INVALID);
     }
 }

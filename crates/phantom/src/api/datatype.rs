@@ -21,14 +21,7 @@ mod tests {
     fn element_sizes_are_those_of_the_types() {
         let half = 2;
         let (single, double, complex_single, complex_double, bfloat16) = (0, 1, 4, 5, 14);
-        let cases = [
-            (half, 2),
-            (bfloat16, 2),
-            (single, 4),
-            (double, 8),
-            (complex_single, 8),
-            (complex_double, 16),
-        ];
+        let cases = [(half, 2), (bfloat16, 2), (single, 4), (double, 8), (complex_single, 8), (complex_double, 16)];
         for (data_type, size) in cases {
             assert_eq!(bytes(data_type), Some(size), "cudaDataType {data_type}");
         }

@@ -2,7 +2,16 @@
 
 pub mod cublas;
 pub mod cublaslt;
+pub mod cudnn;
+pub mod cufft;
+pub mod cufile;
+pub mod curand;
+pub mod cusolver;
+pub mod cusparse;
+pub mod cusparselt;
 pub mod datatype;
 pub mod driver;
+pub mod nccl;
 pub mod nvml;
+pub mod nvshmem;
 pub mod runtime;

@@ -1,7 +1,6 @@
 //! Functions of cuDNN that the phantom lacks: each fails by name.
 //!
-//! Made from the exports of libcudnn.so.9 and its sublibraries in nvidia-cudnn-cu13 9.19 (`nm -D --defined-only`, names
-//! `cudnn[A-Z]*`), less what `api/cudnn` exports; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcudnn.so.9, libcudnn_adv.so.9, libcudnn_cnn.so.9, libcudnn_graph.so.9, libcudnn_ops.so.9; do not edit by hand.
 
 use crate::api::cudnn::CudnnStatus;
 use crate::boundary::absent;

@@ -243,6 +243,7 @@ absent! { DriverStatus;
     cuMemPoolImportFromShareableHandle
     cuMemPoolImportPointer
     cuMemPoolSetAttribute
+    cuMemPrefetchAsync_ptsz
     cuMemPrefetchBatchAsync
     cuMemRangeGetAttribute
     cuMemRangeGetAttributes
@@ -257,6 +258,7 @@ absent! { DriverStatus;
     cuMemcpy3DAsync
     cuMemcpy3DAsync_v2
     cuMemcpy3DBatchAsync
+    cuMemcpy3DBatchAsync_ptsz
     cuMemcpy3DBatchAsync_v2
     cuMemcpy3DPeer
     cuMemcpy3DPeerAsync
@@ -270,6 +272,7 @@ absent! { DriverStatus;
     cuMemcpyAtoHAsync_v2
     cuMemcpyAtoH_v2
     cuMemcpyBatchAsync
+    cuMemcpyBatchAsync_ptsz
     cuMemcpyBatchAsync_v2
     cuMemcpyDtoA
     cuMemcpyDtoA_v2
@@ -322,24 +325,33 @@ absent! { DriverStatus;
     cuStreamAddCallback
     cuStreamAttachMemAsync
     cuStreamBatchMemOp
+    cuStreamBatchMemOp_ptsz
     cuStreamBatchMemOp_v2
     cuStreamBeginCapture
     cuStreamBeginCaptureToGraph
+    cuStreamBeginCapture_ptsz
     cuStreamCopyAttributes
     cuStreamDestroy
     cuStreamGetAttribute
     cuStreamGetCaptureInfo
+    cuStreamGetCaptureInfo_ptsz
     cuStreamGetCaptureInfo_v2
+    cuStreamGetCaptureInfo_v2_ptsz
     cuStreamGetCaptureInfo_v3
     cuStreamGetCtx_v2
     cuStreamGetGreenCtx
     cuStreamSetAttribute
     cuStreamUpdateCaptureDependencies
+    cuStreamUpdateCaptureDependencies_ptsz
     cuStreamUpdateCaptureDependencies_v2
     cuStreamWaitValue32
+    cuStreamWaitValue32_ptsz
     cuStreamWaitValue64
+    cuStreamWaitValue64_ptsz
     cuStreamWriteValue32
+    cuStreamWriteValue32_ptsz
     cuStreamWriteValue64
+    cuStreamWriteValue64_ptsz
     cuSurfObjectCreate
     cuSurfObjectDestroy
     cuSurfObjectGetResourceDesc

@@ -65,29 +65,19 @@ pub struct Allocations {
 impl Allocations {
     /// What is in the program's hands right after `event`, in the order it was handed out.
     pub fn live_after(&self, event: EventIndex) -> impl Iterator<Item = &Lifetime> {
-        let begun = self
-            .list
-            .partition_point(|lifetime| lifetime.allocation.event <= event);
-        self.list[..begun]
-            .iter()
-            .filter(move |lifetime| lifetime.is_live_after(event))
+        let begun = self.list.partition_point(|lifetime| lifetime.allocation.event <= event);
+        self.list[..begun].iter().filter(move |lifetime| lifetime.is_live_after(event))
     }
 
     /// The bytes allocated right after `event`: the sum of the blocks that are live then.
     pub fn allocated_after(&self, event: EventIndex) -> Bytes {
-        self.live_after(event)
-            .map(|lifetime| lifetime.allocation.block)
-            .sum()
+        self.live_after(event).map(|lifetime| lifetime.allocation.block).sum()
     }
 }
 
 /// Walks the history of one device once.
 pub fn allocations(trace: &[Event], settings: &Settings) -> Allocations {
-    let mut walk = Walk {
-        occupancy: Occupancy::new(settings),
-        open: HashMap::new(),
-        found: Allocations::default(),
-    };
+    let mut walk = Walk { occupancy: Occupancy::new(settings), open: HashMap::new(), found: Allocations::default() };
     for (index, event) in (0..).map(EventIndex).zip(trace) {
         walk.step(index, event);
     }
@@ -122,11 +112,7 @@ impl Walk {
                 self.end(index, allocation);
             }
             Change::Reserved(_) => {
-                Peak::raise(
-                    &mut self.found.reserved_peak,
-                    index,
-                    self.occupancy.reserved(),
-                );
+                Peak::raise(&mut self.found.reserved_peak, index, self.occupancy.reserved());
             }
             Change::Released(_) | Change::Unknown | Change::Nothing => {}
         }
@@ -134,16 +120,8 @@ impl Walk {
 
     fn begin(&mut self, index: EventIndex, allocation: Allocation) {
         self.open.insert(index, self.found.list.len());
-        self.found.list.push(Lifetime {
-            allocation,
-            free_requested: None,
-            free_completed: None,
-        });
-        Peak::raise(
-            &mut self.found.allocated_peak,
-            index,
-            self.occupancy.allocated(),
-        );
+        self.found.list.push(Lifetime { allocation, free_requested: None, free_completed: None });
+        Peak::raise(&mut self.found.allocated_peak, index, self.occupancy.allocated());
     }
 
     fn end(&mut self, index: EventIndex, allocation: Allocation) {
@@ -155,11 +133,7 @@ impl Walk {
     }
 
     fn update(&mut self, allocation: Allocation, change: impl FnOnce(&mut Lifetime)) {
-        if let Some(lifetime) = self
-            .open
-            .get(&allocation.event)
-            .and_then(|&at| self.found.list.get_mut(at))
-        {
+        if let Some(lifetime) = self.open.get(&allocation.event).and_then(|&at| self.found.list.get_mut(at)) {
             change(lifetime);
         }
     }

@@ -29,32 +29,21 @@ impl Reserved {
 
     /// The end of the range that holds `address`.
     pub(super) fn end_of(&self, address: Address) -> Option<u64> {
-        self.range_at(address.0)
-            .map(|(start, range)| start + range.size)
+        self.range_at(address.0).map(|(start, range)| start + range.size)
     }
 
     /// Adds what a segment_alloc or segment_map event says; gives back the range in its way, if there is one.
     pub(super) fn add(&mut self, event: &Event) -> Result<(), Address> {
         let (start, size) = (event.address.0, event.size.0);
         let end = start.saturating_add(size);
-        if let Some((&other, _)) = self
-            .ranges
-            .range(..end)
-            .next_back()
-            .filter(|(other, range)| **other + range.size > start)
+        if let Some((&other, _)) =
+            self.ranges.range(..end).next_back().filter(|(other, range)| **other + range.size > start)
         {
             return Err(Address(other));
         }
         if end > start {
             let expandable = event.action == Action::SegmentMap;
-            self.ranges.insert(
-                start,
-                Range {
-                    size: end - start,
-                    stream: event.stream,
-                    expandable,
-                },
-            );
+            self.ranges.insert(start, Range { size: end - start, stream: event.stream, expandable });
             self.total += Bytes(end - start);
             self.join(start);
             self.join_before(start);
@@ -64,14 +53,8 @@ impl Reserved {
 
     /// Takes out what a segment_free or segment_unmap event says; false where nothing known holds it.
     pub(super) fn remove(&mut self, event: &Event) -> bool {
-        let (start, end) = (
-            event.address.0,
-            event.address.0.saturating_add(event.size.0),
-        );
-        let Some((first, range)) = self
-            .range_at(start)
-            .filter(|(first, range)| first + range.size >= end)
-        else {
+        let (start, end) = (event.address.0, event.address.0.saturating_add(event.size.0));
+        let Some((first, range)) = self.range_at(start).filter(|(first, range)| first + range.size >= end) else {
             return false;
         };
         self.ranges.remove(&first);
@@ -83,13 +66,7 @@ impl Reserved {
 
     fn insert_part(&mut self, start: u64, end: u64, of: Range) {
         if end > start {
-            self.ranges.insert(
-                start,
-                Range {
-                    size: end - start,
-                    ..of
-                },
-            );
+            self.ranges.insert(start, Range { size: end - start, ..of });
         }
     }
 
@@ -109,13 +86,7 @@ impl Reserved {
         };
         if range.expandable && next.expandable && range.stream == next.stream {
             self.ranges.remove(&next_start);
-            self.ranges.insert(
-                start,
-                Range {
-                    size: range.size + next.size,
-                    ..range
-                },
-            );
+            self.ranges.insert(start, Range { size: range.size + next.size, ..range });
         }
     }
 

@@ -35,11 +35,7 @@ impl SizeRules {
             divisions[interval(boundary_mib.saturating_mul(1 << 20))] = n;
         }
         let max_split = settings.max_split_size.map_or(u64::MAX, |size| size.0);
-        SizeRules {
-            divisions,
-            max_split,
-            expandable: settings.expandable_segments,
-        }
+        SizeRules { divisions, max_split, expandable: settings.expandable_segments }
     }
 
     /// A mapped range was seen: the program runs with expandable segments, whatever the settings said.
@@ -63,11 +59,7 @@ impl SizeRules {
     /// The block that a request gets out of a free block of `free` bytes; the free block is at least `requested` long.
     pub(super) fn block(&self, requested: Bytes, free: Bytes) -> Bytes {
         let rounded = self.rounded(requested);
-        if free > rounded && self.splits(rounded, free - rounded) {
-            rounded
-        } else {
-            free
-        }
+        if free > rounded && self.splits(rounded, free - rounded) { rounded } else { free }
     }
 
     fn splits(&self, rounded: Bytes, rest: Bytes) -> bool {
@@ -80,11 +72,7 @@ impl SizeRules {
 
 /// The size class that serves a rounded request.
 fn kind(rounded: Bytes) -> SegmentKind {
-    if rounded.0 <= LARGEST_SMALL {
-        SegmentKind::Small
-    } else {
-        SegmentKind::Large
-    }
+    if rounded.0 <= LARGEST_SMALL { SegmentKind::Small } else { SegmentKind::Large }
 }
 
 /// Interval `i` covers sizes from 2^(20+i) to 2^(21+i); the first and the last take what lies outside.
@@ -130,18 +118,14 @@ mod tests {
             (&plain, 513, 1024),
             (&plain, 1 << 20, 1 << 20),
             (&plain, u64::MAX, u64::MAX),
-            (&quarters, 2048, 2048), // not above 512 bytes a division
-            (&quarters, 2049, 2560), // steps of 2048 / 4
+            (&quarters, 2048, 2048),               // not above 512 bytes a division
+            (&quarters, 2049, 2560),               // steps of 2048 / 4
             (&quarters, (1 << 20) + 1, 1_310_720), // steps of 256 KiB
-            (&quarters, 3 << 20, 3 << 20), // on a step
+            (&quarters, 3 << 20, 3 << 20),         // on a step
             (&quarters, (4 << 20) + 1, 4_194_816), // no entry for this interval
         ];
         for (rules, requested, expected) in cases {
-            assert_eq!(
-                rules.rounded(Bytes(requested)),
-                Bytes(expected),
-                "{requested} B"
-            );
+            assert_eq!(rules.rounded(Bytes(requested)), Bytes(expected), "{requested} B");
         }
     }
 
@@ -162,11 +146,7 @@ mod tests {
             (&capped, 8 * MIB, 20 * MIB, 20 * MIB),
         ];
         for (rules, requested, free, expected) in cases {
-            assert_eq!(
-                rules.block(Bytes(requested), Bytes(free)),
-                Bytes(expected),
-                "{requested} of {free} B"
-            );
+            assert_eq!(rules.block(Bytes(requested), Bytes(free)), Bytes(expected), "{requested} of {free} B");
         }
     }
 }

@@ -27,9 +27,7 @@ pub enum PickleErrorKind {
     #[error("{0:#04x} is not a pickle instruction")]
     UnknownOpcode(u8),
     /// Plain data does not need this instruction.
-    #[error(
-        "{opcode} is refused: it would import, build or call something, and only plain data is read"
-    )]
+    #[error("{opcode} is refused: it would import, build or call something, and only plain data is read")]
     Refused {
         /// Its name in Python's `pickletools`.
         opcode: &'static str,

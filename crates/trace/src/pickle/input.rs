@@ -31,20 +31,14 @@ impl<'a> Input<'a> {
 
     pub(super) fn array<const N: usize>(&mut self) -> Step<[u8; N]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let (&bytes, _) = rest
-            .split_first_chunk()
-            .ok_or_else(|| self.truncated(N as u64))?;
+        let (&bytes, _) = rest.split_first_chunk().ok_or_else(|| self.truncated(N as u64))?;
         self.at += N;
         Ok(bytes)
     }
 
     pub(super) fn take(&mut self, length: u64) -> Step<&'a [u8]> {
-        let end = usize::try_from(length)
-            .ok()
-            .and_then(|length| self.at.checked_add(length));
-        let taken = end
-            .and_then(|end| self.bytes.get(self.at..end))
-            .ok_or_else(|| self.truncated(length))?;
+        let end = usize::try_from(length).ok().and_then(|length| self.at.checked_add(length));
+        let taken = end.and_then(|end| self.bytes.get(self.at..end)).ok_or_else(|| self.truncated(length))?;
         self.at += taken.len();
         Ok(taken)
     }
@@ -52,10 +46,8 @@ impl<'a> Input<'a> {
     /// The text up to the end of the line, which is skipped.
     pub(super) fn line(&mut self) -> Step<&'a [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let length = rest
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .ok_or_else(|| self.truncated(rest.len() as u64 + 1))?;
+        let length =
+            rest.iter().position(|&byte| byte == b'\n').ok_or_else(|| self.truncated(rest.len() as u64 + 1))?;
         self.at += length + 1;
         Ok(&rest[..length])
     }
@@ -63,18 +55,11 @@ impl<'a> Input<'a> {
     /// An error unless so many bytes are left.
     pub(super) fn expect(&self, length: u64) -> Step<()> {
         let left = self.bytes.len().saturating_sub(self.at);
-        if length > left as u64 {
-            Err(self.truncated(length))
-        } else {
-            Ok(())
-        }
+        if length > left as u64 { Err(self.truncated(length)) } else { Ok(()) }
     }
 
     fn truncated(&self, needed: u64) -> PickleErrorKind {
-        PickleErrorKind::Truncated {
-            needed,
-            left: self.bytes.len().saturating_sub(self.at),
-        }
+        PickleErrorKind::Truncated { needed, left: self.bytes.len().saturating_sub(self.at) }
     }
 
     pub(super) fn length_u8(&mut self) -> Step<u64> {

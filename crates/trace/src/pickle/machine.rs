@@ -36,10 +36,7 @@ pub(super) fn run(input: &[u8]) -> Result<Document<'_>, PickleError> {
         match machine.step() {
             Ok(None) => {}
             Ok(Some(root)) => {
-                return Ok(Document {
-                    root,
-                    ..machine.document
-                });
+                return Ok(Document { root, ..machine.document });
             }
             Err(kind) => return Err(kind.at(machine.offset)),
         }
@@ -53,19 +50,14 @@ fn number(position: usize) -> u32 {
 
 fn rejection(opcode: u8) -> PickleErrorKind {
     let refused = opcode::refused(opcode);
-    refused.map_or(PickleErrorKind::UnknownOpcode(opcode), |opcode| {
-        PickleErrorKind::Refused { opcode }
-    })
+    refused.map_or(PickleErrorKind::UnknownOpcode(opcode), |opcode| PickleErrorKind::Refused { opcode })
 }
 
 impl<'a> Machine<'a> {
     fn new(input: &'a [u8]) -> Machine<'a> {
         let constants = [Node::None, Node::Bool(false), Node::Bool(true)];
         let document = Document {
-            nodes: constants
-                .into_iter()
-                .chain((0..=255).map(Node::Int))
-                .collect(),
+            nodes: constants.into_iter().chain((0..=255).map(Node::Int)).collect(),
             strings: Vec::new(),
             bytes: Vec::new(),
             wide: Vec::new(),
@@ -74,15 +66,7 @@ impl<'a> Machine<'a> {
             root: NONE,
         };
         let (stack, marks, memo) = (Vec::new(), Vec::new(), Vec::new());
-        Machine {
-            input: Input::new(input),
-            offset: 0,
-            stack,
-            marks,
-            memo,
-            memoized: 0,
-            document,
-        }
+        Machine { input: Input::new(input), offset: 0, stack, marks, memo, memoized: 0, document }
     }
 
     /// Runs one instruction; gives the result of the pickle when that was the last one.
@@ -132,32 +116,12 @@ impl<'a> Machine<'a> {
             opcode::SETITEM => self.set_item()?,
             opcode::SETITEMS => self.set_items()?,
             opcode::MEMOIZE => self.memoize(self.memoized as u64)?,
-            opcode::BINPUT => self
-                .input
-                .u8()
-                .and_then(|index| self.memoize(index.into()))?,
-            opcode::LONG_BINPUT => self
-                .input
-                .length_u32()
-                .and_then(|index| self.memoize(index))?,
-            opcode::PUT => self
-                .input
-                .line()
-                .and_then(text::number)
-                .and_then(|index| self.memoize(index))?,
-            opcode::BINGET => self
-                .input
-                .u8()
-                .and_then(|index| self.recall(index.into()))?,
-            opcode::LONG_BINGET => self
-                .input
-                .length_u32()
-                .and_then(|index| self.recall(index))?,
-            opcode::GET => self
-                .input
-                .line()
-                .and_then(text::number)
-                .and_then(|index| self.recall(index))?,
+            opcode::BINPUT => self.input.u8().and_then(|index| self.memoize(index.into()))?,
+            opcode::LONG_BINPUT => self.input.length_u32().and_then(|index| self.memoize(index))?,
+            opcode::PUT => self.input.line().and_then(text::number).and_then(|index| self.memoize(index))?,
+            opcode::BINGET => self.input.u8().and_then(|index| self.recall(index.into()))?,
+            opcode::LONG_BINGET => self.input.length_u32().and_then(|index| self.recall(index))?,
+            opcode::GET => self.input.line().and_then(text::number).and_then(|index| self.recall(index))?,
             other => return Err(rejection(other)),
         }
         Ok(None)
@@ -204,11 +168,7 @@ impl<'a> Machine<'a> {
 
     /// The height of the stack below its last `count` values.
     fn reach(&self, count: usize) -> Step<usize> {
-        let start = self
-            .stack
-            .len()
-            .checked_sub(count)
-            .filter(|&start| start >= self.floor());
+        let start = self.stack.len().checked_sub(count).filter(|&start| start >= self.floor());
         start.ok_or(PickleErrorKind::StackEmpty)
     }
 
@@ -227,10 +187,8 @@ impl<'a> Machine<'a> {
 
     fn memoize(&mut self, index: u64) -> Step {
         let top = self.top()?;
-        let at = usize::try_from(index)
-            .ok()
-            .filter(|&at| at < self.input.len())
-            .ok_or(PickleErrorKind::MemoIndex(index))?;
+        let at =
+            usize::try_from(index).ok().filter(|&at| at < self.input.len()).ok_or(PickleErrorKind::MemoIndex(index))?;
         if at >= self.memo.len() {
             self.memo.resize(at + 1, None);
         }
@@ -240,11 +198,8 @@ impl<'a> Machine<'a> {
     }
 
     fn recall(&mut self, index: u64) -> Step {
-        let entry = usize::try_from(index)
-            .ok()
-            .and_then(|at| self.memo.get(at).copied().flatten());
-        self.stack
-            .push(entry.ok_or(PickleErrorKind::MemoMissing(index))?);
+        let entry = usize::try_from(index).ok().and_then(|at| self.memo.get(at).copied().flatten());
+        self.stack.push(entry.ok_or(PickleErrorKind::MemoMissing(index))?);
         Ok(())
     }
 }

@@ -31,11 +31,7 @@ pub(super) fn check(document: &Document<'_>, limit: u16) -> Result<(), PickleErr
                     return Err(PickleErrorKind::Cyclic.at(offset));
                 }
                 top.height = top.height.max(height);
-                let deeper = if height == 0 {
-                    heights.enter(document, item)
-                } else {
-                    None
-                };
+                let deeper = if height == 0 { heights.enter(document, item) } else { None };
                 open.extend(deeper);
                 if open.len() > usize::from(limit) {
                     return Err(PickleErrorKind::TooDeep { limit }.at(offset));
@@ -61,12 +57,7 @@ fn next_item(document: &Document<'_>, open: &mut Open) -> Option<(NodeId, usize)
 }
 
 /// All items of the innermost container were seen.
-fn leave(
-    document: &Document<'_>,
-    heights: &mut Heights,
-    open: &mut Vec<Open>,
-    limit: u16,
-) -> Result<(), PickleError> {
+fn leave(document: &Document<'_>, heights: &mut Heights, open: &mut Vec<Open>, limit: u16) -> Result<(), PickleError> {
     let Some(done) = open.pop() else {
         return Ok(());
     };
@@ -76,13 +67,8 @@ fn leave(
         parent.height = parent.height.max(height);
     }
     if height > limit {
-        let first = document
-            .node(done.id)
-            .chain()
-            .and_then(|chain| document.extent(chain.first));
-        return Err(
-            PickleErrorKind::TooDeep { limit }.at(first.map_or(0, |extent| extent.offset as usize))
-        );
+        let first = document.node(done.id).chain().and_then(|chain| document.extent(chain.first));
+        return Err(PickleErrorKind::TooDeep { limit }.at(first.map_or(0, |extent| extent.offset as usize)));
     }
     Ok(())
 }
@@ -100,16 +86,8 @@ impl Heights {
 
     /// Opens a container that has items; `None` for every other value, which has no height worth keeping.
     fn enter(&mut self, document: &Document<'_>, id: NodeId) -> Option<Open> {
-        let chain = document
-            .node(id)
-            .chain()
-            .filter(|chain| chain.first != Extent::NONE)?;
+        let chain = document.node(id).chain().filter(|chain| chain.first != Extent::NONE)?;
         self.set(id, OPEN);
-        Some(Open {
-            id,
-            extent: chain.first,
-            at: 0,
-            height: 0,
-        })
+        Some(Open { id, extent: chain.first, at: 0, height: 0 })
     }
 }

@@ -24,9 +24,7 @@ pub(super) fn raw_unicode_escape(line: &[u8]) -> Cow<'_, str> {
 /// The argument of `STRING`: what Python 2 showed as `repr` of a string.
 pub(super) fn quoted(line: &[u8]) -> Result<Cow<'_, str>, PickleErrorKind> {
     let line = line.trim_ascii_end();
-    let inner = [b'\'', b'"']
-        .iter()
-        .find_map(|&quote| line.strip_prefix(&[quote])?.strip_suffix(&[quote]));
+    let inner = [b'\'', b'"'].iter().find_map(|&quote| line.strip_prefix(&[quote])?.strip_suffix(&[quote]));
     let inner = inner.ok_or(PickleErrorKind::BadQuotes)?;
     Ok(Cow::Owned(unescape(inner, |kind| match kind {
         b'x' => Some(Escape::Hex(2)),
@@ -49,17 +47,10 @@ enum Escape {
 fn unescape(mut rest: &[u8], known: impl Fn(u8) -> Option<Escape>) -> String {
     let mut text = String::with_capacity(rest.len());
     while let Some((&byte, after)) = rest.split_first() {
-        let escape = if byte == b'\\' {
-            after.first().and_then(|&kind| known(kind))
-        } else {
-            None
-        };
+        let escape = if byte == b'\\' { after.first().and_then(|&kind| known(kind)) } else { None };
         let taken = match escape {
             Some(Escape::Is(c)) => Some((c, 2)),
-            Some(Escape::Hex(digits)) => after
-                .get(1..=digits)
-                .and_then(code_point)
-                .map(|c| (c, 2 + digits)),
+            Some(Escape::Hex(digits)) => after.get(1..=digits).and_then(code_point).map(|c| (c, 2 + digits)),
             None => None,
         };
         let (c, length) = taken.unwrap_or((char::from(byte), 1));
@@ -77,17 +68,14 @@ fn code_point(digits: &[u8]) -> Option<char> {
 /// The argument of `INT`, `LONG`, `FLOAT`, `GET` or `PUT`.
 pub(super) fn number<T: std::str::FromStr>(line: &[u8]) -> Result<T, PickleErrorKind> {
     let text = utf8(line.trim_ascii());
-    text.parse()
-        .map_err(|_| PickleErrorKind::BadNumber(text.chars().take(40).collect()))
+    text.parse().map_err(|_| PickleErrorKind::BadNumber(text.chars().take(40).collect()))
 }
 
 /// A little-endian integer in two's complement, as `LONG1` and `LONG4` have it.
 pub(super) fn long(bytes: &[u8]) -> Result<i128, PickleErrorKind> {
     let negative = bytes.last().is_some_and(|&top| top >= 0x80);
     let mut wide = if negative { [0xff; 16] } else { [0; 16] };
-    let low = wide
-        .get_mut(..bytes.len())
-        .ok_or(PickleErrorKind::IntTooLarge { bytes: bytes.len() })?;
+    let low = wide.get_mut(..bytes.len()).ok_or(PickleErrorKind::IntTooLarge { bytes: bytes.len() })?;
     low.copy_from_slice(bytes);
     Ok(i128::from_le_bytes(wide))
 }

@@ -62,10 +62,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    pub(super) const EMPTY: Chain = Chain {
-        first: Extent::NONE,
-        last: Extent::NONE,
-    };
+    pub(super) const EMPTY: Chain = Chain { first: Extent::NONE, last: Extent::NONE };
 }
 
 /// A run of `items` that one instruction put into a container.
@@ -97,10 +94,7 @@ pub struct Document<'a> {
 impl Document<'_> {
     /// The value that the pickle is of.
     pub fn root(&self) -> Value<'_> {
-        Value {
-            document: self,
-            id: self.root,
-        }
+        Value { document: self, id: self.root }
     }
 
     /// The number of items in all containers together, shared ones counted once: what a linear walk visits.
@@ -110,9 +104,7 @@ impl Document<'_> {
 
     /// A table with a place for every value of the document.
     pub fn table(&self) -> NodeTable {
-        NodeTable {
-            numbers: vec![0; self.nodes.len()],
-        }
+        NodeTable { numbers: vec![0; self.nodes.len()] }
     }
 
     pub(super) fn node(&self, id: NodeId) -> Node {
@@ -124,11 +116,7 @@ impl Document<'_> {
     }
 
     fn items_of(&self, chain: Chain) -> Items<'_> {
-        Items {
-            document: self,
-            here: [].iter(),
-            next: chain.first,
-        }
+        Items { document: self, here: [].iter(), next: chain.first }
     }
 }
 
@@ -175,19 +163,13 @@ impl<'d> Value<'d> {
             Node::None => Data::None,
             Node::Bool(value) => Data::Bool(value),
             Node::Int(value) => Data::Int(value.into()),
-            Node::Wide(at) => {
-                Data::Int(document.wide.get(at as usize).copied().unwrap_or_default())
-            }
+            Node::Wide(at) => Data::Int(document.wide.get(at as usize).copied().unwrap_or_default()),
             Node::Float(value) => Data::Float(value),
             Node::Str(at) => Data::Str(document.strings.get(at as usize).map_or("", Cow::as_ref)),
-            Node::Bytes(at) => {
-                Data::Bytes(document.bytes.get(at as usize).copied().unwrap_or_default())
-            }
+            Node::Bytes(at) => Data::Bytes(document.bytes.get(at as usize).copied().unwrap_or_default()),
             Node::List(chain) => Data::List(document.items_of(chain)),
             Node::Tuple(chain) => Data::Tuple(document.items_of(chain)),
-            Node::Dict(chain) => Data::Dict(Entries {
-                items: document.items_of(chain),
-            }),
+            Node::Dict(chain) => Data::Dict(Entries { items: document.items_of(chain) }),
         }
     }
 
@@ -207,11 +189,7 @@ impl<'d> Value<'d> {
 
     /// The string, where it is one.
     pub fn as_str(self) -> Option<&'d str> {
-        if let Data::Str(text) = self.data() {
-            Some(text)
-        } else {
-            None
-        }
+        if let Data::Str(text) = self.data() { Some(text) } else { None }
     }
 
     /// The items, where it is a list or a tuple.
@@ -224,19 +202,12 @@ impl<'d> Value<'d> {
 
     /// The entries, where it is a dict.
     pub fn entries(self) -> Option<Entries<'d>> {
-        if let Data::Dict(entries) = self.data() {
-            Some(entries)
-        } else {
-            None
-        }
+        if let Data::Dict(entries) = self.data() { Some(entries) } else { None }
     }
 
     /// The value under the string `key`, where this is a dict that has it. Of two the later, as in Python.
     pub fn get(self, key: &str) -> Option<Value<'d>> {
-        let (_, value) = self
-            .entries()?
-            .filter(|(k, _)| k.as_str() == Some(key))
-            .last()?;
+        let (_, value) = self.entries()?.filter(|(k, _)| k.as_str() == Some(key)).last()?;
         Some(value)
     }
 }
@@ -255,18 +226,11 @@ impl<'d> Iterator for Items<'d> {
     fn next(&mut self) -> Option<Value<'d>> {
         loop {
             if let Some(&id) = self.here.next() {
-                return Some(Value {
-                    document: self.document,
-                    id,
-                });
+                return Some(Value { document: self.document, id });
             }
             let extent = self.document.extent(self.next)?;
             self.next = extent.next;
-            self.here = self
-                .document
-                .items
-                .get(extent.start as usize..extent.end as usize)?
-                .iter();
+            self.here = self.document.items.get(extent.start as usize..extent.end as usize)?.iter();
         }
     }
 }

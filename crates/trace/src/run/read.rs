@@ -36,10 +36,7 @@ pub enum LaunchError {
     #[error("run.json: {0}")]
     Json(#[from] serde_json::Error),
     /// A version of oomph wrote it whose format this one does not know.
-    #[error(
-        "run.json has format {found}; this oomph reads format {}",
-        Launch::FORMAT
-    )]
+    #[error("run.json has format {found}; this oomph reads format {}", Launch::FORMAT)]
     Format {
         /// The format it states.
         found: u64,
@@ -85,10 +82,7 @@ fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[&str]) -> Result<Option<
     match serde_json::from_slice(line) {
         Ok(record) => Ok(Some(record)),
         Err(_) if !line.ends_with(b"\n") => Err(ProblemKind::Cut),
-        Err(error) => {
-            Err(unknown_kind(line, kinds)
-                .unwrap_or_else(|| ProblemKind::Malformed(error.to_string())))
-        }
+        Err(error) => Err(unknown_kind(line, kinds).unwrap_or_else(|| ProblemKind::Malformed(error.to_string()))),
     }
 }
 
@@ -107,18 +101,9 @@ mod tests {
     #[test]
     fn the_list_of_kinds_is_the_one_that_serde_knows() {
         fn check<T: DeserializeOwned + std::fmt::Debug>(kinds: &[&str]) {
-            let message = serde_json::from_str::<T>(r#"{"kind": "?"}"#)
-                .unwrap_err()
-                .to_string();
-            let listed = kinds
-                .iter()
-                .map(|kind| format!("`{kind}`"))
-                .collect::<Vec<_>>()
-                .join(", ");
-            assert!(
-                message.contains(&format!("expected one of {listed} at line")),
-                "{message}"
-            );
+            let message = serde_json::from_str::<T>(r#"{"kind": "?"}"#).unwrap_err().to_string();
+            let listed = kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ");
+            assert!(message.contains(&format!("expected one of {listed} at line")), "{message}");
         }
         check::<Record>(Record::KINDS);
         check::<PhantomRecord>(PhantomRecord::KINDS);
@@ -132,51 +117,26 @@ mod tests {
         let check = |text: &str, count: usize, problems: &[&str]| {
             let (records, found) = read_phantom_records(text.as_bytes());
             assert_eq!(records.len(), count, "{text}");
-            assert_eq!(
-                found.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                problems,
-                "{text}"
-            );
+            assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), problems, "{text}");
         };
         let unknown = |line| format!("line {line}: a record of the unknown kind `telepathy`");
         check("", 0, &[]);
         check(&format!("{memory}\n{missing}\n"), 2, &[]);
         check(&format!("{memory}\n\n{missing}"), 2, &[]);
-        check(
-            &format!("{memory}\n{}", &missing[..20]),
-            1,
-            &["line 2: the file ends in the middle of a record"],
-        );
+        check(&format!("{memory}\n{}", &missing[..20]), 1, &["line 2: the file ends in the middle of a record"]);
         check(&format!("{telepathy}\n{memory}\n"), 1, &[&unknown(1)]);
-        check(
-            &format!("{memory}\n{telepathy}\n{memory}\n"),
-            2,
-            &[&unknown(2)],
-        );
+        check(&format!("{memory}\n{telepathy}\n{memory}\n"), 2, &[&unknown(2)]);
     }
 
     #[test]
     fn a_line_that_is_no_record_says_what_is_wrong() {
-        let (records, problems) = read_records(
-            b"not json\n{\"kind\":\"value_read\",\"file\":\"a.py\",\"line\":3}\n\xff\n",
-        );
+        let (records, problems) =
+            read_records(b"not json\n{\"kind\":\"value_read\",\"file\":\"a.py\",\"line\":3}\n\xff\n");
         assert_eq!(records, []);
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        assert!(
-            texts[0].starts_with("line 1: not a record: expected ident"),
-            "{}",
-            texts[0]
-        );
-        assert!(
-            texts[1].starts_with("line 2: not a record: missing field `count`"),
-            "{}",
-            texts[1]
-        );
-        assert!(
-            texts[2].starts_with("line 3: not a record: expected value"),
-            "{}",
-            texts[2]
-        );
+        assert!(texts[0].starts_with("line 1: not a record: expected ident"), "{}", texts[0]);
+        assert!(texts[1].starts_with("line 2: not a record: missing field `count`"), "{}", texts[1]);
+        assert!(texts[2].starts_with("line 3: not a record: expected value"), "{}", texts[2]);
     }
 
     #[test]
@@ -189,22 +149,14 @@ mod tests {
             assert_eq!(records.len(), whole, "{end} bytes");
             let cut = end > whole * line.len();
             assert_eq!(
-                problems
-                    .iter()
-                    .map(|problem| &problem.kind)
-                    .collect::<Vec<_>>(),
+                problems.iter().map(|problem| &problem.kind).collect::<Vec<_>>(),
                 [&ProblemKind::Cut][..usize::from(cut)]
             );
         }
     }
 
     fn launch() -> Launch {
-        let ended = Ended {
-            exit_code: Some(1),
-            signal: None,
-            seconds: 2.5,
-            timed_out: false,
-        };
+        let ended = Ended { exit_code: Some(1), signal: None, seconds: 2.5, timed_out: false };
         Launch {
             format: Launch::FORMAT,
             oomph: "0.1.0".to_owned(),
@@ -223,31 +175,19 @@ mod tests {
     fn a_launch_is_read_as_it_was_written() {
         for ended in [launch().ended, None] {
             let launch = Launch { ended, ..launch() };
-            assert_eq!(
-                read_launch(&serde_json::to_vec(&launch).unwrap()).unwrap(),
-                launch
-            );
+            assert_eq!(read_launch(&serde_json::to_vec(&launch).unwrap()).unwrap(), launch);
         }
     }
 
     #[test]
     fn a_launch_of_another_format_or_damaged_is_an_error() {
         let cases = [
-            (
-                r#"{"format": 2, "anything": true}"#,
-                "run.json has format 2; this oomph reads format 1",
-            ),
+            (r#"{"format": 2, "anything": true}"#, "run.json has format 2; this oomph reads format 1"),
             (r#"{"format": 1}"#, "run.json: missing field `oomph`"),
-            (
-                "{\"format\"",
-                "run.json: EOF while parsing an object at line 1 column 9",
-            ),
+            ("{\"format\"", "run.json: EOF while parsing an object at line 1 column 9"),
         ];
         for (text, message) in cases {
-            assert_eq!(
-                read_launch(text.as_bytes()).unwrap_err().to_string(),
-                message
-            );
+            assert_eq!(read_launch(text.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 }

@@ -57,14 +57,9 @@ impl Reader {
     fn finish(self) -> Snapshot {
         let mut snapshot = self.snapshot;
         snapshot.stacks = self.frames.into_table();
-        snapshot
-            .segments
-            .sort_by_key(|segment| (segment.device, segment.address));
+        snapshot.segments.sort_by_key(|segment| (segment.device, segment.address));
         // Versions without settings (before 2.3) still say what their segments are.
-        snapshot.settings.expandable_segments |= snapshot
-            .segments
-            .iter()
-            .any(|segment| segment.is_expandable);
+        snapshot.settings.expandable_segments |= snapshot.segments.iter().any(|segment| segment.is_expandable);
         snapshot
     }
 
@@ -86,11 +81,7 @@ impl Reader {
                 _ => {}
             }
         }
-        if has_segments {
-            Ok(())
-        } else {
-            Err(WrongValue::missing("segments"))
-        }
+        if has_segments { Ok(()) } else { Err(WrongValue::missing("segments")) }
     }
 
     fn segments(&mut self, list: Value<'_>) -> Result<(), WrongValue> {
@@ -103,10 +94,8 @@ impl Reader {
 
     fn segment(&mut self, value: Value<'_>) -> Result<Segment, WrongValue> {
         self.count()?;
-        let (mut device, mut address, mut total_size, mut kind) =
-            (DeviceIndex(0), None, None, SegmentKind::Large);
-        let (mut stream, mut is_expandable, mut blocks, mut allocated) =
-            (Stream(0), false, None, None);
+        let (mut device, mut address, mut total_size, mut kind) = (DeviceIndex(0), None, None, SegmentKind::Large);
+        let (mut stream, mut is_expandable, mut blocks, mut allocated) = (Stream(0), false, None, None);
         for (key, value) in Fields::of(value)? {
             match key {
                 "device" => device = DeviceIndex(fields::u32(value).within(key)?),
@@ -125,16 +114,7 @@ impl Reader {
         let blocks = blocks.ok_or_else(|| WrongValue::missing("blocks"))?;
         let blocks = self.blocks(blocks, address).within("blocks")?;
         let allocated_size = allocated.unwrap_or_else(|| sum_of_allocated(&blocks));
-        Ok(Segment {
-            device,
-            address,
-            total_size,
-            allocated_size,
-            stream,
-            kind,
-            is_expandable,
-            blocks,
-        })
+        Ok(Segment { device, address, total_size, allocated_size, stream, kind, is_expandable, blocks })
     }
 
     /// The blocks of the segment at `start`. Before 2.1 they do not state their addresses: they follow each other.
@@ -166,21 +146,12 @@ impl Reader {
         }
         let size = size.ok_or_else(|| WrongValue::missing("size"))?;
         let state = state.ok_or_else(|| WrongValue::missing("state"))?;
-        Ok(Block {
-            address,
-            size,
-            requested_size: requested.unwrap_or(size),
-            state,
-            stack,
-        })
+        Ok(Block { address, size, requested_size: requested.unwrap_or(size), state, stack })
     }
 
     /// Up to 2.0 a block has a list of what it was used for, the latest first.
     fn history(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
-        match fields::items(list)?
-            .next()
-            .and_then(|latest| latest.get("frames"))
-        {
+        match fields::items(list)?.next().and_then(|latest| latest.get("frames")) {
             Some(frames) => self.frames.stack(frames).within("frames").within_item(0),
             None => Ok(StackId::EMPTY),
         }
@@ -196,10 +167,7 @@ impl Reader {
 
     fn trace(&mut self, list: Value<'_>) -> Result<Vec<Event>, WrongValue> {
         self.count()?;
-        fields::items(list)?
-            .enumerate()
-            .map(|(index, value)| self.event(value).within_item(index))
-            .collect()
+        fields::items(list)?.enumerate().map(|(index, value)| self.event(value).within_item(index)).collect()
     }
 
     fn event(&mut self, value: Value<'_>) -> Result<Event, WrongValue> {
@@ -220,14 +188,7 @@ impl Reader {
         let action = action.ok_or_else(|| WrongValue::missing("action"))?;
         let address = address.ok_or_else(|| WrongValue::missing("addr"))?;
         let size = size.ok_or_else(|| WrongValue::missing("size"))?;
-        Ok(Event {
-            action,
-            address,
-            size,
-            stream,
-            stack,
-            mark,
-        })
+        Ok(Event { action, address, size, stream, stack, mark })
     }
 
     /// The mark that metadata holds. The agent sets the same text for many events, and torch shares it.
@@ -235,10 +196,7 @@ impl Reader {
         if let Some(&known) = self.mark_of_text.get(&metadata.id()) {
             return known;
         }
-        let mark = metadata
-            .as_str()
-            .and_then(Mark::parse)
-            .map(|mark| self.intern_mark(mark));
+        let mark = metadata.as_str().and_then(Mark::parse).map(|mark| self.intern_mark(mark));
         self.mark_of_text.insert(metadata.id(), mark);
         mark
     }
@@ -258,11 +216,7 @@ impl Reader {
 }
 
 fn sum_of_allocated(blocks: &[Block]) -> Bytes {
-    blocks
-        .iter()
-        .filter(|block| block.state == BlockState::ActiveAllocated)
-        .map(|block| block.size)
-        .sum()
+    blocks.iter().filter(|block| block.state == BlockState::ActiveAllocated).map(|block| block.size).sum()
 }
 
 fn segment_kind(value: Value<'_>) -> Result<SegmentKind, WrongValue> {
@@ -279,10 +233,7 @@ fn block_state(value: Value<'_>) -> Result<BlockState, WrongValue> {
         // The second is what PyTorch's documentation calls it.
         Some("active_pending_free" | "active_awaiting_free") => Ok(BlockState::ActivePendingFree),
         Some("inactive") => Ok(BlockState::Inactive),
-        _ => Err(WrongValue::new(
-            "`active_allocated`, `active_pending_free` or `inactive`",
-            value,
-        )),
+        _ => Err(WrongValue::new("`active_allocated`, `active_pending_free` or `inactive`", value)),
     }
 }
 

@@ -13,13 +13,7 @@ struct Matrix {
 }
 
 /// Copies `columns` runs of `rows` elements. A run of nothing needs no addresses.
-fn matrix(
-    rows: i64,
-    columns: i64,
-    element: i64,
-    from: Matrix,
-    to: Matrix,
-) -> Result<(), CublasStatus> {
+fn matrix(rows: i64, columns: i64, element: i64, from: Matrix, to: Matrix) -> Result<(), CublasStatus> {
     let bad = CublasStatus::INVALID;
     if rows < 0 || columns < 0 || element <= 0 || from.ld < rows || to.ld < rows {
         return Err(bad);
@@ -27,10 +21,7 @@ fn matrix(
     if rows == 0 || columns == 0 {
         return Ok(());
     }
-    let bytes = rows
-        .checked_mul(element)
-        .and_then(|bytes| usize::try_from(bytes).ok())
-        .ok_or(bad)?;
+    let bytes = rows.checked_mul(element).and_then(|bytes| usize::try_from(bytes).ok()).ok_or(bad)?;
     for column in 0..columns {
         let source = start(from, column, element).ok_or(bad)?;
         let target = start(to, column, element).ok_or(bad)?;
@@ -76,10 +67,7 @@ macro_rules! copies {
 }
 
 fn at(address: usize, ld: impl Into<i64>) -> Matrix {
-    Matrix {
-        address,
-        ld: ld.into(),
-    }
+    Matrix { address, ld: ld.into() }
 }
 
 copies! { i32;
@@ -113,11 +101,7 @@ mod tests {
             ((4, 1, 4, 3), CublasStatus::INVALID),
         ];
         for ((rows, columns, element, ld), expected) in cases {
-            assert_eq!(
-                cublasSetMatrix(rows, columns, element, 0, ld, 0, ld),
-                expected,
-                "{rows}x{columns}"
-            );
+            assert_eq!(cublasSetMatrix(rows, columns, element, 0, ld, 0, ld), expected, "{rows}x{columns}");
         }
     }
 

@@ -164,9 +164,7 @@ pub extern "C" fn cublasGetCudartVersion() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasXerbla(routine: In<c_char>, argument: i32) {
     let routine = routine.text().unwrap_or_default();
-    crate::journal::complain(&format!(
-        "argument {argument} of {routine} had an illegal value"
-    ));
+    crate::journal::complain(&format!("argument {argument} of {routine} had an illegal value"));
 }
 
 #[cfg(test)]
@@ -184,23 +182,14 @@ mod tests {
     fn modes_are_what_was_set_and_start_as_the_manual_says() {
         let handle = create();
         let mut mode = -1;
-        assert_eq!(
-            cublasGetPointerMode_v2(handle, Out::to(&mut mode)),
-            CublasStatus::SUCCESS
-        );
+        assert_eq!(cublasGetPointerMode_v2(handle, Out::to(&mut mode)), CublasStatus::SUCCESS);
         assert_eq!(mode, 0);
         assert_eq!(cublasSetMathMode(handle, 3), CublasStatus::SUCCESS);
-        assert_eq!(
-            cublasGetMathMode(handle, Out::to(&mut mode)),
-            CublasStatus::SUCCESS
-        );
+        assert_eq!(cublasGetMathMode(handle, Out::to(&mut mode)), CublasStatus::SUCCESS);
         assert_eq!(mode, 3);
         let mut stream = 0;
         assert_eq!(cublasSetStream_v2(handle, 0x10), CublasStatus::SUCCESS);
-        assert_eq!(
-            cublasGetStream_v2(handle, Out::to(&mut stream)),
-            CublasStatus::SUCCESS
-        );
+        assert_eq!(cublasGetStream_v2(handle, Out::to(&mut stream)), CublasStatus::SUCCESS);
         assert_eq!(stream, 0x10);
         assert_eq!(cublasDestroy_v2(handle), CublasStatus::SUCCESS);
     }
@@ -217,21 +206,12 @@ mod tests {
     #[test]
     fn versions_are_the_headers() {
         let mut value = 0;
-        assert_eq!(
-            cublasGetVersion_v2(std::ptr::null_mut(), Out::to(&mut value)),
-            CublasStatus::SUCCESS
-        );
+        assert_eq!(cublasGetVersion_v2(std::ptr::null_mut(), Out::to(&mut value)), CublasStatus::SUCCESS);
         assert_eq!(value, 130_100);
         for (property, expected) in [(0, 13), (1, 1), (2, 0)] {
-            assert_eq!(
-                cublasGetProperty(property, Out::to(&mut value)),
-                CublasStatus::SUCCESS
-            );
+            assert_eq!(cublasGetProperty(property, Out::to(&mut value)), CublasStatus::SUCCESS);
             assert_eq!(value, expected);
         }
-        assert_eq!(
-            cublasGetProperty(3, Out::to(&mut value)),
-            CublasStatus::INVALID
-        );
+        assert_eq!(cublasGetProperty(3, Out::to(&mut value)), CublasStatus::INVALID);
     }
 }

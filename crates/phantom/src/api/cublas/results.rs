@@ -13,11 +13,7 @@ type Complex32 = [f32; 2];
 type Complex64 = [f64; 2];
 
 fn scalar<T>(handle: Handle, result: Out<T>, value: T) -> Result<(), CublasStatus> {
-    if results_go_to_host(handle)? {
-        result.set(value)
-    } else {
-        Ok(())
-    }
+    if results_go_to_host(handle)? { result.set(value) } else { Ok(()) }
 }
 
 /// A zero of a type that only the call knows.
@@ -210,16 +206,10 @@ mod tests {
         for (mode, expected) in [(0, 0.0), (1, 7.0)] {
             let handle = handle_in_mode(mode);
             let mut norm = 7.0;
-            assert_eq!(
-                cublasSnrm2_v2(handle, 4, 0x1000, 1, Out::to(&mut norm)),
-                CublasStatus::SUCCESS
-            );
+            assert_eq!(cublasSnrm2_v2(handle, 4, 0x1000, 1, Out::to(&mut norm)), CublasStatus::SUCCESS);
             assert!((norm - expected).abs() < f32::EPSILON);
             let mut dot = [7.0; 2];
-            assert_eq!(
-                cublasZdotc_v2(handle, 4, 0x1000, 1, 0x1000, 1, Out::to(&mut dot)),
-                CublasStatus::SUCCESS
-            );
+            assert_eq!(cublasZdotc_v2(handle, 4, 0x1000, 1, 0x1000, 1, Out::to(&mut dot)), CublasStatus::SUCCESS);
             assert!((dot[1] - f64::from(expected)).abs() < f64::EPSILON);
         }
     }
@@ -229,10 +219,7 @@ mod tests {
         let handle = handle_in_mode(0);
         for (n, expected) in [(4, 1), (0, 0)] {
             let mut index = -1;
-            assert_eq!(
-                cublasIsamax_v2(handle, n, 0x1000, 1, Out::to(&mut index)),
-                CublasStatus::SUCCESS
-            );
+            assert_eq!(cublasIsamax_v2(handle, n, 0x1000, 1, Out::to(&mut index)), CublasStatus::SUCCESS);
             assert_eq!(index, expected);
         }
     }
@@ -242,19 +229,7 @@ mod tests {
         let handle = handle_in_mode(0);
         let half = 2;
         let mut room = [7u8; 4];
-        let status = cublasDotEx(
-            handle,
-            1,
-            0,
-            half,
-            1,
-            0,
-            half,
-            1,
-            Out::to(&mut room).cast(),
-            half,
-            0,
-        );
+        let status = cublasDotEx(handle, 1, 0, half, 1, 0, half, 1, Out::to(&mut room).cast(), half, 0);
         assert_eq!((status, room), (CublasStatus::SUCCESS, [0, 0, 7, 7]));
     }
 
@@ -262,16 +237,10 @@ mod tests {
     fn infos_of_batched_solvers_are_written() {
         let mut info = 7;
         let handle = handle_in_mode(0);
-        assert_eq!(
-            cublasSgeqrfBatched(handle, 2, 2, 0, 2, 0, Out::to(&mut info), 3),
-            CublasStatus::SUCCESS
-        );
+        assert_eq!(cublasSgeqrfBatched(handle, 2, 2, 0, 2, 0, Out::to(&mut info), 3), CublasStatus::SUCCESS);
         assert_eq!(info, 0);
         info = 7;
-        assert_eq!(
-            cublasDgelsBatched(handle, 0, 2, 2, 1, 0, 2, 0, 2, Out::to(&mut info), 0, 3),
-            CublasStatus::SUCCESS
-        );
+        assert_eq!(cublasDgelsBatched(handle, 0, 2, 2, 1, 0, 2, 0, 2, Out::to(&mut info), 0, 3), CublasStatus::SUCCESS);
         assert_eq!(info, 0);
     }
 }

@@ -29,12 +29,7 @@ pub static MATMUL: Kind = Kind {
 };
 
 /// `cublasLtMatrixLayoutAttribute_t`. Defaults: one matrix in the batch.
-pub static LAYOUT: Kind = Kind {
-    last: 8,
-    wide: &[2, 3, 4, 6, 7],
-    narrow: &[],
-    defaults: &[(5, 1)],
-};
+pub static LAYOUT: Kind = Kind { last: 8, wide: &[2, 3, 4, 6, 7], narrow: &[], defaults: &[(5, 1)] };
 
 /// `cublasLtMatmulPreferenceAttributes_t`. Defaults: every reduction scheme, 256-byte alignment, every implementation.
 pub static PREFERENCE: Kind = Kind {
@@ -45,20 +40,10 @@ pub static PREFERENCE: Kind = Kind {
 };
 
 /// `cublasLtMatrixTransformDescAttributes_t`.
-pub static TRANSFORM: Kind = Kind {
-    last: 3,
-    wide: &[],
-    narrow: &[],
-    defaults: &[],
-};
+pub static TRANSFORM: Kind = Kind { last: 3, wide: &[], narrow: &[], defaults: &[] };
 
 /// `cublasLtEmulationDescAttributes_t`. Defaults: special values as the library thinks best.
-pub static EMULATION: Kind = Kind {
-    last: 5,
-    wide: &[5],
-    narrow: &[],
-    defaults: &[(1, 0xFFFF)],
-};
+pub static EMULATION: Kind = Kind { last: 5, wide: &[5], narrow: &[], defaults: &[(1, 0xFFFF)] };
 
 impl Kind {
     fn default_bytes(&self, attribute: i32) -> Option<Vec<u8>> {
@@ -88,10 +73,7 @@ pub struct Attributes {
 impl Attributes {
     /// A descriptor on which nothing was set.
     pub fn new(kind: &'static Kind) -> Attributes {
-        Attributes {
-            kind,
-            set: BTreeMap::new(),
-        }
+        Attributes { kind, set: BTreeMap::new() }
     }
 
     /// The same descriptor with one attribute set.
@@ -102,12 +84,7 @@ impl Attributes {
     }
 
     /// Sets an attribute from the caller's buffer.
-    pub fn set(
-        &mut self,
-        attribute: i32,
-        buffer: In<u8>,
-        bytes: usize,
-    ) -> Result<(), CublasStatus> {
+    pub fn set(&mut self, attribute: i32, buffer: In<u8>, bytes: usize) -> Result<(), CublasStatus> {
         if bytes == 0 || bytes > LARGEST_BYTES {
             return Err(CublasStatus::INVALID);
         }
@@ -116,13 +93,7 @@ impl Attributes {
     }
 
     /// Writes an attribute into the caller's buffer. A buffer of zero bytes asks for the size only.
-    pub fn get(
-        &self,
-        attribute: i32,
-        buffer: Out<u8>,
-        bytes: usize,
-        written: Out<usize>,
-    ) -> Result<(), CublasStatus> {
+    pub fn get(&self, attribute: i32, buffer: Out<u8>, bytes: usize, written: Out<usize>) -> Result<(), CublasStatus> {
         let value = self.value(attribute).ok_or(CublasStatus::INVALID)?;
         if bytes == 0 {
             return written.set(value.len());
@@ -130,19 +101,13 @@ impl Attributes {
         if buffer.is_null() || bytes < value.len() {
             return Err(CublasStatus::INVALID);
         }
-        value
-            .iter()
-            .enumerate()
-            .for_each(|(index, byte)| buffer.set_at(index, *byte));
+        value.iter().enumerate().for_each(|(index, byte)| buffer.set_at(index, *byte));
         written.set_if_wanted(value.len());
         Ok(())
     }
 
     fn value(&self, attribute: i32) -> Option<Vec<u8>> {
-        self.set
-            .get(&attribute)
-            .cloned()
-            .or_else(|| self.kind.default_bytes(attribute))
+        self.set.get(&attribute).cloned().or_else(|| self.kind.default_bytes(attribute))
     }
 }
 
@@ -150,18 +115,9 @@ impl Attributes {
 mod tests {
     use super::*;
 
-    fn read(
-        attributes: &Attributes,
-        attribute: i32,
-        bytes: usize,
-    ) -> Result<(Vec<u8>, usize), CublasStatus> {
+    fn read(attributes: &Attributes, attribute: i32, bytes: usize) -> Result<(Vec<u8>, usize), CublasStatus> {
         let (mut room, mut written) = ([0xAAu8; 16], 0);
-        attributes.get(
-            attribute,
-            Out::to(&mut room).cast(),
-            bytes,
-            Out::to(&mut written),
-        )?;
+        attributes.get(attribute, Out::to(&mut room).cast(), bytes, Out::to(&mut written))?;
         Ok((room[..written].to_vec(), written))
     }
 
@@ -176,37 +132,17 @@ mod tests {
             (&PREFERENCE, 1, &[0; 8]),
         ];
         for (kind, attribute, expected) in cases {
-            assert_eq!(
-                read(&Attributes::new(kind), attribute, 16).map(|(bytes, _)| bytes),
-                Ok(expected.to_vec())
-            );
+            assert_eq!(read(&Attributes::new(kind), attribute, 16).map(|(bytes, _)| bytes), Ok(expected.to_vec()));
         }
     }
 
     #[test]
     fn what_was_set_reads_back() {
         let mut attributes = Attributes::new(&PREFERENCE);
-        assert_eq!(
-            attributes.set(1, In::to(&[1u8, 2, 3, 4, 5, 6, 7, 8]).cast(), 8),
-            Ok(())
-        );
-        assert_eq!(
-            read(&attributes, 1, 8),
-            Ok((vec![1, 2, 3, 4, 5, 6, 7, 8], 8))
-        );
-        assert_eq!(
-            read(&attributes, 1, 4),
-            Err(CublasStatus::INVALID),
-            "a buffer too small is refused"
-        );
-        assert_eq!(
-            read(&attributes, 99, 8),
-            Err(CublasStatus::INVALID),
-            "so is an unknown attribute"
-        );
-        assert_eq!(
-            attributes.set(1, In::to(&0u8), 0),
-            Err(CublasStatus::INVALID)
-        );
+        assert_eq!(attributes.set(1, In::to(&[1u8, 2, 3, 4, 5, 6, 7, 8]).cast(), 8), Ok(()));
+        assert_eq!(read(&attributes, 1, 8), Ok((vec![1, 2, 3, 4, 5, 6, 7, 8], 8)));
+        assert_eq!(read(&attributes, 1, 4), Err(CublasStatus::INVALID), "a buffer too small is refused");
+        assert_eq!(read(&attributes, 99, 8), Err(CublasStatus::INVALID), "so is an unknown attribute");
+        assert_eq!(attributes.set(1, In::to(&0u8), 0), Err(CublasStatus::INVALID));
     }
 }

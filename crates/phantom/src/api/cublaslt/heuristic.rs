@@ -24,13 +24,8 @@ pub struct HeuristicResult {
 }
 
 /// The answer to every question about algorithms.
-const ONLY: HeuristicResult = HeuristicResult {
-    algorithm: [0; 8],
-    workspace_bytes: 0,
-    state: CublasStatus(0),
-    waves: 1.0,
-    reserved: [0; 4],
-};
+const ONLY: HeuristicResult =
+    HeuristicResult { algorithm: [0; 8], workspace_bytes: 0, state: CublasStatus(0), waves: 1.0, reserved: [0; 4] };
 
 /// `cublasLtMatmulAlgoConfigAttributes_t` has nine attributes, of four bytes or fewer; each has a slot in the algorithm.
 const CONFIG_ATTRIBUTES: i32 = 9;
@@ -127,19 +122,12 @@ mod tests {
     fn ask(requested: i32, result: &mut HeuristicResult, count: &mut i32) -> CublasStatus {
         let none = std::ptr::null_mut();
         let (result, count) = (Out::to(result), Out::to(count));
-        cublasLtMatmulAlgoGetHeuristic(
-            none, none, none, none, none, none, none, requested, result, count,
-        )
+        cublasLtMatmulAlgoGetHeuristic(none, none, none, none, none, none, none, requested, result, count)
     }
 
     #[test]
     fn there_is_always_one_algorithm_and_the_rest_of_the_array_is_left_alone() {
-        let garbage = HeuristicResult {
-            algorithm: [7; 8],
-            workspace_bytes: 7,
-            waves: 7.0,
-            ..ONLY
-        };
+        let garbage = HeuristicResult { algorithm: [7; 8], workspace_bytes: 7, waves: 7.0, ..ONLY };
         let (mut results, mut count) = ([garbage; 2], 0);
         let [first, second] = &mut results;
         assert_eq!(ask(2, first, &mut count), CublasStatus::SUCCESS);
@@ -153,19 +141,10 @@ mod tests {
         for (attribute, width) in [(0, 4), (2, 4), (8, 2)] {
             let buffer = In::to(&[3u8, 1, 4, 1]).cast();
             let room = Out::to(&mut algorithm).cast();
-            assert_eq!(
-                cublasLtMatmulAlgoConfigSetAttribute(room, attribute, buffer, width),
-                CublasStatus::SUCCESS
-            );
+            assert_eq!(cublasLtMatmulAlgoConfigSetAttribute(room, attribute, buffer, width), CublasStatus::SUCCESS);
             let (mut read, mut written) = ([0u8; 4], 0);
             let (from, to) = (In::to(&algorithm).cast(), Out::to(&mut read).cast());
-            let status = cublasLtMatmulAlgoConfigGetAttribute(
-                from,
-                attribute,
-                to,
-                width,
-                Out::to(&mut written),
-            );
+            let status = cublasLtMatmulAlgoConfigGetAttribute(from, attribute, to, width, Out::to(&mut written));
             assert_eq!((status, written), (CublasStatus::SUCCESS, width));
             assert_eq!(read[..width], [3u8, 1, 4, 1][..width]);
         }

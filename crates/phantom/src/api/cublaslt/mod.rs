@@ -9,9 +9,7 @@ pub mod heuristic;
 use std::ffi::{c_char, c_void};
 
 use self::attributes::{Attributes, EMULATION, LAYOUT, MATMUL, PREFERENCE, TRANSFORM};
-use super::cublas::{
-    CublasStatus, VERSION, cublasGetStatusName, cublasGetStatusString, set_property,
-};
+use super::cublas::{CublasStatus, VERSION, cublasGetStatusName, cublasGetStatusString, set_property};
 use crate::boundary::{In, Out, Status, export, inert};
 use crate::handle::{Handle, Table};
 
@@ -133,19 +131,12 @@ mod tests {
     #[test]
     fn a_layout_remembers_its_shape() {
         let mut layout = std::ptr::null_mut();
-        assert_eq!(
-            cublasLtMatrixLayoutCreate(Out::to(&mut layout), 14, 640, 480, 640),
-            CublasStatus::SUCCESS
-        );
+        assert_eq!(cublasLtMatrixLayoutCreate(Out::to(&mut layout), 14, 640, 480, 640), CublasStatus::SUCCESS);
         for (attribute, expected) in [(2, 640u64), (3, 480), (4, 640)] {
             let (mut value, mut written) = (0u64, 0);
             let room = Out::to(&mut value).cast();
-            let status =
-                cublasLtMatrixLayoutGetAttribute(layout, attribute, room, 8, Out::to(&mut written));
-            assert_eq!(
-                (status, value, written),
-                (CublasStatus::SUCCESS, expected, 8)
-            );
+            let status = cublasLtMatrixLayoutGetAttribute(layout, attribute, room, 8, Out::to(&mut written));
+            assert_eq!((status, value, written), (CublasStatus::SUCCESS, expected, 8));
         }
         assert_eq!(cublasLtMatrixLayoutDestroy(layout), CublasStatus::SUCCESS);
         assert_eq!(cublasLtMatrixLayoutDestroy(layout), CublasStatus::INVALID);

@@ -127,16 +127,10 @@ mod tests {
     #[test]
     fn handles_are_created_once_and_destroyed_once() {
         let mut handle = std::ptr::null_mut();
-        assert_eq!(
-            cusolverDnCreate(Out::to(&mut handle)),
-            CusolverStatus::SUCCESS
-        );
+        assert_eq!(cusolverDnCreate(Out::to(&mut handle)), CusolverStatus::SUCCESS);
         let mut stream = 0;
         assert_eq!(cusolverDnSetStream(handle, 0x40), CusolverStatus::SUCCESS);
-        assert_eq!(
-            cusolverDnGetStream(handle, Out::to(&mut stream)),
-            CusolverStatus::SUCCESS
-        );
+        assert_eq!(cusolverDnGetStream(handle, Out::to(&mut stream)), CusolverStatus::SUCCESS);
         assert_eq!(stream, 0x40);
         assert_eq!(cusolverDnDestroy(handle), CusolverStatus::SUCCESS);
         assert_eq!(cusolverDnSetStream(handle, 0), NOT_INITIALIZED);
@@ -148,29 +142,8 @@ mod tests {
 
         let room = Out::to(&mut residuals);
         let none = std::ptr::null_mut();
-        let status = cusolverDnSgesvdaStridedBatched(
-            none,
-            0,
-            2,
-            4,
-            2,
-            0,
-            4,
-            8,
-            0,
-            2,
-            0,
-            4,
-            8,
-            0,
-            2,
-            4,
-            0,
-            0,
-            0,
-            room.cast(),
-            2,
-        );
+        let status =
+            cusolverDnSgesvdaStridedBatched(none, 0, 2, 4, 2, 0, 4, 8, 0, 2, 0, 4, 8, 0, 2, 4, 0, 0, 0, room.cast(), 2);
         assert_eq!(status, CusolverStatus::SUCCESS);
         assert!(residuals[1].abs() < f64::EPSILON && residuals[2] > 6.0);
     }

@@ -93,28 +93,13 @@ mod tests {
     #[test]
     fn sizes_are_written_as_the_models_say() {
         let (none, mut lwork) = (std::ptr::null_mut(), 0);
-        assert_eq!(
-            cusolverDnSgetrf_bufferSize(none, 100, 50, 0, 100, Out::to(&mut lwork)),
-            CusolverStatus::SUCCESS
-        );
+        assert_eq!(cusolverDnSgetrf_bufferSize(none, 100, 50, 0, 100, Out::to(&mut lwork)), CusolverStatus::SUCCESS);
         assert_eq!(lwork, 5_000);
-        let status = cusolverDnCheevjBatched_bufferSize(
-            none,
-            1,
-            0,
-            4,
-            0,
-            4,
-            0,
-            Out::to(&mut lwork),
-            none,
-            2,
-        );
+        let status = cusolverDnCheevjBatched_bufferSize(none, 1, 0, 4, 0, 4, 0, Out::to(&mut lwork), none, 2);
         assert_eq!((status, lwork), (CusolverStatus::SUCCESS, 3_126));
         for (side, expected) in [(LEFT, 20 * 64), (1, 30 * 64)] {
             let room = Out::to(&mut lwork);
-            let status =
-                cusolverDnSormqr_bufferSize(none, side, 0, 30, 20, 10, 0, 30, 0, 0, 30, room);
+            let status = cusolverDnSormqr_bufferSize(none, side, 0, 30, 20, 10, 0, 30, 0, 0, 30, room);
             assert_eq!((status, lwork), (CusolverStatus::SUCCESS, expected));
         }
     }

@@ -20,8 +20,7 @@ impl Room {
         let bytes = elements.saturating_mul(element);
         assume(bytes);
         self.device.set::<CusolverStatus>(bytes as usize)?;
-        self.host
-            .set(host_elements.saturating_mul(element) as usize)
+        self.host.set(host_elements.saturating_mul(element) as usize)
     }
 }
 
@@ -90,13 +89,9 @@ mod tests {
         for (data_type, element) in [(0, 4), (1, 8), (4, 8), (5, 16)] {
             let (mut device, mut host) = (0, 7);
             let (to_device, to_host) = (Out::to(&mut device), Out::to(&mut host));
-            let status = cusolverDnXpotrf_bufferSize(
-                none, none, 0, 10, data_type, 0, 10, data_type, to_device, to_host,
-            );
-            assert_eq!(
-                (status, device, host),
-                (CusolverStatus::SUCCESS, 640 * element, 0)
-            );
+            let status =
+                cusolverDnXpotrf_bufferSize(none, none, 0, 10, data_type, 0, 10, data_type, to_device, to_host);
+            assert_eq!((status, device, host), (CusolverStatus::SUCCESS, 640 * element, 0));
         }
     }
 
@@ -106,9 +101,7 @@ mod tests {
         for (n, data_type) in [(10, 99), (-1, 0)] {
             let (mut device, mut host) = (0, 0);
             let (to_device, to_host) = (Out::to(&mut device), Out::to(&mut host));
-            let status = cusolverDnXgetrf_bufferSize(
-                none, none, n, n, data_type, 0, 10, 0, to_device, to_host,
-            );
+            let status = cusolverDnXgetrf_bufferSize(none, none, n, n, data_type, 0, 10, 0, to_device, to_host);
             assert_eq!(status, CusolverStatus::INVALID);
         }
     }

@@ -80,11 +80,7 @@ pub fn singular(m: u64, n: u64) -> u64 {
 /// Singular values by Jacobi rotations: copies of the matrix and of both bases, in their economic form.
 pub fn singular_jacobi(m: u64, n: u64) -> u64 {
     let shorter = m.min(n);
-    some(
-        area(m, n)
-            .saturating_add(area(m.saturating_add(n), shorter))
-            .saturating_add(shorter),
-    )
+    some(area(m, n).saturating_add(area(m.saturating_add(n), shorter)).saturating_add(shorter))
 }
 
 /// Jacobi rotations for a batch of matrices of at most 32 x 32: as for symmetric ones, with two bases.
@@ -106,19 +102,11 @@ mod tests {
     /// The published figures of Note [cuSOLVER workspaces].
     #[test]
     fn models_agree_with_what_was_published() {
-        for (batch, expected) in [
-            (1, 2_077),
-            (2, 3_126),
-            (4, 5_224),
-            (64, 68_164),
-            (256, 269_572),
-        ] {
+        for (batch, expected) in [(1, 2_077), (2, 3_126), (4, 5_224), (64, 68_164), (256, 269_572)] {
             assert_eq!(eigen_jacobi_batched(4, batch), expected, "batch of {batch}");
         }
         let most = i32::MAX as u64;
-        assert!(
-            eigen_jacobi_batched(2, 2_078_879) <= most && eigen_jacobi_batched(2, 2_078_880) > most
-        );
+        assert!(eigen_jacobi_batched(2, 2_078_879) <= most && eigen_jacobi_batched(2, 2_078_880) > most);
         assert!(eigen_symmetric(25_000) <= most && eigen_symmetric(27_000) > most);
         assert!(singular(46_000, 10) <= most && singular(50_000, 10) > most);
     }
@@ -141,10 +129,7 @@ mod tests {
                 singular_approximate(n, n, n),
             ];
             for (index, elements) in models.into_iter().enumerate() {
-                assert!(
-                    elements >= n.max(1),
-                    "model {index} for n = {n}: {elements}"
-                );
+                assert!(elements >= n.max(1), "model {index} for n = {n}: {elements}");
             }
         }
     }

@@ -24,24 +24,14 @@ static DESCRIPTORS: Table<()> = Table::new();
 
 /// Rounds to whole 256 bytes, at least one of them.
 fn rounded(bytes: u64) -> u64 {
-    bytes
-        .max(1)
-        .checked_next_multiple_of(256)
-        .unwrap_or(u64::MAX)
+    bytes.max(1).checked_next_multiple_of(256).unwrap_or(u64::MAX)
 }
 
 /// One index for each row, and a transposed copy where one is needed.
 fn product_bytes(matrix: Shape, operation: i32) -> u64 {
     let rows = matrix.rows.saturating_add(1).saturating_mul(INDEX);
-    let copy = matrix
-        .nonzeros
-        .saturating_mul(matrix.value_bytes + INDEX)
-        .saturating_add(rows);
-    let one = if operation == PLAIN {
-        rows
-    } else {
-        rows.saturating_add(copy)
-    };
+    let copy = matrix.nonzeros.saturating_mul(matrix.value_bytes + INDEX).saturating_add(rows);
+    let one = if operation == PLAIN { rows } else { rows.saturating_add(copy) };
     rounded(one.saturating_mul(matrix.batches))
 }
 
@@ -74,11 +64,7 @@ pub(super) fn answer(size: Out<usize>, bytes: u64) -> Result<(), CusparseStatus>
 /// Names the assumption behind the number of elements of a result.
 pub(super) fn assume_nonzeros(nonzeros: u64, value_bytes: u64) {
     let text = "a sparse sum or product is assumed to have no coinciding elements";
-    crate::journal::assumption(
-        "cusparse-nonzeros",
-        text,
-        nonzeros.saturating_mul(value_bytes + INDEX),
-    );
+    crate::journal::assumption("cusparse-nonzeros", text, nonzeros.saturating_mul(value_bytes + INDEX));
 }
 
 macro_rules! descriptors {
@@ -169,19 +155,7 @@ mod tests {
 
     fn csr(rows: i64, columns: i64, nonzeros: i64) -> Handle {
         let mut matrix = std::ptr::null_mut();
-        let status = cusparseCreateCsr(
-            Out::to(&mut matrix),
-            rows,
-            columns,
-            nonzeros,
-            1,
-            2,
-            3,
-            2,
-            2,
-            0,
-            0,
-        );
+        let status = cusparseCreateCsr(Out::to(&mut matrix), rows, columns, nonzeros, 1, 2, 3, 2, 2, 0, 0);
         assert_eq!(status, CusparseStatus::SUCCESS);
         matrix
     }
@@ -192,8 +166,7 @@ mod tests {
         let size = |operation| {
             let mut size = 0;
             let room = Out::to(&mut size);
-            let status =
-                cusparseSpMM_bufferSize(none, operation, 0, 0, matrix, none, 0, none, 0, 0, room);
+            let status = cusparseSpMM_bufferSize(none, operation, 0, 0, matrix, none, 0, none, 0, 0, room);
             assert_eq!(status, CusparseStatus::SUCCESS);
             size
         };
@@ -204,44 +177,24 @@ mod tests {
     /// As PyTorch calls it (`SparseBlasImpl.cpp`, 2.11): sizes without buffers, then with, then the size of the result.
     #[test]
     fn a_sparse_product_has_a_size_once_it_is_computed() {
-        let (none, a, b, c) = (
-            std::ptr::null_mut(),
-            csr(100, 50, 500),
-            csr(50, 80, 400),
-            csr(100, 80, 0),
-        );
+        let (none, a, b, c) = (std::ptr::null_mut(), csr(100, 50, 500), csr(50, 80, 400), csr(100, 80, 0));
         let mut size = 0;
         for buffer in [0, 0x1000] {
             let room = Out::to(&mut size);
-            let status =
-                cusparseSpGEMM_compute(none, 0, 0, 0, a, b, 0, c, 0, 0, none, room, buffer);
+            let status = cusparseSpGEMM_compute(none, 0, 0, 0, a, b, 0, c, 0, 0, none, room, buffer);
             assert_eq!(status, CusparseStatus::SUCCESS);
         }
         assert!(size >= 500 * 400 / 50 * 8);
         let (mut rows, mut columns, mut nonzeros) = (0, 0, 0);
-        cusparseSpMatGetSize(
-            c,
-            Out::to(&mut rows),
-            Out::to(&mut columns),
-            Out::to(&mut nonzeros),
-        );
+        cusparseSpMatGetSize(c, Out::to(&mut rows), Out::to(&mut columns), Out::to(&mut nonzeros));
         assert_eq!((rows, columns, nonzeros), (100, 80, 500 * 400 / 50));
     }
 
     #[test]
     fn a_product_is_never_fuller_than_full() {
-        let full = Shape {
-            rows: 10,
-            columns: 10,
-            nonzeros: 100,
-            value_bytes: 4,
-            batches: 1,
-        };
+        let full = Shape { rows: 10, columns: 10, nonzeros: 100, value_bytes: 4, batches: 1 };
         assert_eq!(product_nonzeros(full, full), 100);
-        let huge = Shape {
-            nonzeros: u64::MAX,
-            ..full
-        };
+        let huge = Shape { nonzeros: u64::MAX, ..full };
         assert_eq!(product_nonzeros(huge, huge), 100);
         assert!(product_bytes(huge, 1) >= product_bytes(full, 1));
     }
@@ -249,8 +202,7 @@ mod tests {
     #[test]
     fn an_unknown_matrix_is_refused() {
         let (none, mut size) = (std::ptr::null_mut(), 7);
-        let status =
-            cusparseSpMV_bufferSize(none, 0, 0, none, none, 0, none, 0, 0, Out::to(&mut size));
+        let status = cusparseSpMV_bufferSize(none, 0, 0, none, none, 0, none, 0, 0, Out::to(&mut size));
         assert_eq!((status, size), (CusparseStatus::INVALID, 7));
     }
 }

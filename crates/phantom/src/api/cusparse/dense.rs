@@ -24,11 +24,7 @@ static DENSE: Table<Dense> = Table::new();
 pub fn dense_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
     let matrix = dense(handle, |matrix| *matrix)?;
     let elements = matrix.rows.saturating_mul(matrix.columns);
-    shape(
-        [matrix.rows, matrix.columns, elements],
-        matrix.value_type,
-        matrix.batches,
-    )
+    shape([matrix.rows, matrix.columns, elements], matrix.value_type, matrix.batches)
 }
 
 fn dense<R>(handle: Handle, body: impl FnOnce(&mut Dense) -> R) -> Result<R, CusparseStatus> {
@@ -128,33 +124,20 @@ mod tests {
         let cases = [(matrix, (8, 6, 48, 8)), (vector, (9, 1, 9, 4))];
         for (handle, expected) in cases {
             let shape = dense_shape(handle);
-            let found =
-                shape.map(|shape| (shape.rows, shape.columns, shape.nonzeros, shape.value_bytes));
+            let found = shape.map(|shape| (shape.rows, shape.columns, shape.nonzeros, shape.value_bytes));
             assert_eq!(found, Ok(expected));
         }
         let (mut size, mut values, mut value_type) = (0, 0, -1);
-        let status = cusparseDnVecGet(
-            vector,
-            Out::to(&mut size),
-            Out::to(&mut values),
-            Out::to(&mut value_type),
-        );
-        assert_eq!(
-            (status, size, values, value_type),
-            (CusparseStatus::SUCCESS, 9, 0x200, 0)
-        );
+        let status = cusparseDnVecGet(vector, Out::to(&mut size), Out::to(&mut values), Out::to(&mut value_type));
+        assert_eq!((status, size, values, value_type), (CusparseStatus::SUCCESS, 9, 0x200, 0));
     }
 
     #[test]
     fn a_batch_is_remembered_until_the_matrix_is_destroyed() {
         let (mut matrix, mut batches, mut stride) = (std::ptr::null_mut(), 0, 0);
         cusparseCreateDnMat(Out::to(&mut matrix), 8, 6, 8, 0x100, 0, 1);
-        assert_eq!(
-            cusparseDnMatSetStridedBatch(matrix, 3, 48),
-            CusparseStatus::SUCCESS
-        );
-        let status =
-            cusparseDnMatGetStridedBatch(matrix, Out::to(&mut batches), Out::to(&mut stride));
+        assert_eq!(cusparseDnMatSetStridedBatch(matrix, 3, 48), CusparseStatus::SUCCESS);
+        let status = cusparseDnMatGetStridedBatch(matrix, Out::to(&mut batches), Out::to(&mut stride));
         assert_eq!((status, batches, stride), (CusparseStatus::SUCCESS, 3, 48));
         assert_eq!(cusparseDestroyDnMat(matrix), CusparseStatus::SUCCESS);
         assert_eq!(cusparseDestroyDnMat(matrix), CusparseStatus::INVALID);

@@ -58,12 +58,7 @@ infos! {
 }
 
 /// A block-sparse triangular solve keeps two indices for each row of blocks and the inverted diagonal blocks.
-fn block_solve(
-    size_out: Out<i32>,
-    block_rows: i32,
-    block: i32,
-    value_bytes: u64,
-) -> Result<(), CusparseStatus> {
+fn block_solve(size_out: Out<i32>, block_rows: i32, block: i32, value_bytes: u64) -> Result<(), CusparseStatus> {
     let (block_rows, block) = (size(block_rows)?, size(block)?);
     let one = (2 * INDEX).saturating_add(block.saturating_mul(block).saturating_mul(value_bytes));
     let bytes = block_rows.max(1).saturating_mul(one);
@@ -116,11 +111,7 @@ fn sort_bytes(nonzeros: i32) -> Result<u64, CusparseStatus> {
 
 /// No pivot is zero: -1.
 fn no_zero_pivot(handle: Handle, position: Out<i32>) -> Result<(), CusparseStatus> {
-    if results_go_to_host(handle)? {
-        position.set(-1)
-    } else {
-        Ok(())
-    }
+    if results_go_to_host(handle)? { position.set(-1) } else { Ok(()) }
 }
 
 export! { CusparseStatus;
@@ -178,32 +169,17 @@ mod tests {
 
     fn handle_in_mode(mode: i32) -> Handle {
         let mut handle = std::ptr::null_mut();
-        assert_eq!(
-            cusparseCreate(Out::to(&mut handle)),
-            CusparseStatus::SUCCESS
-        );
-        assert_eq!(
-            cusparseSetPointerMode(handle, mode),
-            CusparseStatus::SUCCESS
-        );
+        assert_eq!(cusparseCreate(Out::to(&mut handle)), CusparseStatus::SUCCESS);
+        assert_eq!(cusparseSetPointerMode(handle, mode), CusparseStatus::SUCCESS);
         handle
     }
 
     #[test]
     fn a_descriptor_keeps_its_fields_apart() {
         let mut descriptor = std::ptr::null_mut();
-        assert_eq!(
-            cusparseCreateMatDescr(Out::to(&mut descriptor)),
-            CusparseStatus::SUCCESS
-        );
-        assert_eq!(
-            cusparseSetMatFillMode(descriptor, 1),
-            CusparseStatus::SUCCESS
-        );
-        assert_eq!(
-            cusparseSetMatIndexBase(descriptor, 1),
-            CusparseStatus::SUCCESS
-        );
+        assert_eq!(cusparseCreateMatDescr(Out::to(&mut descriptor)), CusparseStatus::SUCCESS);
+        assert_eq!(cusparseSetMatFillMode(descriptor, 1), CusparseStatus::SUCCESS);
+        assert_eq!(cusparseSetMatIndexBase(descriptor, 1), CusparseStatus::SUCCESS);
         assert_eq!(cusparseGetMatType(descriptor), 0);
         assert_eq!(cusparseGetMatFillMode(descriptor), 1);
         assert_eq!(cusparseGetMatDiagType(descriptor), 0);
@@ -214,11 +190,7 @@ mod tests {
     fn no_pivot_is_zero_and_the_answer_goes_where_the_mode_says() {
         for (mode, expected) in [(0, -1), (1, 7)] {
             let mut position = 7;
-            let status = cusparseXbsrsv2_zeroPivot(
-                handle_in_mode(mode),
-                std::ptr::null_mut(),
-                Out::to(&mut position),
-            );
+            let status = cusparseXbsrsv2_zeroPivot(handle_in_mode(mode), std::ptr::null_mut(), Out::to(&mut position));
             assert_eq!((status, position), (CusparseStatus::SUCCESS, expected));
         }
     }
@@ -229,9 +201,7 @@ mod tests {
         for (rows, expected) in [(100, 90), (3, 30)] {
             let mut total = -1;
             let room = Out::to(&mut total);
-            let status = cusparseXcsrgeam2Nnz(
-                handle, rows, 10, none, 50, 0, 0, none, 40, 0, 0, none, 0, room, 0,
-            );
+            let status = cusparseXcsrgeam2Nnz(handle, rows, 10, none, 50, 0, 0, none, 40, 0, 0, none, 0, room, 0);
             assert_eq!((status, total), (CusparseStatus::SUCCESS, expected));
         }
     }
@@ -242,8 +212,7 @@ mod tests {
         let ask = |rows: i32, block: i32| {
             let mut size = 0;
             let room = Out::to(&mut size);
-            let status =
-                cusparseSbsrsv2_bufferSize(none, 0, 0, rows, 1, none, 0, 0, 0, block, none, room);
+            let status = cusparseSbsrsv2_bufferSize(none, 0, 0, rows, 1, none, 0, 0, 0, block, none, room);
             (status, size)
         };
         assert_eq!(ask(10, 4), (CusparseStatus::SUCCESS, 10 * (8 + 64)));

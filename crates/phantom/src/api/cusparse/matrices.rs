@@ -48,30 +48,16 @@ pub struct Shape {
 /// The shape of the sparse matrix behind `handle`.
 pub fn sparse_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
     let matrix = sparse(handle, |matrix| *matrix)?;
-    shape(
-        [matrix.rows, matrix.columns, matrix.nonzeros],
-        matrix.value_type,
-        matrix.batches,
-    )
+    shape([matrix.rows, matrix.columns, matrix.nonzeros], matrix.value_type, matrix.batches)
 }
 
 /// A shape from sizes as C gives them: negative ones are refused.
-pub(super) fn shape(
-    sizes: [i64; 3],
-    value_type: i32,
-    batches: i32,
-) -> Result<Shape, CusparseStatus> {
+pub(super) fn shape(sizes: [i64; 3], value_type: i32, batches: i32) -> Result<Shape, CusparseStatus> {
     let size = |value: i64| u64::try_from(value).map_err(|_| CusparseStatus::INVALID);
     let value_bytes = datatype::bytes(value_type).ok_or(CusparseStatus::INVALID)? as u64;
     let [rows, columns, nonzeros] = sizes;
     let batches = size(batches.max(1).into())?;
-    Ok(Shape {
-        rows: size(rows)?,
-        columns: size(columns)?,
-        nonzeros: size(nonzeros)?,
-        value_bytes,
-        batches,
-    })
+    Ok(Shape { rows: size(rows)?, columns: size(columns)?, nonzeros: size(nonzeros)?, value_bytes, batches })
 }
 
 /// Sets how many elements a product has: see `cusparseSpGEMM_compute`.
@@ -194,12 +180,7 @@ others! {
     cusparseCreateConstCoo cusparseCreateConstBsr;
 }
 
-fn write_sizes(
-    matrix: &Sparse,
-    rows: Out<i64>,
-    columns: Out<i64>,
-    nonzeros: Out<i64>,
-) -> Result<(), CusparseStatus> {
+fn write_sizes(matrix: &Sparse, rows: Out<i64>, columns: Out<i64>, nonzeros: Out<i64>) -> Result<(), CusparseStatus> {
     rows.set::<CusparseStatus>(matrix.rows)?;
     columns.set::<CusparseStatus>(matrix.columns)?;
     nonzeros.set(matrix.nonzeros)
@@ -261,11 +242,7 @@ mod tests {
 
     fn size_of_matrix(descriptor: Handle) -> Option<(i64, i64, i64)> {
         let (mut rows, mut columns, mut nonzeros) = (0, 0, 0);
-        let (first, second, third) = (
-            Out::to(&mut rows),
-            Out::to(&mut columns),
-            Out::to(&mut nonzeros),
-        );
+        let (first, second, third) = (Out::to(&mut rows), Out::to(&mut columns), Out::to(&mut nonzeros));
         let status = cusparseSpMatGetSize(descriptor, first, second, third);
         (status == CusparseStatus::SUCCESS).then_some((rows, columns, nonzeros))
     }
@@ -278,22 +255,7 @@ mod tests {
         assert_eq!(size_of_matrix(matrix), Some((8, 6, 20)));
         cusparseCreateCoo(Out::to(&mut matrix), 8, 6, 20, 1, 2, 3, 2, 0, single);
         assert_eq!(size_of_matrix(matrix), Some((8, 6, 20)));
-        cusparseCreateBsr(
-            Out::to(&mut matrix),
-            4,
-            3,
-            5,
-            2,
-            2,
-            1,
-            2,
-            3,
-            2,
-            2,
-            0,
-            single,
-            1,
-        );
+        cusparseCreateBsr(Out::to(&mut matrix), 4, 3, 5, 2, 2, 1, 2, 3, 2, 2, 0, single, 1);
         assert_eq!(size_of_matrix(matrix), Some((8, 6, 20)));
         assert_eq!(cusparseDestroySpMat(matrix), CusparseStatus::SUCCESS);
         assert_eq!(size_of_matrix(matrix), None);
@@ -304,50 +266,21 @@ mod tests {
         let (mut matrix, mut values) = (std::ptr::null_mut(), 0);
         cusparseCreateCsc(Out::to(&mut matrix), 8, 6, 20, 1, 2, 3, 2, 2, 0, 0);
         for address in [0x100, 0x200] {
-            assert_eq!(
-                cusparseCscSetPointers(matrix, 1, 2, address),
-                CusparseStatus::SUCCESS
-            );
-            assert_eq!(
-                cusparseSpMatGetValues(matrix, Out::to(&mut values)),
-                CusparseStatus::SUCCESS
-            );
+            assert_eq!(cusparseCscSetPointers(matrix, 1, 2, address), CusparseStatus::SUCCESS);
+            assert_eq!(cusparseSpMatGetValues(matrix, Out::to(&mut values)), CusparseStatus::SUCCESS);
             assert_eq!(values, address);
         }
-        assert_eq!(
-            cusparseSpMatSetValues(matrix, 0x300),
-            CusparseStatus::SUCCESS
-        );
-        assert_eq!(
-            cusparseConstSpMatGetValues(matrix, Out::to(&mut values)),
-            CusparseStatus::SUCCESS
-        );
+        assert_eq!(cusparseSpMatSetValues(matrix, 0x300), CusparseStatus::SUCCESS);
+        assert_eq!(cusparseConstSpMatGetValues(matrix, Out::to(&mut values)), CusparseStatus::SUCCESS);
         assert_eq!(values, 0x300);
     }
 
     #[test]
     fn impossible_matrices_are_refused() {
         let mut matrix = std::ptr::null_mut();
-        let cases = [
-            (-1, 6, 20, 0),
-            (8, -6, 20, 0),
-            (8, 6, -20, 0),
-            (8, 6, 20, 99),
-        ];
+        let cases = [(-1, 6, 20, 0), (8, -6, 20, 0), (8, 6, -20, 0), (8, 6, 20, 99)];
         for (rows, columns, nonzeros, value_type) in cases {
-            let status = cusparseCreateCsr(
-                Out::to(&mut matrix),
-                rows,
-                columns,
-                nonzeros,
-                1,
-                2,
-                3,
-                2,
-                2,
-                0,
-                value_type,
-            );
+            let status = cusparseCreateCsr(Out::to(&mut matrix), rows, columns, nonzeros, 1, 2, 3, 2, 2, 0, value_type);
             assert_eq!(status, CusparseStatus::INVALID);
         }
     }

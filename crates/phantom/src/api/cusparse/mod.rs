@@ -102,21 +102,12 @@ mod tests {
     #[test]
     fn handles_remember_their_modes_until_destroyed() {
         let mut handle = std::ptr::null_mut();
-        assert_eq!(
-            cusparseCreate(Out::to(&mut handle)),
-            CusparseStatus::SUCCESS
-        );
+        assert_eq!(cusparseCreate(Out::to(&mut handle)), CusparseStatus::SUCCESS);
         let mut mode = 7;
-        assert_eq!(
-            cusparseGetPointerMode(handle, Out::to(&mut mode)),
-            CusparseStatus::SUCCESS
-        );
+        assert_eq!(cusparseGetPointerMode(handle, Out::to(&mut mode)), CusparseStatus::SUCCESS);
         assert_eq!(mode, 0);
         assert_eq!(cusparseSetPointerMode(handle, 1), CusparseStatus::SUCCESS);
-        assert_eq!(
-            cusparseGetPointerMode(handle, Out::to(&mut mode)),
-            CusparseStatus::SUCCESS
-        );
+        assert_eq!(cusparseGetPointerMode(handle, Out::to(&mut mode)), CusparseStatus::SUCCESS);
         assert_eq!(mode, 1);
         assert_eq!(cusparseDestroy(handle), CusparseStatus::SUCCESS);
         assert_eq!(cusparseSetPointerMode(handle, 0), NOT_INITIALIZED);

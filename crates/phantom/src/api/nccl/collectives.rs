@@ -35,24 +35,13 @@ struct Share {
 
 impl Share {
     fn new(send: usize, receive: usize, count: usize, data_type: i32) -> Result<Share, NcclResult> {
-        let bytes = count
-            .checked_mul(element_bytes(data_type)?)
-            .ok_or(NcclResult::INVALID)?;
-        Ok(Share {
-            send,
-            receive,
-            bytes,
-        })
+        let bytes = count.checked_mul(element_bytes(data_type)?).ok_or(NcclResult::INVALID)?;
+        Ok(Share { send, receive, bytes })
     }
 
     /// The `slot`-th of several shares that lie behind each other in what is sent.
     fn sending(self, slot: i32) -> Share {
-        Share {
-            send: self
-                .send
-                .wrapping_add(self.bytes.wrapping_mul(slot as usize)),
-            ..self
-        }
+        Share { send: self.send.wrapping_add(self.bytes.wrapping_mul(slot as usize)), ..self }
     }
 
     /// Receives our share into each of `slots` places behind each other.
@@ -155,12 +144,7 @@ mod tests {
 
     fn join(count: i32, rank: i32) -> Handle {
         let mut handle = std::ptr::null_mut();
-        let status = ncclCommInitRank(
-            Out::to(&mut handle),
-            count,
-            UniqueId { bytes: [0; 128] },
-            rank,
-        );
+        let status = ncclCommInitRank(Out::to(&mut handle), count, UniqueId { bytes: [0; 128] }, rank);
         assert_eq!(status, NcclResult::SUCCESS);
         handle
     }
@@ -171,25 +155,13 @@ mod tests {
         let handle = join(3, 1);
         let (ours, mut room) = ([10i64, 20, 30], [0i64; 3]);
         let (send, receive) = (ours.as_ptr() as usize, (&raw mut room) as usize);
-        assert_eq!(
-            ncclAllGather(send, receive, 1, INT64, handle, NO_STREAM),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclAllGather(send, receive, 1, INT64, handle, NO_STREAM), NcclResult::SUCCESS);
         assert_eq!(room, [10, 10, 10]);
-        assert_eq!(
-            ncclAlltoAll(send, receive, 1, INT64, handle, NO_STREAM),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclAlltoAll(send, receive, 1, INT64, handle, NO_STREAM), NcclResult::SUCCESS);
         assert_eq!(room, [20, 20, 20]);
-        assert_eq!(
-            ncclAllReduce(send, receive, 3, INT64, 0, handle, NO_STREAM),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclAllReduce(send, receive, 3, INT64, 0, handle, NO_STREAM), NcclResult::SUCCESS);
         assert_eq!(room, [10, 20, 30]);
-        assert_eq!(
-            ncclReduceScatter(send, receive, 1, INT64, 0, handle, NO_STREAM),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclReduceScatter(send, receive, 1, INT64, 0, handle, NO_STREAM), NcclResult::SUCCESS);
         assert_eq!(room, [20, 20, 30]);
     }
 
@@ -199,10 +171,7 @@ mod tests {
         for (root, expected) in [(0, 0), (1, 5)] {
             let (ours, mut room) = ([5i64], [0i64]);
             let (send, receive) = (ours.as_ptr() as usize, (&raw mut room) as usize);
-            assert_eq!(
-                ncclReduce(send, receive, 1, INT64, 0, root, handle, NO_STREAM),
-                NcclResult::SUCCESS
-            );
+            assert_eq!(ncclReduce(send, receive, 1, INT64, 0, root, handle, NO_STREAM), NcclResult::SUCCESS);
             assert_eq!(room, [expected], "root {root}");
         }
     }
@@ -210,17 +179,8 @@ mod tests {
     #[test]
     fn unknown_types_and_communicators_are_refused() {
         let handle = join(2, 0);
-        assert_eq!(
-            ncclAllReduce(0, 0, 1, 99, 0, handle, NO_STREAM),
-            NcclResult::INVALID
-        );
-        assert_eq!(
-            ncclAllReduce(0, 0, usize::MAX, INT64, 0, handle, NO_STREAM),
-            NcclResult::INVALID
-        );
-        assert_eq!(
-            ncclAllGather(0, 0, 1, INT64, NO_STREAM, NO_STREAM),
-            NcclResult::INVALID
-        );
+        assert_eq!(ncclAllReduce(0, 0, 1, 99, 0, handle, NO_STREAM), NcclResult::INVALID);
+        assert_eq!(ncclAllReduce(0, 0, usize::MAX, INT64, 0, handle, NO_STREAM), NcclResult::INVALID);
+        assert_eq!(ncclAllGather(0, 0, 1, INT64, NO_STREAM, NO_STREAM), NcclResult::INVALID);
     }
 }

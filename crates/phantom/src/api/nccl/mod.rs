@@ -69,9 +69,7 @@ thread_local! {
 }
 
 fn communicator(handle: Handle) -> Result<Communicator, NcclResult> {
-    COMMUNICATORS
-        .with(handle, |known| *known)
-        .ok_or(NcclResult::INVALID)
+    COMMUNICATORS.with(handle, |known| *known).ok_or(NcclResult::INVALID)
 }
 
 fn create(handle: Out<Handle>, count: i32, rank: i32) -> Result<(), NcclResult> {
@@ -81,18 +79,11 @@ fn create(handle: Out<Handle>, count: i32, rank: i32) -> Result<(), NcclResult> 
     let text = "NCCL's own buffers on the device are not counted";
     crate::journal::assumption("nccl-buffers", text, 0);
     let device = crate::cuda::context::current() as i32;
-    handle.set(COMMUNICATORS.insert(Communicator {
-        count,
-        rank,
-        device,
-    }))
+    handle.set(COMMUNICATORS.insert(Communicator { count, rank, device }))
 }
 
 fn destroy(handle: Handle) -> Result<(), NcclResult> {
-    COMMUNICATORS
-        .remove(handle)
-        .map(drop)
-        .ok_or(NcclResult::INVALID)
+    COMMUNICATORS.remove(handle).map(drop).ok_or(NcclResult::INVALID)
 }
 
 fn end_group() -> Result<(), NcclResult> {
@@ -246,10 +237,7 @@ mod tests {
 
     fn join(count: i32, rank: i32) -> Handle {
         let mut handle = std::ptr::null_mut();
-        assert_eq!(
-            ncclCommInitRank(Out::to(&mut handle), count, unique_id(), rank),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclCommInitRank(Out::to(&mut handle), count, unique_id(), rank), NcclResult::SUCCESS);
         handle
     }
 
@@ -264,10 +252,7 @@ mod tests {
     #[test]
     fn structs_are_laid_out_as_the_header_says() {
         assert_eq!((size_of::<UniqueId>(), align_of::<UniqueId>()), (128, 1));
-        assert_eq!(
-            (size_of::<SimInfo>(), offset_of!(SimInfo, estimated_time)),
-            (24, 16)
-        );
+        assert_eq!((size_of::<SimInfo>(), offset_of!(SimInfo, estimated_time)), (24, 16));
     }
 
     #[test]
@@ -282,10 +267,7 @@ mod tests {
         let handle = join(64, 3);
         assert_eq!(size_and_rank(handle), Some((64, 3)));
         let mut error = NcclResult(7);
-        assert_eq!(
-            ncclCommGetAsyncError(handle, Out::to(&mut error)),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclCommGetAsyncError(handle, Out::to(&mut error)), NcclResult::SUCCESS);
         assert_eq!(error, NcclResult::SUCCESS);
         assert_eq!(ncclCommDestroy(handle), NcclResult::SUCCESS);
         assert_eq!(size_and_rank(handle), None);
@@ -304,21 +286,9 @@ mod tests {
     fn a_split_keeps_all_ranks_and_no_colour_means_no_communicator() {
         let parent = join(8, 2);
         let mut child = std::ptr::null_mut();
-        assert_eq!(
-            ncclCommSplit(parent, 1, 0, Out::to(&mut child), std::ptr::null_mut()),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclCommSplit(parent, 1, 0, Out::to(&mut child), std::ptr::null_mut()), NcclResult::SUCCESS);
         assert_eq!(size_and_rank(child), Some((8, 2)));
-        assert_eq!(
-            ncclCommSplit(
-                parent,
-                NO_COLOR,
-                0,
-                Out::to(&mut child),
-                std::ptr::null_mut()
-            ),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclCommSplit(parent, NO_COLOR, 0, Out::to(&mut child), std::ptr::null_mut()), NcclResult::SUCCESS);
         assert!(child.is_null());
     }
 
@@ -327,35 +297,17 @@ mod tests {
         let (parent, excluded) = (join(8, 5), [1, 6]);
         let mut child = std::ptr::null_mut();
         let list = In::to(&excluded).cast();
-        let status = ncclCommShrink(
-            parent,
-            list,
-            2,
-            Out::to(&mut child),
-            std::ptr::null_mut(),
-            0,
-        );
-        assert_eq!(
-            (status, size_and_rank(child)),
-            (NcclResult::SUCCESS, Some((6, 4)))
-        );
+        let status = ncclCommShrink(parent, list, 2, Out::to(&mut child), std::ptr::null_mut(), 0);
+        assert_eq!((status, size_and_rank(child)), (NcclResult::SUCCESS, Some((6, 4))));
     }
 
     #[test]
     fn groups_nest_and_end_no_more_often_than_they_start() {
-        let mut info = SimInfo {
-            size: 24,
-            magic: 0x7468_5283,
-            version: 22_809,
-            estimated_time: -1.0,
-        };
+        let mut info = SimInfo { size: 24, magic: 0x7468_5283, version: 22_809, estimated_time: -1.0 };
         assert_eq!(ncclGroupStart(), NcclResult::SUCCESS);
         assert_eq!(ncclGroupStart(), NcclResult::SUCCESS);
         assert_eq!(ncclGroupEnd(), NcclResult::SUCCESS);
-        assert_eq!(
-            ncclGroupSimulateEnd(Out::to(&mut info)),
-            NcclResult::SUCCESS
-        );
+        assert_eq!(ncclGroupSimulateEnd(Out::to(&mut info)), NcclResult::SUCCESS);
         assert!(info.estimated_time.abs() < f32::EPSILON && info.magic == 0x7468_5283);
         assert_eq!(ncclGroupEnd(), INVALID_USAGE);
     }
@@ -365,10 +317,7 @@ mod tests {
         let handle = join(2, 0);
         let mut operators = [0; 2];
         for operator in &mut operators {
-            assert_eq!(
-                ncclRedOpCreatePreMulSum(Out::to(operator), 0, 7, 0, handle),
-                NcclResult::SUCCESS
-            );
+            assert_eq!(ncclRedOpCreatePreMulSum(Out::to(operator), 0, 7, 0, handle), NcclResult::SUCCESS);
         }
         assert!(operators[0] >= 5 && operators[1] > operators[0]);
     }

@@ -14,32 +14,21 @@ impl Machine<'_> {
             return Extent::NONE;
         }
         let offset = number(self.offset);
-        self.document.extents.push(Extent {
-            start: first,
-            end,
-            next: Extent::NONE,
-            offset,
-        });
+        self.document.extents.push(Extent { start: first, end, next: Extent::NONE, offset });
         number(self.document.extents.len() - 1)
     }
 
     pub(super) fn tuple_of(&mut self, count: usize) -> Step {
         let start = self.reach(count)?;
         let extent = self.extent_from(start);
-        self.push(Node::Tuple(Chain {
-            first: extent,
-            last: extent,
-        }));
+        self.push(Node::Tuple(Chain { first: extent, last: extent }));
         Ok(())
     }
 
     pub(super) fn take_from_mark(&mut self, container: fn(Chain) -> Node) -> Step {
         let start = self.mark()?;
         let extent = self.extent_from(start);
-        self.push(container(Chain {
-            first: extent,
-            last: extent,
-        }));
+        self.push(container(Chain { first: extent, last: extent }));
         Ok(())
     }
 
@@ -50,11 +39,7 @@ impl Machine<'_> {
 
     fn pairs_above(&self, start: usize) -> Step {
         let count = self.stack.len() - start.min(self.stack.len());
-        if count.is_multiple_of(2) {
-            Ok(())
-        } else {
-            Err(PickleErrorKind::OddPairs(count))
-        }
+        if count.is_multiple_of(2) { Ok(()) } else { Err(PickleErrorKind::OddPairs(count)) }
     }
 
     pub(super) fn append(&mut self) -> Step {
@@ -79,39 +64,18 @@ impl Machine<'_> {
     }
 
     fn add_to_list(&mut self, start: usize) -> Step {
-        self.add(start, "list", |node| {
-            if let Node::List(chain) = node {
-                Some(chain)
-            } else {
-                None
-            }
-        })
+        self.add(start, "list", |node| if let Node::List(chain) = node { Some(chain) } else { None })
     }
 
     fn add_to_dict(&mut self, start: usize) -> Step {
-        self.add(start, "dict", |node| {
-            if let Node::Dict(chain) = node {
-                Some(chain)
-            } else {
-                None
-            }
-        })
+        self.add(start, "dict", |node| if let Node::Dict(chain) = node { Some(chain) } else { None })
     }
 
     /// Moves the values above `start` into the container below them.
-    fn add(
-        &mut self,
-        start: usize,
-        expected: &'static str,
-        chain_of: fn(&mut Node) -> Option<&mut Chain>,
-    ) -> Step {
+    fn add(&mut self, start: usize, expected: &'static str, chain_of: fn(&mut Node) -> Option<&mut Chain>) -> Step {
         let extent = self.extent_from(start);
         let target = self.top()?;
-        let node = self
-            .document
-            .nodes
-            .get_mut(target.index())
-            .ok_or(PickleErrorKind::StackEmpty)?;
+        let node = self.document.nodes.get_mut(target.index()).ok_or(PickleErrorKind::StackEmpty)?;
         let found = node.kind();
         let chain = chain_of(node).ok_or(PickleErrorKind::WrongTarget { expected, found })?;
         if extent == Extent::NONE {

@@ -38,15 +38,8 @@ pub struct WrongValue {
 
 impl fmt::Display for WrongValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WrongValue {
-            place,
-            expected,
-            found,
-        } = self;
-        write!(
-            f,
-            "the snapshot's `{place}`: expected {expected}, found {found}"
-        )
+        let WrongValue { place, expected, found } = self;
+        write!(f, "the snapshot's `{place}`: expected {expected}, found {found}")
     }
 }
 
@@ -54,37 +47,21 @@ impl std::error::Error for WrongValue {}
 
 impl WrongValue {
     pub(super) fn new(expected: &'static str, found: Value<'_>) -> WrongValue {
-        WrongValue {
-            place: String::new(),
-            expected,
-            found: describe(found),
-        }
+        WrongValue { place: String::new(), expected, found: describe(found) }
     }
 
     pub(super) fn missing(key: &str) -> WrongValue {
-        WrongValue {
-            place: key.to_owned(),
-            expected: "a value",
-            found: "no such key".to_owned(),
-        }
+        WrongValue { place: key.to_owned(), expected: "a value", found: "no such key".to_owned() }
     }
 
     /// The same events, blocks or names come again and again; see [`super::Reader`].
     pub(super) fn repeated() -> WrongValue {
         let found = "the same values many times over".to_owned();
-        WrongValue {
-            place: String::new(),
-            expected: "values of its own",
-            found,
-        }
+        WrongValue { place: String::new(), expected: "values of its own", found }
     }
 
     fn inside(mut self, outer: &str) -> WrongValue {
-        let joint = if self.place.is_empty() || self.place.starts_with('[') {
-            ""
-        } else {
-            "."
-        };
+        let joint = if self.place.is_empty() || self.place.starts_with('[') { "" } else { "." };
         self.place = format!("{outer}{joint}{}", self.place);
         self
     }
@@ -131,10 +108,7 @@ pub(super) struct Fields<'d>(Entries<'d>);
 
 impl<'d> Fields<'d> {
     pub(super) fn of(value: Value<'d>) -> Result<Fields<'d>, WrongValue> {
-        value
-            .entries()
-            .map(Fields)
-            .ok_or_else(|| WrongValue::new("a dict", value))
+        value.entries().map(Fields).ok_or_else(|| WrongValue::new("a dict", value))
     }
 }
 
@@ -142,28 +116,21 @@ impl<'d> Iterator for Fields<'d> {
     type Item = (&'d str, Value<'d>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0
-            .by_ref()
-            .find_map(|(key, value)| Some((key.as_str()?, value)))
+        self.0.by_ref().find_map(|(key, value)| Some((key.as_str()?, value)))
     }
 }
 
 pub(super) fn items(value: Value<'_>) -> Result<Items<'_>, WrongValue> {
-    value
-        .items()
-        .ok_or_else(|| WrongValue::new("a list", value))
+    value.items().ok_or_else(|| WrongValue::new("a list", value))
 }
 
 pub(super) fn text(value: Value<'_>) -> Result<&str, WrongValue> {
-    value
-        .as_str()
-        .ok_or_else(|| WrongValue::new("a string", value))
+    value.as_str().ok_or_else(|| WrongValue::new("a string", value))
 }
 
 pub(super) fn bytes(value: Value<'_>) -> Result<Bytes, WrongValue> {
     let size = value.as_int().and_then(|n| u64::try_from(n).ok());
-    size.map(Bytes)
-        .ok_or_else(|| WrongValue::new("a number of bytes", value))
+    size.map(Bytes).ok_or_else(|| WrongValue::new("a number of bytes", value))
 }
 
 pub(super) fn u32(value: Value<'_>) -> Result<u32, WrongValue> {
@@ -173,13 +140,9 @@ pub(super) fn u32(value: Value<'_>) -> Result<u32, WrongValue> {
 
 /// PyTorch writes pointers as signed integers; those in the upper half of the address space are negative.
 pub(super) fn address(value: Value<'_>) -> Result<Address, WrongValue> {
-    let bits = value.as_int().and_then(|n| {
-        u64::try_from(n)
-            .ok()
-            .or_else(|| i64::try_from(n).ok().map(i64::cast_unsigned))
-    });
-    bits.map(Address)
-        .ok_or_else(|| WrongValue::new("an address", value))
+    let bits =
+        value.as_int().and_then(|n| u64::try_from(n).ok().or_else(|| i64::try_from(n).ok().map(i64::cast_unsigned)));
+    bits.map(Address).ok_or_else(|| WrongValue::new("an address", value))
 }
 
 pub(super) fn bool(value: Value<'_>) -> Result<bool, WrongValue> {

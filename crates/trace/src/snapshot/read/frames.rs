@@ -91,29 +91,15 @@ impl Frames {
 
     fn intern(&mut self, function: &str, file: &str, line: u32) -> Result<FrameId, WrongValue> {
         let before = self.table.frame_count();
-        let id = self.table.intern_frame(Frame {
-            function: function.to_owned(),
-            file: file.to_owned(),
-            line,
-        });
+        let id = self.table.intern_frame(Frame { function: function.to_owned(), file: file.to_owned(), line });
         if self.table.frame_count() > before {
-            self.text = self
-                .text
-                .saturating_add(function.len())
-                .saturating_add(file.len());
+            self.text = self.text.saturating_add(function.len()).saturating_add(file.len());
         }
-        if self.text > MOST_TEXT {
-            Err(WrongValue::repeated())
-        } else {
-            Ok(id)
-        }
+        if self.text > MOST_TEXT { Err(WrongValue::repeated()) } else { Ok(id) }
     }
 }
 
 /// C++ frames have none; an absurd one is no reason to reject the snapshot.
 fn line_number(value: Value<'_>) -> u32 {
-    value
-        .as_int()
-        .and_then(|line| u32::try_from(line).ok())
-        .unwrap_or(0)
+    value.as_int().and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
 }

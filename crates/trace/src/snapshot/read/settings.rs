@@ -28,21 +28,14 @@ fn read_one(settings: &mut Settings, key: &str, value: Value<'_>) -> Result<(), 
 
 /// -1 stands for no limit.
 fn max_split_size(value: Value<'_>) -> Result<Option<Bytes>, WrongValue> {
-    if value.as_int() == Some(-1) {
-        Ok(None)
-    } else {
-        fields::bytes(value).map(Some)
-    }
+    if value.as_int() == Some(-1) { Ok(None) } else { fields::bytes(value).map(Some) }
 }
 
 /// `{'1': 0, '2': 4, …, '32768': 0}`: 0 and 1 stand for no rounding beyond 512 bytes.
 fn divisions(value: Value<'_>) -> Result<Vec<(u64, u64)>, WrongValue> {
     let mut divisions = Vec::new();
     for (key, value) in Fields::of(value)? {
-        let boundary = key
-            .parse()
-            .map_err(|_| WrongValue::new("a boundary in MiB as its key", value))
-            .within(key)?;
+        let boundary = key.parse().map_err(|_| WrongValue::new("a boundary in MiB as its key", value)).within(key)?;
         match fields::bytes(value).within(key)? {
             Bytes(0 | 1) => {}
             Bytes(n) => divisions.push((boundary, n)),

@@ -1,0 +1,61 @@
+# make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
+# make test    all tests
+# make bench   speed, beside the bare scripts
+# Everything lands in .venv and target/; no GPU is needed.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+OOMPH  := target/release/oomph
+CHECK  := $(OOMPH) check --python $(PY)
+
+.PHONY: demo test bench setup build lint unit python-tests system zoo crosscheck clean
+.DEFAULT_GOAL := demo
+
+demo: setup build
+	@echo; echo '$$ oomph check --gpu rtx-4090 examples/mlp.py'
+	@$(CHECK) --gpu rtx-4090 examples/mlp.py
+	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 8'
+	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 8
+	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
+	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
+
+test: lint unit python-tests system zoo crosscheck
+	@echo; echo 'all tests passed'
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: requirements/test.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --disable-pip-version-check --progress-bar off -r requirements/test.txt
+	@touch $@
+
+build:
+	cargo build --release --locked --package oomph
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+
+unit: setup
+	cargo test --workspace --locked --quiet
+
+python-tests: setup
+	cd python && ../$(PY) -m unittest discover -s tests -q
+
+# The whole of it, as a user runs it: real PyTorch, real scripts, the release binary.
+system: setup build
+	$(PY) tests/system/run.py --oomph $(OOMPH) --python $(PY)
+
+zoo: setup build
+	$(PY) tests/zoo/check.py --oomph $(OOMPH) --python $(PY)
+
+crosscheck: setup build
+	$(PY) tests/crosscheck/run.py --oomph $(OOMPH) --python $(PY)
+
+bench: setup build
+	$(PY) benches/run.py --oomph $(OOMPH) --python $(PY)
+
+clean:
+	rm -rf target $(VENV)
