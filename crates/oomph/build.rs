@@ -63,13 +63,17 @@ fn gather(root: &Path, folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
 /// A Rust table of names and contents, and a hash that names the cache folder.
 fn carried(files: &BTreeMap<String, PathBuf>) -> String {
     let mut hasher = DefaultHasher::new();
-    let mut source = String::from("/// What is carried: path below the cache folder, and content.\npub(crate) const FILES: &[(&str, &[u8])] = &[\n");
+    let mut source = String::from(
+        "/// What is carried: path below the cache folder, and content.\npub(crate) const FILES: &[(&str, &[u8])] = &[\n",
+    );
     for (name, path) in files {
         let bytes = fs::read(path).expect("the file was just found");
         (name, &bytes).hash(&mut hasher);
-        writeln!(source, "    ({name:?}, include_bytes!({:?})),", path.display().to_string()).expect("writing to memory");
+        writeln!(source, "    ({name:?}, include_bytes!({:?})),", path.display().to_string())
+            .expect("writing to memory");
     }
     let hash = hasher.finish();
-    writeln!(source, "];\n/// A hash of all of it.\npub(crate) const HASH: &str = \"{hash:016x}\";").expect("writing to memory");
+    writeln!(source, "];\n/// A hash of all of it.\npub(crate) const HASH: &str = \"{hash:016x}\";")
+        .expect("writing to memory");
     source
 }

@@ -14,12 +14,14 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
 SECONDS_FOR_ONE = 90
 SGD = "sgd"
 ADAMW = "adamw"
+OPTIMIZERS = {SGD: partial(torch.optim.SGD, lr=0.01, momentum=0.9), ADAMW: torch.optim.AdamW}
 
 
 @dataclass(frozen=True)
@@ -43,19 +45,20 @@ def training(name, build, precisions, optimizer=SGD):
 
 
 def train_step(model, forward, precision, optimizer=SGD):
-    """One training step in fp32, or under autocast in bf16, or in fp16 with a GradScaler."""
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    if optimizer == SGD:
-        optimizer = torch.optim.SGD(parameters, lr=0.01, momentum=0.9)
-    else:
-        optimizer = torch.optim.AdamW(parameters)
+    """One training step in fp32, or under autocast in bf16, or in fp16 with a GradScaler.
+
+    A model without parameters has nothing to step: its step ends with the backward pass.
+    """
     scaler = torch.amp.GradScaler("cuda", enabled=precision == "fp16")
     with autocast(precision):
         loss = total(forward(model))
     scaler.scale(loss).backward()
-    scaler.step(optimizer)
-    scaler.update()
-    optimizer.zero_grad()
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    if parameters:
+        stepper = OPTIMIZERS[optimizer](parameters)
+        scaler.step(stepper)
+        scaler.update()
+        stepper.zero_grad()
 
 
 def autocast(precision):

@@ -18,7 +18,7 @@ CLASSIFICATION = {
     "efficientnet_b1": 64,
     "efficientnet_v2_s": 64,
     "googlenet": 64,
-    "inception_v3": 96,
+    "inception_v3": 128,
     "maxvit_t": 224,
     "mnasnet0_5": 64,
     "mnasnet1_0": 64,

@@ -37,11 +37,7 @@ impl Case {
 
     /// `file` for a sentence: relative to the reader's folder where it lies in it.
     pub(crate) fn show<'a>(&self, file: &'a str) -> &'a str {
-        let inside = file
-            .strip_prefix(self.folder.as_str())
-            .filter(|_| !self.folder.is_empty());
-        inside
-            .and_then(|rest| rest.strip_prefix('/'))
-            .unwrap_or(file)
+        let inside = file.strip_prefix(self.folder.as_str()).filter(|_| !self.folder.is_empty());
+        inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
     }
 }

@@ -26,21 +26,13 @@ pub fn check(case: &Case) -> CheckReport {
     };
     let view = View::new(process, device);
     measure(&mut report, case, &view, usage);
-    report.findings = rules::findings(&Facts {
-        case,
-        view: &view,
-        report: &report,
-    });
+    report.findings = rules::findings(&Facts { case, view: &view, report: &report });
     report
 }
 
 /// The process that ran out, else the one that used most: what the report is about.
 fn subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
-    let failed = case
-        .limited
-        .processes
-        .iter()
-        .find(|process| ended_by_oom(process));
+    let failed = case.limited.processes.iter().find(|process| ended_by_oom(process));
     let failed = failed.and_then(|process| {
         let (device, usage) = fullest_device(process, case.context())?;
         Some((process, device, usage))
@@ -90,10 +82,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage)
     if usage.allocated_bytes == Bytes::ZERO {
         usage.allocated_bytes = shown; // The counters were never written: the trace is all there is.
     }
-    report.peak = Peak {
-        usage,
-        place: highest.map_or_else(Place::default, |peak| view.place(peak.event)),
-    };
+    report.peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.event)) };
     report.oom = (report.verdict == Verdict::Oom).then(|| oom(view.process));
     report.need = need(case, view, usage, report.oom.as_ref());
     report.spare_bytes = difference(case.total(), report.need.device_bytes);
@@ -101,9 +90,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage)
     report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.event));
     report.growth = growth(view, &report.peak, case.usable());
     report.notes.extend(lower_bound(case, &report.verdict));
-    report
-        .notes
-        .extend(unaccounted(shown, usage.allocated_bytes));
+    report.notes.extend(unaccounted(shown, usage.allocated_bytes));
 }
 
 fn difference(a: Bytes, b: Bytes) -> i64 {

@@ -9,13 +9,9 @@ use crate::measure::records::{phantom_records, records, steps};
 /// What can be said without looking at any device.
 pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let run = &case.limited;
-    let mut notes: Vec<String> = records(run)
-        .filter_map(|record| note(case, record))
-        .collect();
+    let mut notes: Vec<String> = records(run).filter_map(|record| note(case, record)).collect();
     let missing = phantom_records(run).filter_map(|record| match record {
-        PhantomRecord::Missing { symbol } => Some(format!(
-            "the program called {symbol}, which the phantom GPU lacks"
-        )),
+        PhantomRecord::Missing { symbol } => Some(format!("the program called {symbol}, which the phantom GPU lacks")),
         _ => None,
     });
     notes.extend(missing);
@@ -33,9 +29,7 @@ fn note(case: &Case, record: &Record) -> Option<String> {
         }
         Record::ValueRead { file, line, count } => {
             let file = case.show(file);
-            Some(format!(
-                "{file}:{line} read values that a GPU would have computed ({count}x); zeros were answered"
-            ))
+            Some(format!("{file}:{line} read values that a GPU would have computed ({count}x); zeros were answered"))
         }
         _ => None,
     }
@@ -43,16 +37,9 @@ fn note(case: &Case, record: &Record) -> Option<String> {
 
 /// That the program ended by itself with fewer steps than were asked for.
 fn few_steps(case: &Case, verdict: &Verdict) -> Option<String> {
-    let done = case
-        .limited
-        .processes
-        .iter()
-        .map(steps)
-        .max()
-        .unwrap_or_default();
+    let done = case.limited.processes.iter().map(steps).max().unwrap_or_default();
     let (wanted, fits) = (case.launch.steps, *verdict == Verdict::Fits);
-    (fits && done < wanted)
-        .then(|| format!("the program ended after {done} of {wanted} optimizer steps"))
+    (fits && done < wanted).then(|| format!("the program ended after {done} of {wanted} optimizer steps"))
 }
 
 /// That the need of a program that ran out is not known.

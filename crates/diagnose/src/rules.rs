@@ -51,18 +51,10 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 
 /// A fact that is an amount of memory.
 fn bytes(what: &str, bytes: Bytes, source: &'static str) -> Evidence {
-    Evidence {
-        what: what.to_owned(),
-        value: Value::Bytes(bytes),
-        source,
-    }
+    Evidence { what: what.to_owned(), value: Value::Bytes(bytes), source }
 }
 
 /// A fact that is a number of things.
 fn count(what: &str, count: u64, source: &'static str) -> Evidence {
-    Evidence {
-        what: what.to_owned(),
-        value: Value::Count(count),
-        source,
-    }
+    Evidence { what: what.to_owned(), value: Value::Count(count), source }
 }

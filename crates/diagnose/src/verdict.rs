@@ -19,10 +19,7 @@ pub(crate) fn verdict(case: &Case) -> Verdict {
 fn stopped(case: &Case) -> Option<String> {
     let ended = case.launch.ended.as_ref()?;
     if ended.timed_out {
-        return Some(format!(
-            "stopped after {:.0} s, when its time was up",
-            ended.seconds
-        ));
+        return Some(format!("stopped after {:.0} s, when its time was up", ended.seconds));
     }
     let signal = ended.signal?;
     Some(format!("the program was ended by signal {signal}"))
@@ -30,25 +27,14 @@ fn stopped(case: &Case) -> Option<String> {
 
 fn raised(case: &Case) -> Option<String> {
     let missing = phantom_records(&case.limited).find_map(|record| match record {
-        PhantomRecord::Missing { symbol } => Some(format!(
-            " (it called {symbol}, which the phantom GPU lacks)"
-        )),
+        PhantomRecord::Missing { symbol } => Some(format!(" (it called {symbol}, which the phantom GPU lacks)")),
         _ => None,
     });
     records(&case.limited).find_map(|record| match record {
-        Record::Error {
-            type_name,
-            message,
-            file,
-            line,
-            ..
-        } => {
+        Record::Error { type_name, message, file, line, .. } => {
             let first = message.lines().next().unwrap_or_default();
             let missing = missing.clone().unwrap_or_default();
-            Some(format!(
-                "the program raised {type_name}{}: {first}{missing}",
-                at(case, file.as_deref(), *line)
-            ))
+            Some(format!("the program raised {type_name}{}: {first}{missing}", at(case, file.as_deref(), *line)))
         }
         _ => None,
     })

@@ -12,27 +12,15 @@ use trace::{Bytes, Category, PhantomRecord, Phase, Process, Record, Run};
 const MIB: u64 = 1 << 20;
 
 fn line(line: u32) -> Location {
-    Location {
-        file: SCRIPT.to_owned(),
-        line,
-        column: None,
-    }
+    Location { file: SCRIPT.to_owned(), line, column: None }
 }
 
 fn parts(report: &CheckReport) -> Vec<(Contents, u64)> {
-    report
-        .breakdown
-        .parts()
-        .iter()
-        .map(|part| (part.category, part.bytes.0 / MIB))
-        .collect()
+    report.breakdown.parts().iter().map(|part| (part.category, part.bytes.0 / MIB)).collect()
 }
 
 fn finding<'a>(report: &'a CheckReport, rule: &str) -> Option<&'a Finding> {
-    report
-        .findings
-        .iter()
-        .find(|finding| finding.rule.0 == rule)
+    report.findings.iter().find(|finding| finding.rule.0 == rule)
 }
 
 /// What a training step keeps from one to the next.
@@ -44,11 +32,7 @@ struct Model {
 
 impl Model {
     fn new(program: &mut Program) -> Model {
-        Model {
-            parameter: program.alloc(10, 64 * MIB),
-            state: None,
-            gradient: None,
-        }
+        Model { parameter: program.alloc(10, 64 * MIB), state: None, gradient: None }
     }
 
     /// One step as PyTorch takes it: data, forward, backward, optimizer.
@@ -59,17 +43,13 @@ impl Model {
         let scratch = program.alloc(43, 4 * MIB);
         program.free(scratch);
         program.enter(Phase::Backward);
-        let gradient = *self
-            .gradient
-            .get_or_insert_with(|| program.alloc(0, 64 * MIB));
+        let gradient = *self.gradient.get_or_insert_with(|| program.alloc(0, 64 * MIB));
         for tensor in activations {
             program.free(tensor);
         }
         program.free(input);
         program.enter(Phase::Optimizer);
-        let state = *self
-            .state
-            .get_or_insert_with(|| program.alloc(60, 128 * MIB));
+        let state = *self.state.get_or_insert_with(|| program.alloc(60, 128 * MIB));
         program.census(&[
             (Category::Parameter, self.parameter),
             (Category::Gradient, gradient),
@@ -115,27 +95,15 @@ fn a_training_loop_fits_and_its_peak_is_taken_apart_to_the_byte() {
     assert_eq!(report.peak.usage.allocated_bytes, Bytes::from_mib(564));
     assert_eq!(report.peak.usage.device_bytes, Bytes::from_mib(564 + 24));
     assert_eq!(report.need, report.peak.usage);
-    assert_eq!(
-        report.spare_bytes,
-        i64::try_from((1024 - 588) * MIB).unwrap()
-    );
-    assert!(
-        report.findings.is_empty() && report.notes.is_empty(),
-        "{:?} {:?}",
-        report.findings,
-        report.notes
-    );
+    assert_eq!(report.spare_bytes, i64::try_from((1024 - 588) * MIB).unwrap());
+    assert!(report.findings.is_empty() && report.notes.is_empty(), "{:?} {:?}", report.findings, report.notes);
     assert_eq!(report.growth, None);
 }
 
 #[test]
 fn sites_are_the_users_lines_largest_first() {
     let report = check(&case(training(3, true)));
-    let sites: Vec<_> = report
-        .sites
-        .iter()
-        .map(|site| (site.bytes.0 / MIB, site.location.clone()))
-        .collect();
+    let sites: Vec<_> = report.sites.iter().map(|site| (site.bytes.0 / MIB, site.location.clone())).collect();
     let expected = [
         (200, Some(line(41))),
         (128, Some(line(60))),
@@ -184,25 +152,13 @@ fn running_out_says_where_and_takes_what_was_saved_for_activations() {
     assert_eq!(report.verdict, Verdict::Oom);
     let oom = report.oom.clone().unwrap();
     assert_eq!(oom.requested_bytes, Bytes::from_mib(400));
-    assert_eq!(
-        (oom.place.step, oom.place.phase),
-        (Some(2), Some(Phase::Forward))
-    );
-    assert_eq!(
-        (oom.location, oom.message.as_str()),
-        (Some(line(42)), "CUDA out of memory.")
-    );
-    assert_eq!(
-        report.breakdown.bytes_of(Contents::Activations),
-        Bytes::from_mib(600)
-    );
+    assert_eq!((oom.place.step, oom.place.phase), (Some(2), Some(Phase::Forward)));
+    assert_eq!((oom.location, oom.message.as_str()), (Some(line(42)), "CUDA out of memory."));
+    assert_eq!(report.breakdown.bytes_of(Contents::Activations), Bytes::from_mib(600));
     assert_eq!(report.need.device_bytes, Bytes::from_mib(1524));
     assert_eq!(report.spare_bytes, -i64::try_from(500 * MIB).unwrap());
     let finding = finding(&report, "need-exceeds-device").unwrap();
-    assert_eq!(
-        finding.message,
-        "the program needs 1.49 GiB and GPU has 1.00 GiB: 500.00 MiB too little"
-    );
+    assert_eq!(finding.message, "the program needs 1.49 GiB and GPU has 1.00 GiB: 500.00 MiB too little");
     let remedy = &finding.remedies[0];
     let peak = 64 + 128 + 600;
     assert_eq!(remedy.before_bytes, Some(Bytes::from_mib(peak)));
@@ -215,11 +171,7 @@ fn an_error_names_its_cause() {
     let persistent = 64 + 128 + 64;
     let cases = [
         (usable - persistent, 0, vec![]),
-        (
-            usable - persistent + 1,
-            0,
-            vec!["one-huge-request", "need-exceeds-device"],
-        ),
+        (usable - persistent + 1, 0, vec!["one-huge-request", "need-exceeds-device"]),
         (300, 299, vec![]),
         (300, 300, vec!["fragmentation"]),
     ];
@@ -229,11 +181,7 @@ fn an_error_names_its_cause() {
         model.step(&mut program);
         program.oom(42, requested * MIB, cached * MIB);
         let report = check(&case(program.raise("torch.OutOfMemoryError", "", true)));
-        let rules: Vec<&str> = report
-            .findings
-            .iter()
-            .map(|finding| finding.rule.0)
-            .collect();
+        let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.0).collect();
         assert_eq!(rules, expected, "requested {requested}, cached {cached}");
     }
 }
@@ -261,11 +209,7 @@ fn a_leak_shows_its_rate_its_line_and_when_the_device_is_full() {
         assert_eq!(growth.location, Some(line(55)), "{steps} steps of {kept}");
         // After the peak of step n, n kept tensors are in it: the first n with more than the room.
         let full = room / block(kept) + 1;
-        assert_eq!(
-            growth.full_at_step.map(u64::from),
-            Some(full),
-            "{steps} steps of {kept}"
-        );
+        assert_eq!(growth.full_at_step.map(u64::from), Some(full), "{steps} steps of {kept}");
         let finding = finding(&report, "growing-memory").unwrap();
         assert_eq!(finding.location, Some(line(55)));
     }
@@ -282,9 +226,7 @@ fn letting_go_of_what_leaks_is_reckoned_from_lifetimes() {
 #[test]
 fn gradients_that_outlive_their_step_are_found() {
     let report = check(&case(training(3, false)));
-    let evidence = &finding(&report, "gradients-alive-in-forward")
-        .unwrap()
-        .evidence[0];
+    let evidence = &finding(&report, "gradients-alive-in-forward").unwrap().evidence[0];
     assert_eq!(evidence.value, report::Value::Bytes(Bytes::from_mib(64)));
 }
 
@@ -314,10 +256,7 @@ fn a_workspace_is_known_by_address_and_size() {
     program.workspace(Tensor(workspace.0 + (1 << 32), MIB));
     program.alloc(42, 2 * MIB);
     let report = check(&case(program.end("exit")));
-    assert_eq!(
-        parts(&report),
-        [(Contents::Workspaces, 8), (Contents::Activations, 2)]
-    );
+    assert_eq!(parts(&report), [(Contents::Workspaces, 8), (Contents::Activations, 2)]);
 }
 
 #[test]
@@ -328,10 +267,7 @@ fn a_caught_error_is_no_failure_and_is_said() {
     let report = check(&case(program.end("exit")));
     assert_eq!(report.verdict, Verdict::Fits);
     assert_eq!(report.oom, None);
-    assert_eq!(
-        finding(&report, "caught-oom").unwrap().location,
-        Some(line(42))
-    );
+    assert_eq!(finding(&report, "caught-oom").unwrap().location, Some(line(42)));
 }
 
 #[test]
@@ -366,15 +302,8 @@ fn what_was_assumed_is_passed_on() {
             count: 4,
             fraction: 0.5,
         },
-        Record::ValueRead {
-            file: SCRIPT.to_owned(),
-            line: 34,
-            count: 2,
-        },
-        Record::InitializersSkipped {
-            count: 3,
-            bytes: MIB,
-        },
+        Record::ValueRead { file: SCRIPT.to_owned(), line: 34, count: 2 },
+        Record::InitializersSkipped { count: 3, bytes: MIB },
     ];
     program.process.records.extend(records);
     for bytes in [MIB, 3 * MIB, 2 * MIB] {
@@ -411,40 +340,25 @@ fn verdicts() {
     };
     let mut silent = used();
     silent.oom(3, MIB, 0);
-    let silent = Run {
-        processes: vec![silent.process],
-    };
+    let silent = Run { processes: vec![silent.process] };
     let status = |run: Run, code: Option<i32>| {
         let mut case = case(run);
         case.launch.ended.as_mut().unwrap().exit_code = code;
         case
     };
-    let lost = || Run {
-        processes: vec![used().process],
-    };
+    let lost = || Run { processes: vec![used().process] };
     let idle = || Program::new().end("exit").processes.remove(0);
-    let idle = Run {
-        processes: vec![Process {
-            snapshot: None,
-            records: Vec::new(),
-            ..idle()
-        }],
-    };
+    let idle = Run { processes: vec![Process { snapshot: None, records: Vec::new(), ..idle() }] };
     let mut late = case(used().end("terminated"));
     late.launch.ended.as_mut().unwrap().timed_out = true;
     late.launch.ended.as_mut().unwrap().seconds = 60.0;
     let mut killed = case(used().end("terminated"));
     killed.launch.ended.as_mut().unwrap().signal = Some(9);
-    let incomplete = |reason: &str| Verdict::Incomplete {
-        reason: reason.to_owned(),
-    };
+    let incomplete = |reason: &str| Verdict::Incomplete { reason: reason.to_owned() };
     let cases = [
         (case(used().end("steps")), Verdict::Fits),
         (case(used().end("exit")), Verdict::Fits),
-        (
-            case(used().raise("torch.OutOfMemoryError", "", true)),
-            Verdict::Oom,
-        ),
+        (case(used().raise("torch.OutOfMemoryError", "", true)), Verdict::Oom),
         (case(silent), Verdict::Oom),
         (
             case(used().raise("ValueError", "bad shape\nmore", false)),
@@ -452,24 +366,12 @@ fn verdicts() {
         ),
         (late, incomplete("stopped after 60 s, when its time was up")),
         (killed, incomplete("the program was ended by signal 9")),
-        (
-            status(lost(), Some(3)),
-            incomplete("the program ended with exit status 3"),
-        ),
-        (
-            status(lost(), None),
-            incomplete("the end of the program was not recorded"),
-        ),
-        (
-            status(used().end("exit"), Some(1)),
-            incomplete("the program ended with exit status 1"),
-        ),
+        (status(lost(), Some(3)), incomplete("the program ended with exit status 3")),
+        (status(lost(), None), incomplete("the end of the program was not recorded")),
+        (status(used().end("exit"), Some(1)), incomplete("the program ended with exit status 1")),
         (status(used().end("steps"), Some(1)), Verdict::Fits),
         (case(idle), incomplete("the program never used a GPU")),
-        (
-            case(Run::default()),
-            incomplete("the program never used a GPU"),
-        ),
+        (case(Run::default()), incomplete("the program never used a GPU")),
     ];
     for (case, expected) in cases {
         assert_eq!(check(&case).verdict, expected);
@@ -483,15 +385,9 @@ fn of_several_ranks_the_fullest_is_reported_and_all_are_listed() {
         program.alloc(1, mib * MIB);
         program.end("steps").processes.remove(0)
     };
-    let report = check(&case(Run {
-        processes: vec![run(1, 30), run(0, 20)],
-    }));
+    let report = check(&case(Run { processes: vec![run(1, 30), run(0, 20)] }));
     assert_eq!(report.peak.usage.allocated_bytes, Bytes::from_mib(30));
-    let ranks: Vec<_> = report
-        .ranks
-        .iter()
-        .map(|rank| (rank.rank, rank.peak.allocated_bytes.0 / MIB))
-        .collect();
+    let ranks: Vec<_> = report.ranks.iter().map(|rank| (rank.rank, rank.peak.allocated_bytes.0 / MIB)).collect();
     assert_eq!(ranks, [(0, 20), (1, 30)]);
 }
 
@@ -506,14 +402,7 @@ enum Act {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let phases = [
-        Phase::Setup,
-        Phase::Data,
-        Phase::Forward,
-        Phase::Backward,
-        Phase::Optimizer,
-        Phase::Other,
-    ];
+    let phases = [Phase::Setup, Phase::Data, Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Other];
     prop_oneof![
         4 => (1u64..10_000_000).prop_map(Act::Alloc),
         3 => any::<usize>().prop_map(Act::Free),

@@ -50,54 +50,32 @@ pub enum UnknownGpu {
 }
 
 fn hint(nearest: &[&str]) -> String {
-    if nearest.is_empty() {
-        String::new()
-    } else {
-        format!("; the nearest names are: {}", nearest.join(", "))
-    }
+    if nearest.is_empty() { String::new() } else { format!("; the nearest names are: {}", nearest.join(", ")) }
 }
 
 /// The model of that name, by the rules of Note `[Names]`.
 pub fn find(name: &str) -> Result<&'static Profile, UnknownGpu> {
     let asked = Words::of(name);
     let equal = matches(|label| label.key() == asked.key());
-    let found = if equal.is_empty() {
-        matches(|label| label.covers(&asked))
-    } else {
-        equal
-    };
+    let found = if equal.is_empty() { matches(|label| label.covers(&asked)) } else { equal };
     match found.as_slice() {
         [profile] => Ok(profile),
-        [] => Err(UnknownGpu::NoSuch {
-            asked: name.trim().to_owned(),
-            nearest: nearest(&asked),
-        }),
-        several => Err(UnknownGpu::Ambiguous {
-            asked: name.trim().to_owned(),
-            candidates: names(several),
-        }),
+        [] => Err(UnknownGpu::NoSuch { asked: name.trim().to_owned(), nearest: nearest(&asked) }),
+        several => Err(UnknownGpu::Ambiguous { asked: name.trim().to_owned(), candidates: names(several) }),
     }
 }
 
 fn names(profiles: &[&'static Profile]) -> Vec<&'static str> {
-    profiles
-        .iter()
-        .map(|profile| profile.name.as_str())
-        .collect()
+    profiles.iter().map(|profile| profile.name.as_str()).collect()
 }
 
 /// The models of which some name or alias is accepted.
 fn matches(accept: impl Fn(&Words) -> bool) -> Vec<&'static Profile> {
-    all()
-        .iter()
-        .filter(|profile| labels(profile).any(|label| accept(&label)))
-        .collect()
+    all().iter().filter(|profile| labels(profile).any(|label| accept(&label))).collect()
 }
 
 fn labels(profile: &Profile) -> impl Iterator<Item = Words> {
-    std::iter::once(&profile.name)
-        .chain(&profile.aliases)
-        .map(|label| Words::of(label))
+    std::iter::once(&profile.name).chain(&profile.aliases).map(|label| Words::of(label))
 }
 
 /// A name without what does not count.
@@ -106,10 +84,7 @@ struct Words(Vec<String>);
 impl Words {
     fn of(name: &str) -> Words {
         let lower = name.to_lowercase();
-        let words = lower
-            .split(|c: char| !c.is_alphanumeric())
-            .map(without_brands)
-            .filter(|word| !word.is_empty());
+        let words = lower.split(|c: char| !c.is_alphanumeric()).map(without_brands).filter(|word| !word.is_empty());
         Words(words.map(str::to_owned).collect())
     }
 
@@ -123,41 +98,29 @@ impl Words {
         let mine: BTreeSet<&str> = self.0.iter().map(String::as_str).collect();
         let asked: BTreeSet<&str> = asked.0.iter().map(String::as_str).collect();
         let wanted = |variant| asked.contains(variant) || (variant == "mig" && names_slice(&asked));
-        let variants_wanted = VARIANTS
-            .into_iter()
-            .all(|variant| !mine.contains(variant) || wanted(variant));
+        let variants_wanted = VARIANTS.into_iter().all(|variant| !mine.contains(variant) || wanted(variant));
         !asked.is_empty() && asked.is_subset(&mine) && variants_wanted
     }
 }
 
 /// Strips brands that are written in one with the number, as in `rtx4090`.
 fn without_brands(word: &str) -> &str {
-    BRANDS
-        .iter()
-        .find_map(|brand| word.strip_prefix(brand))
-        .map_or(word, without_brands)
+    BRANDS.iter().find_map(|brand| word.strip_prefix(brand)).map_or(word, without_brands)
 }
 
 /// Whether a word is the compute part of a slice: `1g` to `7g`.
 fn names_slice(words: &BTreeSet<&str>) -> bool {
-    words
-        .iter()
-        .any(|word| matches!(word.as_bytes(), [b'1'..=b'7', b'g']))
+    words.iter().any(|word| matches!(word.as_bytes(), [b'1'..=b'7', b'g']))
 }
 
 /// The names most like what was asked for, at most three.
 fn nearest(asked: &Words) -> Vec<&'static str> {
     let key = asked.key();
     let likeness = |profile: &'static Profile| {
-        let best =
-            labels(profile).map(|label| strsim::normalized_damerau_levenshtein(&label.key(), &key));
+        let best = labels(profile).map(|label| strsim::normalized_damerau_levenshtein(&label.key(), &key));
         (best.fold(0.0, f64::max), profile.name.as_str())
     };
-    let mut scored: Vec<(f64, &str)> = all()
-        .iter()
-        .map(likeness)
-        .filter(|&(score, _)| score >= LIKE)
-        .collect();
+    let mut scored: Vec<(f64, &str)> = all().iter().map(likeness).filter(|&(score, _)| score >= LIKE).collect();
     scored.sort_by(|(left, _), (right, _)| right.total_cmp(left));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }
@@ -214,19 +177,12 @@ mod tests {
             ("rtx-6000-ada-generation", "NVIDIA RTX 6000 Ada Generation"),
             ("Quadro RTX 6000", "Quadro RTX 6000"),
             ("rtx 8000", "Quadro RTX 8000"),
-            (
-                "a100-sxm4-40gb mig 1g.5gb",
-                "NVIDIA A100-SXM4-40GB MIG 1g.5gb",
-            ),
+            ("a100-sxm4-40gb mig 1g.5gb", "NVIDIA A100-SXM4-40GB MIG 1g.5gb"),
             ("a100 1g.5gb", "NVIDIA A100-SXM4-40GB MIG 1g.5gb"),
             ("h100 mig 3g.40gb", "NVIDIA H100 80GB HBM3 MIG 3g.40gb"),
         ];
         for (asked, name) in cases {
-            assert_eq!(
-                find(asked).map(|profile| profile.name.as_str()),
-                Ok(name),
-                "{asked}"
-            );
+            assert_eq!(find(asked).map(|profile| profile.name.as_str()), Ok(name), "{asked}");
         }
     }
 
@@ -244,48 +200,16 @@ mod tests {
         let cases: [(&str, &[&str]); 6] = [
             (
                 "a100",
-                &[
-                    "NVIDIA A100-SXM4-40GB",
-                    "NVIDIA A100-PCIE-40GB",
-                    "NVIDIA A100-SXM4-80GB",
-                    "NVIDIA A100 80GB PCIe",
-                ],
+                &["NVIDIA A100-SXM4-40GB", "NVIDIA A100-PCIE-40GB", "NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"],
             ),
-            (
-                "a100-80gb",
-                &["NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"],
-            ),
-            (
-                "H100",
-                &[
-                    "NVIDIA H100 PCIe",
-                    "NVIDIA H100 80GB HBM3",
-                    "NVIDIA H100 NVL",
-                ],
-            ),
-            (
-                "v100",
-                &[
-                    "Tesla V100-SXM2-16GB",
-                    "Tesla V100-SXM2-32GB",
-                    "Tesla V100-PCIE-16GB",
-                    "Tesla V100-PCIE-32GB",
-                ],
-            ),
-            (
-                "1g.10gb",
-                &[
-                    "NVIDIA A100-SXM4-80GB MIG 1g.10gb",
-                    "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
-                ],
-            ),
+            ("a100-80gb", &["NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"]),
+            ("H100", &["NVIDIA H100 PCIe", "NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL"]),
+            ("v100", &["Tesla V100-SXM2-16GB", "Tesla V100-SXM2-32GB", "Tesla V100-PCIE-16GB", "Tesla V100-PCIE-32GB"]),
+            ("1g.10gb", &["NVIDIA A100-SXM4-80GB MIG 1g.10gb", "NVIDIA H100 80GB HBM3 MIG 1g.10gb"]),
             ("gh200", &["NVIDIA GH200 480GB", "NVIDIA GH200 144G HBM3e"]),
         ];
         for (asked, candidates) in cases {
-            let expected = UnknownGpu::Ambiguous {
-                asked: asked.to_owned(),
-                candidates: candidates.to_vec(),
-            };
+            let expected = UnknownGpu::Ambiguous { asked: asked.to_owned(), candidates: candidates.to_vec() };
             assert_eq!(find(asked).unwrap_err(), expected, "{asked}");
         }
     }
@@ -293,26 +217,17 @@ mod tests {
     #[test]
     fn an_rtx_6000_may_be_of_three_generations() {
         let message = find("rtx-6000").unwrap_err().to_string();
-        for name in [
-            "Quadro RTX 6000",
-            "NVIDIA RTX 6000 Ada Generation",
-            "NVIDIA RTX PRO 6000",
-        ] {
+        for name in ["Quadro RTX 6000", "NVIDIA RTX 6000 Ada Generation", "NVIDIA RTX PRO 6000"] {
             assert!(message.contains(name), "{message}");
         }
     }
 
     #[test]
     fn an_unknown_name_offers_the_nearest() {
-        let cases = [
-            ("4091", Some("NVIDIA GeForce RTX 4090")),
-            ("rtx 4900", None),
-            ("a6001", Some("NVIDIA RTX A6000")),
-        ];
+        let cases =
+            [("4091", Some("NVIDIA GeForce RTX 4090")), ("rtx 4900", None), ("a6001", Some("NVIDIA RTX A6000"))];
         for (asked, near) in cases {
-            let UnknownGpu::NoSuch { nearest, .. } = find(asked).unwrap_err() else {
-                panic!("{asked} was ambiguous")
-            };
+            let UnknownGpu::NoSuch { nearest, .. } = find(asked).unwrap_err() else { panic!("{asked} was ambiguous") };
             assert!(nearest.len() <= 3, "{asked}");
             if let Some(near) = near {
                 assert!(nearest.contains(&near), "{asked}: {nearest:?}");
@@ -323,16 +238,10 @@ mod tests {
     #[test]
     fn what_names_nothing_is_said_without_a_guess() {
         for asked in ["", "  ", "nvidia", "rtx", "mi300x", "🎮", "banana"] {
-            let expected = UnknownGpu::NoSuch {
-                asked: asked.trim().to_owned(),
-                nearest: Vec::new(),
-            };
+            let expected = UnknownGpu::NoSuch { asked: asked.trim().to_owned(), nearest: Vec::new() };
             assert_eq!(find(asked).unwrap_err(), expected, "{asked}");
         }
-        assert_eq!(
-            find("banana").unwrap_err().to_string(),
-            "no GPU is known as `banana`"
-        );
+        assert_eq!(find("banana").unwrap_err().to_string(), "no GPU is known as `banana`");
     }
 
     proptest! {

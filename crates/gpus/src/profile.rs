@@ -176,10 +176,7 @@ impl Profile {
     pub fn with_total(&self, total: Bytes) -> Profile {
         let mut profile = self.clone();
         profile.total_bytes = total;
-        profile.sources.insert(
-            Field::TotalBytes,
-            (Provenance::Given, "stated by the user".to_owned()),
-        );
+        profile.sources.insert(Field::TotalBytes, (Provenance::Given, "stated by the user".to_owned()));
         profile
     }
 
@@ -205,12 +202,8 @@ impl Profile {
             Field::L2Bytes => self.l2_bytes.0,
             Field::SharedMemoryPerBlockBytes => self.shared_memory_per_block_bytes.0,
             Field::SharedMemoryPerBlockOptinBytes => self.shared_memory_per_block_optin_bytes.0,
-            Field::SharedMemoryPerMultiprocessorBytes => {
-                self.shared_memory_per_multiprocessor_bytes.0
-            }
-            Field::ReservedSharedMemoryPerBlockBytes => {
-                self.reserved_shared_memory_per_block_bytes.0
-            }
+            Field::SharedMemoryPerMultiprocessorBytes => self.shared_memory_per_multiprocessor_bytes.0,
+            Field::ReservedSharedMemoryPerBlockBytes => self.reserved_shared_memory_per_block_bytes.0,
             Field::RegistersPerMultiprocessor => self.registers_per_multiprocessor.into(),
             Field::ThreadsPerMultiprocessor => self.threads_per_multiprocessor.into(),
             Field::BlocksPerMultiprocessor => self.blocks_per_multiprocessor.into(),
@@ -231,10 +224,7 @@ mod tests {
     #[test]
     fn the_device_variable_states_every_figure_of_the_model() {
         let text = find("a100-sxm4-80gb").unwrap().device_variable();
-        assert!(
-            text.starts_with("name=NVIDIA A100-SXM4-80GB;total_bytes=85167439872;context_bytes="),
-            "{text}"
-        );
+        assert!(text.starts_with("name=NVIDIA A100-SXM4-80GB;total_bytes=85167439872;context_bytes="), "{text}");
         let expected = "compute_capability=8.0;multiprocessors=108;l2_bytes=41943040;\
             shared_memory_per_block_bytes=49152;shared_memory_per_block_optin_bytes=166912;\
             shared_memory_per_multiprocessor_bytes=167936;reserved_shared_memory_per_block_bytes=1024;\
@@ -256,9 +246,6 @@ mod tests {
         assert_eq!(smaller.total_bytes, Bytes::from_gib(16));
         assert_eq!(smaller.provenance(Field::TotalBytes).0, Provenance::Given);
         assert_eq!(smaller.multiprocessors, card.multiprocessors);
-        assert_eq!(
-            smaller.usable() + smaller.context_bytes,
-            Bytes::from_gib(16)
-        );
+        assert_eq!(smaller.usable() + smaller.context_bytes, Bytes::from_gib(16));
     }
 }

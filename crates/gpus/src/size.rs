@@ -26,21 +26,12 @@ const LEAST_WITHOUT_UNIT: u64 = 1 << 20;
 /// powers of 1024, `KB` … `TB` powers of 1000, as is the custom; none or `B` is bytes. Case and spaces do not matter.
 pub fn parse_size(text: &str) -> Result<Bytes, BadSize> {
     let given = || text.trim().to_owned();
-    let compact: String = text
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .collect::<String>()
-        .to_lowercase();
-    let digits = compact
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(compact.len());
+    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_lowercase();
+    let digits = compact.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(compact.len());
     let (number, unit) = compact.split_at(digits);
     let scale = unit_bytes(unit).ok_or_else(|| BadSize::NotASize(given()))?;
     let (mantissa, divisor) = decimal(number).ok_or_else(|| BadSize::NotASize(given()))?;
-    let bytes = mantissa
-        .checked_mul(scale)
-        .map(|scaled| scaled / divisor)
-        .and_then(|n| u64::try_from(n).ok());
+    let bytes = mantissa.checked_mul(scale).map(|scaled| scaled / divisor).and_then(|n| u64::try_from(n).ok());
     match bytes.ok_or_else(|| BadSize::TooLarge(given()))? {
         0 => Err(BadSize::Zero(given())),
         few if unit.is_empty() && few < LEAST_WITHOUT_UNIT => Err(BadSize::NoUnit(given())),

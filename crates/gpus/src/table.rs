@@ -11,10 +11,7 @@ use crate::profile::{ComputeCapability, Field, Profile, Provenance, Source};
 /// Every model that is known, in the order of the table.
 pub fn all() -> &'static [Profile] {
     static TABLE: LazyLock<Vec<Profile>> = LazyLock::new(|| {
-        #[expect(
-            clippy::expect_used,
-            reason = "the table is part of the program, and a test reads it"
-        )]
+        #[expect(clippy::expect_used, reason = "the table is part of the program, and a test reads it")]
         read(include_str!("../gpus.toml")).expect("gpus.toml is well-formed")
     });
     &TABLE
@@ -28,10 +25,7 @@ enum BadTable {
     Toml(#[from] toml::de::Error),
     /// A model of an architecture that is not described.
     #[error("{name}: no [[architecture]] has compute capability {capability}")]
-    NoArchitecture {
-        name: String,
-        capability: ComputeCapability,
-    },
+    NoArchitecture { name: String, capability: ComputeCapability },
 }
 
 #[derive(Deserialize)]
@@ -110,11 +104,7 @@ struct SourceText(Source);
 impl<'de> Deserialize<'de> for SourceText {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<SourceText, D::Error> {
         let text = String::deserialize(from)?;
-        let wrong = || {
-            D::Error::custom(format!(
-                "`{text}`: expected `measured: …`, `published: …` or `estimated: …`"
-            ))
-        };
+        let wrong = || D::Error::custom(format!("`{text}`: expected `measured: …`, `published: …` or `estimated: …`"));
         let (kind, source) = text.split_once(": ").ok_or_else(wrong)?;
         let provenance = match kind {
             "measured" => Provenance::Measured,
@@ -129,11 +119,8 @@ impl<'de> Deserialize<'de> for SourceText {
 impl<'de> Deserialize<'de> for ComputeCapability {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ComputeCapability, D::Error> {
         let text = String::deserialize(from)?;
-        let parts = text
-            .split_once('.')
-            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        let (major, minor) =
-            parts.ok_or_else(|| D::Error::custom(format!("`{text}`: expected `major.minor`")))?;
+        let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let (major, minor) = parts.ok_or_else(|| D::Error::custom(format!("`{text}`: expected `major.minor`")))?;
         Ok(ComputeCapability { major, minor })
     }
 }
@@ -141,10 +128,7 @@ impl<'de> Deserialize<'de> for ComputeCapability {
 fn read(text: &str) -> Result<Vec<Profile>, BadTable> {
     let mut table: Table = toml::from_str(text)?;
     let entries = std::mem::take(&mut table.gpu);
-    entries
-        .into_iter()
-        .map(|entry| table.profile(entry))
-        .collect()
+    entries.into_iter().map(|entry| table.profile(entry)).collect()
 }
 
 impl Table {
@@ -157,18 +141,14 @@ impl Table {
             name: entry.name,
             aliases: entry.aliases,
             total_bytes: entry.memory.total_bytes,
-            context_bytes: entry
-                .context_bytes
-                .unwrap_or_else(|| self.context.estimate(entry.chip.multiprocessors)),
+            context_bytes: entry.context_bytes.unwrap_or_else(|| self.context.estimate(entry.chip.multiprocessors)),
             compute_capability: entry.compute_capability,
             multiprocessors: entry.chip.multiprocessors,
             l2_bytes: entry.chip.l2_bytes,
             shared_memory_per_block_bytes: self.common.shared_memory_per_block_bytes,
             shared_memory_per_block_optin_bytes: architecture.shared_memory_per_block_optin_bytes,
-            shared_memory_per_multiprocessor_bytes: architecture
-                .shared_memory_per_multiprocessor_bytes,
-            reserved_shared_memory_per_block_bytes: architecture
-                .reserved_shared_memory_per_block_bytes,
+            shared_memory_per_multiprocessor_bytes: architecture.shared_memory_per_multiprocessor_bytes,
+            reserved_shared_memory_per_block_bytes: architecture.reserved_shared_memory_per_block_bytes,
             registers_per_multiprocessor: self.common.registers_per_multiprocessor,
             threads_per_multiprocessor: architecture.threads_per_multiprocessor,
             blocks_per_multiprocessor: architecture.blocks_per_multiprocessor,
@@ -181,25 +161,14 @@ impl Table {
 
     fn architecture(&self, entry: &Entry) -> Result<&Architecture, BadTable> {
         let capability = entry.compute_capability;
-        let missing = || BadTable::NoArchitecture {
-            name: entry.name.clone(),
-            capability,
-        };
-        self.architecture
-            .iter()
-            .find(|architecture| architecture.compute_capability == capability)
-            .ok_or_else(missing)
+        let missing = || BadTable::NoArchitecture { name: entry.name.clone(), capability };
+        self.architecture.iter().find(|architecture| architecture.compute_capability == capability).ok_or_else(missing)
     }
 
     /// What is said of all models, replaced by what is said of this one.
     fn sources(&self, entry: &Entry) -> BTreeMap<Field, Source> {
         let own = entry.provenance.0.iter();
-        self.provenance
-            .0
-            .iter()
-            .chain(own)
-            .map(|(&field, text)| (field, text.0.clone()))
-            .collect()
+        self.provenance.0.iter().chain(own).map(|(&field, text)| (field, text.0.clone())).collect()
     }
 }
 
@@ -226,24 +195,12 @@ mod tests {
     fn every_model_is_sane() {
         for profile in all() {
             let name = &profile.name;
-            assert!(
-                (Bytes::from_gib(1)..Bytes::from_gib(400)).contains(&profile.total_bytes),
-                "{name}"
-            );
-            assert!(
-                profile.context_bytes > Bytes::ZERO && profile.context_bytes < profile.total_bytes,
-                "{name}"
-            );
+            assert!((Bytes::from_gib(1)..Bytes::from_gib(400)).contains(&profile.total_bytes), "{name}");
+            assert!(profile.context_bytes > Bytes::ZERO && profile.context_bytes < profile.total_bytes, "{name}");
             assert!((1..=200).contains(&profile.multiprocessors), "{name}");
-            assert!(
-                (Bytes::from_kib(512)..=Bytes::from_mib(128)).contains(&profile.l2_bytes),
-                "{name}"
-            );
+            assert!((Bytes::from_kib(512)..=Bytes::from_mib(128)).contains(&profile.l2_bytes), "{name}");
             assert!((500_000..4_000_000).contains(&profile.clock_khz), "{name}");
-            assert!(
-                (500_000..20_000_000).contains(&profile.memory_clock_khz),
-                "{name}"
-            );
+            assert!((500_000..20_000_000).contains(&profile.memory_clock_khz), "{name}");
             assert!((64..=8192).contains(&profile.memory_bus_bits), "{name}");
             assert!(!profile.device_variable().is_empty(), "{name}");
             for text in [name, &profile.cuda_name] {
@@ -276,22 +233,9 @@ mod tests {
                 profile.shared_memory_per_multiprocessor_bytes.0 >> 10,
                 profile.shared_memory_per_block_optin_bytes.0 >> 10,
             );
-            assert_eq!(
-                guide.get(&(capability.major, capability.minor)),
-                Some(&found),
-                "{}",
-                profile.name
-            );
-            let reserved = if capability.major >= 8 {
-                Bytes::from_kib(1)
-            } else {
-                Bytes::ZERO
-            };
-            assert_eq!(
-                profile.reserved_shared_memory_per_block_bytes, reserved,
-                "{}",
-                profile.name
-            );
+            assert_eq!(guide.get(&(capability.major, capability.minor)), Some(&found), "{}", profile.name);
+            let reserved = if capability.major >= 8 { Bytes::from_kib(1) } else { Bytes::ZERO };
+            assert_eq!(profile.reserved_shared_memory_per_block_bytes, reserved, "{}", profile.name);
         }
     }
 
@@ -309,12 +253,7 @@ mod tests {
     fn every_figure_has_a_source() {
         for profile in all() {
             for field in Field::ALL {
-                assert!(
-                    profile.sources.contains_key(&field),
-                    "{}: {}",
-                    profile.name,
-                    field.key()
-                );
+                assert!(profile.sources.contains_key(&field), "{}: {}", profile.name, field.key());
                 assert!(!profile.provenance(field).1.is_empty());
             }
         }
@@ -333,14 +272,9 @@ mod tests {
             assert_eq!(profile.multiprocessors, multiprocessors, "{name}");
             assert_eq!(profile.l2_bytes, Bytes::from_mib(l2_mib), "{name}");
             assert_eq!(profile.threads_per_multiprocessor, threads, "{name}");
-            let estimates = Field::ALL
-                .into_iter()
-                .filter(|&field| profile.provenance(field).0 == Provenance::Estimated);
-            assert_eq!(
-                estimates.collect::<Vec<_>>(),
-                [Field::ContextBytes],
-                "{name}"
-            );
+            let estimates =
+                Field::ALL.into_iter().filter(|&field| profile.provenance(field).0 == Provenance::Estimated);
+            assert_eq!(estimates.collect::<Vec<_>>(), [Field::ContextBytes], "{name}");
         }
     }
 
@@ -348,26 +282,12 @@ mod tests {
     fn a_wrong_table_is_an_error_that_names_what_is_wrong() {
         let good = include_str!("../gpus.toml");
         let cases = [
+            (good.replacen("compute_capability = \"6.1\"", "compute_capability = \"3.5\"", 1), "6.1"),
             (
-                good.replacen(
-                    "compute_capability = \"6.1\"",
-                    "compute_capability = \"3.5\"",
-                    1,
-                ),
-                "6.1",
-            ),
-            (
-                good.replacen(
-                    "[provenance]\ntotal_bytes = \"estimated",
-                    "[provenance]\ntotal_bytes = \"guessed",
-                    1,
-                ),
+                good.replacen("[provenance]\ntotal_bytes = \"estimated", "[provenance]\ntotal_bytes = \"guessed", 1),
                 "guessed",
             ),
-            (
-                good.replacen("[common]", "[common]\ncolour = 1", 1),
-                "colour",
-            ),
+            (good.replacen("[common]", "[common]\ncolour = 1", 1), "colour"),
         ];
         for (text, expected) in cases {
             let error = read(&text).unwrap_err().to_string();

@@ -144,7 +144,9 @@ impl Arguments {
     /// no complete command line: in `oomph check train.py -- x` the `--` belongs to the script.
     pub(crate) fn parse_line(line: &[OsString]) -> Result<Arguments, clap::Error> {
         let mut arguments = Arguments::try_parse_from(line)?;
-        if let (Command::Check(check), Some(dashes)) = (&mut arguments.command, line.iter().position(|word| word == "--")) {
+        if let (Command::Check(check), Some(dashes)) =
+            (&mut arguments.command, line.iter().position(|word| word == "--"))
+        {
             check.is_command_line = Arguments::try_parse_from(&line[..dashes]).is_err();
         }
         Ok(arguments)

@@ -99,7 +99,9 @@ impl ProgramFailure {
             ProgramFailure::NoCuda { .. } => {
                 "does it need an argument such as `--device cuda`? On the phantom, torch.cuda.is_available() is True"
             }
-            ProgramFailure::Exited { .. } => "give the script the arguments that it needs; --verbose shows what it prints",
+            ProgramFailure::Exited { .. } => {
+                "give the script the arguments that it needs; --verbose shows what it prints"
+            }
             ProgramFailure::Killed { signal: 9, .. } => "signal 9 often means that the machine ran out of host memory",
             ProgramFailure::Killed { .. } => "--verbose shows what the program prints",
             ProgramFailure::TimedOut { .. } => "give it more time with --timeout SECONDS, or less data to prepare",
@@ -111,7 +113,9 @@ impl ProgramFailure {
 fn raised_hint(type_name: &str) -> &'static str {
     match type_name {
         "FileNotFoundError" => "a dry run needs the files that the script opens; run it from the folder you train in",
-        "ModuleNotFoundError" | "ImportError" => "install what the script imports, or choose another Python with --python",
+        "ModuleNotFoundError" | "ImportError" => {
+            "install what the script imports, or choose another Python with --python"
+        }
         _ => "run the script by itself first; --verbose shows all that it prints",
     }
 }

@@ -68,12 +68,7 @@ pub(crate) fn run(launch: &Launch, what: &str) -> Result<Ended, Error> {
     let outcome = wait(&happenings, pid, launch.timeout, progress.as_ref());
     reap::end_orphans();
     let (status, timed_out) = outcome?;
-    Ok(Ended {
-        exit_code: status.code(),
-        signal: status.signal(),
-        seconds: started.elapsed().as_secs_f64(),
-        timed_out,
-    })
+    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds: started.elapsed().as_secs_f64(), timed_out })
 }
 
 /// The channel on which Ctrl-C arrives; its handler can be set only once in a process.
@@ -95,10 +90,10 @@ fn interrupts() -> Result<&'static std::sync::Mutex<Option<Sender<Happening>>>, 
 }
 
 fn start(launch: &Launch) -> Result<Child, Error> {
-    let (program, arguments) = launch.command.split_first().ok_or_else(|| Error::NoProgram {
-        program: String::new(),
-        source: std::io::ErrorKind::InvalidInput.into(),
-    })?;
+    let (program, arguments) = launch
+        .command
+        .split_first()
+        .ok_or_else(|| Error::NoProgram { program: String::new(), source: std::io::ErrorKind::InvalidInput.into() })?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(input());
     redirect(&mut command, launch)?;
@@ -175,7 +170,12 @@ fn watch(mut child: Child, interrupts: &std::sync::Mutex<Option<Sender<Happening
 }
 
 /// Waits for the end; a program whose time is up, or that is interrupted, is asked to end, and then made to.
-fn wait(happenings: &Receiver<Happening>, pid: Pid, timeout: Duration, progress: Option<&Progress>) -> Result<(ExitStatus, bool), Error> {
+fn wait(
+    happenings: &Receiver<Happening>,
+    pid: Pid,
+    timeout: Duration,
+    progress: Option<&Progress>,
+) -> Result<(ExitStatus, bool), Error> {
     let deadline = Instant::now() + timeout;
     loop {
         match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {

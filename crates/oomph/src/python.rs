@@ -39,7 +39,12 @@ pub(crate) fn choose(named: Option<&Path>) -> PathBuf {
     }
     let active = [environment::VIRTUAL_ENV, environment::CONDA_PREFIX].into_iter().filter_map(environment::get);
     let mut active = active.map(|prefix| PathBuf::from(prefix).join("bin/python")).filter(|python| python.is_file());
-    active.next().or_else(beside).or_else(|| on_path("python3")).or_else(|| on_path("python")).unwrap_or_else(|| PathBuf::from("python3"))
+    active
+        .next()
+        .or_else(beside)
+        .or_else(|| on_path("python3"))
+        .or_else(|| on_path("python"))
+        .unwrap_or_else(|| PathBuf::from("python3"))
 }
 
 /// The Python of the virtual environment that `pip install` put this program into.
@@ -72,7 +77,10 @@ fn probe(python: &Path) -> Result<Option<Torch>, Error> {
     let line = text.lines().last().unwrap_or_default();
     serde_json::from_str(line).map_err(|_| Error::Damaged {
         path: python.to_owned(),
-        problem: format!("asked for its PyTorch, it answered `{line}` {}", String::from_utf8_lossy(&output.stderr).trim()),
+        problem: format!(
+            "asked for its PyTorch, it answered `{line}` {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        ),
     })
 }
 
@@ -94,7 +102,14 @@ mod tests {
 
     #[test]
     fn versions_are_told_apart() {
-        let cases = [("2.11.0+cu130", true), ("2.11.1", true), ("2.1.0", false), ("2.110.0", false), ("1.13.1", false), ("", false)];
+        let cases = [
+            ("2.11.0+cu130", true),
+            ("2.11.1", true),
+            ("2.1.0", false),
+            ("2.110.0", false),
+            ("1.13.1", false),
+            ("", false),
+        ];
         for (version, expected) in cases {
             assert_eq!(is_supported(version), expected, "{version}");
         }

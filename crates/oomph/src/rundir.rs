@@ -28,7 +28,9 @@ impl Place {
     pub(crate) fn make(save: Option<&Path>) -> Result<Place, Error> {
         let Some(folder) = save else {
             let made = tempfile::Builder::new().prefix("oomph-").tempdir();
-            return made.map(Place::Temporary).map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
+            return made
+                .map(Place::Temporary)
+                .map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
         };
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(failed)?;
@@ -71,8 +73,10 @@ pub(crate) fn read(folder: &Path) -> Result<Run, Error> {
 
 fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
     let records = read_records(&folder.join(format!("{stem}{MARKS}")))?;
-    let pid = records.iter().find_map(|record| if let Record::Process { pid, .. } = record { Some(*pid) } else { None });
-    let phantom = pid.map_or_else(|| Ok(Vec::new()), |pid| read_phantom(&folder.join(format!("phantom-{pid}.jsonl"))))?;
+    let pid =
+        records.iter().find_map(|record| if let Record::Process { pid, .. } = record { Some(*pid) } else { None });
+    let phantom =
+        pid.map_or_else(|| Ok(Vec::new()), |pid| read_phantom(&folder.join(format!("phantom-{pid}.jsonl"))))?;
     let snapshot = read_snapshot(&folder.join(format!("{stem}{SNAPSHOT}")))?;
     Ok(Process { records, phantom, snapshot })
 }
@@ -115,7 +119,8 @@ fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
     let entries = fs::read_dir(folder).map_err(unreadable)?;
-    let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let mut paths =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     paths.sort();
     Ok(paths)
 }

@@ -19,7 +19,8 @@ pub fn owner() -> Owner {
     // SAFETY: the array is as long as stated; `backtrace` writes no further.
     let count = unsafe { libc::backtrace(frames.as_mut_ptr(), DEPTH as i32) };
     let ours = file_of(owner as *const c_void);
-    let caller = frames[..usize::try_from(count).unwrap_or(0)].iter().map(|frame| file_of(*frame)).find(|file| *file != ours);
+    let caller =
+        frames[..usize::try_from(count).unwrap_or(0)].iter().map(|frame| file_of(*frame)).find(|file| *file != ours);
     match caller.flatten() {
         Some(file) if file == PYTORCH_ALLOCATOR => "pytorch",
         Some(file) => interned(&file),

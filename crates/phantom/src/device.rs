@@ -101,8 +101,12 @@ impl Profile {
             "l2_bytes" => self.l2_bytes = value.parse().ok()?,
             "shared_memory_per_block_bytes" => self.shared_memory_per_block_bytes = value.parse().ok()?,
             "shared_memory_per_block_optin_bytes" => self.shared_memory_per_block_optin_bytes = value.parse().ok()?,
-            "shared_memory_per_multiprocessor_bytes" => self.shared_memory_per_multiprocessor_bytes = value.parse().ok()?,
-            "reserved_shared_memory_per_block_bytes" => self.reserved_shared_memory_per_block_bytes = value.parse().ok()?,
+            "shared_memory_per_multiprocessor_bytes" => {
+                self.shared_memory_per_multiprocessor_bytes = value.parse().ok()?
+            }
+            "reserved_shared_memory_per_block_bytes" => {
+                self.reserved_shared_memory_per_block_bytes = value.parse().ok()?
+            }
             "registers_per_multiprocessor" => self.registers_per_multiprocessor = value.parse().ok()?,
             "threads_per_multiprocessor" => self.threads_per_multiprocessor = value.parse().ok()?,
             "blocks_per_multiprocessor" => self.blocks_per_multiprocessor = value.parse().ok()?,
@@ -172,7 +176,8 @@ mod tests {
 
     #[test]
     fn fields_are_set_and_wrong_ones_are_named() {
-        let (profile, problems) = Profile::parse("name=Test GPU;total_bytes=1024;compute_capability=7.5;multiprocessors=x;colour=red");
+        let (profile, problems) =
+            Profile::parse("name=Test GPU;total_bytes=1024;compute_capability=7.5;multiprocessors=x;colour=red");
         assert_eq!(profile.name, "Test GPU");
         assert_eq!(profile.total_bytes, 1024);
         assert_eq!(profile.compute_capability, (7, 5));

@@ -31,8 +31,7 @@ struct Registry {
     is_sorted: bool,
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { modules: Vec::new(), kernels: Vec::new(), is_sorted: false });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { modules: Vec::new(), kernels: Vec::new(), is_sorted: false });
 
 /// Registers a fat binary and returns its number.
 pub fn register(wrapper: *const c_void) -> u32 {
@@ -74,7 +73,8 @@ fn archs_of(wrapper: *const c_void) -> Vec<Arch> {
         return Vec::new();
     }
     // SAFETY: nvcc's registration code passes the wrapper of Note [Fat binary], 24 bytes in the program's data.
-    let (magic, header) = unsafe { (wrapper.cast::<u32>().read_unaligned(), wrapper.cast::<*const u8>().add(1).read_unaligned()) };
+    let (magic, header) =
+        unsafe { (wrapper.cast::<u32>().read_unaligned(), wrapper.cast::<*const u8>().add(1).read_unaligned()) };
     if magic != WRAPPER_MAGIC || header.is_null() {
         return Vec::new();
     }
@@ -97,7 +97,9 @@ fn archs_in(mut entries: &[u8]) -> Vec<Arch> {
         if kind & 0xffff == MACHINE_CODE {
             archs.push(arch);
         }
-        let Some(bytes) = (head_bytes as usize).checked_add(payload_bytes as usize).filter(|bytes| *bytes > 0) else { break };
+        let Some(bytes) = (head_bytes as usize).checked_add(payload_bytes as usize).filter(|bytes| *bytes > 0) else {
+            break;
+        };
         let Some(rest) = entries.get(bytes..) else { break };
         entries = rest;
     }

@@ -27,7 +27,9 @@ static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
 /// Notes that device memory was taken (`delta` > 0) or given back, and what is in use on the device afterwards.
 pub fn memory(device: u32, owner: &str, delta: i64, used_bytes: u64) {
     let owner = quoted(owner);
-    append(&format!(r#"{{"kind":"memory","device":{device},"owner":{owner},"delta":{delta},"used_bytes":{used_bytes}}}"#));
+    append(&format!(
+        r#"{{"kind":"memory","device":{device},"owner":{owner},"delta":{delta},"used_bytes":{used_bytes}}}"#
+    ));
 }
 
 /// Notes that a request was refused for want of memory.

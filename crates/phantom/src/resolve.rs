@@ -12,7 +12,8 @@ const VERSIONS: [&str; 4] = ["_v4", "_v3", "_v2", ""];
 /// `None` where we have none of that name.
 pub fn own_symbol(name: &str) -> Option<*const c_void> {
     let names = VERSIONS.map(|version| format!("{name}{version}"));
-    let (absent, modelled): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| ABSENT.contains(&name.as_str()));
+    let (absent, modelled): (Vec<&String>, Vec<&String>) =
+        names.iter().partition(|name| ABSENT.contains(&name.as_str()));
     modelled.into_iter().chain(absent).find_map(|name| {
         let name = CString::new(name.as_str()).ok()?;
         // SAFETY: `dlsym` with a NUL-terminated name only looks tables up.
@@ -34,4 +35,3 @@ fn base_of(address: *const c_void) -> Option<usize> {
     // SAFETY: `dladdr` takes any address and fills `info` when it returns non-zero.
     unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init().dli_fbase as usize) }
 }
-

@@ -28,8 +28,7 @@ struct Islands {
     answer: Option<u64>,
 }
 
-static ISLANDS: Mutex<Islands> =
-    Mutex::new(Islands { by_address: BTreeMap::new(), total_bytes: 0, answer: None });
+static ISLANDS: Mutex<Islands> = Mutex::new(Islands { by_address: BTreeMap::new(), total_bytes: 0, answer: None });
 
 fn lock() -> MutexGuard<'static, Islands> {
     ISLANDS.lock().unwrap_or_else(PoisonError::into_inner)

@@ -79,10 +79,7 @@ impl Breakdown {
     pub fn new(total: Bytes, parts: Vec<Part>) -> Result<Breakdown, DoesNotAddUp> {
         let sum: Bytes = parts.iter().map(|part| part.bytes).sum();
         if sum != total {
-            return Err(DoesNotAddUp {
-                total: total.0,
-                sum: sum.0,
-            });
+            return Err(DoesNotAddUp { total: total.0, sum: sum.0 });
         }
         let mut parts = parts;
         parts.retain(|part| part.bytes != Bytes::ZERO);
@@ -118,10 +115,7 @@ mod tests {
     use super::*;
 
     fn part(category: Contents, bytes: u64) -> Part {
-        Part {
-            category,
-            bytes: Bytes(bytes),
-        }
+        Part { category, bytes: Bytes(bytes) }
     }
 
     #[test]
@@ -135,11 +129,7 @@ mod tests {
 
     #[test]
     fn parts_come_largest_first_and_empty_ones_not_at_all() {
-        let parts = vec![
-            part(Contents::Buffers, 0),
-            part(Contents::Gradients, 3),
-            part(Contents::Other, 4),
-        ];
+        let parts = vec![part(Contents::Buffers, 0), part(Contents::Gradients, 3), part(Contents::Other, 4)];
         let breakdown = Breakdown::new(Bytes(7), parts).map(Vec::from);
         let expected = vec![part(Contents::Other, 4), part(Contents::Gradients, 3)];
         assert_eq!(breakdown, Ok(expected));

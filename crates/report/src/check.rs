@@ -210,11 +210,7 @@ pub struct Rank {
     pub oom: bool,
 }
 
-#[expect(
-    clippy::ref_option,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde's calling convention"
-)]
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's calling convention")]
 fn phase_name<S: Serializer>(phase: &Option<Phase>, serializer: S) -> Result<S::Ok, S::Error> {
     phase.map(Phase::name).serialize(serializer)
 }

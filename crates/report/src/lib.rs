@@ -13,7 +13,6 @@ pub mod render;
 
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use check::{
-    Assumption, CheckReport, Gpu, Growth, Oom, Peak, Place, Rank, Site, SiteFrame, Usage,
-    ValueShape, Verdict,
+    Assumption, CheckReport, Gpu, Growth, Oom, Peak, Place, Rank, Site, SiteFrame, Usage, ValueShape, Verdict,
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};

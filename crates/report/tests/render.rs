@@ -4,18 +4,13 @@
 use report::render::terminal::{Bars, Look, Styles};
 use report::render::{concise, json, terminal};
 use report::{
-    Assumption, Breakdown, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Oom,
-    Part, Peak, Place, Rank, Remedy, RuleId, Severity, Site, SiteFrame, Standing, Usage, Value,
-    ValueShape, Verdict,
+    Assumption, Breakdown, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Oom, Part, Peak, Place,
+    Rank, Remedy, RuleId, Severity, Site, SiteFrame, Standing, Usage, Value, ValueShape, Verdict,
 };
 use trace::{Bytes, Phase};
 
 fn place(step: u32, phase: Phase, module: &str) -> Place {
-    Place {
-        step: Some(step),
-        phase: Some(phase),
-        module: Some(module.to_owned()),
-    }
+    Place { step: Some(step), phase: Some(phase), module: Some(module.to_owned()) }
 }
 
 fn usage(allocated: u64, reserved: u64, device: u64) -> Usage {
@@ -27,29 +22,17 @@ fn usage(allocated: u64, reserved: u64, device: u64) -> Usage {
 }
 
 fn breakdown(parts: &[(Contents, u64)]) -> Breakdown {
-    let part = |&(category, mib)| Part {
-        category,
-        bytes: Bytes::from_mib(mib),
-    };
+    let part = |&(category, mib)| Part { category, bytes: Bytes::from_mib(mib) };
     let parts: Vec<Part> = parts.iter().map(part).collect();
     Breakdown::new(parts.iter().map(|part| part.bytes).sum(), parts).unwrap()
 }
 
 fn at(line: u32) -> Location {
-    Location {
-        file: "/home/ann/gpt/train.py".to_owned(),
-        line,
-        column: None,
-    }
+    Location { file: "/home/ann/gpt/train.py".to_owned(), line, column: None }
 }
 
 fn frame(function: &str, file: &str, line: u32, own: bool) -> SiteFrame {
-    SiteFrame {
-        function: function.to_owned(),
-        file: file.to_owned(),
-        line,
-        own,
-    }
+    SiteFrame { function: function.to_owned(), file: file.to_owned(), line, own }
 }
 
 fn site(mib: u64, count: u64, line: u32) -> Site {
@@ -59,12 +42,7 @@ fn site(mib: u64, count: u64, line: u32) -> Site {
         category: Contents::Activations,
         location: Some(at(line)),
         frames: vec![
-            frame(
-                "forward",
-                "/v/site-packages/torch/nn/modules/linear.py",
-                134,
-                false,
-            ),
+            frame("forward", "/v/site-packages/torch/nn/modules/linear.py", 134, false),
             frame("forward", "/home/ann/gpt/train.py", line, true),
         ],
         place: place(2, Phase::Forward, "transformer.h.3"),
@@ -84,10 +62,7 @@ fn fits() -> CheckReport {
         },
         verdict: Verdict::Fits,
         steps: 3,
-        peak: Peak {
-            usage: usage(2048, 2560, 3000),
-            place: place(2, Phase::Backward, "transformer.h.3"),
-        },
+        peak: Peak { usage: usage(2048, 2560, 3000), place: place(2, Phase::Backward, "transformer.h.3") },
         need: usage(2048, 2560, 3000),
         spare_bytes: 21_200 << 20,
         oom: None,
@@ -118,10 +93,9 @@ fn full() -> CheckReport {
             requested_bytes: Bytes::from_mib(2048),
             place: place(1, Phase::Forward, "lm_head"),
             location: Some(at(57)),
-            message:
-                "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of \
+            message: "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of \
                       23.63 GiB of which 1.20 GiB is free."
-                    .to_owned(),
+                .to_owned(),
         }),
         growth: Some(Growth {
             bytes_per_step: Bytes(512),
@@ -152,25 +126,10 @@ fn full() -> CheckReport {
             text: "cuDNN takes the workspace of its first heuristic choice".to_owned(),
             bytes: Bytes::from_mib(64),
         }],
-        value_shapes: vec![ValueShape {
-            op: "aten::nonzero".to_owned(),
-            location: at(33),
-            count: 3,
-            fraction: 0.5,
-        }],
+        value_shapes: vec![ValueShape { op: "aten::nonzero".to_owned(), location: at(33), count: 3, fraction: 0.5 }],
         ranks: vec![
-            Rank {
-                rank: 0,
-                device: 0,
-                peak: usage(2048, 2560, 3000),
-                oom: true,
-            },
-            Rank {
-                rank: 1,
-                device: 1,
-                peak: usage(1024, 1280, 1720),
-                oom: false,
-            },
+            Rank { rank: 0, device: 0, peak: usage(2048, 2560, 3000), oom: true },
+            Rank { rank: 1, device: 1, peak: usage(1024, 1280, 1720), oom: false },
         ],
         notes: vec!["the initialisers of 3 large tensors were skipped".to_owned()],
         ..fits()
@@ -199,12 +158,7 @@ fn no_line_is_wider_than_80_columns_however_long_the_names() {
     report.gpu.name = "GPU ".repeat(60);
     report.peak.place.module = Some("layer.".repeat(50));
     report.sites[0].frames[0].file.clone_from(&long);
-    report.sites[0]
-        .location
-        .as_mut()
-        .unwrap()
-        .file
-        .clone_from(&long);
+    report.sites[0].location.as_mut().unwrap().file.clone_from(&long);
     report.findings[0].location.as_mut().unwrap().file = long;
     for line in plain(&report).lines() {
         assert!(line.chars().count() <= 80, "{line}");
@@ -213,10 +167,7 @@ fn no_line_is_wider_than_80_columns_however_long_the_names() {
 
 #[test]
 fn colour_adds_escapes_and_nothing_else() {
-    let look = Look {
-        styles: Styles::colored(),
-        bars: Bars::Ascii,
-    };
+    let look = Look { styles: Styles::colored(), bars: Bars::Ascii };
     let colored = terminal::check(&full(), &look);
     assert!(colored.contains("\u{1b}["));
     assert_eq!(without_escapes(&colored), plain(&full()));
@@ -225,9 +176,7 @@ fn colour_adds_escapes_and_nothing_else() {
 fn without_escapes(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |plain, piece| {
-        plain + piece.split_once('m').map_or("", |(_, rest)| rest)
-    })
+    pieces.fold(first, |plain, piece| plain + piece.split_once('m').map_or("", |(_, rest)| rest))
 }
 
 #[test]
@@ -256,14 +205,8 @@ fn json_has_the_keys_of_the_contract_with_plain_integers() {
         ("/findings/0/severity", serde_json::json!("warning")),
         ("/findings/0/location/column", serde_json::Value::Null),
         ("/findings/0/evidence/0/value", serde_json::json!(512)),
-        (
-            "/findings/0/remedies/0/standing",
-            serde_json::json!("estimated"),
-        ),
-        (
-            "/assumptions/0/id",
-            serde_json::json!("cudnn-convolution-workspace"),
-        ),
+        ("/findings/0/remedies/0/standing", serde_json::json!("estimated")),
+        ("/assumptions/0/id", serde_json::json!("cudnn-convolution-workspace")),
         ("/ranks/1/rank", serde_json::json!(1)),
         ("/seconds", serde_json::json!(4.25)),
     ];
@@ -275,11 +218,7 @@ fn json_has_the_keys_of_the_contract_with_plain_integers() {
 #[test]
 fn an_incomplete_run_says_why_and_has_null_where_nothing_is_known() {
     let reason = "stopped after 60 s".to_owned();
-    let report = CheckReport {
-        verdict: Verdict::Incomplete { reason },
-        torch: None,
-        ..fits()
-    };
+    let report = CheckReport { verdict: Verdict::Incomplete { reason }, torch: None, ..fits() };
     let value: serde_json::Value = serde_json::from_str(&json::check(&report).unwrap()).unwrap();
     assert_eq!(value["verdict"], "incomplete");
     assert_eq!(value["reason"], "stopped after 60 s");
@@ -290,10 +229,7 @@ fn an_incomplete_run_says_why_and_has_null_where_nothing_is_known() {
 #[test]
 fn concise_lines_stand_alone() {
     let cases = [
-        (
-            fits(),
-            "fits: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device\n",
-        ),
+        (fits(), "fits: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device\n"),
         (
             full(),
             "does not fit: NVIDIA GeForce RTX 4090 of 23.63 GiB, needs 26.41 GiB on the device, \

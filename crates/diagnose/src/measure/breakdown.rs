@@ -24,8 +24,6 @@ pub(crate) fn breakdown(view: &View, allocated: Bytes) -> Result<Breakdown, Does
     }
     let shown: Bytes = held.values().copied().sum();
     held.insert(Contents::Unattributed, allocated - shown);
-    let parts = held
-        .into_iter()
-        .map(|(category, bytes)| Part { category, bytes });
+    let parts = held.into_iter().map(|(category, bytes)| Part { category, bytes });
     Breakdown::new(allocated, parts.collect())
 }

@@ -30,9 +30,7 @@ pub(crate) fn spans(view: &View) -> Vec<u32> {
         }
         span
     };
-    (0..view.end().0)
-        .map(|event| next(EventIndex(event)))
-        .collect()
+    (0..view.end().0).map(|event| next(EventIndex(event))).collect()
 }
 
 /// What each allocation of `view` holds, in the order of its list. See Note [Contents].
@@ -43,9 +41,7 @@ pub(crate) fn classify(view: &View, spans: &[u32]) -> Vec<Contents> {
     let lives = view.found.list.iter().enumerate();
     let held = lives.map(|(index, life)| match named.get(&index) {
         Some(&contents) => contents,
-        None if workspaces.contains(&(life.allocation.address, life.allocation.requested)) => {
-            Contents::Workspaces
-        }
+        None if workspaces.contains(&(life.allocation.address, life.allocation.requested)) => Contents::Workspaces,
         None => by_life(view, life, spans, &ooms),
     });
     held.collect()
@@ -79,16 +75,10 @@ fn ooms(view: &View) -> Vec<EventIndex> {
 }
 
 fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
-    let records = view
-        .process
-        .phantom
-        .iter()
-        .filter_map(|record| match record {
-            PhantomRecord::Workspace { address, bytes, .. } => {
-                Some((Address(*address), Bytes(*bytes)))
-            }
-            _ => None,
-        });
+    let records = view.process.phantom.iter().filter_map(|record| match record {
+        PhantomRecord::Workspace { address, bytes, .. } => Some((Address(*address), Bytes(*bytes))),
+        _ => None,
+    });
     records.collect()
 }
 
@@ -112,23 +102,13 @@ type Storage = (Category, u32, u64, u64);
 
 /// The censuses that have a place in the history: all of them, or without marks the last.
 fn censuses<'a>(view: &View<'a>) -> Vec<(u32, &'a [Storage])> {
-    let all = view
-        .process
-        .records
-        .iter()
-        .filter_map(|record| match record {
-            Record::Census {
-                number, tensors, ..
-            } => Some((*number, tensors.as_slice())),
-            _ => None,
-        });
+    let all = view.process.records.iter().filter_map(|record| match record {
+        Record::Census { number, tensors, .. } => Some((*number, tensors.as_slice())),
+        _ => None,
+    });
     let all: Vec<(u32, &[Storage])> = all.collect();
     let marked = view.events.iter().any(|event| event.mark.is_some());
-    let from = if marked {
-        0
-    } else {
-        all.len().saturating_sub(1)
-    };
+    let from = if marked { 0 } else { all.len().saturating_sub(1) };
     all.into_iter().skip(from).collect()
 }
 

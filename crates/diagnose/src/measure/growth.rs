@@ -38,14 +38,10 @@ fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
         let stats = devices.iter().find(|stats| stats.device == view.device.0)?;
         Some(Bytes(stats.allocated_bytes))
     };
-    let steps = view
-        .process
-        .records
-        .iter()
-        .filter_map(|record| match record {
-            Record::Step { step, devices } => Some((*step, on_device(devices)?)),
-            _ => None,
-        });
+    let steps = view.process.records.iter().filter_map(|record| match record {
+        Record::Step { step, devices } => Some((*step, on_device(devices)?)),
+        _ => None,
+    });
     steps.collect()
 }
 
@@ -89,9 +85,7 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
     let after = view.first_event(|mark| mark.step > step + 1);
     let mut lines: BTreeMap<Location, (Bytes, u64)> = BTreeMap::new();
     for (life, contents) in view.found.list.iter().zip(&view.contents) {
-        let begun = view
-            .mark(life.allocation.event)
-            .is_some_and(|mark| mark.step == step);
+        let begun = view.mark(life.allocation.event).is_some_and(|mark| mark.step == step);
         let alive = life.free_requested.is_none_or(|freed| freed >= after);
         let line = (begun && alive && !stays(*contents)).then(|| view.own_line(view.stack(life)));
         if let Some(line) = line.flatten() {
@@ -99,13 +93,7 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
             *entry = (entry.0 + life.allocation.block, entry.1 + 1);
         }
     }
-    let survivors = lines
-        .into_iter()
-        .map(|(location, (bytes, count))| Survivors {
-            location,
-            bytes,
-            count,
-        });
+    let survivors = lines.into_iter().map(|(location, (bytes, count))| Survivors { location, bytes, count });
     let mut survivors: Vec<Survivors> = survivors.collect();
     survivors.sort_by_key(|line| std::cmp::Reverse(line.bytes));
     survivors

@@ -23,13 +23,7 @@ impl<'a> Live<'a> {
     pub(super) fn new(view: &'a View<'a>) -> Live<'a> {
         let lives = view.found.list.iter().enumerate();
         let end = |(index, life): (usize, &Lifetime)| Some((life.free_requested?, index));
-        Live {
-            view,
-            at: EventIndex(0),
-            blocks: BTreeMap::new(),
-            next: 0,
-            ends: lives.filter_map(end).collect(),
-        }
+        Live { view, at: EventIndex(0), blocks: BTreeMap::new(), next: 0, ends: lives.filter_map(end).collect() }
     }
 
     /// Goes on until just before the first event that `reached` holds of, or to the end. Never goes back.
@@ -47,19 +41,12 @@ impl<'a> Live<'a> {
 
     fn step(&mut self) {
         let begun = self.view.found.list.get(self.next);
-        if let Some(block) = begun
-            .map(|life| life.allocation)
-            .filter(|block| block.event == self.at)
-        {
+        if let Some(block) = begun.map(|life| life.allocation).filter(|block| block.event == self.at) {
             let end = block.address.0.saturating_add(block.block.0);
             self.blocks.insert(block.address.0, (end, self.next));
             self.next += 1;
         }
-        if let Some(life) = self
-            .ends
-            .get(&self.at)
-            .and_then(|&ended| self.view.found.list.get(ended))
-        {
+        if let Some(life) = self.ends.get(&self.at).and_then(|&ended| self.view.found.list.get(ended)) {
             self.blocks.remove(&life.allocation.address.0);
         }
         self.at = EventIndex(self.at.0 + 1);

@@ -15,11 +15,7 @@ pub(crate) fn assumptions(run: &Run) -> Vec<Assumption> {
     for (id, text, bytes) in all {
         match assumptions.iter_mut().find(|known| known.id == *id) {
             Some(known) => known.bytes = known.bytes.max(bytes),
-            None => assumptions.push(Assumption {
-                id: id.clone(),
-                text: text.clone(),
-                bytes,
-            }),
+            None => assumptions.push(Assumption { id: id.clone(), text: text.clone(), bytes }),
         }
     }
     assumptions
@@ -28,19 +24,9 @@ pub(crate) fn assumptions(run: &Run) -> Vec<Assumption> {
 /// Where values decided shapes.
 pub(crate) fn value_shapes(run: &Run) -> Vec<ValueShape> {
     let shapes = records(run).filter_map(|record| match record {
-        Record::ValueShape {
-            op,
-            file,
-            line,
-            count,
-            fraction,
-        } => Some(ValueShape {
+        Record::ValueShape { op, file, line, count, fraction } => Some(ValueShape {
             op: op.clone(),
-            location: Location {
-                file: file.clone(),
-                line: *line,
-                column: None,
-            },
+            location: Location { file: file.clone(), line: *line, column: None },
             count: *count,
             fraction: *fraction,
         }),

@@ -8,15 +8,7 @@ use super::records::{last_oom, script_dir};
 
 /// The last time the allocator of `process` gave up; `None` where it never did, as when a library's own request failed.
 pub(crate) fn refused(process: &Process) -> Option<Oom> {
-    let Record::Oom {
-        requested_bytes,
-        step,
-        phase,
-        module,
-        frames,
-        ..
-    } = last_oom(process)?
-    else {
+    let Record::Oom { requested_bytes, step, phase, module, frames, .. } = last_oom(process)? else {
         return None;
     };
     Some(Oom {
@@ -33,33 +25,20 @@ pub(crate) fn refused(process: &Process) -> Option<Oom> {
 
 /// How `process` ended by running out of memory, as far as it is known.
 pub(crate) fn oom(process: &Process) -> Oom {
-    refused(process).unwrap_or_else(|| Oom {
-        message: error_message(process),
-        ..Oom::default()
-    })
+    refused(process).unwrap_or_else(|| Oom { message: error_message(process), ..Oom::default() })
 }
 
 fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Location> {
     let mut frames = frames.iter();
     let (_, file, line) = frames.find(|(_, file, _)| is_own(file, script_dir))?;
-    Some(Location {
-        file: file.clone(),
-        line: *line,
-        column: None,
-    })
+    Some(Location { file: file.clone(), line: *line, column: None })
 }
 
 /// The error's own words; empty where none was noted.
 fn error_message(process: &Process) -> String {
-    let message = process
-        .records
-        .iter()
-        .rev()
-        .find_map(|record| match record {
-            Record::Error {
-                oom: true, message, ..
-            } => Some(message.clone()),
-            _ => None,
-        });
+    let message = process.records.iter().rev().find_map(|record| match record {
+        Record::Error { oom: true, message, .. } => Some(message.clone()),
+        _ => None,
+    });
     message.unwrap_or_default()
 }

@@ -8,21 +8,14 @@ const LIBRARIES: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python
 /// A script may itself lie among the libraries (`python -m package`); then its folder is its own all the same. An
 /// environment inside the script's folder is not.
 pub(crate) fn is_own(file: &str, script_dir: &str) -> bool {
-    let inside = file
-        .strip_prefix(script_dir)
-        .filter(|_| !script_dir.is_empty());
+    let inside = file.strip_prefix(script_dir).filter(|_| !script_dir.is_empty());
     let path = inside.filter(|rest| rest.starts_with('/')).unwrap_or(file);
-    !path.starts_with('<')
-        && !path.is_empty()
-        && !LIBRARIES.iter().any(|part| path.contains(part))
-        && !is_agent(path)
+    !path.starts_with('<') && !path.is_empty() && !LIBRARIES.iter().any(|part| path.contains(part)) && !is_agent(path)
 }
 
 /// oomph's own agent, whose wrappers stand between the user's code and PyTorch's.
 pub(crate) fn is_agent(file: &str) -> bool {
-    file.ends_with("/sitecustomize.py")
-        || file.contains("/_oomph_agent/")
-        || file.contains("/oomph/agent/")
+    file.ends_with("/sitecustomize.py") || file.contains("/_oomph_agent/") || file.contains("/oomph/agent/")
 }
 
 #[cfg(test)]
@@ -35,21 +28,9 @@ mod tests {
             ("/home/ann/gpt/train.py", "/home/ann/gpt", true),
             ("/home/ann/lib/model.py", "/home/ann/gpt", true),
             ("train.py", "/home/ann/gpt", true),
-            (
-                "/home/ann/gpt/.venv/lib/python3.11/site-packages/torch/nn/f.py",
-                "/home/ann/gpt",
-                false,
-            ),
-            (
-                "/v/lib/python3.11/site-packages/torch/nn/f.py",
-                "/home/ann/gpt",
-                false,
-            ),
-            (
-                "/v/lib/python3.11/site-packages/tool/__main__.py",
-                "/v/lib/python3.11/site-packages/tool",
-                true,
-            ),
+            ("/home/ann/gpt/.venv/lib/python3.11/site-packages/torch/nn/f.py", "/home/ann/gpt", false),
+            ("/v/lib/python3.11/site-packages/torch/nn/f.py", "/home/ann/gpt", false),
+            ("/v/lib/python3.11/site-packages/tool/__main__.py", "/v/lib/python3.11/site-packages/tool", true),
             ("/usr/lib/python3.11/runpy.py", "/home/ann/gpt", false),
             ("<frozen runpy>", "/home/ann/gpt", false),
             ("/tmp/x/oomph/agent/steps.py", "/home/ann/gpt", false),

@@ -13,20 +13,12 @@ pub(crate) fn ranks(case: &Case) -> Vec<Rank> {
     if processes.len() < 2 {
         return Vec::new();
     }
-    let mut ranks: Vec<Rank> = processes
-        .iter()
-        .filter_map(|process| rank(process, case.context()))
-        .collect();
+    let mut ranks: Vec<Rank> = processes.iter().filter_map(|process| rank(process, case.context())).collect();
     ranks.sort_by_key(|rank| (rank.rank, rank.device));
     ranks
 }
 
 fn rank(process: &Process, context: Bytes) -> Option<Rank> {
     let (device, peak) = fullest_device(process, context)?;
-    Some(Rank {
-        rank: process.rank(),
-        device: device.0,
-        peak,
-        oom: ended_by_oom(process),
-    })
+    Some(Rank { rank: process.rank(), device: device.0, peak, oom: ended_by_oom(process) })
 }

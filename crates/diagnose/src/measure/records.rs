@@ -32,26 +32,18 @@ pub(crate) fn phantom_records(run: &Run) -> impl Iterator<Item = &PhantomRecord>
 
 /// How the process ended: the reason, and the optimizer steps done.
 pub(crate) fn end(process: &Process) -> Option<(&str, u32)> {
-    process
-        .records
-        .iter()
-        .rev()
-        .find_map(|record| match record {
-            Record::End { reason, steps, .. } => Some((reason.as_str(), *steps)),
-            _ => None,
-        })
+    process.records.iter().rev().find_map(|record| match record {
+        Record::End { reason, steps, .. } => Some((reason.as_str(), *steps)),
+        _ => None,
+    })
 }
 
 /// Whether an out-of-memory error ended the process, or may have: one was raised and no end was noted.
 pub(crate) fn ended_by_oom(process: &Process) -> bool {
-    let error = process
-        .records
-        .iter()
-        .rev()
-        .find_map(|record| match record {
-            Record::Error { oom, .. } => Some(*oom),
-            _ => None,
-        });
+    let error = process.records.iter().rev().find_map(|record| match record {
+        Record::Error { oom, .. } => Some(*oom),
+        _ => None,
+    });
     error.unwrap_or_else(|| end(process).is_none() && last_oom(process).is_some())
 }
 
@@ -89,15 +81,8 @@ pub(crate) fn devices(process: &Process) -> Vec<DeviceIndex> {
         _ => &[],
     });
     let mut devices: Vec<DeviceIndex> = noted.map(|stats| DeviceIndex(stats.device)).collect();
-    let traces = process
-        .snapshot
-        .iter()
-        .flat_map(|snapshot| (0..).zip(&snapshot.traces));
-    devices.extend(
-        traces
-            .filter(|(_, trace)| !trace.is_empty())
-            .map(|(index, _)| DeviceIndex(index)),
-    );
+    let traces = process.snapshot.iter().flat_map(|snapshot| (0..).zip(&snapshot.traces));
+    devices.extend(traces.filter(|(_, trace)| !trace.is_empty()).map(|(index, _)| DeviceIndex(index)));
     devices.sort_unstable();
     devices.dedup();
     devices

@@ -37,19 +37,13 @@ impl Group {
         self.bytes += block;
         self.count += 1;
         *self.held.entry(contents).or_default() += block;
-        if self
-            .largest
-            .is_none_or(|largest| block > largest.allocation.block)
-        {
+        if self.largest.is_none_or(|largest| block > largest.allocation.block) {
             self.largest = Some(*life);
         }
     }
 
     fn mostly(&self) -> Contents {
-        let most = self
-            .held
-            .iter()
-            .max_by_key(|&(contents, bytes)| (*bytes, std::cmp::Reverse(*contents)));
+        let most = self.held.iter().max_by_key(|&(contents, bytes)| (*bytes, std::cmp::Reverse(*contents)));
         most.map_or(Contents::Other, |(contents, _)| *contents)
     }
 }
@@ -60,28 +54,20 @@ pub(crate) fn sites(view: &View, event: EventIndex) -> Vec<Site> {
     let mut keys: BTreeMap<StackId, Option<Key>> = BTreeMap::new();
     for (life, contents) in view.live_after(event) {
         let stack = view.stack(life);
-        let by_stack = keys
-            .entry(stack)
-            .or_insert_with(|| key(view, stack))
-            .clone();
+        let by_stack = keys.entry(stack).or_insert_with(|| key(view, stack)).clone();
         let key = by_stack.unwrap_or_else(|| stretch(view, life));
         groups.entry(key).or_default().add(life, contents);
     }
     let mut groups: Vec<(Key, Group)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.bytes));
     groups.truncate(SITES);
-    groups
-        .into_iter()
-        .map(|(key, group)| site(view, key, &group))
-        .collect()
+    groups.into_iter().map(|(key, group)| site(view, key, &group)).collect()
 }
 
 /// `None` where no frame was recorded.
 fn key(view: &View, stack: StackId) -> Option<Key> {
     if let Some(line) = view.own_line(stack) {
-        let called = view
-            .library_line(stack)
-            .map(|(file, line)| (file.to_owned(), line));
+        let called = view.library_line(stack).map(|(file, line)| (file.to_owned(), line));
         return Some(Key::Own(line, called));
     }
     let frame = view.frames(stack).into_iter().next()?;

@@ -9,22 +9,14 @@ use super::records::{devices, stats};
 ///
 /// Without a phantom's ledger the device held the reserved bytes and a context of `context` bytes.
 pub(crate) fn usage(process: &Process, device: DeviceIndex, context: Bytes) -> Usage {
-    let allocated = stats(process, device)
-        .map(|stats| stats.allocated_peak_bytes)
-        .max();
-    let reserved = stats(process, device)
-        .map(|stats| stats.reserved_peak_bytes)
-        .max();
+    let allocated = stats(process, device).map(|stats| stats.allocated_peak_bytes).max();
+    let reserved = stats(process, device).map(|stats| stats.reserved_peak_bytes).max();
     let (allocated, reserved) = match (allocated, reserved) {
         (Some(allocated), Some(reserved)) => (Bytes(allocated), Bytes(reserved)),
         _ => from_trace(process, device),
     };
     let ledger = process.device_peak(device);
-    Usage {
-        allocated_bytes: allocated,
-        reserved_bytes: reserved,
-        device_bytes: ledger.unwrap_or(context + reserved),
-    }
+    Usage { allocated_bytes: allocated, reserved_bytes: reserved, device_bytes: ledger.unwrap_or(context + reserved) }
 }
 
 fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {

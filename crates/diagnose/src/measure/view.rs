@@ -2,8 +2,8 @@
 
 use report::{Contents, Location, Place, SiteFrame};
 use trace::{
-    Action, Allocations, Bytes, DeviceIndex, Event, EventIndex, Frame, Lifetime, Mark, Process,
-    StackId, StackTable, allocations,
+    Action, Allocations, Bytes, DeviceIndex, Event, EventIndex, Frame, Lifetime, Mark, Process, StackId, StackTable,
+    allocations,
 };
 
 use super::contents::{classify, spans};
@@ -68,10 +68,7 @@ impl<'a> View<'a> {
 
     /// When the allocator gave up last.
     pub(crate) fn last_oom(&self) -> Option<EventIndex> {
-        let last = self
-            .events
-            .iter()
-            .rposition(|event| event.action == Action::Oom)?;
+        let last = self.events.iter().rposition(|event| event.action == Action::Oom)?;
         Some(EventIndex(u32::try_from(last).ok()?))
     }
 
@@ -85,10 +82,7 @@ impl<'a> View<'a> {
     }
 
     /// The allocations that are live right after `event`, each with what it holds.
-    pub(crate) fn live_after(
-        &self,
-        event: EventIndex,
-    ) -> impl Iterator<Item = (&Lifetime, Contents)> {
+    pub(crate) fn live_after(&self, event: EventIndex) -> impl Iterator<Item = (&Lifetime, Contents)> {
         let all = self.found.list.iter().zip(self.contents.iter().copied());
         all.filter(move |(life, _)| life.is_live_after(event))
     }
@@ -109,29 +103,19 @@ impl<'a> View<'a> {
     pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
         let mut frames = self.stacks()?.frames(stack);
         let frame = frames.find(|frame| is_own(&frame.file, self.script_dir))?;
-        Some(Location {
-            file: frame.file.clone(),
-            line: frame.line,
-            column: None,
-        })
+        Some(Location { file: frame.file.clone(), line: frame.line, column: None })
     }
 
     /// The frames of `stack` that say most, innermost first: those up to the user's own line, without machinery.
     pub(crate) fn frames(&self, stack: StackId) -> Vec<SiteFrame> {
-        let all = self
-            .stacks()
-            .into_iter()
-            .flat_map(|stacks| stacks.frames(stack));
+        let all = self.stacks().into_iter().flat_map(|stacks| stacks.frames(stack));
         let telling = all.filter(|frame| !is_machinery(frame));
         shortened(telling.map(|frame| self.site_frame(frame)).collect())
     }
 
     /// The innermost frame that is neither PyTorch's nor the user's own, if the user's line called one.
     pub(crate) fn library_line(&self, stack: StackId) -> Option<(&'a str, u32)> {
-        let mut inner = self
-            .stacks()?
-            .frames(stack)
-            .take_while(|frame| !is_own(&frame.file, self.script_dir));
+        let mut inner = self.stacks()?.frames(stack).take_while(|frame| !is_own(&frame.file, self.script_dir));
         let frame = inner.find(|frame| !frame.file.contains("/torch/") && !is_machinery(frame))?;
         Some((frame.file.as_str(), frame.line))
     }
@@ -146,19 +130,13 @@ impl<'a> View<'a> {
     }
 
     fn stacks(&self) -> Option<&'a StackTable> {
-        self.process
-            .snapshot
-            .as_ref()
-            .map(|snapshot| &snapshot.stacks)
+        self.process.snapshot.as_ref().map(|snapshot| &snapshot.stacks)
     }
 }
 
 /// At most [`FRAMES`] frames, of which the user's own line is one.
 fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
-    let own = frames
-        .iter()
-        .position(|frame| frame.own)
-        .unwrap_or_default();
+    let own = frames.iter().position(|frame| frame.own).unwrap_or_default();
     if own >= FRAMES {
         frames.drain(FRAMES - 1..own);
     }
@@ -178,23 +156,12 @@ mod tests {
     use super::*;
 
     fn frame(function: &str, own: bool) -> SiteFrame {
-        SiteFrame {
-            function: function.to_owned(),
-            file: String::new(),
-            line: 1,
-            own,
-        }
+        SiteFrame { function: function.to_owned(), file: String::new(), line: 1, own }
     }
 
     fn names(frames: &[&str], own: &str) -> Vec<String> {
-        let frames = frames
-            .iter()
-            .map(|name| frame(name, *name == own))
-            .collect();
-        shortened(frames)
-            .into_iter()
-            .map(|frame| frame.function)
-            .collect()
+        let frames = frames.iter().map(|name| frame(name, *name == own)).collect();
+        shortened(frames).into_iter().map(|frame| frame.function).collect()
     }
 
     #[test]
@@ -222,11 +189,7 @@ mod tests {
             ("wrapper", "/cache/_oomph_agent/modules.py", true),
         ];
         for (function, file, expected) in cases {
-            let frame = Frame {
-                function: function.to_owned(),
-                file: file.to_owned(),
-                line: 1,
-            };
+            let frame = Frame { function: function.to_owned(), file: file.to_owned(), line: 1 };
             assert_eq!(is_machinery(&frame), expected, "{function} in {file}");
         }
     }

@@ -10,9 +10,7 @@ use crate::measure::records::last_oom;
 const SOURCE: &str = "memory_stats at the error";
 
 pub(super) fn find(facts: &Facts) -> Option<Finding> {
-    let (Some(oom), Some(Record::Oom { stats, .. })) =
-        (&facts.report.oom, last_oom(facts.view.process))
-    else {
+    let (Some(oom), Some(Record::Oom { stats, .. })) = (&facts.report.oom, last_oom(facts.view.process)) else {
         return None;
     };
     let (reserved, allocated) = (Bytes(stats.reserved_bytes), Bytes(stats.allocated_bytes));
@@ -31,11 +29,7 @@ pub(super) fn find(facts: &Facts) -> Option<Finding> {
         evidence: vec![
             bytes("reserved", reserved, SOURCE),
             bytes("allocated", allocated, SOURCE),
-            bytes(
-                "requested",
-                oom.requested_bytes,
-                "the allocator's out-of-memory observer",
-            ),
+            bytes("requested", oom.requested_bytes, "the allocator's out-of-memory observer"),
         ],
         remedies: Vec::new(),
     })

@@ -34,9 +34,7 @@ pub(super) fn find(facts: &Facts) -> Option<Finding> {
 
 /// The gradients that are live at `event` and were made in an earlier step; `None` outside forward and backward.
 fn stale_gradients(view: &View, event: EventIndex) -> Option<Bytes> {
-    let now = view
-        .mark(event)
-        .filter(|mark| matches!(mark.phase, Phase::Forward | Phase::Backward))?;
+    let now = view.mark(event).filter(|mark| matches!(mark.phase, Phase::Forward | Phase::Backward))?;
     let blocks = view.live_after(event).filter_map(|(life, contents)| {
         let made = view.mark(life.allocation.event)?;
         let stale = contents == Contents::Gradients && made.step < now.step;

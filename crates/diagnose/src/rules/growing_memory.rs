@@ -13,31 +13,16 @@ const LINES: usize = 3;
 pub(super) fn find(facts: &Facts) -> Option<Finding> {
     let growth = facts.report.growth.as_ref()?;
     let survivors = survivors(facts.view);
-    let mut evidence = vec![bytes(
-        "growth per step",
-        growth.bytes_per_step,
-        "memory_stats after each step",
-    )];
+    let mut evidence = vec![bytes("growth per step", growth.bytes_per_step, "memory_stats after each step")];
     for survivor in survivors.iter().take(LINES) {
-        let (file, line) = (
-            facts.case.show(&survivor.location.file),
-            survivor.location.line,
-        );
+        let (file, line) = (facts.case.show(&survivor.location.file), survivor.location.line);
         let what = format!("made at {file}:{line} and alive a step later");
         evidence.push(bytes(&what, survivor.bytes, "lifetimes in the trace"));
     }
     if let Some(step) = growth.full_at_step {
-        evidence.push(count(
-            "step at which the device is full",
-            u64::from(step),
-            "growth from the peak on",
-        ));
+        evidence.push(count("step at which the device is full", u64::from(step), "growth from the peak on"));
     }
-    let severity = if facts.report.verdict == Verdict::Oom {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
+    let severity = if facts.report.verdict == Verdict::Oom { Severity::Error } else { Severity::Warning };
     Some(Finding {
         rule: RuleId("growing-memory"),
         severity,
@@ -53,13 +38,8 @@ fn message(growth: &Growth, most: Option<&Survivors>) -> String {
         1 => "; most of it is 1 tensor made here that something keeps".to_owned(),
         n => format!("; most of it is {n} tensors made here that something keeps"),
     });
-    let full = growth.full_at_step.map_or_else(String::new, |step| {
-        format!(", so the device is full at step {step}")
-    });
-    format!(
-        "every step leaves {} behind{full}{what}",
-        growth.bytes_per_step
-    )
+    let full = growth.full_at_step.map_or_else(String::new, |step| format!(", so the device is full at step {step}"));
+    format!("every step leaves {} behind{full}{what}", growth.bytes_per_step)
 }
 
 /// The peak less what the line made in earlier steps.

@@ -14,19 +14,11 @@ pub(super) fn find(facts: &Facts) -> Option<Finding> {
     if need <= total {
         return None;
     }
-    let mut evidence = vec![
-        bytes("need", need, "the run without a limit"),
-        bytes("device", total, "the GPU's profile"),
-    ];
+    let mut evidence =
+        vec![bytes("need", need, "the run without a limit"), bytes("device", total, "the GPU's profile")];
     let parts = report.breakdown.parts().iter().take(PARTS);
-    evidence.extend(
-        parts.map(|part| bytes(part.category.words(), part.bytes, "breakdown at the peak")),
-    );
-    let message = format!(
-        "the program needs {need} and {} has {total}: {} too little",
-        report.gpu.name,
-        need - total
-    );
+    evidence.extend(parts.map(|part| bytes(part.category.words(), part.bytes, "breakdown at the peak")));
+    let message = format!("the program needs {need} and {} has {total}: {} too little", report.gpu.name, need - total);
     Some(Finding {
         rule: RuleId("need-exceeds-device"),
         severity: Severity::Error,

@@ -28,7 +28,8 @@ pub(super) fn find(facts: &Facts) -> Option<Finding> {
             standing: Standing::Estimated,
             before_bytes: Some(peak.bytes),
             after_bytes: Some(after),
-            how: "pass it to the optimizer; reckoned as the trace's peak without the temporaries of its steps".to_owned(),
+            how: "pass it to the optimizer; reckoned as the trace's peak without the temporaries of its steps"
+                .to_owned(),
         }],
     })
 }

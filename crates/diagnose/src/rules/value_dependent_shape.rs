@@ -13,18 +13,11 @@ fn finding(shape: &ValueShape) -> Finding {
     Finding {
         rule: RuleId("value-dependent-shape"),
         severity: Severity::Info,
-        message: format!(
-            "the result of {} depends on values: {percent} were assumed to be selected",
-            shape.op
-        ),
+        message: format!("the result of {} depends on values: {percent} were assumed to be selected", shape.op),
         location: Some(shape.location.clone()),
         evidence: vec![
             count("calls", shape.count, "the agent"),
-            Evidence {
-                what: "assumed".to_owned(),
-                value: Value::Text(percent),
-                source: "OOMPH_FRACTION",
-            },
+            Evidence { what: "assumed".to_owned(), value: Value::Text(percent), source: "OOMPH_FRACTION" },
         ],
         remedies: Vec::new(),
     }

@@ -3,8 +3,8 @@
 use diagnose::Case;
 use trace::run::{DeviceStats, Ended};
 use trace::{
-    Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process,
-    Record, Run, Snapshot, Stream,
+    Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process, Record, Run, Snapshot,
+    Stream,
 };
 
 /// The script whose lines make tensors.
@@ -44,18 +44,9 @@ impl Program {
             cudnn: None,
         };
         Program {
-            process: Process {
-                records: vec![first],
-                ..Process::default()
-            },
-            snapshot: Snapshot {
-                traces: vec![Vec::new()],
-                ..Snapshot::default()
-            },
-            mark: Mark {
-                step: 1,
-                ..Mark::default()
-            },
+            process: Process { records: vec![first], ..Process::default() },
+            snapshot: Snapshot { traces: vec![Vec::new()], ..Snapshot::default() },
+            mark: Mark { step: 1, ..Mark::default() },
             next: 1 << 30,
             stats: DeviceStats::default(),
         }
@@ -72,10 +63,7 @@ impl Program {
         self.next += 1 << 32;
         self.event(Action::Alloc, tensor, line);
         self.stats.allocated_bytes += block(bytes);
-        self.stats.allocated_peak_bytes = self
-            .stats
-            .allocated_peak_bytes
-            .max(self.stats.allocated_bytes);
+        self.stats.allocated_peak_bytes = self.stats.allocated_peak_bytes.max(self.stats.allocated_bytes);
         self.stats.reserved_bytes = self.stats.allocated_peak_bytes;
         self.stats.reserved_peak_bytes = self.stats.allocated_peak_bytes;
         tensor
@@ -91,9 +79,7 @@ impl Program {
     /// Notes what some tensors hold.
     pub(crate) fn census(&mut self, tensors: &[(Category, Tensor)]) {
         self.mark.census += 1;
-        let tensors = tensors
-            .iter()
-            .map(|&(category, Tensor(address, bytes))| (category, 0, address, bytes));
+        let tensors = tensors.iter().map(|&(category, Tensor(address, bytes))| (category, 0, address, bytes));
         self.process.records.push(Record::Census {
             number: self.mark.census,
             step: self.mark.step,
@@ -105,22 +91,13 @@ impl Program {
     /// Notes that a tensor is a library's workspace.
     pub(crate) fn workspace(&mut self, tensor: Tensor) {
         let Tensor(address, bytes) = tensor;
-        self.process.phantom.push(PhantomRecord::Workspace {
-            library: "cublas".to_owned(),
-            address,
-            bytes,
-        });
+        self.process.phantom.push(PhantomRecord::Workspace { library: "cublas".to_owned(), address, bytes });
     }
 
     /// Notes how many bytes are in use on the device.
     pub(crate) fn ledger(&mut self, used_bytes: u64) {
         let owner = "pytorch".to_owned();
-        self.process.phantom.push(PhantomRecord::Memory {
-            device: 0,
-            owner,
-            delta: 0,
-            used_bytes,
-        });
+        self.process.phantom.push(PhantomRecord::Memory { device: 0, owner, delta: 0, used_bytes });
     }
 
     /// The allocator empties its cache to serve a request.
@@ -131,10 +108,7 @@ impl Program {
     /// Ends the optimizer step.
     pub(crate) fn end_step(&mut self) {
         let devices = vec![self.stats.clone()];
-        self.process.records.push(Record::Step {
-            step: self.mark.step,
-            devices,
-        });
+        self.process.records.push(Record::Step { step: self.mark.step, devices });
         self.mark.step += 1;
         self.mark.phase = Phase::Data;
     }
@@ -154,11 +128,7 @@ impl Program {
             module: self.mark.module.clone(),
             stats,
             frames: vec![
-                (
-                    "linear".to_owned(),
-                    "/v/lib/python3.11/site-packages/torch/nn/functional.py".to_owned(),
-                    9,
-                ),
+                ("linear".to_owned(), "/v/lib/python3.11/site-packages/torch/nn/functional.py".to_owned(), 9),
                 ("main".to_owned(), SCRIPT.to_owned(), line),
             ],
         });
@@ -186,9 +156,7 @@ impl Program {
             snapshot: Some("rank0.snapshot.pickle".to_owned()),
         });
         self.process.snapshot = Some(self.snapshot);
-        Run {
-            processes: vec![self.process],
-        }
+        Run { processes: vec![self.process] }
     }
 
     fn event(&mut self, action: Action, tensor: Tensor, line: u32) {
@@ -214,14 +182,7 @@ impl Program {
     }
 
     fn stack(&mut self, line: u32) -> trace::StackId {
-        let frames = [
-            (
-                "linear",
-                "/v/lib/python3.11/site-packages/torch/nn/functional.py",
-                9,
-            ),
-            ("main", SCRIPT, line),
-        ];
+        let frames = [("linear", "/v/lib/python3.11/site-packages/torch/nn/functional.py", 9), ("main", SCRIPT, line)];
         let stacks = &mut self.snapshot.stacks;
         let shown = if line == 0 { &[][..] } else { &frames[..] };
         let frame = |&(function, file, line): &(&str, &str, u32)| Frame {
@@ -229,11 +190,7 @@ impl Program {
             file: file.to_owned(),
             line,
         };
-        let ids = shown
-            .iter()
-            .map(frame)
-            .map(|frame| stacks.intern_frame(frame))
-            .collect();
+        let ids = shown.iter().map(frame).map(|frame| stacks.intern_frame(frame)).collect();
         stacks.intern_stack(ids)
     }
 }
@@ -256,10 +213,7 @@ pub(crate) fn case(run: Run) -> Case {
             devices: 1,
             unlimited: false,
             steps: 3,
-            ended: Some(Ended {
-                exit_code: Some(0),
-                ..Ended::default()
-            }),
+            ended: Some(Ended { exit_code: Some(0), ..Ended::default() }),
         },
         limited: run,
         unlimited: None,

@@ -31,7 +31,14 @@ fn list() -> String {
         let star = if gpu.provenance(Field::TotalBytes).0 == Provenance::Estimated { "*" } else { " " };
         let cc = gpu.compute_capability.to_string();
         // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "{:<36} {:>10}{star} {:>10} {cc:>5} {:>5}", gpu.name, gpu.total_bytes.to_string(), gpu.context_bytes.to_string(), gpu.multiprocessors);
+        let _ = writeln!(
+            text,
+            "{:<36} {:>10}{star} {:>10} {cc:>5} {:>5}",
+            gpu.name,
+            gpu.total_bytes.to_string(),
+            gpu.context_bytes.to_string(),
+            gpu.multiprocessors
+        );
     }
     text.push_str("\nMemory is what CUDA reports as total; * marks an estimate. The context is what CUDA takes\nof it before the program does, always estimated so far. `oomph gpus NAME` shows the sources.\n");
     text

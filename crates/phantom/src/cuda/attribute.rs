@@ -6,8 +6,8 @@ use crate::device::Profile;
 /// Fields that every GPU since compute capability 6.0 shares (CUDA C++ Programming Guide, «Technical Specifications
 /// per Compute Capability»), by attribute number.
 const COMMON: &[(i32, i32)] = &[
-    (1, 1024),          // threads per block
-    (2, 1024),          // block x, y, z
+    (1, 1024), // threads per block
+    (2, 1024), // block x, y, z
     (3, 1024),
     (4, 64),
     (5, 2_147_483_647), // grid x, y, z
@@ -32,12 +32,12 @@ const COMMON: &[(i32, i32)] = &[
     (28, 32_768),
     (29, 2048),
     (30, 512),
-    (31, 1),  // concurrent kernels
-    (32, 0),  // ECC
-    (34, 0),  // PCI device
-    (35, 0),  // TCC driver
-    (40, 2),  // copy engines
-    (41, 1),  // unified addressing
+    (31, 1), // concurrent kernels
+    (32, 0), // ECC
+    (34, 0), // PCI device
+    (35, 0), // TCC driver
+    (40, 2), // copy engines
+    (41, 1), // unified addressing
     (42, 32_768),
     (43, 2048),
     (45, 32_768),
@@ -152,8 +152,20 @@ pub fn value(profile: &Profile, device: u32, attribute: i32) -> Option<i32> {
         97 => small(profile.shared_memory_per_block_optin_bytes),
         106 => profile.blocks_per_multiprocessor as i32,
         // An eighth of the device's L2 may not persist; only cards since 8.0 have the feature.
-        108 => if major >= 8 { small(profile.l2_bytes / 8 * 6) } else { 0 },
-        109 => if major >= 8 { 128 << 20 } else { 0 },
+        108 => {
+            if major >= 8 {
+                small(profile.l2_bytes / 8 * 6)
+            } else {
+                0
+            }
+        }
+        109 => {
+            if major >= 8 {
+                128 << 20
+            } else {
+                0
+            }
+        }
         111 => small(profile.reserved_shared_memory_per_block_bytes),
         // Thread block clusters and tensor maps came with 9.0.
         120 | 127 => i32::from(major >= 9),

@@ -21,24 +21,17 @@ fn verdict(report: &CheckReport) -> String {
     let gpu = &report.gpu;
     let device = format!("{} of {}", gpu.name, gpu.total_bytes);
     match &report.verdict {
-        Verdict::Fits => format!(
-            "fits: {device}, peak {} on the device",
-            report.peak.usage.device_bytes
-        ),
-        Verdict::Oom => format!(
-            "does not fit: {device}, needs {} on the device{}",
-            report.need.device_bytes,
-            ran_out(report)
-        ),
+        Verdict::Fits => format!("fits: {device}, peak {} on the device", report.peak.usage.device_bytes),
+        Verdict::Oom => {
+            format!("does not fit: {device}, needs {} on the device{}", report.need.device_bytes, ran_out(report))
+        }
         Verdict::Incomplete { reason } => format!("incomplete: {device}, {reason}"),
     }
 }
 
 fn ran_out(report: &CheckReport) -> String {
     let place = report.oom.as_ref().map(|oom| words_of(&oom.place));
-    place
-        .filter(|place| !place.is_empty())
-        .map_or_else(String::new, |place| format!(", ran out at {place}"))
+    place.filter(|place| !place.is_empty()).map_or_else(String::new, |place| format!(", ran out at {place}"))
 }
 
 /// `train.py:41: warning[growing-memory] message`; without the place where there is none.

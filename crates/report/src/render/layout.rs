@@ -49,8 +49,7 @@ pub(super) fn short_path<'a>(file: &'a str, folder: &str) -> &'a str {
     if let Some(relative) = relative.and_then(|rest| rest.strip_prefix('/')) {
         return relative;
     }
-    file.rsplit_once("/site-packages/")
-        .map_or(file, |(_, inside)| inside)
+    file.rsplit_once("/site-packages/").map_or(file, |(_, inside)| inside)
 }
 
 /// `train.py:41`.
@@ -94,11 +93,7 @@ mod tests {
     fn paths_are_shown_from_where_the_reader_stands() {
         let cases = [
             ("/home/ann/x/train.py", "/home/ann/x", "train.py"),
-            (
-                "/home/ann/xy/train.py",
-                "/home/ann/x",
-                "/home/ann/xy/train.py",
-            ),
+            ("/home/ann/xy/train.py", "/home/ann/x", "/home/ann/xy/train.py"),
             ("/v/site-packages/torch/nn/f.py", "/home", "torch/nn/f.py"),
             ("train.py", "", "train.py"),
             ("/a.py", "", "/a.py"),

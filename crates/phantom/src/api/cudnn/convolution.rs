@@ -47,31 +47,14 @@ struct Query {
 }
 
 impl Query {
-    fn new(
-        context: Handle,
-        settings: Handle,
-        direction: Direction,
-        [x, w, y]: [Answer<Tensor>; 3],
-    ) -> Answer<Query> {
+    fn new(context: Handle, settings: Handle, direction: Direction, [x, w, y]: [Answer<Tensor>; 3]) -> Answer<Query> {
         library::check(context)?;
         let math_type = known(&CONVOLUTIONS, settings, |settings| settings.math_type)?;
-        Ok(Query {
-            math_type,
-            convolution: Convolution {
-                direction,
-                x: x?,
-                w: w?,
-                y: y?,
-            },
-        })
+        Ok(Query { math_type, convolution: Convolution { direction, x: x?, w: w?, y: y? } })
     }
 
     fn bytes(&self, algorithm: i32) -> u64 {
-        if algorithm == WITHOUT_WORKSPACE {
-            0
-        } else {
-            convolution(profile(), &self.convolution)
-        }
+        if algorithm == WITHOUT_WORKSPACE { 0 } else { convolution(profile(), &self.convolution) }
     }
 
     fn perf(&self, algorithm: i32) -> AlgorithmPerf {
@@ -109,42 +92,15 @@ impl Query {
 }
 
 fn forward(context: Handle, settings: Handle, x: Handle, w: Handle, y: Handle) -> Answer<Query> {
-    Query::new(
-        context,
-        settings,
-        Direction::Forward,
-        [tensor::get(x), tensor::filter(w), tensor::get(y)],
-    )
+    Query::new(context, settings, Direction::Forward, [tensor::get(x), tensor::filter(w), tensor::get(y)])
 }
 
-fn backward_data(
-    context: Handle,
-    settings: Handle,
-    x: Handle,
-    w: Handle,
-    y: Handle,
-) -> Answer<Query> {
-    Query::new(
-        context,
-        settings,
-        Direction::BackwardData,
-        [tensor::get(x), tensor::filter(w), tensor::get(y)],
-    )
+fn backward_data(context: Handle, settings: Handle, x: Handle, w: Handle, y: Handle) -> Answer<Query> {
+    Query::new(context, settings, Direction::BackwardData, [tensor::get(x), tensor::filter(w), tensor::get(y)])
 }
 
-fn backward_filter(
-    context: Handle,
-    settings: Handle,
-    x: Handle,
-    w: Handle,
-    y: Handle,
-) -> Answer<Query> {
-    Query::new(
-        context,
-        settings,
-        Direction::BackwardFilter,
-        [tensor::get(x), tensor::filter(w), tensor::get(y)],
-    )
+fn backward_filter(context: Handle, settings: Handle, x: Handle, w: Handle, y: Handle) -> Answer<Query> {
+    Query::new(context, settings, Direction::BackwardFilter, [tensor::get(x), tensor::filter(w), tensor::get(y)])
 }
 
 export! { CudnnStatus;

@@ -118,33 +118,21 @@ mod tests {
     fn the_version_is_that_of_the_properties() {
         let mut parts = [0; 3];
         for (property, part) in (0..).zip(&mut parts) {
-            assert_eq!(
-                cudnnGetProperty(property, Out::to(part)),
-                CudnnStatus::SUCCESS
-            );
+            assert_eq!(cudnnGetProperty(property, Out::to(part)), CudnnStatus::SUCCESS);
         }
         assert_eq!(parts, [9, 19, 0]);
         assert_eq!(cudnnGetVersion(), 91_900);
-        assert_eq!(
-            cudnnGetProperty(3, Out::to(&mut parts[0])),
-            CudnnStatus::INVALID
-        );
+        assert_eq!(cudnnGetProperty(3, Out::to(&mut parts[0])), CudnnStatus::INVALID);
     }
 
     #[test]
     fn a_stream_is_given_back() {
         let handle = context();
         let mut stream = 0x7 as Opaque;
-        assert_eq!(
-            cudnnGetStream(handle, Out::to(&mut stream)),
-            CudnnStatus::SUCCESS
-        );
+        assert_eq!(cudnnGetStream(handle, Out::to(&mut stream)), CudnnStatus::SUCCESS);
         assert!(stream.is_null());
         assert_eq!(cudnnSetStream(handle, 0x10 as Opaque), CudnnStatus::SUCCESS);
-        assert_eq!(
-            cudnnGetStream(handle, Out::to(&mut stream)),
-            CudnnStatus::SUCCESS
-        );
+        assert_eq!(cudnnGetStream(handle, Out::to(&mut stream)), CudnnStatus::SUCCESS);
         assert_eq!(stream as usize, 0x10);
         assert_eq!(cudnnDestroy(handle), CudnnStatus::SUCCESS);
         assert_eq!(cudnnSetStream(handle, stream), CudnnStatus::INVALID);
@@ -152,11 +140,8 @@ mod tests {
 
     #[test]
     fn statuses_have_names() {
-        let cases = [
-            (0, c"CUDNN_STATUS_SUCCESS"),
-            (2000, c"CUDNN_STATUS_BAD_PARAM"),
-            (3000, c"CUDNN_STATUS_NOT_SUPPORTED"),
-        ];
+        let cases =
+            [(0, c"CUDNN_STATUS_SUCCESS"), (2000, c"CUDNN_STATUS_BAD_PARAM"), (3000, c"CUDNN_STATUS_NOT_SUPPORTED")];
         for (code, expected) in cases {
             assert_eq!(name(CudnnStatus(code)), expected);
         }

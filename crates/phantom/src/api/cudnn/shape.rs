@@ -44,11 +44,7 @@ impl Tensor {
         for index in (1..dims.len()).rev() {
             strides[index - 1] = dims[index].max(1).saturating_mul(strides[index]);
         }
-        Tensor {
-            data_type,
-            dims,
-            strides,
-        }
+        Tensor { data_type, dims, strides }
     }
 
     /// A tensor whose channels are innermost and which has no gaps.
@@ -59,24 +55,17 @@ impl Tensor {
             strides[index] = stride;
             stride = dims[index].max(1).saturating_mul(stride);
         }
-        Tensor {
-            data_type,
-            dims,
-            strides,
-        }
+        Tensor { data_type, dims, strides }
     }
 
     /// Number of elements.
     pub fn elements(&self) -> u64 {
-        self.dims.iter().fold(1, |product, &extent| {
-            product.saturating_mul(u64::try_from(extent).unwrap_or(0))
-        })
+        self.dims.iter().fold(1, |product, &extent| product.saturating_mul(u64::try_from(extent).unwrap_or(0)))
     }
 
     /// Bytes of the elements without gaps. An unknown type counts as four bytes.
     pub fn bytes(&self) -> u64 {
-        self.elements()
-            .saturating_mul(element_bytes(self.data_type).unwrap_or(4))
+        self.elements().saturating_mul(element_bytes(self.data_type).unwrap_or(4))
     }
 
     /// Whether channels lie innermost, as tensor-core kernels read them: also true where both orders are the same.
@@ -94,26 +83,10 @@ mod tests {
     #[test]
     fn layouts_are_told_apart() {
         let cases = [
-            (
-                Tensor::packed(FLOAT, vec![8, 3, 32, 32]),
-                vec![3072, 1024, 32, 1],
-                false,
-            ),
-            (
-                Tensor::channels_last(FLOAT, vec![8, 3, 32, 32]),
-                vec![3072, 1, 96, 3],
-                true,
-            ),
-            (
-                Tensor::packed(FLOAT, vec![8, 64, 1, 1]),
-                vec![64, 1, 1, 1],
-                true,
-            ),
-            (
-                Tensor::packed(FLOAT, vec![8, 1, 28, 28]),
-                vec![784, 784, 28, 1],
-                true,
-            ),
+            (Tensor::packed(FLOAT, vec![8, 3, 32, 32]), vec![3072, 1024, 32, 1], false),
+            (Tensor::channels_last(FLOAT, vec![8, 3, 32, 32]), vec![3072, 1, 96, 3], true),
+            (Tensor::packed(FLOAT, vec![8, 64, 1, 1]), vec![64, 1, 1, 1], true),
+            (Tensor::packed(FLOAT, vec![8, 1, 28, 28]), vec![784, 784, 28, 1], true),
         ];
         for (tensor, strides, channels_last) in cases {
             assert_eq!(tensor.strides, strides);

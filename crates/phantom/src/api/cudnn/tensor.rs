@@ -36,11 +36,7 @@ pub fn filter(handle: Handle) -> Answer<Tensor> {
 }
 
 fn extents(array: In<i32>, length: i32) -> Answer<Vec<i64>> {
-    Ok(array
-        .to_vec(count(length)?)?
-        .into_iter()
-        .map(i64::from)
-        .collect())
+    Ok(array.to_vec(count(length)?)?.into_iter().map(i64::from).collect())
 }
 
 fn write(array: Out<i32>, values: &[i64], room: usize) {
@@ -50,9 +46,7 @@ fn write(array: Out<i32>, values: &[i64], room: usize) {
 }
 
 fn check_data_type(data_type: i32) -> Answer {
-    element_bytes(data_type)
-        .map(drop)
-        .ok_or(CudnnStatus::INVALID)
+    element_bytes(data_type).map(drop).ok_or(CudnnStatus::INVALID)
 }
 
 export! { CudnnStatus;
@@ -127,38 +121,21 @@ mod tests {
     fn a_tensor_descriptor_gives_back_what_was_set() {
         let (dims, strides) = ([2, 3, 4, 5], [60, 20, 5, 1]);
         let mut handle = std::ptr::null_mut();
-        assert_eq!(
-            cudnnCreateTensorDescriptor(Out::to(&mut handle)),
-            CudnnStatus::SUCCESS
-        );
-        let set =
-            cudnnSetTensorNdDescriptor(handle, 2, 4, In::to(&dims).cast(), In::to(&strides).cast());
+        assert_eq!(cudnnCreateTensorDescriptor(Out::to(&mut handle)), CudnnStatus::SUCCESS);
+        let set = cudnnSetTensorNdDescriptor(handle, 2, 4, In::to(&dims).cast(), In::to(&strides).cast());
         assert_eq!(set, CudnnStatus::SUCCESS);
         let (mut data_type, mut length, mut got) = (-1, -1, ([-1; 3], [-1; 3]));
         let (dims_out, strides_out) = (Out::to(&mut got.0).cast(), Out::to(&mut got.1).cast());
-        let status = cudnnGetTensorNdDescriptor(
-            handle,
-            3,
-            Out::to(&mut data_type),
-            Out::to(&mut length),
-            dims_out,
-            strides_out,
-        );
+        let status =
+            cudnnGetTensorNdDescriptor(handle, 3, Out::to(&mut data_type), Out::to(&mut length), dims_out, strides_out);
         assert_eq!((status, data_type, length), (CudnnStatus::SUCCESS, 2, 4));
-        assert_eq!(
-            got,
-            ([2, 3, 4], [60, 20, 5]),
-            "no more is written than was asked for"
-        );
+        assert_eq!(got, ([2, 3, 4], [60, 20, 5]), "no more is written than was asked for");
     }
 
     #[test]
     fn a_filter_descriptor_gives_back_what_was_set() {
         let mut handle = std::ptr::null_mut();
-        assert_eq!(
-            cudnnCreateFilterDescriptor(Out::to(&mut handle)),
-            CudnnStatus::SUCCESS
-        );
+        assert_eq!(cudnnCreateFilterDescriptor(Out::to(&mut handle)), CudnnStatus::SUCCESS);
         let set = cudnnSetFilterNdDescriptor(handle, 0, 1, 4, In::to(&[64, 3, 7, 7]).cast());
         assert_eq!(set, CudnnStatus::SUCCESS);
         let (mut data_type, mut format, mut length, mut dims) = (-1, -1, -1, [-1; 4]);
@@ -170,33 +147,18 @@ mod tests {
             Out::to(&mut length),
             Out::to(&mut dims).cast(),
         );
-        assert_eq!(
-            (status, data_type, format, length),
-            (CudnnStatus::SUCCESS, 0, 1, 4)
-        );
+        assert_eq!((status, data_type, format, length), (CudnnStatus::SUCCESS, 0, 1, 4));
         assert_eq!(dims, [64, 3, 7, 7]);
-        assert_eq!(
-            filter(handle).map(|tensor| tensor.is_channels_last()),
-            Ok(true)
-        );
+        assert_eq!(filter(handle).map(|tensor| tensor.is_channels_last()), Ok(true));
     }
 
     #[test]
     fn wrong_parameters_are_refused() {
         let mut handle = std::ptr::null_mut();
-        assert_eq!(
-            cudnnCreateTensorDescriptor(Out::to(&mut handle)),
-            CudnnStatus::SUCCESS
-        );
+        assert_eq!(cudnnCreateTensorDescriptor(Out::to(&mut handle)), CudnnStatus::SUCCESS);
         let dims = [1, 1];
         for (data_type, length) in [(99, 2), (0, -1)] {
-            let set = cudnnSetTensorNdDescriptor(
-                handle,
-                data_type,
-                length,
-                In::to(&dims).cast(),
-                In::to(&dims).cast(),
-            );
+            let set = cudnnSetTensorNdDescriptor(handle, data_type, length, In::to(&dims).cast(), In::to(&dims).cast());
             assert_eq!(set, CudnnStatus::INVALID);
         }
         assert_eq!(cudnnDestroyTensorDescriptor(handle), CudnnStatus::SUCCESS);

@@ -57,9 +57,7 @@ impl Model {
                 "cuDNN picks its attention kernels and their workspaces itself; modelled as none beyond what PyTorch \
                  asks for by itself, and as the score gradients where backward is deterministic or has a bias gradient"
             }
-            Model::OtherGraph => {
-                "cuDNN picks the workspace of a fused graph itself; modelled as none"
-            }
+            Model::OtherGraph => "cuDNN picks the workspace of a fused graph itself; modelled as none",
             Model::BatchNorm => {
                 "cuDNN picks its batch-norm kernels and their workspaces itself; modelled as fp32 partial sums per \
                  channel and multiprocessor for channels-last input, and none otherwise"
@@ -68,9 +66,7 @@ impl Model {
                 "cuDNN picks its RNN algorithm, workspace and reserve itself; modelled as the activations that \
                  backpropagation through time needs"
             }
-            Model::Ctc => {
-                "cuDNN picks its CTC workspace itself; modelled as the two lattices and the probabilities"
-            }
+            Model::Ctc => "cuDNN picks its CTC workspace itself; modelled as the two lattices and the probabilities",
             Model::Dropout => {
                 "cuDNN picks the size of its dropout state itself; modelled as one generator of 48 bytes per thread \
                  that the device can hold"
@@ -121,16 +117,8 @@ pub fn convolution(gpu: &Profile, convolution: &Convolution) -> u64 {
         Direction::BackwardData => (y, w),
         Direction::BackwardFilter => (x, y),
     };
-    let copies = if uses_tensor_cores(gpu, x.data_type) {
-        copy(left).saturating_add(copy(right))
-    } else {
-        0
-    };
-    let sums = if *direction == Direction::BackwardFilter {
-        partial_sums(gpu, w)
-    } else {
-        0
-    };
+    let copies = if uses_tensor_cores(gpu, x.data_type) { copy(left).saturating_add(copy(right)) } else { 0 };
+    let sums = if *direction == Direction::BackwardFilter { partial_sums(gpu, w) } else { 0 };
     copies.saturating_add(sums)
 }
 
@@ -145,11 +133,7 @@ fn uses_tensor_cores(gpu: &Profile, data_type: i32) -> bool {
 }
 
 fn copy(tensor: &Tensor) -> u64 {
-    if tensor.is_channels_last() {
-        0
-    } else {
-        tensor.bytes()
-    }
+    if tensor.is_channels_last() { 0 } else { tensor.bytes() }
 }
 
 fn partial_sums(gpu: &Profile, gradient: &Tensor) -> u64 {
@@ -161,15 +145,9 @@ fn partial_sums(gpu: &Profile, gradient: &Tensor) -> u64 {
 /// queries and keys rounded up to 64 (cudnn-frontend 1.18, `required_dp_workspace_bytes` in
 /// `node/scaled_dot_product_flash_attention.h`).
 pub fn score_gradients(scores: &[i64]) -> u64 {
-    let extent = |index: usize| {
-        scores
-            .get(index)
-            .map_or(1, |&extent| u64::try_from(extent).unwrap_or(0))
-    };
+    let extent = |index: usize| scores.get(index).map_or(1, |&extent| u64::try_from(extent).unwrap_or(0));
     let rounded = |index: usize| extent(index).next_multiple_of(64);
-    [extent(0), extent(1), rounded(2), rounded(3), 2]
-        .into_iter()
-        .fold(1, u64::saturating_mul)
+    [extent(0), extent(1), rounded(2), rounded(3), 2].into_iter().fold(1, u64::saturating_mul)
 }
 
 /// Bytes for a batch norm, forward or backward: two sums per channel and multiprocessor for channels-last input.
@@ -177,26 +155,16 @@ pub fn batch_norm(gpu: &Profile, x: &Tensor) -> u64 {
     if x.strides.get(1) != Some(&1) {
         return 0;
     }
-    let channels = x
-        .dims
-        .get(1)
-        .map_or(0, |&channels| u64::try_from(channels).unwrap_or(0));
+    let channels = x.dims.get(1).map_or(0, |&channels| u64::try_from(channels).unwrap_or(0));
     channels.saturating_mul(2 * F32 * u64::from(gpu.multiprocessors))
 }
 
 /// Bytes for a CTC loss: alphas and betas over `2 * longest label + 1` states, and the normalised probabilities,
 /// all fp32, for `[time, batch, classes]`.
 pub fn ctc(probabilities: &Tensor, longest_label: u64) -> u64 {
-    let extent = |index: usize| {
-        probabilities
-            .dims
-            .get(index)
-            .map_or(0, |&extent| u64::try_from(extent).unwrap_or(0))
-    };
+    let extent = |index: usize| probabilities.dims.get(index).map_or(0, |&extent| u64::try_from(extent).unwrap_or(0));
     let states = longest_label.saturating_mul(2).saturating_add(1);
-    let lattices = [extent(0), extent(1), states, 2 * F32]
-        .into_iter()
-        .fold(1, u64::saturating_mul);
+    let lattices = [extent(0), extent(1), states, 2 * F32].into_iter().fold(1, u64::saturating_mul);
     lattices.saturating_add(probabilities.elements().saturating_mul(F32))
 }
 
@@ -226,23 +194,12 @@ pub struct Recurrence {
 
 impl Recurrence {
     fn bytes(self, values_per_vector: u64) -> u64 {
-        [
-            self.vectors,
-            self.directions,
-            values_per_vector,
-            self.element_bytes,
-        ]
-        .into_iter()
-        .fold(1, u64::saturating_mul)
+        [self.vectors, self.directions, values_per_vector, self.element_bytes].into_iter().fold(1, u64::saturating_mul)
     }
 
     /// Workspace: the gates of one layer before activation, for all steps at once, and the layer's output.
     pub fn workspace(self) -> u64 {
-        self.bytes(
-            self.gates
-                .saturating_mul(self.hidden)
-                .saturating_add(self.output),
-        )
+        self.bytes(self.gates.saturating_mul(self.hidden).saturating_add(self.output))
     }
 
     /// Reserve, kept from forward to backward: per layer the activated gates and the cell (LSTM) or the recurrent part
@@ -250,11 +207,7 @@ impl Recurrence {
     pub fn reserve(self) -> u64 {
         let kept = if self.gates > 1 { self.gates + 1 } else { 1 };
         let inside = self.layers.saturating_mul(kept).saturating_mul(self.hidden);
-        let between = self
-            .layers
-            .saturating_sub(1)
-            .saturating_mul(2)
-            .saturating_mul(self.output);
+        let between = self.layers.saturating_sub(1).saturating_mul(2).saturating_mul(self.output);
         self.bytes(inside.saturating_add(between))
     }
 }

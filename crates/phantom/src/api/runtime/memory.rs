@@ -95,7 +95,14 @@ fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), CudaStatus> {
     Ok(())
 }
 
-fn copy_rows(dst: usize, dpitch: usize, src: usize, spitch: usize, width: usize, height: usize) -> Result<(), CudaStatus> {
+fn copy_rows(
+    dst: usize,
+    dpitch: usize,
+    src: usize,
+    spitch: usize,
+    width: usize,
+    height: usize,
+) -> Result<(), CudaStatus> {
     if width > dpitch || width > spitch {
         return Err(INVALID_VALUE.into());
     }

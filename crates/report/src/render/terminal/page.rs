@@ -19,11 +19,7 @@ pub(super) struct Page<'a> {
 impl<'a> Page<'a> {
     /// An empty page whose paths are relative to `folder`.
     pub(super) fn new(look: Look, folder: &'a str) -> Page<'a> {
-        Page {
-            text: String::new(),
-            look,
-            folder,
-        }
+        Page { text: String::new(), look, folder }
     }
 
     /// The decorations to choose from.

@@ -21,9 +21,7 @@ pub(super) fn breakdown(page: &mut Page, report: &CheckReport) {
         let share = permille(part.bytes.0, total.0);
         let (words, bytes, bar) = (part.category.words(), part.bytes, page.bar(share));
         let (whole, tenth) = (share / 10, share % 10);
-        page.line(&format!(
-            "  {words:<16}{bytes:>11}  {whole:>3}.{tenth} %  {bar}"
-        ));
+        page.line(&format!("  {words:<16}{bytes:>11}  {whole:>3}.{tenth} %  {bar}"));
     }
     page.line(&format!("  {:<16}{total:>11}  {} bytes", "total", total.0));
 }
@@ -40,12 +38,7 @@ pub(super) fn sites(page: &mut Page, report: &CheckReport) {
 }
 
 fn write_site(page: &mut Page, site: &Site) {
-    let head = format!(
-        "  {:>11}  {:>6}  {:<17}",
-        site.bytes,
-        format!("{}x", site.count),
-        site.category.words()
-    );
+    let head = format!("  {:>11}  {:>6}  {:<17}", site.bytes, format!("{}x", site.count), site.category.words());
     let place = match (&site.location, site.frames.first()) {
         (Some(location), _) => page.line_of(location),
         (None, Some(frame)) => describe(page, frame),
@@ -77,12 +70,7 @@ fn called(site: &Site) -> Option<&SiteFrame> {
 }
 
 fn describe(page: &Page, frame: &SiteFrame) -> String {
-    format!(
-        "{}:{} {}",
-        page.path(&frame.file),
-        frame.line,
-        frame.function
-    )
+    format!("{}:{} {}", page.path(&frame.file), frame.line, frame.function)
 }
 
 /// What is wrong, the most serious first.
@@ -119,11 +107,7 @@ fn write_finding(page: &mut Page, finding: &Finding) {
 }
 
 fn fact(evidence: &Evidence) -> String {
-    let Evidence {
-        what,
-        value,
-        source,
-    } = evidence;
+    let Evidence { what, value, source } = evidence;
     format!("{what}: {value} ({source})")
 }
 
@@ -132,12 +116,7 @@ fn offer(remedy: &Remedy) -> String {
         (Some(before), Some(after)) => format!(", peak {before} to {after}"),
         _ => String::new(),
     };
-    format!(
-        "{} ({}{change}): {}",
-        remedy.remedy,
-        remedy.standing.word(),
-        remedy.how
-    )
+    format!("{} ({}{change}): {}", remedy.remedy, remedy.standing.word(), remedy.how)
 }
 
 /// Every process, where there are several.
@@ -152,17 +131,10 @@ pub(super) fn ranks(page: &mut Page, report: &CheckReport) {
 }
 
 fn write_rank(page: &mut Page, rank: &Rank) {
-    let Rank {
-        rank: number,
-        device,
-        peak,
-        oom,
-    } = rank;
+    let Rank { rank: number, device, peak, oom } = rank;
     let end = if *oom { ", ran out" } else { "" };
     let (used, allocated) = (peak.device_bytes, peak.allocated_bytes);
-    page.line(&format!(
-        "  rank {number:<4} cuda:{device:<3} {used:>11} on the device, {allocated:>11} allocated{end}"
-    ));
+    page.line(&format!("  rank {number:<4} cuda:{device:<3} {used:>11} on the device, {allocated:>11} allocated{end}"));
 }
 
 /// What was modelled rather than measured.
@@ -172,10 +144,7 @@ pub(super) fn assumptions(page: &mut Page, report: &CheckReport) {
     }
     page.heading("Assumptions");
     for assumption in &report.assumptions {
-        let text = format!(
-            "{} ({}, up to {})",
-            assumption.text, assumption.id, assumption.bytes
-        );
+        let text = format!("{} ({}, up to {})", assumption.text, assumption.id, assumption.bytes);
         page.paragraph("  - ", &text);
     }
 }

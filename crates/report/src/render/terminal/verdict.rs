@@ -19,9 +19,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
         ran_out(page, oom);
     }
     if let Some(growth) = &report.growth {
-        let full = growth.full_at_step.map_or_else(String::new, |step| {
-            format!("; the device is full at step {step}")
-        });
+        let full = growth.full_at_step.map_or_else(String::new, |step| format!("; the device is full at step {step}"));
         let text = format!("{} per step{full}", growth.bytes_per_step);
         fact(page, "growth", &text);
     }
@@ -70,15 +68,8 @@ fn peak(report: &CheckReport) -> String {
 
 fn device(report: &CheckReport) -> String {
     let gpu = &report.gpu;
-    let chosen = if gpu.assumed {
-        " (no GPU was named: this one is assumed)"
-    } else {
-        ""
-    };
-    format!(
-        "{} less {} for the CUDA context leaves {}{chosen}",
-        gpu.total_bytes, gpu.context_bytes, gpu.usable_bytes
-    )
+    let chosen = if gpu.assumed { " (no GPU was named: this one is assumed)" } else { "" };
+    format!("{} less {} for the CUDA context leaves {}{chosen}", gpu.total_bytes, gpu.context_bytes, gpu.usable_bytes)
 }
 
 fn ran_out(page: &mut Page, oom: &Oom) {
@@ -103,8 +94,5 @@ fn ran(report: &CheckReport) -> String {
         1 => "1 optimizer step".to_owned(),
         n => format!("{n} optimizer steps"),
     };
-    format!(
-        "{steps}{torch} in {:.1} s, oomph {}",
-        report.seconds, report.version
-    )
+    format!("{steps}{torch} in {:.1} s, oomph {}", report.seconds, report.version)
 }

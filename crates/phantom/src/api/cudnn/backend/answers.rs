@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use super::attributes as name;
 use super::descriptor::{Attribute, Descriptor};
-use super::graph::{
-    FRUGAL_ENGINE, MODELLED_ENGINE, config_workspace, is_convolution, plan_workspace,
-};
+use super::graph::{FRUGAL_ENGINE, MODELLED_ENGINE, config_workspace, is_convolution, plan_workspace};
 
 /// Engines that exist for a graph.
 const ENGINES: i64 = 2;
@@ -17,32 +15,19 @@ const SHARED_MEMORY_BYTES: i32 = 48 << 10;
 /// The value of an attribute that was not set; `None` where cuDNN has none, or we know none.
 pub fn answer(descriptor: &Arc<Descriptor>, attribute: i32) -> Option<Attribute> {
     Some(match (descriptor.kind, attribute) {
-        (name::ENGINEHEUR, name::ENGINEHEUR_RESULTS) => {
-            Attribute::Descriptors(configs(descriptor)?)
-        }
+        (name::ENGINEHEUR, name::ENGINEHEUR_RESULTS) => Attribute::Descriptors(configs(descriptor)?),
         (name::ENGINECFG, name::ENGINECFG_INTERMEDIATE_INFO | name::ENGINECFG_KNOB_CHOICES)
-        | (name::ENGINE, name::ENGINE_KNOB_INFO | name::ENGINE_LAYOUT_INFO) => {
-            Attribute::Descriptors(Vec::new())
-        }
-        (name::ENGINECFG, name::ENGINECFG_WORKSPACE_SIZE) => {
-            bytes(config_workspace(descriptor)?.bytes)
-        }
-        (name::ENGINECFG, name::ENGINECFG_SHARED_MEMORY_USED) => {
-            Attribute::int32(SHARED_MEMORY_BYTES)
-        }
-        (name::EXECUTION_PLAN, name::EXECUTION_PLAN_WORKSPACE_SIZE) => {
-            bytes(plan_workspace(descriptor)?.bytes)
-        }
+        | (name::ENGINE, name::ENGINE_KNOB_INFO | name::ENGINE_LAYOUT_INFO) => Attribute::Descriptors(Vec::new()),
+        (name::ENGINECFG, name::ENGINECFG_WORKSPACE_SIZE) => bytes(config_workspace(descriptor)?.bytes),
+        (name::ENGINECFG, name::ENGINECFG_SHARED_MEMORY_USED) => Attribute::int32(SHARED_MEMORY_BYTES),
+        (name::EXECUTION_PLAN, name::EXECUTION_PLAN_WORKSPACE_SIZE) => bytes(plan_workspace(descriptor)?.bytes),
         (
             name::EXECUTION_PLAN,
-            name::EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS
-            | name::EXECUTION_PLAN_RUN_ONLY_INTERMEDIATE_UIDS,
+            name::EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS | name::EXECUTION_PLAN_RUN_ONLY_INTERMEDIATE_UIDS,
         ) => Attribute::none(name::INT64),
         (name::ENGINE, name::ENGINE_NUMERICAL_NOTE) => Attribute::none(name::NUMERICAL_NOTE),
         (name::ENGINE, name::ENGINE_BEHAVIOR_NOTE) => Attribute::none(name::BEHAVIOR_NOTE),
-        (name::OPERATIONGRAPH, name::OPERATIONGRAPH_ENGINE_GLOBAL_COUNT) => {
-            Attribute::int64(&[ENGINES])
-        }
+        (name::OPERATIONGRAPH, name::OPERATIONGRAPH_ENGINE_GLOBAL_COUNT) => Attribute::int64(&[ENGINES]),
         _ => return None,
     })
 }
@@ -67,16 +52,10 @@ fn config(graph: &Arc<Descriptor>, index: i64) -> Arc<Descriptor> {
     let engine = Descriptor::made(
         name::ENGINE,
         [
-            (
-                name::ENGINE_OPERATION_GRAPH,
-                Attribute::Descriptors(vec![Arc::clone(graph)]),
-            ),
+            (name::ENGINE_OPERATION_GRAPH, Attribute::Descriptors(vec![Arc::clone(graph)])),
             (name::ENGINE_GLOBAL_INDEX, Attribute::int64(&[index])),
         ],
     );
     let engine = Attribute::Descriptors(vec![Arc::new(engine)]);
-    Arc::new(Descriptor::made(
-        name::ENGINECFG,
-        [(name::ENGINECFG_ENGINE, engine)],
-    ))
+    Arc::new(Descriptor::made(name::ENGINECFG, [(name::ENGINECFG_ENGINE, engine)]))
 }

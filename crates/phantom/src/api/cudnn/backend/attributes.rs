@@ -90,13 +90,9 @@ pub fn reading(attribute: i32) -> &'static str {
     match attribute {
         405 => "cudnnBackendGetAttribute(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)",
         500..=503 => "cudnnBackendGetAttribute(CUDNN_ATTR_INTERMEDIATE_INFO_*)",
-        600..=601 => {
-            "cudnnBackendGetAttribute(CUDNN_ATTR_KNOB_CHOICE_*) of a choice that was not set"
-        }
+        600..=601 => "cudnnBackendGetAttribute(CUDNN_ATTR_KNOB_CHOICE_*) of a choice that was not set",
         803..=804 => "cudnnBackendGetAttribute(CUDNN_ATTR_OPERATIONGRAPH_*)",
-        900..=913 => {
-            "cudnnBackendGetAttribute(CUDNN_ATTR_TENSOR_*) of an attribute that was not set"
-        }
+        900..=913 => "cudnnBackendGetAttribute(CUDNN_ATTR_TENSOR_*) of an attribute that was not set",
         1100..=1101 => "cudnnBackendGetAttribute(CUDNN_ATTR_LAYOUT_INFO_*)",
         1200..=1203 => "cudnnBackendGetAttribute(CUDNN_ATTR_KNOB_INFO_*)",
         2400..=2402 => "cudnnBackendGetAttribute(CUDNN_ATTR_KERNEL_CACHE_*)",

@@ -11,11 +11,7 @@ use crate::boundary::Status;
 #[derive(Clone, Debug)]
 pub enum Attribute {
     /// Elements of a `cudnnBackendAttributeType_t`, as the caller gave them.
-    Plain {
-        kind: i32,
-        elements: usize,
-        bytes: Vec<u8>,
-    },
+    Plain { kind: i32, elements: usize, bytes: Vec<u8> },
     /// Other descriptors.
     Descriptors(Vec<Arc<Descriptor>>),
 }
@@ -23,33 +19,18 @@ pub enum Attribute {
 impl Attribute {
     /// An array of `CUDNN_TYPE_INT64`.
     pub fn int64(values: &[i64]) -> Attribute {
-        let bytes = values
-            .iter()
-            .flat_map(|value| value.to_ne_bytes())
-            .collect();
-        Attribute::Plain {
-            kind: name::INT64,
-            elements: values.len(),
-            bytes,
-        }
+        let bytes = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        Attribute::Plain { kind: name::INT64, elements: values.len(), bytes }
     }
 
     /// One `CUDNN_TYPE_INT32`.
     pub fn int32(value: i32) -> Attribute {
-        Attribute::Plain {
-            kind: name::INT32,
-            elements: 1,
-            bytes: value.to_ne_bytes().to_vec(),
-        }
+        Attribute::Plain { kind: name::INT32, elements: 1, bytes: value.to_ne_bytes().to_vec() }
     }
 
     /// An array of any plain type, without elements.
     pub fn none(kind: i32) -> Attribute {
-        Attribute::Plain {
-            kind,
-            elements: 0,
-            bytes: Vec::new(),
-        }
+        Attribute::Plain { kind, elements: 0, bytes: Vec::new() }
     }
 
     /// Its `cudnnBackendAttributeType_t`.
@@ -70,10 +51,7 @@ impl Attribute {
 
     /// Its elements as numbers; those that are not 1, 4 or 8 bytes wide are none.
     fn numbers(&self) -> Vec<i64> {
-        let Attribute::Plain {
-            elements, bytes, ..
-        } = self
-        else {
+        let Attribute::Plain { elements, bytes, .. } = self else {
             return Vec::new();
         };
         let size = bytes.len().checked_div(*elements).unwrap_or(1).max(1);
@@ -102,20 +80,12 @@ pub struct Descriptor {
 impl Descriptor {
     /// A descriptor without attributes.
     pub fn new(kind: i32) -> Descriptor {
-        Descriptor {
-            kind,
-            is_final: false,
-            attributes: BTreeMap::new(),
-        }
+        Descriptor { kind, is_final: false, attributes: BTreeMap::new() }
     }
 
     /// A final descriptor of our own making.
     pub fn made(kind: i32, attributes: impl IntoIterator<Item = (i32, Attribute)>) -> Descriptor {
-        Descriptor {
-            kind,
-            is_final: true,
-            attributes: attributes.into_iter().collect(),
-        }
+        Descriptor { kind, is_final: true, attributes: attributes.into_iter().collect() }
     }
 
     /// Whether attributes may be read and no longer set.
@@ -143,11 +113,7 @@ impl Descriptor {
             _ => true,
         };
         self.is_final |= is_complete;
-        if is_complete {
-            Ok(())
-        } else {
-            Err(CudnnStatus::INVALID)
-        }
+        if is_complete { Ok(()) } else { Err(CudnnStatus::INVALID) }
     }
 
     /// An attribute that was set.
@@ -170,9 +136,7 @@ impl Descriptor {
 
     /// The numbers of an attribute; empty where it was not set.
     pub fn numbers(&self, attribute: i32) -> Vec<i64> {
-        self.get(attribute)
-            .map(Attribute::numbers)
-            .unwrap_or_default()
+        self.get(attribute).map(Attribute::numbers).unwrap_or_default()
     }
 
     /// The only, or first, number of an attribute.

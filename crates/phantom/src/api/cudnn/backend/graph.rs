@@ -29,14 +29,7 @@ pub fn config_workspace(config: &Descriptor) -> Option<Workspace> {
     let engine = config.child(name::ENGINECFG_ENGINE)?;
     let workspace = graph_workspace(engine.child(name::ENGINE_OPERATION_GRAPH)?);
     let is_frugal = engine.number(name::ENGINE_GLOBAL_INDEX) != Some(MODELLED_ENGINE);
-    Some(if is_frugal {
-        Workspace {
-            bytes: 0,
-            ..workspace
-        }
-    } else {
-        workspace
-    })
+    Some(if is_frugal { Workspace { bytes: 0, ..workspace } } else { workspace })
 }
 
 /// Whether a graph has a convolution: only then there is an engine without workspace to fall back to.
@@ -45,32 +38,18 @@ pub fn is_convolution(graph: &Descriptor) -> bool {
 }
 
 fn graph_workspace(graph: &Descriptor) -> Workspace {
-    let largest = convolutions(graph)
-        .map(|convolution| workspace::convolution(profile(), &convolution))
-        .max();
+    let largest = convolutions(graph).map(|convolution| workspace::convolution(profile(), &convolution)).max();
     if let Some(bytes) = largest {
-        return Workspace {
-            model: Model::Convolution,
-            bytes,
-        };
+        return Workspace { model: Model::Convolution, bytes };
     }
     if is_attention(graph) {
-        return Workspace {
-            model: Model::Attention,
-            bytes: attention(graph),
-        };
+        return Workspace { model: Model::Attention, bytes: attention(graph) };
     }
-    Workspace {
-        model: Model::OtherGraph,
-        bytes: 0,
-    }
+    Workspace { model: Model::OtherGraph, bytes: 0 }
 }
 
 fn convolutions(graph: &Descriptor) -> impl Iterator<Item = Convolution> {
-    graph
-        .children(name::OPERATIONGRAPH_OPS)
-        .iter()
-        .filter_map(|operation| convolution(operation))
+    graph.children(name::OPERATIONGRAPH_OPS).iter().filter_map(|operation| convolution(operation))
 }
 
 fn convolution(operation: &Descriptor) -> Option<Convolution> {
@@ -102,12 +81,7 @@ fn convolution(operation: &Descriptor) -> Option<Convolution> {
         _ => return None,
     };
     let tensor = |attribute| operation.child(attribute).map(|child| tensor(child));
-    Some(Convolution {
-        direction,
-        x: tensor(x)?,
-        w: tensor(w)?,
-        y: tensor(y)?,
-    })
+    Some(Convolution { direction, x: tensor(x)?, w: tensor(w)?, y: tensor(y)? })
 }
 
 fn tensor(descriptor: &Descriptor) -> Tensor {
@@ -119,15 +93,8 @@ fn tensor(descriptor: &Descriptor) -> Tensor {
 }
 
 fn is_attention(graph: &Descriptor) -> bool {
-    let kinds = [
-        name::OPERATION_MATMUL,
-        name::OPERATION_SDPA_FWD,
-        name::OPERATION_SDPA_BWD,
-    ];
-    graph
-        .children(name::OPERATIONGRAPH_OPS)
-        .iter()
-        .any(|operation| kinds.contains(&operation.kind))
+    let kinds = [name::OPERATION_MATMUL, name::OPERATION_SDPA_FWD, name::OPERATION_SDPA_BWD];
+    graph.children(name::OPERATIONGRAPH_OPS).iter().any(|operation| kinds.contains(&operation.kind))
 }
 
 /// Products of a forward: scores and output. Backward has both again and their gradients.
@@ -136,15 +103,9 @@ const FORWARD_PRODUCTS: usize = 2;
 /// A backward whose query gradients are summed in fp32 has that sum as an operand of its own, which cudnn-frontend
 /// allocates; otherwise the gradients of the scores are kept (Note [cuDNN workspaces]).
 fn attention(graph: &Descriptor) -> u64 {
-    let products: Vec<_> = graph
-        .children(name::OPERATIONGRAPH_OPS)
-        .iter()
-        .filter(|op| op.kind == name::OPERATION_MATMUL)
-        .collect();
-    let results: Vec<_> = products
-        .iter()
-        .filter_map(|product| product.child(name::OPERATION_MATMUL_CDESC))
-        .collect();
+    let products: Vec<_> =
+        graph.children(name::OPERATIONGRAPH_OPS).iter().filter(|op| op.kind == name::OPERATION_MATMUL).collect();
+    let results: Vec<_> = products.iter().filter_map(|product| product.child(name::OPERATION_MATMUL_CDESC)).collect();
     let has_sum = results.iter().any(|result| {
         // cudnn-frontend sets the attribute of virtual tensors only.
         result.number(name::TENSOR_IS_VIRTUAL).unwrap_or(0) == 0

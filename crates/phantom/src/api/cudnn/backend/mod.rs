@@ -31,17 +31,11 @@ fn get(handle: Handle) -> Answer<Arc<Descriptor>> {
 fn read(kind: i32, elements: usize, array: In<u8>) -> Answer<Attribute> {
     if kind == name::BACKEND_DESCRIPTOR {
         let handles: Vec<Handle> = array.cast().to_vec(elements)?;
-        return Ok(Attribute::Descriptors(
-            handles.into_iter().map(get).collect::<Answer<_>>()?,
-        ));
+        return Ok(Attribute::Descriptors(handles.into_iter().map(get).collect::<Answer<_>>()?));
     }
     let size = attributes::element_bytes(kind).ok_or(CudnnStatus::INVALID)?;
     let bytes = array.to_vec(elements.checked_mul(size).ok_or(CudnnStatus::INVALID)?)?;
-    Ok(Attribute::Plain {
-        kind,
-        elements,
-        bytes,
-    })
+    Ok(Attribute::Plain { kind, elements, bytes })
 }
 
 /// Writes an attribute's elements, no more than `room` of them.
@@ -49,14 +43,9 @@ fn write(attribute: &Attribute, room: usize, array: Out<u8>) -> Answer {
     match attribute {
         Attribute::Descriptors(children) => {
             let wanted = &children[..room.min(children.len())];
-            wanted
-                .iter()
-                .zip(targets(array.cast(), wanted.len())?)
-                .try_for_each(|(child, target)| fill(target, child))
+            wanted.iter().zip(targets(array.cast(), wanted.len())?).try_for_each(|(child, target)| fill(target, child))
         }
-        Attribute::Plain {
-            elements, bytes, ..
-        } => {
+        Attribute::Plain { elements, bytes, .. } => {
             let size = bytes.len().checked_div(*elements).unwrap_or(0);
             for (index, byte) in bytes.iter().take(room.saturating_mul(size)).enumerate() {
                 array.set_at(index, *byte);
@@ -85,11 +74,7 @@ fn fill(target: Handle, child: &Arc<Descriptor>) -> Answer {
         }
         fits
     })?;
-    if is_filled {
-        Ok(())
-    } else {
-        Err(CudnnStatus::INVALID)
-    }
+    if is_filled { Ok(()) } else { Err(CudnnStatus::INVALID) }
 }
 
 /// The attribute as it was set or, where it was not, as cuDNN would have found it out.

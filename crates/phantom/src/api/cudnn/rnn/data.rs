@@ -25,11 +25,7 @@ fn vectors(layout: i32, longest: i32, batch: usize, lengths: In<i32>) -> Answer<
     if layout != PACKED {
         return Ok(count(longest)? as u64 * batch as u64);
     }
-    Ok(lengths
-        .to_vec(batch)?
-        .into_iter()
-        .map(|length| u64::try_from(length).unwrap_or(0))
-        .sum())
+    Ok(lengths.to_vec(batch)?.into_iter().map(|length| u64::try_from(length).unwrap_or(0)).sum())
 }
 
 export! { CudnnStatus;
@@ -61,9 +57,6 @@ mod tests {
         for (layout, expected) in [(0, 15), (PACKED, 9), (2, 15)] {
             assert_eq!(vectors(layout, 5, 3, In::to(&lengths).cast()), Ok(expected));
         }
-        assert_eq!(
-            vectors(0, -1, 3, In::to(&lengths).cast()),
-            Err(CudnnStatus::INVALID)
-        );
+        assert_eq!(vectors(0, -1, 3, In::to(&lengths).cast()), Err(CudnnStatus::INVALID));
     }
 }

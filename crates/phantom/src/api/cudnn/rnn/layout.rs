@@ -58,9 +58,7 @@ pub enum Bias {
 impl Bias {
     /// Reads a `cudnnRNNBiasMode_t`.
     pub fn from_mode(mode: i32) -> Option<Bias> {
-        [Bias::None, Bias::Input, Bias::Both, Bias::Recurrent]
-            .get(usize::try_from(mode).ok()?)
-            .copied()
+        [Bias::None, Bias::Input, Bias::Both, Bias::Recurrent].get(usize::try_from(mode).ok()?).copied()
     }
 
     /// The linear layers that have a bias, for a cell with that many gates.
@@ -114,11 +112,7 @@ impl Network {
 
     /// Width of what a direction hands on.
     pub fn output(self) -> u64 {
-        if self.is_projected() {
-            self.projection
-        } else {
-            self.hidden
-        }
+        if self.is_projected() { self.projection } else { self.hidden }
     }
 
     fn is_projected(self) -> bool {
@@ -160,9 +154,7 @@ impl Network {
     /// Elements of the matrices of the pseudo-layers before `pseudo_layer`.
     fn layers_before(self, pseudo_layer: u64) -> u64 {
         let all = 2 * self.cell.gates() + 1;
-        (0..pseudo_layer)
-            .map(|layer| self.matrices_before(layer, all))
-            .sum()
+        (0..pseudo_layer).map(|layer| self.matrices_before(layer, all)).sum()
     }
 
     fn biases_per_layer(self) -> u64 {
@@ -179,13 +171,8 @@ impl Network {
     /// The matrix of a linear layer, if the network has it.
     pub fn matrix(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
         let (rows, columns) = self.matrix_shape(pseudo_layer, linear)?;
-        let elements =
-            self.layers_before(pseudo_layer) + self.matrices_before(pseudo_layer, linear);
-        Some(Place {
-            offset: elements * self.element_bytes(),
-            rows,
-            columns,
-        })
+        let elements = self.layers_before(pseudo_layer) + self.matrices_before(pseudo_layer, linear);
+        Some(Place { offset: elements * self.element_bytes(), rows, columns })
     }
 
     /// The bias of a linear layer, if the network has it.
@@ -194,14 +181,9 @@ impl Network {
         if !linears.contains(&linear) {
             return None;
         }
-        let before =
-            pseudo_layer * self.biases_per_layer() + (linear - linears.start) * self.hidden;
+        let before = pseudo_layer * self.biases_per_layer() + (linear - linears.start) * self.hidden;
         let elements = self.layers_before(self.pseudo_layers()) + before;
-        Some(Place {
-            offset: elements * self.element_bytes(),
-            rows: self.hidden,
-            columns: 1,
-        })
+        Some(Place { offset: elements * self.element_bytes(), rows: self.hidden, columns: 1 })
     }
 }
 

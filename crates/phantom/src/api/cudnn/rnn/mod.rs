@@ -26,11 +26,7 @@ fn network(handle: Handle) -> Answer<Network> {
 }
 
 fn positive(number: i32) -> Answer<u64> {
-    if number < 1 {
-        Err(CudnnStatus::INVALID)
-    } else {
-        Ok(number as u64)
-    }
+    if number < 1 { Err(CudnnStatus::INVALID) } else { Ok(number as u64) }
 }
 
 fn recurrence(network: Network, sequences: Sequences) -> Recurrence {
@@ -46,27 +42,14 @@ fn recurrence(network: Network, sequences: Sequences) -> Recurrence {
 }
 
 /// Writes where a matrix or bias lies, and its shape; null and no dimensions where the network has none.
-fn locate(
-    network: Network,
-    space: Opaque,
-    place: Option<Place>,
-    shape: Handle,
-    address: Out<usize>,
-) -> Answer {
+fn locate(network: Network, space: Opaque, place: Option<Place>, shape: Handle, address: Out<usize>) -> Answer {
     if address.is_null() {
         return Ok(());
     }
     let (value, at) = match place {
-        Some(Place {
-            offset,
-            rows,
-            columns,
-        }) => {
+        Some(Place { offset, rows, columns }) => {
             let dims = vec![1, rows as i64, columns as i64];
-            (
-                Tensor::packed(network.data_type, dims),
-                space as usize + offset as usize,
-            )
+            (Tensor::packed(network.data_type, dims), space as usize + offset as usize)
         }
         None => (Tensor::default(), 0),
     };

@@ -5,19 +5,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn gpu(compute_capability: (u32, u32)) -> Profile {
-    Profile {
-        compute_capability,
-        multiprocessors: 100,
-        ..Profile::default()
-    }
+    Profile { compute_capability, multiprocessors: 100, ..Profile::default() }
 }
 
 fn layer(direction: Direction, data_type: i32, channels_last: bool) -> Convolution {
-    let tensor = if channels_last {
-        Tensor::channels_last
-    } else {
-        Tensor::packed
-    };
+    let tensor = if channels_last { Tensor::channels_last } else { Tensor::packed };
     Convolution {
         direction,
         x: tensor(data_type, vec![8, 16, 32, 32]),
@@ -36,24 +28,12 @@ fn operands_are_copied_where_tensor_cores_need_channels_last() {
         (Direction::Forward, FLOAT, false, (7, 5), 0),
         (Direction::BackwardData, HALF, false, (7, 5), 2 * (y + w)),
         (Direction::BackwardData, BFLOAT16, false, (7, 5), 0),
-        (
-            Direction::BackwardFilter,
-            HALF,
-            false,
-            (9, 0),
-            2 * (x + y) + 4 * 16 * w,
-        ),
+        (Direction::BackwardFilter, HALF, false, (9, 0), 2 * (x + y) + 4 * 16 * w),
         (Direction::BackwardFilter, FLOAT, true, (9, 0), 4 * 16 * w),
     ];
     for (direction, data_type, channels_last, capability, expected) in cases {
-        let bytes = convolution(
-            &gpu(capability),
-            &layer(direction, data_type, channels_last),
-        );
-        assert_eq!(
-            bytes, expected,
-            "{direction:?} {data_type} {channels_last} {capability:?}"
-        );
+        let bytes = convolution(&gpu(capability), &layer(direction, data_type, channels_last));
+        assert_eq!(bytes, expected, "{direction:?} {data_type} {channels_last} {capability:?}");
     }
 }
 
@@ -71,14 +51,8 @@ fn scores_are_rounded_up_to_whole_tiles() {
 #[test]
 fn only_channels_last_batch_norm_needs_partial_sums() {
     let dims = vec![4, 64, 7, 7];
-    assert_eq!(
-        batch_norm(&gpu((8, 0)), &Tensor::packed(HALF, dims.clone())),
-        0
-    );
-    assert_eq!(
-        batch_norm(&gpu((8, 0)), &Tensor::channels_last(HALF, dims)),
-        64 * 2 * 4 * 100
-    );
+    assert_eq!(batch_norm(&gpu((8, 0)), &Tensor::packed(HALF, dims.clone())), 0);
+    assert_eq!(batch_norm(&gpu((8, 0)), &Tensor::channels_last(HALF, dims)), 64 * 2 * 4 * 100);
 }
 
 fn extent() -> impl Strategy<Value = i64> {

@@ -5,12 +5,7 @@ use proptest::prelude::*;
 use super::super::super::shape::{FLOAT, HALF};
 use super::*;
 
-fn network(
-    cell: Cell,
-    [input, hidden, projection]: [u64; 3],
-    layers: u64,
-    directions: u64,
-) -> Network {
+fn network(cell: Cell, [input, hidden, projection]: [u64; 3], layers: u64, directions: u64) -> Network {
     Network {
         cell,
         bias: Bias::Both,
@@ -31,44 +26,21 @@ fn the_weight_space_holds_every_parameter_once() {
         // LSTM(10, 20): 4 * 20 * (10 + 20) weights and 2 * 80 biases.
         (network(Cell::Lstm, [10, 20, 20], 1, 1), 4 * 20 * 30 + 160),
         // LSTM(10, 20, num_layers=2): the second layer reads 20.
-        (
-            network(Cell::Lstm, [10, 20, 20], 2, 1),
-            (4 * 20 * 30 + 160) + (4 * 20 * 40 + 160),
-        ),
+        (network(Cell::Lstm, [10, 20, 20], 2, 1), (4 * 20 * 30 + 160) + (4 * 20 * 40 + 160)),
         // LSTM(10, 20, num_layers=2, bidirectional=True): the second layer reads 40.
-        (
-            network(Cell::Lstm, [10, 20, 20], 2, 2),
-            2 * (4 * 20 * 30 + 160) + 2 * (4 * 20 * 60 + 160),
-        ),
+        (network(Cell::Lstm, [10, 20, 20], 2, 2), 2 * (4 * 20 * 30 + 160) + 2 * (4 * 20 * 60 + 160)),
         // LSTM(10, 20, proj_size=5): recurrent matrices read 5, and the projection is 5 by 20.
-        (
-            network(Cell::Lstm, [10, 20, 5], 1, 1),
-            4 * 20 * 15 + 160 + 100,
-        ),
+        (network(Cell::Lstm, [10, 20, 5], 1, 1), 4 * 20 * 15 + 160 + 100),
         // LSTM(10, 20, num_layers=2, bidirectional=True, proj_size=5): the second layer reads 10.
-        (
-            network(Cell::Lstm, [10, 20, 5], 2, 2),
-            4 * (4 * 20 * 15 + 160 + 100),
-        ),
+        (network(Cell::Lstm, [10, 20, 5], 2, 2), 4 * (4 * 20 * 15 + 160 + 100)),
         // GRU(10, 20).
         (network(Cell::Gru, [10, 20, 20], 1, 1), 3 * 20 * 30 + 120),
         // RNN(10, 20, num_layers=3).
-        (
-            network(Cell::Plain, [10, 20, 20], 3, 1),
-            (20 * 30 + 40) + 2 * (20 * 40 + 40),
-        ),
+        (network(Cell::Plain, [10, 20, 20], 3, 1), (20 * 30 + 40) + 2 * (20 * 40 + 40)),
     ];
     for (network, parameters) in cases {
         assert_eq!(network.bytes(), 4 * parameters, "{network:?}");
-        assert_eq!(
-            Network {
-                data_type: HALF,
-                ..network
-            }
-            .bytes(),
-            2 * parameters,
-            "{network:?}"
-        );
+        assert_eq!(Network { data_type: HALF, ..network }.bytes(), 2 * parameters, "{network:?}");
     }
 }
 
@@ -77,76 +49,27 @@ fn biases_and_skipped_inputs_are_left_out() {
     let both = network(Cell::Gru, [20, 20, 20], 1, 1);
     let cases = [
         (both, 3 * 20 * 40 + 120),
-        (
-            Network {
-                bias: Bias::Input,
-                ..both
-            },
-            3 * 20 * 40 + 60,
-        ),
-        (
-            Network {
-                bias: Bias::Recurrent,
-                ..both
-            },
-            3 * 20 * 40 + 60,
-        ),
-        (
-            Network {
-                bias: Bias::None,
-                ..both
-            },
-            3 * 20 * 40,
-        ),
-        (
-            Network {
-                bias: Bias::None,
-                skips_input: true,
-                ..both
-            },
-            3 * 20 * 20,
-        ),
+        (Network { bias: Bias::Input, ..both }, 3 * 20 * 40 + 60),
+        (Network { bias: Bias::Recurrent, ..both }, 3 * 20 * 40 + 60),
+        (Network { bias: Bias::None, ..both }, 3 * 20 * 40),
+        (Network { bias: Bias::None, skips_input: true, ..both }, 3 * 20 * 20),
     ];
     for (network, parameters) in cases {
         assert_eq!(network.bytes(), 4 * parameters, "{network:?}");
     }
-    assert_eq!(
-        Network {
-            bias: Bias::Recurrent,
-            ..both
-        }
-        .bias_vector(0, 0),
-        None
-    );
-    assert_eq!(
-        Network {
-            skips_input: true,
-            ..both
-        }
-        .matrix(0, 0),
-        None
-    );
+    assert_eq!(Network { bias: Bias::Recurrent, ..both }.bias_vector(0, 0), None);
+    assert_eq!(Network { skips_input: true, ..both }.matrix(0, 0), None);
 }
 
 fn networks() -> impl Strategy<Value = Network> {
     let cell = prop_oneof![Just(Cell::Plain), Just(Cell::Lstm), Just(Cell::Gru)];
-    let bias = prop_oneof![
-        Just(Bias::None),
-        Just(Bias::Input),
-        Just(Bias::Both),
-        Just(Bias::Recurrent)
-    ];
+    let bias = prop_oneof![Just(Bias::None), Just(Bias::Input), Just(Bias::Both), Just(Bias::Recurrent)];
     let widths = (1..40_u64, 1..40_u64, 1..40_u64);
     (cell, bias, widths, 1..4_u64, 1..3_u64, any::<bool>()).prop_map(
         |(cell, bias, (input, hidden, projection), layers, directions, skips_input)| Network {
             bias,
             skips_input,
-            ..network(
-                cell,
-                [input, hidden, projection.min(hidden)],
-                layers,
-                directions,
-            )
+            ..network(cell, [input, hidden, projection.min(hidden)], layers, directions)
         },
     )
 }
