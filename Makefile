@@ -41,8 +41,10 @@ lint:
 unit: setup
 	cargo test --workspace --locked --quiet
 
-python-tests: setup
-	cd python && ../$(PY) -m unittest discover -s tests -q
+# The agent's tests use the phantom that the binary carries.
+python-tests: setup build
+	OOMPH_TEST_PHANTOM="$$($(OOMPH) phantom --gpu rtx-4090 -- printenv LD_LIBRARY_PATH | cut -d: -f1)" \
+	$(PY) -m unittest discover -s python/tests -t python -q
 
 # The whole of it, as a user runs it: real PyTorch, real scripts, the release binary.
 system: setup build

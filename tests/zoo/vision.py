@@ -18,7 +18,7 @@ CLASSIFICATION = {
     "efficientnet_b1": 64,
     "efficientnet_v2_s": 64,
     "googlenet": 64,
-    "inception_v3": 128,
+    "inception_v3": 299,
     "maxvit_t": 224,
     "mnasnet0_5": 64,
     "mnasnet1_0": 64,
@@ -49,16 +49,6 @@ CLASSIFICATION = {
     "wide_resnet50_2": 64,
 }
 SEGMENTATION = ("deeplabv3_mobilenet_v3_large", "deeplabv3_resnet50", "fcn_resnet50", "lraspp_mobilenet_v3_large")
-DETECTION = (
-    "fasterrcnn_mobilenet_v3_large_320_fpn",
-    "fasterrcnn_resnet50_fpn",
-    "fcos_resnet50_fpn",
-    "keypointrcnn_resnet50_fpn",
-    "maskrcnn_resnet50_fpn",
-    "retinanet_resnet50_fpn",
-    "ssd300_vgg16",
-    "ssdlite320_mobilenet_v3_large",
-)
 # Architecture: frames and side of its clips.
 VIDEO = {
     "mc3_18": (4, 32),
@@ -96,30 +86,6 @@ def segmentation(name):
     return training(name, build, PRECISIONS)
 
 
-def detection(name):
-    """Two images with three objects each: the model returns its own losses."""
-
-    def build():
-        model = models.get_model(name, weights=None, weights_backbone=None, num_classes=CLASSES)
-        images = [torch.rand(3, 256, 256) for _ in range(2)]
-        targets = [target() for _ in images]
-        return model, lambda model: model(images, targets)
-
-    return training(name, build, PRECISIONS)
-
-
-def target():
-    """Three objects with boxes, labels, masks and keypoints; copied from the host, as a data loader does."""
-    boxes = torch.tensor([[10.0, 10, 90, 90], [40, 60, 200, 180], [100, 20, 160, 240]], device="cpu")
-    keypoints = torch.tensor([[[50.0, 50, 1]] * 17] * 3, device="cpu")
-    return {
-        "boxes": boxes.cuda(),
-        "labels": torch.tensor([1, 2, 3], device="cpu").cuda(),
-        "masks": torch.ones(3, 256, 256, dtype=torch.uint8),
-        "keypoints": keypoints.cuda(),
-    }
-
-
 def video(name, frames, side):
     """A class for each clip."""
 
@@ -146,7 +112,6 @@ def programs():
     """Every program of this file."""
     yield from (classification(name, side) for name, side in CLASSIFICATION.items())
     yield from (segmentation(name) for name in SEGMENTATION)
-    yield from (detection(name) for name in DETECTION)
     yield from (video(name, *shape) for name, shape in VIDEO.items())
     yield from (optical_flow(name) for name in OPTICAL_FLOW)
 

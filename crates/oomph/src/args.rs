@@ -47,6 +47,7 @@ Examples:
   oomph gpus --json";
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "a switch on the command line is a bool")]
 pub(crate) struct Check {
     /// The GPU to check against, such as `rtx-4090`; `oomph gpus` lists them [default: this machine's, else an RTX 4090]
     #[arg(long, value_name = "NAME")]

@@ -67,8 +67,8 @@ pub(crate) enum ProgramFailure {
     Exited { code: i32, output: String },
     #[error("was killed by signal {signal} before anything could be recorded")]
     Killed { signal: i32, output: String },
-    #[error("did not use CUDA within {seconds} s")]
-    TimedOut { seconds: u64, output: String },
+    #[error("did not use CUDA within {seconds:.0} s")]
+    TimedOut { seconds: f64, output: String },
 }
 
 fn place(at: Option<&(String, u32)>) -> String {
@@ -128,9 +128,10 @@ impl Error {
             Error::TooLittleMemory { .. } => "give the whole memory of the card, such as --vram 8GiB",
             Error::NoScript(_) => "give the script as you would to `python`; after `--` comes any other command line",
             Error::ScriptIsFolder(_) => "for a package, write `oomph check -- python -m package`",
-            Error::NoPython { .. } => "activate the environment you train in, or name its Python with --python",
+            Error::NoPython { .. } | Error::NoTorch(_) => {
+                "activate the environment you train in, or name its Python with --python"
+            }
             Error::NoProgram { .. } => "after `--`, write the command line as you would in the shell",
-            Error::NoTorch(_) => "activate the environment you train in, or name its Python with --python",
             Error::CpuOnlyTorch { .. } => {
                 "install the CUDA build (`pip install torch` on Linux, without the CPU index); no GPU is needed for it"
             }

@@ -126,6 +126,15 @@ impl<T> Out<T> {
         Ok(())
     }
 
+    /// Writes what `make` gives; where the caller passed null, fails with `INVALID` and makes nothing: memory that was
+    /// made for nobody could never be given back.
+    pub fn set_with<S: Status>(self, make: impl FnOnce() -> Result<T, S>) -> Result<(), S> {
+        if self.0.is_null() {
+            return Err(S::INVALID);
+        }
+        self.set(make()?)
+    }
+
     /// Writes the answer unless the caller passed null: for outputs that the header calls optional.
     pub fn set_if_wanted(self, value: T) {
         if !self.0.is_null() {
@@ -228,10 +237,10 @@ impl In<c_char> {
     }
 }
 
-/// A buffer the caller gave with its length: text is cut to fit and always ends in NUL.
-pub fn write_text(buffer: Out<c_char>, length: usize, text: &str) {
-    if length == 0 {
-        return;
+/// A buffer the caller gave with its length: text is cut to fit and always ends in NUL. No buffer is `INVALID`.
+pub fn write_text<S: Status>(buffer: Out<c_char>, length: usize, text: &str) -> Result<(), S> {
+    if buffer.is_null() || length == 0 {
+        return Err(S::INVALID);
     }
     let bytes = text.as_bytes();
     let kept = bytes.len().min(length - 1);
@@ -239,6 +248,7 @@ pub fn write_text(buffer: Out<c_char>, length: usize, text: &str) {
         buffer.set_at(index, *byte as c_char);
     }
     buffer.set_at(kept, 0);
+    Ok(())
 }
 
 /// A C string that lives as long as the process.

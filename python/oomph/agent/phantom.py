@@ -9,15 +9,22 @@ import ctypes
 
 
 class Phantom:
-    """The two entry points that the phantom has for the agent."""
+    """The entry points that the phantom has for the agent."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._answer = library.oomph_answer_next_read
         self._answer.argtypes = [ctypes.c_uint64]
         self._answer.restype = None
+        self._answer_at = library.oomph_answer_at
+        self._answer_at.argtypes = [ctypes.c_uint64, ctypes.c_uint8]
+        self._answer_at.restype = None
         self._clear = library.oomph_answer_clear
         self._clear.argtypes = []
         self._clear.restype = None
+
+    def answer_at(self, address: int, value: bool) -> None:
+        """The next read of the one byte at `address` gives `value`."""
+        self._answer_at(address, value)
 
     @contextlib.contextmanager
     def answering(self, value: int):

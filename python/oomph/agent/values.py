@@ -11,6 +11,8 @@ told what that read must give:
   the kernel would otherwise also read back whether all repeats are positive.
 - `bincount`: its size is the largest value + 1. Zeros are read, and its size is `minlength`, at least 1.
 - Samplers that first read back whether their arguments are valid are told "yes".
+- `all` over a whole tensor gives "yes": programs ask it to check their input (`assert (labels >= 0).all()`), or to skip
+  work that is rarely needed (transformers: is this batch packed?), and zeros would be the answer of the rare case.
 - A plain read (`.item()`, `bool(tensor)`): noted, and answered with what the device memory holds, zeros where computed.
 """
 
@@ -49,6 +51,7 @@ class Values:
         overrides.replace("aten::repeat_interleave.Tensor", "CUDA", self._repeat)
         overrides.replace("aten::bincount", "CUDA", self._bincount)
         overrides.replace("aten::_local_scalar_dense", "CUDA", self._read)
+        overrides.replace("aten::all", "CUDA", self._all)
         for operator in _ASK_WHETHER_VALID:
             overrides.replace(operator, "CUDA", self._accept)
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
@@ -86,6 +89,11 @@ class Values:
     def _accept(self, original: Original, *args, **kwargs):
         with self.phantom.answering(1):
             return self._run_inside(original, *args, **kwargs)
+
+    def _all(self, original: Original, tensor):
+        result = original(tensor)
+        self.phantom.answer_at(result.data_ptr(), True)
+        return result
 
     def _read(self, original: Original, tensor):
         if not self._inside:

@@ -142,7 +142,7 @@ fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<
         Some((_, _, at)) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
         Some((type_name, message, at)) => ProgramFailure::Raised { type_name, message, at, output },
         None if used_cuda => return Ok(()),
-        None if ended.timed_out => ProgramFailure::TimedOut { seconds: ended.seconds as u64, output },
+        None if ended.timed_out => ProgramFailure::TimedOut { seconds: ended.seconds, output },
         None if let Some(signal) = ended.signal => ProgramFailure::Killed { signal, output },
         None if let Some(code) = ended.exit_code.filter(|code| *code != 0) => ProgramFailure::Exited { code, output },
         None if run.processes.is_empty() => ProgramFailure::NoTorch { output },

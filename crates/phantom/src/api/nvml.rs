@@ -98,12 +98,10 @@ export! { NvmlStatus;
     fn nvmlInitWithFlags(_flags: c_uint) { Ok(()) }
     fn nvmlShutdown() { Ok(()) }
     fn nvmlSystemGetDriverVersion(text: Out<c_char>, length: c_uint) {
-        write_text(text, length as usize, "580.82.07"); // the first driver of CUDA 13.0 Update 1
-        Ok(())
+        write_text(text, length as usize, "580.82.07") // the first driver of CUDA 13.0 Update 1
     }
     fn nvmlSystemGetNVMLVersion(text: Out<c_char>, length: c_uint) {
-        write_text(text, length as usize, "13.580.82.07");
-        Ok(())
+        write_text(text, length as usize, "13.580.82.07")
     }
     fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) { version.set(crate::api::runtime::device::CUDA_VERSION) }
     fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) { version.set(crate::api::runtime::device::CUDA_VERSION) }
@@ -122,12 +120,10 @@ export! { NvmlStatus;
     fn nvmlDeviceGetMinorNumber(which: Device, minor: Out<c_uint>) { minor.set(number(which)?) }
     fn nvmlDeviceGetName(which: Device, text: Out<c_char>, length: c_uint) {
         number(which)?;
-        write_text(text, length as usize, &device::profile().name);
-        Ok(())
+        write_text(text, length as usize, &device::profile().name)
     }
     fn nvmlDeviceGetUUID(which: Device, text: Out<c_char>, length: c_uint) {
-        write_text(text, length as usize, &uuid_text(number(which)?));
-        Ok(())
+        write_text(text, length as usize, &uuid_text(number(which)?))
     }
     fn nvmlDeviceGetPciInfo_v3(which: Device, info: Out<PciInfo>) { info.set(pci_info(number(which)?)) }
     fn nvmlDeviceGetMemoryInfo(which: Device, memory: Out<Memory>) {

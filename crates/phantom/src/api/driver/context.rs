@@ -15,8 +15,7 @@ export! { DriverStatus;
     fn cuDeviceGetCount(count: Out<c_int>) { count.set(device::count() as c_int) }
     fn cuDeviceGetName(text: Out<c_char>, length: c_int, which: c_int) {
         context::checked(which)?;
-        write_text(text, usize::try_from(length).unwrap_or(0), &device::profile().name);
-        Ok(())
+        write_text(text, usize::try_from(length).unwrap_or(0), &device::profile().name)
     }
     fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, which: c_int) { uuid.set(context::uuid(context::checked(which)?)) }
     fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, which: c_int) { uuid.set(context::uuid(context::checked(which)?)) }
@@ -36,8 +35,7 @@ export! { DriverStatus;
     }
     fn cuDeviceGetPCIBusId(text: Out<c_char>, length: c_int, which: c_int) {
         let which = context::checked(which)?;
-        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(which));
-        Ok(())
+        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(which))
     }
     fn cuDeviceGetByPCIBusId(which: Out<c_int>, text: In<c_char>) {
         let text = text.text().ok_or(INVALID_VALUE)?;

@@ -32,20 +32,20 @@ export! { DriverStatus;
         free.set::<DriverStatus>(free_bytes as usize)?;
         total.set(total_bytes as usize)
     }
-    fn cuMemAlloc_v2(address: Out<usize>, bytes: usize) { address.set(memory::allocate(bytes)?) }
+    fn cuMemAlloc_v2(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate(bytes)?)) }
     fn cuMemFree_v2(address: usize) { Ok(memory::free(address)?) }
     fn cuMemAllocManaged(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set(memory::allocate_host(Kind::Managed, bytes)?)
+        address.set_with(|| Ok(memory::allocate_host(Kind::Managed, bytes)?))
     }
-    fn cuMemAllocHost_v2(address: Out<usize>, bytes: usize) { address.set(memory::allocate_host(Kind::Host, bytes)?) }
+    fn cuMemAllocHost_v2(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?)) }
     fn cuMemHostAlloc(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set(memory::allocate_host(Kind::Host, bytes)?)
+        address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?))
     }
     fn cuMemFreeHost(address: usize) { Ok(memory::free_host(address)?) }
     fn cuMemHostRegister_v2(address: usize, bytes: usize, _flags: c_uint) { Ok(memory::register(address, bytes)?) }
     fn cuMemHostUnregister(address: usize) { Ok(memory::unregister(address)?) }
     fn cuMemHostGetDevicePointer_v2(device_pointer: Out<usize>, host: usize, _flags: c_uint) { device_pointer.set(host) }
-    fn cuMemAllocAsync(address: Out<usize>, bytes: usize, _stream: Handle) { address.set(pool::allocate(bytes)?) }
+    fn cuMemAllocAsync(address: Out<usize>, bytes: usize, _stream: Handle) { address.set_with(|| Ok(pool::allocate(bytes)?)) }
     fn cuMemFreeAsync(address: usize, _stream: Handle) { Ok(memory::free(address)?) }
     fn cuDeviceGetDefaultMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cuDeviceGetMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }

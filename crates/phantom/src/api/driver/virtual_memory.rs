@@ -37,11 +37,11 @@ export! { DriverStatus;
         if prop.requested_handle_types > FILE_DESCRIPTOR {
             return Err(NOT_SUPPORTED.into());
         }
-        created.set(virtual_memory::create(context::checked(prop.location_id)?, bytes)?)
+        created.set_with(|| Ok(virtual_memory::create(context::checked(prop.location_id)?, bytes)?))
     }
     fn cuMemRelease(handle: Handle) { Ok(virtual_memory::release(handle)?) }
     fn cuMemAddressReserve(address: Out<usize>, bytes: usize, alignment: usize, _wanted: usize, _flags: u64) {
-        address.set(virtual_memory::reserve(context::current(), bytes, alignment)?)
+        address.set_with(|| Ok(virtual_memory::reserve(context::current(), bytes, alignment)?))
     }
     fn cuMemAddressFree(address: usize, _bytes: usize) { Ok(virtual_memory::unreserve(address)?) }
     fn cuMemMap(address: usize, bytes: usize, _offset: usize, handle: Handle, _flags: u64) {

@@ -41,8 +41,7 @@ export! { CudaStatus;
     }
     fn cudaDeviceGetPCIBusId(text: Out<c_char>, length: c_int, which: c_int) {
         let which = context::checked(which)?;
-        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(which));
-        Ok(())
+        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(which))
     }
     fn cudaDeviceGetByPCIBusId(which: Out<c_int>, text: In<c_char>) {
         let text = text.text().ok_or(INVALID_VALUE)?;

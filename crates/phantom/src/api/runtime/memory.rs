@@ -29,7 +29,7 @@ inert! { CudaStatus;
 }
 
 export! { CudaStatus;
-    fn cudaMalloc(address: Out<usize>, bytes: usize) { address.set(memory::allocate(bytes)?) }
+    fn cudaMalloc(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate(bytes)?)) }
     fn cudaFree(address: usize) {
         ledger::ensure_context(context::current()); // `cudaFree(0)` is how programs create the context
         Ok(memory::free(address)?)
@@ -37,15 +37,15 @@ export! { CudaStatus;
     fn cudaMallocPitch(address: Out<usize>, pitch: Out<usize>, width: usize, height: usize) {
         let row = width.checked_next_multiple_of(512).ok_or(INVALID_VALUE)?;
         pitch.set::<CudaStatus>(row)?;
-        address.set(memory::allocate(row.checked_mul(height).ok_or(INVALID_VALUE)?)?)
+        address.set_with(|| Ok(memory::allocate(row.checked_mul(height).ok_or(INVALID_VALUE)?)?))
     }
     fn cudaMallocManaged(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set(memory::allocate_host(Kind::Managed, bytes)?)
+        address.set_with(|| Ok(memory::allocate_host(Kind::Managed, bytes)?))
     }
     fn cudaHostAlloc(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set(memory::allocate_host(Kind::Host, bytes)?)
+        address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?))
     }
-    fn cudaMallocHost(address: Out<usize>, bytes: usize) { address.set(memory::allocate_host(Kind::Host, bytes)?) }
+    fn cudaMallocHost(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?)) }
     fn cudaFreeHost(address: usize) { Ok(memory::free_host(address)?) }
     fn cudaHostRegister(address: usize, bytes: usize, _flags: c_uint) { Ok(memory::register(address, bytes)?) }
     fn cudaHostUnregister(address: usize) { Ok(memory::unregister(address)?) }
@@ -83,7 +83,7 @@ export! { CudaStatus;
     }
     fn cudaIpcOpenMemHandle(address: Out<usize>, handle: IpcHandle, _flags: c_uint) {
         let (device, bytes) = opened_handle(&handle);
-        address.set(virtual_memory::open_foreign(device, bytes)?)
+        address.set_with(|| Ok(virtual_memory::open_foreign(device, bytes)?))
     }
     fn cudaIpcCloseMemHandle(address: usize) {
         space::take_out(address, Kind::Mapped).map(|_| ()).ok_or_else(|| INVALID_VALUE.into())

@@ -12,9 +12,9 @@ inert! { CudaStatus;
 }
 
 export! { CudaStatus;
-    fn cudaMallocAsync(address: Out<usize>, bytes: usize, _stream: Handle) { address.set(pool::allocate(bytes)?) }
+    fn cudaMallocAsync(address: Out<usize>, bytes: usize, _stream: Handle) { address.set_with(|| Ok(pool::allocate(bytes)?)) }
     fn cudaMallocFromPoolAsync(address: Out<usize>, bytes: usize, _pool: usize, _stream: Handle) {
-        address.set(pool::allocate(bytes)?)
+        address.set_with(|| Ok(pool::allocate(bytes)?))
     }
     fn cudaFreeAsync(address: usize, _stream: Handle) { Ok(memory::free(address)?) }
     fn cudaDeviceGetDefaultMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }

@@ -1,0 +1,200 @@
+"""What all system tests share: a place of its own for each case, ways to run oomph in it, and what must hold after it.
+
+After every case no process that it started is left, and nothing is left in the folder for temporary files.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+PROGRAMS = ROOT / "tests" / "programs"
+
+# Names the case in the environment of everything it starts, whoever adopts it.
+_MARK = "SYSTEM_TEST_CASE"
+# No case takes this long, unless oomph hangs.
+_PATIENCE = 120
+
+
+class Skip(Exception):
+    """The machine does not allow the case; the reason is shown."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """`body` fails by an `AssertionError`, which says what was found and what was expected."""
+
+    name: str
+    body: Callable[["Box"], None]
+    # Run by itself, because it measures time or starts several processes that compete.
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left."""
+
+    words: list[str]
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def report(self) -> dict:
+        """Standard output as the JSON object that it must be."""
+        try:
+            return json.loads(self.stdout)
+        except ValueError as error:
+            raise AssertionError(f"{self}\nstandard output is no JSON: {error}") from None
+
+    def __str__(self) -> str:
+        shown = (f"$ {' '.join(self.words)}", f"status {self.status}", "stdout:", self.stdout, "stderr:", self.stderr)
+        return "\n".join(shown).rstrip()
+
+
+@dataclass
+class Box:
+    """The place of one case: a folder to work in, one for temporary files, an environment."""
+
+    oomph: Path
+    python: Path
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def temporary(self) -> Path:
+        """Where `TMPDIR` points."""
+        return self.folder / "temporary files"
+
+    @property
+    def work(self) -> Path:
+        """The folder that commands are started in."""
+        return self.folder / "work"
+
+    def write(self, name: str, text: str) -> Path:
+        """A file below the working folder."""
+        path = self.work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def start(self, *words, env: dict | None = None, **options) -> subprocess.Popen:
+        """Starts a command in the box; an entry of `env` that is `None` removes the variable."""
+        environment = self.environment | (env or {})
+        return subprocess.Popen(
+            [str(word) for word in words],
+            cwd=options.pop("cwd", self.work),
+            env={name: str(value) for name, value in environment.items() if value is not None},
+            stdin=options.pop("stdin", subprocess.DEVNULL),
+            stdout=options.pop("stdout", subprocess.PIPE),
+            stderr=options.pop("stderr", subprocess.PIPE),
+            start_new_session=True,
+            **options,
+        )
+
+    def run(self, *words, env: dict | None = None, **options) -> Result:
+        """Runs a command to its end."""
+        return collect(self.start(*words, env=env, **options))
+
+    def check(self, *words, env: dict | None = None, python: Path | None = None, **options) -> Result:
+        """`oomph check` with the Python under test."""
+        chosen = ["--python", python or self.python] if "--" not in words else []
+        return self.run(self.oomph, "check", *chosen, *words, env=env, **options)
+
+    def processes(self) -> list[int]:
+        """The processes that bear the case's mark."""
+        mark = f"{_MARK}={self.environment[_MARK]}".encode()
+        return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _bears(entry, mark)]
+
+    def assert_clean(self) -> None:
+        """No process and no temporary file is left."""
+        left = {pid: _command_line(pid) for pid in self.processes()}
+        assert not left, f"processes are left: {left}"
+        files = sorted(str(path.relative_to(self.temporary)) for path in self.temporary.rglob("*"))
+        assert not files, f"temporary files are left: {files}"
+
+
+def collect(process: subprocess.Popen) -> Result:
+    """Waits for a command; one that hangs is killed, and fails the case."""
+    try:
+        stdout, stderr = process.communicate(timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        stdout, stderr = process.communicate()
+        raise AssertionError(f"{process.args} did not end within {_PATIENCE} s\n{_text(stdout)}\n{_text(stderr)}") from None
+    return Result([str(word) for word in process.args], process.returncode, _text(stdout), _text(stderr))
+
+
+def _text(output: bytes | None) -> str:
+    return (output or b"").decode("utf-8", "replace")
+
+
+def _bears(entry: Path, mark: bytes) -> bool:
+    try:
+        return mark in (entry / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    except OSError:
+        return "ended meanwhile"
+
+
+class Workshop:
+    """Makes the boxes, all below one folder; they share a folder of caches, as a user's invocations do."""
+
+    def __init__(self, oomph: Path, python: Path) -> None:
+        self.oomph = oomph
+        self.python = python
+        self.folder = Path(tempfile.mkdtemp(prefix="oomph-system-"))
+        self._count = 0
+        self._lock = threading.Lock()
+        # The cases that run as another user come through here.
+        self.folder.chmod(0o755)
+
+    def box(self) -> Box:
+        """A fresh box."""
+        with self._lock:
+            self._count += 1
+            name = f"{self._count:03}"
+        folder = self.folder / name
+        box = Box(self.oomph, self.python, folder)
+        box.work.mkdir(parents=True)
+        box.temporary.mkdir()
+        box.environment = _plain_environment() | {
+            _MARK: f"{os.getpid()}-{name}",
+            "TMPDIR": str(box.temporary),
+            "OOMPH_CACHE_DIR": str(self.folder / "cache"),
+        }
+        return box
+
+    def close(self) -> None:
+        """Removes everything."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _plain_environment() -> dict[str, str]:
+    """Ours, without what would change a program or oomph."""
+    theirs = ("OOMPH_", "PYTORCH_", "CUDA_", "PYTHON", "LD_", "TORCH", "VIRTUAL_ENV", "NO_COLOR", "FORCE_COLOR", "CLICOLOR")
+    return {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+
+
+def expect(result: Result, found, expected, what: str) -> None:
+    """Fails with the whole output if `found` is not what was expected."""
+    assert found == expected, f"{what} is {found!r}, expected {expected!r}\n{result}"
+
+
+def contains(result: Result, text: str, *parts: str) -> None:
+    """Fails with the whole output if a part is not in `text`."""
+    for part in parts:
+        assert part in text, f"expected to read {part!r}\n{result}"
