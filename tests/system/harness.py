@@ -175,6 +175,8 @@ class Workshop:
             _MARK: f"{os.getpid()}-{name}",
             "TMPDIR": str(box.temporary),
             "OOMPH_CACHE_DIR": str(self.folder / "cache"),
+            # PyTorch's own, which it otherwise makes among the temporary files.
+            "TORCHINDUCTOR_CACHE_DIR": str(self.folder / "inductor"),
         }
         return box
 

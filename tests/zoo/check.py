@@ -8,6 +8,7 @@ A phantom GPU is deterministic, so any difference is a failure. Exit status 0: a
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -56,8 +57,10 @@ def run(oomph, file, folder):
         command = [oomph, "phantom", "--gpu", GPU, "--", sys.executable, *script]
     else:
         command = [oomph, "check", "--gpu", GPU, "--steps", "0", "--verbose", "--", sys.executable, *script]
+    # What torch.compile compiles is compiled anew: benchmarking candidates takes memory, finding them cached does not.
+    variables = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_FOR_ALL)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_FOR_ALL, env=variables)
         status, said = done.returncode, done.stderr
     except subprocess.TimeoutExpired as error:
         status, said = f"none after {SECONDS_FOR_ALL} s", (error.stderr or b"").decode(errors="replace")
@@ -78,7 +81,7 @@ def read(file, records, status, said):
     return results, problems
 
 
-def environment():
+def made_with():
     """What the peaks depend on: the versions and the GPU."""
     return {package: version(package) for package in PACKAGES} | {"gpu": GPU}
 
@@ -86,7 +89,7 @@ def environment():
 def keep(results):
     """Writes the table, one line per entry, so that a difference reads well in version control."""
     lines = [f"    {json.dumps(name)}: {json.dumps(results[name])}" for name in sorted(results)]
-    head = json.dumps(environment(), indent=2)[:-2]
+    head = json.dumps(made_with(), indent=2)[:-2]
     text = head + ',\n  "peaks": {\n' + ",\n".join(lines) + "\n  }\n}\n"
     TABLE.write_text(text, encoding="utf-8")
 
@@ -97,8 +100,8 @@ def differences(results):
         return [f"table: {TABLE.name} is not there (--update makes it)"]
     kept = json.loads(TABLE.read_text(encoding="utf-8"))
     peaks = kept.pop("peaks")
-    if kept != environment():
-        return [f"environment: the table was made with {kept}, this is {environment()}"]
+    if kept != made_with():
+        return [f"environment: the table was made with {kept}, this is {made_with()}"]
     problems = [f"{name}: is in the table and did not run" for name in sorted(peaks.keys() - results.keys())]
     for name, found in results.items():
         if name not in peaks:

@@ -185,17 +185,22 @@ def losses():
     for name, (loss, target) in LOSSES.items():
         body = lambda scores, loss=loss, target=target: loss(scores, target())  # noqa: E731
         yield function(f"loss_{name}", body, (8, 10), precisions=BOTH)
-    yield function("loss_ctc", partial(ctc, torch.long, "cuda"), (50, 4, 20), precisions=BOTH)
-    yield function("loss_ctc_cudnn", partial(ctc, torch.int32, "cpu"), (50, 4, 20))
+    yield function("loss_ctc", ctc, (50, 4, 20), precisions=BOTH)
+    yield function("loss_ctc_cudnn", ctc_cudnn, (50, 4, 20))
     yield function("loss_triplet", F.triplet_margin_loss, *[(8, 16)] * 3)
 
 
-def ctc(dtype, device, scores):
-    """CTC loss with lengths from the host; 32-bit targets on the host are what cuDNN's implementation wants."""
-    targets = torch.ones(4 * 10, dtype=dtype, device=device)
-    frames = torch.full((4,), 50, dtype=dtype, device="cpu")
-    lengths = torch.full((4,), 10, dtype=dtype, device="cpu")
+def ctc(scores):
+    """CTC loss as PyTorch computes it: targets on the device, lengths from the host."""
+    targets = torch.ones(4 * 10, dtype=torch.long)
+    frames, lengths = torch.full((4,), 50, device="cpu"), torch.full((4,), 10, device="cpu")
     return F.ctc_loss(F.log_softmax(scores.float(), -1), targets, frames, lengths)
+
+
+def ctc_cudnn(scores):
+    """CTC loss as cuDNN computes it: 32-bit targets on the host, lengths as plain numbers."""
+    targets = torch.ones(4 * 10, dtype=torch.int32, device="cpu")
+    return F.ctc_loss(F.log_softmax(scores, -1), targets, (50,) * 4, (10,) * 4)
 
 
 def pools_and_samplers():

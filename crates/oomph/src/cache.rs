@@ -1,7 +1,7 @@
 //! Unpacks what the binary carries: the phantom library and the agent, into a folder named by their hash.
 //!
 //! A folder is filled beside its place and then renamed to it, so that it is whole or absent; when two start at once,
-//! the second finds the first's and throws its own away.
+//! the second finds the first's and throws its own away. A folder that lost files since is made anew.
 
 use std::fs;
 use std::io;
@@ -34,7 +34,7 @@ pub(crate) struct Unpacked {
 pub(crate) fn unpack() -> Result<Unpacked, Error> {
     let parent = parent()?;
     let folder = parent.join(HASH);
-    if !folder.join("lib").join(LIBRARY).is_file() {
+    if !is_whole(&folder) {
         fill(&parent, &folder).map_err(|source| Error::Cache { folder: parent.clone(), source })?;
     }
     check_exec(&folder)?;
@@ -51,6 +51,13 @@ fn parent() -> Result<PathBuf, Error> {
     Ok(caches.ok_or(Error::NoCache)?.join("oomph"))
 }
 
+/// Whether every file is there in its full length.
+fn is_whole(folder: &Path) -> bool {
+    FILES
+        .iter()
+        .all(|(name, content)| fs::metadata(folder.join(name)).is_ok_and(|found| found.len() == content.len() as u64))
+}
+
 fn fill(parent: &Path, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(parent)?;
     let scratch = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(parent)?;
@@ -64,7 +71,9 @@ fn fill(parent: &Path, folder: &Path) -> io::Result<()> {
     }
     match fs::rename(scratch.path(), folder) {
         // Another oomph was faster; its folder has the same content.
-        Err(_) if folder.join("lib").join(LIBRARY).is_file() => Ok(()),
+        Err(_) if is_whole(folder) => Ok(()),
+        // Something has deleted files from it.
+        Err(_) if folder.is_dir() => fs::remove_dir_all(folder).and_then(|()| fs::rename(scratch.path(), folder)),
         renamed => renamed,
     }
 }

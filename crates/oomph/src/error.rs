@@ -16,12 +16,16 @@ pub(crate) enum Error {
     NoScript(PathBuf),
     #[error("`{}` is a folder, expected a Python script", .0.display())]
     ScriptIsFolder(PathBuf),
+    #[error("there is no option `{0}` of oomph's, and no script of that name")]
+    NoOption(String),
     #[error("there is no Python: `{}` cannot be started: {source}", python.display())]
     NoPython { python: PathBuf, source: io::Error },
     #[error("`{program}` cannot be started: {source}")]
     NoProgram { program: String, source: io::Error },
     #[error("the Python `{}` has no PyTorch", .0.display())]
     NoTorch(PathBuf),
+    #[error("`{}` was asked for its PyTorch, and gave no answer: {answer}", python.display())]
+    NoAnswer { python: PathBuf, answer: String },
     #[error("the PyTorch of `{}` is {version}, which was built without CUDA", python.display())]
     CpuOnlyTorch { python: PathBuf, version: String },
     #[error("PyTorch {version} is not supported; this oomph knows {}", crate::python::SUPPORTED)]
@@ -59,6 +63,8 @@ pub(crate) enum ProgramFailure {
     MissingEntryPoint { symbols: Vec<String>, at: Option<(String, u32)>, output: String },
     #[error("raised {type_name}: {message}{}", place(at.as_ref()))]
     Raised { type_name: String, message: String, at: Option<(String, u32)>, output: String },
+    #[error("left no snapshot of its memory in the run folder")]
+    NoSnapshot { output: String },
     #[error("never imported PyTorch")]
     NoTorch { output: String },
     #[error("never used CUDA: there is no GPU memory to check")]
@@ -81,6 +87,7 @@ impl ProgramFailure {
         match self {
             ProgramFailure::MissingEntryPoint { output, .. }
             | ProgramFailure::Raised { output, .. }
+            | ProgramFailure::NoSnapshot { output }
             | ProgramFailure::NoTorch { output }
             | ProgramFailure::NoCuda { output }
             | ProgramFailure::Exited { output, .. }
@@ -95,6 +102,7 @@ impl ProgramFailure {
                 "a program that works on a GPU and fails here is a bug of oomph; please report it with these names"
             }
             ProgramFailure::Raised { type_name, .. } => raised_hint(type_name),
+            ProgramFailure::NoSnapshot { .. } => "is the disk full? TMPDIR, or --save DIR, chooses another place",
             ProgramFailure::NoTorch { .. } => "give the script that trains, with the arguments that it needs",
             ProgramFailure::NoCuda { .. } => {
                 "does it need an argument such as `--device cuda`? On the phantom, torch.cuda.is_available() is True"
@@ -127,10 +135,12 @@ impl Error {
             Error::UnknownGpu(_) => "`oomph gpus` lists the GPUs that are known; --vram SIZE changes the memory of one",
             Error::TooLittleMemory { .. } => "give the whole memory of the card, such as --vram 8GiB",
             Error::NoScript(_) => "give the script as you would to `python`; after `--` comes any other command line",
+            Error::NoOption(_) => "options of oomph stand before the script; `oomph check --help` lists them",
             Error::ScriptIsFolder(_) => "for a package, write `oomph check -- python -m package`",
             Error::NoPython { .. } | Error::NoTorch(_) => {
                 "activate the environment you train in, or name its Python with --python"
             }
+            Error::NoAnswer { .. } => "is it a Python, and does `import torch` work in it? --python names another",
             Error::NoProgram { .. } => "after `--`, write the command line as you would in the shell",
             Error::CpuOnlyTorch { .. } => {
                 "install the CUDA build (`pip install torch` on Linux, without the CPU index); no GPU is needed for it"

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde::Deserialize;
 
@@ -75,13 +75,20 @@ fn probe(python: &Path) -> Result<Option<Torch>, Error> {
     // Programs on the Python's start-up path may print before the probe does; its line is the last.
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text.lines().last().unwrap_or_default();
-    serde_json::from_str(line).map_err(|_| Error::Damaged {
-        path: python.to_owned(),
-        problem: format!(
-            "asked for its PyTorch, it answered `{line}` {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        ),
-    })
+    serde_json::from_str(line).map_err(|_| no_answer(python, &output))
+}
+
+/// What a Python that cannot answer said last: the traceback's own sentence, where there is one.
+fn no_answer(python: &Path, output: &Output) -> Error {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let file = lines.iter().rev().find(|line| line.starts_with("File "));
+    let answer = match (lines.last(), file) {
+        (Some(last), Some(file)) => format!("{last}\n  at {file}"),
+        (Some(last), None) => (*last).to_owned(),
+        (None, _) => output.status.to_string(),
+    };
+    Error::NoAnswer { python: python.to_owned(), answer }
 }
 
 fn check_version(python: &Path, torch: Torch) -> Result<(), Error> {

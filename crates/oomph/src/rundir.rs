@@ -52,9 +52,9 @@ impl Place {
 /// Writes `run.json`, whole or not at all.
 pub(crate) fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> {
     let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
+    let text = serde_json::to_string_pretty(launch)? + "\n";
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    serde_json::to_writer_pretty(&mut file, launch)?;
-    file.write_all(b"\n").map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
     file.persist(folder.join(LAUNCH)).map_err(|error| failed(error.error))?;
     Ok(())
 }

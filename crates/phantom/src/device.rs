@@ -102,10 +102,10 @@ impl Profile {
             "shared_memory_per_block_bytes" => self.shared_memory_per_block_bytes = value.parse().ok()?,
             "shared_memory_per_block_optin_bytes" => self.shared_memory_per_block_optin_bytes = value.parse().ok()?,
             "shared_memory_per_multiprocessor_bytes" => {
-                self.shared_memory_per_multiprocessor_bytes = value.parse().ok()?
+                self.shared_memory_per_multiprocessor_bytes = value.parse().ok()?;
             }
             "reserved_shared_memory_per_block_bytes" => {
-                self.reserved_shared_memory_per_block_bytes = value.parse().ok()?
+                self.reserved_shared_memory_per_block_bytes = value.parse().ok()?;
             }
             "registers_per_multiprocessor" => self.registers_per_multiprocessor = value.parse().ok()?,
             "threads_per_multiprocessor" => self.threads_per_multiprocessor = value.parse().ok()?,

@@ -1,9 +1,10 @@
 //! Handles: numbers that look like pointers to the caller and are never dereferenced by us.
 //!
-//! A handle is `(generation << 20 | slot) << 4`, so a stale or foreign one is recognised and refused; nothing is ever
-//! read through it. The values are far below any mapped address and never null.
+//! A handle is `(serial << 20 | slot) << 4`. No two handles of a process share a serial number, so a stale one, a foreign
+//! one and one of another kind are recognised and refused; nothing is ever read through it. It is never null.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A handle as C passes it: opaque, pointer-sized.
@@ -11,8 +12,11 @@ pub type Handle = *mut c_void;
 
 const SLOT_BITS: u32 = 20;
 
+/// The serial number of the next handle, whatever its kind.
+static NEXT_SERIAL: AtomicUsize = AtomicUsize::new(1);
+
 struct Slot<T> {
-    generation: usize,
+    serial: usize,
     value: Option<T>,
 }
 
@@ -40,21 +44,21 @@ impl<T> Table<T> {
     pub fn insert(&self, value: T) -> Handle {
         let mut slots = self.lock();
         let index = slots.vacant.pop().unwrap_or_else(|| {
-            slots.all.push(Slot { generation: 0, value: None });
+            slots.all.push(Slot { serial: 0, value: None });
             slots.all.len() - 1
         });
         let slot = &mut slots.all[index];
-        slot.generation += 1;
+        slot.serial = NEXT_SERIAL.fetch_add(1, Ordering::Relaxed);
         slot.value = Some(value);
-        (((slot.generation << SLOT_BITS) | index) << 4) as Handle
+        (((slot.serial << SLOT_BITS) | index) << 4) as Handle
     }
 
     /// Runs `body` on the object behind `handle`; `None` for a stale or foreign handle.
     pub fn with<R>(&self, handle: Handle, body: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut slots = self.lock();
-        let (index, generation) = split(handle);
+        let (index, serial) = split(handle);
         let slot = slots.all.get_mut(index)?;
-        if slot.generation != generation {
+        if slot.serial != serial {
             return None;
         }
         slot.value.as_mut().map(body)
@@ -72,9 +76,9 @@ impl<T> Table<T> {
     /// Takes the object out; `None` for a stale or foreign handle.
     pub fn remove(&self, handle: Handle) -> Option<T> {
         let mut slots = self.lock();
-        let (index, generation) = split(handle);
+        let (index, serial) = split(handle);
         let slot = slots.all.get_mut(index)?;
-        if slot.generation != generation {
+        if slot.serial != serial {
             return None;
         }
         let value = slot.value.take()?;
@@ -107,6 +111,14 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(table.with(first, |value| *value), None);
         assert_eq!(table.with(second, |value| *value), Some("second"));
+    }
+
+    #[test]
+    fn a_handle_of_another_kind_is_refused() {
+        let (streams, events) = (Table::new(), Table::new());
+        let (stream, event) = (streams.insert("stream"), events.insert("event"));
+        assert_eq!(streams.with(event, |value| *value), None);
+        assert_eq!(events.remove(stream), None);
     }
 
     #[test]

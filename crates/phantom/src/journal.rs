@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -91,33 +92,36 @@ fn with<R>(body: impl FnOnce(&mut Journal) -> R) -> R {
 fn open(pid: u32) -> Option<File> {
     let folder = PathBuf::from(std::env::var_os("OOMPH_RUN_DIR")?);
     let path = folder.join(format!("phantom-{pid}.jsonl"));
-    let mut file = match OpenOptions::new().create(true).append(true).open(&path) {
-        Ok(file) => file,
-        Err(error) => {
-            complain(&format!("cannot write {}: {error}", path.display()));
-            return None;
-        }
-    };
+    let opened = OpenOptions::new().create(true).append(true).open(&path).and_then(above_standard_streams);
     let devices = crate::device::count();
     let total_bytes = crate::device::profile().total_bytes;
     let line = format!("{{\"kind\":\"phantom\",\"pid\":{pid},\"devices\":{devices},\"total_bytes\":{total_bytes}}}\n");
-    report_failure(file.write_all(line.as_bytes()));
-    Some(file)
+    match opened.and_then(|mut file| file.write_all(line.as_bytes()).map(|()| file)) {
+        Ok(file) => Some(file),
+        Err(error) => {
+            complain(&format!("cannot write {}, nothing is recorded: {error}", path.display()));
+            None
+        }
+    }
+}
+
+/// A program that closed a standard stream frees its number: our file must not take it, or what the program says there
+/// would land in the journal.
+fn above_standard_streams(file: File) -> std::io::Result<File> {
+    // Rust duplicates to the lowest free number above the standard streams.
+    if file.as_raw_fd() <= libc::STDERR_FILENO { file.try_clone() } else { Ok(file) }
 }
 
 fn append(line: &str) {
     with(|journal| {
         if let Some(file) = &mut journal.file {
-            let line = format!("{line}\n");
-            report_failure(file.write_all(line.as_bytes()));
+            if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
+                complain(&format!("cannot write the run directory, nothing more is recorded: {error}"));
+                // What was written so far stays a valid prefix; more lines after a torn one would not be.
+                journal.file = None;
+            }
         }
     });
-}
-
-fn report_failure(result: std::io::Result<()>) {
-    if let Err(error) = result {
-        complain(&format!("cannot write the run directory: {error}"));
-    }
 }
 
 /// A JSON string.

@@ -105,6 +105,7 @@ fn charge(bytes: u64) -> (u64, u64) {
 
 static ACCOUNTS: Mutex<Vec<Option<Account>>> = Mutex::new(Vec::new());
 
+/// The journal is written under this lock, so that its lines are in the order of the ledger.
 fn with<R>(device: u32, body: impl FnOnce(&mut Account) -> R) -> R {
     let mut accounts = lock();
     let index = device as usize;
@@ -120,33 +121,34 @@ fn lock() -> MutexGuard<'static, Vec<Option<Account>>> {
 
 /// Creates the device's context, once: it takes its memory before anything else can.
 pub fn ensure_context(device: u32) {
-    let taken = with(device, |account| {
-        let fresh = !account.by_owner.contains_key("context");
-        (fresh && account.take("context", device::profile().context_bytes).is_ok()).then(|| account.used_bytes())
+    let bytes = device::profile().context_bytes;
+    with(device, |account| {
+        let is_fresh = !account.by_owner.contains_key("context");
+        if is_fresh && account.take("context", bytes).is_ok() {
+            journal::memory(device, "context", bytes as i64, account.used_bytes());
+        }
     });
-    if let Some(used_bytes) = taken {
-        journal::memory(device, "context", device::profile().context_bytes as i64, used_bytes);
-    }
 }
 
 /// Takes memory on a device, and notes it in the journal.
 pub fn take(device: u32, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
     ensure_context(device);
-    let taken = with(device, |account| account.take(owner, bytes).map(|()| account.used_bytes()));
-    match taken {
-        Ok(used_bytes) => journal::memory(device, owner, bytes as i64, used_bytes),
-        Err(OutOfMemory) => journal::refused(device, owner, bytes),
-    }
-    taken.map(|_| ())
+    with(device, |account| {
+        let taken = account.take(owner, bytes);
+        match taken {
+            Ok(()) => journal::memory(device, owner, bytes as i64, account.used_bytes()),
+            Err(OutOfMemory) => journal::refused(device, owner, bytes),
+        }
+        taken
+    })
 }
 
 /// Gives memory back that was taken in one piece.
 pub fn give_back(device: u32, owner: Owner, bytes: u64) {
-    let used_bytes = with(device, |account| {
+    with(device, |account| {
         account.give_back(owner, bytes);
-        account.used_bytes()
+        journal::memory(device, owner, -(bytes as i64), account.used_bytes());
     });
-    journal::memory(device, owner, -(bytes as i64), used_bytes);
 }
 
 /// Free and total bytes of a device, as `cudaMemGetInfo` states them.

@@ -31,7 +31,8 @@ struct Islands {
     verdicts: BTreeMap<usize, u8>,
 }
 
-static ISLANDS: Mutex<Islands> = Mutex::new(Islands { by_address: BTreeMap::new(), total_bytes: 0, answer: None, verdicts: BTreeMap::new() });
+static ISLANDS: Mutex<Islands> =
+    Mutex::new(Islands { by_address: BTreeMap::new(), total_bytes: 0, answer: None, verdicts: BTreeMap::new() });
 
 fn lock() -> MutexGuard<'static, Islands> {
     ISLANDS.lock().unwrap_or_else(PoisonError::into_inner)

@@ -66,7 +66,7 @@ def describe(error: BaseException) -> dict:
     file, line = frames.users_line_of_error(error.__traceback__)
     return {
         "type": f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
-        "message": str(error),
+        "message": message(error),
         "oom": is_oom(error),
         "file": file,
         "line": line,
@@ -74,9 +74,17 @@ def describe(error: BaseException) -> dict:
     }
 
 
+def message(error: BaseException) -> str:
+    """The exception's text; its class may be unable to give one."""
+    try:
+        return str(error)
+    except Exception:
+        return "<exception str() failed>"
+
+
 def is_oom(error: BaseException) -> bool:
     """Whether a device's memory ran out: PyTorch's own error, or a library's with CUDA's words for it."""
     if isinstance(error, torch.cuda.OutOfMemoryError):
         return True
-    text = str(error)
+    text = message(error)
     return "CUDA out of memory" in text or "CUDA error: out of memory" in text or "STATUS_ALLOC_FAILED" in text

@@ -28,7 +28,8 @@ class Records:
 
     def write(self, kind: str, **fields) -> None:
         """Appends one record."""
-        line = json.dumps({"kind": kind, **fields}, separators=(",", ":")) + "\n"
+        # Names of files that are no UTF-8 hold surrogates, which JSON has no escape for: "replace" takes care of them.
+        line = json.dumps({"kind": kind, **fields}, separators=(",", ":"), ensure_ascii=False) + "\n"
         if self.stem is None:
             self._open()
         if self._file is not None:

@@ -27,41 +27,35 @@ enum Key {
 struct Group {
     bytes: Bytes,
     count: u64,
-    held: BTreeMap<Contents, Bytes>,
     largest: Option<Lifetime>,
 }
 
 impl Group {
-    fn add(&mut self, life: &Lifetime, contents: Contents) {
+    fn add(&mut self, life: &Lifetime) {
         let block = life.allocation.block;
         self.bytes += block;
         self.count += 1;
-        *self.held.entry(contents).or_default() += block;
         if self.largest.is_none_or(|largest| block > largest.allocation.block) {
             self.largest = Some(*life);
         }
     }
-
-    fn mostly(&self) -> Contents {
-        let most = self.held.iter().max_by_key(|&(contents, bytes)| (*bytes, std::cmp::Reverse(*contents)));
-        most.map_or(Contents::Other, |(contents, _)| *contents)
-    }
 }
 
-/// The largest sites of what is live right after `event`, largest first.
+/// The largest sites of what is live right after `event`, largest first. What one line made for several purposes is
+/// several sites: a library's workspace must not hide the loss that was computed beside it.
 pub(crate) fn sites(view: &View, event: EventIndex) -> Vec<Site> {
-    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(Key, Contents), Group> = BTreeMap::new();
     let mut keys: BTreeMap<StackId, Option<Key>> = BTreeMap::new();
     for (life, contents) in view.live_after(event) {
         let stack = view.stack(life);
         let by_stack = keys.entry(stack).or_insert_with(|| key(view, stack)).clone();
         let key = by_stack.unwrap_or_else(|| stretch(view, life));
-        groups.entry(key).or_default().add(life, contents);
+        groups.entry((key, contents)).or_default().add(life);
     }
-    let mut groups: Vec<(Key, Group)> = groups.into_iter().collect();
+    let mut groups: Vec<((Key, Contents), Group)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.bytes));
     groups.truncate(SITES);
-    groups.into_iter().map(|(key, group)| site(view, key, &group)).collect()
+    groups.into_iter().map(|((key, contents), group)| site(view, key, contents, &group)).collect()
 }
 
 /// `None` where no frame was recorded.
@@ -79,7 +73,7 @@ fn stretch(view: &View, life: &Lifetime) -> Key {
     Key::Stretch(place.phase, place.module)
 }
 
-fn site(view: &View, key: Key, group: &Group) -> Site {
+fn site(view: &View, key: Key, contents: Contents, group: &Group) -> Site {
     let largest = group.largest.as_ref();
     let location = match key {
         Key::Own(location, _) => Some(location),
@@ -88,7 +82,7 @@ fn site(view: &View, key: Key, group: &Group) -> Site {
     Site {
         bytes: group.bytes,
         count: group.count,
-        category: group.mostly(),
+        category: contents,
         location,
         frames: largest.map_or_else(Vec::new, |life| view.frames(view.stack(life))),
         place: largest.map_or_else(Place::default, |life| view.place(life.allocation.event)),

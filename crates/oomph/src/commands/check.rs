@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use diagnose::Case;
-use report::Verdict;
+use gpus::{Field, Profile, Provenance};
 use report::render::terminal::{Bars, Look, Styles};
 use report::render::{concise, json, terminal};
+use report::{Assumption, Verdict};
 use trace::run::Launch as LaunchFacts;
-use trace::{Record, Run};
+use trace::{Process, Record, Run};
 
 use crate::args::Check;
 use crate::cache::{self, Unpacked};
@@ -45,7 +46,22 @@ pub(crate) fn run(arguments: &Check) -> Result<ExitStatus, Error> {
         folder: std::env::current_dir().unwrap_or_default().display().to_string(),
         seconds: started.elapsed().as_secs_f64(),
     };
-    show(arguments, &diagnose::check(&case))
+    let mut report = diagnose::check(&case);
+    report.assumptions.extend(card_assumptions(&plan.card.profile));
+    show(arguments, &report)
+}
+
+/// What is only estimated of the card, and counts against "fits".
+fn card_assumptions(profile: &Profile) -> impl Iterator<Item = Assumption> + '_ {
+    let figures = [
+        (Field::TotalBytes, "gpu-memory", "the GPU's memory", profile.total_bytes),
+        (Field::ContextBytes, "cuda-context", "what the CUDA context takes", profile.context_bytes),
+    ];
+    figures.into_iter().filter_map(|(field, id, what, bytes)| {
+        let (provenance, source) = profile.provenance(field);
+        let text = format!("{what} is estimated: {source}");
+        (provenance == Provenance::Estimated).then(|| Assumption { id: id.to_owned(), text, bytes })
+    })
 }
 
 fn plan(arguments: &Check) -> Result<Plan<'_>, Error> {
@@ -65,12 +81,20 @@ fn command(arguments: &Check) -> Result<Vec<OsString>, Error> {
     match fs::metadata(&script) {
         Ok(found) if found.is_dir() => return Err(Error::ScriptIsFolder(script)),
         Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Error::NoScript(script)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(no_script(script)),
         Err(source) => return Err(Error::Unreadable { path: script, source }),
     }
     let python = python::choose(arguments.python.as_deref());
     python::check_torch(&python)?;
     Ok([python.into_os_string()].into_iter().chain(arguments.program.iter().cloned()).collect())
+}
+
+/// A misspelt option stands where the script is expected.
+fn no_script(script: PathBuf) -> Error {
+    match script.to_str().filter(|word| word.starts_with('-')) {
+        Some(word) => Error::NoOption(word.to_owned()),
+        None => Error::NoScript(script),
+    }
 }
 
 /// Runs the program once, and reads what was recorded.
@@ -141,6 +165,7 @@ fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<
     let failure = match error {
         Some((_, _, at)) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
         Some((type_name, message, at)) => ProgramFailure::Raised { type_name, message, at, output },
+        None if run.processes.iter().any(lacks_snapshot) => ProgramFailure::NoSnapshot { output },
         None if used_cuda => return Ok(()),
         None if ended.timed_out => ProgramFailure::TimedOut { seconds: ended.seconds, output },
         None if let Some(signal) = ended.signal => ProgramFailure::Killed { signal, output },
@@ -149,6 +174,14 @@ fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<
         None => ProgramFailure::NoCuda { output },
     };
     Err(Error::Program(failure))
+}
+
+/// Whether the process came to its end after using a GPU, and could not write its snapshot.
+fn lacks_snapshot(process: &Process) -> bool {
+    process
+        .records
+        .iter()
+        .any(|record| matches!(record, Record::End { devices, snapshot: None, .. } if !devices.is_empty()))
 }
 
 fn show(arguments: &Check, report: &report::CheckReport) -> Result<ExitStatus, Error> {

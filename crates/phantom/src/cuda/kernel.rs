@@ -69,14 +69,13 @@ pub fn attribute(profile: &Profile, number: i32) -> Option<i32> {
     let all = attributes(profile, major * 10 + minor);
     Some(match number {
         0 => all.max_threads_per_block,
-        1..=3 | 7 | 10..=13 => 0,
+        1..=3 | 7 | 10..=13 | 15 => 0,
         4 => all.num_regs,
         5 => all.ptx_version,
         6 => all.binary_version,
         8 => all.max_dynamic_shared_size_bytes,
         9 => all.preferred_shmem_carveout,
         14 => 1,
-        15 => 0,
         _ => return None,
     })
 }

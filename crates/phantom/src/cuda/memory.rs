@@ -1,8 +1,8 @@
 //! Memory: device, pinned, registered and managed; and what a pointer is.
 
-use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_DEVICE_POINTER, INVALID_VALUE, OUT_OF_MEMORY, context};
-use crate::caller;
+use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, context};
 use crate::space::{self, Extent, Kind};
+use crate::{caller, values};
 
 /// Allocates device memory on the calling thread's device. Zero bytes are a null pointer, as in CUDA.
 pub fn allocate(bytes: usize) -> Result<usize, Code> {
@@ -17,7 +17,25 @@ pub fn free(address: usize) -> Result<(), Code> {
     if address == 0 || space::free(address).is_some() || space::unmap_host(address, Kind::Managed).is_some() {
         return Ok(());
     }
-    if super::pool::free(address) { Ok(()) } else { Err(INVALID_DEVICE_POINTER) }
+    if super::pool::free(address) { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+/// Copies between device and host, in either direction or neither. Nothing is copied from or to null.
+pub fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), Code> {
+    if bytes > 0 && (dst == 0 || src == 0) {
+        return Err(INVALID_VALUE);
+    }
+    values::copy(dst, src, bytes);
+    Ok(())
+}
+
+/// Fills memory with one byte. Null is not filled.
+pub fn fill(dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
+    if bytes > 0 && dst == 0 {
+        return Err(INVALID_VALUE);
+    }
+    values::fill(dst, value, bytes);
+    Ok(())
 }
 
 /// Allocates pinned or managed memory: host memory that takes no space until it is touched.

@@ -18,8 +18,6 @@ pub struct Code(pub i32);
 pub const INVALID_VALUE: Code = Code(1);
 /// There is not enough memory.
 pub const OUT_OF_MEMORY: Code = Code(2);
-/// The runtime's «invalid device pointer».
-pub const INVALID_DEVICE_POINTER: Code = Code(17);
 /// No such device.
 pub const INVALID_DEVICE: Code = Code(101);
 /// A handle that is not, or no longer, one of ours.
@@ -41,7 +39,6 @@ pub fn describe(code: Code) -> (&'static std::ffi::CStr, &'static std::ffi::CStr
         0 => (c"cudaSuccess", c"no error"),
         1 => (c"cudaErrorInvalidValue", c"invalid argument"),
         2 => (c"cudaErrorMemoryAllocation", c"out of memory"),
-        17 => (c"cudaErrorInvalidDevicePointer", c"invalid device pointer"),
         100 => (c"cudaErrorNoDevice", c"no CUDA-capable device is detected"),
         101 => (c"cudaErrorInvalidDevice", c"invalid device ordinal"),
         400 => (c"cudaErrorInvalidResourceHandle", c"invalid resource handle"),

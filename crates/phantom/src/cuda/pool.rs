@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Code, OUT_OF_MEMORY, context};
-use crate::ledger::{self, PAGE_BYTES};
+use super::{Code, INVALID_VALUE, OUT_OF_MEMORY, context};
+use crate::ledger::{self, Owner, PAGE_BYTES};
 use crate::space::{self, Kind};
-use crate::{caller, journal, values};
+use crate::{caller, journal};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Pool {
+    /// Who first took from it: a pool's pages are shared, and go back under the name they were taken under.
+    owner: Option<Owner>,
     used_bytes: u64,
     used_high_bytes: u64,
     reserved_bytes: u64,
@@ -34,8 +36,9 @@ pub fn of_device(device: u32) -> usize {
     POOL_BASE + device as usize
 }
 
-fn device_of(pool: usize) -> u32 {
-    pool.checked_sub(POOL_BASE).map_or(0, |device| device as u32)
+fn device_of(pool: usize) -> Result<u32, Code> {
+    let number = pool.checked_sub(POOL_BASE).and_then(|number| i32::try_from(number).ok());
+    context::checked(number.ok_or(INVALID_VALUE)?).map_err(|_| INVALID_VALUE)
 }
 
 /// Allocates from the pool of the calling thread's device.
@@ -43,18 +46,25 @@ pub fn allocate(bytes: usize) -> Result<usize, Code> {
     let device = context::current();
     let bytes = (bytes.max(1) as u64).checked_next_multiple_of(512).ok_or(OUT_OF_MEMORY)?;
     grow(device, bytes)?;
-    space::place(Kind::Mapped, device, "pool", bytes as usize, 512).ok_or(OUT_OF_MEMORY)
+    let placed = space::place(Kind::Mapped, device, "pool", bytes as usize, 512);
+    if placed.is_none() {
+        give_up(device, bytes);
+    }
+    placed.ok_or(OUT_OF_MEMORY)
 }
 
 fn grow(device: u32, bytes: u64) -> Result<(), Code> {
     let mut pools = lock();
     let pool = pools.entry(device).or_default();
-    let missing = (pool.used_bytes + bytes).saturating_sub(pool.reserved_bytes).next_multiple_of(PAGE_BYTES);
+    let wanted = pool.used_bytes.checked_add(bytes).ok_or(OUT_OF_MEMORY)?;
+    let missing = wanted.saturating_sub(pool.reserved_bytes).checked_next_multiple_of(PAGE_BYTES);
+    let missing = missing.ok_or(OUT_OF_MEMORY)?;
     if missing > 0 {
-        ledger::take(device, caller::owner(), missing).map_err(|_| OUT_OF_MEMORY)?;
+        let owner = *pool.owner.get_or_insert_with(caller::owner);
+        ledger::take(device, owner, missing).map_err(|_| OUT_OF_MEMORY)?;
         pool.reserved_bytes += missing;
     }
-    pool.used_bytes += bytes;
+    pool.used_bytes = wanted;
     pool.used_high_bytes = pool.used_high_bytes.max(pool.used_bytes);
     pool.reserved_high_bytes = pool.reserved_high_bytes.max(pool.reserved_bytes);
     journal::assumption(
@@ -71,52 +81,60 @@ pub fn free(address: usize) -> bool {
         return false;
     };
     space::take_out(address, Kind::Mapped);
-    values::forget(address, extent.bytes);
-    let mut pools = lock();
-    let pool = pools.entry(extent.device).or_default();
-    pool.used_bytes = pool.used_bytes.saturating_sub(extent.bytes as u64);
-    let threshold = pool.release_threshold_bytes;
-    shrink(extent.device, pool, threshold);
+    give_up(extent.device, extent.bytes as u64);
     true
+}
+
+/// Takes bytes out of use, and gives back what lies above the release threshold.
+fn give_up(device: u32, bytes: u64) {
+    let mut pools = lock();
+    let pool = pools.entry(device).or_default();
+    pool.used_bytes = pool.used_bytes.saturating_sub(bytes);
+    let threshold = pool.release_threshold_bytes;
+    shrink(device, pool, threshold);
 }
 
 /// Gives pages back to the device until so much is kept.
 fn shrink(device: u32, pool: &mut Pool, keep_bytes: u64) {
     let floor = pool.used_bytes.max(keep_bytes).checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX);
-    if pool.reserved_bytes > floor {
-        ledger::give_back(device, "pytorch", pool.reserved_bytes - floor);
+    if pool.reserved_bytes > floor
+        && let Some(owner) = pool.owner
+    {
+        ledger::give_back(device, owner, pool.reserved_bytes - floor);
         pool.reserved_bytes = floor;
     }
 }
 
 /// Gives back what a pool does not use, down to `keep_bytes`.
-pub fn trim(pool: usize, keep_bytes: u64) {
-    let device = device_of(pool);
+pub fn trim(pool: usize, keep_bytes: u64) -> Result<(), Code> {
+    let device = device_of(pool)?;
     shrink(device, lock().entry(device).or_default(), keep_bytes);
+    Ok(())
 }
 
 /// An attribute by CUDA's number (`cudaMemPoolAttr`).
-pub fn attribute(pool: usize, number: i32) -> Option<u64> {
-    let pool = *lock().entry(device_of(pool)).or_default();
-    Some(match number {
+pub fn attribute(pool: usize, number: i32) -> Result<u64, Code> {
+    let pool = *lock().entry(device_of(pool)?).or_default();
+    Ok(match number {
         1..=3 => 1, // reuse follows events, opportunistically, with internal dependencies
         4 => pool.release_threshold_bytes,
         5 => pool.reserved_bytes,
         6 => pool.reserved_high_bytes,
         7 => pool.used_bytes,
         8 => pool.used_high_bytes,
-        _ => return None,
+        _ => return Err(INVALID_VALUE),
     })
 }
 
 /// Sets the release threshold, or resets a high-water mark; other attributes change nothing here.
-pub fn set_attribute(pool: usize, number: i32, value: u64) {
+pub fn set_attribute(pool: usize, number: i32, value: u64) -> Result<(), Code> {
     let mut pools = lock();
-    let pool = pools.entry(device_of(pool)).or_default();
+    let pool = pools.entry(device_of(pool)?).or_default();
     match number {
         4 => pool.release_threshold_bytes = value,
         6 => pool.reserved_high_bytes = pool.reserved_bytes,
         8 => pool.used_high_bytes = pool.used_bytes,
         _ => {}
     }
+    Ok(())
 }

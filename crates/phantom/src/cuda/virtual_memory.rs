@@ -4,7 +4,7 @@
 //! it any more, as in CUDA: PyTorch's expandable segments release the handle while the mapping lives.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Code, INVALID_VALUE, OUT_OF_MEMORY};
 use crate::caller;
@@ -25,8 +25,19 @@ struct Physical {
 }
 
 static PHYSICAL: Table<Physical> = Table::new();
-/// Which physical allocation each mapping shows, by its address.
-static MAPPINGS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+/// The mappings, by their addresses.
+static MAPPINGS: Mutex<BTreeMap<usize, Mapping>> = Mutex::new(BTreeMap::new());
+
+/// A physical allocation that is shown at an address.
+#[derive(Clone, Copy, Debug)]
+struct Mapping {
+    bytes: usize,
+    handle: usize,
+}
+
+fn lock() -> MutexGuard<'static, BTreeMap<usize, Mapping>> {
+    MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Creates a physical allocation.
 pub fn create(device: u32, bytes: usize) -> Result<Handle, Code> {
@@ -72,30 +83,38 @@ pub fn unreserve(address: usize) -> Result<(), Code> {
     space::take_out(address, Kind::Reserved).map(|_| ()).ok_or(INVALID_VALUE)
 }
 
-/// Maps a physical allocation at an address.
+/// Maps a physical allocation, whole, at an address inside a reservation where nothing is mapped yet. The reservation
+/// stays the one range that pointers are looked up in.
 pub fn map(address: usize, bytes: usize, handle: Handle) -> Result<(), Code> {
-    if !space::is_device(address) {
+    let reservation = space::find(address).filter(|extent| extent.kind == Kind::Reserved).ok_or(INVALID_VALUE)?;
+    let end = address.checked_add(bytes).ok_or(INVALID_VALUE)?;
+    let (_, physical_bytes) = describe(handle)?;
+    if end > reservation.address + reservation.bytes || physical_bytes != bytes {
+        return Err(INVALID_VALUE);
+    }
+    let mut mappings = lock();
+    if mappings.range(..end).next_back().is_some_and(|(&at, mapping)| at + mapping.bytes > address) {
         return Err(INVALID_VALUE);
     }
     PHYSICAL.with(handle, |physical| physical.mappings += 1).ok_or(INVALID_VALUE)?;
-    MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner).insert(address, handle as usize);
-    let _ = bytes; // the reservation stays the one range that pointers are looked up in
+    mappings.insert(address, Mapping { bytes, handle: handle as usize });
     Ok(())
 }
 
 /// Unmaps all mappings in a range.
 pub fn unmap(address: usize, bytes: usize) -> Result<(), Code> {
-    let handles: Vec<usize> = {
-        let mut mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
-        let inside: Vec<usize> = mappings.range(address..address.saturating_add(bytes)).map(|(&at, _)| at).collect();
-        inside.iter().filter_map(|at| mappings.remove(at)).collect()
+    let end = address.saturating_add(bytes);
+    let inside: Vec<Mapping> = {
+        let mut mappings = lock();
+        let starts: Vec<usize> = mappings.range(address..end).map(|(&at, _)| at).collect();
+        starts.iter().filter_map(|at| mappings.remove(at)).collect()
     };
-    if handles.is_empty() {
+    if inside.is_empty() {
         return Err(INVALID_VALUE);
     }
     crate::values::forget(address, bytes);
-    for handle in handles {
-        let handle = handle as Handle;
+    for mapping in inside {
+        let handle = mapping.handle as Handle;
         PHYSICAL.with(handle, |physical| physical.mappings = physical.mappings.saturating_sub(1));
         collect(handle);
     }
@@ -104,8 +123,9 @@ pub fn unmap(address: usize, bytes: usize) -> Result<(), Code> {
 
 /// The physical allocation that an address shows.
 pub fn mapped_at(address: usize) -> Result<Handle, Code> {
-    let mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    mappings.range(..=address).next_back().map(|(_, &handle)| handle as Handle).ok_or(INVALID_VALUE)
+    let mappings = lock();
+    let (&at, mapping) = mappings.range(..=address).next_back().ok_or(INVALID_VALUE)?;
+    if address < at + mapping.bytes { Ok(mapping.handle as Handle) } else { Err(INVALID_VALUE) }
 }
 
 /// Opens memory that another process exported: addresses here, the memory is charged there.

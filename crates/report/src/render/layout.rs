@@ -43,13 +43,17 @@ pub(super) fn keep_end(text: &str, width: usize) -> String {
     format!("..{kept}")
 }
 
-/// `file` as short as it stays clear: relative to `folder`, or from the package on.
+/// `file` as short as it stays clear: from the package on, or relative to `folder`; the environment that a package lies
+/// in is often below the folder too.
 pub(super) fn short_path<'a>(file: &'a str, folder: &str) -> &'a str {
+    if let Some((_, inside)) = file.rsplit_once("/site-packages/") {
+        return inside;
+    }
     let relative = file.strip_prefix(folder).filter(|_| !folder.is_empty());
     if let Some(relative) = relative.and_then(|rest| rest.strip_prefix('/')) {
         return relative;
     }
-    file.rsplit_once("/site-packages/").map_or(file, |(_, inside)| inside)
+    file
 }
 
 /// `train.py:41`.

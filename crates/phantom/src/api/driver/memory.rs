@@ -49,7 +49,7 @@ export! { DriverStatus;
     fn cuMemFreeAsync(address: usize, _stream: Handle) { Ok(memory::free(address)?) }
     fn cuDeviceGetDefaultMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cuDeviceGetMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
-    fn cuMemPoolTrimTo(which: usize, keep_bytes: usize) { pool::trim(which, keep_bytes as u64); Ok(()) }
+    fn cuMemPoolTrimTo(which: usize, keep_bytes: usize) { Ok(pool::trim(which, keep_bytes as u64)?) }
 
     fn cuMemcpy(dst: usize, src: usize, bytes: usize) { copy(dst, src, bytes) }
     fn cuMemcpyAsync(dst: usize, src: usize, bytes: usize, _stream: Handle) { copy(dst, src, bytes) }
@@ -88,20 +88,18 @@ export! { DriverStatus;
 }
 
 fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), DriverStatus> {
-    values::copy(dst, src, bytes);
-    Ok(())
+    Ok(memory::copy(dst, src, bytes)?)
 }
 
 /// Fills with a pattern. Patterns other than one repeated byte are kept only where the range is small.
 fn fill(dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
     let bytes = pattern.len().checked_mul(count).ok_or(INVALID_VALUE)?;
     if pattern.iter().all(|byte| *byte == pattern[0]) || bytes > values::KEPT_BYTES {
-        values::fill(dst, pattern[0], bytes);
+        Ok(memory::fill(dst, pattern[0], bytes)?)
     } else {
         let whole = pattern.repeat(count);
-        values::copy(dst, whole.as_ptr() as usize, bytes);
+        copy(dst, whole.as_ptr() as usize, bytes)
     }
-    Ok(())
 }
 
 /// Writes one attribute (`CUpointer_attribute`) in the width the header gives it; `false` where it does not apply.

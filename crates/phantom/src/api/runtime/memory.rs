@@ -8,8 +8,8 @@ use crate::boundary::{Out, export, inert};
 use crate::cuda::memory::{self, PointerKind};
 use crate::cuda::{INVALID_VALUE, context, virtual_memory};
 use crate::handle::Handle;
+use crate::ledger;
 use crate::space::{self, Kind};
-use crate::{ledger, values};
 
 /// `cudaPointerAttributes`.
 #[repr(C)]
@@ -91,8 +91,7 @@ export! { CudaStatus;
 }
 
 fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), CudaStatus> {
-    values::copy(dst, src, bytes);
-    Ok(())
+    Ok(memory::copy(dst, src, bytes)?)
 }
 
 fn copy_rows(
@@ -107,14 +106,13 @@ fn copy_rows(
         return Err(INVALID_VALUE.into());
     }
     for row in 0..height {
-        values::copy(dst + row * dpitch, src + row * spitch, width);
+        copy(dst + row * dpitch, src + row * spitch, width)?;
     }
     Ok(())
 }
 
 fn fill(dst: usize, value: c_int, bytes: usize) -> Result<(), CudaStatus> {
-    values::fill(dst, value as u8, bytes);
-    Ok(())
+    Ok(memory::fill(dst, value as u8, bytes)?)
 }
 
 fn pointer_attributes(address: usize) -> PointerAttributes {

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use super::CudaStatus;
 use crate::boundary::{Out, export, inert};
-use crate::cuda::{INVALID_VALUE, context, memory, pool};
+use crate::cuda::{context, memory, pool};
 use crate::handle::Handle;
 
 inert! { CudaStatus;
@@ -20,15 +20,14 @@ export! { CudaStatus;
     fn cudaDeviceGetDefaultMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cudaDeviceGetMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cudaDeviceSetMemPool(which: c_int, _pool: usize) { context::checked(which)?; Ok(()) }
-    fn cudaMemPoolTrimTo(which: usize, keep_bytes: usize) { pool::trim(which, keep_bytes as u64); Ok(()) }
+    fn cudaMemPoolTrimTo(which: usize, keep_bytes: usize) { Ok(pool::trim(which, keep_bytes as u64)?) }
     fn cudaMemPoolGetAttribute(which: usize, number: c_int, value: Out<c_void>) {
-        let found = pool::attribute(which, number).ok_or(INVALID_VALUE)?;
+        let found = pool::attribute(which, number)?;
         // The reuse attributes are ints, the others are 64 bits wide.
         if number <= 3 { value.cast::<c_int>().set(found as c_int) } else { value.cast::<u64>().set(found) }
     }
     fn cudaMemPoolSetAttribute(which: usize, number: c_int, value: Out<c_void>) {
         let wanted = if number <= 3 { 0 } else { value.cast::<u64>().get::<CudaStatus>()? };
-        pool::set_attribute(which, number, wanted);
-        Ok(())
+        Ok(pool::set_attribute(which, number, wanted)?)
     }
 }

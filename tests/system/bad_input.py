@@ -1,0 +1,456 @@
+"""Input that leaves nothing to check: a clear sentence, a hint, exit status 2, and nothing left behind.
+
+`box.assert_clean` runs after every case, so that no process and no temporary file is left is checked there.
+"""
+
+import os
+import select
+import signal
+import subprocess
+from pathlib import Path
+
+from harness import EXAMPLES, PROGRAMS, Box, Case, Result, Skip, collect, contains, expect
+
+MLP = EXAMPLES / "mlp.py"
+MODEL = "import torch\nmodel = torch.nn.Linear(64, 64).cuda()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+STEPS = "for _ in range(3):\n    model(torch.randn(8, 64, device='cuda')).sum().backward()\n    optimizer.step()\n"
+
+
+def refused(result: Result, *says: str) -> None:
+    """oomph's own refusal: nothing on standard output, one error, and what to do."""
+    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    contains(result, result.stderr, "error: ", *says)
+    assert "hint: " in result.stderr or "try '--help'" in result.stderr, f"expected a hint\n{result}"
+    no_noise(result)
+
+
+def no_noise(result: Result) -> None:
+    """Nothing of our insides, and no escape codes."""
+    for noise in ("panicked", "RUST_BACKTRACE", "oomph agent:", "_oomph_agent", "oomph/agent", "\x1b"):
+        assert noise not in result.stdout + result.stderr, f"unexpected {noise!r}\n{result}"
+
+
+def refuses(box: Box, says: tuple[str, ...], *words, **options) -> Result:
+    """One check that is refused."""
+    result = box.check(*words, **options)
+    refused(result, *says)
+    return result
+
+
+# ---- arguments ----
+
+ARGUMENTS = (
+    ("no script", (), ("required arguments were not provided",)),
+    ("a script that is not there", ("nothing.py",), ("there is no file `nothing.py`",)),
+    ("a folder", (PROGRAMS,), ("is a folder, expected a Python script", "python -m package")),
+    ("an unknown GPU", ("--gpu", "rtx4091", MLP), ("no GPU is known as `rtx4091`", "NVIDIA GeForce RTX 4090", "oomph gpus")),
+    ("an ambiguous GPU", ("--gpu", "a100", MLP), ("NVIDIA A100-SXM4-40GB", "NVIDIA A100 80GB PCIe")),
+    ("no name of a GPU", ("--gpu", "", MLP), ("GPU",)),
+    ("--vram 0", ("--vram", "0", MLP), ("`0` is no memory at all",)),
+    ("--vram nonsense", ("--vram", "nonsense", MLP), ("`nonsense` is not a size", "16GiB")),
+    ("--vram -1GiB", ("--vram=-1GiB", MLP), ("`-1GiB`",)),
+    ("--vram beyond all bounds", ("--vram", "99999999999999TiB", MLP), ("99999999999999TiB",)),
+    ("--vram less than a context", ("--vram", "100MiB", MLP), ("a CUDA context alone takes",)),
+    ("--timeout 0", ("--timeout", "0", MLP), ("expected seconds above 0",)),
+    ("--timeout nan", ("--timeout", "nan", MLP), ("nan",)),
+    ("--steps -1", ("--steps=-1", MLP), ("-1",)),
+    ("--fraction 2", ("--fraction", "2", MLP), ("expected a number from 0 to 1",)),
+    ("--gpus 0", ("--gpus", "0", MLP), ("0 is not in 1..=64",)),
+    ("--json and --concise", ("--json", "--concise", MLP), ("cannot be used with",)),
+    ("a misspelt option", ("--jsno", MLP), ("no option `--jsno`", "--help")),
+    ("no command after --", ("--",), ("required arguments were not provided",)),
+    ("a command that is not there", ("--", "no-such-program", "x"), ("`no-such-program` cannot be started",)),
+    ("a command that is a file without the right", ("--", MLP), ("cannot be started", "ermission denied")),
+    ("a folder to save in that is a file", ("--save", MLP, MLP), ("cannot write the run folder", "mlp.py")),
+)
+
+
+# ---- programs ----
+
+# Text of the script, what oomph says, whether the script's own traceback must be shown.
+SCRIPTS = (
+    ("a mistake in the syntax", "import torch\ndef f(:\n", ("SyntaxError", "script.py")),
+    ("an exception", MODEL + "raise ValueError('no such width')\n", ("the program raised ValueError: no such width", "script.py:4")),
+    ("an exception before torch", "raise ValueError('early')\n", ("ValueError: early", "script.py")),
+    ("an exception of many lines", MODEL + "raise ValueError('one\\ntwo')\n", ("one\ntwo", "script.py:4")),
+    ("an exception that cannot be shown", MODEL + "class E(Exception):\n    def __str__(self): raise TypeError('no')\nraise E\n", ("E", "script.py:6")),
+    ("an assertion on the device's number", MODEL + "torch.zeros(1, device='cuda:7')\n", ("invalid device ordinal", "script.py:4")),
+    ("a module that is not installed", "import torch\nimport nosuchmodule\n", ("ModuleNotFoundError", "nosuchmodule", "install")),
+    ("exit status 3", "import sys, torch\nsys.exit(3)\n", ("exit status 3 before it used CUDA",)),
+    ("exit status 0 before CUDA", "import sys, torch\nsys.exit(0)\n", ("never used CUDA",)),
+    ("a missing argument", "import argparse, torch\np = argparse.ArgumentParser()\np.add_argument('--data', required=True)\np.parse_args()\n", ("--data", "exit status 2", "arguments")),
+    ("no torch at all", "print('hello')\n", ("never imported PyTorch",)),
+    ("an empty script", "", ("never imported PyTorch",)),
+    ("a binary file", "\0\1\2", ("script.py",)),
+    ("a process that aborts", "import os, torch\nos.abort()\n", ("signal 6",)),
+    ("os._exit before CUDA", "import os, torch\nos._exit(4)\n", ("exit status 4",)),
+    ("recursion without end", MODEL + "def f():\n    f()\nf()\n", ("RecursionError", "script.py:5")),
+    ("a device-side name that is wrong", "import torch\ntorch.zeros(1).to('coda')\n", ("RuntimeError", "coda", "script.py:2")),
+)
+
+
+def script_is_refused(box: Box, text: str, *says: str) -> None:
+    """A program's own failure; its last words are shown."""
+    box.write("script.py", text)
+    refuses(box, says, "script.py")
+
+
+def missing_entry_point(box: Box) -> None:
+    """What the phantom lacks is named, with the line that called it."""
+    text = MODEL + "import ctypes\ndef call():\n    ctypes.CDLL(None).nvshmem_malloc(64)\n    raise RuntimeError('nvshmem failed')\ncall()\n"
+    box.write("script.py", text)
+    refuses(box, ("nvshmem_malloc", "which the phantom GPU does not have", "script.py:7", "report"), "script.py")
+
+
+def program_kills_itself(box: Box) -> None:
+    """What was recorded before a SIGKILL is a valid prefix: the verdict is that nothing can be said."""
+    box.write("script.py", MODEL + STEPS + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    result = box.check("--json", "--steps", "0", "script.py")
+    expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
+    contains(result, result.report["reason"], "signal 9")
+    expect(result, result.report["steps"], 3, "steps")
+    no_noise(result)
+
+
+def program_exits_early(box: Box) -> None:
+    """An exit status that is not 0 leaves the answer open, though a step was done."""
+    result = box.check("--json", PROGRAMS / "exits.py")
+    expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
+    contains(result, result.report["reason"], "exit status 3")
+
+
+def leaves_a_daemon(box: Box) -> None:
+    """A process that the program leaves behind, in a session of its own, ends with the check."""
+    daemon = "import os, signal\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        signal.pause()\n    os._exit(0)\nos.wait()\n"
+    box.write("script.py", daemon + MODEL + STEPS)
+    result = box.check("script.py")
+    expect(result, result.status, 0, "the exit status")
+
+
+def time_is_up(box: Box) -> None:
+    """A program that reaches no GPU in its time, and heeds no SIGTERM, is ended."""
+    box.write("script.py", "import signal, torch\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.pause()\n")
+    refuses(box, ("did not use CUDA within", "--timeout"), "--timeout", "6", "script.py")
+
+
+def reads_standard_input(box: Box) -> None:
+    """A script's standard input is the user's."""
+    box.write("script.py", "import sys\nassert sys.stdin.read() == 'words'\n" + MODEL + STEPS)
+    words = box.write("input.txt", "words")
+    with words.open() as stdin:
+        result = box.check("script.py", stdin=stdin)
+    expect(result, result.status, 0, "the exit status")
+
+
+# ---- Pythons ----
+
+
+def environment_with(box: Box, version: str | None) -> Path:
+    """A virtual environment, with a package `torch` that has nothing but `version.py`."""
+    folder = box.folder / "environment"
+    made = box.run(box.python, "-m", "venv", "--without-pip", folder)
+    expect(made, made.status, 0, "the exit status of venv")
+    if version is not None:
+        [packages] = folder.glob("lib/python3*/site-packages")
+        (packages / "torch").mkdir()
+        (packages / "torch" / "__init__.py").write_text("raise ImportError('a stand-in')\n")
+        (packages / "torch" / "version.py").write_text(version)
+    return folder / "bin" / "python"
+
+
+PYTHONS = (
+    ("without torch", None, ("has no PyTorch", "--python")),
+    ("with torch for the CPU", "__version__ = '2.11.0+cpu'\ncuda = None\n", ("2.11.0+cpu", "built without CUDA", "pip install torch", "no GPU is needed")),
+    ("with an old torch", "__version__ = '1.13.1+cu117'\ncuda = '11.7'\n", ("1.13.1+cu117 is not supported", "2.11", "--python")),
+    ("with a torch of the future", "__version__ = '2.110.0'\ncuda = '15.0'\n", ("2.110.0 is not supported",)),
+    ("with a damaged torch", "__version__ = \n", ("PyTorch", "version.py")),
+    ("with a torch for ROCm", "__version__ = '2.11.0+rocm6.4'\ncuda = None\nhip = '6.4'\n", ("2.11.0+rocm6.4", "CUDA")),
+)
+
+
+def python_is_refused(box: Box, version: str | None, *says: str) -> None:
+    """What a Python lacks is found before the script is started."""
+    refuses(box, says, MLP, python=environment_with(box, version))
+
+
+def active_environment_is_taken(box: Box) -> None:
+    """Without --python the active environment's Python runs the script."""
+    folder = environment_with(box, None).parents[1]
+    result = box.run(box.oomph, "check", MLP, env={"VIRTUAL_ENV": folder})
+    refused(result, str(folder), "has no PyTorch")
+
+
+def no_python(box: Box) -> None:
+    """A Python that is not there, and one that is none."""
+    refuses(box, ("there is no Python", "/no/such/python", "--python"), MLP, python=Path("/no/such/python"))
+    refuses(box, ("/bin/true",), MLP, python=Path("/bin/true"))
+
+
+def torch_in_a_command_line(box: Box) -> None:
+    """After `--` the Python is the user's choice, and so is what it lacks."""
+    refuses(box, ("torch",), "--", environment_with(box, None), MLP)
+
+
+# ---- signals ----
+
+
+def ready(box: Box) -> tuple[Path, int]:
+    """A pipe through which a script tells that it is ready, and our end of it."""
+    path = box.folder / "ready"
+    os.mkfifo(path)
+    return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
+
+
+def wait_for(pipe: int) -> str:
+    """What the script says next."""
+    readable, _, _ = select.select([pipe], [], [], 60)
+    assert readable, "the script did not get ready within 60 s"
+    return os.read(pipe, 100).decode()
+
+
+WAITS = """
+import os, signal, subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True)
+def tell(word):
+    with open({path!r}, "w") as pipe:
+        pipe.write(word)
+tell("ready")
+"""
+
+
+def interrupted(box: Box, ending: str, *signals: signal.Signals) -> None:
+    """A signal to oomph ends the program, its children, and theirs."""
+    path, pipe = ready(box)
+    box.write("script.py", MODEL + WAITS.format(path=str(path)) + ending)
+    process = box.start(box.oomph, "check", "--python", box.python, "script.py")
+    for number in signals:
+        wait_for(pipe)
+        process.send_signal(number)
+    result = collect(process)
+    os.close(pipe)
+    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    contains(result, result.stderr, "error: interrupted")
+    no_noise(result)
+
+
+STUBBORN = """
+def refuse(number, frame):
+    tell("refused")
+signal.signal(signal.SIGINT, refuse)
+tell("ready")
+while True:
+    signal.pause()
+"""
+
+
+# ---- places ----
+
+
+def unshared(box: Box, options: str, folder: Path, *command) -> Result:
+    """Runs a command where a file system of its own lies on `folder`, which ends with the command."""
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    if subprocess.run(["unshare", *user, "--mount", "true"], capture_output=True).returncode != 0:
+        raise Skip("this machine lets us mount nothing")
+    folder.mkdir(exist_ok=True)
+    script = 'mount -t tmpfs -o "$1" tmpfs "$2" && shift 2 && exec "$@"'
+    return box.run("unshare", *user, "--mount", "sh", "-c", script, "sh", options, folder, *command)
+
+
+def check_unshared(box: Box, options: str, folder: Path, *words, **environment) -> Result:
+    """A check under `unshared`."""
+    command = ("env", *(f"{name}={value}" for name, value in environment.items()), box.oomph, "check", "--python", box.python)
+    return unshared(box, options, folder, *command, *words)
+
+
+def cache_is(box: Box, options: str, *says: str) -> None:
+    """A cache folder on a file system with some defect."""
+    folder = box.folder / "cache"
+    refused(check_unshared(box, options, folder, MLP, OOMPH_CACHE_DIR=folder), str(folder), "OOMPH_CACHE_DIR=", *says)
+
+
+def cache_without_permission(box: Box) -> None:
+    """A cache folder that others own."""
+    folder = box.folder / "cache"
+    folder.mkdir(mode=0o500)
+    # Root may write everywhere, unless it gives the right up.
+    drop = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"]
+    if drop and subprocess.run([*drop, "true"], capture_output=True).returncode != 0:
+        raise Skip("we are root, and cannot be less")
+    command = (*drop, box.oomph, "check", "--python", box.python, MLP)
+    refused(box.run(*command, env={"OOMPH_CACHE_DIR": folder}), str(folder), "ermission denied", "OOMPH_CACHE_DIR=")
+    assert not list(folder.iterdir()), f"left behind: {list(folder.iterdir())}"
+
+
+def cache_below_a_file(box: Box) -> None:
+    """A cache folder that cannot be one."""
+    file = box.write("file", "")
+    refuses(box, ("cannot unpack the phantom GPU", "OOMPH_CACHE_DIR="), MLP, env={"OOMPH_CACHE_DIR": file / "cache"})
+    none = dict.fromkeys(("OOMPH_CACHE_DIR", "XDG_CACHE_HOME", "HOME"))
+    refuses(box, ("neither HOME nor XDG_CACHE_HOME",), MLP, env=none)
+
+
+def full_disk(box: Box, options: str) -> None:
+    """No room for the record: no verdict that rests on half of it."""
+    full = box.folder / "full"
+    result = check_unshared(box, options, full, MLP, TMPDIR=full)
+    expect(result, result.status, 2, "the exit status")
+    assert "fits" not in result.stdout, result
+    contains(result, result.stderr, "o space left", "hint: ")
+    assert "panicked" not in result.stderr and "Traceback" not in result.stderr, result
+
+
+def full_standard_output(box: Box) -> None:
+    """A report that cannot be written is no success."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = box.check(MLP, stdout=full)
+    expect(result, result.status, 2, "the exit status")
+    contains(result, result.stderr, "cannot write the report")
+
+
+def closed_standard_output(box: Box) -> None:
+    """A reader that went away, as `| head -c 0` does, changes nothing."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = box.check(MLP, stdout=writer)
+    os.close(writer)
+    expect(result, (result.status, result.stderr), (0, ""), "status and standard error")
+
+
+def blanks_in_paths(box: Box) -> None:
+    """The cache, the folder for temporary files, the script and its arguments may hold blanks."""
+    words = (PROGRAMS / "path with spaces" / "my train.py", "an argument", "")
+    result = box.check("--verbose", "--steps", "0", *words, env={"OOMPH_CACHE_DIR": box.folder / "a cache"})
+    expect(result, result.status, 0, "the exit status")
+    contains(result, result.stderr, "['an argument', '']")
+    contains(result, result.stdout, "my train.py:")
+
+
+def odd_bytes_in_paths(box: Box) -> None:
+    """A script whose name is no UTF-8, in a folder with a colon."""
+    folder = os.fsencode(box.work) + b"/a:b"
+    os.mkdir(folder)
+    script = folder + b"/\xfftrain.py"
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(MODEL + STEPS)
+    result = box.check(os.fsdecode(script))
+    # PyTorch itself makes no snapshot of a program with such a name.
+    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    contains(result, result.stderr, "left no snapshot", "_snapshot failed", "hint: ")
+
+
+def two_at_once(box: Box) -> None:
+    """Two that start with an empty cache unpack one."""
+    cache = box.folder / "cache"
+    words = (box.oomph, "check", "--python", box.python, MLP)
+    pair = [box.start(*words, env={"OOMPH_CACHE_DIR": cache}) for _ in range(2)]
+    for result in map(collect, pair):
+        expect(result, result.status, 0, "the exit status")
+    left = [path.name for path in cache.iterdir()]
+    assert len(left) == 1, f"the cache holds {left}"
+
+
+def damaged_cache(box: Box) -> None:
+    """A cache that an interrupted `rm -r` left half empty is filled again."""
+    cache = box.folder / "cache"
+    expect(first := box.check(MLP, env={"OOMPH_CACHE_DIR": cache}), first.status, 0, "the exit status")
+    [folder] = cache.iterdir()
+    for path in folder.rglob("*.py"):
+        path.unlink()
+    again = box.check(MLP, env={"OOMPH_CACHE_DIR": cache})
+    expect(again, again.status, 0, "the exit status")
+
+
+# ---- what the user has set already ----
+
+
+def users_variables_stay(box: Box) -> None:
+    """LD_PRELOAD, PYTHONPATH and a sitecustomize of the user's own work as before."""
+    box.write("mine/sitecustomize.py", "import builtins\nbuiltins.from_my_sitecustomize = True\n")
+    box.write("mine/my_module.py", "")
+    looks = "import os, my_module\nassert from_my_sitecustomize\nassert 'libutil.so.1' in open('/proc/self/maps').read()\n"
+    box.write("script.py", looks + MODEL + STEPS)
+    result = box.check("script.py", env={"PYTHONPATH": box.work / "mine", "LD_PRELOAD": "libutil.so.1"})
+    expect(result, result.status, 0, "the exit status")
+    no_noise(result)
+
+
+def visible_devices_is_no_trap(box: Box) -> None:
+    """CUDA_VISIBLE_DEVICES of the machine does not hide the phantom."""
+    for value in ("", "3", "-1"):
+        result = box.check(MLP, env={"CUDA_VISIBLE_DEVICES": value})
+        expect(result, result.status, 0, f"the exit status with CUDA_VISIBLE_DEVICES={value}")
+
+
+def own_hooks_work(box: Box) -> None:
+    """A program with an excepthook and handlers of its own keeps them, and is understood."""
+    hook = "import sys\nsys.excepthook = lambda *what: print('my own words', file=sys.stderr)\n"
+    box.write("script.py", hook + MODEL + "raise KeyError('lost')\n")
+    refuses(box, ("my own words", "raised KeyError: 'lost'", "script.py:6"), "script.py")
+
+
+# ---- the look ----
+
+
+def narrow_and_plain(box: Box, *words) -> None:
+    """In a file: at most 80 columns, and no escape codes."""
+    target = box.work / "report.txt"
+    with target.open("w") as file:
+        result = box.check(*words, stdout=file)
+    lines = target.read_text(encoding="utf-8").splitlines()
+    assert lines and result.status in (0, 1), result
+    wide = [line for line in lines if len(line) > 80]
+    assert not wide, "\n".join(["wider than 80 columns:", *wide])
+    assert "\x1b" not in "\n".join(lines) + result.stderr, f"escape codes\n{result}"
+
+
+NARROW = (
+    ("mlp", ("--gpu", "rtx-4090", MLP)),
+    ("gpt2 that does not fit", ("--gpu", "rtx-3060", EXAMPLES / "gpt2.py")),
+    ("resnet50", ("--gpu", "h100-sxm", EXAMPLES / "resnet50.py", "--batch-size", "2")),
+    ("value-dependent shapes", (PROGRAMS / "value_shapes.py",)),
+)
+
+
+def table(function, rows, prefix: str) -> list[Case]:
+    """A case for each row: its name, then the arguments of `function`."""
+    return [Case(prefix + name, lambda box, rest=rest: function(box, *rest)) for name, *rest in rows]
+
+
+CASES = [
+    *table(lambda box, words, says: refuses(box, says, *words), ARGUMENTS, ""),
+    *table(lambda box, text, says: script_is_refused(box, text, *says), SCRIPTS, "the script has "),
+    *table(lambda box, version, says: python_is_refused(box, version, *says), PYTHONS, "a Python "),
+    *table(lambda box, words: narrow_and_plain(box, *words), NARROW, "80 plain columns: "),
+    Case("a script that needs a file", lambda box: refuses(box, ("FileNotFoundError", "needs_file.py:6", "the files"), PROGRAMS / "needs_file.py")),
+    Case("a script on the CPU alone", lambda box: refuses(box, ("never used CUDA", "--device cuda"), PROGRAMS / "no_cuda.py")),
+    Case("an entry point that the phantom lacks", missing_entry_point),
+    Case("the program kills itself", program_kills_itself),
+    Case("the program exits after a step", program_exits_early),
+    Case("the program leaves a daemon", leaves_a_daemon),
+    Case("the time is up before CUDA", time_is_up),
+    Case("standard input is the script's", reads_standard_input),
+    Case("the active environment's Python", active_environment_is_taken),
+    Case("a Python that is none", no_python),
+    Case("a command line without torch", torch_in_a_command_line),
+    Case("Ctrl-C", lambda box: interrupted(box, "signal.pause()\n", signal.SIGINT)),
+    Case("SIGTERM", lambda box: interrupted(box, "signal.pause()\n", signal.SIGTERM)),
+    Case("a terminal that hangs up", lambda box: interrupted(box, "signal.pause()\n", signal.SIGHUP)),
+    Case("Ctrl-C twice", lambda box: interrupted(box, STUBBORN, signal.SIGINT, signal.SIGINT)),
+    Case("a cache mounted read-only", lambda box: cache_is(box, "ro", "Read-only file system")),
+    Case("a cache mounted noexec", lambda box: cache_is(box, "noexec", "mounted noexec")),
+    Case("a cache on a full disk", lambda box: cache_is(box, "size=64k", "o space left")),
+    Case("a cache without permission", cache_without_permission),
+    Case("a cache below a file, or nowhere", cache_below_a_file),
+    Case("a disk that is full at once", lambda box: full_disk(box, "nr_inodes=1")),
+    Case("a disk that fills up", lambda box: full_disk(box, "size=16k")),
+    Case("a disk too small for the snapshot", lambda box: full_disk(box, "size=24k")),
+    Case("a full standard output", full_standard_output),
+    Case("a closed standard output", closed_standard_output),
+    Case("blanks in paths", blanks_in_paths),
+    Case("odd bytes in paths", odd_bytes_in_paths),
+    Case("two at once", two_at_once),
+    Case("a damaged cache", damaged_cache),
+    Case("the user's variables stay", users_variables_stay),
+    Case("CUDA_VISIBLE_DEVICES", visible_devices_is_no_trap),
+    Case("hooks of the program's own", own_hooks_work),
+]

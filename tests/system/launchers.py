@@ -1,0 +1,75 @@
+"""Programs that are started in other ways than `python SCRIPT`, and programs of several processes."""
+
+import stat
+
+from harness import PROGRAMS, Box, Case, Result, contains, expect
+
+
+def fits(box: Box, *words, steps: int = 3, **options) -> Result:
+    """A check that comes to its end."""
+    result = box.check("--json", *words, **options)
+    expect(result, (result.status, result.report["verdict"]), (0, "fits"), "status and verdict")
+    expect(result, result.report["steps"], steps, "steps")
+    assert "oomph agent:" not in result.stderr and "oomph phantom:" not in result.stderr, result
+    return result
+
+
+def package(box: Box) -> None:
+    """`python -m` in the folder of the package; its modules are the user's own."""
+    result = fits(box, "--", box.python, "-m", "trainer", cwd=PROGRAMS / "package")
+    files = {site["location"]["file"] for site in result.report["sites"] if site["location"]}
+    assert any("package/trainer/" in file for file in files), f"own lines are in {files}\n{result}"
+
+
+def torchrun(box: Box) -> None:
+    """Two ranks over NCCL, which the phantom answers; both stop after the wanted step."""
+    launcher = box.python.with_name("torchrun")
+    words = ("--nproc-per-node", "2", PROGRAMS / "ddp.py")
+    result = fits(box, "--gpus", "2", "--steps", "2", "--", launcher, *words, steps=2)
+    ranks = result.report["ranks"]
+    expect(result, [(rank["rank"], rank["device"], rank["oom"]) for rank in ranks], [(0, 0, False), (1, 1, False)], "ranks")
+    assert ranks[0]["peak"] == ranks[1]["peak"], result
+    # Parameters, gradients, their buckets' copies and AdamW's two states: five times 4.24 million floats at the least.
+    parameters = (1024 * 4096 + 4096 + 4096 * 10 + 10) * 4
+    assert ranks[0]["peak"]["allocated_bytes"] > 5 * parameters, result
+
+
+def too_few_gpus(box: Box) -> None:
+    """Two ranks on one GPU: PyTorch says so, and nothing hangs."""
+    launcher = box.python.with_name("torchrun")
+    result = box.check("--gpus", "1", "--", launcher, "--nproc-per-node", "2", PROGRAMS / "ddp.py")
+    expect(result, (result.status, result.stdout), (2, ""), "status and output")
+    contains(result, result.stderr, "ddp.py:", "hint: ")
+
+
+def console_script(box: Box) -> None:
+    """An executable with a `#!` line, found on the PATH."""
+    script = box.write("bin/train-it", f"#!{box.python}\nimport runpy, sys\nsys.argv[0] = {str(PROGRAMS / 'deep_mlp.py')!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    path = f"{script.parent}:{box.environment['PATH']}"
+    fits(box, "--", "train-it", "--steps", "3", env={"PATH": path})
+
+
+def shell_script(box: Box) -> None:
+    """A shell script that starts Python, as jobs on clusters do."""
+    script = box.write("job.sh", f"set -e\ncd /\n'{box.python}' '{PROGRAMS / 'deep_mlp.py'}' --steps 3\n")
+    fits(box, "--", "sh", script)
+
+
+def helper_before(box: Box) -> None:
+    """A program that first asks another Python process, with torch in it, for something."""
+    text = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.is_available()'], check=True)\n"
+    script = box.write("outer.py", text + (PROGRAMS / "deep_mlp.py").read_text(encoding="utf-8"))
+    fits(box, script)
+
+
+CASES = [
+    Case("python -m package", package),
+    Case("torchrun with two ranks", torchrun),
+    Case("torchrun on too few GPUs", too_few_gpus),
+    Case("DataLoader workers", lambda box: fits(box, PROGRAMS / "dataloader.py")),
+    Case("a program that forks", lambda box: fits(box, PROGRAMS / "forks.py")),
+    Case("a console script", console_script),
+    Case("a shell script", shell_script),
+    Case("a helper process before", helper_before),
+]

@@ -1,0 +1,77 @@
+"""Memory that each step leaves behind: how much, which line, and when the device is full."""
+
+from harness import PROGRAMS, Box, Case, Result, expect
+
+
+def growth_of(box: Box, *words) -> tuple[Result, dict | None]:
+    """The report's `growth`; the finding goes with it."""
+    result = box.check("--json", "--gpu", "rtx-4090", *words)
+    report = result.report
+    found = [finding for finding in report["findings"] if finding["rule"] == "growing-memory"]
+    expect(result, len(found), 0 if report["growth"] is None else 1, "the number of growing-memory findings")
+    return result, report["growth"]
+
+
+def line_with(program: str, text: str) -> int:
+    """The number of the only line that holds a text."""
+    lines = (PROGRAMS / program).read_text(encoding="utf-8").splitlines()
+    [number] = [number for number, line in enumerate(lines, 1) if text in line]
+    return number
+
+
+def small_leak(box: Box) -> None:
+    """Each loss is a scalar, for which the allocator hands out its smallest block."""
+    result, growth = growth_of(box, "--steps", "30", PROGRAMS / "leak.py")
+    assert growth is not None, result
+    expect(result, growth["bytes_per_step"], 512, "growth.bytes_per_step")
+    assert growth["location"]["file"].endswith("leak.py"), result
+    expect(result, growth["location"]["line"], line_with("leak.py", "loss = "), "growth.location.line")
+    report = result.report
+    # What the allocator holds unused is a few MiB: thousands of the tens of millions of steps.
+    left = (report["gpu"]["total_bytes"] - report["peak"]["device_bytes"]) // 512
+    assert abs(growth["full_at_step"] - (report["steps"] + left)) < left / 1000, result
+
+
+def big_leak(box: Box) -> None:
+    """A graph is kept: at least the output of the ReLU (2048 x 4096 floats) and the log-softmax (2048 x 10)."""
+    result, growth = growth_of(box, "--steps", "30", PROGRAMS / "leak_graph.py")
+    assert growth is not None, result
+    kept = 2048 * 4096 * 4 + 2048 * 10 * 4
+    assert kept <= growth["bytes_per_step"] <= kept + 4 * 512, result
+    expect(result, growth["location"]["line"], line_with("leak_graph.py", "monitored = "), "growth.location.line")
+
+
+def prediction_comes_true(box: Box) -> None:
+    """The step named after ten steps is the step that runs out of memory when nothing stops the program."""
+    card = ("--vram", "2GiB")
+    told, growth = growth_of(box, *card, "--steps", "10", PROGRAMS / "leak_graph.py", "--steps", "100")
+    assert growth is not None, told
+    expect(told, told.status, 0, "the exit status")
+    ran, _ = growth_of(box, *card, "--steps", "0", PROGRAMS / "leak_graph.py", "--steps", "100")
+    expect(ran, ran.status, 1, "the exit status")
+    assert abs(ran.report["oom"]["step"] - growth["full_at_step"]) <= 1, f"{told}\n{ran}"
+
+
+def nothing_where_nothing_grows(box: Box, *words) -> None:
+    """No growth is reported of a program that keeps nothing."""
+    result, growth = growth_of(box, *words)
+    expect(result, growth, None, "growth")
+    expect(result, result.status, 0, "the exit status")
+
+
+CLEAN = (
+    ("a clean program", ("--steps", "30", PROGRAMS / "deep_mlp.py")),
+    ("three steps, with the optimizer's state in the first", (PROGRAMS / "deep_mlp.py",)),
+    ("accumulated gradients", ("--steps", "0", PROGRAMS / "accumulate.py")),
+    ("a generation loop", ("--steps", "0", PROGRAMS / "inference.py")),
+)
+
+CASES = [
+    Case("512 bytes a step", small_leak),
+    Case("a graph a step", big_leak),
+    Case("the device is full when it was said to be", prediction_comes_true),
+    *(
+        Case(f"nothing grows: {name}", lambda box, words=words: nothing_where_nothing_grows(box, *words))
+        for name, words in CLEAN
+    ),
+]

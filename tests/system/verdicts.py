@@ -1,0 +1,150 @@
+"""What `check` concludes: verdict, need, breakdown, JSON, what is kept."""
+
+from harness import EXAMPLES, PROGRAMS, Box, Case, Result, contains, expect
+
+EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+GPT2 = EXAMPLES / "gpt2.py"
+MLP = EXAMPLES / "mlp.py"
+# What DESIGN.md §3 promises of `check --json`.
+KEYS = {"version", "torch", "gpu", "verdict", "steps", "peak", "need", "oom", "breakdown", "sites", "findings", "assumptions", "seconds"}
+USAGE = {"allocated_bytes", "reserved_bytes", "device_bytes"}
+OOM = {"requested_bytes", "step", "phase", "message"}
+FINDING = {"rule", "severity", "message", "location", "evidence", "remedies"}
+
+
+def answer(box: Box, verdict: str, *words, **options) -> Result:
+    """A check whose exit status, verdict and arithmetic are as they must be."""
+    result = box.check("--json", *words, **options)
+    expect(result, result.report["verdict"], verdict, "the verdict")
+    expect(result, result.status, {"fits": 0, "oom": 1, "incomplete": 2}[verdict], "the exit status")
+    parts = sum(part["bytes"] for part in result.report["breakdown"])
+    expect(result, parts, result.report["peak"]["allocated_bytes"], "the sum of the breakdown")
+    assert "oomph agent:" not in result.stderr, result
+    return result
+
+
+def check(box: Box, verdict: str, *words, env: dict | None = None, **expected) -> None:
+    """One check, and what some of its JSON must be; `__` in a name stands for the dot of a path."""
+    result = answer(box, verdict, *words, env=env)
+    for path, value in expected.items():
+        found = result.report
+        for key in path.split("__"):
+            found = found[key]
+        expect(result, found, value, path.replace("__", "."))
+
+
+def oom_is_named(box: Box) -> None:
+    """Where it ran out and what it would need: the figures of the run that nothing limits."""
+    result = answer(box, "oom", "--gpu", "rtx-4090", GPT2, "--batch-size", "16")
+    report = result.report
+    expect(result, report["need"]["allocated_bytes"], 29955978240, "need.allocated_bytes")
+    expect(result, report["need"]["reserved_bytes"], 32386318336, "need.reserved_bytes")
+    oom = report["oom"]
+    expect(result, (oom["step"], oom["phase"]), (1, "forward"), "the place of the OOM")
+    # The logits: 16 x 1024 tokens, a vocabulary of 50257, four bytes; rounded up to 2 MiB as every large segment.
+    logits = 16 * 1024 * 50257 * 4
+    expect(result, oom["requested_bytes"], -(-logits // 2**21) * 2**21, "oom.requested_bytes")
+    contains(result, oom["module"], "GPT2LMHeadModel")
+    contains(result, oom["location"]["file"], "gpt2.py")
+    expect(result, GPT2.read_text().splitlines()[oom["location"]["line"] - 1].split()[0], "loss", "the line of the OOM")
+    contains(result, oom["message"], "CUDA out of memory. Tried to allocate")
+    limit = report["gpu"]["usable_bytes"]
+    assert report["peak"]["reserved_bytes"] <= limit < report["need"]["reserved_bytes"], result
+
+
+def expandable_reserves_less(box: Box) -> None:
+    """The allocator's settings are PyTorch's own, from the environment."""
+    plain = answer(box, "fits", "--gpu", "rtx-4090", GPT2, "--batch-size", "8").report
+    result = answer(box, "fits", "--gpu", "rtx-4090", GPT2, "--batch-size", "8", env=EXPANDABLE)
+    expect(result, result.report["peak"]["allocated_bytes"], plain["peak"]["allocated_bytes"], "peak.allocated_bytes")
+    assert result.report["peak"]["reserved_bytes"] < plain["peak"]["reserved_bytes"], f"{plain['peak']}\n{result}"
+
+
+def cudnn_is_an_assumption(box: Box) -> None:
+    """On Hopper, attention in bf16 is cuDNN's, and its workspace is cuDNN's secret."""
+    result = answer(box, "fits", "--gpu", "h100-sxm", GPT2, "--bf16")
+    named = [assumption["id"] for assumption in result.report["assumptions"]]
+    assert "cudnn-attention-workspace" in named, f"the assumptions are {named}\n{result}"
+
+
+def json_is_complete(box: Box) -> None:
+    """All that DESIGN.md promises is there, sizes are integers, and standard output holds nothing else."""
+    result = answer(box, "oom", "--gpu", "rtx-4090", "--vram", "600MiB", PROGRAMS / "leak_graph.py")
+    report = result.report
+    assert not KEYS - report.keys(), f"without {KEYS - report.keys()}\n{result}"
+    assert {"name", "total_bytes"} <= report["gpu"].keys(), result
+    assert USAGE <= report["peak"].keys() and USAGE <= report["need"].keys(), result
+    assert OOM <= report["oom"].keys(), result
+    assert report["sites"] and all({"bytes", "count", "frames"} <= site.keys() for site in report["sites"]), result
+    assert report["findings"] and all(FINDING <= finding.keys() for finding in report["findings"]), result
+    assert report["breakdown"] and all(type(part["bytes"]) is int for part in report["breakdown"]), result
+
+
+def saved_run_opens_in_memory_viz(box: Box) -> None:
+    """`--save` keeps a run that PyTorch's own tool makes plots of; a second run does not go on top of it."""
+    saved = box.work / "the run"
+    result = answer(box, "fits", "--save", saved, MLP)
+    names = {path.name for path in saved.iterdir()}
+    wanted = {"run.json", "rank0.marks.jsonl", "rank0.snapshot.pickle", "output.log"}
+    assert wanted <= names, f"kept are {names}\n{result}"
+    for plot in ("trace_plot", "segment_plot"):
+        page = box.work / f"{plot}.html"
+        tool = box.run(box.python, "-m", "torch.cuda._memory_viz", plot, saved / "rank0.snapshot.pickle", "-o", page)
+        expect(tool, tool.status, 0, "the exit status of memory_viz")
+        contains(tool, page.read_text(encoding="utf-8"), "<html", "add_local_files")
+    again = box.check("--save", saved, MLP)
+    expect(again, (again.status, again.stdout), (2, ""), "the second run's status and output")
+    contains(again, again.stderr, "is not empty", "hint: ")
+
+
+def both_devices_count(box: Box) -> None:
+    """A program on two GPUs finds two."""
+    result = answer(box, "fits", "--gpus", "2", PROGRAMS / "multi_gpu.py")
+    expect(result, result.report["steps"], 3, "steps")
+    lacking = box.check("--gpus", "1", PROGRAMS / "multi_gpu.py")
+    expect(lacking, (lacking.status, lacking.stdout), (2, ""), "on one GPU, status and output")
+    contains(lacking, lacking.stderr, "multi_gpu.py:", "invalid device ordinal")
+
+
+def spinning_is_stopped(box: Box) -> None:
+    """A loop that waits for a computed value never ends here; the time-out says where it was."""
+    result = box.check("--json", "--timeout", "15", PROGRAMS / "spins.py")
+    expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
+    contains(result, result.report["reason"], "15 s")
+    contains(result, result.stdout, "spins.py")
+
+
+def swallowed_oom_is_told(box: Box) -> None:
+    """A program that catches the error and goes on with half the batch did run out."""
+    result = box.check("--json", "--vram", "4GiB", PROGRAMS / "catches_oom.py", "--batch-size", str(2**18))
+    assert result.report["findings"], result
+    contains(result, " ".join(finding["rule"] for finding in result.report["findings"]), "caught-oom")
+
+
+PLAIN = (
+    ("gpt2 with 8 fits", "fits", ("--gpu", "rtx-4090", GPT2, "--batch-size", "8"), {}),
+    ("--steps 1", "fits", ("--steps", "1", MLP), {"steps": 1}),
+    ("--steps 0 runs to the end", "fits", ("--steps", "0", PROGRAMS / "deep_mlp.py", "--steps", "7"), {"steps": 7}),
+    ("more steps than there are", "fits", ("--steps", "9", MLP), {"steps": 3}),
+    ("no optimizer", "fits", (PROGRAMS / "inference.py",), {"steps": 0}),
+    ("accumulated gradients", "fits", ("--steps", "2", PROGRAMS / "accumulate.py"), {"steps": 2}),
+    ("two optimizers", "fits", (PROGRAMS / "gan.py",), {"steps": 3}),
+    ("value-dependent shapes", "fits", (PROGRAMS / "value_shapes.py",), {"steps": 3}),
+    ("an assumed GPU is told", "fits", (MLP,), {"gpu__name": "NVIDIA GeForce RTX 4090", "gpu__assumed": True}),
+    ("a chosen size", "fits", ("--gpu", "t4", "--vram", "2GiB", MLP), {"gpu__total_bytes": 2**31, "gpu__assumed": False}),
+)
+
+CASES = [
+    Case("gpt2 with 16 does not fit", oom_is_named),
+    Case("expandable segments reserve less", expandable_reserves_less),
+    Case("cuDNN's workspace is an assumption", cudnn_is_an_assumption),
+    Case("the JSON is complete", json_is_complete),
+    Case("a saved run opens in memory_viz", saved_run_opens_in_memory_viz),
+    Case("--gpus 2", both_devices_count),
+    Case("a spinning program is stopped", spinning_is_stopped),
+    Case("a swallowed OOM is told", swallowed_oom_is_told),
+    *(
+        Case(name, lambda box, verdict=verdict, words=words, expected=expected: check(box, verdict, *words, **expected))
+        for name, verdict, words, expected in PLAIN
+    ),
+]
