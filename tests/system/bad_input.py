@@ -83,6 +83,7 @@ SCRIPTS = (
     ("an empty script", "", ("never imported PyTorch",)),
     ("a binary file", "\0\1\2", ("script.py",)),
     ("a process that aborts", "import os, torch\nos.abort()\n", ("signal 6",)),
+    ("CUDA_VISIBLE_DEVICES of another machine", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '3'\n" + MODEL, ("No CUDA GPUs are available", "script.py:4", "--gpus N")),
     ("os._exit before CUDA", "import os, torch\nos._exit(4)\n", ("exit status 4",)),
     ("recursion without end", MODEL + "def f():\n    f()\nf()\n", ("RecursionError", "script.py:5")),
     ("a device-side name that is wrong", "import torch\ntorch.zeros(1).to('coda')\n", ("RuntimeError", "coda", "script.py:2")),
@@ -125,6 +126,27 @@ def leaves_a_daemon(box: Box) -> None:
     box.write("script.py", daemon + MODEL + STEPS)
     result = box.check("script.py")
     expect(result, result.status, 0, "the exit status")
+
+
+def leaves_at_once(box: Box) -> None:
+    """`os._exit` runs no exit handlers; what the program did counts all the same."""
+    box.write("script.py", MODEL + STEPS + "import os\nos._exit(0)\n")
+    result = box.check("--json", "--steps", "9", "script.py")
+    expect(result, (result.status, result.report["verdict"]), (0, "fits"), "status and verdict")
+    assert result.report["breakdown"], result
+
+
+def end_is_unknown(box: Box) -> None:
+    """Where the program ends past all of Python, nobody knows what came last: no claim that it fits."""
+    box.write("script.py", MODEL + STEPS + "import ctypes\nctypes.CDLL(None)._exit(0)\n")
+    result = box.check("--json", "--steps", "9", "script.py")
+    expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
+
+
+def without_the_agent(box: Box) -> None:
+    """A Python that looks at no environment does not start the agent."""
+    box.write("script.py", MODEL + STEPS)
+    refuses(box, ("agent was not started", "`python -I`"), "--", box.python, "-I", "script.py")
 
 
 def time_is_up(box: Box) -> None:
@@ -338,6 +360,16 @@ def odd_bytes_in_paths(box: Box) -> None:
     contains(result, result.stderr, "left no snapshot", "_snapshot failed", "hint: ")
 
 
+def relative_cache(box: Box) -> None:
+    """A cache named relative to the folder that the user stands in, which the program leaves."""
+    box.write("script.py", "import os, subprocess, sys\nos.chdir('/')\n" + MODEL + STEPS)
+    result = box.check("script.py", env={"OOMPH_CACHE_DIR": "here"})
+    expect(result, result.status, 0, "the exit status")
+    words = (box.oomph, "phantom", "--", "sh", "-c", f"cd / && exec '{box.python}' -c 'import torch; torch.zeros(1).cuda()'")
+    ran = box.run(*words, env={"OOMPH_CACHE_DIR": "here"})
+    expect(ran, ran.status, 0, "the exit status")
+
+
 def two_at_once(box: Box) -> None:
     """Two that start with an empty cache unpack one."""
     cache = box.folder / "cache"
@@ -427,6 +459,9 @@ CASES = [
     Case("the program kills itself", program_kills_itself),
     Case("the program exits after a step", program_exits_early),
     Case("the program leaves a daemon", leaves_a_daemon),
+    Case("the program leaves at once", leaves_at_once),
+    Case("the end of the program is unknown", end_is_unknown),
+    Case("a Python without the agent", without_the_agent),
     Case("the time is up before CUDA", time_is_up),
     Case("standard input is the script's", reads_standard_input),
     Case("the active environment's Python", active_environment_is_taken),
@@ -448,6 +483,8 @@ CASES = [
     Case("a closed standard output", closed_standard_output),
     Case("blanks in paths", blanks_in_paths),
     Case("odd bytes in paths", odd_bytes_in_paths),
+    Case("a relative cache", relative_cache),
+    Case("a cache with a colon", lambda box: refuses(box, ("are split at `:`", "OOMPH_CACHE_DIR="), MLP, env={"OOMPH_CACHE_DIR": box.folder / "a:b"})),
     Case("two at once", two_at_once),
     Case("a damaged cache", damaged_cache),
     Case("the user's variables stay", users_variables_stay),

@@ -21,11 +21,15 @@ def package(box: Box) -> None:
     assert any("package/trainer/" in file for file in files), f"own lines are in {files}\n{result}"
 
 
-def torchrun(box: Box) -> None:
+def torchrun(box: Box) -> tuple:
+    """The command line of two ranks, on a port of their own; torchrun never removes its folder of logs."""
+    options = ("--standalone", "--nproc-per-node", "2", "--log-dir", box.folder / "logs")
+    return (box.python.with_name("torchrun"), *options, PROGRAMS / "ddp.py")
+
+
+def two_ranks(box: Box) -> None:
     """Two ranks over NCCL, which the phantom answers; both stop after the wanted step."""
-    launcher = box.python.with_name("torchrun")
-    words = ("--nproc-per-node", "2", PROGRAMS / "ddp.py")
-    result = fits(box, "--gpus", "2", "--steps", "2", "--", launcher, *words, steps=2)
+    result = fits(box, "--gpus", "2", "--steps", "2", "--", *torchrun(box), steps=2)
     ranks = result.report["ranks"]
     expect(result, [(rank["rank"], rank["device"], rank["oom"]) for rank in ranks], [(0, 0, False), (1, 1, False)], "ranks")
     assert ranks[0]["peak"] == ranks[1]["peak"], result
@@ -36,10 +40,9 @@ def torchrun(box: Box) -> None:
 
 def too_few_gpus(box: Box) -> None:
     """Two ranks on one GPU: PyTorch says so, and nothing hangs."""
-    launcher = box.python.with_name("torchrun")
-    result = box.check("--gpus", "1", "--", launcher, "--nproc-per-node", "2", PROGRAMS / "ddp.py")
+    result = box.check("--gpus", "1", "--", *torchrun(box))
     expect(result, (result.status, result.stdout), (2, ""), "status and output")
-    contains(result, result.stderr, "ddp.py:", "hint: ")
+    contains(result, result.stderr, "ddp.py:", "invalid device ordinal", "--gpus N")
 
 
 def console_script(box: Box) -> None:
@@ -65,7 +68,7 @@ def helper_before(box: Box) -> None:
 
 CASES = [
     Case("python -m package", package),
-    Case("torchrun with two ranks", torchrun),
+    Case("torchrun with two ranks", two_ranks),
     Case("torchrun on too few GPUs", too_few_gpus),
     Case("DataLoader workers", lambda box: fits(box, PROGRAMS / "dataloader.py")),
     Case("a program that forks", lambda box: fits(box, PROGRAMS / "forks.py")),

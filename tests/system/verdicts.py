@@ -56,8 +56,11 @@ def expandable_reserves_less(box: Box) -> None:
     """The allocator's settings are PyTorch's own, from the environment."""
     plain = answer(box, "fits", "--gpu", "rtx-4090", GPT2, "--batch-size", "8").report
     result = answer(box, "fits", "--gpu", "rtx-4090", GPT2, "--batch-size", "8", env=EXPANDABLE)
-    expect(result, result.report["peak"]["allocated_bytes"], plain["peak"]["allocated_bytes"], "peak.allocated_bytes")
-    assert result.report["peak"]["reserved_bytes"] < plain["peak"]["reserved_bytes"], f"{plain['peak']}\n{result}"
+    # Less is allocated, too: without them the remainder of a large block below 1 MiB counts as part of it.
+    for key in ("allocated_bytes", "reserved_bytes"):
+        assert result.report["peak"][key] < plain["peak"][key], f"{plain['peak']}\n{result}"
+    unused = {key: report["peak"]["reserved_bytes"] / report["peak"]["allocated_bytes"] for key, report in (("with", result.report), ("without", plain))}
+    assert unused["with"] < 1.01 < unused["without"], unused
 
 
 def cudnn_is_an_assumption(box: Box) -> None:
@@ -103,7 +106,7 @@ def both_devices_count(box: Box) -> None:
     expect(result, result.report["steps"], 3, "steps")
     lacking = box.check("--gpus", "1", PROGRAMS / "multi_gpu.py")
     expect(lacking, (lacking.status, lacking.stdout), (2, ""), "on one GPU, status and output")
-    contains(lacking, lacking.stderr, "multi_gpu.py:", "invalid device ordinal")
+    contains(lacking, lacking.stderr, "multi_gpu.py:", "invalid device ordinal", "--gpus N")
 
 
 def spinning_is_stopped(box: Box) -> None:
@@ -123,6 +126,7 @@ def swallowed_oom_is_told(box: Box) -> None:
 
 PLAIN = (
     ("gpt2 with 8 fits", "fits", ("--gpu", "rtx-4090", GPT2, "--batch-size", "8"), {}),
+    ("a model on the second GPU", "fits", ("--gpus", "2", PROGRAMS / "multi_gpu.py"), {"steps": 3}),
     ("--steps 1", "fits", ("--steps", "1", MLP), {"steps": 1}),
     ("--steps 0 runs to the end", "fits", ("--steps", "0", PROGRAMS / "deep_mlp.py", "--steps", "7"), {"steps": 7}),
     ("more steps than there are", "fits", ("--steps", "9", MLP), {"steps": 3}),

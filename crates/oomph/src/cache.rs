@@ -5,8 +5,9 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use nix::sys::statvfs::{FsFlags, statvfs};
 
@@ -32,7 +33,7 @@ pub(crate) struct Unpacked {
 
 /// Unpacks, unless that was done before.
 pub(crate) fn unpack() -> Result<Unpacked, Error> {
-    let parent = parent()?;
+    let parent = searchable(parent()?)?;
     let folder = parent.join(HASH);
     if !is_whole(&folder) {
         fill(&parent, &folder).map_err(|source| Error::Cache { folder: parent.clone(), source })?;
@@ -49,6 +50,13 @@ fn parent() -> Result<PathBuf, Error> {
     let caches = environment::get(environment::XDG_CACHE_HOME).map(PathBuf::from);
     let caches = caches.or_else(|| Some(PathBuf::from(environment::get(environment::HOME)?).join(".cache")));
     Ok(caches.ok_or(Error::NoCache)?.join("oomph"))
+}
+
+/// The folder as the program finds it from wherever it goes: it comes to stand in LD_LIBRARY_PATH and PYTHONPATH.
+fn searchable(parent: PathBuf) -> Result<PathBuf, Error> {
+    let folder = absolute(&parent).map_err(|source| Error::Cache { folder: parent, source })?;
+    let splits = folder.as_os_str().as_bytes().iter().any(|byte| b":;".contains(byte));
+    if splits { Err(Error::CacheSplits(folder)) } else { Ok(folder) }
 }
 
 /// Whether every file is there in its full length.

@@ -34,6 +34,8 @@ pub(crate) enum Error {
     Cache { folder: PathBuf, source: io::Error },
     #[error("programs may not be run from `{}`: its file system is mounted noexec", .0.display())]
     CacheNoExec(PathBuf),
+    #[error("the cache folder `{}` cannot be used: search paths are split at `:` and `;`", .0.display())]
+    CacheSplits(PathBuf),
     #[error("there is no home folder to keep the phantom GPU in: neither HOME nor XDG_CACHE_HOME is set")]
     NoCache,
     #[error("cannot write the run folder `{}`: {source}", folder.display())]
@@ -65,6 +67,8 @@ pub(crate) enum ProgramFailure {
     Raised { type_name: String, message: String, at: Option<(String, u32)>, output: String },
     #[error("left no snapshot of its memory in the run folder")]
     NoSnapshot { output: String },
+    #[error("used the phantom GPU, but oomph's agent was not started in it")]
+    NoAgent { output: String },
     #[error("never imported PyTorch")]
     NoTorch { output: String },
     #[error("never used CUDA: there is no GPU memory to check")]
@@ -88,6 +92,7 @@ impl ProgramFailure {
             ProgramFailure::MissingEntryPoint { output, .. }
             | ProgramFailure::Raised { output, .. }
             | ProgramFailure::NoSnapshot { output }
+            | ProgramFailure::NoAgent { output }
             | ProgramFailure::NoTorch { output }
             | ProgramFailure::NoCuda { output }
             | ProgramFailure::Exited { output, .. }
@@ -101,8 +106,14 @@ impl ProgramFailure {
             ProgramFailure::MissingEntryPoint { .. } => {
                 "a program that works on a GPU and fails here is a bug of oomph; please report it with these names"
             }
+            ProgramFailure::Raised { message, .. } if is_about_devices(message) => {
+                "does the script name a GPU, perhaps in CUDA_VISIBLE_DEVICES? --gpus N shows it N of them"
+            }
             ProgramFailure::Raised { type_name, .. } => raised_hint(type_name),
             ProgramFailure::NoSnapshot { .. } => "is the disk full? TMPDIR, or --save DIR, chooses another place",
+            ProgramFailure::NoAgent { .. } => {
+                "the agent is found through PYTHONPATH and `sitecustomize`: `python -I`, `-E` and `-S` leave them out"
+            }
             ProgramFailure::NoTorch { .. } => "give the script that trains, with the arguments that it needs",
             ProgramFailure::NoCuda { .. } => {
                 "does it need an argument such as `--device cuda`? On the phantom, torch.cuda.is_available() is True"
@@ -116,6 +127,13 @@ impl ProgramFailure {
         };
         vec![hint.to_owned()]
     }
+}
+
+/// CUDA's and PyTorch's words for a device that is not there.
+fn is_about_devices(message: &str) -> bool {
+    ["No CUDA GPUs are available", "invalid device ordinal", "Invalid device id"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 fn raised_hint(type_name: &str) -> &'static str {
@@ -146,7 +164,7 @@ impl Error {
                 "install the CUDA build (`pip install torch` on Linux, without the CPU index); no GPU is needed for it"
             }
             Error::UnsupportedTorch { .. } => "choose a Python with a supported version with --python",
-            Error::Cache { .. } | Error::CacheNoExec(_) | Error::NoCache => {
+            Error::Cache { .. } | Error::CacheNoExec(_) | Error::CacheSplits(_) | Error::NoCache => {
                 "name a folder that can be written and run from: OOMPH_CACHE_DIR=/path/to/folder"
             }
             Error::RunFolder { .. } => "is the disk full? --save DIR chooses another place",

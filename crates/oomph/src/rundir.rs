@@ -130,11 +130,20 @@ pub(crate) fn records_so_far(folder: &Path) -> (Vec<Record>, Vec<run::Problem>) 
     run::read_records(&fs::read(folder.join(format!("rank0{MARKS}"))).unwrap_or_default())
 }
 
+/// Whether a process touched a phantom GPU, recorded by an agent or not.
+pub(crate) fn phantom_was_used(folder: &Path) -> Result<bool, Error> {
+    Ok(files(folder)?.iter().any(|path| is_phantoms(path)))
+}
+
+fn is_phantoms(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("phantom-"))
+}
+
 /// Symbols that the program's processes called and the phantom lacks.
 pub(crate) fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
     let mut symbols = Vec::new();
     for path in files(folder)? {
-        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("phantom-")) {
+        if is_phantoms(&path) {
             symbols.extend(read_phantom(&path)?.into_iter().filter_map(|record| match record {
                 PhantomRecord::Missing { symbol } => Some(symbol),
                 _ => None,

@@ -114,12 +114,12 @@ fn above_standard_streams(file: File) -> std::io::Result<File> {
 
 fn append(line: &str) {
     with(|journal| {
-        if let Some(file) = &mut journal.file {
-            if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
-                complain(&format!("cannot write the run directory, nothing more is recorded: {error}"));
-                // What was written so far stays a valid prefix; more lines after a torn one would not be.
-                journal.file = None;
-            }
+        if let Some(file) = &mut journal.file
+            && let Err(error) = file.write_all(format!("{line}\n").as_bytes())
+        {
+            complain(&format!("cannot write the run directory, nothing more is recorded: {error}"));
+            // What was written so far stays a valid prefix; more lines after a torn one would not be.
+            journal.file = None;
         }
     });
 }

@@ -1,14 +1,15 @@
 //! What PyTorch needs is exported, and what each entry point is worth is written down.
 //!
 //! `symbols/torch-2.11.0.txt` lists the CUDA entry points that torch 2.11.0's and torchvision 0.26.0's libraries need;
-//! `symbols/coverage.txt` says of each whether it is modelled, inert or absent (Note [Out-parameters] in `boundary.rs`).
-//! Both are made here: `OOMPH_BLESS=1 cargo test -p phantom --test coverage` writes them anew; run it twice, because the
-//! second is made from the first.
+//! `symbols/coverage.txt` says of each whether it is modelled, inert or absent (Note [Out-parameters] in
+//! `boundary.rs`). Both are made here: `OOMPH_BLESS=1 cargo test -p phantom --test coverage` writes them anew; run it
+//! twice, because the second is made from the first.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use object::read::elf::{ElfFile64, SectionHeader as _};
@@ -42,7 +43,8 @@ fn every_entry_point_that_pytorch_needs_is_exported() {
 #[test]
 fn the_list_is_what_the_wheels_need() {
     let Some(packages) = site_packages() else {
-        eprintln!("skipped: no .venv with torch 2.11.0 and torchvision 0.26.0 in the repository");
+        // Unlike `eprintln`, this is seen although the test passes.
+        writeln!(std::io::stderr(), "skipped: no .venv with torch 2.11.0 and torchvision 0.26.0 here").unwrap();
         return;
     };
     check_file(LIST, &format!("{LIST_HEADER}{}", listing(&packages)));
@@ -52,14 +54,14 @@ fn the_list_is_what_the_wheels_need() {
 fn the_coverage_is_what_the_sources_say() {
     let kinds = kinds_in(&crate_path("src"));
     let exports = exported(&library());
-    let mut text = COVERAGE_HEADER.to_owned();
-    for name in needed(&read(LIST)) {
+    let line = |name: String| {
         // A plain name that is looked up gets the version that `resolve` would give it.
         let found = versions(&name).find(|name| exports.contains(name) && kinds.get(name) != Some(&"absent"));
-        let kind = kinds.get(&found.unwrap_or_else(|| name.clone())).copied().unwrap_or("modelled");
-        text += &format!("{name} {kind}\n");
-    }
-    check_file(COVERAGE, &text);
+        let kind = kinds.get(found.as_ref().unwrap_or(&name)).unwrap_or(&"modelled");
+        format!("{name} {kind}\n")
+    };
+    let lines: String = needed(&read(LIST)).map(line).collect();
+    check_file(COVERAGE, &format!("{COVERAGE_HEADER}{lines}"));
 }
 
 /// Compares a committed file with what it should hold, or writes it when asked to.

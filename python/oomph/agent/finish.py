@@ -1,6 +1,7 @@
 """How the program ends: by itself, by an exception, by a signal, or because it has stepped enough."""
 
 import atexit
+import functools
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ class Finish:
     def install(self) -> None:
         """Waits for the end: at exit, and at SIGTERM where the program leaves that to the system."""
         atexit.register(self._at_exit)
+        self._wrap_immediate_exit()
         in_main = threading.current_thread() is threading.main_thread()
         if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._at_signal)
@@ -32,6 +34,19 @@ class Finish:
         from multiprocessing import util
 
         util.Finalize(None, self._at_exit, exitpriority=-100)
+
+    def _wrap_immediate_exit(self) -> None:
+        """`os._exit` runs no exit handlers; programs end with it to get past threads that would not end."""
+        leave = os._exit
+
+        @functools.wraps(leave)
+        def wrapper(status):
+            try:
+                self.now("exit")
+            finally:
+                leave(status)
+
+        os._exit = wrapper
 
     def reset(self) -> None:
         """Starts afresh, in a forked child."""

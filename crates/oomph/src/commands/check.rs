@@ -170,6 +170,7 @@ fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<
         None if ended.timed_out => ProgramFailure::TimedOut { seconds: ended.seconds, output },
         None if let Some(signal) = ended.signal => ProgramFailure::Killed { signal, output },
         None if let Some(code) = ended.exit_code.filter(|code| *code != 0) => ProgramFailure::Exited { code, output },
+        None if run.processes.is_empty() && rundir::phantom_was_used(folder)? => ProgramFailure::NoAgent { output },
         None if run.processes.is_empty() => ProgramFailure::NoTorch { output },
         None => ProgramFailure::NoCuda { output },
     };

@@ -71,17 +71,17 @@ impl Block {
     }
 }
 
-/// A stream-ordered pool: whole pages, kept up to a threshold.
+/// A stream-ordered pool: whole pages, kept up to a threshold. All in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pool {
-    used_bytes: u64,
-    reserved_bytes: u64,
-    pub threshold_bytes: u64,
+    used: u64,
+    reserved: u64,
+    pub threshold: u64,
 }
 
 impl Pool {
     pub fn shrink(&mut self, keep_bytes: u64) {
-        self.reserved_bytes = self.reserved_bytes.min(pages(self.used_bytes.max(keep_bytes)));
+        self.reserved = self.reserved.min(pages(self.used.max(keep_bytes)));
     }
 }
 
@@ -114,7 +114,7 @@ impl Model {
         let large: u64 = plain().filter(|bytes| *bytes >= PAGE_BYTES).map(pages).sum();
         let small: u64 = plain().filter(|bytes| *bytes < PAGE_BYTES).map(|bytes| bytes.next_multiple_of(512)).sum();
         let physical: u64 = self.physical.iter().map(|physical| physical.bytes as u64).sum();
-        large + pages(small) + physical + self.pool.reserved_bytes
+        large + pages(small) + physical + self.pool.reserved
     }
 
     /// Whether a request is granted. What it takes from a pool is noted here, what from the device by its block.
@@ -126,8 +126,8 @@ impl Model {
         match place {
             Place::Device => after.blocks.push(Block::new(0, bytes, place)),
             Place::Pool => {
-                after.pool.used_bytes += bytes.next_multiple_of(512) as u64;
-                after.pool.reserved_bytes = after.pool.reserved_bytes.max(pages(after.pool.used_bytes));
+                after.pool.used += bytes.next_multiple_of(512) as u64;
+                after.pool.reserved = after.pool.reserved.max(pages(after.pool.used));
             }
         }
         let fits = after.used_bytes() <= self.total_bytes;
@@ -140,8 +140,8 @@ impl Model {
     pub fn give_back(&mut self, block: &Block) {
         self.freed.push(block.address);
         if block.place == Place::Pool {
-            self.pool.used_bytes -= block.bytes.next_multiple_of(512) as u64;
-            self.pool.shrink(self.pool.threshold_bytes);
+            self.pool.used -= block.bytes.next_multiple_of(512) as u64;
+            self.pool.shrink(self.pool.threshold);
         }
     }
 
