@@ -51,10 +51,10 @@ system: setup build
 	$(PY) tests/system/run.py --oomph $(OOMPH) --python $(PY)
 
 zoo: setup build
-	$(PY) tests/zoo/check.py --oomph $(OOMPH) --python $(PY)
+	$(PY) tests/zoo/check.py --oomph $(OOMPH)
 
 crosscheck: setup build
-	$(PY) tests/crosscheck/run.py --oomph $(OOMPH) --python $(PY)
+	$(OOMPH) phantom --gpu rtx-4090 -- $(PY) tests/crosscheck/crosscheck.py
 
 bench: setup build
 	$(PY) benches/run.py --oomph $(OOMPH) --python $(PY)

@@ -4,6 +4,9 @@ import stat
 
 from harness import PROGRAMS, Box, Case, Result, contains, expect
 
+# Of ddp.py, in bytes. There are as many gradients, copies of them in DDP's buckets, and two states of AdamW.
+PARAMETERS = (1024 * 4096 + 4096 + 4096 * 10 + 10) * 4
+
 
 def fits(box: Box, *words, steps: int = 3, **options) -> Result:
     """A check that comes to its end."""
@@ -33,9 +36,7 @@ def two_ranks(box: Box) -> None:
     ranks = result.report["ranks"]
     expect(result, [(rank["rank"], rank["device"], rank["oom"]) for rank in ranks], [(0, 0, False), (1, 1, False)], "ranks")
     assert ranks[0]["peak"] == ranks[1]["peak"], result
-    # Parameters, gradients, their buckets' copies and AdamW's two states: five times 4.24 million floats at the least.
-    parameters = (1024 * 4096 + 4096 + 4096 * 10 + 10) * 4
-    assert ranks[0]["peak"]["allocated_bytes"] > 5 * parameters, result
+    assert ranks[0]["peak"]["allocated_bytes"] > 5 * PARAMETERS, result
 
 
 def too_few_gpus(box: Box) -> None:
@@ -43,6 +44,14 @@ def too_few_gpus(box: Box) -> None:
     result = box.check("--gpus", "1", "--", *torchrun(box))
     expect(result, (result.status, result.stdout), (2, ""), "status and output")
     contains(result, result.stderr, "ddp.py:", "invalid device ordinal", "--gpus N")
+
+
+def one_rank_runs_out(box: Box) -> None:
+    """Ranks that run out of memory are the answer, whatever the launcher then raises about them."""
+    result = box.check("--json", "--gpus", "2", "--vram", "500MiB", "--", *torchrun(box))
+    expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")
+    contains(result, result.report["oom"]["message"], "CUDA out of memory")
+    assert result.report["need"]["allocated_bytes"] > 5 * PARAMETERS, result
 
 
 def console_script(box: Box) -> None:
@@ -70,6 +79,7 @@ CASES = [
     Case("python -m package", package),
     Case("torchrun with two ranks", two_ranks),
     Case("torchrun on too few GPUs", too_few_gpus),
+    Case("torchrun with ranks that run out", one_rank_runs_out),
     Case("DataLoader workers", lambda box: fits(box, PROGRAMS / "dataloader.py")),
     Case("a program that forks", lambda box: fits(box, PROGRAMS / "forks.py")),
     Case("a console script", console_script),

@@ -53,8 +53,10 @@ enum Happening {
 
 /// How often progress is looked at.
 const TICK: Duration = Duration::from_millis(200);
-/// How long a program may take to write down what it knows before it is killed.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long a program may take to write down what it knows before it is killed, where somebody waits at the keyboard.
+const GRACE_AT_INTERRUPT: Duration = Duration::from_secs(10);
+/// The same where its time was up: a loop of millions of allocations makes a large snapshot.
+const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs the program to its end, to the time-out, or to Ctrl-C.
 pub(crate) fn run(launch: &Launch, what: &str) -> Result<Ended, Error> {
@@ -181,11 +183,11 @@ fn wait(
         match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
             Ok(Happening::Exited(status)) => return Ok((status?, false)),
             Ok(Happening::Interrupted) | Err(RecvTimeoutError::Disconnected) => {
-                stop(happenings, pid, Signal::SIGINT)?;
+                stop(happenings, pid, Signal::SIGINT, GRACE_AT_INTERRUPT)?;
                 return Err(Error::Interrupted);
             }
             Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                return Ok((stop(happenings, pid, Signal::SIGTERM)?, true));
+                return Ok((stop(happenings, pid, Signal::SIGTERM, GRACE_AT_TIMEOUT)?, true));
             }
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(progress) = progress {
@@ -196,10 +198,10 @@ fn wait(
     }
 }
 
-/// Asks the program to end; a second Ctrl-C, or no answer in [`GRACE`], kills it.
-fn stop(happenings: &Receiver<Happening>, pid: Pid, request: Signal) -> Result<ExitStatus, Error> {
+/// Asks the program to end; a second Ctrl-C, or no answer in `grace`, kills it.
+fn stop(happenings: &Receiver<Happening>, pid: Pid, request: Signal, grace: Duration) -> Result<ExitStatus, Error> {
     reap::signal_tree(pid, request);
-    match happenings.recv_timeout(GRACE) {
+    match happenings.recv_timeout(grace) {
         Ok(Happening::Exited(status)) => return Ok(status?),
         Ok(Happening::Interrupted) | Err(_) => reap::signal_tree(pid, Signal::SIGKILL),
     }

@@ -155,11 +155,54 @@ pub(crate) fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(symbols)
 }
 
+/// The lines of a text, less the frames of the agent's wrappers in tracebacks: they explain nothing to the reader.
+fn without_agent(text: &str) -> Vec<&str> {
+    let mut in_agent = false;
+    let is_others = |line: &&str| {
+        // A frame is a line with its file, and what is indented below it.
+        in_agent = if line.starts_with("  File \"") {
+            line.contains("/oomph/agent/")
+        } else {
+            in_agent && line.starts_with("    ")
+        };
+        !in_agent
+    };
+    text.lines().filter(is_others).collect()
+}
+
+/// Removes what a process that was killed had written half: such files bear this ending until they are whole.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
+    for path in files(folder)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "tmp")) {
+        fs::remove_file(&path).map_err(|source| Error::RunFolder { folder: folder.to_owned(), source })?;
+    }
+    Ok(())
+}
+
 /// The last lines of what the program printed.
 pub(crate) fn output_tail(folder: &Path) -> String {
     const LINES: usize = 25;
     let text = fs::read(folder.join(OUTPUT)).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
+    let lines = without_agent(&text);
     lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_the_agent_are_left_out() {
+        let text = "Traceback (most recent call last):\n  File \"train.py\", line 4, in <module>\n    model.cuda()\n  \
+                    File \"/cache/0f/python/oomph/agent/modules.py\", line 179, in wrapper\n    return move(self)\n           \
+                    ^^^^\nRuntimeError: no\n    and more\n";
+        let expected = [
+            "Traceback (most recent call last):",
+            "  File \"train.py\", line 4, in <module>",
+            "    model.cuda()",
+            "RuntimeError: no",
+            "    and more",
+        ];
+        assert_eq!(without_agent(text), expected);
+    }
 }

@@ -57,7 +57,7 @@ class Session:
         found = phantom.find()
         if found is not None:
             self.initializers.install(self.overrides)
-            self.values = Values(found, self.env.fraction)
+            self.values = Values(found, self.env.fraction, step=lambda: self.marks.step)
             self.values.install(self.overrides)
 
     @guarded
@@ -133,7 +133,8 @@ class Session:
     def _finish(self, reason: str, error: BaseException | None) -> None:
         """The last records. Each stands alone: one that fails takes no other with it."""
         uses_cuda = torch.cuda.is_initialized()
-        if not uses_cuda and not self.is_first:
+        # A helper process that never touched CUDA is none of ours; a rank that failed before it did is.
+        if not uses_cuda and not self.is_first and (error is None or self.env.world_size == 1):
             return
         if not self.records.is_open:
             self._write_process()

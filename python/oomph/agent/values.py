@@ -13,21 +13,32 @@ told what that read must give:
 - Samplers that first read back whether their arguments are valid are told "yes".
 - `all` over a whole tensor gives "yes": programs ask it to check their input (`assert (labels >= 0).all()`), or to skip
   work that is rarely needed (transformers: is this batch packed?), and zeros would be the answer of the rare case.
+- An optimizer that reads its step counter off the device (a program under `set_default_device("cuda")`) gets the number of
+  the step under way: it divides by what the counter gives, and the addition to it was not computed.
 - A plain read (`.item()`, `bool(tensor)`): noted, and answered with what the device memory holds, zeros where computed.
 """
 
 import functools
+import os
+import struct
 import sys
 from collections import Counter
+from collections.abc import Callable
+from types import FrameType
 
 import torch
 import torch.distributions
+from torch.optim import optimizer as optim
 
 from . import frames
 from .overrides import Original, Overrides
 from .phantom import Phantom
 from .records import Records
 
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_MODES = os.path.join(os.path.dirname(torch.__file__), "utils", "")
+_GET_VALUE = getattr(getattr(optim, "_get_value", None), "__code__", None)
+_FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _FRACTION_OF_ELEMENTS = ("aten::nonzero", "aten::_unique2", "aten::_unique", "aten::unique_dim", "aten::unique_consecutive")
 _ASK_WHETHER_VALID = ("aten::normal.Tensor_Tensor", "aten::normal.float_Tensor", "aten::multinomial")
 
@@ -35,9 +46,11 @@ _ASK_WHETHER_VALID = ("aten::normal.Tensor_Tensor", "aten::normal.float_Tensor",
 class Values:
     """Notes where values decided, and lets the assumed answer be given."""
 
-    def __init__(self, phantom: Phantom, fraction: float) -> None:
+    def __init__(self, phantom: Phantom, fraction: float, step: Callable[[], int]) -> None:
         self.phantom = phantom
         self.fraction = fraction
+        # The optimizer step under way.
+        self.step = step
         # By operator, file and line; by file and line.
         self.shapes: Counter[tuple[str, str, int]] = Counter()
         self.reads: Counter[tuple[str, int]] = Counter()
@@ -96,6 +109,9 @@ class Values:
         return result
 
     def _read(self, original: Original, tensor):
+        if _is_optimizers(sys._getframe(1)) and tensor.dtype in _FLOATS:
+            with self.phantom.answering(_bits(float(self.step()), tensor.dtype)):
+                return original(tensor)
         if not self._inside:
             self.reads[frames.users_line(sys._getframe(1))] += 1
         return original(tensor)
@@ -111,6 +127,19 @@ class Values:
             return original(*args, **kwargs)
         finally:
             self._inside = outer
+
+
+def _is_optimizers(frame: FrameType | None) -> bool:
+    """Whether torch's optimizers ask: `_get_value` of `torch/optim/optimizer.py` reads nothing but step counters."""
+    # A function mode, such as the one behind `set_default_device`, stands between.
+    while frame is not None and frame.f_code.co_filename.startswith((_HERE, _MODES)):
+        frame = frame.f_back
+    return frame is not None and frame.f_code is _GET_VALUE
+
+
+def _bits(value: float, dtype: torch.dtype) -> int:
+    """The bytes of a number on the device, as an integer."""
+    return int.from_bytes(struct.pack(_FLOATS[dtype], value), "little")
 
 
 def _selectable(operator: str, tensor, args: tuple) -> int:

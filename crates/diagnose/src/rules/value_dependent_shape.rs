@@ -14,7 +14,8 @@ fn finding(shape: &ValueShape) -> Finding {
         rule: RuleId("value-dependent-shape"),
         severity: Severity::Info,
         message: format!("the result of {} depends on values: {percent} were assumed to be selected", shape.op),
-        location: Some(shape.location.clone()),
+        // Autograd's own threads have no Python line.
+        location: Some(shape.location.clone()).filter(|location| !location.file.is_empty()),
         evidence: vec![
             count("calls", shape.count, "the agent"),
             Evidence { what: "assumed".to_owned(), value: Value::Text(percent), source: "OOMPH_FRACTION" },

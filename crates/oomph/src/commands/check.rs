@@ -114,7 +114,9 @@ fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, R
         verbose: plan.arguments.verbose && !unlimited,
     };
     let what = if unlimited { "it ran out; running without a limit" } else { "running on the phantom GPU" };
-    facts.ended = Some(launch::run(&launch, what)?);
+    let ended = launch::run(&launch, what);
+    rundir::remove_unfinished(folder)?;
+    facts.ended = Some(ended?);
     rundir::write_launch(folder, &facts)?;
     Ok((facts, rundir::read(folder)?))
 }
@@ -153,12 +155,7 @@ fn ran_out(run: &Run) -> bool {
 /// Where the program did something that leaves nothing to check, that is the answer.
 fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<(), Error> {
     let output = rundir::output_tail(folder);
-    let error = run.processes.iter().flat_map(|process| &process.records).find_map(|record| match record {
-        Record::Error { oom: false, type_name, message, file, line, .. } => {
-            Some((type_name.clone(), message.clone(), file.clone().zip(*line)))
-        }
-        _ => None,
-    });
+    let error = if ended_by_oom(run) { None } else { first_cause(run) };
     let symbols = rundir::missing_symbols(folder)?;
     let used_cuda = run.processes.iter().any(|process| process.snapshot.is_some() || !process.phantom.is_empty());
     let ended = launch.ended.clone().unwrap_or_default();
@@ -175,6 +172,26 @@ fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<
         None => ProgramFailure::NoCuda { output },
     };
     Err(Error::Program(failure))
+}
+
+/// Whether an out-of-memory error ended a process; the errors of others, such as a launcher's, then follow from it.
+fn ended_by_oom(run: &Run) -> bool {
+    run.processes
+        .iter()
+        .flat_map(|process| &process.records)
+        .any(|record| matches!(record, Record::Error { oom: true, .. }))
+}
+
+/// The error that ended the program: its type, its text, the line. One in the user's own code is the cause of one that
+/// a launcher raised about it.
+fn first_cause(run: &Run) -> Option<(String, String, Option<(String, u32)>)> {
+    let errors = run.processes.iter().flat_map(|process| &process.records).filter_map(|record| match record {
+        Record::Error { oom: false, type_name, message, file, line, .. } => {
+            Some((type_name.clone(), message.clone(), file.clone().zip(*line)))
+        }
+        _ => None,
+    });
+    errors.min_by_key(|(_, _, at)| at.is_none())
 }
 
 /// Whether the process came to its end after using a GPU, and could not write its snapshot.
