@@ -72,7 +72,8 @@ class RecordsTest(unittest.TestCase):
         Records(self.folder, 0).write("error", message="a\nb\udcff")
         line = Path(self.folder, "rank0.marks.jsonl").read_text()
         self.assertEqual(line.count("\n"), 1)
-        self.assertEqual(json.loads(line)["message"], "a\nb\udcff")
+        # JSON has no escape for half a character, and readers refuse one.
+        self.assertEqual(json.loads(line)["message"], "a\nb?")
 
     def test_a_missing_folder_is_said_once_and_breaks_nothing(self):
         records = Records(os.path.join(self.folder, "absent"), 0)

@@ -75,6 +75,7 @@ SCRIPTS = (
     ("an exception of many lines", MODEL + "raise ValueError('one\\ntwo')\n", ("one\ntwo", "script.py:4")),
     ("an exception that cannot be shown", MODEL + "class E(Exception):\n    def __str__(self): raise TypeError('no')\nraise E\n", ("E", "script.py:6")),
     ("an assertion on the device's number", MODEL + "torch.zeros(1, device='cuda:7')\n", ("invalid device ordinal", "script.py:4")),
+    ("a check of a computed value", MODEL + "if torch.ones(4, device='cuda').sum().item() != 4:\n    raise RuntimeError('wrong sum')\n", ("RuntimeError: wrong sum", "script.py:5", "script.py:4 read a value", "zeros")),
     ("a module that is not installed", "import torch\nimport nosuchmodule\n", ("ModuleNotFoundError", "nosuchmodule", "install")),
     ("exit status 3", "import sys, torch\nsys.exit(3)\n", ("exit status 3 before it used CUDA",)),
     ("exit status 0 before CUDA", "import sys, torch\nsys.exit(0)\n", ("never used CUDA",)),

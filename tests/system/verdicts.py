@@ -109,6 +109,14 @@ def both_devices_count(box: Box) -> None:
     contains(lacking, lacking.stderr, "multi_gpu.py:", "invalid device ordinal", "--gpus N")
 
 
+def request_beyond_all_devices(box: Box) -> None:
+    """What no run can have is still needed."""
+    script = box.write("huge.py", "import torch\nx = torch.empty(2**50, device='cuda')\n")
+    result = answer(box, "oom", script)
+    assert result.report["need"]["device_bytes"] > 4 * 2**50, result
+    expect(result, result.report["oom"]["location"]["line"], 2, "oom.location.line")
+
+
 def spinning_is_stopped(box: Box) -> None:
     """A loop that waits for a computed value never ends here; the time-out says where it was."""
     saved = box.work / "run"
@@ -147,6 +155,7 @@ CASES = [
     Case("the JSON is complete", json_is_complete),
     Case("a saved run opens in memory_viz", saved_run_opens_in_memory_viz),
     Case("--gpus 2", both_devices_count),
+    Case("a request beyond all devices", request_beyond_all_devices),
     Case("a spinning program is stopped", spinning_is_stopped),
     Case("a swallowed OOM is told", swallowed_oom_is_told),
     *(

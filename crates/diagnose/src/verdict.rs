@@ -47,18 +47,24 @@ fn at(case: &Case, file: Option<&str>, line: Option<u32>) -> String {
     }
 }
 
-/// A status other than 0; where none is known, a process that noted no end, and with any status, no process that did:
-/// what came after the last record is unknown then. After the wanted steps the status says
-/// nothing: a program's own clean-up may not expect the way in which the agent ends it.
+/// A status other than 0; where none is known, a process that noted no end; with status 0, a record that breaks off.
+/// After the wanted steps the status says nothing: a program's own clean-up may not expect the way in which the agent
+/// ends it.
 fn failed(case: &Case) -> Option<String> {
     let code = case.launch.ended.as_ref().and_then(|ended| ended.exit_code);
     match code {
-        Some(0) if case.limited.processes.iter().any(|process| end(process).is_some()) => None,
+        Some(0) if !breaks_off(case) => None,
         Some(_) if all_ended(case, &["steps"]) => None,
         None if all_ended(case, &["steps", "exit"]) => None,
         Some(0) | None => Some("the end of the program was not recorded".to_owned()),
         Some(code) => Some(format!("the program ended with exit status {code}")),
     }
+}
+
+/// Whether a GPU was used, and no process noted an end: what came after the last records is unknown.
+fn breaks_off(case: &Case) -> bool {
+    let processes = &case.limited.processes;
+    processes.iter().any(uses_gpu) && processes.iter().all(|process| end(process).is_none())
 }
 
 /// Whether every process, and there are some, ended for one of `reasons`.

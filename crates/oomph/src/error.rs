@@ -51,7 +51,7 @@ pub(crate) enum Error {
     #[error("interrupted")]
     Interrupted,
     #[error("the program {0}")]
-    Program(ProgramFailure),
+    Program(Box<ProgramFailure>),
     #[error("cannot write the report: {0}")]
     Output(#[from] io::Error),
     #[error("cannot write the report as JSON: {0}")]
@@ -64,7 +64,13 @@ pub(crate) enum ProgramFailure {
     #[error("called {}, which the phantom GPU does not have{}", symbols.join(", "), place(at.as_ref()))]
     MissingEntryPoint { symbols: Vec<String>, at: Option<(String, u32)>, output: String },
     #[error("raised {type_name}: {message}{}", place(at.as_ref()))]
-    Raised { type_name: String, message: String, at: Option<(String, u32)>, output: String },
+    Raised {
+        type_name: String,
+        message: String,
+        at: Option<(String, u32)>,
+        read: Option<(String, u32)>,
+        output: String,
+    },
     #[error("left no snapshot of its memory in the run folder")]
     NoSnapshot { output: String },
     #[error("used the phantom GPU, but oomph's agent was not started in it")]
@@ -102,6 +108,13 @@ impl ProgramFailure {
     }
 
     fn hints(&self) -> Vec<String> {
+        if let ProgramFailure::Raised { read: Some((file, line)), .. } = self {
+            let read = format!(
+                "{file}:{line} read a value that a GPU would have computed; the phantom answers with zeros, \
+                 which a check in the script may not accept"
+            );
+            return vec![read];
+        }
         let hint = match self {
             ProgramFailure::MissingEntryPoint { .. } => {
                 "a program that works on a GPU and fails here is a bug of oomph; please report it with these names"

@@ -21,6 +21,10 @@ from .stats import Stats
 from .steps import Steps
 from .values import Values
 
+# When a census is taken though the peak has not risen: at the first steps, and at every so many.
+_EVERY_STEP_UNTIL = 3
+_EVERY = 25
+
 
 class Session:
     """Everything that the agent keeps."""
@@ -41,6 +45,7 @@ class Session:
         self.overrides = Overrides()
         self.initializers = Initializers()
         self.values: Values | None = None
+        self._known_peak = 0
         # The snapshot saved at the first out of memory, while the program has made no step since.
         self._saved_at_oom: str | None = None
 
@@ -101,8 +106,21 @@ class Session:
             tensors = self.census.take()
             self.records.write("census", number=self.marks.next_census(), step=self.marks.step, when=when, tensors=tensors)
 
+    @guarded
     def _before_step(self) -> None:
-        self._take_census("optimizer")
+        if self._is_census_due():
+            self._take_census("optimizer")
+
+    def _is_census_due(self) -> bool:
+        """Whether this step's gradients may matter: the peak has risen since the last step, or it is early, late, or time.
+
+        Walking all parameters and states costs more than many a step does. What a census is for is the peak, and a step
+        that did not raise it has nothing alive at it.
+        """
+        peak = sum(stats["allocated_peak_bytes"] for stats in self.stats.of_all())
+        has_risen, self._known_peak = peak > self._known_peak, peak
+        step = self.marks.step
+        return has_risen or step <= _EVERY_STEP_UNTIL or step % _EVERY == 0 or step == self.env.steps
 
     @guarded
     def _after_step(self) -> None:

@@ -3,14 +3,15 @@
 use report::{Oom, Usage};
 use trace::{Bytes, Record};
 
-use super::records::last_oom;
+use super::records::{ended_by_oom, last_oom};
 use super::usage::fullest;
 use super::view::View;
 use crate::case::Case;
 
 /// The peaks without a limit; those under the limit where it did not matter.
 pub(crate) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Usage {
-    let unlimited = case.unlimited.as_ref();
+    // A request beyond any device fails even there; what that run took is no need then.
+    let unlimited = case.unlimited.as_ref().filter(|run| !run.processes.iter().any(ended_by_oom));
     let need = unlimited.and_then(|run| fullest(run, case.context()));
     let otherwise = || oom.map_or(limited, |oom| at_least(case, view, limited, oom));
     need.map_or_else(otherwise, |(_, _, usage)| usage)

@@ -160,8 +160,10 @@ fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<
     let used_cuda = run.processes.iter().any(|process| process.snapshot.is_some() || !process.phantom.is_empty());
     let ended = launch.ended.clone().unwrap_or_default();
     let failure = match error {
-        Some((_, _, at)) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
-        Some((type_name, message, at)) => ProgramFailure::Raised { type_name, message, at, output },
+        Some(Cause { at, .. }) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
+        Some(Cause { type_name, message, at }) => {
+            ProgramFailure::Raised { type_name, message, at, read: last_read(run), output }
+        }
         None if run.processes.iter().any(lacks_snapshot) => ProgramFailure::NoSnapshot { output },
         None if used_cuda => return Ok(()),
         None if ended.timed_out => ProgramFailure::TimedOut { seconds: ended.seconds, output },
@@ -171,7 +173,7 @@ fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<
         None if run.processes.is_empty() => ProgramFailure::NoTorch { output },
         None => ProgramFailure::NoCuda { output },
     };
-    Err(Error::Program(failure))
+    Err(Error::Program(Box::new(failure)))
 }
 
 /// Whether an out-of-memory error ended a process; the errors of others, such as a launcher's, then follow from it.
@@ -182,16 +184,32 @@ fn ended_by_oom(run: &Run) -> bool {
         .any(|record| matches!(record, Record::Error { oom: true, .. }))
 }
 
-/// The error that ended the program: its type, its text, the line. One in the user's own code is the cause of one that
-/// a launcher raised about it.
-fn first_cause(run: &Run) -> Option<(String, String, Option<(String, u32)>)> {
+/// An error that ended the program.
+struct Cause {
+    type_name: String,
+    message: String,
+    at: Option<(String, u32)>,
+}
+
+/// One in the user's own code is the cause of one that a launcher raised about it.
+fn first_cause(run: &Run) -> Option<Cause> {
     let errors = run.processes.iter().flat_map(|process| &process.records).filter_map(|record| match record {
         Record::Error { oom: false, type_name, message, file, line, .. } => {
-            Some((type_name.clone(), message.clone(), file.clone().zip(*line)))
+            Some(Cause { type_name: type_name.clone(), message: message.clone(), at: file.clone().zip(*line) })
         }
         _ => None,
     });
-    errors.min_by_key(|(_, _, at)| at.is_none())
+    errors.min_by_key(|cause| cause.at.is_none())
+}
+
+/// The line that was the last to start reading values that nothing computed.
+fn last_read(run: &Run) -> Option<(String, u32)> {
+    let records = run.processes.iter().flat_map(|process| &process.records);
+    let mut reads = records.filter_map(|record| match record {
+        Record::ValueRead { file, line, .. } => Some((file.clone(), *line)),
+        _ => None,
+    });
+    reads.next_back()
 }
 
 /// Whether the process came to its end after using a GPU, and could not write its snapshot.
