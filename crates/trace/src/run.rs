@@ -285,6 +285,21 @@ impl Process {
     }
 }
 
+impl Process {
+    /// The largest share of `device` that `owner` held at once, by the phantom's ledger; `None` without one.
+    pub fn share_peak(&self, device: DeviceIndex, owner: &str) -> Option<Bytes> {
+        let deltas = self.phantom.iter().filter_map(|record| match record {
+            PhantomRecord::Memory { device: d, owner: o, delta, .. } if *d == device.0 && o == owner => Some(*delta),
+            _ => None,
+        });
+        let held = deltas.scan(0_i64, |held, delta| {
+            *held = held.saturating_add(delta);
+            Some(*held)
+        });
+        held.max().map(|most| Bytes(u64::try_from(most).unwrap_or(0)))
+    }
+}
+
 /// The storage addresses of a census that lie on `device`, with what they hold.
 pub fn census_of_device(
     tensors: &[(Category, u32, u64, u64)],

@@ -21,7 +21,8 @@ pub(crate) fn usage(process: &Process, device: DeviceIndex, context: Bytes) -> U
 
 fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
     let Some(snapshot) = &process.snapshot else {
-        return (Bytes::ZERO, Bytes::ZERO);
+        // It was killed before it could write anything: what PyTorch had taken of the device is all that is known.
+        return (Bytes::ZERO, process.share_peak(device, "pytorch").unwrap_or_default());
     };
     let trace = snapshot.traces.get(device.0 as usize);
     let found = allocations(trace.map_or(&[], Vec::as_slice), &snapshot.settings);
