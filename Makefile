@@ -34,6 +34,7 @@ build:
 	cargo build --release --locked --package oomph
 
 lint:
+	$(PYTHON) tests/tidy.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet

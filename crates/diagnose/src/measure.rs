@@ -10,6 +10,7 @@ pub(crate) mod oom;
 mod own;
 pub(crate) mod ranks;
 pub(crate) mod records;
+pub(crate) mod sharing;
 pub(crate) mod sites;
 pub(crate) mod sweep;
 pub(crate) mod usage;

@@ -8,6 +8,7 @@ mod growing_memory;
 mod need_exceeds_device;
 mod one_huge_request;
 mod optimizer_state;
+mod shared_device;
 mod value_dependent_shape;
 
 use report::{CheckReport, Evidence, Finding, Value};
@@ -30,11 +31,12 @@ pub(crate) struct Facts<'a> {
 type Rule = fn(&Facts) -> Option<Finding>;
 
 /// Every rule that finds one thing, the most telling first.
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 9] = [
     one_huge_request::find,
     fragmentation::find,
     growing_memory::find,
     need_exceeds_device::find,
+    shared_device::find,
     gradients_alive_in_forward::find,
     optimizer_state::find,
     cache_flushed::find,

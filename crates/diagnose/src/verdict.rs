@@ -5,15 +5,23 @@ use trace::{PhantomRecord, Process, Record};
 
 use crate::case::Case;
 use crate::measure::records::{devices, end, ended_by_oom, phantom_records, records};
+use crate::measure::sharing::shared;
 
 /// The verdict on the run under the device's limit.
 pub(crate) fn verdict(case: &Case) -> Verdict {
     if case.limited.processes.iter().any(ended_by_oom) {
         return Verdict::Oom;
     }
-    let reasons = [stopped, raised, failed, unused];
+    let reasons = [stopped, raised, failed, unused, crowded];
     let reason = reasons.iter().find_map(|reason| reason(case));
     reason.map_or(Verdict::Fits, |reason| Verdict::Incomplete { reason })
+}
+
+/// Several processes on one device that may need more than it has: each fits, and together nobody knows.
+fn crowded(case: &Case) -> Option<String> {
+    let found = shared(case).filter(|found| found.together > case.total())?;
+    let (processes, device, together) = (found.processes, found.device, found.together);
+    Some(format!("{processes} processes share device {device}; each fits alone, and together they may take {together}"))
 }
 
 fn stopped(case: &Case) -> Option<String> {

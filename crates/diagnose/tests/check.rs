@@ -6,7 +6,7 @@ mod program;
 use diagnose::check;
 use program::{Program, SCRIPT, Tensor, block, case};
 use proptest::prelude::*;
-use report::{CheckReport, Contents, Finding, Location, Verdict};
+use report::{CheckReport, Contents, Finding, Location, Severity, Verdict};
 use trace::{Bytes, Category, PhantomRecord, Phase, Process, Record, Run};
 
 const MIB: u64 = 1 << 20;
@@ -389,6 +389,28 @@ fn of_several_ranks_the_fullest_is_reported_and_all_are_listed() {
     assert_eq!(report.peak.usage.allocated_bytes, Bytes::from_mib(30));
     let ranks: Vec<_> = report.ranks.iter().map(|rank| (rank.rank, rank.peak.allocated_bytes.0 / MIB)).collect();
     assert_eq!(ranks, [(0, 20), (1, 30)]);
+}
+
+#[test]
+fn processes_that_share_a_device_are_added_up() {
+    let process = |rank: u32, mib: u64| {
+        let mut program = Program::of_rank(rank);
+        program.alloc(1, mib * MIB);
+        program.end("steps").processes.remove(0)
+    };
+    // MiB of each process on device 0, whether that is said, and whether it still fits.
+    let total_mib = case(Run::default()).launch.device_total_bytes / MIB;
+    let cases: [(&[u64], Option<Severity>, bool); 3] = [
+        (&[30], None, true),
+        (&[20, 30], Some(Severity::Warning), true),
+        (&[total_mib / 3 * 2, total_mib / 3 * 2], Some(Severity::Error), false),
+    ];
+    for (sizes, severity, fits) in cases {
+        let processes = (0..).zip(sizes).map(|(rank, mib)| process(rank, *mib)).collect();
+        let report = check(&case(Run { processes }));
+        assert_eq!(finding(&report, "shared-device").map(|finding| finding.severity), severity, "{sizes:?}");
+        assert_eq!(report.verdict == Verdict::Fits, fits, "{sizes:?}: {:?}", report.verdict);
+    }
 }
 
 /// What a random program does next.
