@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -56,8 +57,15 @@ def run_program(source: str, *, phantom: bool = False, recorded: bool = True, **
         script.write_text(textwrap.dedent(source))
         env = {**_environment(run_dir, phantom, recorded), **variables}
         command = [sys.executable, "-B", str(script)]
-        done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            command, env=env, cwd=folder, capture_output=True, text=True, timeout=120, preexec_fn=_heed_interrupts
+        )
         return _collect(Ran(done.returncode, done.stdout, done.stderr), run_dir)
+
+
+def _heed_interrupts() -> None:
+    """A shell makes what it starts in the background ignore Ctrl-C, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _environment(run_dir: Path, phantom: bool, recorded: bool) -> dict[str, str]:
