@@ -116,13 +116,20 @@ fn names_slice(words: &BTreeSet<&str>) -> bool {
 /// The names most like what was asked for, at most three.
 fn nearest(asked: &Words) -> Vec<&'static str> {
     let key = asked.key();
-    let likeness = |profile: &'static Profile| {
-        let best = labels(profile).map(|label| strsim::normalized_damerau_levenshtein(&label.key(), &key));
+    let score = |profile: &'static Profile| {
+        let best = labels(profile).map(|label| likeness(&label, &key));
         (best.fold(0.0, f64::max), profile.name.as_str())
     };
-    let mut scored: Vec<(f64, &str)> = all().iter().map(likeness).filter(|&(score, _)| score >= LIKE).collect();
+    let mut scored: Vec<(f64, &str)> = all().iter().map(score).filter(|&(score, _)| score >= LIKE).collect();
     scored.sort_by(|(left, _), (right, _)| right.total_cmp(left));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// How alike a label is to what was asked for: as a whole, or where one word of it is all but the same (`h10`).
+fn likeness(label: &Words, key: &str) -> f64 {
+    const ALMOST: f64 = 0.92;
+    let words = label.0.iter().map(|word| strsim::jaro_winkler(word, key)).filter(|score| *score >= ALMOST);
+    words.fold(strsim::normalized_damerau_levenshtein(&label.key(), key), f64::max)
 }
 
 #[cfg(test)]
@@ -224,8 +231,12 @@ mod tests {
 
     #[test]
     fn an_unknown_name_offers_the_nearest() {
-        let cases =
-            [("4091", Some("NVIDIA GeForce RTX 4090")), ("rtx 4900", None), ("a6001", Some("NVIDIA RTX A6000"))];
+        let cases = [
+            ("4091", Some("NVIDIA GeForce RTX 4090")),
+            ("rtx 4900", None),
+            ("a6001", Some("NVIDIA RTX A6000")),
+            ("h10", Some("NVIDIA H100 PCIe")),
+        ];
         for (asked, near) in cases {
             let UnknownGpu::NoSuch { nearest, .. } = find(asked).unwrap_err() else { panic!("{asked} was ambiguous") };
             assert!(nearest.len() <= 3, "{asked}");
