@@ -35,8 +35,11 @@ def two_ranks(box: Box) -> None:
     result = fits(box, "--gpus", "2", "--steps", "2", "--", *torchrun(box), steps=2)
     ranks = result.report["ranks"]
     expect(result, [(rank["rank"], rank["device"], rank["oom"]) for rank in ranks], [(0, 0, False), (1, 1, False)], "ranks")
-    assert ranks[0]["peak"] == ranks[1]["peak"], result
-    assert ranks[0]["peak"]["allocated_bytes"] > 5 * PARAMETERS, result
+    peaks = [rank["peak"]["allocated_bytes"] for rank in ranks]
+    assert min(peaks) > 5 * PARAMETERS, result
+    # PyTorch's NCCL watchdog lets go of the broadcast that DDP began with whenever its thread gets to it: at the peak a
+    # rank may hold that copy of the parameters or not.
+    assert max(peaks) - min(peaks) < PARAMETERS + 2**20, result
 
 
 def too_few_gpus(box: Box) -> None:
