@@ -24,6 +24,8 @@ from .values import Values
 # When a census is taken though the peak has not risen: at the first steps, and at every so many.
 _EVERY_STEP_UNTIL = 3
 _EVERY = 25
+# By how much the peak must rise for a census of its own.
+_RISE = 1 + 1 / 1024
 
 
 class Session:
@@ -112,15 +114,18 @@ class Session:
             self._take_census("optimizer")
 
     def _is_census_due(self) -> bool:
-        """Whether this step's gradients may matter: the peak has risen since the last step, or it is early, late, or time.
+        """Whether this step's gradients may matter: the peak has risen since the last census, or it is early, late, or time.
 
         Walking all parameters and states costs more than many a step does. What a census is for is the peak, and a step
-        that did not raise it has nothing alive at it.
+        that did not raise it has nothing alive at it. A rise by a trickle, as of losses in a list, does not count.
         """
         peak = sum(stats["allocated_peak_bytes"] for stats in self.stats.of_all())
-        has_risen, self._known_peak = peak > self._known_peak, peak
         step = self.marks.step
-        return has_risen or step <= _EVERY_STEP_UNTIL or step % _EVERY == 0 or step == self.env.steps
+        has_risen = peak > self._known_peak * _RISE
+        is_due = has_risen or step <= _EVERY_STEP_UNTIL or step % _EVERY == 0 or step == self.env.steps
+        if is_due:
+            self._known_peak = peak
+        return is_due
 
     @guarded
     def _after_step(self) -> None:
