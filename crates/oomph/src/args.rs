@@ -46,10 +46,10 @@ Examples:
   oomph gpus 4090            one, with where each figure comes from
   oomph gpus --json";
 
+/// Which GPU is shown, and how many of it.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "a switch on the command line is a bool")]
-pub(crate) struct Check {
-    /// The GPU to check against, such as `rtx-4090`; `oomph gpus` lists them [default: this machine's, else an RTX 4090]
+pub(crate) struct Card {
+    /// The GPU, such as `rtx-4090`; `oomph gpus` lists them [default: this machine's, else an RTX 4090]
     #[arg(long, value_name = "NAME")]
     pub(crate) gpu: Option<String>,
 
@@ -60,6 +60,13 @@ pub(crate) struct Check {
     /// How many such GPUs there are
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) gpus: u32,
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "a switch on the command line is a bool")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) card: Card,
 
     /// Stop after so many optimizer steps; 0 runs the program to its end
     #[arg(long, value_name = "N", default_value_t = 3)]
@@ -111,17 +118,8 @@ The exit status is the command's.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Phantom {
-    /// The GPU to show
-    #[arg(long, value_name = "NAME")]
-    pub(crate) gpu: Option<String>,
-
-    /// The memory it has, in place of what is known of it
-    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size)]
-    pub(crate) vram: Option<Bytes>,
-
-    /// How many of it there are
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) gpus: u32,
+    #[command(flatten)]
+    pub(crate) card: Card,
 
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND [ARGS]")]

@@ -5,6 +5,7 @@ use std::fs;
 use gpus::Profile;
 use trace::Bytes;
 
+use crate::args;
 use crate::error::Error;
 
 /// The GPU that is assumed where none was named and the machine has none that is known.
@@ -18,12 +19,12 @@ pub(crate) struct Card {
 }
 
 /// The card for `--gpu` and `--vram`.
-pub(crate) fn choose(name: Option<&str>, vram: Option<Bytes>) -> Result<Card, Error> {
-    let found = match name {
+pub(crate) fn choose(arguments: &args::Card) -> Result<Card, Error> {
+    let found = match &arguments.gpu {
         Some(name) => gpus::find(name)?,
         None => gpus::find(&of_this_machine().unwrap_or_else(|| DEFAULT.to_owned()))?,
     };
-    Ok(Card { profile: with_memory(found, vram)?, is_assumed: name.is_none() })
+    Ok(Card { profile: with_memory(found, arguments.vram)?, is_assumed: arguments.gpu.is_none() })
 }
 
 fn with_memory(profile: &Profile, vram: Option<Bytes>) -> Result<Profile, Error> {

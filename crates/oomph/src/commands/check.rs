@@ -65,7 +65,7 @@ fn card_assumptions(profile: &Profile) -> impl Iterator<Item = Assumption> + '_ 
 }
 
 fn plan(arguments: &Check) -> Result<Plan<'_>, Error> {
-    let card = card::choose(arguments.gpu.as_deref(), arguments.vram)?;
+    let card = card::choose(&arguments.card)?;
     let command = command(arguments)?;
     let unpacked = cache::unpack()?;
     let device = card.profile.device_variable();
@@ -106,7 +106,7 @@ fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, R
         unpacked: &plan.unpacked,
         folder,
         device: &plan.device,
-        devices: plan.arguments.gpus,
+        devices: plan.arguments.card.gpus,
         unlimited,
         steps: plan.arguments.steps,
         fraction: plan.arguments.fraction,
@@ -135,7 +135,7 @@ fn facts(plan: &Plan, unlimited: bool) -> LaunchFacts {
         gpu_name: plan.card.profile.name.clone(),
         device_total_bytes: plan.card.profile.total_bytes.0,
         device_context_bytes: plan.card.profile.context_bytes.0,
-        devices: plan.arguments.gpus,
+        devices: plan.arguments.card.gpus,
         unlimited,
         steps: plan.arguments.steps,
         ended: None,

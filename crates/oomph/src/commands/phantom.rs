@@ -9,11 +9,11 @@ use crate::{ExitStatus, cache, card, launch};
 
 /// Becomes the command; returns only where it cannot be started.
 pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {
-    let card = card::choose(arguments.gpu.as_deref(), arguments.vram)?;
+    let card = card::choose(&arguments.card)?;
     let unpacked = cache::unpack()?;
     let mut command = Command::new(&arguments.command[0]);
     command.args(&arguments.command[1..]);
-    launch::set_phantom(&mut command, &unpacked, &card.profile.device_variable(), arguments.gpus);
+    launch::set_phantom(&mut command, &unpacked, &card.profile.device_variable(), arguments.card.gpus);
     let program = arguments.command[0].to_string_lossy().into_owned();
     Err(Error::NoProgram { program, source: command.exec() })
 }
