@@ -8,6 +8,7 @@
 
 pub mod breakdown;
 pub mod check;
+pub mod explain;
 pub mod finding;
 pub mod render;
 

@@ -18,6 +18,7 @@ pub mod pickle;
 pub mod run;
 pub mod snapshot;
 pub mod stack;
+pub mod text;
 
 pub use bytes::Bytes;
 pub use event::{Action, Event, Mark, Phase};
