@@ -2,6 +2,8 @@
 
 use trace::{Bytes, Launch, Run};
 
+use crate::measure::paths::relative;
+
 /// A program that was run on a phantom GPU, and run again without a limit if the first run ran out.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -37,7 +39,6 @@ impl Case {
 
     /// `file` for a sentence: relative to the reader's folder where it lies in it.
     pub(crate) fn show<'a>(&self, file: &'a str) -> &'a str {
-        let inside = file.strip_prefix(self.folder.as_str()).filter(|_| !self.folder.is_empty());
-        inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
+        relative(file, &self.folder)
     }
 }

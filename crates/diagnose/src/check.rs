@@ -1,21 +1,24 @@
 //! From a case to the report.
 
 use report::{Breakdown, CheckReport, Gpu, Peak, Place, Usage, Verdict};
-use trace::{Bytes, DeviceIndex, Process};
+use trace::text::StatedBytes;
+use trace::{Bytes, DeviceIndex, Process, Record};
 
 use crate::case::Case;
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::growth;
 use crate::measure::need::need;
 use crate::measure::noted::{assumptions, value_shapes};
-use crate::measure::oom::oom;
+use crate::measure::oom::{oom, refused, times_refused};
 use crate::measure::ranks::ranks;
-use crate::measure::records::{ended_by_oom, steps, torch};
+use crate::measure::records::{ended_by_oom, last_oom, stats, steps, torch};
+use crate::measure::sharing::shared;
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
 use crate::notes::{lower_bound, notes, unaccounted};
-use crate::rules::{self, Facts};
+use crate::facts::{Device, Facts, Failure};
+use crate::rules;
 use crate::verdict::verdict;
 
 /// Everything that `check` says of `case`.
@@ -26,7 +29,7 @@ pub fn check(case: &Case) -> CheckReport {
     };
     let view = View::new(process, device);
     measure(&mut report, case, &view, usage);
-    report.findings = rules::findings(&Facts { case, view: &view, report: &report });
+    report.findings = rules::of_a_check(&facts(case, &view, &report));
     report
 }
 
@@ -77,20 +80,65 @@ fn gpu(case: &Case) -> Gpu {
 }
 
 fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage) {
-    let highest = view.found.allocated_peak;
+    let highest = view.found.peaks().allocated;
     let shown = highest.map_or(Bytes::ZERO, |peak| peak.bytes);
     if usage.allocated_bytes == Bytes::ZERO {
         usage.allocated_bytes = shown; // The counters were never written: the trace is all there is.
     }
-    report.peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.event)) };
+    report.peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
     report.oom = (report.verdict == Verdict::Oom).then(|| oom(view.process));
     report.need = need(case, view, usage, report.oom.as_ref());
     report.spare_bytes = difference(case.total(), report.need.device_bytes);
     report.breakdown = breakdown(view, usage.allocated_bytes).unwrap_or_default();
-    report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.event));
+    report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.at));
     report.growth = growth(view, &report.peak, case.usable());
     report.notes.extend(lower_bound(case, &report.verdict));
     report.notes.extend(unaccounted(shown, usage.allocated_bytes));
+}
+
+/// What the rules look at.
+fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Facts<'a> {
+    Facts {
+        folder: &case.folder,
+        view: Some(view),
+        device: Device {
+            name: Some(&report.gpu.name),
+            total: Some(StatedBytes::exact(case.total().0)),
+            usable: Some(case.usable()),
+        },
+        failure: failure(view, report),
+        fatal: report.verdict == Verdict::Oom,
+        failures: times_refused(view.process),
+        need: Some(report.need.device_bytes),
+        reserved_peak: report.peak.usage.reserved_bytes,
+        peak_place: report.peak.place.clone(),
+        breakdown: report.breakdown.clone(),
+        growth: report.growth.clone(),
+        growth_source: "memory_stats after each step",
+        retries: stats(view.process, view.device).map(|stats| stats.alloc_retries).max().unwrap_or_default(),
+        shared: shared(case),
+        value_shapes: &report.value_shapes,
+    }
+}
+
+/// The request that failed last, as the allocator's observer noted it.
+fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
+    let refused = refused(view.process);
+    let oom = report.oom.as_ref().or(refused.as_ref())?;
+    let stats = match last_oom(view.process) {
+        Some(Record::Oom { stats, .. }) => Some(stats),
+        _ => None,
+    };
+    Some(Failure {
+        requested: Some(StatedBytes::exact(oom.requested_bytes.0)),
+        allocated: stats.map(|stats| StatedBytes::exact(stats.allocated_bytes)),
+        reserved: stats.map(|stats| StatedBytes::exact(stats.reserved_bytes)),
+        location: oom.location.clone(),
+        event: view.last_oom(),
+        request_source: "the allocator's out-of-memory observer",
+        counters_source: "memory_stats at the error",
+        ..Failure::default()
+    })
 }
 
 fn difference(a: Bytes, b: Bytes) -> i64 {

@@ -7,6 +7,8 @@
 
 mod case;
 mod check;
+mod explain;
+mod facts;
 mod measure;
 mod notes;
 mod rules;
@@ -14,3 +16,4 @@ mod verdict;
 
 pub use case::Case;
 pub use check::check;
+pub use explain::{Contents, ExplainCase, ExplainInput, explain};

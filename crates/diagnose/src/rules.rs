@@ -1,4 +1,10 @@
 //! The rules: one file each, named after what it finds. A rule looks at the facts and finds something or nothing.
+//!
+//! # Note [Ranking]
+//! A failed request lacks so many bytes. A cause accounts for so many: what would not be in the way without it. Those
+//! that account for all that was lacking come first, then those for a part, most first. What a program merely needs
+//! (its model, its batch) comes after what is in the way needlessly, and a cause that one instant's numbers only suggest
+//! after one that the history shows. What the reason was stands in each finding's evidence.
 
 mod cache_flushed;
 mod caught_oom;
@@ -11,27 +17,37 @@ mod optimizer_state;
 mod shared_device;
 mod value_dependent_shape;
 
-use report::{CheckReport, Evidence, Finding, Value};
+use report::{Evidence, Finding, Remedy, Standing, Value};
 use trace::Bytes;
 
-use crate::case::Case;
-use crate::measure::view::View;
+use crate::facts::Facts;
 
-/// What rules look at.
-#[derive(Clone, Copy)]
-pub(crate) struct Facts<'a> {
-    /// The case.
-    pub(crate) case: &'a Case,
-    /// The device that the report is about.
-    pub(crate) view: &'a View<'a>,
-    /// What was measured on it; its findings are still empty.
-    pub(crate) report: &'a CheckReport,
+/// What a rule found.
+#[derive(Clone, Debug)]
+pub(crate) struct Cause {
+    /// What is said of it.
+    pub(crate) finding: Finding,
+    /// What would be free, or not be asked for, without it; `None` where that is not known.
+    pub(crate) bytes: Option<Bytes>,
+    /// How it compares with others. See Note [Ranking].
+    pub(crate) rank: Rank,
 }
 
-type Rule = fn(&Facts) -> Option<Finding>;
+/// How a cause compares with others, the most telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// The program, its surroundings or a setting is at fault: what is in the way need not be.
+    Fault,
+    /// What the program needs is more than there is.
+    Need,
+    /// Worth knowing.
+    Aside,
+}
 
-/// Every rule that finds one thing, the most telling first.
-const RULES: [Rule; 9] = [
+type Rule = fn(&Facts) -> Option<Cause>;
+
+/// The rules of `check`, the most telling first.
+const OF_A_CHECK: [Rule; 9] = [
     one_huge_request::find,
     fragmentation::find,
     growing_memory::find,
@@ -43,12 +59,35 @@ const RULES: [Rule; 9] = [
     caught_oom::find,
 ];
 
-/// What is wrong, the most serious first; among equals in the order of the rules.
-pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule(facts)).collect();
+/// What a check finds, the most serious first; among equals in the order of the rules.
+pub(crate) fn of_a_check(facts: &Facts) -> Vec<Finding> {
+    let causes = OF_A_CHECK.iter().filter_map(|rule| rule(facts));
+    let mut findings: Vec<Finding> = causes.map(|cause| cause.finding).collect();
     findings.extend(value_dependent_shape::find(facts));
     findings.sort_by_key(|finding| finding.severity);
     findings
+}
+
+/// What an explanation finds, the most telling first. See Note [Ranking].
+pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
+    let missing = facts.failure.as_ref().and_then(crate::facts::Failure::missing);
+    let mut causes: Vec<Cause> = OF_A_CHECK.iter().filter_map(|rule| rule(facts)).collect();
+    causes.sort_by_key(|cause| {
+        let decides = cause.bytes >= missing;
+        (cause.finding.severity, cause.rank, !decides, std::cmp::Reverse(cause.bytes))
+    });
+    causes.into_iter().map(|cause| reasoned(cause, missing)).collect()
+}
+
+/// Adds the reason for its place to a cause's evidence.
+fn reasoned(cause: Cause, missing: Option<Bytes>) -> Finding {
+    let mut finding = cause.finding;
+    if let (Some(bytes), Some(missing)) = (cause.bytes, missing.filter(|missing| *missing > Bytes::ZERO)) {
+        let enough = if bytes >= missing { "all" } else { "a part" };
+        let text = format!("{bytes}, {enough} of the {missing} that the request lacked");
+        finding.evidence.push(Evidence { what: "accounts for".to_owned(), value: Value::Text(text), source: "ranking" });
+    }
+    finding
 }
 
 /// A fact that is an amount of memory.
@@ -59,4 +98,15 @@ fn bytes(what: &str, bytes: Bytes, source: &'static str) -> Evidence {
 /// A fact that is a number of things.
 fn count(what: &str, count: u64, source: &'static str) -> Evidence {
     Evidence { what: what.to_owned(), value: Value::Count(count), source }
+}
+
+/// Something that helps elsewhere and was not measured here.
+fn advice(remedy: &str, how: &str) -> Remedy {
+    Remedy {
+        remedy: remedy.to_owned(),
+        standing: Standing::Advice,
+        before_bytes: None,
+        after_bytes: None,
+        how: how.to_owned(),
+    }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use trace::Bytes;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
@@ -20,6 +20,9 @@ pub(crate) enum Command {
     /// Will this program fit? Runs it on a phantom GPU; no real one is needed.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Check),
+    /// Why did it run out of memory? Reads what a crash left: logs, snapshots, tables.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(Explain),
     /// Lists the GPUs that are known, or shows one with the provenance of each figure.
     #[command(after_help = GPUS_EXAMPLES)]
     Gpus(Gpus),
@@ -39,6 +42,21 @@ Examples:
 
 The program runs as it is, with real PyTorch, up to the end of the third optimizer step (--steps).
 Exit status: 0 it fits, 1 it does not, 2 oomph could not tell.";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  oomph explain crash.log                        the error, and the traceback that led to it
+  oomph explain snapshot.pickle                  torch.cuda.memory._dump_snapshot, also gzipped, zipped or as JSON
+  oomph explain crash.log snapshot.pickle        both, of one crash
+  oomph explain before.pickle after.pickle       two snapshots of one rank are compared
+  oomph explain rank0.pickle rank1.pickle        snapshots of several ranks are one job
+  oomph explain run/                             a folder: all of a job, or what `oomph check --save` kept
+  python train.py 2>&1 | oomph explain
+  nvidia-smi -q | oomph explain - crash.log
+  oomph explain --html why.html snapshot.pickle
+
+What a file is, is seen from its content; its name only tells the rank (rank0, rank_1, -r2). Nothing in it is executed.
+Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work.";
 
 const GPUS_EXAMPLES: &str = "\
 Examples:
@@ -109,6 +127,45 @@ pub(crate) struct Check {
     pub(crate) is_command_line: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Print one JSON object instead of the report; short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+
+    /// How the answer is written
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Terminal)]
+    pub(crate) format: Format,
+
+    /// Write a page with the history, the segments and the lines as well; it needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Logs, snapshots, tables, folders; `-` is standard input, and so is no FILE where it is no terminal
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: at most 80 columns
+    Terminal,
+    /// One line per finding
+    Concise,
+    /// Annotations in the log of GitHub's workflows
+    Github,
+    /// One JSON object
+    Json,
+}
+
+impl Explain {
+    /// The format that was asked for.
+    pub(crate) fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
 const PHANTOM_EXAMPLES: &str = "\
 Examples:
   oomph phantom --gpu a100-80gb-pcie -- python -c 'import torch; print(torch.cuda.get_device_properties(0))'
@@ -137,6 +194,14 @@ pub(crate) struct Gpus {
 }
 
 impl Arguments {
+    /// The definition of one command, as `oomph COMMAND --help` shows it.
+    pub(crate) fn help_of(command: &str) -> clap::Command {
+        let mut all = Arguments::command();
+        // So that the usage names the whole line.
+        all.build();
+        all.find_subcommand(command).cloned().unwrap_or(all)
+    }
+
     /// Parses a whole command line, the program's own name first.
     ///
     /// Clap drops the `--` before a trailing argument. It was there, and ours, if the words before the first one are
@@ -168,7 +233,6 @@ fn parse_share(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {

@@ -46,6 +46,24 @@ pub(crate) enum Error {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("`{}` is damaged: {problem}", path.display())]
     Damaged { path: PathBuf, problem: String },
+    #[error("there is no file `{}`", .0.display())]
+    NoFile(PathBuf),
+    #[error("`{}` was named twice", .0.display())]
+    NamedTwice(PathBuf),
+    #[error("`{}` is empty: expected a log, a snapshot or a table", .0.display())]
+    Empty(PathBuf),
+    #[error("`{}` is neither a snapshot nor a text: it starts with the bytes {}", path.display(), hexadecimal(start))]
+    Foreign { path: PathBuf, start: Vec<u8> },
+    #[error("`{}` is a disk: expected a file, a pipe or a folder", .0.display())]
+    Device(PathBuf),
+    #[error("nothing in the folder `{}` is of an error: expected logs or snapshots, looked at {}", folder.display(), files_of(*files))]
+    NothingInFolder { folder: PathBuf, files: usize },
+    #[error("`{}` holds more than {limit} files: expected what one job left", folder.display())]
+    TooManyFiles { folder: PathBuf, limit: usize },
+    #[error("cannot write `{}`: {source}", path.display())]
+    Unwritable { path: PathBuf, source: io::Error },
+    #[error("`{}` would be replaced, and is no file", .0.display())]
+    NotAFile(PathBuf),
     #[error("cannot watch for Ctrl-C: {0}")]
     Signals(#[from] ctrlc::Error),
     #[error("interrupted")]
@@ -85,6 +103,15 @@ pub(crate) enum ProgramFailure {
     Killed { signal: i32, output: String },
     #[error("did not use CUDA within {seconds:.0} s")]
     TimedOut { seconds: f64, output: String },
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    bytes.join(" ")
+}
+
+fn files_of(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }
 
 fn place(at: Option<&(String, u32)>) -> String {
@@ -182,9 +209,21 @@ impl Error {
             }
             Error::RunFolder { .. } => "is the disk full? --save DIR chooses another place",
             Error::RunFolderInUse(_) => "name a new folder with --save",
+            Error::NoFile(_) => "name a log or a snapshot; `-` is standard input, and `oomph explain --help` has examples",
+            Error::NamedTwice(_) => "two snapshots are compared: name two different ones, or one alone",
+            Error::Empty(_) => {
+                "errors are printed on standard error: `python train.py 2>&1 | oomph explain` passes them on"
+            }
+            Error::Foreign { .. } => {
+                "a snapshot is what torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes; a log is any text"
+            }
+            Error::Damaged { .. } => "was it written to its end, and copied whole? Dump or copy it once more",
+            Error::Device(_) => "name the file that the program's output went to",
+            Error::NothingInFolder { .. } => "name the log or the snapshot itself, to hear what is in it",
+            Error::TooManyFiles { .. } => "name the folder of the job's logs and snapshots, or the files themselves",
+            Error::Unwritable { .. } | Error::NotAFile(_) => "name another file with --html",
             Error::Program(failure) => return failure.hints(),
             Error::Unreadable { .. }
-            | Error::Damaged { .. }
             | Error::Signals(_)
             | Error::Interrupted
             | Error::Output(_)

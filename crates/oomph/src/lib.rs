@@ -4,6 +4,7 @@
 //! reads the environment, opens files, starts programs and prints.
 
 mod args;
+mod artifacts;
 mod cache;
 mod card;
 mod commands;
@@ -12,6 +13,7 @@ mod error;
 mod launch;
 mod output;
 mod progress;
+mod publish;
 mod python;
 mod reap;
 mod rundir;
@@ -32,13 +34,19 @@ enum ExitStatus {
     Failed,
 }
 
-impl From<ExitStatus> for ExitCode {
-    fn from(status: ExitStatus) -> ExitCode {
-        ExitCode::from(match status {
+impl ExitStatus {
+    fn code(self) -> u8 {
+        match self {
             ExitStatus::Fits => 0,
             ExitStatus::Found => 1,
             ExitStatus::Failed => 2,
-        })
+        }
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> ExitCode {
+        ExitCode::from(status.code())
     }
 }
 
@@ -51,6 +59,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let result = match arguments.command {
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Gpus(arguments) => commands::gpus::run(&arguments),
         Command::Phantom(arguments) => commands::phantom::run(&arguments),
     };

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use report::render::terminal::{Bars, Look, Styles};
 
 use crate::ExitStatus;
 use crate::error::Error;
@@ -46,13 +47,22 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { ExitStatus::Failed.into() } else { ExitCode::SUCCESS }
 }
 
+/// Prints the help of a command where its arguments are missing.
+pub(crate) fn help(command: &mut clap::Command) {
+    tell(&format!("{}\n", command.render_long_help().ansi()));
+}
+
 fn tell(text: &str) {
     let mut err = anstream::stderr().lock();
     // Standard error may be closed; there is nobody left to tell then.
     let _: io::Result<()> = err.write_all(text.as_bytes());
 }
 
-/// Whether the answer is read by a person at a terminal.
-pub(crate) fn is_terminal() -> bool {
-    io::IsTerminal::is_terminal(&io::stdout())
+/// Colours and blocks at a terminal, plain text in a file. `anstream` drops the colours where they are not wanted.
+pub(crate) fn look() -> Look {
+    if io::IsTerminal::is_terminal(&io::stdout()) {
+        Look { styles: Styles::colored(), bars: Bars::Unicode }
+    } else {
+        Look { styles: Styles::plain(), bars: Bars::Ascii }
+    }
 }

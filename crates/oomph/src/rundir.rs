@@ -2,7 +2,7 @@
 //! `trace/src/run.rs`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -59,6 +59,18 @@ pub(crate) fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> 
     Ok(())
 }
 
+/// Whether a folder is one that a run was recorded in.
+pub(crate) fn is_run(folder: &Path) -> bool {
+    folder.join(LAUNCH).is_file()
+}
+
+/// Reads `run.json`.
+pub(crate) fn read_launch(folder: &Path) -> Result<Launch, Error> {
+    let path = folder.join(LAUNCH);
+    let bytes = slurp(&path)?.unwrap_or_default();
+    trace::read_launch(&bytes).map_err(|error| Error::Damaged { path, problem: error.to_string() })
+}
+
 /// Reads everything that the program's processes recorded.
 pub(crate) fn read(folder: &Path) -> Result<Run, Error> {
     let mut processes = Vec::new();
@@ -101,8 +113,12 @@ fn warn(path: &Path, problems: &[run::Problem]) {
 }
 
 fn read_snapshot(path: &Path) -> Result<Option<trace::Snapshot>, Error> {
-    let Some(bytes) = slurp(path)? else { return Ok(None) };
-    let read = snapshot::read_snapshot(&bytes);
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::Unreadable { path: path.to_owned(), source }),
+    };
+    let read = snapshot::read_snapshot(BufReader::new(file));
     read.map(Some).map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })
 }
 

@@ -1,12 +1,17 @@
 //! Everything `explain` says, as values. Its serialisation is the `--json` contract of DESIGN.md §3.
 
+mod memory;
+mod picture;
+
 use serde::Serialize;
 use trace::text::StatedOom;
-use trace::{Address, Bytes, DeviceIndex, SegmentKind};
+use trace::{Bytes, DeviceIndex};
 
 use crate::breakdown::Breakdown;
 use crate::check::{Growth, Place, Site, SiteFrame};
-use crate::finding::Finding;
+use crate::finding::{Finding, Location};
+pub use memory::{DeviceMemory, Extent, Holder, MemoryPart};
+pub use picture::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
 
 /// The answer to "why did it run out of memory".
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -19,6 +24,12 @@ pub struct ExplainReport {
     pub findings: Vec<Finding>,
     /// The errors found in texts, in the order they stand there.
     pub ooms: Vec<StatedOom>,
+    /// Which input each error stands in: index into [`ExplainReport::inputs`], as many as there are `ooms`.
+    pub oom_inputs: Vec<usize>,
+    /// Which of the errors the report is about: the one that its figures are taken from.
+    pub focus_oom: Option<usize>,
+    /// Where the memory of the device was when it ran out, else at the peak; `None` where too little is known of it.
+    pub memory: Option<DeviceMemory>,
     /// The largest use of memory on the device that the report is about; `None` where no trace or segment gives it.
     pub peak: Option<HistoryPeak>,
     /// What the allocated bytes at that peak hold.
@@ -107,6 +118,8 @@ pub struct DeviceHistory {
     pub breakdown: Breakdown,
     /// At the dump.
     pub at_dump: Counters,
+    /// The last time that a request failed, if the history has one.
+    pub oom: Option<HistoryOom>,
     /// Where the free memory is, at the error if there was one, else at the peak.
     pub fragmentation: Fragmentation,
     /// Growth from step to step, if there is any.
@@ -116,6 +129,25 @@ pub struct DeviceHistory {
     /// Use of memory over time, for a drawing.
     #[serde(skip)]
     pub picture: Picture,
+}
+
+/// A request that failed, as a history records it: to the byte, where a message is rounded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HistoryOom {
+    /// The event, counted from 0.
+    pub event: u32,
+    /// What was asked for.
+    pub requested_bytes: Bytes,
+    /// What was free on the device.
+    pub free_bytes: Bytes,
+    /// The allocator's counters at that instant.
+    #[serde(flatten)]
+    pub counters: Counters,
+    /// When that was.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The user's innermost own line.
+    pub location: Option<Location>,
 }
 
 /// Where the memory is that is reserved and not in use.
@@ -155,90 +187,4 @@ pub struct SiteDifference {
     pub counts: Vec<u64>,
     /// Its stack, innermost first, shortened.
     pub frames: Vec<SiteFrame>,
-}
-
-/// What a drawing of a device's history needs, already thinned out: its size does not depend on the history's length.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Picture {
-    /// The totals over time, at most a few thousand points; peaks survive the thinning.
-    pub totals: Vec<TotalsPoint>,
-    /// The largest allocations, each from its beginning to its end, in the order they began.
-    pub spans: Vec<Span>,
-    /// The segments at the peak, by address.
-    pub segments: Vec<SegmentPicture>,
-    /// The stacks that `spans` and `segments` refer to, and the bytes of each that are alive at the peak.
-    pub stacks: Vec<StackPicture>,
-}
-
-/// The totals after an event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TotalsPoint {
-    /// Which event.
-    pub event: u32,
-    /// When, in microseconds since 1970, where the history says.
-    pub time_us: Option<u64>,
-    /// In the program's hands.
-    pub allocated_bytes: Bytes,
-    /// Held by the allocator.
-    pub reserved_bytes: Bytes,
-}
-
-/// An allocation from its beginning to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Span {
-    /// The event that made it; 0 where it is older than the history.
-    pub from: u32,
-    /// The event that freed it; the number of events where nothing did.
-    pub to: u32,
-    /// Its block.
-    pub bytes: Bytes,
-    /// Index into [`Picture::stacks`].
-    pub stack: u32,
-}
-
-/// A segment at the peak.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SegmentPicture {
-    /// Where it starts.
-    pub address: Address,
-    /// Its size.
-    pub bytes: Bytes,
-    /// Its size class, where known.
-    #[serde(serialize_with = "kind_name")]
-    pub kind: Option<SegmentKind>,
-    /// Whether it is a mapped range of an expandable segment.
-    pub is_expandable: bool,
-    /// The blocks in use, by offset; what lies between them is free.
-    pub blocks: Vec<BlockPicture>,
-}
-
-/// A block in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct BlockPicture {
-    /// From the start of its segment.
-    pub offset: u64,
-    /// Its size.
-    pub bytes: Bytes,
-    /// Index into [`Picture::stacks`].
-    pub stack: u32,
-}
-
-/// A stack, and what it made that is alive at the peak.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StackPicture {
-    /// Innermost first; empty where none was recorded.
-    pub frames: Vec<SiteFrame>,
-    /// In blocks.
-    pub bytes: Bytes,
-    /// How many allocations.
-    pub count: u64,
-}
-
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's calling convention")]
-fn kind_name<S: serde::Serializer>(kind: &Option<SegmentKind>, serializer: S) -> Result<S::Ok, S::Error> {
-    let name = kind.map(|kind| match kind {
-        SegmentKind::Small => "small",
-        SegmentKind::Large => "large",
-    });
-    name.serialize(serializer)
 }

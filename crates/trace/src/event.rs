@@ -1,7 +1,7 @@
 //! What the allocator did, one event at a time, with the mark the agent had set.
 
 use crate::bytes::Bytes;
-use crate::ids::{Address, Stream};
+use crate::ids::{Address, PoolId, Stream, Time};
 use crate::stack::StackId;
 
 /// What an event of PyTorch's memory history says happened; the names are PyTorch's
@@ -49,7 +49,7 @@ impl Action {
     }
 }
 
-/// One event of a device's memory history.
+/// One event of a device's memory history. A history has millions: 48 bytes, and a test holds them there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// What happened.
@@ -64,6 +64,18 @@ pub struct Event {
     pub stack: StackId,
     /// Index into [`crate::Snapshot::marks`] of the mark in force; `None` where the program ran without the agent.
     pub mark: Option<u32>,
+    /// When, where the version writes it (torch 2.2 and later).
+    pub time: Option<Time>,
+    /// In which pool, where the version writes it (torch 2.12 and later).
+    pub pool: Option<PoolId>,
+}
+
+impl Event {
+    /// An event on the default stream of which nothing else is known.
+    pub fn new(action: Action, address: Address, size: Bytes) -> Event {
+        let (stream, stack) = (Stream::default(), StackId::EMPTY);
+        Event { action, address, size, stream, stack, mark: None, time: None, pool: None }
+    }
 }
 
 /// What part of a training step the program was in, as the agent saw it.
@@ -147,6 +159,11 @@ impl Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_event_takes_48_bytes() {
+        assert_eq!(size_of::<Event>(), 48);
+    }
 
     #[test]
     fn the_agents_text_is_read_and_anybody_elses_is_not() {

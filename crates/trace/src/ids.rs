@@ -1,6 +1,7 @@
 //! Newtypes of what a trace refers to. Each says what it indexes; none is ever used as another.
 
 use std::fmt;
+use std::num::{NonZeroU16, NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
@@ -35,3 +36,35 @@ pub struct Stream(pub u64);
 /// The place of an event in its device's history, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventIndex(pub u32);
+
+/// When something happened: microseconds since 1970, as PyTorch's `time_us` has it. Zero is no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(NonZeroU64);
+
+impl Time {
+    /// The time so many microseconds after 1970; `None` for zero, which stands for not knowing.
+    pub fn from_micros(micros: u64) -> Option<Time> {
+        NonZeroU64::new(micros).map(Time)
+    }
+
+    /// Microseconds since 1970.
+    pub fn micros(self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// A pool of a snapshot: its place in [`crate::Snapshot::pools`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolId(NonZeroU16);
+
+impl PoolId {
+    /// The pool at this place; `None` beyond the 65 535th.
+    pub fn from_index(index: usize) -> Option<PoolId> {
+        u16::try_from(index).ok()?.checked_add(1).and_then(NonZeroU16::new).map(PoolId)
+    }
+
+    /// Its place in the snapshot's table.
+    pub fn index(self) -> usize {
+        usize::from(self.0.get()) - 1
+    }
+}

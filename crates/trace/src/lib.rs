@@ -11,9 +11,10 @@
 //! - A damaged input is an error value that says what was found and where, or a valid prefix, never a panic.
 
 pub mod bytes;
+pub mod container;
 pub mod event;
+pub mod history;
 pub mod ids;
-pub mod occupancy;
 pub mod pickle;
 pub mod run;
 pub mod snapshot;
@@ -21,9 +22,10 @@ pub mod stack;
 pub mod text;
 
 pub use bytes::Bytes;
+pub use container::{ContainerError, Kind, Opened, sniff};
 pub use event::{Action, Event, Mark, Phase};
-pub use ids::{Address, DeviceIndex, EventIndex, Stream};
-pub use occupancy::{Allocation, Allocations, Change, Inconsistency, Lifetime, Occupancy, Peak, allocations};
+pub use history::{History, Inconsistencies, Inconsistency, Lifetime, LifetimeId, Moment, Peak, Peaks, Totals};
+pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
 pub use run::{
     Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run, read_launch,
     read_phantom_records, read_records,

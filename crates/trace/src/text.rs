@@ -1,6 +1,32 @@
 //! What people have after a crash that is not a snapshot: error messages in logs, and the tables that PyTorch and
 //! `nvidia-smi` print.
+//!
+//! [`read`] finds all of them in any text. It never fails: a text without any gives an empty list.
 
+mod anchor;
 mod artifact;
+mod automaton;
+mod clause;
+mod guard;
+mod line;
+mod look_alike;
+mod message;
+mod nvidia_smi;
+mod reader;
+mod same;
+mod size;
+mod squeeze;
+mod stats;
+mod summary;
+mod traceback;
 
-pub use self::artifact::{Framework, OomKind, OtherProcess, StatedBytes, StatedOom};
+pub use self::artifact::{Artifact, Framework, OomKind, OtherProcess, Refusal, StatedBytes, StatedOom};
+pub use self::look_alike::{LookAlike, OtherFramework};
+pub use self::nvidia_smi::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess};
+pub use self::stats::MemoryStats;
+pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};
+
+/// Everything that `text` holds, in the order it stands there. Bytes that are no UTF-8 are read as noise.
+pub fn read(text: &[u8]) -> Vec<Artifact> {
+    reader::read(text)
+}

@@ -207,9 +207,9 @@ fn a_snapshot_that_repeats_itself_by_reference_is_refused_before_it_fills_the_me
     let blocks = repeat(block, 0, 5000);
     let segment = [&b"}(U\x07addressK\x00U\x0atotal_sizeK\x01U\x06blocks"[..], &blocks, b"u"].concat();
     let honest = [&b"}U\x08segments"[..], &repeat(&segment, 1, 1), b"s."].concat();
-    assert_eq!(read_snapshot(&honest).unwrap().segments[0].blocks.len(), 5000);
+    assert_eq!(read_snapshot(&honest[..]).unwrap().segments[0].blocks.len(), 5000);
     let bomb = [&b"}U\x08segments"[..], &repeat(&segment, 1, 100_000), b"s."].concat();
-    let message = read_snapshot(&bomb).unwrap_err().to_string();
+    let message = read_snapshot(&bomb[..]).unwrap_err().to_string();
     assert!(message.contains("the same values many times over"), "{message}");
 }
 
@@ -247,7 +247,7 @@ fn every_prefix_of_a_pickle_is_an_error() {
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = read_snapshot(&bytes);
+        let _ = read_snapshot(&bytes[..]);
     }
 
     /// Instructions only, so that more of them are reached than by bytes of any value.
@@ -269,7 +269,7 @@ proptest! {
             let place = place.index(pickle.len());
             pickle[place] = byte;
         }
-        let _ = read_snapshot(&pickle);
+        let _ = read_snapshot(&pickle[..]);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trace::{BlockState, Bytes, Snapshot, allocations, read_snapshot};
+use trace::{BlockState, Bytes, Snapshot, read_snapshot};
 
 /// The file, its number of segments, events by device, bytes reserved and allocated at the dump: from the folder's own
 /// table, which was made with Python.
@@ -34,13 +34,12 @@ fn snapshots_of_real_gpus_open_and_their_totals_are_right() {
         return;
     }
     for (name, segments, events, reserved, allocated) in FILES {
-        let snapshot = read_snapshot(&std::fs::read(folder.join(name)).unwrap()).unwrap();
+        let snapshot = read_snapshot(std::fs::File::open(folder.join(name)).unwrap()).unwrap();
         assert_eq!(snapshot.segments.len(), segments, "{name}: segments");
         assert_eq!(snapshot.traces.iter().map(Vec::len).collect::<Vec<_>>(), events, "{name}: events");
         assert_eq!(reserved_at_dump(&snapshot), Bytes(reserved), "{name}: reserved");
         assert_eq!(allocated_at_dump(&snapshot), Bytes(allocated), "{name}: allocated");
         add_up(name, &snapshot);
-        walk(name, &snapshot);
     }
 }
 
@@ -66,19 +65,5 @@ fn add_up(name: &str, snapshot: &Snapshot) {
             segment.address
         );
         assert_eq!(segment.blocks.iter().map(|block| block.size).sum::<Bytes>(), segment.total_size, "{name}");
-    }
-}
-
-/// The history is consistent with itself, and what it leaves live is live at the dump, with the size that was inferred.
-fn walk(name: &str, snapshot: &Snapshot) {
-    for trace in snapshot.traces.iter().filter(|_| name != MADE_UP) {
-        let found = allocations(trace, &snapshot.settings);
-        assert_eq!(found.inconsistencies, [], "{name}");
-        for live in found.list.iter().filter(|lifetime| lifetime.free_requested.is_none()) {
-            let blocks = snapshot.segments.iter().flat_map(|segment| &segment.blocks);
-            let block = blocks.into_iter().find(|block| block.address == live.allocation.address);
-            let size = block.map(|block| (block.state, block.size));
-            assert_eq!(size, Some((BlockState::ActiveAllocated, live.allocation.block)), "{name}: {live:?}");
-        }
     }
 }

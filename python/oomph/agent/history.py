@@ -21,28 +21,34 @@ def write(folder: str, stem: str) -> str:
     """Writes torch's snapshot and returns its file name. Beside, then renamed: a full disk leaves no half file."""
     name = f"{stem}.snapshot.pickle"
     path = os.path.join(folder, name)
-    with _no_collection(), _no_compiler():
-        snapshot = torch.cuda.memory._snapshot()
-        _share_texts(snapshot)
-        try:
-            with open(f"{path}.tmp", "wb") as file:
-                pickle.dump(snapshot, file)
-            os.replace(f"{path}.tmp", path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{path}.tmp")
-            raise
+    try:
+        with _no_collection(), _no_compiler():
+            _dump(f"{path}.tmp")
+        os.replace(f"{path}.tmp", path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{path}.tmp")
+        raise
     return name
 
 
+def _dump(path: str) -> None:
+    """A function of its own, so that the snapshot is gone before garbage is collected again, which would walk it."""
+    snapshot = torch.cuda.memory._snapshot()
+    _share_texts(snapshot)
+    with open(path, "wb") as file:
+        pickle.dump(snapshot, file)
+
+
 def _share_texts(snapshot: dict) -> None:
-    """Makes equal marks one object, which the pickle then holds once; PyTorch makes one per event."""
+    """Makes equal texts of events one object, which the pickle then holds once; PyTorch makes one per event."""
     texts: dict[str, str] = {}
     for trace in snapshot["device_traces"]:
-        for event in trace:
-            text = event.get("user_metadata")
-            if text is not None:
-                event["user_metadata"] = texts.setdefault(text, text)
+        for key in ("user_metadata", "compile_context"):
+            for event in trace:
+                text = event.get(key)
+                if text is not None:
+                    event[key] = texts.setdefault(text, text)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use report::{Breakdown, Contents, DoesNotAddUp, Part};
 use trace::Bytes;
 
+use super::life::Life;
 use super::view::View;
 
 /// `allocated`, the allocator's own peak, by what it holds.
@@ -13,9 +14,9 @@ use super::view::View;
 /// is not believed at all: everything is unattributed then.
 pub(crate) fn breakdown(view: &View, allocated: Bytes) -> Result<Breakdown, DoesNotAddUp> {
     let mut held: BTreeMap<Contents, Bytes> = BTreeMap::new();
-    if let Some(peak) = view.found.allocated_peak {
-        for (life, contents) in view.live_after(peak.event) {
-            *held.entry(contents).or_default() += life.allocation.block;
+    if let Some(peak) = view.found.peaks().allocated {
+        for (life, contents) in view.live_after(peak.at) {
+            *held.entry(contents).or_default() += life.block();
         }
     }
     let shown: Bytes = held.values().copied().sum();

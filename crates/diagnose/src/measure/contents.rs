@@ -9,50 +9,49 @@
 //! allocator gave up therefore counts as never freed.
 //!
 //! A history without marks (torch before 2.10) does not say where a census lies. The last one lies at its end; the
-//! others are not looked at, because an address may have changed hands since.
+//! others are not looked at, because an address may have changed hands since. Where no census says, the stacks do
+//! (Note [Contents without marks]).
 
 use std::collections::{BTreeMap, HashSet};
 
 use report::Contents;
 use trace::run::census_of_device;
-use trace::{Action, Address, Bytes, Category, EventIndex, Lifetime, PhantomRecord, Phase, Record};
+use trace::{Address, Bytes, Category, EventIndex, Lifetime, PhantomRecord, Phase, Record};
 
+use super::infer;
+use super::life::Life;
 use super::live::Live;
 use super::view::View;
 
-/// For each event, the number of the stretch of one step's one phase that it lies in.
-pub(crate) fn spans(view: &View) -> Vec<u32> {
-    let (mut span, mut last) = (0, None);
-    let mut next = |event| {
-        let now = view.mark(event).map(|mark| (mark.step, mark.phase));
-        if now != last {
-            (span, last) = (span + 1, now);
-        }
-        span
-    };
-    (0..view.end().0).map(|event| next(EventIndex(event))).collect()
-}
-
 /// What each allocation of `view` holds, in the order of its list. See Note [Contents].
-pub(crate) fn classify(view: &View, spans: &[u32]) -> Vec<Contents> {
-    let named = by_census(view);
+pub(crate) fn classify(view: &View) -> Vec<Contents> {
+    let ooms = view.ooms();
+    let noted = view.is_marked() && !view.process.records.is_empty();
+    let mut contents: Vec<Contents> = if noted {
+        view.found.lifetimes().iter().map(|life| by_life(view, life, &ooms)).collect()
+    } else {
+        infer::contents::classify(view, &ooms)
+    };
     let workspaces = workspaces(view);
-    let ooms = ooms(view);
-    let lives = view.found.list.iter().enumerate();
-    let held = lives.map(|(index, life)| match named.get(&index) {
-        Some(&contents) => contents,
-        None if workspaces.contains(&(life.allocation.address, life.allocation.requested)) => Contents::Workspaces,
-        None => by_life(view, life, spans, &ooms),
-    });
-    held.collect()
+    for (held, life) in contents.iter_mut().zip(view.found.lifetimes()) {
+        if workspaces.contains(&(life.address(), life.requested())) {
+            *held = Contents::Workspaces;
+        }
+    }
+    for (index, named) in by_census(view) {
+        if let Some(held) = contents.get_mut(index) {
+            *held = named;
+        }
+    }
+    contents
 }
 
-fn by_life(view: &View, life: &Lifetime, spans: &[u32], ooms: &[EventIndex]) -> Contents {
-    let Some(mark) = view.mark(life.allocation.event) else {
+fn by_life(view: &View, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
+    let Some(phase) = view.phase_of(life) else {
         return Contents::Other;
     };
-    let short = freed_in_its_span(life, spans) && !ooms.iter().any(|&oom| life.is_live_after(oom));
-    match mark.phase {
+    let short = freed_in_its_stretch(view, life) && !ooms.iter().any(|&oom| life.is_live_after(oom));
+    match phase {
         Phase::Setup => Contents::Other,
         Phase::Data => Contents::Inputs,
         Phase::Forward if !short => Contents::Activations,
@@ -61,17 +60,11 @@ fn by_life(view: &View, life: &Lifetime, spans: &[u32], ooms: &[EventIndex]) -> 
     }
 }
 
-fn freed_in_its_span(life: &Lifetime, spans: &[u32]) -> bool {
-    let span = |event: EventIndex| spans.get(event.0 as usize);
-    let freed = life.free_requested.and_then(span);
-    freed.is_some() && freed == span(life.allocation.event)
-}
-
-/// When the allocator gave up.
-fn ooms(view: &View) -> Vec<EventIndex> {
-    let events = (0..).map(EventIndex).zip(view.events);
-    let ooms = events.filter(|(_, event)| event.action == Action::Oom);
-    ooms.map(|(index, _)| index).collect()
+/// Whether an allocation was let go of in the stretch of one phase that made it.
+pub(super) fn freed_in_its_stretch(view: &View, life: &Lifetime) -> bool {
+    let stretch = |event: Option<EventIndex>| view.timeline.number(event?);
+    let freed = stretch(life.freed());
+    freed.is_some() && freed == stretch(life.begun())
 }
 
 fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
@@ -107,8 +100,7 @@ fn censuses<'a>(view: &View<'a>) -> Vec<(u32, &'a [Storage])> {
         _ => None,
     });
     let all: Vec<(u32, &[Storage])> = all.collect();
-    let marked = view.events.iter().any(|event| event.mark.is_some());
-    let from = if marked { 0 } else { all.len().saturating_sub(1) };
+    let from = if view.is_marked() { 0 } else { all.len().saturating_sub(1) };
     all.into_iter().skip(from).collect()
 }
 

@@ -6,6 +6,7 @@ use report::{Contents, Growth, Location, Peak};
 use trace::run::DeviceStats;
 use trace::{Bytes, Record};
 
+use super::life::Life;
 use super::view::View;
 
 /// What a line made in one step that was still alive after the next.
@@ -84,13 +85,13 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
     };
     let after = view.first_event(|mark| mark.step > step + 1);
     let mut lines: BTreeMap<Location, (Bytes, u64)> = BTreeMap::new();
-    for (life, contents) in view.found.list.iter().zip(&view.contents) {
-        let begun = view.mark(life.allocation.event).is_some_and(|mark| mark.step == step);
-        let alive = life.free_requested.is_none_or(|freed| freed >= after);
-        let line = (begun && alive && !stays(*contents)).then(|| view.own_line(view.stack(life)));
+    for (life, contents) in view.found.lifetimes().iter().zip(&view.contents) {
+        let begun = view.step_of(life) == Some(step);
+        let alive = life.freed().is_none_or(|freed| freed >= after);
+        let line = (begun && alive && !stays(*contents)).then(|| view.own_line(life.stack));
         if let Some(line) = line.flatten() {
             let entry = lines.entry(line).or_default();
-            *entry = (entry.0 + life.allocation.block, entry.1 + 1);
+            *entry = (entry.0 + life.block(), entry.1 + 1);
         }
     }
     let survivors = lines.into_iter().map(|(location, (bytes, count))| Survivors { location, bytes, count });

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use trace::{Address, EventIndex, Lifetime};
 
+use super::life::Life;
 use super::view::View;
 
 /// The live allocations just before an event, by address.
@@ -21,8 +22,8 @@ pub(super) struct Live<'a> {
 impl<'a> Live<'a> {
     /// Stands before the first event.
     pub(super) fn new(view: &'a View<'a>) -> Live<'a> {
-        let lives = view.found.list.iter().enumerate();
-        let end = |(index, life): (usize, &Lifetime)| Some((life.free_requested?, index));
+        let lives = view.found.lifetimes().iter().enumerate();
+        let end = |(index, life): (usize, &Lifetime)| Some((life.freed()?, index));
         Live { view, at: EventIndex(0), blocks: BTreeMap::new(), next: 0, ends: lives.filter_map(end).collect() }
     }
 
@@ -40,14 +41,14 @@ impl<'a> Live<'a> {
     }
 
     fn step(&mut self) {
-        let begun = self.view.found.list.get(self.next);
-        if let Some(block) = begun.map(|life| life.allocation).filter(|block| block.event == self.at) {
-            let end = block.address.0.saturating_add(block.block.0);
-            self.blocks.insert(block.address.0, (end, self.next));
+        let lives = self.view.found.lifetimes();
+        while let Some(life) = lives.get(self.next).filter(|life| life.begun() <= Some(self.at)) {
+            let start = life.address().0;
+            self.blocks.insert(start, (start.saturating_add(life.block().0), self.next));
             self.next += 1;
         }
-        if let Some(life) = self.ends.get(&self.at).and_then(|&ended| self.view.found.list.get(ended)) {
-            self.blocks.remove(&life.allocation.address.0);
+        if let Some(life) = self.ends.get(&self.at).and_then(|&ended| self.view.found.lifetimes().get(ended)) {
+            self.blocks.remove(&life.address().0);
         }
         self.at = EventIndex(self.at.0 + 1);
     }

@@ -23,6 +23,12 @@ pub(crate) fn refused(process: &Process) -> Option<Oom> {
     })
 }
 
+/// How often the allocator of `process` gave up.
+pub(crate) fn times_refused(process: &Process) -> u64 {
+    let times = process.records.iter().filter(|record| matches!(record, Record::Oom { .. })).count();
+    u64::try_from(times).unwrap_or(u64::MAX)
+}
+
 /// How `process` ended by running out of memory, as far as it is known.
 pub(crate) fn oom(process: &Process) -> Oom {
     refused(process).unwrap_or_else(|| Oom { message: error_message(process), ..Oom::default() })

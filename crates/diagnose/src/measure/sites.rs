@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use report::{Contents, Location, Place, Site};
-use trace::{Bytes, EventIndex, Lifetime, Phase, StackId};
+use trace::{Bytes, Lifetime, Moment, Phase, StackId};
 
+use super::life::Life;
 use super::view::View;
 
 /// How many sites a report names.
@@ -32,22 +33,22 @@ struct Group {
 
 impl Group {
     fn add(&mut self, life: &Lifetime) {
-        let block = life.allocation.block;
+        let block = life.block();
         self.bytes += block;
         self.count += 1;
-        if self.largest.is_none_or(|largest| block > largest.allocation.block) {
+        if self.largest.is_none_or(|largest| block > largest.block()) {
             self.largest = Some(*life);
         }
     }
 }
 
-/// The largest sites of what is live right after `event`, largest first. What one line made for several purposes is
+/// The largest sites of what is live right after `at`, largest first. What one line made for several purposes is
 /// several sites: a library's workspace must not hide the loss that was computed beside it.
-pub(crate) fn sites(view: &View, event: EventIndex) -> Vec<Site> {
+pub(crate) fn sites(view: &View, at: impl Into<Moment>) -> Vec<Site> {
     let mut groups: BTreeMap<(Key, Contents), Group> = BTreeMap::new();
     let mut keys: BTreeMap<StackId, Option<Key>> = BTreeMap::new();
-    for (life, contents) in view.live_after(event) {
-        let stack = view.stack(life);
+    for (life, contents) in view.live_after(at) {
+        let stack = life.stack;
         let by_stack = keys.entry(stack).or_insert_with(|| key(view, stack)).clone();
         let key = by_stack.unwrap_or_else(|| stretch(view, life));
         groups.entry((key, contents)).or_default().add(life);
@@ -69,7 +70,7 @@ fn key(view: &View, stack: StackId) -> Option<Key> {
 }
 
 fn stretch(view: &View, life: &Lifetime) -> Key {
-    let place = view.place(life.allocation.event);
+    let place = view.place_of(life);
     Key::Stretch(place.phase, place.module)
 }
 
@@ -84,7 +85,7 @@ fn site(view: &View, key: Key, contents: Contents, group: &Group) -> Site {
         count: group.count,
         category: contents,
         location,
-        frames: largest.map_or_else(Vec::new, |life| view.frames(view.stack(life))),
-        place: largest.map_or_else(Place::default, |life| view.place(life.allocation.event)),
+        frames: largest.map_or_else(Vec::new, |life| view.frames(life.stack)),
+        place: largest.map_or_else(Place::default, |life| view.place_of(life)),
     }
 }

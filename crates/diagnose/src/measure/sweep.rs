@@ -2,6 +2,7 @@
 
 use trace::{Bytes, EventIndex, Lifetime};
 
+use super::life::Life;
 use super::view::View;
 
 /// The largest sum of live blocks over the history without those that `left_out` holds of.
@@ -9,13 +10,13 @@ use super::view::View;
 /// Exact for allocations that are not made at all; what their absence would change elsewhere is not modelled.
 pub(crate) fn peak_without(view: &View, left_out: impl Fn(usize, &Lifetime) -> bool) -> Bytes {
     let mut changes: Vec<(EventIndex, bool, Bytes)> = Vec::new();
-    for (index, life) in view.found.list.iter().enumerate() {
+    for (index, life) in view.found.lifetimes().iter().enumerate() {
         if left_out(index, life) {
             continue;
         }
-        let block = life.allocation.block;
-        changes.push((life.allocation.event, true, block));
-        changes.extend(life.free_requested.map(|event| (event, false, block)));
+        let block = life.block();
+        changes.push((life.begun().unwrap_or(EventIndex(0)), true, block));
+        changes.extend(life.freed().map(|event| (event, false, block)));
     }
     changes.sort_unstable();
     highest(&changes)

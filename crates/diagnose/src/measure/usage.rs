@@ -1,7 +1,7 @@
 //! How much memory a process used at most on a device, and which process and device used most.
 
 use report::Usage;
-use trace::{Bytes, DeviceIndex, Process, Run, allocations};
+use trace::{Bytes, DeviceIndex, History, Process, Run};
 
 use super::records::{devices, stats};
 
@@ -24,10 +24,9 @@ fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
         // It was killed before it could write anything: what PyTorch had taken of the device is all that is known.
         return (Bytes::ZERO, process.share_peak(device, "pytorch").unwrap_or_default());
     };
-    let trace = snapshot.traces.get(device.0 as usize);
-    let found = allocations(trace.map_or(&[], Vec::as_slice), &snapshot.settings);
+    let found = History::of(snapshot, device);
     let bytes = |peak: Option<trace::Peak>| peak.map_or(Bytes::ZERO, |peak| peak.bytes);
-    (bytes(found.allocated_peak), bytes(found.reserved_peak))
+    (bytes(found.peaks().allocated), bytes(found.peaks().reserved))
 }
 
 /// The process and device that used most, with what they used; `None` where no device was used at all.

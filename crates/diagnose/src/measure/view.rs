@@ -2,56 +2,99 @@
 
 use report::{Contents, Location, Place, SiteFrame};
 use trace::{
-    Action, Allocations, Bytes, DeviceIndex, Event, EventIndex, Frame, Lifetime, Mark, Process, StackId, StackTable,
-    allocations,
+    Action, Bytes, DeviceIndex, Event, EventIndex, Frame, History, Lifetime, Mark, Moment, Phase, Process, Snapshot, StackId,
+    StackTable,
 };
 
-use super::contents::{classify, spans};
+use super::contents::classify;
+use super::infer;
+use super::infer::roles::{Role, roles};
+use super::life::Life;
 use super::own::{is_agent, is_own};
 use super::records::script_dir;
+use super::timeline::Timeline;
 
 /// How many frames of a stack are kept in a report.
 const FRAMES: usize = 6;
+
+/// A snapshot that nobody recorded beside: a run with less in it.
+static NOBODY: Process = Process { records: Vec::new(), phantom: Vec::new(), snapshot: None };
 
 /// A device's history and what is in it.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     /// Whose.
     pub(crate) process: &'a Process,
+    /// What the process left; `None` where it was killed before it could.
+    pub(crate) snapshot: Option<&'a Snapshot>,
     /// Which device.
     pub(crate) device: DeviceIndex,
     /// Its history.
     pub(crate) events: &'a [Event],
     /// The history's allocations.
-    pub(crate) found: Allocations,
-    /// What each of them holds, in the order of `found.list`.
+    pub(crate) found: History,
+    /// What each of them holds, in the order of its lifetimes.
     pub(crate) contents: Vec<Contents>,
+    /// Which step and phase each event lies in.
+    pub(crate) timeline: Timeline,
+    /// What each stack was doing, by its id.
+    pub(crate) roles: Vec<Role>,
     script_dir: &'a str,
 }
 
 impl<'a> View<'a> {
     /// Walks the history; without a snapshot there is none.
     pub(crate) fn new(process: &'a Process, device: DeviceIndex) -> View<'a> {
-        let snapshot = process.snapshot.as_ref();
+        View::of(process, process.snapshot.as_ref(), device)
+    }
+
+    /// Walks the history of a snapshot that stands alone.
+    pub(crate) fn bare(snapshot: &'a Snapshot, device: DeviceIndex) -> View<'a> {
+        View::of(&NOBODY, Some(snapshot), device)
+    }
+
+    fn of(process: &'a Process, snapshot: Option<&'a Snapshot>, device: DeviceIndex) -> View<'a> {
         let trace = snapshot.and_then(|snapshot| snapshot.traces.get(device.0 as usize));
         let events = trace.map_or(&[][..], Vec::as_slice);
-        let found = snapshot.map(|snapshot| allocations(events, &snapshot.settings));
+        let found = snapshot.map(|snapshot| History::of(snapshot, device));
         let mut view = View {
             process,
+            snapshot,
             device,
             events,
             found: found.unwrap_or_default(),
             contents: Vec::new(),
+            timeline: Timeline::default(),
+            roles: Vec::new(),
             script_dir: script_dir(process),
         };
-        view.contents = classify(&view, &spans(&view));
+        view.tell();
         view
+    }
+
+    /// Tells phases, steps and contents: by marks where there are any, else by stacks.
+    fn tell(&mut self) {
+        let Some(snapshot) = self.snapshot else {
+            return;
+        };
+        self.roles = roles(&snapshot.stacks);
+        self.timeline = if self.is_marked() {
+            Timeline::marked(self.events, &snapshot.marks)
+        } else {
+            infer::phases::timeline(self.events, &self.roles)
+        };
+        self.contents = classify(self);
+    }
+
+    /// Whether the agent marked the events.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.events.iter().any(|event| event.mark.is_some())
     }
 
     /// The mark in force at an event, where the agent had set one.
     pub(crate) fn mark(&self, event: EventIndex) -> Option<&'a Mark> {
         let index = self.events.get(event.0 as usize)?.mark?;
-        self.process.snapshot.as_ref()?.marks.get(index as usize)
+        self.snapshot?.marks.get(index as usize)
     }
 
     /// The first event from which on `reached` holds of the mark, else the end of the history.
@@ -66,6 +109,13 @@ impl<'a> View<'a> {
         EventIndex(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
     }
 
+    /// When the allocator gave up.
+    pub(crate) fn ooms(&self) -> Vec<EventIndex> {
+        let events = (0..).map(EventIndex).zip(self.events);
+        let ooms = events.filter(|(_, event)| event.action == Action::Oom);
+        ooms.map(|(index, _)| index).collect()
+    }
+
     /// When the allocator gave up last.
     pub(crate) fn last_oom(&self) -> Option<EventIndex> {
         let last = self.events.iter().rposition(|event| event.action == Action::Oom)?;
@@ -73,30 +123,40 @@ impl<'a> View<'a> {
     }
 
     /// When an event was.
-    pub(crate) fn place(&self, event: EventIndex) -> Place {
-        self.mark(event).map_or_else(Place::default, |mark| Place {
-            step: Some(mark.step),
-            phase: Some(mark.phase),
-            module: Some(mark.module.clone()).filter(|module| !module.is_empty()),
-        })
+    pub(crate) fn place(&self, at: impl Into<Moment>) -> Place {
+        let Some(event) = at.into().event() else {
+            return Place::default();
+        };
+        let module = self.mark(event).map(|mark| mark.module.clone());
+        Place { module: module.filter(|module| !module.is_empty()), ..self.timeline.place(event) }
     }
 
-    /// The allocations that are live right after `event`, each with what it holds.
-    pub(crate) fn live_after(&self, event: EventIndex) -> impl Iterator<Item = (&Lifetime, Contents)> {
-        let all = self.found.list.iter().zip(self.contents.iter().copied());
-        all.filter(move |(life, _)| life.is_live_after(event))
+    /// When an allocation was made, as far as known.
+    pub(crate) fn place_of(&self, life: &Lifetime) -> Place {
+        life.begun().map_or_else(Place::default, |event| self.place(event))
     }
 
-    /// The bytes of what is live right after `event` and holds `contents`.
-    pub(crate) fn live_bytes(&self, event: EventIndex, contents: Contents) -> Bytes {
-        let live = self.live_after(event).filter(|&(_, held)| held == contents);
-        live.map(|(life, _)| life.allocation.block).sum()
+    /// The step that made an allocation; `None` where it is older than the history, or nothing tells.
+    pub(crate) fn step_of(&self, life: &Lifetime) -> Option<u32> {
+        self.timeline.step(life.begun()?)
     }
 
-    /// The stack that made an allocation.
-    pub(crate) fn stack(&self, life: &Lifetime) -> StackId {
-        let event = self.events.get(life.allocation.event.0 as usize);
-        event.map_or(StackId::EMPTY, |event| event.stack)
+    /// The phase that made an allocation; `None` as for its step.
+    pub(crate) fn phase_of(&self, life: &Lifetime) -> Option<Phase> {
+        self.timeline.phase(life.begun()?)
+    }
+
+    /// The allocations that are live right after `at`, each with what it holds.
+    pub(crate) fn live_after(&self, at: impl Into<Moment>) -> impl Iterator<Item = (&Lifetime, Contents)> {
+        let at = at.into();
+        let all = self.found.lifetimes().iter().zip(self.contents.iter().copied());
+        all.filter(move |(life, _)| life.is_live_after(at))
+    }
+
+    /// The bytes of what is live right after `at` and holds `contents`.
+    pub(crate) fn live_bytes(&self, at: impl Into<Moment>, contents: Contents) -> Bytes {
+        let live = self.live_after(at).filter(|&(_, held)| held == contents);
+        live.map(|(life, _)| life.block()).sum()
     }
 
     /// The innermost line of the user's own code in `stack`.
@@ -130,7 +190,7 @@ impl<'a> View<'a> {
     }
 
     fn stacks(&self) -> Option<&'a StackTable> {
-        self.process.snapshot.as_ref().map(|snapshot| &snapshot.stacks)
+        self.snapshot.map(|snapshot| &snapshot.stacks)
     }
 }
 

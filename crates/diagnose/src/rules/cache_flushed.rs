@@ -1,26 +1,29 @@
 //! `cache-flushed`: the program went on only because PyTorch emptied its cache, which is slow.
 
-use report::{Finding, RuleId, Severity, Verdict};
+use report::{Finding, RuleId, Severity};
 
-use super::{Facts, bytes, count};
-use crate::measure::records::stats;
+use super::{Cause, Rank, bytes, count};
+use crate::facts::Facts;
 
-pub(super) fn find(facts: &Facts) -> Option<Finding> {
-    let view = facts.view;
-    let retries = stats(view.process, view.device).map(|stats| stats.alloc_retries).max().unwrap_or_default();
-    if retries == 0 || facts.report.verdict == Verdict::Oom {
+/// Where its figures come from.
+const SOURCE: &str = "memory_stats at the end";
+
+pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    let retries = facts.retries;
+    if retries == 0 || facts.fatal {
         return None;
     }
     let times = if retries == 1 { "once".to_owned() } else { format!("{retries} times") };
-    Some(Finding {
+    let finding = Finding {
         rule: RuleId("cache-flushed"),
         severity: Severity::Warning,
         message: format!("it fits only because PyTorch emptied its cache {times}; every time waits for the device"),
         location: None,
         evidence: vec![
-            count("num_alloc_retries", retries, "memory_stats at the end"),
-            bytes("reserved at the peak", facts.report.peak.usage.reserved_bytes, "memory_stats at the end"),
+            count("num_alloc_retries", retries, SOURCE),
+            bytes("reserved at the peak", facts.reserved_peak, SOURCE),
         ],
         remedies: Vec::new(),
-    })
+    };
+    Some(Cause { finding, bytes: None, rank: Rank::Aside })
 }

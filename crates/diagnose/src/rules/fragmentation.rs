@@ -1,36 +1,34 @@
 //! `fragmentation`: the allocator held enough free memory for the request, in pieces that were each too small.
 
 use report::{Finding, RuleId, Severity};
-use trace::{Bytes, Record};
+use trace::Bytes;
 
-use super::{Facts, bytes};
-use crate::measure::records::last_oom;
+use super::{Cause, Rank, bytes};
+use crate::facts::{Facts, Failure};
 
-/// Where its figures come from.
-const SOURCE: &str = "memory_stats at the error";
-
-pub(super) fn find(facts: &Facts) -> Option<Finding> {
-    let (Some(oom), Some(Record::Oom { stats, .. })) = (&facts.report.oom, last_oom(facts.view.process)) else {
-        return None;
-    };
-    let (reserved, allocated) = (Bytes(stats.reserved_bytes), Bytes(stats.allocated_bytes));
-    let cached = reserved - allocated;
-    if oom.requested_bytes == Bytes::ZERO || cached < oom.requested_bytes {
+pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
+    let (requested, cached) = (failure.requested?.nearest, failure.cached()?.nearest);
+    if requested == Bytes::ZERO || cached < requested {
         return None;
     }
-    Some(Finding {
+    let finding = Finding {
         rule: RuleId("fragmentation"),
         severity: Severity::Error,
         message: format!(
-            "{} was reserved and free when {} could not be had: no free block was large enough",
-            cached, oom.requested_bytes
+            "{cached} was reserved and free when {requested} could not be had: no free block was large enough"
         ),
-        location: oom.location.clone(),
-        evidence: vec![
-            bytes("reserved", reserved, SOURCE),
-            bytes("allocated", allocated, SOURCE),
-            bytes("requested", oom.requested_bytes, "the allocator's out-of-memory observer"),
-        ],
+        location: failure.location.clone(),
+        evidence: evidence(failure, requested),
         remedies: Vec::new(),
-    })
+    };
+    Some(Cause { finding, bytes: Some(cached), rank: Rank::Fault })
+}
+
+fn evidence(failure: &Failure, requested: Bytes) -> Vec<report::Evidence> {
+    let counters = failure.counters_source;
+    let counted = [("reserved", failure.reserved), ("allocated", failure.allocated)];
+    let mut evidence: Vec<_> = counted.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters))).collect();
+    evidence.push(bytes("requested", requested, failure.request_source));
+    evidence
 }

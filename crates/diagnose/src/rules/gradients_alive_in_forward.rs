@@ -3,20 +3,23 @@
 use report::{Contents, Finding, RuleId, Severity};
 use trace::{Bytes, EventIndex, Phase};
 
-use super::{Facts, bytes};
+use super::{Cause, Rank, bytes};
+use crate::facts::Facts;
+use crate::measure::life::Life;
 use crate::measure::view::View;
 
 /// Where its figures come from.
 const SOURCE: &str = "lifetimes in the trace";
 
-pub(super) fn find(facts: &Facts) -> Option<Finding> {
-    let peak = facts.view.found.allocated_peak?;
-    let stale = stale_gradients(facts.view, peak.event)?;
+pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    let view = facts.view?;
+    let peak = view.found.peaks().allocated?;
+    let stale = stale_gradients(view, peak.at.event()?)?;
     if stale == Bytes::ZERO {
         return None;
     }
-    let activations = facts.view.live_bytes(peak.event, Contents::Activations);
-    Some(Finding {
+    let activations = view.live_bytes(peak.at, Contents::Activations);
+    let finding = Finding {
         rule: RuleId("gradients-alive-in-forward"),
         severity: Severity::Warning,
         message: format!(
@@ -29,16 +32,19 @@ pub(super) fn find(facts: &Facts) -> Option<Finding> {
             bytes("activations at the peak", activations, SOURCE),
         ],
         remedies: Vec::new(),
-    })
+    };
+    Some(Cause { finding, bytes: Some(stale), rank: Rank::Fault })
 }
 
 /// The gradients that are live at `event` and were made in an earlier step; `None` outside forward and backward.
 fn stale_gradients(view: &View, event: EventIndex) -> Option<Bytes> {
-    let now = view.mark(event).filter(|mark| matches!(mark.phase, Phase::Forward | Phase::Backward))?;
+    let (step, phase) = view.timeline.at(event)?;
+    if !matches!(phase, Phase::Forward | Phase::Backward) {
+        return None;
+    }
     let blocks = view.live_after(event).filter_map(|(life, contents)| {
-        let made = view.mark(life.allocation.event)?;
-        let stale = contents == Contents::Gradients && made.step < now.step;
-        stale.then_some(life.allocation.block)
+        let stale = contents == Contents::Gradients && view.step_of(life)? < step;
+        stale.then_some(life.block())
     });
     Some(blocks.sum())
 }

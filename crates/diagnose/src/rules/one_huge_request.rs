@@ -3,31 +3,42 @@
 use report::{Contents, Finding, RuleId, Severity};
 use trace::Bytes;
 
-use super::{Facts, bytes};
+use super::{Cause, Rank, bytes};
+use crate::facts::{Facts, Failure};
 
 /// What no earlier freeing gives back.
 const PERSISTENT: [Contents; 4] =
     [Contents::Parameters, Contents::Gradients, Contents::OptimizerState, Contents::Buffers];
 
-pub(super) fn find(facts: &Facts) -> Option<Finding> {
-    let report = facts.report;
-    let (oom, error) = (report.oom.as_ref()?, facts.view.last_oom()?);
-    let kept: Bytes = PERSISTENT.iter().map(|&contents| facts.view.live_bytes(error, contents)).sum();
-    let most = report.gpu.usable_bytes - kept;
-    if oom.requested_bytes <= most {
+pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
+    let requested = failure.requested?.nearest;
+    let room = facts.device.usable.or_else(|| facts.device.total.map(|total| total.nearest))?;
+    let kept = kept(facts, failure);
+    let most = room - kept.unwrap_or_default();
+    if requested <= most {
         return None;
     }
-    let evidence = vec![
-        bytes("requested", oom.requested_bytes, "the allocator's out-of-memory observer"),
-        bytes("device less context", report.gpu.usable_bytes, "the GPU's profile"),
-        bytes("parameters, gradients, optimizer state, buffers", kept, "what was live at the error"),
-    ];
-    Some(Finding {
+    let mut evidence = vec![bytes("requested", requested, failure.request_source)];
+    evidence.push(match facts.device.usable {
+        Some(usable) => bytes("device less context", usable, "the GPU's profile"),
+        None => bytes("device", room, failure.counters_source),
+    });
+    let source = "what was live at the error";
+    evidence.extend(kept.map(|kept| bytes("parameters, gradients, optimizer state, buffers", kept, source)));
+    let finding = Finding {
         rule: RuleId("one-huge-request"),
         severity: Severity::Error,
-        message: format!("one request for {} is larger than the {most} that could ever be free", oom.requested_bytes),
-        location: oom.location.clone(),
+        message: format!("one request for {requested} is larger than the {most} that could ever be free"),
+        location: failure.location.clone(),
         evidence,
         remedies: Vec::new(),
-    })
+    };
+    Some(Cause { finding, bytes: Some(requested), rank: Rank::Fault })
+}
+
+/// What was live at the error and stays by design; `None` without a history of it.
+fn kept(facts: &Facts, failure: &Failure) -> Option<Bytes> {
+    let (view, error) = (facts.view?, failure.event?);
+    Some(PERSISTENT.iter().map(|&contents| view.live_bytes(error, contents)).sum())
 }

@@ -3,18 +3,21 @@
 use report::{Contents, Finding, Remedy, RuleId, Severity, Standing};
 use trace::{Bytes, Phase};
 
-use super::{Facts, bytes};
+use super::{Cause, Rank, bytes};
+use crate::facts::Facts;
 use crate::measure::sweep::peak_without;
+use crate::measure::view::View;
 
-pub(super) fn find(facts: &Facts) -> Option<Finding> {
-    let peak = facts.view.found.allocated_peak?;
-    let temporaries = facts.view.live_bytes(peak.event, Contents::Temporaries);
-    if facts.report.peak.place.phase != Some(Phase::Optimizer) || temporaries == Bytes::ZERO {
+pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    let view = facts.view?;
+    let peak = view.found.peaks().allocated?;
+    let temporaries = view.live_bytes(peak.at, Contents::Temporaries);
+    if facts.peak_place.phase != Some(Phase::Optimizer) || temporaries == Bytes::ZERO {
         return None;
     }
-    let after = without_temporaries(facts);
+    let after = without_temporaries(view);
     let saved = peak.bytes - after;
-    Some(Finding {
+    let finding = Finding {
         rule: RuleId("optimizer-state"),
         severity: Severity::Warning,
         message: format!("the peak is in the optimizer step: {temporaries} of it are the optimizer's temporaries"),
@@ -31,13 +34,13 @@ pub(super) fn find(facts: &Facts) -> Option<Finding> {
             how: "pass it to the optimizer; reckoned as the trace's peak without the temporaries of its steps"
                 .to_owned(),
         }],
-    })
+    };
+    Some(Cause { finding, bytes: Some(saved), rank: Rank::Need })
 }
 
-fn without_temporaries(facts: &Facts) -> Bytes {
-    let view = facts.view;
+fn without_temporaries(view: &View) -> Bytes {
     peak_without(view, |index, life| {
         let temporary = view.contents.get(index) == Some(&Contents::Temporaries);
-        temporary && view.place(life.allocation.event).phase == Some(Phase::Optimizer)
+        temporary && view.phase_of(life) == Some(Phase::Optimizer)
     })
 }

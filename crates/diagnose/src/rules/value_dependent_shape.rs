@@ -2,10 +2,11 @@
 
 use report::{Evidence, Finding, RuleId, Severity, Value, ValueShape};
 
-use super::{Facts, count};
+use super::count;
+use crate::facts::Facts;
 
 pub(super) fn find(facts: &Facts) -> Vec<Finding> {
-    facts.report.value_shapes.iter().map(finding).collect()
+    facts.value_shapes.iter().map(finding).collect()
 }
 
 fn finding(shape: &ValueShape) -> Finding {

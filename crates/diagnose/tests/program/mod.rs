@@ -4,7 +4,6 @@ use diagnose::Case;
 use trace::run::{DeviceStats, Ended};
 use trace::{
     Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process, Record, Run, Snapshot,
-    Stream,
 };
 
 /// The script whose lines make tensors.
@@ -163,14 +162,8 @@ impl Program {
         let mark = self.mark_index();
         let stack = self.stack(line);
         let Tensor(address, size) = tensor;
-        self.snapshot.traces[0].push(Event {
-            action,
-            address: Address(address),
-            size: Bytes(size),
-            stream: Stream(0),
-            stack,
-            mark: Some(mark),
-        });
+        let event = Event::new(action, Address(address), Bytes(size));
+        self.snapshot.traces[0].push(Event { stack, mark: Some(mark), ..event });
     }
 
     fn mark_index(&mut self) -> u32 {

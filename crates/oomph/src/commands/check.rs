@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use diagnose::Case;
 use gpus::{Field, Profile, Provenance};
-use report::render::terminal::{Bars, Look, Styles};
 use report::render::{concise, json, terminal};
 use report::{Assumption, Verdict};
 use trace::run::Launch as LaunchFacts;
@@ -226,7 +225,7 @@ fn show(arguments: &Check, report: &report::CheckReport) -> Result<ExitStatus, E
     } else if arguments.concise {
         concise::check(report)
     } else {
-        terminal::check(report, &look())
+        terminal::check(report, &output::look())
     };
     output::answer(&text)?;
     Ok(match report.verdict {
@@ -234,13 +233,4 @@ fn show(arguments: &Check, report: &report::CheckReport) -> Result<ExitStatus, E
         Verdict::Oom => ExitStatus::Found,
         Verdict::Incomplete { .. } => ExitStatus::Failed,
     })
-}
-
-/// Colours and blocks at a terminal, plain text in a file. `anstream` drops the colours where they are not wanted.
-fn look() -> Look {
-    if output::is_terminal() {
-        Look { styles: Styles::colored(), bars: Bars::Unicode }
-    } else {
-        Look { styles: Styles::plain(), bars: Bars::Ascii }
-    }
 }

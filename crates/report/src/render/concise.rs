@@ -1,23 +1,32 @@
 //! One line per verdict and finding, each of which stands alone: for logs, chats and editors.
 
-use std::fmt::Write as _;
-
+use super::answer::answer;
+use super::foreign::clean;
 use super::layout::{line_of, words_of};
 use crate::check::{CheckReport, Verdict};
+use crate::explain::ExplainReport;
 use crate::finding::Finding;
 
 /// The verdict, then the findings, one line each.
 pub fn check(report: &CheckReport) -> String {
-    let mut text = verdict(report);
-    text.push('\n');
-    for finding in &report.findings {
-        text.push_str(&line(finding, &report.folder));
-        text.push('\n');
-    }
-    text
+    clean(&verdict(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder)
 }
 
-fn verdict(report: &CheckReport) -> String {
+/// The findings, one line each; one line that says so where there is none.
+pub fn explain(report: &ExplainReport) -> String {
+    if report.findings.is_empty() {
+        return clean(&answer(report)).into_owned() + "\n";
+    }
+    lines(&report.findings, &report.folder)
+}
+
+fn lines(findings: &[Finding], folder: &str) -> String {
+    let line = |finding| clean(&line(finding, folder)).into_owned() + "\n";
+    findings.iter().map(line).collect()
+}
+
+/// `fits: NVIDIA L4 of 22.04 GiB, peak 2.93 GiB on the device`.
+pub(super) fn verdict(report: &CheckReport) -> String {
     let gpu = &report.gpu;
     let device = format!("{} of {}", gpu.name, gpu.total_bytes);
     match &report.verdict {
@@ -36,12 +45,7 @@ fn ran_out(report: &CheckReport) -> String {
 
 /// `train.py:41: warning[growing-memory] message`; without the place where there is none.
 fn line(finding: &Finding, folder: &str) -> String {
-    let mut text = String::new();
-    if let Some(location) = &finding.location {
-        text = line_of(location, folder) + ": ";
-    }
+    let place = finding.location.as_ref().map(|location| line_of(location, folder) + ": ");
     let word = finding.severity.word();
-    let rest = write!(text, "{word}[{}] {}", finding.rule, finding.message);
-    debug_assert!(rest.is_ok(), "writing to a String does not fail");
-    text
+    format!("{}{word}[{}] {}", place.unwrap_or_default(), finding.rule, finding.message)
 }

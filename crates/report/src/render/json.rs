@@ -1,9 +1,21 @@
 //! `--json`: one object with the keys of DESIGN.md §3, sizes as plain integers.
 
-use crate::check::CheckReport;
+use serde::Serialize;
 
-/// The report as one JSON object, indented, with a newline at its end.
+use crate::check::CheckReport;
+use crate::explain::ExplainReport;
+
+/// The report of `check` as one JSON object, indented, with a newline at its end.
 pub fn check(report: &CheckReport) -> Result<String, serde_json::Error> {
+    object(report)
+}
+
+/// The report of `explain` as one JSON object, indented, with a newline at its end.
+pub fn explain(report: &ExplainReport) -> Result<String, serde_json::Error> {
+    object(report)
+}
+
+fn object(report: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut text = serde_json::to_string_pretty(report)?;
     text.push('\n');
     Ok(text)

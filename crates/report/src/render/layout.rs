@@ -1,16 +1,20 @@
 //! Lines of at most 80 columns: wrapping, bars, short paths.
+//!
+//! Whatever breaks or cuts a text neutralises it first (Note [Foreign text] in `foreign.rs`): the width that counts is the
+//! shown one.
 
-use crate::check::Place;
+use super::foreign::{clean, columns, columns_of};
+use crate::check::{Growth, Place};
 use crate::finding::Location;
 
 /// The widest line that is written.
 pub(super) const COLUMNS: usize = 80;
 
-/// Breaks `text` at spaces into lines of at most `width` characters; a longer word is cut.
+/// Breaks `text` at spaces into lines of at most `width` columns; a longer word is cut.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
+    let width = width.max(2);
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace().flat_map(|word| pieces(word, width)) {
+    for word in clean(text).split_whitespace().flat_map(|word| pieces(word, width)) {
         let line = lines.last_mut().filter(|line| room(line, &word, width));
         match line {
             Some(line) if line.is_empty() => line.push_str(&word),
@@ -25,22 +29,45 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 fn room(line: &str, word: &str, width: usize) -> bool {
-    line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width
+    line.is_empty() || columns(line) + 1 + columns(word) <= width
 }
 
 fn pieces(word: &str, width: usize) -> Vec<String> {
-    let letters: Vec<char> = word.chars().collect();
-    letters.chunks(width).map(String::from_iter).collect()
+    let mut pieces = vec![String::new()];
+    for letter in word.chars() {
+        match pieces.last_mut().filter(|piece| columns(piece) + columns_of(letter) <= width) {
+            Some(piece) => piece.push(letter),
+            None => pieces.push(letter.to_string()),
+        }
+    }
+    pieces
 }
 
-/// The end of `text` in at most `width` characters, with dots where it was cut: the end of a path says most.
+/// The end of `text` in at most `width` columns, with dots where it was cut: the end of a path says most.
 pub(super) fn keep_end(text: &str, width: usize) -> String {
-    let excess = text.chars().count().saturating_sub(width);
-    if excess == 0 {
-        return text.to_owned();
+    let text = clean(text);
+    if columns(&text) <= width {
+        return text.into_owned();
     }
-    let kept: String = text.chars().skip(excess + 2).collect();
-    format!("..{kept}")
+    let mut kept: Vec<char> = Vec::new();
+    let mut left = width.saturating_sub(2);
+    for letter in text.chars().rev() {
+        let Some(rest) = left.checked_sub(columns_of(letter)) else { break };
+        left = rest;
+        kept.push(letter);
+    }
+    "..".chars().chain(kept.into_iter().rev()).collect()
+}
+
+/// The beginning of `text` in at most `width` columns, with dots where it was cut.
+pub(super) fn keep_start(text: &str, width: usize) -> String {
+    let text = clean(text);
+    if columns(&text) <= width {
+        return text.into_owned();
+    }
+    let mut left = width.saturating_sub(2);
+    let fits = |letter: &char| left.checked_sub(columns_of(*letter)).map(|rest| left = rest).is_some();
+    text.chars().take_while(fits).chain("..".chars()).collect()
 }
 
 /// `file` as short as it stays clear: from the package on, or relative to `folder`; the environment that a package lies
@@ -65,8 +92,28 @@ pub(super) fn line_of(location: &Location, folder: &str) -> String {
 pub(super) fn words_of(place: &Place) -> String {
     let step = place.step.map(|step| format!("step {step}"));
     let phase = place.phase.map(|phase| phase.name().to_owned());
-    let parts = [step, phase, place.module.clone()];
+    let module = place.module.as_deref().map(|module| clean(module).into_owned());
+    let parts = [step, phase, module];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `512 B per step; the device is full at step 900`.
+pub(super) fn words_of_growth(growth: &Growth) -> String {
+    let full = growth.full_at_step.map_or_else(String::new, |step| format!("; the device is full at step {step}"));
+    format!("{} per step{full}", growth.bytes_per_step)
+}
+
+/// How many of `cells` each part gets, so that they add up to `cells`; the parts add up to `total`.
+///
+/// Each border between two parts is rounded by itself, so that no part is off by more than one cell.
+pub(super) fn cells(parts: impl Iterator<Item = u64>, total: u64, cells: u64) -> Vec<u64> {
+    let border = |sum: u128| (sum * u128::from(cells) + u128::from(total) / 2) / u128::from(total.max(1));
+    let borders = parts.scan(0u128, |sum, part| {
+        *sum += u128::from(part);
+        Some(u64::try_from(border(*sum)).unwrap_or(cells))
+    });
+    let mut last = 0;
+    borders.map(|border| border - std::mem::replace(&mut last, border)).collect()
 }
 
 /// A part of a whole in tenths of a percent, without overflow; 0 of an empty whole.
@@ -77,7 +124,26 @@ pub(super) fn permille(part: u64, whole: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn cells_add_up_and_none_is_off_by_more_than_one(
+            parts in prop::collection::vec(any::<u64>().prop_map(|part| part >> 8), 1..20),
+            width in 1u64..2000,
+        ) {
+            let total: u64 = parts.iter().sum();
+            prop_assume!(total > 0);
+            let cells = cells(parts.iter().copied(), total, width);
+            prop_assert_eq!(cells.iter().sum::<u64>(), width);
+            for (part, cell) in parts.iter().zip(cells) {
+                let exact = *part as f64 / total as f64 * width as f64;
+                prop_assert!((exact - cell as f64).abs() <= 1.001, "{exact} {cell}");
+            }
+        }
+    }
 
     #[test]
     fn text_is_broken_at_spaces_and_long_words_are_cut() {

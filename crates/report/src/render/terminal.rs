@@ -1,5 +1,7 @@
 //! The report for people: at most 80 columns, readable without colour and in a log file.
 
+mod check;
+mod explain;
 mod page;
 mod sections;
 mod verdict;
@@ -7,6 +9,7 @@ mod verdict;
 use anstyle::{AnsiColor, Style};
 
 use crate::check::CheckReport;
+use crate::explain::ExplainReport;
 use page::Page;
 
 /// The decorations of words that say the same without them.
@@ -57,15 +60,16 @@ pub struct Look {
     pub bars: Bars,
 }
 
-/// The whole report.
+/// The whole report of `check`.
 pub fn check(report: &CheckReport, look: &Look) -> String {
     let mut page = Page::new(*look, &report.folder);
-    verdict::write(&mut page, report);
-    sections::breakdown(&mut page, report);
-    sections::sites(&mut page, report);
-    sections::findings(&mut page, report);
-    sections::ranks(&mut page, report);
-    sections::assumptions(&mut page, report);
-    sections::notes(&mut page, report);
+    check::write(&mut page, report);
+    page.into_text()
+}
+
+/// The whole report of `explain`.
+pub fn explain(report: &ExplainReport, look: &Look) -> String {
+    let mut page = Page::new(*look, &report.folder);
+    explain::write(&mut page, report);
     page.into_text()
 }

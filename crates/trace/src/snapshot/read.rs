@@ -22,8 +22,10 @@ use crate::stack::StackId;
 /// Reads a snapshot from its pickle.
 ///
 /// Takes the dict of PyTorch 2.0 and later as well as the bare list of segments of versions before.
-pub fn read_snapshot(pickle: &[u8]) -> Result<Snapshot, SnapshotError> {
-    let document = pickle::decode(pickle)?;
+pub fn read_snapshot(mut input: impl std::io::Read) -> Result<Snapshot, SnapshotError> {
+    let mut pickle = Vec::new();
+    input.read_to_end(&mut pickle).map_err(|error| SnapshotError::Read(error.to_string()))?;
+    let document = pickle::decode(&pickle)?;
     let root = document.root();
     if root.entries().is_none() && root.items().is_none() {
         return Err(SnapshotError::NotASnapshot { found: root.kind() });
@@ -188,7 +190,7 @@ impl Reader {
         let action = action.ok_or_else(|| WrongValue::missing("action"))?;
         let address = address.ok_or_else(|| WrongValue::missing("addr"))?;
         let size = size.ok_or_else(|| WrongValue::missing("size"))?;
-        Ok(Event { action, address, size, stream, stack, mark })
+        Ok(Event { stream, stack, mark, ..Event::new(action, address, size) })
     }
 
     /// The mark that metadata holds. The agent sets the same text for many events, and torch shares it.

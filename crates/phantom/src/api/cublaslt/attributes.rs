@@ -1,12 +1,12 @@
 //! The attribute lists of cublasLt's descriptors: any attribute can be set, and reads back as set or as its default.
 
-use std::collections::BTreeMap;
-
 use super::super::cublas::CublasStatus;
 use crate::boundary::{In, Out, Status};
 
 /// No attribute of `cublasLt.h` is larger; what is, is a mistake of the caller.
 const LARGEST_BYTES: usize = 64;
+/// Room for as many settings as PyTorch makes on any descriptor of a linear layer's product.
+const USUAL_SETTINGS: usize = 8;
 
 /// One kind of descriptor: how large its attributes are, and which do not start as zero.
 pub struct Kind {
@@ -64,32 +64,59 @@ impl Kind {
     }
 }
 
+/// A value that was set. It lies in place: PyTorch makes four descriptors for every product, and a heap block for each of
+/// their values would cost more than all else that is done here.
+struct Setting {
+    attribute: i32,
+    bytes: [u8; LARGEST_BYTES],
+    length: usize,
+}
+
+impl Setting {
+    fn value(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
 /// A descriptor: its kind, and what was set.
 pub struct Attributes {
     kind: &'static Kind,
-    set: BTreeMap<i32, Vec<u8>>,
+    settings: Vec<Setting>,
 }
 
 impl Attributes {
     /// A descriptor on which nothing was set.
     pub fn new(kind: &'static Kind) -> Attributes {
-        Attributes { kind, set: BTreeMap::new() }
+        Attributes { kind, settings: Vec::with_capacity(USUAL_SETTINGS) }
     }
 
-    /// The same descriptor with one attribute set.
+    /// The same descriptor with one attribute set. The value is one of ours, and not longer than any attribute.
     #[must_use]
     pub fn with(mut self, attribute: i32, value: &[u8]) -> Attributes {
-        self.set.insert(attribute, value.to_vec());
+        let mut bytes = [0; LARGEST_BYTES];
+        bytes[..value.len()].copy_from_slice(value);
+        self.keep(Setting { attribute, bytes, length: value.len() });
         self
     }
 
     /// Sets an attribute from the caller's buffer.
-    pub fn set(&mut self, attribute: i32, buffer: In<u8>, bytes: usize) -> Result<(), CublasStatus> {
-        if bytes == 0 || bytes > LARGEST_BYTES {
+    pub fn set(&mut self, attribute: i32, buffer: In<u8>, length: usize) -> Result<(), CublasStatus> {
+        if length == 0 || length > LARGEST_BYTES {
             return Err(CublasStatus::INVALID);
         }
-        self.set.insert(attribute, buffer.to_vec(bytes)?);
+        let mut bytes = [0; LARGEST_BYTES];
+        for (index, byte) in bytes[..length].iter_mut().enumerate() {
+            *byte = buffer.at(index)?;
+        }
+        self.keep(Setting { attribute, bytes, length });
         Ok(())
+    }
+
+    fn keep(&mut self, setting: Setting) {
+        match self.settings.iter_mut().find(|known| known.attribute == setting.attribute) {
+            Some(known) => *known = setting,
+            None => self.settings.push(setting),
+        }
     }
 
     /// Writes an attribute into the caller's buffer. A buffer of zero bytes asks for the size only.
@@ -107,7 +134,8 @@ impl Attributes {
     }
 
     fn value(&self, attribute: i32) -> Option<Vec<u8>> {
-        self.set.get(&attribute).cloned().or_else(|| self.kind.default_bytes(attribute))
+        let set = self.settings.iter().find(|known| known.attribute == attribute);
+        set.map(|known| known.value().to_vec()).or_else(|| self.kind.default_bytes(attribute))
     }
 }
 
@@ -141,6 +169,8 @@ mod tests {
         let mut attributes = Attributes::new(&PREFERENCE);
         assert_eq!(attributes.set(1, In::to(&[1u8, 2, 3, 4, 5, 6, 7, 8]).cast(), 8), Ok(()));
         assert_eq!(read(&attributes, 1, 8), Ok((vec![1, 2, 3, 4, 5, 6, 7, 8], 8)));
+        assert_eq!(attributes.set(1, In::to(&[9u8; 8]).cast(), 8), Ok(()));
+        assert_eq!(read(&attributes, 1, 8), Ok((vec![9; 8], 8)), "what is set again replaces what was set");
         assert_eq!(read(&attributes, 1, 4), Err(CublasStatus::INVALID), "a buffer too small is refused");
         assert_eq!(read(&attributes, 99, 8), Err(CublasStatus::INVALID), "so is an unknown attribute");
         assert_eq!(attributes.set(1, In::to(&0u8), 0), Err(CublasStatus::INVALID));

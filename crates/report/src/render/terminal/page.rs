@@ -4,7 +4,8 @@ use anstyle::Style;
 
 use super::{Bars, Look, Styles};
 use crate::finding::Location;
-use crate::render::layout::{COLUMNS, line_of, short_path, wrap};
+use crate::render::foreign::columns;
+use crate::render::layout::{COLUMNS, keep_start, line_of, short_path, wrap};
 
 /// How many columns a full bar takes.
 const BAR: u64 = 24;
@@ -32,9 +33,21 @@ impl<'a> Page<'a> {
         self.text
     }
 
-    /// One line as it is, less the spaces at its end.
+    /// One line, cut where the page ends, less the spaces at its end.
     pub(super) fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        self.push(keep_start(line, COLUMNS).trim_end());
+    }
+
+    /// One line whose text, but not its start, is decorated.
+    pub(super) fn styled_line(&mut self, start: &str, text: &str, style: Style) {
+        let start = keep_start(start, COLUMNS);
+        let text = keep_start(text, COLUMNS.saturating_sub(columns(&start)));
+        self.push(&(start + &decorated(&text, style)));
+    }
+
+    /// The one way onto the page: what comes here is clean (Note [Foreign text]).
+    fn push(&mut self, line: &str) {
+        self.text.push_str(line);
         self.text.push('\n');
     }
 
@@ -43,7 +56,7 @@ impl<'a> Page<'a> {
         self.line("");
         let style = self.look.styles.heading;
         for line in wrap(heading, COLUMNS) {
-            self.line(&decorated(&line, style));
+            self.styled_line("", &line, style);
         }
     }
 
@@ -54,12 +67,18 @@ impl<'a> Page<'a> {
 
     /// A paragraph whose text, but not its indent, is decorated.
     pub(super) fn styled_paragraph(&mut self, first: &str, text: &str, style: Style) {
-        let indent = first.chars().count();
-        let mut start = first.to_owned();
-        for line in wrap(text, COLUMNS.saturating_sub(indent)) {
-            self.line(&(start + &decorated(&line, style)));
+        let first = keep_start(first, COLUMNS / 2);
+        let indent = columns(&first);
+        let mut start = first;
+        for line in wrap(text, COLUMNS - indent) {
+            self.styled_line(&start, &line, style);
             start = " ".repeat(indent);
         }
+    }
+
+    /// One named figure, e.g. `  peak       12.00 GiB on the device`.
+    pub(super) fn fact(&mut self, name: &str, text: &str) {
+        self.paragraph(&format!("  {name:<9}"), text);
     }
 
     /// A bar for `permille` of a whole.
@@ -97,6 +116,6 @@ fn rest_of_bar(eighths: u64) -> &'static str {
 }
 
 /// `text` between the escapes of `style`; exactly `text` where the style is plain.
-pub(super) fn decorated(text: &str, style: Style) -> String {
+fn decorated(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
 }

@@ -1,9 +1,10 @@
-//! The sections below the head: what fills the memory, who made it, what is wrong, what was assumed.
+//! The sections that reports share: what fills the memory, who made it, what is wrong.
 
-use super::page::{Page, decorated};
-use trace::Phase;
+use trace::{Bytes, Phase};
 
-use crate::check::{CheckReport, Place, Rank, Site, SiteFrame};
+use super::page::Page;
+use crate::breakdown::Breakdown;
+use crate::check::{Place, Site, SiteFrame};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::render::layout::{COLUMNS, keep_end, permille};
 
@@ -11,28 +12,34 @@ use crate::render::layout::{COLUMNS, keep_end, permille};
 const INDENT: usize = 15;
 
 /// What the allocated bytes at the peak hold, to the byte.
-pub(super) fn breakdown(page: &mut Page, report: &CheckReport) {
-    let total = report.breakdown.total();
-    if report.breakdown.parts().is_empty() {
+pub(super) fn breakdown(page: &mut Page, breakdown: &Breakdown) {
+    let total = breakdown.total();
+    if breakdown.parts().is_empty() {
         return;
     }
     page.heading("At the peak of allocated memory");
-    for part in report.breakdown.parts() {
-        let share = permille(part.bytes.0, total.0);
-        let (words, bytes, bar) = (part.category.words(), part.bytes, page.bar(share));
-        let (whole, tenth) = (share / 10, share % 10);
-        page.line(&format!("  {words:<16}{bytes:>11}  {whole:>3}.{tenth} %  {bar}"));
+    for part in breakdown.parts() {
+        let bar = page.bar(permille(part.bytes.0, total.0));
+        let words = part.category.words();
+        page.line(&format!("  {words:<16}{}  {bar}", share(part.bytes, total)));
     }
     page.line(&format!("  {:<16}{total:>11}  {} bytes", "total", total.0));
 }
 
+/// `   1.25 GiB   62.5 %`.
+pub(super) fn share(bytes: Bytes, total: Bytes) -> String {
+    let permille = permille(bytes.0, total.0);
+    let (whole, tenth) = (permille / 10, permille % 10);
+    format!("{bytes:>11}  {whole:>3}.{tenth} %")
+}
+
 /// Where what was alive at the peak was made.
-pub(super) fn sites(page: &mut Page, report: &CheckReport) {
-    if report.sites.is_empty() {
+pub(super) fn sites(page: &mut Page, sites: &[Site]) {
+    if sites.is_empty() {
         return;
     }
     page.heading("Made by these lines (alive at the peak, largest first)");
-    for site in &report.sites {
+    for site in sites {
         write_site(page, site);
     }
 }
@@ -41,16 +48,15 @@ fn write_site(page: &mut Page, site: &Site) {
     let head = format!("  {:>11}  {:>6}  {:<17}", site.bytes, format!("{}x", site.count), site.category.words());
     let place = match (&site.location, site.frames.first()) {
         (Some(location), _) => page.line_of(location),
-        (None, Some(frame)) => describe(page, frame),
+        (None, Some(frame)) => describe_frame(page, frame),
         (None, None) => stretch(&site.place),
     };
     let width = COLUMNS - head.chars().count();
     page.line(&(head + &keep_end(&place, width)));
     if let Some(frame) = called(site) {
         let style = page.styles().faint;
-        let via = keep_end(&describe(page, frame), COLUMNS - INDENT - 3);
-        let via = decorated(&format!("in {via}"), style);
-        page.line(&format!("{:INDENT$}{via}", ""));
+        let via = keep_end(&describe_frame(page, frame), COLUMNS - INDENT - 3);
+        page.styled_line(&" ".repeat(INDENT), &format!("in {via}"), style);
     }
 }
 
@@ -69,17 +75,22 @@ fn called(site: &Site) -> Option<&SiteFrame> {
     outside_torch.or_else(|| inner().last())
 }
 
-fn describe(page: &Page, frame: &SiteFrame) -> String {
-    format!("{}:{} {}", page.path(&frame.file), frame.line, frame.function)
+/// `torch/nn/modules/linear.py:134 forward`.
+pub(super) fn describe(page: &Page, file: &str, line: u32, function: &str) -> String {
+    format!("{}:{line} {function}", page.path(file))
+}
+
+fn describe_frame(page: &Page, frame: &SiteFrame) -> String {
+    describe(page, &frame.file, frame.line, &frame.function)
 }
 
 /// What is wrong, the most serious first.
-pub(super) fn findings(page: &mut Page, report: &CheckReport) {
-    if report.findings.is_empty() {
+pub(super) fn findings(page: &mut Page, findings: &[Finding]) {
+    if findings.is_empty() {
         return;
     }
     page.heading("Findings");
-    for finding in &report.findings {
+    for finding in findings {
         write_finding(page, finding);
     }
 }
@@ -119,43 +130,13 @@ fn offer(remedy: &Remedy) -> String {
     format!("{} ({}{change}): {}", remedy.remedy, remedy.standing.word(), remedy.how)
 }
 
-/// Every process, where there are several.
-pub(super) fn ranks(page: &mut Page, report: &CheckReport) {
-    if report.ranks.is_empty() {
-        return;
-    }
-    page.heading("Ranks (the report is about the fullest)");
-    for rank in &report.ranks {
-        write_rank(page, rank);
-    }
-}
-
-fn write_rank(page: &mut Page, rank: &Rank) {
-    let Rank { rank: number, device, peak, oom } = rank;
-    let end = if *oom { ", ran out" } else { "" };
-    let (used, allocated) = (peak.device_bytes, peak.allocated_bytes);
-    page.line(&format!("  rank {number:<4} cuda:{device:<3} {used:>11} on the device, {allocated:>11} allocated{end}"));
-}
-
-/// What was modelled rather than measured.
-pub(super) fn assumptions(page: &mut Page, report: &CheckReport) {
-    if report.assumptions.is_empty() {
-        return;
-    }
-    page.heading("Assumptions");
-    for assumption in &report.assumptions {
-        let text = format!("{} ({}, up to {})", assumption.text, assumption.id, assumption.bytes);
-        page.paragraph("  - ", &text);
-    }
-}
-
 /// What else the reader should know.
-pub(super) fn notes(page: &mut Page, report: &CheckReport) {
-    if report.notes.is_empty() {
+pub(super) fn notes(page: &mut Page, notes: &[String]) {
+    if notes.is_empty() {
         return;
     }
     page.heading("Notes");
-    for note in &report.notes {
+    for note in notes {
         page.paragraph("  - ", note);
     }
 }

@@ -4,26 +4,24 @@ use trace::Bytes;
 
 use super::page::Page;
 use crate::check::{CheckReport, Oom, Usage, Verdict};
-use crate::render::layout::words_of;
+use crate::render::layout::{words_of, words_of_growth};
 
 /// The verdict and the figures that decide it.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
     headline(page, report);
     page.line("");
     if report.verdict == Verdict::Oom {
-        fact(page, "needs", &usage(&report.need));
+        page.fact("needs", &usage(&report.need));
     }
-    fact(page, "peak", &peak(report));
-    fact(page, "device", &device(report));
+    page.fact("peak", &peak(report));
+    page.fact("device", &device(report));
     if let Some(oom) = &report.oom {
         ran_out(page, oom);
     }
     if let Some(growth) = &report.growth {
-        let full = growth.full_at_step.map_or_else(String::new, |step| format!("; the device is full at step {step}"));
-        let text = format!("{} per step{full}", growth.bytes_per_step);
-        fact(page, "growth", &text);
+        page.fact("growth", &words_of_growth(growth));
     }
-    fact(page, "ran", &ran(report));
+    page.fact("ran", &ran(report));
 }
 
 fn headline(page: &mut Page, report: &CheckReport) {
@@ -46,11 +44,6 @@ fn spare(report: &CheckReport) -> String {
         Verdict::Oom => format!("{name}, though its need is {bytes} less than the device has"),
         _ => format!("{name}: {bytes} to spare"),
     }
-}
-
-/// One named figure, e.g. `  peak       12.00 GiB on the device`.
-fn fact(page: &mut Page, name: &str, text: &str) {
-    page.paragraph(&format!("  {name:<9}"), text);
 }
 
 fn usage(usage: &Usage) -> String {
@@ -81,9 +74,9 @@ fn ran_out(page: &mut Page, oom: &Oom) {
     if let Some(location) = &oom.location {
         text = format!("{text}, {}", page.line_of(location));
     }
-    fact(page, "ran out", &text);
+    page.fact("ran out", &text);
     if !oom.message.is_empty() {
-        fact(page, "PyTorch", &oom.message);
+        page.fact("PyTorch", &oom.message);
     }
 }
 

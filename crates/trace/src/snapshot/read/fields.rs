@@ -11,6 +11,9 @@ use crate::pickle::{Data, Entries, Items, PickleError, Value};
 /// Why a snapshot could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
+    /// The input could not be read on: its disk, pipe or packing is damaged.
+    #[error("the input could not be read on: {0}")]
+    Read(String),
     /// The pickle itself is damaged, cut, or holds more than plain data.
     #[error(transparent)]
     Pickle(#[from] PickleError),

@@ -1,0 +1,84 @@
+//! From what people have after a crash to the report.
+
+mod case;
+mod devices;
+mod failure;
+mod history;
+
+use report::explain::{ExplainReport, Input};
+use trace::text::{Artifact, StatedOom};
+
+pub use self::case::{Contents, ExplainCase, ExplainInput};
+use self::devices::{Seen, focus, seen};
+use self::failure::{failure, focus_oom};
+use crate::facts::{Device, Facts};
+use crate::rules;
+
+/// Everything that `explain` says of `case`.
+pub fn explain(case: &ExplainCase) -> ExplainReport {
+    let seen = seen(case);
+    let mut report = frame(case);
+    report.focus_oom = focus_oom(&report.ooms);
+    report.devices = seen.iter().map(Seen::history).collect();
+    report.focus = focus(&seen, &report);
+    let subject = report.focus.and_then(|focus| seen.get(focus));
+    if let (Some(subject), Some(history)) = (subject, report.focus.and_then(|focus| report.devices.get(focus))) {
+        report.peak = Some(history.peak.clone());
+        report.breakdown = Some(history.breakdown.clone());
+        report.sites = subject.sites();
+    }
+    report.findings = rules::of_a_crash(&facts(case, &report, subject));
+    report
+}
+
+/// What can be said without looking at any device.
+fn frame(case: &ExplainCase) -> ExplainReport {
+    let mut report = ExplainReport {
+        version: case.version.clone(),
+        inputs: case.inputs.iter().map(input).collect(),
+        folder: case.folder.clone(),
+        ..ExplainReport::default()
+    };
+    for (index, oom) in stated(case) {
+        report.ooms.push(oom.clone());
+        report.oom_inputs.push(index);
+    }
+    report
+}
+
+fn input(input: &ExplainInput) -> Input {
+    Input { path: input.path.clone(), kind: input.contents.kind(), torch: None, rank: input.rank }
+}
+
+/// The errors in all texts, each with the input it stands in.
+fn stated(case: &ExplainCase) -> impl Iterator<Item = (usize, &StatedOom)> {
+    case.inputs.iter().enumerate().flat_map(|(index, input)| {
+        let artifacts = match &input.contents {
+            Contents::Text(artifacts) => artifacts.as_slice(),
+            Contents::Snapshot(_) | Contents::Run(..) => &[],
+        };
+        artifacts.iter().filter_map(move |artifact| match artifact {
+            Artifact::Oom(oom) => Some((index, oom)),
+            _ => None,
+        })
+    })
+}
+
+fn facts<'a>(case: &'a ExplainCase, report: &ExplainReport, subject: Option<&'a Seen<'a>>) -> Facts<'a> {
+    let said = report.focus_oom.and_then(|focus| report.ooms.get(focus));
+    let history = report.focus.and_then(|focus| report.devices.get(focus));
+    let failure = failure(said, subject, history);
+    Facts {
+        folder: &case.folder,
+        view: subject.map(|subject| &subject.view),
+        device: Device { total: said.and_then(|oom| oom.total_bytes), ..Device::default() },
+        fatal: failure.is_some(),
+        failure,
+        peak_place: report.peak.as_ref().map(|peak| peak.place.clone()).unwrap_or_default(),
+        breakdown: report.breakdown.clone().unwrap_or_default(),
+        growth: history.and_then(|history| history.growth.clone()),
+        growth_source: "lifetimes in the history",
+        ..Facts::default()
+    }
+}
+

@@ -1,0 +1,85 @@
+//! The devices that the inputs show, and the one that the report is about.
+
+use report::explain::{DeviceHistory, ExplainReport};
+use report::Site;
+use trace::{DeviceIndex, EventIndex, Process, Snapshot};
+
+use super::case::{Contents, ExplainCase};
+use super::history;
+use crate::measure::records::devices;
+use crate::measure::sites::sites;
+use crate::measure::view::View;
+
+/// One device of one input.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    /// Which input.
+    pub(super) input: usize,
+    /// The rank, where anything says it.
+    pub(super) rank: Option<u32>,
+    /// Its history.
+    pub(super) view: View<'a>,
+}
+
+impl Seen<'_> {
+    /// What its history amounts to.
+    pub(super) fn history(&self) -> DeviceHistory {
+        history::history(self.input, &self.view)
+    }
+
+    /// The lines that made what was alive at the peak.
+    pub(super) fn sites(&self) -> Vec<Site> {
+        let peak = self.view.found.peaks().allocated;
+        peak.map_or_else(Vec::new, |peak| sites(&self.view, peak.at))
+    }
+
+    /// When a request failed last.
+    pub(super) fn last_oom(&self) -> Option<EventIndex> {
+        self.view.last_oom()
+    }
+}
+
+/// Every device of every input that used memory, in order.
+pub(super) fn seen(case: &ExplainCase) -> Vec<Seen<'_>> {
+    let mut seen = Vec::new();
+    for (input, named) in case.inputs.iter().enumerate() {
+        match &named.contents {
+            Contents::Snapshot(snapshot) => seen.extend(of_snapshot(snapshot).map(|view| Seen { input, rank: named.rank, view })),
+            Contents::Run(run, _) => {
+                let views = run.processes.iter().flat_map(of_process);
+                seen.extend(views.map(|(rank, view)| Seen { input, rank: Some(rank), view }));
+            }
+            Contents::Text(_) => {}
+        }
+    }
+    seen
+}
+
+fn of_snapshot(snapshot: &Snapshot) -> impl Iterator<Item = View<'_>> {
+    let used = (0..snapshot.traces.len()).filter_map(|index| u32::try_from(index).ok()).map(DeviceIndex);
+    let used = used.filter(|&device| uses(snapshot, device));
+    used.map(|device| View::bare(snapshot, device))
+}
+
+fn uses(snapshot: &Snapshot, device: DeviceIndex) -> bool {
+    let traced = snapshot.traces.get(device.0 as usize).is_some_and(|trace| !trace.is_empty());
+    traced || snapshot.segments.iter().any(|segment| segment.device == device)
+}
+
+fn of_process(process: &Process) -> impl Iterator<Item = (u32, View<'_>)> {
+    devices(process).into_iter().map(|device| (process.rank(), View::new(process, device)))
+}
+
+/// The device where a request failed, else the one that the error names, else the fullest.
+pub(super) fn focus(seen: &[Seen], report: &ExplainReport) -> Option<usize> {
+    let named = report.focus_oom.and_then(|oom| report.ooms.get(oom));
+    let score = |index: usize| {
+        let (seen, history) = (seen.get(index)?, report.devices.get(index)?);
+        let failed = seen.last_oom().is_some();
+        let same_rank = named.is_some_and(|oom| oom.rank.is_some() && oom.rank == seen.rank);
+        let same_device = named.is_some_and(|oom| oom.device_index == Some(history.device.0));
+        Some((same_rank, failed, same_device, history.peak.allocated_bytes))
+    };
+    let best = (0..seen.len()).filter_map(|index| Some((score(index)?, std::cmp::Reverse(index)))).max();
+    best.map(|(_, std::cmp::Reverse(index))| index)
+}

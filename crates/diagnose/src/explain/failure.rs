@@ -1,0 +1,73 @@
+//! The error that the report is about: what a text states of it, what the history shows, or both joined.
+
+use report::explain::{DeviceHistory, HistoryOom};
+use report::Location;
+use trace::text::{Framework, OomKind, StatedBytes, StatedOom};
+use trace::{Bytes, EventIndex};
+
+use super::devices::Seen;
+use crate::facts::Failure;
+use crate::measure::own::is_own;
+
+/// The error to explain: the last that PyTorch's allocator raised, else the last of any kind.
+pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {
+    let allocators = |oom: &StatedOom| matches!(oom.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator);
+    let on_device = |oom: &StatedOom| oom.framework != Framework::Host;
+    let last = |wanted: &dyn Fn(&StatedOom) -> bool| ooms.iter().rposition(wanted);
+    last(&allocators).or_else(|| last(&on_device)).or_else(|| ooms.len().checked_sub(1))
+}
+
+/// What is known of the failed request. The history is exact; the text knows the device.
+pub(super) fn failure(said: Option<&StatedOom>, seen: Option<&Seen>, history: Option<&DeviceHistory>) -> Option<Failure> {
+    let shown = seen.zip(history).and_then(|(_, history)| history.oom.as_ref());
+    match (said, shown) {
+        (None, None) => None,
+        (Some(said), None) => Some(of_text(said)),
+        (None, Some(shown)) => Some(of_history(shown)),
+        (Some(said), Some(shown)) => Some(joined(of_text(said), of_history(shown))),
+    }
+}
+
+fn of_text(said: &StatedOom) -> Failure {
+    Failure {
+        kind: said.kind,
+        requested: said.requested_bytes,
+        free: said.free_bytes,
+        allocated: said.allocated(),
+        reserved: said.reserved(),
+        process: said.process_bytes,
+        allowed: said.allowed_bytes,
+        others: said.other_processes.clone(),
+        location: own_line(said),
+        event: None,
+        request_source: "the error's text",
+        counters_source: "the error's text",
+    }
+}
+
+/// The innermost line of the traceback that is the user's own.
+fn own_line(said: &StatedOom) -> Option<Location> {
+    let frame = said.traceback.iter().find(|frame| is_own(&frame.file, ""))?;
+    Some(Location { file: frame.file.clone(), line: frame.line, column: None })
+}
+
+fn of_history(shown: &HistoryOom) -> Failure {
+    let exact = |bytes: Bytes| Some(StatedBytes::exact(bytes.0));
+    Failure {
+        requested: exact(shown.requested_bytes),
+        free: exact(shown.free_bytes),
+        allocated: exact(shown.counters.allocated_bytes),
+        reserved: exact(shown.counters.reserved_bytes),
+        location: shown.location.clone(),
+        event: Some(EventIndex(shown.event)),
+        request_source: "the history's oom event",
+        counters_source: "the history at the error",
+        ..Failure::default()
+    }
+}
+
+/// One error, seen from both sides.
+fn joined(said: Failure, shown: Failure) -> Failure {
+    let location = shown.location.clone().or(said.location);
+    Failure { kind: said.kind, process: said.process, allowed: said.allowed, others: said.others, location, ..shown }
+}

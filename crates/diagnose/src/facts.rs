@@ -1,0 +1,120 @@
+//! What the rules look at: the same facts, whoever filled them in.
+//!
+//! `check` knows nearly all of them, to the byte. `explain` knows what its inputs state: a log gives rounded numbers of
+//! one instant, a snapshot the history without the device. A rule asks for what it needs and says nothing without.
+
+use report::{Breakdown, Growth, Location, Place, ValueShape};
+use trace::text::{OomKind, OtherProcess, StatedBytes};
+use trace::{Bytes, EventIndex};
+
+use crate::measure::sharing::Shared;
+use crate::measure::view::View;
+
+/// What is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts<'a> {
+    /// The folder that the reader stands in; paths are shown relative to it.
+    pub(crate) folder: &'a str,
+    /// The history of the device that the report is about.
+    pub(crate) view: Option<&'a View<'a>>,
+    /// The device.
+    pub(crate) device: Device<'a>,
+    /// The request that failed, the last if there were several.
+    pub(crate) failure: Option<Failure>,
+    /// Whether the program ended by it.
+    pub(crate) fatal: bool,
+    /// How often a request failed.
+    pub(crate) failures: u64,
+    /// What the program needs on the device, where it was run without a limit, or at least.
+    pub(crate) need: Option<Bytes>,
+    /// The most that was reserved.
+    pub(crate) reserved_peak: Bytes,
+    /// When the most was allocated.
+    pub(crate) peak_place: Place,
+    /// What the allocated bytes at the peak hold.
+    pub(crate) breakdown: Breakdown,
+    /// Growth from step to step.
+    pub(crate) growth: Option<Growth>,
+    /// Where `growth` was measured.
+    pub(crate) growth_source: &'static str,
+    /// How often the cache was emptied to serve a request (`num_alloc_retries`).
+    pub(crate) retries: u64,
+    /// The fullest of the devices that several processes used.
+    pub(crate) shared: Option<Shared>,
+    /// Where values decided shapes.
+    pub(crate) value_shapes: &'a [ValueShape],
+}
+
+/// The device, as far as known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Device<'a> {
+    /// As its maker calls it.
+    pub(crate) name: Option<&'a str>,
+    /// All its memory.
+    pub(crate) total: Option<StatedBytes>,
+    /// What a context leaves of it.
+    pub(crate) usable: Option<Bytes>,
+}
+
+/// A request that failed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failure {
+    /// What ran out.
+    pub(crate) kind: OomKind,
+    /// What was asked for. From a message, what would have had to be reserved for it.
+    pub(crate) requested: Option<StatedBytes>,
+    /// What was free on the device.
+    pub(crate) free: Option<StatedBytes>,
+    /// In the program's hands.
+    pub(crate) allocated: Option<StatedBytes>,
+    /// Held by the allocator.
+    pub(crate) reserved: Option<StatedBytes>,
+    /// What this process used of the device.
+    pub(crate) process: Option<StatedBytes>,
+    /// What this process may use.
+    pub(crate) allowed: Option<StatedBytes>,
+    /// Others on the device.
+    pub(crate) others: Vec<OtherProcess>,
+    /// The user's own line.
+    pub(crate) location: Option<Location>,
+    /// Where it is in the history.
+    pub(crate) event: Option<EventIndex>,
+    /// Where the request is stated.
+    pub(crate) request_source: &'static str,
+    /// Where the counters are stated.
+    pub(crate) counters_source: &'static str,
+}
+
+impl Failure {
+    /// What was reserved and not in the program's hands.
+    pub(crate) fn cached(&self) -> Option<StatedBytes> {
+        Some(self.reserved? - self.allocated?)
+    }
+
+    /// The least by which more free memory would have let it succeed.
+    pub(crate) fn missing(&self) -> Option<Bytes> {
+        let requested = self.requested?;
+        let room = match (self.allowed, self.reserved) {
+            (Some(allowed), Some(reserved)) => (allowed - reserved).min(self.free.unwrap_or(allowed)),
+            _ => self.free?,
+        };
+        Some(requested.nearest - room.nearest)
+    }
+
+    /// Whether PyTorch's allocator on a device failed, and not something beside it.
+    pub(crate) fn is_allocators(&self) -> bool {
+        matches!(self.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator)
+    }
+}
+
+impl Facts<'_> {
+    /// `file` for a sentence: relative to the reader's folder where it lies in it.
+    pub(crate) fn show<'f>(&self, file: &'f str) -> &'f str {
+        crate::measure::paths::relative(file, self.folder)
+    }
+
+    /// `location` for a sentence.
+    pub(crate) fn at(&self, location: &Location) -> String {
+        format!("{}:{}", self.show(&location.file), location.line)
+    }
+}

@@ -1,0 +1,125 @@
+//! What the allocations of a history without marks hold.
+//!
+//! # Note [Contents without marks]
+//! - A module's tensors that were made, moved or loaded and stay are parameters. Buffers are moved by the same line and
+//!   cannot be told apart, so they are counted with them.
+//! - What an optimizer's step makes is its state if it outlives that step, else a temporary.
+//! - What backward makes and leaves behind is a gradient, if a parameter has its size (where parameters are known);
+//!   what it frees itself is a temporary.
+//! - What forward makes and frees itself is a temporary, unless an out-of-memory error ended its life; the rest are
+//!   activations.
+//! - What lies between a step and the next forward is input, and so is what the same line made before the first step.
+//! - The scratch memory of cuBLAS is known by its size, and stays once it is there (`CUDABlas.cpp`, 2.0 to 2.14).
+//! - Everything else is `other`: a history without stacks says no more.
+
+use std::collections::HashSet;
+
+use report::Contents;
+use trace::{Bytes, EventIndex, Lifetime, Phase, StackId};
+
+use super::roles::Role;
+use crate::measure::contents::freed_in_its_stretch;
+use crate::measure::life::Life;
+use crate::measure::view::View;
+
+/// Scratch memory of cuBLAS (`getChosenWorkspaceSize`, 2.0 to 2.15: devices before and from capability 9.0) and of
+/// cuBLASLt (2.9 to 2.11).
+const WORKSPACES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
+
+/// What each allocation of `view` holds, in the order of its list. See Note [Contents without marks].
+pub(crate) fn classify(view: &View, ooms: &[EventIndex]) -> Vec<Contents> {
+    let signs = Signs::new(view, ooms);
+    view.found.lifetimes().iter().map(|life| signs.contents(life)).collect()
+}
+
+struct Signs<'a> {
+    view: &'a View<'a>,
+    ooms: &'a [EventIndex],
+    /// Requested sizes of what modules hold.
+    parameters: HashSet<Bytes>,
+    /// Stacks that load data between steps.
+    loading: HashSet<StackId>,
+}
+
+impl<'a> Signs<'a> {
+    fn new(view: &'a View<'a>, ooms: &'a [EventIndex]) -> Signs<'a> {
+        let mut signs = Signs { view, ooms, parameters: HashSet::new(), loading: HashSet::new() };
+        for life in view.found.lifetimes() {
+            let stack = life.stack;
+            let role = signs.role(stack);
+            if matches!(role, Role::Placed | Role::Built) && !signs.short(life) {
+                signs.parameters.insert(life.requested());
+            }
+            if role == Role::Own && view.phase_of(life) == Some(Phase::Data) {
+                signs.loading.insert(stack);
+            }
+        }
+        signs
+    }
+
+    fn role(&self, stack: StackId) -> Role {
+        self.view.roles.get(stack.0 as usize).copied().unwrap_or(Role::Frameless)
+    }
+
+    fn contents(&self, life: &Lifetime) -> Contents {
+        let Some(phase) = self.view.phase_of(life) else {
+            return self.of_old(life);
+        };
+        if self.is_workspace(life, phase) {
+            return Contents::Workspaces;
+        }
+        let stack = life.stack;
+        match self.role(stack) {
+            Role::Placed => self.unless_short(life, Contents::Parameters),
+            Role::Optimizer | Role::OptimizerState => self.unless_short(life, Contents::OptimizerState),
+            Role::Clipping | Role::ZeroGrad => Contents::Temporaries,
+            Role::Loading => Contents::Inputs,
+            Role::Built if phase == Phase::Setup => self.unless_short(life, Contents::Parameters),
+            Role::Own if phase == Phase::Setup && self.loading.contains(&stack) => Contents::Inputs,
+            _ => self.by_phase(life, phase),
+        }
+    }
+
+    /// What was there before the history began: only the dump's stack says more.
+    fn of_old(&self, life: &Lifetime) -> Contents {
+        match self.role(life.stack) {
+            Role::Placed => Contents::Parameters,
+            Role::Optimizer | Role::OptimizerState => Contents::OptimizerState,
+            Role::Forward => Contents::Activations,
+            Role::Loading => Contents::Inputs,
+            _ if self.parameters.is_empty() => Contents::Other,
+            Role::Frameless | Role::Backward if self.parameters.contains(&life.requested()) => Contents::Gradients,
+            _ => Contents::Other,
+        }
+    }
+
+    fn by_phase(&self, life: &Lifetime, phase: Phase) -> Contents {
+        match phase {
+            Phase::Setup => Contents::Other,
+            Phase::Data => Contents::Inputs,
+            Phase::Forward => self.unless_short(life, Contents::Activations),
+            Phase::Backward if self.is_gradient(life) => Contents::Gradients,
+            Phase::Backward => self.unless_short(life, Contents::Other),
+            Phase::Optimizer | Phase::Other => self.unless_short(life, Contents::Other),
+        }
+    }
+
+    fn unless_short(&self, life: &Lifetime, contents: Contents) -> Contents {
+        if self.short(life) { Contents::Temporaries } else { contents }
+    }
+
+    /// Whether it was freed in the stretch that made it, and not by the unwinding of an error.
+    fn short(&self, life: &Lifetime) -> bool {
+        freed_in_its_stretch(self.view, life) && !self.ooms.iter().any(|&oom| life.is_live_after(oom))
+    }
+
+    fn is_gradient(&self, life: &Lifetime) -> bool {
+        let known = self.parameters.is_empty() || self.parameters.contains(&life.requested());
+        known && !self.short(life)
+    }
+
+    fn is_workspace(&self, life: &Lifetime, phase: Phase) -> bool {
+        let running = matches!(phase, Phase::Forward | Phase::Backward);
+        running && life.freed().is_none() && WORKSPACES.contains(&life.requested().0)
+    }
+}

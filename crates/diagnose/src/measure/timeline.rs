@@ -1,0 +1,78 @@
+//! Which step and phase each event of a history lies in: as the agent marked them, else as the stacks tell.
+
+use report::Place;
+use trace::{Event, EventIndex, Mark, Phase};
+
+/// A run of events in one phase of one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// Its first event.
+    pub(crate) first: EventIndex,
+    /// The step, counted from 1, and its part; `None` where nothing tells.
+    pub(crate) at: Option<(u32, Phase)>,
+}
+
+/// The stretches of a history, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timeline {
+    stretches: Vec<Stretch>,
+    of_event: Vec<u32>,
+}
+
+impl Timeline {
+    /// As the agent marked it.
+    pub(crate) fn marked(events: &[Event], marks: &[Mark]) -> Timeline {
+        let mut timeline = Timeline::default();
+        for event in events {
+            let mark = event.mark.and_then(|index| marks.get(index as usize));
+            timeline.push(mark.map(|mark| (mark.step, mark.phase)));
+        }
+        timeline
+    }
+
+    /// The next event.
+    pub(crate) fn push(&mut self, at: Option<(u32, Phase)>) {
+        if self.stretches.last().is_none_or(|last| last.at != at) {
+            let first = EventIndex(u32::try_from(self.of_event.len()).unwrap_or(u32::MAX));
+            self.stretches.push(Stretch { first, at });
+        }
+        self.of_event.push(u32::try_from(self.stretches.len() - 1).unwrap_or(u32::MAX));
+    }
+
+    /// Gives the last stretch another step or phase.
+    pub(crate) fn rename_last(&mut self, at: (u32, Phase)) {
+        if let Some(last) = self.stretches.last_mut() {
+            last.at = Some(at);
+        }
+    }
+
+    /// All stretches.
+    pub(crate) fn stretches(&self) -> &[Stretch] {
+        &self.stretches
+    }
+
+    /// The number of the stretch that an event lies in; `None` beyond the history.
+    pub(crate) fn number(&self, event: EventIndex) -> Option<u32> {
+        self.of_event.get(event.0 as usize).copied()
+    }
+
+    /// The step and phase of an event.
+    pub(crate) fn at(&self, event: EventIndex) -> Option<(u32, Phase)> {
+        self.stretches.get(self.number(event)? as usize)?.at
+    }
+
+    /// The step of an event.
+    pub(crate) fn step(&self, event: EventIndex) -> Option<u32> {
+        self.at(event).map(|(step, _)| step)
+    }
+
+    /// The phase of an event.
+    pub(crate) fn phase(&self, event: EventIndex) -> Option<Phase> {
+        self.at(event).map(|(_, phase)| phase)
+    }
+
+    /// When an event was, without the module.
+    pub(crate) fn place(&self, event: EventIndex) -> Place {
+        Place { step: self.step(event), phase: self.phase(event), module: None }
+    }
+}

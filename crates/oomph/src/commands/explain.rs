@@ -1,0 +1,57 @@
+//! `oomph explain`: reads what a crash left, and says why it ran out.
+
+use std::io::IsTerminal;
+
+use diagnose::ExplainCase;
+use report::Severity;
+use report::explain::ExplainReport;
+use report::render::{concise, github, html, json, terminal};
+
+use crate::args::{Arguments, Explain, Format};
+use crate::error::Error;
+use crate::{ExitStatus, artifacts, output, publish};
+
+/// Reads, explains and prints.
+pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
+    if arguments.files.is_empty() && std::io::stdin().is_terminal() {
+        output::help(&mut Arguments::help_of("explain"));
+        return Ok(ExitStatus::Failed);
+    }
+    end_at_interrupt()?;
+    let case = ExplainCase {
+        inputs: artifacts::read(&arguments.files)?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+    };
+    let report = diagnose::explain(&case);
+    if let Some(path) = &arguments.html {
+        publish::whole(path, &html::explain(&report))?;
+    }
+    output::answer(&written(arguments.format(), &report)?)?;
+    Ok(status(&report))
+}
+
+/// Reading waits for whoever writes into a pipe, and no flag can end that: the process ends where it is.
+fn end_at_interrupt() -> Result<(), Error> {
+    ctrlc::set_handler(|| {
+        publish::abandon();
+        output::failure(&Error::Interrupted);
+        std::process::exit(ExitStatus::Failed.code().into());
+    })?;
+    Ok(())
+}
+
+fn written(format: Format, report: &ExplainReport) -> Result<String, Error> {
+    Ok(match format {
+        Format::Terminal => terminal::explain(report, &output::look()),
+        Format::Concise => concise::explain(report),
+        Format::Github => github::explain(report),
+        Format::Json => json::explain(report)?,
+    })
+}
+
+/// An error, and what is more than worth knowing, is something found.
+fn status(report: &ExplainReport) -> ExitStatus {
+    let is_found = report.findings.iter().any(|finding| finding.severity != Severity::Info);
+    if is_found || !report.ooms.is_empty() { ExitStatus::Found } else { ExitStatus::Fits }
+}

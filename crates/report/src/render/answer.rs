@@ -1,0 +1,25 @@
+//! The answer of `explain` in one sentence.
+
+use crate::explain::{DeviceHistory, ExplainReport};
+
+/// The first finding, or what can be said without one. No full stop.
+pub(super) fn answer(report: &ExplainReport) -> String {
+    if let Some(finding) = report.findings.first() {
+        return finding.message.clone();
+    }
+    if !report.ooms.is_empty() || focus(report).is_some_and(|device| device.oom.is_some()) {
+        return "it ran out of memory, and what was read does not tell why".to_owned();
+    }
+    match (&report.peak, report.inputs.is_empty()) {
+        (Some(peak), _) => {
+            format!("no out-of-memory error and nothing wrong: {} allocated at most", peak.allocated_bytes)
+        }
+        (None, false) => "no out-of-memory error and no use of GPU memory in what was read".to_owned(),
+        (None, true) => "nothing was read".to_owned(),
+    }
+}
+
+/// The device that the report is about.
+pub(super) fn focus(report: &ExplainReport) -> Option<&DeviceHistory> {
+    report.devices.get(report.focus?)
+}

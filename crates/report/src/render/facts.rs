@@ -1,0 +1,116 @@
+//! The figures that matter in an `explain` report, as names and sentences: what the terminal and the page both show.
+
+use trace::text::{OtherProcess, StatedBytes, StatedOom};
+
+use super::answer::focus;
+use super::layout::{keep_end, line_of, short_path, words_of, words_of_growth};
+use super::words::{words_of_framework, words_of_kind};
+use crate::explain::{DeviceHistory, ExplainReport, Fragmentation, HistoryOom, HistoryPeak};
+
+/// A figure's name (at most 8 letters) and what it is.
+pub(super) type Fact = (&'static str, String);
+
+/// The error first, as its text states it, else as the history records it; then the peak and the history.
+pub(super) fn explain(report: &ExplainReport) -> Vec<Fact> {
+    let device = focus(report);
+    let mut facts = match report.focus_oom.and_then(|index| report.ooms.get(index)) {
+        Some(oom) => stated(oom, &report.folder),
+        None => {
+            device.and_then(|device| device.oom.as_ref()).map_or_else(Vec::new, |oom| recorded(oom, &report.folder))
+        }
+    };
+    facts.extend(report.peak.as_ref().map(|peak| ("peak", words_of_peak(peak))));
+    facts.extend(device.map_or_else(Vec::new, history));
+    facts
+}
+
+/// The error as a text states it; what it does not state is left out.
+fn stated(oom: &StatedOom, folder: &str) -> Vec<Fact> {
+    let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
+    let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
+    let device = oom.device_index.map(|index| format!("on {}:{index}", words_of_framework(oom.framework)));
+    let line = raised(oom, folder).map(|line| format!("by {line}"));
+    let pytorch = [
+        size(oom.allocated_bytes, "allocated"),
+        size(oom.reserved(), "reserved"),
+        size(oom.reserved_unallocated_bytes, "reserved but unallocated"),
+        size(oom.private_pools_bytes, "in private pools"),
+        size(oom.other_allocations_bytes, "in other Metal allocations"),
+        size(oom.segment_reserve_bytes, "of address space for a segment"),
+    ];
+    let facts = [
+        ("ran out", join(" ", [Some(asked), device, line])),
+        ("device", join(", ", [size(oom.total_bytes, "in all"), size(oom.free_bytes, "free")])),
+        ("PyTorch", join(", ", pytorch)),
+        ("process", join(", ", [size(oom.process_bytes, "in use"), size(oom.allowed_bytes, "allowed")])),
+        ("others", join(", ", oom.other_processes.iter().map(|other| Some(words_of_other(other))))),
+    ];
+    facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// The error as a history records it.
+fn recorded(oom: &HistoryOom, folder: &str) -> Vec<Fact> {
+    let place = Some(words_of(&oom.place)).filter(|place| !place.is_empty()).map(|place| format!("at {place}"));
+    let line = oom.location.as_ref().map(|location| format!("by {}", line_of(location, folder)));
+    let counters = &oom.counters;
+    vec![
+        ("ran out", join(" ", [Some(format!("{} requested", oom.requested_bytes)), place, line])),
+        ("device", format!("{} free", oom.free_bytes)),
+        ("PyTorch", format!("{} allocated, {} reserved", counters.allocated_bytes, counters.reserved_bytes)),
+    ]
+}
+
+fn history(device: &DeviceHistory) -> Vec<Fact> {
+    let cache = Some(&device.fragmentation).filter(|cache| cache.segments > 0);
+    let cache = cache.map(|cache| ("cache", words_of_cache(cache)));
+    let growth = device.growth.as_ref().map(|growth| ("growth", words_of_growth(growth)));
+    let steps = match device.steps {
+        0 => String::new(),
+        1 => ", 1 step".to_owned(),
+        steps => format!(", {steps} steps"),
+    };
+    let events = (device.events > 0).then(|| ("history", format!("{} events{steps}", device.events)));
+    [cache, growth, events].into_iter().flatten().collect()
+}
+
+fn words_of_peak(peak: &HistoryPeak) -> String {
+    let place = Some(words_of(&peak.place)).filter(|place| !place.is_empty());
+    let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+    let extent = match (peak.event, peak.whole) {
+        (None, _) => "when the snapshot was taken: it has no history",
+        (Some(_), true) => "over the whole program",
+        (Some(_), false) => "of the history kept: what was before it is not known",
+    };
+    format!("{} allocated{at}; {} reserved at most ({extent})", peak.allocated_bytes, peak.reserved_bytes)
+}
+
+fn words_of_cache(cache: &Fragmentation) -> String {
+    let Fragmentation { free_bytes, free_blocks, largest_free_block_bytes: largest, .. } = cache;
+    let (split, used, all) = (cache.inactive_split_bytes, cache.used_segments, cache.segments);
+    let blocks = if *free_blocks == 1 { "block" } else { "blocks" };
+    format!(
+        "{free_bytes} free in {free_blocks} {blocks}, the largest {largest}; {split} of it beside memory in use; \
+         {used} of {all} segments in use"
+    )
+}
+
+/// The innermost line outside installed packages, else the innermost.
+fn raised(oom: &StatedOom, folder: &str) -> Option<String> {
+    let own = oom.traceback.iter().find(|frame| !frame.file.contains("/site-packages/"));
+    let frame = own.or_else(|| oom.traceback.first())?;
+    let place = format!("{}:{} {}", short_path(&frame.file, folder), frame.line, frame.function);
+    Some(keep_end(&place, 60))
+}
+
+fn join(between: &str, texts: impl IntoIterator<Item = Option<String>>) -> String {
+    texts.into_iter().flatten().collect::<Vec<_>>().join(between)
+}
+
+fn size(bytes: Option<StatedBytes>, words: &str) -> Option<String> {
+    bytes.map(|bytes| format!("{} {words}", bytes.nearest))
+}
+
+fn words_of_other(other: &OtherProcess) -> String {
+    let bytes = other.bytes.map_or_else(|| "an unknown amount".to_owned(), |bytes| bytes.nearest.to_string());
+    format!("process {} has {bytes}", other.pid)
+}

@@ -1,0 +1,65 @@
+//! `--format github`: one workflow command for each finding, which GitHub shows at the line of the pull request.
+//!
+//! The syntax and its escapes are those of GitHub's `actions/toolkit`, `packages/core/src/command.ts`: in the message
+//! `%`, `\r` and `\n` are written as percent codes, in a property also `:` and `,`.
+
+use super::concise;
+use super::foreign::clean;
+use super::layout::short_path;
+use crate::check::{CheckReport, Verdict};
+use crate::explain::ExplainReport;
+use crate::finding::{Finding, Location, Severity};
+
+/// The verdict, where it is not "fits", and the findings.
+pub fn check(report: &CheckReport) -> String {
+    let command = match report.verdict {
+        Verdict::Fits => "notice",
+        Verdict::Oom => "error",
+        Verdict::Incomplete { .. } => "warning",
+    };
+    let verdict = line(command, None, "oomph check", &concise::verdict(report), &report.folder);
+    verdict + &findings(&report.findings, &report.folder)
+}
+
+/// The findings; a notice where there is none.
+pub fn explain(report: &ExplainReport) -> String {
+    if report.findings.is_empty() {
+        return line("notice", None, "oomph explain", &super::answer::answer(report), &report.folder);
+    }
+    findings(&report.findings, &report.folder)
+}
+
+fn findings(findings: &[Finding], folder: &str) -> String {
+    findings.iter().map(|finding| of(finding, folder)).collect()
+}
+
+fn of(finding: &Finding, folder: &str) -> String {
+    let command = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let remedies = finding.remedies.iter().map(|remedy| format!("\n{}: {}", clean(&remedy.remedy), clean(&remedy.how)));
+    let message = clean(&finding.message).into_owned() + &remedies.collect::<String>();
+    line(command, finding.location.as_ref(), finding.rule.0, &message, folder)
+}
+
+/// `message` may have lines of its own; what stands on them is clean.
+fn line(command: &str, location: Option<&Location>, title: &str, message: &str, folder: &str) -> String {
+    let place = location.map_or_else(String::new, |location| place(location, folder));
+    format!("::{command} {place}title={}::{}\n", property(title), data(message))
+}
+
+fn place(location: &Location, folder: &str) -> String {
+    let file = property(&clean(short_path(&location.file, folder)));
+    let column = location.column.map_or_else(String::new, |column| format!("col={column},"));
+    format!("file={file},line={},{column}", location.line)
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

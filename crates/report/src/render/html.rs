@@ -1,0 +1,96 @@
+//! `--html`: one page that needs nothing but itself, for a browser, a phone and a printer.
+//!
+//! Everything that the report says stands in the page as text and tables, readable without script. The script adds three
+//! drawings (use over time, segments as a map, stacks as a flame graph) from the page data (Note [Page data] in `data.rs`).
+//!
+//! # Note [Content policy]
+//! The page asks the browser to run one script and apply one style, each named by its SHA-256, and to load nothing. So
+//! even if a foreign string got past the escapes, what it brings would be neither run nor fetched. It also means that no
+//! element may have a `style` attribute: static widths are attributes of SVG shapes, and the script sets styles through
+//! the object model, which the policy allows.
+
+mod base64;
+mod data;
+mod explain;
+mod memory;
+mod sections;
+mod sha256;
+mod writer;
+
+use crate::check::CheckReport;
+use crate::explain::ExplainReport;
+use crate::render::{answer, concise};
+use writer::Html;
+
+const STYLE: &str = include_str!("html/page.css");
+
+/// One module, in this order: each file uses only what stands above it.
+const SCRIPT: &str = concat!(
+    include_str!("html/data.js"),
+    include_str!("html/layout.js"),
+    include_str!("html/look.js"),
+    include_str!("html/timeline.js"),
+    include_str!("html/segments.js"),
+    include_str!("html/flame.js"),
+    include_str!("html/main.js"),
+);
+
+/// The report of `explain` as a page.
+pub fn explain(report: &ExplainReport) -> String {
+    let mut html = head("oomph explain", &answer::answer(report));
+    explain::write(&mut html, report);
+    let pictured = data::devices(report);
+    if pictured.is_empty() {
+        return foot(html);
+    }
+    html.raw("<script type=\"application/json\" id=\"page-data\">");
+    html.json(&data::encode(report, &pictured));
+    html.raw("</script>\n<script type=\"module\">");
+    html.raw(SCRIPT);
+    html.raw("</script>\n");
+    foot(html)
+}
+
+/// The report of `check` as a page.
+pub fn check(report: &CheckReport) -> String {
+    let mut html = head("oomph check", &concise::verdict(report));
+    sections::findings(&mut html, &report.findings, &report.folder);
+    sections::breakdown(&mut html, &report.breakdown);
+    sections::sites(&mut html, &report.sites, &report.folder);
+    let assumptions = report.assumptions.iter().map(|assumption| format!("{} ({})", assumption.text, assumption.bytes));
+    sections::list(&mut html, "Assumptions", assumptions);
+    sections::list(&mut html, "Notes", report.notes.iter().cloned());
+    sections::made_by(&mut html, &report.version);
+    foot(html)
+}
+
+fn head(title: &'static str, answer: &str) -> Html {
+    let mut html = Html::default();
+    html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
+    html.text(&policy());
+    html.raw("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
+    html.text(title);
+    html.raw("</title>\n<style>");
+    html.raw(STYLE);
+    html.raw("</style>\n</head>\n<body>\n<main>\n<header><p class=\"title\">");
+    html.text(title);
+    html.wrap("</p>\n<h1>", answer, "</h1></header>\n");
+    html
+}
+
+fn foot(mut html: Html) -> String {
+    html.raw("</main>\n</body>\n</html>\n");
+    html.into_text()
+}
+
+/// Note [Content policy].
+fn policy() -> String {
+    let hash = |text: &str| base64::encode(&sha256::digest(text.as_bytes()));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    )
+}

@@ -1,0 +1,59 @@
+// Colours and hatching, read from the style sheet so that light and dark have one source; and small DOM helpers.
+
+const $ = (id) => document.getElementById(id);
+
+/** A colour of `page.css`. */
+function cssColour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/** A colour for the n-th line of code; neighbours differ by the golden angle. */
+function stackColour(stack) {
+  const lightness = matchMedia("(prefers-color-scheme: dark)").matches ? 58 : 52;
+  return `hsl(${(stack * 137.508) % 360} 55% ${lightness - 8 * (stack % 3)}%)`;
+}
+
+/** The colour of each stack, by contents or by line. */
+function paletteOf(page, device, by) {
+  const byCategory = page.categories.map((_, category) => cssColour(`k${category}`));
+  return Array.from(device.stack.category, (category, stack) => (by === "stack" ? stackColour(stack) : byCategory[category]));
+}
+
+/** `[r, g, b]` of any colour that CSS knows. */
+function rgbOf(colour) {
+  const context = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return context.getImageData(0, 0, 1, 1).data;
+}
+
+/** Diagonal lines for free memory. */
+function hatching(context) {
+  const tile = Object.assign(document.createElement("canvas"), { width: 6, height: 6 });
+  const pen = tile.getContext("2d");
+  pen.strokeStyle = cssColour("hatch");
+  pen.beginPath();
+  [[-1, 1, 1, -1], [0, 6, 6, 0], [5, 7, 7, 5]].forEach(([x0, y0, x1, y1]) => { pen.moveTo(x0, y0); pen.lineTo(x1, y1); });
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+}
+
+/** Sizes a canvas to its place on the page, in device pixels, and returns its context in CSS pixels. */
+function prepare(canvas, height) {
+  const ratio = devicePixelRatio || 1;
+  const width = Math.max(1, Math.floor(canvas.parentElement.clientWidth));
+  canvas.style.height = `${height}px`;
+  Object.assign(canvas, { width: Math.floor(width * ratio), height: Math.floor(height * ratio) });
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return { context, width, height, ratio };
+}
+
+/** Replaces what is in `parent` by lines of text, the first one strong. */
+function say(parent, lines) {
+  parent.replaceChildren(...lines.map((line, at) => {
+    const element = document.createElement(at === 0 ? "b" : "span");
+    element.textContent = line;
+    return element;
+  }));
+}

@@ -1,0 +1,170 @@
+//! The parts of a page that reports share: findings, breakdown, sites, lists.
+
+use trace::Bytes;
+
+use super::writer::Html;
+use crate::breakdown::{Breakdown, Contents};
+use crate::check::{Site, SiteFrame};
+use crate::finding::{Finding, Remedy};
+use crate::render::layout::{line_of, permille, short_path};
+
+/// What is wrong, the most serious first.
+pub(super) fn findings(html: &mut Html, findings: &[Finding], folder: &str) {
+    if findings.is_empty() {
+        return;
+    }
+    html.raw("<section id=\"findings\"><h2>Findings</h2>\n");
+    for finding in findings {
+        write_finding(html, finding, folder);
+    }
+    html.raw("</section>\n");
+}
+
+fn write_finding(html: &mut Html, finding: &Finding, folder: &str) {
+    html.raw("<article class=\"finding ");
+    html.raw(finding.severity.word());
+    html.raw("\"><h3>");
+    html.wrap("<span class=\"severity\">", finding.severity.word(), "</span> ");
+    html.wrap("<span class=\"rule\">", finding.rule.0, "</span></h3>\n");
+    html.wrap("<p>", &finding.message, "</p>\n");
+    if let Some(location) = &finding.location {
+        html.wrap("<p class=\"at\">at <code>", &line_of(location, folder), "</code></p>\n");
+    }
+    evidence(html, finding);
+    remedies(html, &finding.remedies);
+    html.raw("</article>\n");
+}
+
+fn evidence(html: &mut Html, finding: &Finding) {
+    if finding.evidence.is_empty() {
+        return;
+    }
+    html.raw("<table class=\"evidence\"><tbody>\n");
+    for evidence in &finding.evidence {
+        html.wrap("<tr><th scope=\"row\">", &evidence.what, "</th>");
+        html.wrap("<td>", &evidence.value.to_string(), "</td>");
+        html.wrap("<td class=\"source\">", evidence.source, "</td></tr>\n");
+    }
+    html.raw("</tbody></table>\n");
+}
+
+fn remedies(html: &mut Html, remedies: &[Remedy]) {
+    if remedies.is_empty() {
+        return;
+    }
+    html.raw("<ul class=\"remedies\">\n");
+    for remedy in remedies {
+        html.wrap("<li><b>", &remedy.remedy, "</b> ");
+        html.raw("<span class=\"standing\">");
+        html.raw(remedy.standing.word());
+        if let (Some(before), Some(after)) = (remedy.before_bytes, remedy.after_bytes) {
+            html.text(&format!(", peak {before} → {after}"));
+        }
+        html.wrap("</span><br>", &remedy.how, "</li>\n");
+    }
+    html.raw("</ul>\n");
+}
+
+/// What the allocated bytes at the peak hold, to the byte.
+pub(super) fn breakdown(html: &mut Html, breakdown: &Breakdown) {
+    if breakdown.parts().is_empty() {
+        return;
+    }
+    html.raw("<section id=\"breakdown\"><h2>At the peak of allocated memory</h2>\n");
+    let parts = breakdown.parts().iter();
+    let parts = parts.map(|part| (class_of(part.category), part.category.words(), part.bytes));
+    shares(html, parts, breakdown.total());
+    html.raw("</section>\n");
+}
+
+/// A table of parts, each with the class of its colour, and their total.
+pub(super) fn shares(html: &mut Html, parts: impl Iterator<Item = (&'static str, &'static str, Bytes)>, total: Bytes) {
+    html.raw("<table class=\"figures\"><tbody>\n");
+    for (class, words, bytes) in parts {
+        let permille = permille(bytes.0, total.0);
+        html.raw("<tr><td><i class=\"swatch ");
+        html.raw(class);
+        html.wrap("\"></i></td><th scope=\"row\">", words, "</th>");
+        html.wrap("<td class=\"n\">", &bytes.to_string(), "</td>");
+        html.wrap("<td class=\"n\">", &format!("{}.{} %", permille / 10, permille % 10), "</td></tr>\n");
+    }
+    html.wrap("<tr class=\"total\"><td></td><th scope=\"row\">total</th><td class=\"n\">", &total.to_string(), "</td>");
+    html.wrap("<td class=\"n\">", &format!("{} B", total.0), "</td></tr>\n</tbody></table>\n");
+}
+
+/// The class that gives a category its colour in `page.css`; the number is that of the page data.
+pub(super) fn class_of(category: Contents) -> &'static str {
+    match category {
+        Contents::Parameters => "k0",
+        Contents::Gradients => "k1",
+        Contents::OptimizerState => "k2",
+        Contents::Buffers => "k3",
+        Contents::Activations => "k4",
+        Contents::Temporaries => "k5",
+        Contents::Inputs => "k6",
+        Contents::Workspaces => "k7",
+        Contents::Other => "k8",
+        Contents::Unattributed => "k9",
+    }
+}
+
+/// Where what was alive at the peak was made; the whole stack on demand.
+pub(super) fn sites(html: &mut Html, sites: &[Site], folder: &str) {
+    if sites.is_empty() {
+        return;
+    }
+    html.raw("<section id=\"sites\"><h2>Made by these lines</h2>\n<p>What was alive at the peak, largest first.</p>\n");
+    html.raw("<div class=\"wide\"><table><thead><tr><th scope=\"col\">bytes<th scope=\"col\">allocations");
+    html.raw("<th scope=\"col\">contents<th scope=\"col\">line</tr></thead><tbody>\n");
+    for site in sites {
+        write_site(html, site, folder);
+    }
+    html.raw("</tbody></table></div></section>\n");
+}
+
+fn write_site(html: &mut Html, site: &Site, folder: &str) {
+    html.wrap("<tr><td class=\"n\">", &site.bytes.to_string(), "</td>");
+    html.wrap("<td class=\"n\">", &site.count.to_string(), "</td>");
+    html.wrap("<td>", site.category.words(), "</td><td>");
+    let own = site.location.as_ref().map(|location| line_of(location, folder));
+    let inner = || site.frames.first().map(|frame| words_of_frame(frame, folder));
+    let place = own.or_else(inner).unwrap_or_else(|| "no stack was recorded".to_owned());
+    frames(html, &place, &site.frames, folder);
+    html.raw("</td></tr>\n");
+}
+
+/// A place, and its stack when it is opened.
+pub(super) fn frames(html: &mut Html, place: &str, frames: &[SiteFrame], folder: &str) {
+    if frames.is_empty() {
+        html.wrap("<code>", place, "</code>");
+        return;
+    }
+    html.wrap("<details><summary><code>", place, "</code></summary><ol class=\"stack\">\n");
+    for frame in frames {
+        html.raw(if frame.own { "<li class=\"own\"><code>" } else { "<li><code>" });
+        html.text(&words_of_frame(frame, folder));
+        html.raw("</code></li>\n");
+    }
+    html.raw("</ol></details>");
+}
+
+/// `torch/nn/modules/linear.py:134 forward`.
+pub(super) fn words_of_frame(frame: &SiteFrame, folder: &str) -> String {
+    format!("{}:{} {}", short_path(&frame.file, folder), frame.line, frame.function)
+}
+
+/// A list of sentences.
+pub(super) fn list(html: &mut Html, heading: &'static str, items: impl Iterator<Item = String>) {
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        return;
+    }
+    html.wrap("<section><h2>", heading, "</h2>\n<ul>\n");
+    items.for_each(|item| html.wrap("<li>", &item, "</li>\n"));
+    html.raw("</ul></section>\n");
+}
+
+/// Who made the page.
+pub(super) fn made_by(html: &mut Html, version: &str) {
+    html.wrap("<footer>Made by oomph ", version, ". This page loads nothing from anywhere.</footer>\n");
+}

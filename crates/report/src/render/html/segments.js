@@ -1,0 +1,120 @@
+// The segments as a map: rows of equal bytes in address order, blocks in the colour of their stack, free memory hatched.
+
+const ROW_HEIGHT = 16;
+const ROW_GAP = 3;
+const ROWS = 28;
+
+/** Draws into `#segments` and answers the pointer and the arrow keys. */
+function segmentMap(page) {
+  const canvas = $("segments");
+  const state = { device: null, by: "category", pieces: [], rowBytes: 1, chosen: -1 };
+
+  function draw() {
+    const { device } = state;
+    const sizes = Array.from(device.segment.bytes);
+    $("segment-section").hidden = sizes.length === 0;
+    if (sizes.length === 0) return;
+    state.rowBytes = rowBytesFor(sizes.reduce((sum, size) => sum + size, 0), ROWS);
+    state.pieces = wrapSegments(sizes, state.rowBytes);
+    const rows = state.pieces.at(-1).row + 1;
+    const sheet = prepare(canvas, rows * (ROW_HEIGHT + ROW_GAP));
+    const colours = paletteOf(page, device, state.by);
+    const hatch = hatching(sheet.context);
+    state.pieces.forEach((piece) => paint(sheet, piece, colours, hatch));
+    state.scale = sheet.width / state.rowBytes;
+  }
+
+  function paint({ context, width }, piece, colours, hatch) {
+    const { device, rowBytes } = state;
+    const x = (bytes) => (bytes / rowBytes) * width;
+    const y = piece.row * (ROW_HEIGHT + ROW_GAP);
+    const box = [x(piece.from), y, Math.max(1, x(piece.to - piece.from)), ROW_HEIGHT];
+    context.fillStyle = cssColour("panel");
+    context.fillRect(...box);
+    context.fillStyle = hatch;
+    context.fillRect(...box);
+    const end = piece.start + piece.to - piece.from;
+    for (let block = device.segment.firstBlock[piece.segment]; block < device.segment.firstBlock[piece.segment + 1]; block++) {
+      const from = Math.max(piece.start, device.block.offset[block]);
+      const to = Math.min(end, device.block.offset[block] + device.block.bytes[block]);
+      if (to <= from) continue;
+      context.fillStyle = block === state.chosen ? cssColour("ink") : colours[device.block.stack[block]] ?? cssColour("rest");
+      const left = x(piece.from + from - piece.start);
+      const across = x(to - from);
+      context.fillRect(left, y, across > 3 ? across - 0.75 : Math.max(0.5, across), ROW_HEIGHT);
+    }
+    context.fillStyle = cssColour("ink");
+    context.fillRect(box[0], y, 1, ROW_HEIGHT);
+  }
+
+  /** The segment, offset and block at a point of the canvas. */
+  function under(offsetX, offsetY) {
+    const row = Math.floor(offsetY / (ROW_HEIGHT + ROW_GAP));
+    const at = offsetX / state.scale;
+    const piece = state.pieces.find((piece) => piece.row === row && at >= piece.from && at < piece.to);
+    if (!piece) return null;
+    const { segment, block } = state.device;
+    const offset = piece.start + at - piece.from;
+    for (let row = segment.firstBlock[piece.segment]; row < segment.firstBlock[piece.segment + 1]; row++) {
+      if (offset >= block.offset[row] && offset < block.offset[row] + block.bytes[row]) return { segment: piece.segment, block: row };
+    }
+    return { segment: piece.segment, block: -1, offset };
+  }
+
+  function note(found) {
+    if (!found) return;
+    const { device } = state;
+    const lines = [describeSegment(found.segment)];
+    if (found.block < 0) {
+      say($("segments-note"), [`free: ${showBytes(gapAt(found))}`, ...lines]);
+      return;
+    }
+    const stack = device.block.stack[found.block];
+    const contents = page.categories[device.stack.category[stack]] ?? "";
+    const frames = framesOf(device, stack).slice(0, 8).map((frame) => describeFrame(device, frame));
+    say($("segments-note"), [`${showBytes(device.block.bytes[found.block])} ${contents}, ${placeOf(device, stack)}`, ...lines, ...frames]);
+  }
+
+  function gapAt({ segment, offset }) {
+    const { block, segment: segments } = state.device;
+    let from = 0;
+    let to = segments.bytes[segment];
+    for (let row = segments.firstBlock[segment]; row < segments.firstBlock[segment + 1]; row++) {
+      const end = block.offset[row] + block.bytes[row];
+      if (end <= offset) from = Math.max(from, end);
+      else if (block.offset[row] > offset) to = Math.min(to, block.offset[row]);
+    }
+    return to - from;
+  }
+
+  function describeSegment(segment) {
+    const { address, bytes, kind } = state.device.segment;
+    const words = [kind[segment] & 4 ? "expandable" : "", ["", "small", "large"][kind[segment] & 3], "segment"];
+    return `in a ${words.filter(Boolean).join(" ")} of ${showBytes(bytes[segment])} at 0x${address[segment].toString(16)}`;
+  }
+
+  function choose(block) {
+    const { device } = state;
+    if (device.block.bytes.length === 0) return;
+    state.chosen = Math.max(0, Math.min(device.block.bytes.length - 1, block));
+    draw();
+    note({ segment: upperBound(device.segment.firstBlock, state.chosen) - 1, block: state.chosen });
+  }
+
+  ["pointermove", "pointerdown"].forEach((name) => canvas.addEventListener(name, (event) => note(under(event.offsetX, event.offsetY))));
+  canvas.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    choose(state.chosen + step);
+  });
+
+  const load = (device) => {
+    Object.assign(state, { device, chosen: -1 });
+    draw();
+    const free = device.segment.bytes.reduce((sum, size) => sum + size, 0) - device.block.bytes.reduce((sum, size) => sum + size, 0);
+    say($("segments-note"), [`${device.segment.bytes.length} segments, ${device.block.bytes.length} blocks in use, ${showBytes(free)} free in between`, `one row is ${showBytes(state.rowBytes)}`]);
+  };
+  const colourBy = (by) => { state.by = by; draw(); };
+  return { load, draw, colourBy };
+}

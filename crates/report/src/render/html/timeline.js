@@ -1,0 +1,192 @@
+// Memory over time: the largest allocations stacked, the totals as lines above them. Wheel, drag, pinch and keys.
+
+const TIMELINE_HEIGHT = 320;
+const AXIS = 18;
+
+/** Draws into `#timeline` and answers the pointer; returns what the page's buttons call. */
+function timeline(page) {
+  const canvas = $("timeline");
+  const state = { device: null, view: { from: 0, to: 1 }, by: "category", drawn: null };
+
+  const events = () => Math.max(1, state.device.events, state.device.total.event.at(-1) ?? 0);
+  const show = (view) => { state.view = view; draw(); };
+  const zoom = (factor, share = 0.5) => show(zoomed(state.view, factor, share, events()));
+  const pan = (share) => {
+    const length = state.view.to - state.view.from;
+    show(clamped(state.view.from + share * length, length, events()));
+  };
+  const reset = () => show({ from: 0, to: events() });
+  const toPeak = () => {
+    const peak = state.device.peak_event ?? 0;
+    const length = Math.min(events(), Math.max(64, events() / 50));
+    show(clamped(peak - length / 2, length, events()));
+  };
+
+  function draw() {
+    const { device, view } = state;
+    const sheet = prepare(canvas, TIMELINE_HEIGHT);
+    const width = Math.floor(sheet.width * sheet.ratio);
+    const height = Math.floor((TIMELINE_HEIGHT - AXIS) * sheet.ratio);
+    const columns = columnsOf(device.total, view.from, view.to, width);
+    const top = Math.max(1, ...columns.reserved, ...columns.allocated) * 1.05;
+    const owners = rasterSpans(device.span, columns.event, height, top);
+    paintSpans(sheet.context, owners, columns, { width, height, top });
+    paintLines(sheet, columns, top);
+    paintAxis(sheet, top);
+    state.drawn = { columns, owners, width, height, top, ratio: sheet.ratio };
+    noteView(columns);
+  }
+
+  function paintSpans(context, owners, columns, { width, height, top }) {
+    const colours = paletteOf(page, state.device, state.by).map(rgbOf);
+    const rest = rgbOf(cssColour("rest"));
+    const image = context.createImageData(width, height);
+    for (let column = 0; column < width; column++) {
+      const filled = Math.round((columns.allocated[column] / top) * height);
+      let below = -1;
+      for (let pixel = 0; pixel < filled; pixel++) {
+        const owner = owners[column * height + pixel];
+        const colour = owner < 0 ? rest : colours[state.device.span.stack[owner]] ?? rest;
+        const at = ((height - 1 - pixel) * width + column) * 4;
+        image.data.set(colour, at);
+        if (owner !== below && pixel > 0) image.data[at + 3] = 190;
+        below = owner;
+      }
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  function paintLines({ context, width }, columns, top) {
+    const height = TIMELINE_HEIGHT - AXIS;
+    const y = (bytes) => height - (bytes / top) * height;
+    const line = (values, colour, dash) => {
+      context.strokeStyle = cssColour(colour);
+      context.setLineDash(dash);
+      context.lineWidth = 1.5;
+      context.beginPath();
+      values.forEach((value, at) => context.lineTo((at / values.length) * width, y(value)));
+      context.stroke();
+    };
+    line(columns.reserved, "reserved", [6, 3]);
+    line(columns.allocated, "ink", []);
+    context.setLineDash([]);
+    mark(context, width, height, state.device.peak_event, "peak", "ink");
+    mark(context, width, height, state.device.oom_event, "out of memory", "error");
+  }
+
+  function mark(context, width, height, event, words, colour) {
+    const { from, to } = state.view;
+    if (event === null || event === undefined || event < from || event > to) return;
+    const x = ((event - from) / (to - from)) * width;
+    context.fillStyle = cssColour(colour);
+    context.fillRect(x, 0, 1, height);
+    context.font = "12px system-ui, sans-serif";
+    context.textAlign = x > width / 2 ? "right" : "left";
+    context.fillText(words, x + (x > width / 2 ? -4 : 4), 12);
+  }
+
+  function paintAxis({ context, width }, top) {
+    const { from, to } = state.view;
+    context.fillStyle = cssColour("faint");
+    context.font = "12px system-ui, sans-serif";
+    context.textAlign = "left";
+    context.fillText(`event ${Math.round(from)}`, 0, TIMELINE_HEIGHT - 4);
+    context.textAlign = "right";
+    context.fillText(`${Math.round(to)}`, width, TIMELINE_HEIGHT - 4);
+    context.textAlign = "center";
+    context.fillText(`full height ${showBytes(Math.round(top))}`, width / 2, TIMELINE_HEIGHT - 4);
+    const shown = Array.from(state.device.step.event).filter((event) => event >= from && event <= to);
+    if (shown.length <= width / 8) {
+      shown.forEach((event) => context.fillRect(((event - from) / (to - from)) * width, TIMELINE_HEIGHT - AXIS, 1, 5));
+    }
+  }
+
+  function noteView(columns) {
+    const highest = columns.allocated.reduce((best, bytes, at) => (bytes > columns.allocated[best] ? at : best), 0);
+    const { from, to } = state.view;
+    say($("timeline-note"), [
+      `Events ${Math.round(from)} to ${Math.round(to)} of ${events()}`,
+      `highest ${showBytes(columns.allocated[highest])} allocated at event ${Math.round(columns.event[highest])}`,
+      `${showBytes(columns.reserved.reduce((most, bytes) => Math.max(most, bytes), 0))} reserved`,
+    ]);
+  }
+
+  /** What lies under the pointer, in words. */
+  function noteAt(x, y) {
+    const { columns, owners, width, height, top, ratio } = state.drawn;
+    const column = Math.max(0, Math.min(width - 1, Math.floor(x * ratio)));
+    const pixel = height - 1 - Math.floor(y * ratio);
+    const totals = [
+      `event ${Math.round(columns.event[column])}${timeAt(columns.event[column])}`,
+      `${showBytes(columns.allocated[column])} allocated, ${showBytes(columns.reserved[column])} reserved`,
+    ];
+    const inside = pixel >= 0 && pixel < (columns.allocated[column] / top) * height;
+    const owner = inside ? owners[column * height + pixel] : -1;
+    if (owner < 0) {
+      say($("timeline-note"), inside ? ["smaller allocations", ...totals] : totals);
+      return;
+    }
+    say($("timeline-note"), [...describeSpan(owner), ...totals]);
+  }
+
+  function timeAt(event) {
+    const { total } = state.device;
+    const row = upperBound(total.event, event) - 1;
+    return row >= 0 && total.time[row] > 0 ? `, ${new Date(total.time[row] / 1000).toISOString()}` : "";
+  }
+
+  function describeSpan(row) {
+    const { device } = state;
+    const { from, length, bytes, stack } = device.span;
+    const until = from[row] + length[row] >= events() ? "the end" : `event ${from[row] + length[row]}`;
+    const frames = framesOf(device, stack[row]).slice(0, 8).map((frame) => describeFrame(device, frame));
+    const contents = page.categories[device.stack.category[stack[row]]] ?? "";
+    return [`${showBytes(bytes[row])} ${contents}, ${placeOf(device, stack[row])}`, `from event ${from[row]} to ${until}`, ...frames];
+  }
+
+  listen(canvas, { zoom, pan, noteAt });
+  canvas.addEventListener("keydown", (event) => {
+    const actions = {
+      ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15), "+": () => zoom(0.6), "=": () => zoom(0.6),
+      "-": () => zoom(1 / 0.6), 0: reset, Home: reset, p: toPeak,
+    };
+    const action = actions[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    action();
+  });
+  const load = (device) => { state.device = device; reset(); };
+  const colourBy = (by) => { state.by = by; draw(); };
+  return { load, draw, zoom, reset, toPeak, colourBy };
+}
+
+/** Wheel zooms, dragging pans, two fingers do both; a pointer that only moves is told what it is over. */
+function listen(canvas, { zoom, pan, noteAt }) {
+  const pointers = new Map();
+  const spread = () => {
+    const [one, other] = [...pointers.values()];
+    return Math.abs(one.x - other.x) || 1;
+  };
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    zoom(event.deltaY > 0 ? 1.25 : 0.8, event.offsetX / canvas.clientWidth);
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => {
+    pointers.set(event.pointerId, { x: event.offsetX });
+    canvas.setPointerCapture(event.pointerId);
+    noteAt(event.offsetX, event.offsetY);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const pointer = pointers.get(event.pointerId);
+    if (!pointer) {
+      noteAt(event.offsetX, event.offsetY);
+      return;
+    }
+    const before = pointers.size === 2 ? spread() : 0;
+    const moved = event.offsetX - pointer.x;
+    pointer.x = event.offsetX;
+    if (pointers.size === 2) zoom(before / spread());
+    else if (moved !== 0) pan(-moved / canvas.clientWidth);
+  });
+  ["pointerup", "pointercancel"].forEach((name) => canvas.addEventListener(name, (event) => pointers.delete(event.pointerId)));
+}

@@ -1,0 +1,41 @@
+//! The report of `explain`: its order.
+
+mod comparison;
+mod head;
+mod inputs;
+mod memory;
+
+use super::page::Page;
+use super::sections;
+use crate::breakdown::Breakdown;
+use crate::explain::ExplainReport;
+
+/// How many lines of code are shown.
+const SITES: usize = 10;
+
+/// The answer and its figures first, then what they rest on.
+pub(super) fn write(page: &mut Page, report: &ExplainReport) {
+    head::write(page, report);
+    if let Some(memory) = &report.memory {
+        memory::write(page, memory);
+    }
+    sections::findings(page, &report.findings);
+    if let Some(breakdown) = unshown_breakdown(report) {
+        sections::breakdown(page, breakdown);
+    }
+    sections::sites(page, report.sites.get(..SITES).unwrap_or(&report.sites));
+    if let Some(comparison) = &report.comparison {
+        comparison::write(page, comparison);
+    }
+    inputs::errors(page, report);
+    inputs::devices(page, report);
+    inputs::inputs(page, report);
+    sections::notes(page, &report.notes);
+}
+
+/// The breakdown, where the bar of the device's memory does not say the same.
+fn unshown_breakdown(report: &ExplainReport) -> Option<&Breakdown> {
+    let breakdown = report.breakdown.as_ref()?;
+    let is_shown = report.memory.as_ref().is_some_and(|memory| memory.shows(breakdown));
+    (!is_shown).then_some(breakdown)
+}

@@ -1,0 +1,26 @@
+//! The head of the report: the answer in a sentence, and the figures that matter.
+
+use crate::explain::ExplainReport;
+use crate::finding::Severity;
+use crate::render::terminal::page::Page;
+use crate::render::{answer, facts};
+
+/// The sentence, then one fact a line.
+pub(super) fn write(page: &mut Page, report: &ExplainReport) {
+    headline(page, report);
+    page.line("");
+    for (name, text) in facts::explain(report) {
+        page.fact(name, &text);
+    }
+    page.fact("oomph", &report.version);
+}
+
+fn headline(page: &mut Page, report: &ExplainReport) {
+    let styles = page.styles();
+    let style = match report.findings.first().map(|finding| finding.severity) {
+        Some(Severity::Error) => styles.bad,
+        None if report.ooms.is_empty() => styles.good,
+        Some(Severity::Warning | Severity::Info) | None => styles.unsure,
+    };
+    page.styled_paragraph("", &answer::answer(report), style);
+}

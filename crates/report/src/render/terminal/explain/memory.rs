@@ -1,0 +1,50 @@
+//! Where the device's memory was: one bar of letters that adds up to the whole, and its legend.
+
+use crate::breakdown::Contents;
+use crate::explain::{DeviceMemory, Holder};
+use crate::render::layout::cells;
+use crate::render::terminal::page::Page;
+use crate::render::terminal::sections::share;
+
+/// How many letters the bar has.
+const CELLS: u64 = 74;
+
+/// The bar and its legend.
+pub(super) fn write(page: &mut Page, memory: &DeviceMemory) {
+    let total = memory.total();
+    page.heading(&format!("Where {} was {}", memory.extent().words(), memory.when()));
+    page.line(&format!("  [{}]", bar(memory)));
+    for part in memory.parts() {
+        let (letter, words) = (letter(part.holder), part.holder.words());
+        page.line(&format!("  {letter} {words:<21}{}", share(part.bytes, total)));
+    }
+    page.line(&format!("    {:<21}{total:>11}  {} bytes", "total", total.0));
+}
+
+fn bar(memory: &DeviceMemory) -> String {
+    let widths = cells(memory.parts().iter().map(|part| part.bytes.0), memory.total().0, CELLS);
+    let pieces = memory.parts().iter().zip(widths);
+    pieces.flat_map(|(part, width)| (0..width).map(|_| letter(part.holder))).collect()
+}
+
+/// What stands for a holder in the bar. Letters are memory in use, signs are not.
+fn letter(holder: Holder) -> char {
+    match holder {
+        Holder::Allocated(Some(Contents::Parameters)) => 'P',
+        Holder::Allocated(Some(Contents::Gradients)) => 'G',
+        Holder::Allocated(Some(Contents::OptimizerState)) => 'O',
+        Holder::Allocated(Some(Contents::Buffers)) => 'B',
+        Holder::Allocated(Some(Contents::Activations)) => 'A',
+        Holder::Allocated(Some(Contents::Temporaries)) => 'T',
+        Holder::Allocated(Some(Contents::Inputs)) => 'I',
+        Holder::Allocated(Some(Contents::Workspaces)) => 'W',
+        Holder::Allocated(Some(Contents::Other)) => 'Z',
+        Holder::Allocated(Some(Contents::Unattributed)) => 'U',
+        Holder::Allocated(None) => '#',
+        Holder::Cached => '-',
+        Holder::OutsidePytorch => 'x',
+        Holder::OtherProcesses => '%',
+        Holder::Unaccounted => '?',
+        Holder::Free => '.',
+    }
+}

@@ -1,0 +1,72 @@
+//! Words for what `explain` reports: devices, errors, inputs.
+
+use trace::text::{Framework, OomKind, StatedOom};
+
+use super::layout::keep_end;
+use crate::explain::{ExplainReport, Input, InputKind};
+
+/// As PyTorch names the device.
+pub(super) fn words_of_framework(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Cuda => "cuda",
+        Framework::Hip => "hip",
+        Framework::Xpu => "xpu",
+        Framework::Mps => "mps",
+        Framework::Npu => "npu",
+        Framework::Host => "host",
+    }
+}
+
+/// What ran out, for an error that does not say how much was asked for.
+pub(super) fn words_of_kind(kind: OomKind) -> &'static str {
+    match kind {
+        OomKind::Allocator => "PyTorch's allocator got no memory",
+        OomKind::Rejected => "PyTorch refused a request beyond the allowed fraction",
+        OomKind::AsyncAllocator => "the cudaMallocAsync backend got no memory",
+        OomKind::DeviceCall => "a CUDA call outside PyTorch's allocator got no memory",
+        OomKind::Context => "a CUDA context could not be made",
+        OomKind::Cublas => "cuBLAS got no memory",
+        OomKind::Cudnn => "cuDNN got no memory",
+        OomKind::MathLibrary => "cuFFT, cuSOLVER or cuSPARSE got no memory",
+        OomKind::Nccl => "NCCL got no memory",
+        OomKind::HostAllocation => "the host's memory was full",
+        OomKind::SharedMemory => "the host's shared memory was full",
+        OomKind::Killed => "the kernel killed a process",
+        OomKind::Ended => "a process was ended from outside",
+    }
+}
+
+/// `crash.log:120: rank 3, cuda:0, 2.00 GiB requested, 1.20 GiB free`, by its place in the list of errors.
+pub(super) fn words_of_error(report: &ExplainReport, index: usize, oom: &StatedOom) -> String {
+    let input = report.oom_inputs.get(index).and_then(|&input| report.inputs.get(input));
+    let file = input.map_or_else(|| "line ".to_owned(), |input| keep_end(path_of_input(input), 40) + ":");
+    let rank = oom.rank.map(|rank| format!("rank {rank}"));
+    let device = oom.device_index.map(|index| format!("{}:{index}", words_of_framework(oom.framework)));
+    let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
+    let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
+    let free = oom.free_bytes.map(|bytes| format!("{} free", bytes.nearest));
+    let facts = [rank, device, Some(asked), free];
+    format!("{file}{}: {}", oom.line, facts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// `snapshot, rank 1, as PyTorch 2.10 or 2.11 writes it`.
+pub(super) fn words_of_input(input: &Input) -> String {
+    let kind = match input.kind {
+        InputKind::Snapshot => "snapshot",
+        InputKind::Run => "run of oomph",
+        InputKind::Text => "text",
+    };
+    let torch = input.torch.as_ref().map(|torch| format!("as PyTorch {torch} writes it"));
+    let rank = input.rank.map(|rank| format!("rank {rank}"));
+    [Some(kind.to_owned()), rank, torch].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `rank 1`; the file where no rank is known.
+pub(super) fn name_of_input(input: &Input) -> String {
+    input.rank.map_or_else(|| path_of_input(input).to_owned(), |rank| format!("rank {rank}"))
+}
+
+/// The path as it was named; words for standard input.
+pub(super) fn path_of_input(input: &Input) -> &str {
+    if input.path == "-" { "standard input" } else { &input.path }
+}

@@ -1,0 +1,81 @@
+// Reads a page as a browser would, less the drawing: the policy's hashes, the page data, and where things lie.
+// Its argument is the page of the `snapshot` report of `samples.rs`.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+const GIB = 2 ** 30;
+const page = readFileSync(process.argv[2], "utf8");
+
+const between = (start, end) => page.split(start)[1].split(end)[0];
+const script = between('<script type="module">', "</script>");
+const hash = (text) => createHash("sha256").update(text).digest("base64");
+assert.ok(page.includes(`script-src &#39;sha256-${hash(script)}&#39;`), "the script is the one that the policy names");
+assert.ok(page.includes(`style-src &#39;sha256-${hash(between("<style>", "</style>"))}&#39;`), "so is the style");
+
+// What needs no document stands above `look.js`, which starts with `$`.
+const pure = script.slice(0, script.indexOf("const $"));
+const names = ["decodePage", "decodeColumn", "columnsOf", "rasterSpans", "wrapSegments", "mergeStacks", "layoutFlame",
+  "placeOf", "showBytes", "zoomed", "upperBound", "ticks", "rowBytesFor"];
+const made = new Function(`"use strict"; ${pure}; return { ${names.join(", ")} };`)();
+
+const data = made.decodePage(between('id="page-data">', "</script>"));
+const [device] = data.devices;
+assert.equal(device.name, "rank 0, cuda:0");
+assert.deepEqual([device.events, device.peak_event, device.oom_event], [5, 2, 3]);
+assert.deepEqual([...device.total.event], [0, 2, 4]);
+assert.deepEqual([...device.total.time], [0, 2, 4].map((event) => 1.7e15 + event));
+assert.deepEqual([...device.total.allocated], [4 * GIB, 16 * GIB, 4 * GIB]);
+assert.deepEqual([...device.total.reserved], [8 * GIB, 20 * GIB, 20 * GIB]);
+assert.deepEqual([...device.span.from], [0, 2]);
+assert.deepEqual([...device.span.length], [5, 2]);
+assert.deepEqual([...device.span.stack], [0, 1]);
+assert.deepEqual([...device.segment.address], [0x7f0000000000]);
+assert.deepEqual([...device.segment.kind], [2 + 4]);
+assert.deepEqual([...device.segment.firstBlock], [0, 2]);
+assert.deepEqual([...device.block.offset], [0, 5 * GIB]);
+assert.deepEqual([...device.stack.category].map((category) => data.categories[category]), ["parameters", "activations"]);
+assert.deepEqual([...device.step.event], [1]);
+assert.equal(made.placeOf(device, 0), "no stack was recorded");
+assert.equal(made.placeOf(device, 1), "gpt/model.py:57 forward");
+
+// A reader refuses what it does not know, and pads what was cut off.
+assert.throws(() => made.decodePage('{"format":"oomph-page","version":2,"devices":[]}'), /expected oomph-page version 1/);
+assert.deepEqual([...made.decodeColumn({ length: 3, delta: false, data: "rAI=" })], [300, 0, 0]);
+assert.deepEqual([...made.decodeColumn({ length: 3, delta: true, data: "AgEE" })], [1, 0, 2]);
+
+// The peak of a column of pixels survives, however many events it stands for.
+const whole = made.columnsOf(device.total, 0, 5, 1);
+assert.deepEqual([whole.event[0], whole.allocated[0], whole.reserved[0]], [2, 16 * GIB, 20 * GIB]);
+const five = made.columnsOf(device.total, 0, 5, 5);
+assert.deepEqual([...five.allocated].map((bytes) => bytes / GIB), [4, 4, 16, 16, 4]);
+
+// The older span lies below; what is not alive is not there.
+const owners = made.rasterSpans(device.span, [0, 2, 4], 20, 20 * GIB);
+const column = (at) => [...owners.subarray(at * 20, at * 20 + 20)];
+assert.deepEqual(column(0), [...Array(4).fill(0), ...Array(16).fill(-1)]);
+assert.deepEqual(column(1), [...Array(4).fill(0), ...Array(12).fill(1), ...Array(4).fill(-1)]);
+assert.deepEqual(column(2), column(0));
+
+// Segments fill their rows and nothing is lost at the ends of rows.
+const pieces = made.wrapSegments([6, 3, 10], 8);
+assert.equal(pieces.reduce((sum, piece) => sum + piece.to - piece.from, 0), 19);
+assert.deepEqual(pieces.map((piece) => [piece.segment, piece.row, piece.from, piece.to]),
+  [[0, 0, 0, 6], [1, 0, 6, 8], [1, 1, 0, 1], [2, 1, 1, 8], [2, 2, 0, 3]]);
+assert.equal(made.rowBytesFor(20 * GIB, 28) % 2 ** 20, 0);
+
+// Stacks merge from the outside in.
+const root = made.mergeStacks(device);
+assert.equal(root.bytes, 16 * GIB);
+assert.equal(root.children.size, 1);
+const boxes = made.layoutFlame(root, 0);
+assert.deepEqual(boxes.map(({ node, width }) => [node.depth, width]), [[0, 1], [1, 0.75], [2, 0.75]]);
+
+assert.equal(made.showBytes(1.5 * GIB), "1.50 GiB");
+assert.equal(made.showBytes(512), "512 B");
+assert.deepEqual(made.zoomed({ from: 0, to: 1000 }, 0.5, 0, 1000), { from: 0, to: 500 });
+assert.deepEqual(made.zoomed({ from: 0, to: 1000 }, 2, 0.5, 1000), { from: 0, to: 1000 });
+assert.equal(made.upperBound([1, 3, 3, 7], 3), 3);
+assert.deepEqual(made.ticks(20 * GIB), [5, 10, 15, 20].map((gib) => gib * GIB));
+assert.deepEqual(made.ticks(0), []);

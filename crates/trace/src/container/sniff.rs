@@ -1,0 +1,90 @@
+//! Tells what a file is by its first bytes. Names and endings are not looked at: people rename things.
+
+/// What a file, or the content of a packed one, looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A Python pickle: a snapshot, if anything.
+    Pickle,
+    /// A JSON object or a list of such.
+    Json,
+    /// Packed by gzip.
+    Gzip,
+    /// Packed by zstd.
+    Zstd,
+    /// A zip archive, such as `torch.save` writes and web sites offer.
+    Zip,
+    /// Anything else: a log, if anything.
+    Text,
+}
+
+/// How each kind starts. No text that people write starts so.
+const STARTS: [(&[u8], Kind); 11] = [
+    (b"\x1f\x8b", Kind::Gzip),
+    (b"\x28\xb5\x2f\xfd", Kind::Zstd),
+    (b"PK\x03\x04", Kind::Zip),
+    (b"PK\x05\x06", Kind::Zip),
+    // Protocols 0 and 1 have no header; these are the ways their pickles of a dict or a list begin.
+    (b"(dp0\n", Kind::Pickle),
+    (b"(lp0\n", Kind::Pickle),
+    (b"}q\x00", Kind::Pickle),
+    (b"]q\x00", Kind::Pickle),
+    (b"}(", Kind::Pickle),
+    (b"](}", Kind::Pickle),
+    (b"].", Kind::Pickle),
+];
+
+/// What starts with these bytes. A few hundred are enough; fewer tell less.
+pub fn sniff(first: &[u8]) -> Kind {
+    if let Some(&(_, kind)) = STARTS.iter().find(|(start, _)| first.starts_with(start)) {
+        return kind;
+    }
+    match first {
+        // PROTO; versions that Python does not have yet are pickles too, and their reader says so.
+        [0x80, 0..=0x0f, ..] => Kind::Pickle,
+        // The magic of zstd's frames to be skipped, which a packed file may begin with.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Kind::Zstd,
+        _ if is_json(first) => Kind::Json,
+        _ => Kind::Text,
+    }
+}
+
+/// `{"` or `[{`, with blanks wherever JSON may have them. `[rank0]:` and a Python dict are no JSON.
+fn is_json(first: &[u8]) -> bool {
+    let blank = |byte: &&u8| byte.is_ascii_whitespace();
+    let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+    let mut signs = first.iter().skip_while(blank);
+    let opening = signs.next();
+    let next = signs.find(|byte| !byte.is_ascii_whitespace());
+    matches!((opening, next), (Some(b'{'), Some(b'"' | b'}')) | (Some(b'['), Some(b'{' | b']')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_by_their_first_bytes() {
+        let cases: [(&[u8], Kind); 17] = [
+            (b"\x80\x04\x95\x05\x02", Kind::Pickle),
+            (b"\x80\x02}(X\x08\0\0\0segments", Kind::Pickle),
+            (b"(dp0\nS'segments'\n", Kind::Pickle),
+            (b"}q\x00(X\x08\0\0\0segments", Kind::Pickle),
+            (b"{\"segments\": []}", Kind::Json),
+            (b"\n [ \n {\"address\": 1", Kind::Json),
+            (b"[]", Kind::Json),
+            (b"\x1f\x8b\x08\x00", Kind::Gzip),
+            (b"\x28\xb5\x2f\xfd\x04", Kind::Zstd),
+            (b"PK\x03\x04\x14", Kind::Zip),
+            (b"", Kind::Text),
+            (b"Traceback (most recent call last):", Kind::Text),
+            (b"[rank0]: torch.OutOfMemoryError", Kind::Text),
+            (b"[2024-01-01 00:00:00] starting", Kind::Text),
+            (b"{'allocated_bytes.all.current': 0}", Kind::Text),
+            (b"(default) ann@node:~$ python train.py", Kind::Text),
+            (b"PKU 12", Kind::Text),
+        ];
+        for (first, kind) in cases {
+            assert_eq!(sniff(first), kind, "{first:?}");
+        }
+    }
+}

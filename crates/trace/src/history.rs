@@ -1,0 +1,193 @@
+//! The exact state of a device's memory at any moment of its history.
+//!
+//! # Note [History]
+//! A trace states events, PyTorch's counters follow from them (Note `[Block sizes]`). Its beginning is often missing: the
+//! recording began late, or its buffer was full. What was there before the first event follows from the dump that ends
+//! it: what is freed without having been handed out was there before, and so was what the dump shows and no event
+//! mentions; segments are undone backwards. Two passes do it: one pairs the events of each allocation by address, one
+//! adds up. Neither keeps the blocks in order, so a history of ten million events is walked in seconds; the places of
+//! all blocks are put in order only for a moment that is asked for.
+
+mod account;
+mod inconsistency;
+mod kinds;
+mod lifetime;
+mod older;
+mod pairing;
+mod ranges;
+mod room;
+mod size;
+mod totals;
+
+use self::account::account;
+pub use self::inconsistency::{Inconsistencies, Inconsistency};
+use self::kinds::Kinds;
+pub use self::lifetime::{Lifetime, LifetimeId, Moment};
+use self::older::size_older;
+use self::pairing::{Links, Paired, Pairing};
+use self::ranges::{Range, Ranges};
+use self::room::Room;
+pub use self::totals::{Peak, Peaks, Totals};
+use crate::bytes::Bytes;
+use crate::event::{Action, Event};
+use crate::ids::{DeviceIndex, EventIndex};
+use crate::snapshot::{Segment, Settings, Snapshot};
+
+/// What a device's history amounts to.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    lifetimes: Vec<Lifetime>,
+    older: usize,
+    links: Links,
+    segments_at_start: Ranges,
+    /// The events that obtained or gave back device memory, and how much was reserved after them.
+    segment_events: Vec<(EventIndex, Bytes)>,
+    ooms: Vec<EventIndex>,
+    start: Totals,
+    end: Totals,
+    peaks: Peaks,
+    unsure: u64,
+    inconsistencies: Inconsistencies,
+}
+
+impl History {
+    /// Walks the history of a device of `snapshot`, up to its dump.
+    pub fn of(snapshot: &Snapshot, device: DeviceIndex) -> History {
+        let events = snapshot.traces.get(device.0 as usize).map_or(&[][..], Vec::as_slice);
+        let dump: Vec<&Segment> = snapshot.segments.iter().filter(|segment| segment.device == device).collect();
+        History::walk(events, Some(&dump), &snapshot.settings)
+    }
+
+    /// Walks `events`, which end with `dump`, the device's segments by address; `None` where no dump was made.
+    ///
+    /// Without a dump, what is older than the history and not freed in it remains unknown.
+    pub fn walk(events: &[Event], dump: Option<&[&Segment]>, settings: &Settings) -> History {
+        let kinds = Kinds::of(events);
+        let mut faults = Inconsistencies::default();
+        let mut paired = pair(events, dump, &kinds, &mut faults);
+        let mut room = Room::new(settings, segments_before(events, dump, &kinds), maps(events, &kinds));
+        let unsure = size_older(&mut paired, &room);
+        let segments_at_start = room.ranges.clone();
+        let account = account(&mut paired, events, &mut room, &mut faults);
+        compare_segments(dump, &room.ranges, &mut faults);
+        let Paired { lifetimes, older, links } = paired;
+        History {
+            lifetimes,
+            older,
+            links,
+            segments_at_start,
+            segment_events: account.segments,
+            ooms: kinds.ooms,
+            start: account.start,
+            end: account.end,
+            peaks: account.peaks,
+            unsure,
+            inconsistencies: faults,
+        }
+    }
+
+    /// Every allocation: those older than the history first, the others in the order of their events.
+    pub fn lifetimes(&self) -> &[Lifetime] {
+        &self.lifetimes
+    }
+
+    /// Those that are older than the history.
+    pub fn older(&self) -> &[Lifetime] {
+        &self.lifetimes[..self.older]
+    }
+
+    /// The allocation that an event hands out or frees.
+    pub fn lifetime_of(&self, event: EventIndex) -> Option<LifetimeId> {
+        self.links.get(event)
+    }
+
+    /// What is in the program's hands at a moment, in the order it was handed out.
+    pub fn live_after(&self, moment: impl Into<Moment>) -> impl Iterator<Item = &Lifetime> {
+        let moment = moment.into();
+        let begun = self.lifetimes.partition_point(|life| life.begun <= moment);
+        self.lifetimes[..begun].iter().filter(move |life| life.is_live_after(moment))
+    }
+
+    /// When each total was largest.
+    pub fn peaks(&self) -> &Peaks {
+        &self.peaks
+    }
+
+    /// The totals before the first event.
+    pub fn at_start(&self) -> Totals {
+        self.start
+    }
+
+    /// The totals after the last event.
+    pub fn at_end(&self) -> Totals {
+        self.end
+    }
+
+    /// The totals right after each event, in order.
+    pub fn totals(&self) -> impl Iterator<Item = Totals> + '_ {
+        let (mut now, mut segments) = (self.start, self.segment_events.iter().peekable());
+        (0..).map(EventIndex).zip(self.links.iter()).map(move |(index, link)| {
+            if let Some(life) = link.and_then(|id| self.lifetimes.get(id.0 as usize)) {
+                now.note(life, index.into());
+            } else if let Some(&(_, reserved)) = segments.next_if(|(event, _)| *event == index) {
+                now.reserved = reserved;
+            }
+            now
+        })
+    }
+
+    /// Whether nothing was there before the first event: its peaks are the program's.
+    pub fn is_whole(&self) -> bool {
+        self.older == 0 && self.segments_at_start.is_empty()
+    }
+
+    /// How many blocks older than the history may be up to 1 MiB longer than reckoned. See `history/older.rs`.
+    pub fn unsure(&self) -> u64 {
+        self.unsure
+    }
+
+    /// Events that contradict those before them, and what is not as in the dump.
+    pub fn inconsistencies(&self) -> &Inconsistencies {
+        &self.inconsistencies
+    }
+
+    /// When a request failed.
+    pub fn ooms(&self) -> &[EventIndex] {
+        &self.ooms
+    }
+}
+
+fn pair(events: &[Event], dump: Option<&[&Segment]>, kinds: &Kinds, faults: &mut Inconsistencies) -> Paired {
+    let mut pairing = Pairing::new(kinds, events.len(), faults);
+    pairing.walk(events);
+    if let Some(segments) = dump {
+        pairing.join_dump(segments.iter().flat_map(|segment| &segment.blocks));
+    }
+    pairing.finish()
+}
+
+/// The segments before the first event: those of the dump, with every event undone.
+fn segments_before(events: &[Event], dump: Option<&[&Segment]>, kinds: &Kinds) -> Ranges {
+    let mut ranges = dump.map_or_else(Ranges::default, Ranges::of);
+    for event in kinds.segments.iter().rev().filter_map(|index| events.get(index.0 as usize)) {
+        ranges.undo(event);
+    }
+    ranges
+}
+
+/// Whether the history shows memory of expandable segments.
+fn maps(events: &[Event], kinds: &Kinds) -> bool {
+    let mut segments = kinds.segments.iter().filter_map(|index| events.get(index.0 as usize));
+    segments.any(|event| matches!(event.action, Action::SegmentMap | Action::SegmentUnmap))
+}
+
+fn compare_segments(dump: Option<&[&Segment]>, end: &Ranges, faults: &mut Inconsistencies) {
+    let Some(dump) = dump.map(Ranges::of) else {
+        return;
+    };
+    let extent = |(start, range): (u64, &Range)| (start, range.size);
+    if !dump.iter().map(extent).eq(end.iter().map(extent)) {
+        let (reckoned, dumped) = (end.total(), dump.total());
+        faults.add(Inconsistency::SegmentsInDump { reckoned, dumped });
+    }
+}

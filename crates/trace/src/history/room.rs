@@ -1,0 +1,146 @@
+//! How much more than it needs a request gets: Note [Block sizes] of `size.rs`, with what lies behind each block.
+//!
+//! Every block of a large segment, free or in use, is longer than 1 MiB: smaller rests are not cut off. So each MiB of
+//! addresses holds at most one start of a large block, and what lies within 1 MiB of a block's end is found by two
+//! look-ups, without keeping the blocks in order.
+
+use rustc_hash::FxHashMap;
+
+use super::ranges::Ranges;
+use super::size::{LARGEST_SLACK, LARGEST_SMALL, SizeRules, kind};
+use crate::bytes::Bytes;
+use crate::event::{Action, Event};
+use crate::ids::Address;
+use crate::snapshot::{SegmentKind, Settings};
+
+/// What begins or ends in one MiB of addresses.
+#[derive(Clone, Copy, Debug)]
+struct Edges {
+    /// The large block in use that starts there.
+    block: u64,
+    /// The end of the `cudaMalloc`ed segment that ends there.
+    segment: u64,
+}
+
+const NO_EDGES: Edges = Edges { block: u64::MAX, segment: u64::MAX };
+
+/// The large blocks in use and the segments they lie in, as far as the sizes of blocks depend on them.
+#[derive(Debug)]
+pub(super) struct Room {
+    rules: SizeRules,
+    edges: FxHashMap<u64, Edges>,
+    pub(super) ranges: Ranges,
+    /// Some memory is, or may be, that of expandable segments, which have no slack.
+    expandable: bool,
+    /// What is in no known segment is taken to be in an expandable one.
+    unknown_is_expandable: bool,
+}
+
+impl Room {
+    pub(super) fn new(settings: &Settings, start: Ranges, maps: bool) -> Room {
+        let expandable = maps || settings.expandable_segments || start.iter().any(|(_, range)| range.expandable);
+        let mut room = Room {
+            rules: SizeRules::new(settings),
+            edges: FxHashMap::default(),
+            ranges: Ranges::default(),
+            expandable,
+            unknown_is_expandable: settings.expandable_segments || (maps && start.is_empty()),
+        };
+        for (start, range) in start.iter().filter(|(_, range)| !range.expandable) {
+            room.edge(start + range.size).segment = start + range.size;
+        }
+        room.ranges = start;
+        room
+    }
+
+    /// The rounded request: the block's size, unless it got a rest that was not worth cutting off.
+    pub(super) fn rounded(&self, requested: Bytes) -> Bytes {
+        self.rules.rounded(requested)
+    }
+
+    /// The block that a request gets at `address`; else how much room there is, which is less than was requested.
+    pub(super) fn block(&self, address: Address, requested: Bytes) -> Result<Bytes, Bytes> {
+        let rounded = self.rules.rounded(requested);
+        if !self.may_have_slack(address, rounded) {
+            return Ok(rounded);
+        }
+        if self.rules.is_oversize(rounded) {
+            return Ok(self.rest_of_segment(address).filter(|&rest| rest >= requested).unwrap_or(rounded));
+        }
+        match self.edge_behind(address, rounded).map(|edge| Bytes(edge - address.0)) {
+            Some(room) if room < requested => Err(room),
+            Some(room) => Ok(room),
+            None => Ok(rounded),
+        }
+    }
+
+    /// Whether a request may get more than it was rounded up to.
+    pub(super) fn may_have_slack(&self, address: Address, rounded: Bytes) -> bool {
+        kind(rounded) == SegmentKind::Large && !(self.expandable && self.is_expandable(address))
+    }
+
+    /// Whether a segment that was obtained with `cudaMalloc` ends there.
+    pub(super) fn ends_segment(&self, address: Address) -> bool {
+        self.edges.get(&(address.0 / MIB)).is_some_and(|edges| edges.segment == address.0)
+    }
+
+    fn is_expandable(&self, address: Address) -> bool {
+        self.ranges.at(address).map_or(self.unknown_is_expandable, |(_, range)| range.expandable)
+    }
+
+    fn rest_of_segment(&self, address: Address) -> Option<Bytes> {
+        self.ranges.at(address).map(|(start, range)| Bytes(start + range.size - address.0))
+    }
+
+    /// Where the next block or the end of the segment is, if it is too near for a rest to be cut off.
+    fn edge_behind(&self, address: Address, rounded: Bytes) -> Option<u64> {
+        let end = address.0.saturating_add(rounded.0);
+        let near = [end / MIB, end / MIB + 1].into_iter().filter_map(|mib| self.edges.get(&mib));
+        let edges = near.flat_map(|edges| [edges.block, edges.segment]);
+        edges.filter(|&edge| edge > address.0 && edge <= end.saturating_add(LARGEST_SLACK)).min()
+    }
+
+    /// A block is in use from now on.
+    pub(super) fn begin(&mut self, address: Address, block: Bytes) {
+        if block.0 > LARGEST_SMALL {
+            self.edge(address.0).block = address.0;
+        }
+    }
+
+    /// A block is no longer in use.
+    pub(super) fn end(&mut self, address: Address, block: Bytes) {
+        if block.0 > LARGEST_SMALL {
+            let edges = self.edge(address.0);
+            if edges.block == address.0 {
+                edges.block = u64::MAX;
+            }
+        }
+    }
+
+    /// Device memory is obtained; gives back the range in its way, if there is one.
+    pub(super) fn obtain(&mut self, event: &Event) -> Result<(), Address> {
+        self.ranges.add(event)?;
+        if event.action == Action::SegmentAlloc {
+            let end = event.address.offset(event.size.0).0;
+            self.edge(end).segment = end;
+        }
+        Ok(())
+    }
+
+    /// Device memory is given back; false where it was not held.
+    pub(super) fn give_back(&mut self, event: &Event) -> bool {
+        let end = event.address.offset(event.size.0).0;
+        let edges = self.edge(end);
+        if edges.segment == end {
+            edges.segment = u64::MAX;
+        }
+        self.ranges.remove(event)
+    }
+
+    fn edge(&mut self, address: u64) -> &mut Edges {
+        self.edges.entry(address / MIB).or_insert(NO_EDGES)
+    }
+}
+
+/// The grain of [`Room::edges`]: no two large blocks start within it.
+const MIB: u64 = 1 << 20;

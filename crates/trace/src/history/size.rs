@@ -1,0 +1,112 @@
+//! How large a block the allocator hands out for a request.
+
+// Note [Block sizes]
+// ~~~~~~~~~~~~~~~~~~
+// A trace states what was requested; memory is accounted in blocks. A request is first rounded up, then served from
+// the free block that starts at the address it got. The rest of that free block is cut off only where it is worth
+// keeping; otherwise the request gets all of it. Free neighbours are always merged, so that free block reached to the
+// next active block or to the end of the segment, and the block's size follows from the trace alone.
+// Source: `c10/cuda/CUDACachingAllocator.cpp` (`round_size`, `should_split`), PyTorch 2.0 to 2.15.
+
+use crate::bytes::Bytes;
+use crate::snapshot::{SegmentKind, Settings};
+
+/// Every block is a multiple of this.
+const SMALLEST_BLOCK: u64 = 512;
+/// Rounded requests up to this come from small segments.
+pub(super) const LARGEST_SMALL: u64 = 1 << 20;
+/// A rest of at most this many bytes is not cut off a block of a large segment.
+pub(super) const LARGEST_SLACK: u64 = 1 << 20;
+/// `roundup_power2_divisions` has one entry for each power of two from 1 MiB to 32 GiB.
+const INTERVALS: usize = 16;
+
+/// The rules that turn a request into a block, for one configuration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SizeRules {
+    divisions: [u64; INTERVALS],
+    max_split: Option<u64>,
+}
+
+impl SizeRules {
+    pub(super) fn new(settings: &Settings) -> SizeRules {
+        let mut divisions = [0; INTERVALS];
+        for &(boundary_mib, n) in &settings.roundup_power2_divisions {
+            divisions[interval(boundary_mib.saturating_mul(1 << 20))] = n;
+        }
+        SizeRules { divisions, max_split: settings.max_split_size.map(|size| size.0) }
+    }
+
+    /// Whether a block is never cut for this rounded request: it gets its whole segment.
+    pub(super) fn is_oversize(&self, rounded: Bytes) -> bool {
+        self.max_split.is_some_and(|limit| rounded.0 >= limit)
+    }
+
+    /// The size a request is rounded up to.
+    pub(super) fn rounded(&self, requested: Bytes) -> Bytes {
+        let n = requested.0;
+        if n < SMALLEST_BLOCK {
+            return Bytes(SMALLEST_BLOCK);
+        }
+        let divisions = self.divisions[interval(n)];
+        if divisions > 1 && n > SMALLEST_BLOCK.saturating_mul(divisions) {
+            return Bytes(round_to_division(n, divisions));
+        }
+        Bytes(round_up(n, SMALLEST_BLOCK))
+    }
+
+}
+
+/// The size class that serves a rounded request.
+pub(super) fn kind(rounded: Bytes) -> SegmentKind {
+    if rounded.0 <= LARGEST_SMALL { SegmentKind::Small } else { SegmentKind::Large }
+}
+
+/// Interval `i` covers sizes from 2^(20+i) to 2^(21+i); the first and the last take what lies outside.
+fn interval(size: u64) -> usize {
+    let log2 = size.checked_ilog2().unwrap_or(0);
+    (log2.saturating_sub(20) as usize).min(INTERVALS - 1)
+}
+
+/// Rounds up to the next of the `divisions` equal steps between two powers of two.
+fn round_to_division(n: u64, divisions: u64) -> u64 {
+    let below = 1 << n.ilog2();
+    match below / divisions {
+        _ if n == below => n,
+        0 => below.saturating_mul(2),
+        step => round_up(n, step),
+    }
+}
+
+fn round_up(n: u64, step: u64) -> u64 {
+    n.checked_next_multiple_of(step).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(divisions: &[(u64, u64)]) -> SizeRules {
+        SizeRules::new(&Settings { roundup_power2_divisions: divisions.to_vec(), ..Settings::default() })
+    }
+
+    #[test]
+    fn requests_are_rounded_to_512_bytes_or_to_a_share_of_a_power_of_two() {
+        let plain = rules(&[]);
+        let quarters = rules(&[(1, 4), (2, 4)]);
+        let cases = [
+            (&plain, 0, 512),
+            (&plain, 1, 512),
+            (&plain, 513, 1024),
+            (&plain, 1 << 20, 1 << 20),
+            (&plain, u64::MAX, u64::MAX),
+            (&quarters, 2048, 2048),               // not above 512 bytes a division
+            (&quarters, 2049, 2560),               // steps of 2048 / 4
+            (&quarters, (1 << 20) + 1, 1_310_720), // steps of 256 KiB
+            (&quarters, 3 << 20, 3 << 20),         // on a step
+            (&quarters, (4 << 20) + 1, 4_194_816), // no entry for this interval
+        ];
+        for (rules, requested, expected) in cases {
+            assert_eq!(rules.rounded(Bytes(requested)), Bytes(expected), "{requested} B");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The strings by which things are found in a text, and what each announces.
+//!
+//! Written in lower case and without blanks (Note [Text without blanks]). An anchor is a promise, not a proof: the
+//! reader it names looks at what stands around it.
+
+use std::sync::LazyLock;
+
+use super::artifact::{Framework, OomKind};
+use super::automaton::Automaton;
+use super::look_alike::OtherFramework;
+
+/// What a string announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    /// The head of an error that stands on its own only with its numbers or at the end of a line.
+    Head(Framework, OomKind),
+    /// Words that are an error wherever they stand.
+    Sure(Framework, OomKind),
+    /// A worker of a DataLoader: what became of it is said behind.
+    Worker,
+    /// `Killed`, which a shell prints alone on a line.
+    Killed,
+    /// PyTorch's log line about a refusal.
+    Refusal,
+    /// An error of another framework.
+    Other(OtherFramework),
+    /// An error of the driver, by its name: whose it is, its surroundings say.
+    DriverError,
+    /// The class `OutOfMemoryError`, whose message follows or is cut off.
+    Class,
+    /// `out of memory`, by whomever.
+    Words,
+    /// `torch.cuda.memory_summary()`.
+    Summary,
+    /// A key of `torch.cuda.memory_stats()`.
+    Stats,
+    /// The head of `nvidia-smi`'s table.
+    SmiTable,
+    /// The head of `nvidia-smi -q`.
+    SmiQuery,
+    /// A column of `nvidia-smi --format=csv`.
+    SmiCsv,
+}
+
+use Anchor::{
+    Class, DriverError, Head, Other, Refusal, SmiCsv, SmiQuery, SmiTable, Stats, Summary, Sure, Words, Worker,
+};
+use Framework::{Cuda, Hip, Host, Mps, Npu, Xpu};
+use OomKind::{
+    Allocator, AsyncAllocator, Context, Cublas, Cudnn, DeviceCall, Ended, HostAllocation, MathLibrary, Nccl,
+    SharedMemory,
+};
+
+/// Every anchor.
+#[rustfmt::skip]
+const ANCHORS: &[(&str, Anchor)] = &[
+    // The caching allocators.
+    ("cudaoutofmemory", Head(Cuda, Allocator)),
+    ("hipoutofmemory", Head(Hip, Allocator)),
+    ("xpuoutofmemory", Head(Xpu, Allocator)),
+    ("npuoutofmemory", Head(Npu, Allocator)),
+    ("mpsbackendoutofmemory", Head(Mps, Allocator)),
+    ("cannotallocatememoryblockwithsizelargerthan", Head(Xpu, Allocator)), // Intel's extension, up to 2.1
+    ("exceedallowedmemory", Sure(Cuda, AsyncAllocator)),
+    ("outofmemoryerror:allocationondevice", Sure(Cuda, AsyncAllocator)),
+    ("failedwithoomondevice", Refusal),
+    // Calls of the device outside of them.
+    ("cudaerror:outofmemory", Head(Cuda, DeviceCall)),
+    ("cudadrivererror:outofmemory", Head(Cuda, DeviceCall)),
+    ("cudaruntimeerror(2):outofmemory", Sure(Cuda, DeviceCall)),
+    ("error=2:outofmemory", Sure(Cuda, DeviceCall)),
+    ("hiperror:outofmemory", Head(Hip, DeviceCall)),
+    ("hiperroroutofmemory", Head(Hip, DeviceCall)),
+    ("hipruntimeerror(2):outofmemory", Sure(Hip, DeviceCall)),
+    ("ur_result_error_out_of_device_memory", Sure(Xpu, DeviceCall)),
+    ("pi_error_out_of_resources", Sure(Xpu, DeviceCall)),
+    ("error2:outofmemory", Sure(Cuda, Context)),
+    ("outofmemory'errorwhiletryingtoinitializecuda", Sure(Cuda, Context)),
+    // Libraries.
+    ("cublas_status_alloc_failed", Sure(Cuda, Cublas)),
+    ("cublas_status_not_initializedwhencalling`cublascreate", Sure(Cuda, Cublas)),
+    ("cublasruntimeerror:resourceallocationfailed", Sure(Cuda, Cublas)),
+    ("hipblas_status_alloc_failed", Sure(Hip, Cublas)),
+    ("rocblas_status_memory_error", Sure(Hip, Cublas)),
+    ("cudnn_status_alloc_failed", Sure(Cuda, Cudnn)),
+    ("wasunabletofindanenginetoexecutethiscomputation", Sure(Cuda, Cudnn)),
+    ("notenoughmemoryforworkspace!", Sure(Cuda, Cudnn)),
+    ("cudaranoutofmemoryoutsidepytorch", Sure(Cuda, Cudnn)),
+    ("cufft_alloc_failed", Sure(Cuda, MathLibrary)),
+    ("cusolver_status_alloc_failed", Sure(Cuda, MathLibrary)),
+    ("cusparse_status_alloc_failed", Sure(Cuda, MathLibrary)),
+    ("curand_status_allocation_failed", Sure(Cuda, MathLibrary)),
+    ("failedtocudacalloc", Sure(Cuda, Nccl)),
+    ("failedtocudamalloc", Sure(Cuda, Nccl)),
+    ("failedtocudahostalloc", Sure(Cuda, Nccl)),
+    ("failedtocudahostcalloc", Sure(Cuda, Nccl)),
+    ("cudafailure2'outofmemory'", Sure(Cuda, Nccl)),
+    ("cudafailure'outofmemory'", Sure(Cuda, Nccl)),
+    ("hipfailure'outofmemory'", Sure(Hip, Nccl)),
+    // The host.
+    ("youtriedtoallocate", Sure(Host, HostAllocation)),
+    ("youtriedtommap", Sure(Host, HostAllocation)),
+    ("unabletommap", Sure(Host, HostAllocation)),
+    ("thepagingfileistoosmall", Sure(Host, HostAllocation)), // Windows' error 1455
+    ("unabletoallocatesharedmemory(shm)forfile", Sure(Host, SharedMemory)),
+    ("unabletoopensharedmemoryobject", Sure(Host, SharedMemory)),
+    ("unabletowritetofile</torch_", Sure(Host, SharedMemory)),
+    ("insufficientsharedmemory(shm)", Sure(Host, SharedMemory)),
+    ("dataloaderworker(pid", Worker),
+    ("invokedoom-killer", Sure(Host, OomKind::Killed)),
+    ("oom-kill:constraint=", Sure(Host, OomKind::Killed)),
+    ("outofmemory:killedprocess", Sure(Host, OomKind::Killed)),
+    ("outofmemory:killprocess", Sure(Host, OomKind::Killed)),
+    ("oom_reaper:reapedprocess", Sure(Host, OomKind::Killed)),
+    ("oom_killevent", Sure(Host, OomKind::Killed)),
+    ("oom-killevent", Sure(Host, OomKind::Killed)),
+    ("oomkilled", Sure(Host, OomKind::Killed)),
+    ("killedbytheoomkiller", Sure(Host, OomKind::Killed)),
+    ("cgroupout-of-memoryhandler", Sure(Host, OomKind::Killed)),
+    ("exceededstepmemorylimit", Sure(Host, OomKind::Killed)),
+    ("exceededjobmemorylimit", Sure(Host, OomKind::Killed)),
+    ("killed", Anchor::Killed),
+    ("signal9(sigkill)", Sure(Host, Ended)),
+    ("<signals.sigkill:9>", Sure(Host, Ended)),
+    ("exitcode:-9", Sure(Host, Ended)),
+    ("exitcode-9", Sure(Host, Ended)),
+    ("exitcode137", Sure(Host, Ended)),
+    ("exitcode:137", Sure(Host, Ended)),
+    ("withcode137", Sure(Host, Ended)),
+    ("exitstatus137", Sure(Host, Ended)),
+    // Others.
+    ("oomwhenallocatingtensor", Other(OtherFramework::TensorFlow)),
+    ("resourceexhaustederror", Other(OtherFramework::TensorFlow)),
+    ("ranoutofmemorytryingtoallocate", Other(OtherFramework::TensorFlow)),
+    ("resource_exhausted:", Other(OtherFramework::Jax)),
+    ("cudamallocretryfailed:outofmemory", Other(OtherFramework::MxNet)),
+    ("cupy.cuda.memory.outofmemoryerror", Other(OtherFramework::CuPy)),
+    ("outofmemoryallocating", Other(OtherFramework::CuPy)),
+    ("cudaerrormemoryallocation:outofmemory", Other(OtherFramework::CuPy)),
+    ("resultsincuda_error_out_of_memory", Other(OtherFramework::Numba)),
+    ("outofmemoryerrorongpu", Other(OtherFramework::Paddle)),
+    ("outofmemoryerroroncpu", Other(OtherFramework::Paddle)),
+    ("failedtoallocatecuda0buffer", Other(OtherFramework::LlamaCpp)),
+    ("allocatinggraph-buffersfailed", Other(OtherFramework::LlamaCpp)),
+    ("bfcarena::allocaterawinternal", Other(OtherFramework::OnnxRuntime)),
+    ("failedtoallocatememoryforrequestedbuffer", Other(OtherFramework::OnnxRuntime)),
+    ("noavailablememoryforthecacheblocks", Other(OtherFramework::Vllm)),
+    ("maximumnumberoftokensthatcanbestoredinkvcache", Other(OtherFramework::Vllm)),
+    ("islessthandesiredgpumemoryutilization", Other(OtherFramework::Vllm)),
+    ("islargerthantheavailablekvcachememory", Other(OtherFramework::Vllm)),
+    ("cudaruntime(outofmemory)", Other(OtherFramework::TensorRt)),
+    ("outofmemory(nofurtherinformation)", Other(OtherFramework::TensorRt)),
+    ("bad_alloc:out_of_memory", Other(OtherFramework::Rapids)),
+    ("rmm::out_of_memory", Other(OtherFramework::Rapids)),
+    ("thenoderunninglowonmemory", Other(OtherFramework::Ray)),
+    ("java.lang.outofmemoryerror", Other(OtherFramework::Java)),
+    ("javaheapspace", Other(OtherFramework::Java)),
+    ("memoryerror", Other(OtherFramework::Python)),
+    ("[errno12]cannotallocatememory", Other(OtherFramework::Python)),
+    ("std::bad_alloc", Other(OtherFramework::Cpp)),
+    ("cudamallocfailed:outofmemory", DriverError),
+    ("cuda_error_out_of_memory", DriverError),
+    ("outofmemoryerror", Class),
+    ("outofmemory", Words),
+    ("ranoutofmemory", Words),
+    // Tables.
+    ("pytorchcudamemorysummary,deviceid", Summary),
+    (".all.allocated", Stats),
+    (".all.current", Stats),
+    ("driverversion:", SmiTable),
+    ("nvsmilog", SmiQuery),
+    ("memory.total[mib]", SmiCsv),
+    ("memory.used[mib]", SmiCsv),
+    ("memory.free[mib]", SmiCsv),
+    ("used_gpu_memory[mib]", SmiCsv),
+    ("used_memory[mib]", SmiCsv),
+];
+
+/// Finds them all.
+pub(super) static AUTOMATON: LazyLock<Automaton> =
+    LazyLock::new(|| Automaton::new(ANCHORS.iter().map(|(pattern, _)| *pattern)));
+
+/// What the string with that number announces, and its length without blanks.
+pub(super) fn anchor(number: usize) -> (Anchor, &'static str) {
+    let (pattern, anchor) = ANCHORS[number];
+    (anchor, pattern)
+}

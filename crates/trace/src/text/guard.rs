@@ -1,0 +1,76 @@
+//! Whether words are an error or are about one: source code, documents, questions and programs' own messages hold them too.
+//!
+//! # Note [Words about an error]
+//! A message with its numbers is an error wherever it is quoted, except in a `raise` statement. Without numbers the
+//! head of a message is one only where an error is printed: behind an exception's class, a logger's `error`, or at the start
+//! of a line, and with nothing of its own sentence following. "CUDA out of memory" in a sentence is a mention.
+
+use memchr::memmem;
+
+use super::line;
+
+/// Whether the line with the byte at `at` is source code that names the error.
+pub(super) fn is_code(text: &[u8], at: usize) -> bool {
+    const STARTS: [&str; 13] = [
+        "raise ", "except ", "except(", "if ", "elif ", "assert ", "return ", "import ", "from ", "with ", "#", "//",
+        "def ",
+    ];
+    const PARTS: [&str; 8] =
+        [" in str(", " in repr(", "raise ", "except ", "pytest.raises", "match=", "grep ", ".lower()"];
+    let whole = line::clean(&text[line::start(text, at)..line::end(text, at)]);
+    let before = line::clean(&text[line::start(text, at)..at]);
+    let content = before.trim_start_matches(|character: char| !character.is_alphabetic() && !"#/".contains(character));
+    let content = if content.is_empty() { whole.trim_start() } else { content };
+    STARTS.iter().any(|start| content.starts_with(start)) || PARTS.iter().any(|part| whole.contains(part))
+}
+
+/// Whether the head of a message from `start` to `end` stands where an error is printed.
+pub(super) fn is_printed_error(text: &[u8], start: usize, end: usize) -> bool {
+    is_announced(&text[line::start(text, start)..start]) && ends_its_sentence(&text[end..line::end(text, end)])
+}
+
+/// Whether what stands before a message on its line announces an error, or is nothing but prefixes.
+fn is_announced(before: &[u8]) -> bool {
+    const WORDS: [&str; 9] =
+        ["error", "exception", "fatal", "critical", "fail", "what():", "terminate", "warn", "caught"];
+    let before = line::clean(before);
+    let content = before.rsplit([']', '|', '>', ')']).next().unwrap_or_default();
+    let is_only_prefix = content.trim().trim_end_matches(':').chars().all(|character| !character.is_alphabetic());
+    let lower = before.to_lowercase();
+    is_only_prefix || WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a message ends with its head: nothing follows but punctuation, quotes, advice, or a full message that is cut off.
+fn ends_its_sentence(behind: &[u8]) -> bool {
+    const ADVICE: [&str; 5] = ["CUDA kernel", "Search for", "Compile with", "Exception raised", "For debugging"];
+    let behind = line::clean(&behind[..behind.len().min(64)]);
+    let rest = behind.trim_start_matches(|character: char| " .:,;!'\")}]`".contains(character));
+    let is_escaped_end = rest.starts_with('\\') || behind.trim_start_matches('.').starts_with('<');
+    rest.is_empty() || is_escaped_end || is_cut_request(rest) || ADVICE.iter().any(|advice| rest.starts_with(advice))
+}
+
+/// `Tried to al`, `Tried to allocate 20.0`, and no `Tried to allocate X GiB`.
+fn is_cut_request(rest: &str) -> bool {
+    const REQUEST: &str = "Tried to allocate";
+    let number = rest.strip_prefix(REQUEST).map(|rest| rest.trim_end_matches(['.', '…']));
+    let is_number =
+        |text: &str| text.len() < 12 && text.chars().all(|character| "0123456789. KMGTiB".contains(character));
+    REQUEST.starts_with(rest.trim_end_matches(['.', '…'])) || number.is_some_and(is_number)
+}
+
+/// Whether `MemoryError` from `start` to `end` is the class of an exception that ended a program; true for all other words.
+pub(super) fn is_exception(text: &[u8], start: usize, end: usize) -> bool {
+    let word = &text[start..end];
+    if !word.eq_ignore_ascii_case(b"memoryerror") && !word.to_ascii_lowercase().starts_with(b"memory") {
+        return true;
+    }
+    let behind = text[end..line::end(text, end)].trim_ascii();
+    word == b"MemoryError" && (behind.is_empty() || behind.starts_with(b":"))
+}
+
+/// Whether llama.cpp or another program on ggml speaks: its words are those of PyTorch, its next line is its own.
+pub(super) fn is_ggml(text: &[u8], start: usize, end: usize) -> bool {
+    const WITHIN: usize = 300;
+    let around = &text[line::start(text, start)..text.len().min(end + WITHIN)];
+    memmem::find(around, b"ggml").is_some() || memmem::find(around, b"llama_").is_some()
+}

@@ -1,0 +1,127 @@
+//! `nvidia-smi -q`: names and values, one a line, under headings.
+
+use super::super::line::Lines;
+use super::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess, mib, said};
+
+/// Under which heading a line stands, of those that matter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heading {
+    Gpu,
+    MigDevice,
+    FrameBuffer,
+    Process,
+    Other,
+}
+
+struct Reading {
+    smi: NvidiaSmi,
+    heading: Heading,
+    /// Whether the memory that is spoken of is that of a part of a GPU.
+    is_mig: bool,
+}
+
+/// Reads the log whose head is the line at `start`, and gives where it ends.
+pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(NvidiaSmi, usize)> {
+    let smi = NvidiaSmi { line, ..NvidiaSmi::default() };
+    let mut reading = Reading { smi, heading: Heading::Other, is_mig: false };
+    let mut end = start;
+    for (content, line_end) in Lines::new(text, start).skip(1) {
+        if !reading.take(&content) {
+            break;
+        }
+        end = line_end;
+    }
+    (!reading.smi.gpus.is_empty()).then_some((reading.smi, end))
+}
+
+impl Reading {
+    /// `false` where a line does not belong to the log any more.
+    fn take(&mut self, content: &str) -> bool {
+        let trimmed = content.trim();
+        if let Some((name, value)) = trimmed.split_once(" : ").or_else(|| Some((trimmed.strip_suffix(" :")?, ""))) {
+            self.value(name.trim(), value.trim());
+            return true;
+        }
+        let is_gpu = trimmed.starts_with("GPU ") && trimmed.contains(':');
+        if is_gpu {
+            let bus_id = trimmed.strip_prefix("GPU ").map(str::to_owned);
+            let index = u32::try_from(self.smi.gpus.len()).ok();
+            self.smi.gpus.push(SmiGpu { index, bus_id, ..SmiGpu::default() });
+        }
+        let is_indented = content.starts_with([' ', '\t']);
+        self.head(trimmed, is_gpu);
+        is_gpu || is_indented || trimmed.is_empty()
+    }
+
+    fn head(&mut self, heading: &str, is_gpu: bool) {
+        self.heading = match heading {
+            "" => return,
+            "MIG Device" => Heading::MigDevice,
+            "FB Memory Usage" => Heading::FrameBuffer,
+            "Processes" => Heading::Process,
+            _ if is_gpu => Heading::Gpu,
+            _ => Heading::Other,
+        };
+        match self.heading {
+            Heading::Gpu | Heading::Process => self.is_mig = false,
+            Heading::MigDevice => {
+                self.is_mig = true;
+                self.smi.gpus.last_mut().into_iter().for_each(|gpu| gpu.mig_devices.push(MigDevice::default()));
+            }
+            _ => {}
+        }
+    }
+
+    fn value(&mut self, name: &str, value: &str) {
+        match (name, self.heading) {
+            ("Driver Version", _) => self.smi.driver = said(value),
+            ("CUDA Version", _) => self.smi.cuda = said(value),
+            ("Processes", _) if value == "None" => self.smi.processes.get_or_insert_default().clear(),
+            ("Process ID", _) => {
+                self.heading = Heading::Process;
+                let (pid, gpu_index) = (value.parse().ok(), self.smi.gpus.last().and_then(|gpu| gpu.index));
+                self.smi.processes.get_or_insert_default().push(SmiProcess { pid, gpu_index, ..SmiProcess::default() });
+            }
+            (_, Heading::Process) => self.process_value(name, value),
+            (_, Heading::FrameBuffer) => self.memory(name, value),
+            (_, Heading::MigDevice) => self.mig_value(name, value),
+            ("Product Name", _) => self.smi.gpus.last_mut().into_iter().for_each(|gpu| gpu.name = said(value)),
+            _ => {}
+        }
+    }
+
+    fn process_value(&mut self, name: &str, value: &str) {
+        let Some(process) = self.smi.processes.as_mut().and_then(|all| all.last_mut()) else { return };
+        match name {
+            "Type" => process.kind = said(value),
+            "Name" => value.clone_into(&mut process.name),
+            "Used GPU Memory" => process.used_bytes = mib(value),
+            _ => {}
+        }
+    }
+
+    fn mig_value(&mut self, name: &str, value: &str) {
+        let device = self.smi.gpus.last_mut().and_then(|gpu| gpu.mig_devices.last_mut());
+        let (Some(device), Ok(number)) = (device, value.parse()) else { return };
+        match name {
+            "Index" => device.index = number,
+            "GPU Instance ID" => device.gpu_instance = number,
+            "Compute Instance ID" => device.compute_instance = number,
+            _ => {}
+        }
+    }
+
+    fn memory(&mut self, name: &str, value: &str) {
+        let Some(gpu) = self.smi.gpus.last_mut() else { return };
+        let part = gpu.mig_devices.last_mut().filter(|_| self.is_mig);
+        match (name, part) {
+            ("Total", Some(device)) => device.total_bytes = mib(value),
+            ("Used", Some(device)) => device.used_bytes = mib(value),
+            ("Total", None) => gpu.total_bytes = mib(value),
+            ("Used", None) => gpu.used_bytes = mib(value),
+            ("Free", None) => gpu.free_bytes = mib(value),
+            ("Reserved", None) => gpu.reserved_bytes = mib(value),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Goes through a text from anchor to anchor.
+
+use memchr::{memchr, memchr_iter, memmem};
+
+use super::anchor::{self, Anchor};
+use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
+use super::automaton::{Hit, is_passed_over};
+use super::look_alike::{LookAlikes, OtherFramework};
+use super::squeeze::Squeezed;
+use super::traceback::Tracebacks;
+use super::{clause, guard, line, message, nvidia_smi, same, size, stats, summary};
+use crate::bytes::Bytes;
+
+/// Enough of a text for all but the longest messages, and for those (many processes on the device).
+const WINDOWS: [usize; 2] = [2 << 10, 32 << 10];
+
+/// The state of reading one text.
+pub(super) struct Reader<'a> {
+    text: &'a [u8],
+    /// The end of what was last understood: anchors before it are part of that.
+    done: usize,
+    /// How many lines end before `counted_to`.
+    lines: u32,
+    counted_to: usize,
+    errors: Vec<StatedOom>,
+    look_alikes: LookAlikes,
+    others: Vec<Artifact>,
+    tracebacks: Tracebacks,
+}
+
+/// Everything that `text` holds, in its order.
+pub(super) fn read(text: &[u8]) -> Vec<Artifact> {
+    let mut reader = Reader::new(text);
+    for hit in anchor::AUTOMATON.hits(text) {
+        reader.take(hit);
+    }
+    reader.finish()
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a [u8]) -> Reader<'a> {
+        Reader {
+            text,
+            done: 0,
+            lines: 0,
+            counted_to: 0,
+            errors: Vec::new(),
+            look_alikes: LookAlikes::default(),
+            others: Vec::new(),
+            tracebacks: Tracebacks::new(text.len()),
+        }
+    }
+
+    fn finish(self) -> Vec<Artifact> {
+        let errors = self.errors.into_iter().map(Artifact::Oom);
+        let look_alikes = self.look_alikes.finish().into_iter().map(Artifact::LookAlike);
+        let mut artifacts: Vec<Artifact> = errors.chain(look_alikes).chain(self.others).collect();
+        artifacts.sort_by_key(Artifact::line);
+        if artifacts.is_empty() {
+            artifacts.extend(nvidia_smi::read_bare_list(self.text).map(Artifact::NvidiaSmi));
+        }
+        artifacts
+    }
+
+    fn take(&mut self, hit: Hit) {
+        let (anchor, pattern) = anchor::anchor(hit.pattern);
+        let start = start_of(self.text, pattern, hit.end);
+        if start < self.done {
+            return;
+        }
+        match anchor {
+            Anchor::Head(framework, kind) => self.head(framework, kind, start, hit.end),
+            Anchor::Sure(framework, kind) => self.sure(framework, kind, start, hit.end),
+            Anchor::Worker => self.worker(start, hit.end),
+            Anchor::Killed => self.killed(start, hit.end),
+            Anchor::Refusal => self.refusal(start, hit.end),
+            Anchor::Other(framework) => self.other(framework, start, hit.end),
+            Anchor::DriverError => self.driver_error(start, hit.end),
+            Anchor::Class => self.class(start, hit.end),
+            Anchor::Words => self.words(start, hit.end),
+            Anchor::Summary | Anchor::Stats | Anchor::SmiTable | Anchor::SmiQuery | Anchor::SmiCsv => {
+                self.table(anchor, start);
+            }
+        }
+    }
+
+    fn head(&mut self, framework: Framework, kind: OomKind, start: usize, end: usize) {
+        let (mut oom, last) = self.message(framework, kind, start, end);
+        let is_full = oom.requested_bytes.is_some() || oom.total_bytes.is_some();
+        if kind == OomKind::DeviceCall && guard::is_ggml(self.text, start, end) {
+            return self.look_alike(OtherFramework::LlamaCpp, start, end);
+        }
+        if guard::is_code(self.text, start) || (!is_full && !guard::is_printed_error(self.text, start, end)) {
+            return self.look_alike(OtherFramework::Mention, start, end);
+        }
+        if memmem::find(oom.message.as_bytes(), b"preemptively rejected").is_some() {
+            oom.kind = OomKind::Rejected;
+        }
+        self.error(oom, start, last);
+    }
+
+    fn sure(&mut self, framework: Framework, kind: OomKind, anchor: usize, end: usize) {
+        let start = message::start(self.text, anchor).max(self.done).min(anchor);
+        if guard::is_code(self.text, anchor) {
+            return self.look_alike(OtherFramework::Mention, anchor, end);
+        }
+        let (oom, last) = self.message(framework, kind, start, end);
+        self.error(oom, start, last);
+    }
+
+    /// The message that starts at `start` and has its anchor up to `anchor_end`, and where it ends.
+    fn message(&mut self, framework: Framework, kind: OomKind, start: usize, anchor_end: usize) -> (StatedOom, usize) {
+        let mut oom = StatedOom { framework, kind, occurrences: 1, ..StatedOom::default() };
+        let mut last = anchor_end;
+        for window in WINDOWS {
+            let squeezed = self.squeezed(kind, start, anchor_end, window);
+            let mut read = oom.clone();
+            let end = if has_numbers(kind) { clause::read(&squeezed, &mut read) } else { 0 };
+            last = anchor_end.max(if end == 0 { anchor_end } else { squeezed.offset(end - 1) + 1 });
+            let is_whole = squeezed.offset(squeezed.bytes.len()) < start + window || end + 256 < squeezed.bytes.len();
+            name_place(&mut read, &squeezed, end);
+            if is_whole || window == WINDOWS[1] {
+                last = last.max(tail_end(&squeezed, end));
+                oom = read;
+                break;
+            }
+        }
+        let origin = line::origin(&self.text[line::start(self.text, start)..start]);
+        let end = message::end(self.text, last);
+        oom.rank = origin.rank;
+        oom.pid = oom.pid.or(origin.pid);
+        oom.line = self.line_of(start);
+        oom.exception = message::class(self.text, start);
+        oom.message = message::words(self.text, start, end);
+        (oom, end)
+    }
+
+    /// The text of a message without blanks, up to what cannot be its part.
+    fn squeezed(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> Squeezed {
+        let mut squeezed = Squeezed::new(self.text, start, window + (anchor_end - start));
+        let head =
+            squeezed.bytes.iter().enumerate().take_while(|(index, _)| squeezed.offset(*index) < anchor_end).count();
+        let mut ends = vec![memmem::find(squeezed.from(head), b"Traceback(most")];
+        if kind == OomKind::Allocator {
+            ends.push(memmem::find(squeezed.from(head), b"outofmemory"));
+        }
+        if let Some(end) = ends.into_iter().flatten().min() {
+            squeezed.cut(head + end);
+        }
+        squeezed
+    }
+
+    fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
+        oom.traceback = self.tracebacks.above(self.text, start);
+        self.look_alikes.forget_line(oom.line);
+        same::add(&mut self.errors, oom);
+        self.done = end;
+    }
+
+    fn worker(&mut self, start: usize, end: usize) {
+        let squeezed = Squeezed::new(self.text, end, WINDOWS[0] / 4);
+        let has = |words: &[u8]| memmem::find(&squeezed.bytes[..squeezed.bytes.len().min(80)], words).is_some();
+        let kind = if has(b"signal:Buserror") {
+            OomKind::SharedMemory
+        } else if has(b"signal:Killed") || has(b"exitedunexpectedly") {
+            OomKind::Ended
+        } else {
+            return;
+        };
+        self.sure(Framework::Host, kind, start, end);
+    }
+
+    /// The shell's word stands at the start of its line, or behind the number of the process that it names.
+    fn killed(&mut self, start: usize, end: usize) {
+        let line_start = line::start(self.text, start);
+        let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
+        let behind = &self.text[end..line::end(self.text, end)];
+        let before = before.trim();
+        let is_bare = before.is_empty() && (behind.trim_ascii().is_empty() || behind.starts_with(b"  "));
+        let is_job = before.starts_with('[') && before.trim_end_matches(['+', '-']).ends_with(']');
+        let pid = before.rsplit(' ').next().filter(|word| word.len() > 1).and_then(|word| word.parse().ok());
+        let is_script = before.contains(": line ") && pid.is_some();
+        let is_zsh = before.starts_with("zsh:");
+        if !(is_bare || is_script || is_zsh || (is_job && behind.starts_with(b"  "))) {
+            return;
+        }
+        let (mut oom, last) = self.message(Framework::Host, OomKind::Ended, line_start, end);
+        oom.pid = pid.filter(|_| is_script);
+        self.error(oom, start, last);
+    }
+
+    fn refusal(&mut self, start: usize, end: usize) {
+        let squeezed = Squeezed::new(self.text, start, WINDOWS[0] / 4);
+        let after = |words: &[u8]| {
+            let at = memmem::find(&squeezed.bytes, words)? + words.len();
+            size::whole(squeezed.from(at)).map(|(number, _)| number)
+        };
+        let refusal = Refusal {
+            line: self.line_of(start),
+            rank: line::origin(&self.text[line::start(self.text, start)..start]).rank,
+            device_index: after(b"ondevice").and_then(|number| u32::try_from(number).ok()),
+            requested_bytes: after(b"toallocate").or_else(|| after(b"tomap")).map(Bytes),
+            free_bytes: after(b"free:").map(Bytes),
+            total_bytes: after(b"total:").map(Bytes),
+        };
+        self.look_alikes.forget_line(refusal.line);
+        self.others.push(Artifact::Refusal(refusal));
+        self.done = message::end(self.text, end);
+    }
+
+    fn other(&mut self, framework: OtherFramework, start: usize, end: usize) {
+        let is_code = guard::is_code(self.text, start) || !guard::is_exception(self.text, start, end);
+        self.look_alike(if is_code { OtherFramework::Mention } else { framework }, start, end);
+    }
+
+    fn driver_error(&mut self, start: usize, end: usize) {
+        const WORDS: [(&[u8], OtherFramework); 9] = [
+            (b"tensorflow", OtherFramework::TensorFlow),
+            (b"stream_executor", OtherFramework::TensorFlow),
+            (b"jax", OtherFramework::Jax),
+            (b"xla", OtherFramework::Jax),
+            (b"numba", OtherFramework::Numba),
+            (b"ggml", OtherFramework::LlamaCpp),
+            (b"llama", OtherFramework::LlamaCpp),
+            (b"mxnet", OtherFramework::MxNet),
+            (b"cupy", OtherFramework::CuPy),
+        ];
+        let whole = &self.text[line::start(self.text, start)..line::end(self.text, end)];
+        let lower = whole[..whole.len().min(WINDOWS[0])].to_ascii_lowercase();
+        let named = WORDS.iter().find(|(word, _)| memmem::find(&lower, word).is_some());
+        self.other(named.map_or(OtherFramework::OtherCuda, |(_, framework)| *framework), start, end);
+    }
+
+    /// The class alone at the end of a line is an error whose message was cut off.
+    fn class(&mut self, start: usize, end: usize) {
+        let line_start = line::start(self.text, start);
+        let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
+        let behind = self.text[end..line::end(self.text, end)].trim_ascii();
+        let is_torch = before.ends_with("torch.") || before.ends_with("torch.cuda.");
+        let is_last = memchr(b'\n', &self.text[end..]).is_none_or(|_| behind == b":");
+        if is_torch && is_last && (behind.is_empty() || behind == b":") && !guard::is_code(self.text, start) {
+            let (mut oom, last) = self.message(Framework::Cuda, OomKind::Allocator, end, end);
+            oom.exception = before.split_whitespace().last().map(|class| format!("{class}OutOfMemoryError"));
+            return self.error(oom, start, last);
+        }
+        if !behind.starts_with(b"Traceback") && !behind.starts_with(b":") {
+            self.look_alike(OtherFramework::Mention, start, end);
+        }
+    }
+
+    fn words(&mut self, start: usize, end: usize) {
+        let whole = &self.text[line::start(self.text, start)..line::end(self.text, end)];
+        if memmem::find(whole, b"srun: error").is_some() {
+            return self.sure(Framework::Host, OomKind::Killed, start, end);
+        }
+        self.look_alike(OtherFramework::Mention, start, end);
+    }
+
+    fn look_alike(&mut self, framework: OtherFramework, start: usize, end: usize) {
+        let line = self.line_of(start);
+        if framework != OtherFramework::Mention {
+            self.done = line::end(self.text, end);
+        }
+        let text = self.text;
+        self.look_alikes.add(framework, line, || line::clean(&text[line::start(text, start)..line::end(text, end)]));
+    }
+
+    fn table(&mut self, anchor: Anchor, start: usize) {
+        let line = self.line_of(start);
+        let line_start = line::start(self.text, start);
+        let read = match anchor {
+            Anchor::Summary => {
+                summary::read(self.text, line_start, line).map(|(table, end)| (Artifact::MemorySummary(table), end))
+            }
+            Anchor::Stats => {
+                stats::read(self.text, start, line).map(|(stats, end)| (Artifact::MemoryStats(stats), end))
+            }
+            Anchor::SmiTable => {
+                nvidia_smi::read_table(self.text, line_start, line).map(|(smi, end)| (Artifact::NvidiaSmi(smi), end))
+            }
+            Anchor::SmiQuery => {
+                nvidia_smi::read_query(self.text, line_start, line).map(|(smi, end)| (Artifact::NvidiaSmi(smi), end))
+            }
+            _ => nvidia_smi::read_csv(self.text, line_start, line).map(|(smi, end)| (Artifact::NvidiaSmi(smi), end)),
+        };
+        if let Some((artifact, end)) = read {
+            self.others.push(artifact);
+            self.done = end;
+        }
+    }
+
+    /// The number of the line with the byte at `at`, counted from 1. Anchors come in order, so each line is counted once.
+    fn line_of(&mut self, at: usize) -> u32 {
+        if at > self.counted_to {
+            let more = memchr_iter(b'\n', &self.text[self.counted_to..at]).count();
+            self.lines = self.lines.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+            self.counted_to = at;
+        }
+        self.lines + 1
+    }
+}
+
+/// Where the string that ends at `end` starts: back over its letters and what was passed over between them.
+fn start_of(text: &[u8], pattern: &str, end: usize) -> usize {
+    let mut left = pattern.bytes().rev().peekable();
+    let mut at = end;
+    while at > 0 && left.peek().is_some() {
+        at -= 1;
+        if left.peek().is_some_and(|letter| text[at].eq_ignore_ascii_case(letter)) && !is_passed_over(text[at]) {
+            left.next();
+        }
+    }
+    at
+}
+
+fn has_numbers(kind: OomKind) -> bool {
+    use OomKind::{Allocator, AsyncAllocator, HostAllocation, Killed, Nccl, Rejected};
+    matches!(kind, Allocator | Rejected | AsyncAllocator | HostAllocation | Nccl | Killed)
+}
+
+/// The device or the process, whichever the message is about.
+fn name_place(oom: &mut StatedOom, squeezed: &Squeezed, end: usize) {
+    const BEYOND: usize = 96;
+    let message = &squeezed.bytes[..squeezed.bytes.len().min(end + BEYOND)];
+    match oom.kind {
+        OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator => oom.device_index = clause::device(message),
+        OomKind::HostAllocation | OomKind::SharedMemory | OomKind::Killed | OomKind::Ended => {
+            oom.pid = clause::pid(message)
+        }
+        _ => {}
+    }
+}
+
+/// Where the advice behind the numbers ends, if it follows them.
+fn tail_end(squeezed: &Squeezed, end: usize) -> usize {
+    const STARTS: [&[u8]; 3] = [b"Ifreserved", b"Pleaseuse", b"UsePYTORCH_MPS"];
+    const ENDS: [&[u8]; 7] = [
+        b"environment-variables)",
+        b"-alloc-conf)",
+        b"PYTORCH_CUDA_ALLOC_CONF",
+        b"PYTORCH_HIP_ALLOC_CONF",
+        b"cachedmemory.",
+        b"systemfailure).",
+        b"avoidfragmentation.",
+    ];
+    let rest = squeezed.from(end);
+    let rest = &rest[..rest.len().min(640)];
+    if end == 0 || !STARTS.iter().any(|start| memmem::find(&rest[..rest.len().min(80)], start).is_some()) {
+        return 0;
+    }
+    let ends = ENDS.iter().filter_map(|words| memmem::rfind(rest, words).map(|at| at + words.len()));
+    ends.max().map_or(0, |length| squeezed.offset(end + length - 1) + 1)
+}

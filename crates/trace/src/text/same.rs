@@ -1,0 +1,81 @@
+//! The same error, printed more than once.
+//!
+//! # Note [One error printed twice]
+//! A traceback that is logged and raised again, a launcher that repeats its worker's last words, an exception "during
+//! handling of the above": they print one error several times. Two printings are one error when nothing that they state
+//! differs: device, numbers, rank, process. The later one then adds what the first lacked (its traceback, numbers that
+//! were cut off), and `occurrences` counts. Two errors that agree in every number cannot be told from one printed twice;
+//! ranks can, since every rank names itself or its device. An error without any number is one with the last of its kind.
+
+use super::artifact::{OomKind, StatedOom};
+
+/// Only so many of the last errors are compared: what is further apart was not printed by the same error.
+const NEAR: usize = 32;
+
+/// Adds an error to `errors`, or to the one among the last of them that it is.
+pub(super) fn add(errors: &mut Vec<StatedOom>, error: StatedOom) {
+    let same = errors.iter_mut().rev().take(NEAR).find(|earlier| are_same(earlier, &error));
+    match same {
+        Some(earlier) => join(earlier, error),
+        None => errors.push(error),
+    }
+}
+
+fn are_same(a: &StatedOom, b: &StatedOom) -> bool {
+    a.framework == b.framework
+        && are_same_kind(a.kind, b.kind)
+        && agree(a.rank, b.rank)
+        && agree(a.pid, b.pid)
+        && agree(a.device_index, b.device_index)
+        && numbers(a).into_iter().zip(numbers(b)).all(|(a, b)| agree(a, b))
+        && (a.other_processes == b.other_processes || a.other_processes.is_empty() || b.other_processes.is_empty())
+}
+
+/// A process that ended, and the kernel's word for why.
+fn are_same_kind(a: OomKind, b: OomKind) -> bool {
+    let is_end = |kind| matches!(kind, OomKind::Killed | OomKind::Ended);
+    a == b || (is_end(a) && is_end(b))
+}
+
+fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    a.is_none() || b.is_none() || a == b
+}
+
+fn numbers(oom: &StatedOom) -> [Option<super::StatedBytes>; 11] {
+    [
+        oom.requested_bytes,
+        oom.total_bytes,
+        oom.free_bytes,
+        oom.allocated_bytes,
+        oom.reserved_bytes,
+        oom.reserved_unallocated_bytes,
+        oom.private_pools_bytes,
+        oom.process_bytes,
+        oom.allowed_bytes,
+        oom.other_allocations_bytes,
+        oom.segment_reserve_bytes,
+    ]
+}
+
+fn count(oom: &StatedOom) -> usize {
+    numbers(oom).iter().flatten().count() + oom.other_processes.len()
+}
+
+/// Keeps the place of the first and the most that either says.
+fn join(earlier: &mut StatedOom, later: StatedOom) {
+    let (fuller, other) =
+        if count(&later) > count(earlier) { (later, earlier.clone()) } else { (earlier.clone(), later) };
+    let kind = if other.kind == OomKind::Killed { OomKind::Killed } else { fuller.kind };
+    let traceback = if fuller.traceback.is_empty() { other.traceback } else { fuller.traceback };
+    *earlier = StatedOom {
+        kind,
+        traceback,
+        line: earlier.line,
+        occurrences: fuller.occurrences + other.occurrences,
+        rank: fuller.rank.or(other.rank),
+        pid: fuller.pid.or(other.pid),
+        device_index: fuller.device_index.or(other.device_index),
+        exception: fuller.exception.or(other.exception),
+        ..fuller
+    };
+}

@@ -1,0 +1,129 @@
+//! Sizes as texts write them, and the range of sizes that are written so.
+
+use super::artifact::StatedBytes;
+use crate::bytes::Bytes;
+
+/// What PyTorch prints where the driver does not say what a process uses: 2⁶⁴-1 bytes.
+pub(super) const NOT_AVAILABLE: u64 = 1 << 34 << 30;
+
+/// Units, longest first. PyTorch's messages mean powers of 1024 by all of them (MPS writes `GB`, the others `GiB`).
+const UNITS: [(&str, u32); 12] = [
+    ("bytes", 0),
+    ("byte", 0),
+    ("KiB", 10),
+    ("MiB", 20),
+    ("GiB", 30),
+    ("TiB", 40),
+    ("KB", 10),
+    ("kB", 10),
+    ("MB", 20),
+    ("GB", 30),
+    ("TB", 40),
+    ("EB", 60),
+];
+
+/// A number with as many digits after the point as were written.
+#[derive(Clone, Copy)]
+struct Decimal {
+    digits: u64,
+    scale: u64,
+}
+
+/// The size that `text` (without blanks) starts with, and its length.
+pub(super) fn parse(text: &[u8]) -> Option<(StatedBytes, usize)> {
+    let (number, length) = decimal(text)?;
+    let (unit, shift) = *UNITS.iter().find(|(unit, _)| text[length..].starts_with(unit.as_bytes()))?;
+    Some((stated(number, shift), length + unit.len()))
+}
+
+/// The whole number that `text` starts with, and its length.
+pub(super) fn whole(text: &[u8]) -> Option<(u64, usize)> {
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = std::str::from_utf8(&text[..length]).ok()?;
+    Some((digits.parse().ok()?, length))
+}
+
+fn decimal(text: &[u8]) -> Option<(Decimal, usize)> {
+    const MOST_DIGITS: usize = 6;
+    let (whole, length) = whole(text)?;
+    if text.get(length) != Some(&b'.') {
+        return Some((Decimal { digits: whole, scale: 1 }, length));
+    }
+    let fraction = text[length + 1..].iter().take_while(|byte| byte.is_ascii_digit()).take(MOST_DIGITS);
+    let (mut number, mut length) = (Decimal { digits: whole, scale: 1 }, length + 1);
+    for &digit in fraction {
+        number.digits = number.digits.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        number.scale *= 10;
+        length += 1;
+    }
+    Some((number, length))
+}
+
+/// The sizes that are rounded to `number` in units of 2 to the power `shift`.
+///
+/// PyTorch takes a larger unit only above 1024 of a smaller one (`format_size` in c10/cuda/CUDACachingAllocator.cpp, 1.0 to
+/// 2.15), so `1024.00 MiB` is at most 1 GiB and `1.00 GiB` is more.
+fn stated(number: Decimal, shift: u32) -> StatedBytes {
+    if shift == 0 {
+        return StatedBytes::exact(number.digits / number.scale);
+    }
+    if number.scale == 1 {
+        return truncated(number.digits, shift);
+    }
+    let unit = 1_u128 << shift;
+    let (digits, scale) = (u128::from(number.digits), u128::from(number.scale));
+    let nearest = (2 * digits * unit + scale) / (2 * scale);
+    let lowest = ((2 * digits).saturating_sub(1) * unit).div_ceil(2 * scale).max(unit + 1);
+    let highest = (2 * digits + 1) * unit / (2 * scale);
+    let highest = if shift < 30 { highest.min(unit << 10) } else { highest };
+    let bytes = |size: u128| Bytes(u64::try_from(size).unwrap_or(u64::MAX));
+    let (lowest, highest) = (lowest.min(nearest), highest.max(nearest));
+    StatedBytes { nearest: bytes(nearest), lowest: bytes(lowest), highest: bytes(highest) }
+}
+
+/// The sizes that are cut off to `number` whole units of 2 to the power `shift`.
+pub(super) fn truncated(number: u64, shift: u32) -> StatedBytes {
+    let lowest = number.saturating_mul(1 << shift);
+    let highest = Bytes(lowest.saturating_add((1 << shift) - 1));
+    StatedBytes { nearest: Bytes(lowest), lowest: Bytes(lowest), highest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+
+    fn check(text: &str, nearest: u64, lowest: u64, highest: u64) {
+        let (size, length) = parse(text.as_bytes()).unwrap_or_default();
+        let expected = StatedBytes { nearest: Bytes(nearest), lowest: Bytes(lowest), highest: Bytes(highest) };
+        assert_eq!(size, expected, "{text}");
+        assert_eq!(length, text.len(), "{text}");
+    }
+
+    #[test]
+    fn a_size_stands_for_all_sizes_that_are_printed_so() {
+        check("512bytes", 512, 512, 512);
+        check("1024bytes", 1024, 1024, 1024);
+        check("1.50KiB", 1536, 1531, 1541);
+        check("20.00MiB", 20 * MIB, 20 * MIB - 5242, 20 * MIB + 5242);
+        check("30kB", 30 * KIB, 30 * KIB, 31 * KIB - 1);
+        check("24.00GiB", 24 * GIB, 24 * GIB - 5_368_709, 24 * GIB + 5_368_709);
+    }
+
+    #[test]
+    fn the_next_unit_begins_above_1024_of_a_unit() {
+        check("1024.00MiB", GIB, GIB - 5242, GIB);
+        check("1.00GiB", GIB, GIB, GIB + 5_368_709);
+        check("1.00KiB", KIB, KIB, KIB + 5);
+    }
+
+    #[test]
+    fn what_is_cut_off_is_no_size() {
+        for text in ["", "20", "20.", "20.00", "20.00M", "20.00Gi", "GiB", "99999999999999999999999bytes"] {
+            assert_eq!(parse(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A stretch of a text without all that is not the message: blanks, colours, borders of boxes, prefixes of lines, escapes.
+//!
+//! See Note [Text without blanks]: numbers and units are put together again wherever a terminal broke them.
+
+use super::automaton::{escape_length, is_passed_over};
+use super::line;
+
+/// The bytes of a stretch that count, and where each comes from.
+pub(super) struct Squeezed {
+    /// What is left of the stretch, ASCII only.
+    pub(super) bytes: Vec<u8>,
+    /// The offset in the text of each of them.
+    offsets: Vec<usize>,
+    /// The offset in the text at which the stretch ends.
+    end: usize,
+}
+
+impl Squeezed {
+    /// Reads `text` from `start`, at most `limit` bytes of it.
+    pub(super) fn new(text: &[u8], start: usize, limit: usize) -> Squeezed {
+        let end = text.len().min(start.saturating_add(limit));
+        let mut squeezed = Squeezed { bytes: Vec::with_capacity(limit), offsets: Vec::with_capacity(limit), end };
+        let prefix = &text[line::start(text, start)..start];
+        let mut at = start;
+        while at < end {
+            let skip = skip_length(&text[at..end]);
+            if skip == 0 {
+                let (byte, length) = decoded(&text[at..end]);
+                squeezed.bytes.push(byte);
+                squeezed.offsets.push(at);
+                at += length;
+                continue;
+            }
+            let is_line_end = text[at] == b'\n';
+            at += skip;
+            if is_line_end {
+                at += line::common_prefix(prefix, &text[at..end]);
+            }
+        }
+        squeezed
+    }
+
+    /// Where in the text the byte with number `index` stands; the end of the stretch for the one after the last.
+    pub(super) fn offset(&self, index: usize) -> usize {
+        self.offsets.get(index).copied().unwrap_or(self.end)
+    }
+
+    /// The bytes from number `index` on.
+    pub(super) fn from(&self, index: usize) -> &[u8] {
+        self.bytes.get(index..).unwrap_or_default()
+    }
+
+    /// Forgets the bytes from number `index` on.
+    pub(super) fn cut(&mut self, index: usize) {
+        if index < self.bytes.len() {
+            self.end = self.offset(index);
+            self.bytes.truncate(index);
+            self.offsets.truncate(index);
+        }
+    }
+}
+
+/// How many bytes at the start of `text` do not count; 0 where the first one does.
+fn skip_length(text: &[u8]) -> usize {
+    match text {
+        [0x1b, ..] => escape_length(text),
+        [byte, ..] if is_passed_over(*byte) || *byte == b'|' => 1,
+        [b'\\', b'n' | b'r' | b't', ..] => 2,
+        [b'\\', b'u', b'0', b'0', b'1', b'b' | b'B', rest @ ..] => 6 + escaped_escape(rest),
+        [b'\\', b'x', b'1', b'b' | b'B', rest @ ..] => 4 + escaped_escape(rest),
+        [b'\\', b'u', b'0' | b'2', _, _, _, ..] => 6,
+        [b'\\', ..] => 1,
+        [b'<', ..] => tag_length(text),
+        [b'&', ..] if text.starts_with(b"&nbsp;") || text.starts_with(b"&#160;") => 6,
+        _ => 0,
+    }
+}
+
+/// What follows an ESC that is itself written as an escape.
+fn escaped_escape(rest: &[u8]) -> usize {
+    match rest.first() {
+        Some(b'[') => 1 + rest.iter().skip(1).take_while(|byte| (0x20..0x40).contains(*byte)).count() + 1,
+        _ => 0,
+    }
+}
+
+/// The length of the HTML tag that `text` starts with; 0 where `<` starts none.
+fn tag_length(text: &[u8]) -> usize {
+    const LONGEST: usize = 64;
+    if !text.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
+        return 0;
+    }
+    let within = &text[..text.len().min(LONGEST)];
+    within.iter().position(|&byte| byte == b'>').map_or(0, |end| end + 1)
+}
+
+/// The character that `text` starts with, and its length, which is more than 1 for an HTML entity.
+fn decoded(text: &[u8]) -> (u8, usize) {
+    const ENTITIES: [(&[u8], u8); 6] =
+        [(b"&gt;", b'>'), (b"&lt;", b'<'), (b"&amp;", b'&'), (b"&quot;", b'"'), (b"&#x27;", b'\''), (b"&#39;", b'\'')];
+    let entity = ENTITIES.iter().find(|(entity, _)| text.starts_with(entity));
+    entity.map_or((text[0], 1), |(entity, character)| (*character, entity.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let start = text.find("CUDA").unwrap_or(0);
+        let squeezed = Squeezed::new(text.as_bytes(), start, text.len());
+        assert_eq!(String::from_utf8_lossy(&squeezed.bytes), expected, "{text:?}");
+    }
+
+    #[test]
+    fn blanks_and_wrapping_vanish() {
+        check("CUDA out of mem\r\nory. 20\n.00 M\n  iB", "CUDAoutofmemory.20.00MiB");
+        check("│ CUDA out of  │\n│ memory.      │", "CUDAoutofmemory.");
+        check("| CUDA out of  |\n| memory.      |", "CUDAoutofmemory.");
+    }
+
+    #[test]
+    fn escapes_and_markup_vanish() {
+        check("CUDA \\n out \\t of\\u001b[31m memory\\x1b[0m.", "CUDAoutofmemory.");
+        check("CUDA <b>out</b> of&nbsp;memory is &gt;&gt; a < b", "CUDAoutofmemoryis>>a<b");
+        check("CUDA \u{1b}[1;31mout of\u{1b}[0m memory", "CUDAoutofmemory");
+    }
+
+    #[test]
+    fn the_prefix_of_the_first_line_vanishes_from_the_others() {
+        check("[rank3]: CUDA out\n[rank3]: of memory", "CUDAoutofmemory");
+        check("2024-05-01 10:00:00,123 | CUDA out\n2024-05-01 10:00:00,124 | of memory", "CUDAoutofmemory");
+        check("app_1  | CUDA out\napp_1  | of memory", "CUDAoutofmemory");
+        check("> CUDA out\n> of memory", "CUDAoutofmemory");
+    }
+
+    #[test]
+    fn a_line_that_only_begins_alike_keeps_its_beginning() {
+        check("2.00 CUDA out\n2.11 GiB", "CUDAout2.11GiB");
+        check("Error: CUDA out\nEr of", "CUDAoutErof");
+    }
+}

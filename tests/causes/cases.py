@@ -1,0 +1,62 @@
+"""The causes of running out of memory, each with a program that has it, and what of it can be known from what.
+
+A program is `programs/NAME.py`; the lines that may be blamed bear the words `# the cause`. `controls/NAME.py` is the
+same program without the cause. A text is `texts/NAME.txt`: what no program can show on phantom GPUs, which processes
+do not share.
+"""
+
+from dataclasses import dataclass
+
+# What can be said of a message that does not tell more than that the device is full.
+FULL = ("need-exceeds-device", "fragmentation", "unclear")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that has a cause, and a control that has not."""
+
+    name: str
+    # The rule that comes first, from the snapshot.
+    rule: str
+    # The device's memory.
+    vram: str = "3GiB"
+    # The rules of which one comes first from the text alone; empty where the program prints no error.
+    text: tuple[str, ...] = FULL
+    # Whether the snapshot says nothing of the cause without the text, because it is not in PyTorch's allocator.
+    needs_text: bool = False
+    # How many processes of it make a job; 0 where it is no job.
+    ranks: int = 0
+
+
+PROGRAMS = (
+    Program("batch_too_large", "batch-too-large", "4GiB"),
+    Program("empty_cache", "allocator-setting-harmful", "4GiB", text=()),
+    Program("exception_holds_frames", "exception-holds-frames", text=("exception-holds-frames",)),
+    Program("fragmentation", "fragmentation", text=("fragmentation",)),
+    Program("grad_recorded_in_eval", "grad-recorded-in-eval"),
+    Program("gradients_alive_in_forward", "gradients-alive-in-forward"),
+    Program("growing_collection", "growing-collection"),
+    Program("max_split_size", "allocator-setting-harmful"),
+    Program("need_exceeds_device", "need-exceeds-device", text=("need-exceeds-device",)),
+    Program("non_pytorch_memory", "non-pytorch-memory", "4GiB", text=("non-pytorch-memory",), needs_text=True),
+    Program("one_huge_request", "one-huge-request", "24GiB", text=("one-huge-request",)),
+    Program("optimizer_state", "optimizer-state", text=("optimizer-state", *FULL)),
+    Program("rank_imbalance", "rank-imbalance", text=(), ranks=2),
+    Program("reference_cycle", "reference-cycle", "4GiB"),
+    Program("retained_graph", "retained-graph"),
+    Program("saved_intermediates", "saved-intermediates"),
+    Program("small_gpu_fraction", "small-gpu-fraction", "4GiB", text=("small-gpu-fraction",)),
+    Program("wrong_device", "wrong-device", text=(), ranks=2),
+    Program("wrong_shape", "one-huge-request", "24GiB", text=("one-huge-request",)),
+)
+
+# What a text says first; `None`: it holds no error of PyTorch's.
+TEXTS = {
+    "another_framework": None,
+    "healthy": None,
+    "host_memory": "host-memory",
+    "many_ranks_one_device": "wrong-device",
+    "other_process_memory": "other-process-memory",
+    "shared_memory": "shared-memory",
+    "worker_killed": "host-memory",
+}

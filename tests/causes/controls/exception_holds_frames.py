@@ -1,0 +1,36 @@
+"""A step that runs out is repeated with half the batch, once the exception is gone."""
+
+import torch
+from torch import nn
+
+
+def step(model, optimizer, x):
+    """One training step."""
+    loss = model(x).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def main():
+    layers = [layer for _ in range(16) for layer in (nn.Linear(1024, 1024), nn.ReLU())]
+    model = nn.Sequential(*layers).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    x = torch.randn(32768, 1024, device="cuda")
+    for _ in range(3):
+        ran_out = False
+        try:
+            step(model, optimizer, x)
+        except torch.OutOfMemoryError:
+            ran_out = True
+        if ran_out:
+            torch.cuda.empty_cache()
+            step(model, optimizer, x[:20000])
+
+
+torch.cuda.memory._record_memory_history(stacks="python")
+try:
+    main()
+finally:
+    torch.cuda.memory._dump_snapshot("snapshot.pickle")
+    print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())

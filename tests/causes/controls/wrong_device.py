@@ -1,0 +1,27 @@
+"""A rank of a job of several, on the GPU of its own."""
+
+import os
+
+import torch
+from torch import nn
+
+rank = int(os.environ["RANK"])
+
+
+def main():
+    torch.cuda.set_device(rank)
+    model = nn.Sequential(nn.Linear(1024, 4096), nn.ReLU(), nn.Linear(4096, 1024)).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(3):
+        loss = model(torch.randn(2048, 1024, device="cuda")).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+torch.cuda.memory._record_memory_history(stacks="python")
+try:
+    main()
+finally:
+    torch.cuda.memory._dump_snapshot(f"rank{rank}.pickle")
+    print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())

@@ -1,0 +1,22 @@
+"""Adam on a model that fits with its gradients: the two moments do not."""
+
+import torch
+from torch import nn
+
+
+def main():
+    model = nn.Sequential(*(nn.Linear(4096, 4096) for _ in range(12))).cuda()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
+    for _ in range(3):
+        loss = model(torch.randn(64, 4096, device="cuda")).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()  # the cause
+
+
+torch.cuda.memory._record_memory_history(stacks="python")
+try:
+    main()
+finally:
+    torch.cuda.memory._dump_snapshot("snapshot.pickle")
+    print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
