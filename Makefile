@@ -1,6 +1,7 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
 # make test    all tests
 # make bench   speed, beside the bare scripts
+# make compat  the peaks that explain reads, with an older PyTorch
 # Everything lands in .venv and target/; no GPU is needed.
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ PY     := $(VENV)/bin/python
 OOMPH  := target/release/oomph
 CHECK  := $(OOMPH) check --python $(PY)
 
-.PHONY: demo test bench setup build lint unit python-tests system zoo crosscheck clean
+.PHONY: demo test bench compat setup build lint unit python-tests system causes zoo crosscheck clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -20,7 +21,7 @@ demo: setup build
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
 	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
 
-test: lint unit python-tests system zoo crosscheck
+test: lint unit python-tests system causes zoo crosscheck
 	@echo; echo 'all tests passed'
 
 setup: $(VENV)/.ready
@@ -51,6 +52,10 @@ python-tests: setup build
 system: setup build
 	$(PY) tests/system/run.py --oomph $(OOMPH) --python $(PY)
 
+# Programs that run out for a known cause, each with a control: what explain says of them.
+causes: setup build
+	$(PY) tests/causes/check.py --oomph $(OOMPH)
+
 zoo: setup build
 	$(PY) tests/zoo/check.py --oomph $(OOMPH)
 
@@ -59,6 +64,18 @@ crosscheck: setup build
 
 bench: setup build
 	$(PY) benches/run.py --oomph $(OOMPH) --python $(PY)
+
+# The peaks of the same programs with another PyTorch: make compat TORCH=2.8.0
+TORCH  ?= 2.8.0
+COMPAT := target/compat/torch-$(TORCH)
+
+compat: build $(COMPAT)/libcuda12.so
+	$(COMPAT)/bin/python tests/causes/check.py --oomph $(OOMPH) --peaks-only --preload $(COMPAT)/libcuda12.so
+
+$(COMPAT)/libcuda12.so: tests/compat/cuda12.c
+	$(PYTHON) -m venv $(COMPAT)
+	$(COMPAT)/bin/python -m pip install --disable-pip-version-check --progress-bar off torch==$(TORCH) numpy
+	cc -Wall -Wextra -shared -fPIC -I $(COMPAT)/lib/python3*/site-packages/triton/backends/nvidia/include -o $@ $<
 
 clean:
 	rm -rf target $(VENV)

@@ -56,7 +56,8 @@ TEXTS = {
     "healthy": None,
     "host_memory": "host-memory",
     "many_ranks_one_device": "wrong-device",
+    "mig_slice": "mig",
     "other_process_memory": "other-process-memory",
-    "shared_memory": "shared-memory",
+    "shared_memory": "shm",
     "worker_killed": "host-memory",
 }

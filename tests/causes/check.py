@@ -4,15 +4,14 @@
 
 1. The error's text alone names the right rule first, where a text can decide.
 2. The snapshot names it first, at a line that is to blame; where the snapshot is blind to it, together with the text.
-3. Of the control it is not said.
+3. Of the control, which has the cause no more, it is not said.
 4. The peaks are `torch.cuda.max_memory_allocated()` and `max_memory_reserved()`, as the program prints them, to the
    byte, and the parts of every breakdown add up.
-5. The texts name their rule first, and where there is no error, nothing is found.
+5. The texts name their rule first; where there is no error of PyTorch's, none is found.
 """
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -24,173 +23,152 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 from cases import PROGRAMS, TEXTS, Program
+from recording import HERE, PATIENCE, Recorder, Recording, plain_environment
 
-HERE = Path(__file__).resolve().parent
 MARK = "# the cause"
 WORKERS = 2
-PATIENCE = 120
 
 
-class Bench:
-    """Where programs are run and explained."""
+class Checker:
+    """Asks `explain`, and collects what is wrong."""
 
-    def __init__(self, oomph: Path, folder: Path) -> None:
+    def __init__(self, oomph: Path) -> None:
         self.oomph = oomph
-        self.folder = folder
-        theirs = ("OOMPH_", "PYTORCH_", "CUDA_", "RANK", "WORLD_SIZE")
-        plain = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
-        self.environment = plain | {"OOMPH_CACHE_DIR": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.problems: list[str] = []
 
-    def record(self, script: Path, program: Program) -> "Recording":
-        """Runs every rank of a program in a folder of its own."""
-        folder = self.folder / script.parent.name / script.stem
-        folder.mkdir(parents=True)
-        ranks = [self._run(script, program, folder, rank) for rank in range(program.ranks or 1)]
-        return Recording(script, folder, [_peaks(done.stdout) for done in ranks], "".join(done.stderr for done in ranks))
-
-    def _run(self, script: Path, program: Program, folder: Path, rank: int) -> subprocess.CompletedProcess:
-        phantom = (self.oomph, "phantom", "--gpu", "rtx-4090", "--vram", program.vram, "--gpus", max(1, program.ranks))
-        command = [str(word) for word in (*phantom, "--", sys.executable, script)]
-        environment = self.environment | {"RANK": str(rank)}
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE)
-
-    def explain(self, *inputs: Path, status: int | None = None) -> dict:
-        """What `explain --json` says."""
+    def explain(self, *inputs: Path) -> dict:
+        """What `explain --json` says; its exit status must fit."""
         command = [str(word) for word in (self.oomph, "explain", "--json", *inputs)]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
-        expected = (0, 1) if status is None else (status,)
-        assert done.returncode in expected, f"exit status {done.returncode}, expected {expected}: {done.stderr}{done.stdout}"
-        return json.loads(done.stdout)
+        done = subprocess.run(command, env=plain_environment(), capture_output=True, text=True, timeout=PATIENCE)
+        shown = " ".join(path.name for path in inputs)
+        assert done.returncode in (0, 1), f"explain {shown} ended with {done.returncode}: {done.stderr}"
+        report = json.loads(done.stdout)
+        ooms = report["ooms"] or [device for device in report["devices"] if device["oom"]]
+        is_found = bool(ooms) or any(finding["severity"] != "info" for finding in report["findings"])
+        self.expect(f"the exit status for {shown}", done.returncode, int(is_found))
+        return report
+
+    def expect(self, what: str, found, expected) -> None:
+        """Notes a problem if they differ."""
+        if found != expected:
+            self.problems.append(f"{what}: {found}, expected {expected}")
+
+    def first(self, source: str, report: dict, rules: tuple[str, ...]) -> None:
+        """One of `rules` comes first."""
+        found = [finding["rule"] for finding in report["findings"]]
+        if not found or found[0] not in rules:
+            told = "".join(f"\n      {finding['rule']}: {finding['message']}" for finding in report["findings"])
+            self.problems.append(f"{source}: expected {' or '.join(rules)} first, found {found}{told}")
+
+    def blamed(self, report: dict, rule: str, script: Path) -> None:
+        """The line of the rule's finding is one that is marked; it has none where none is."""
+        lines = script.read_text(encoding="utf-8").splitlines()
+        marked = {(script.name, number) for number, line in enumerate(lines, 1) if MARK in line} or {None}
+        locations = [finding["location"] for finding in report["findings"] if finding["rule"] == rule]
+        found = [(Path(location["file"]).name, location["line"]) if location else None for location in locations]
+        if found and found[0] not in marked:
+            self.problems.append(f"the snapshot: blamed is {found[0]}, expected one of {sorted(marked, key=str)}")
+
+    def exact(self, run: Recording) -> None:
+        """Each snapshot's peaks are the program's own, and parts add up to their whole."""
+        for rank in run.ranks:
+            report = self.explain(rank.snapshot)
+            name = f"{run.script.parent.name}/{rank.snapshot.name}"
+            peak = report["peak"] or {}
+            found = peak.get("allocated_bytes"), peak.get("reserved_bytes")
+            self.expect(f"{name}: the peaks", found, (rank.allocated, rank.reserved))
+            self.expect(f"{name}: whether the history is whole", peak.get("whole"), True)
+            parts = sum(part["bytes"] for part in report["breakdown"] or ())
+            self.expect(f"{name}: the sum of the parts", parts, rank.allocated)
 
 
-class Recording:
-    """What a run of a program left."""
-
-    def __init__(self, script: Path, folder: Path, peaks: list[tuple[int, int] | None], errors: str) -> None:
-        self.script = script
-        self.peaks = peaks
-        self.snapshots = sorted(folder.glob("*.pickle"))
-        self.log = folder / "errors.log"
-        self.log.write_text(errors, encoding="utf-8")
-        assert None not in peaks and len(self.snapshots) == len(peaks), f"{script} left no snapshot:\n{errors}"
-
-    @property
-    def ran_out(self) -> bool:
-        """Whether an error ended it."""
-        return "OutOfMemoryError" in self.log.read_text(encoding="utf-8")
-
-    def input(self) -> Path:
-        """What is explained: the snapshot, or the folder of a job's snapshots."""
-        return self.snapshots[0] if len(self.snapshots) == 1 else self.snapshots[0].parent
-
-
-def _peaks(output: str) -> tuple[int, int] | None:
-    """What the program says of itself, allocated and reserved."""
-    lines = [line.split() for line in output.splitlines() if line.startswith("peak ")]
-    return (int(lines[-1][1]), int(lines[-1][2])) if lines else None
-
-
-def check_program(bench: Bench, program: Program) -> str:
-    """Everything about a program and its control; gives what was found, for the table."""
-    run = bench.record(HERE / "programs" / f"{program.name}.py", program)
-    assert run.ran_out == bool(program.text), f"the program {'ran' if run.ran_out else 'did not run'} out of memory"
-    text = text_alone(bench, program, run) if program.text else "-"
-    report = bench.explain(run.input(), *([run.log] if program.needs_text else []))
-    exact(bench, run)
-    assert_first(report, (program.rule,))
-    blamed(report, run.script)
+def check_program(checker: Checker, recorder: Recorder, program: Program) -> str:
+    """Everything about a program and its control; gives what there is to show."""
+    run = recorder.record("programs", program)
+    checker.exact(run)
+    checker.expect("whether it ran out of memory", run.ran_out, bool(program.text))
+    said = ""
     if program.text:
-        assert_first(bench.explain(run.input(), run.log, status=1), (program.rule,))
-    control(bench, program)
-    return f"{text:28}{program.rule:28}{run.peaks[0][0]:14,}{run.peaks[0][1]:14,}"
+        report = checker.explain(run.log)
+        checker.first("the text", report, program.text)
+        checker.expect("whether the text has an error", bool(report["ooms"]), True)
+        said = report["findings"][0]["rule"] if report["findings"] else ""
+        checker.first("text and snapshot", checker.explain(run.log, run.input), (program.rule,))
+    if not program.needs_text:
+        report = checker.explain(run.input)
+        checker.first("the snapshot", report, (program.rule,))
+        checker.blamed(report, program.rule, run.script)
+    check_control(checker, recorder, program)
+    return f"{said:28}{program.rule:28}{run.ranks[0].allocated:14,}{run.ranks[0].reserved:14,}"
 
 
-def text_alone(bench: Bench, program: Program, run: Recording) -> str:
-    """What is said of the error's text."""
-    report = bench.explain(run.log, status=1)
-    assert_first(report, program.text)
-    assert report["ooms"], "no error was found in the text"
-    return report["findings"][0]["rule"]
+def check_control(checker: Checker, recorder: Recorder, program: Program) -> None:
+    """The control runs to its end, and the rule says nothing of it."""
+    run = recorder.record("controls", program)
+    checker.exact(run)
+    found = [finding["rule"] for finding in checker.explain(run.input)["findings"]]
+    checker.expect("whether the rule speaks of the control", program.rule in found, False)
 
 
-def control(bench: Bench, program: Program) -> None:
-    """The control runs to its end, and has not the cause."""
-    run = bench.record(HERE / "controls" / f"{program.name}.py", program)
-    report = bench.explain(run.input())
-    exact(bench, run)
-    found = [finding["rule"] for finding in report["findings"]]
-    assert program.rule not in found, f"the control is said to have {found}"
+def check_peaks(checker: Checker, recorder: Recorder, program: Program) -> str:
+    """The fourth check alone, for a PyTorch whose history may say less."""
+    run = recorder.record("programs", program)
+    checker.exact(run)
+    return f"{'':56}{run.ranks[0].allocated:14,}{run.ranks[0].reserved:14,}"
 
 
-def exact(bench: Bench, run: Recording) -> None:
-    """Each snapshot's peaks are the program's own, and parts add up to their whole."""
-    for snapshot, peaks in zip(run.snapshots, run.peaks, strict=True):
-        report = bench.explain(snapshot)
-        peak = report["peak"]
-        found = peak["allocated_bytes"], peak["reserved_bytes"]
-        assert found == peaks, f"{snapshot}: the peaks are {found}, the program says {peaks}"
-        assert peak["whole"], f"{snapshot}: the history is said to be cut"
-        parts = sum(part["bytes"] for part in report["breakdown"])
-        assert parts == peaks[0], f"{snapshot}: the parts add up to {parts}, not {peaks[0]}"
-
-
-def assert_first(report: dict, rules: tuple[str, ...]) -> None:
-    """One of `rules` comes first."""
-    found = [finding["rule"] for finding in report["findings"]]
-    assert found[:1] and found[0] in rules, f"expected {' or '.join(rules)} first, found {found}\n{_told(report)}"
-
-
-def blamed(report: dict, script: Path) -> None:
-    """The line of the first finding is one that is marked, if any is."""
-    lines = script.read_text(encoding="utf-8").splitlines()
-    marked = {number for number, line in enumerate(lines, 1) if MARK in line}
-    location = report["findings"][0]["location"]
-    found = (Path(location["file"]).name, location["line"]) if location else None
-    expected = {(script.name, line) for line in marked} or {None}
-    assert found in expected, f"blamed is {found}, expected one of {sorted(expected, key=str)}\n{_told(report)}"
-
-
-def _told(report: dict) -> str:
-    return "\n".join(f"  {finding['rule']}: {finding['message']}" for finding in report["findings"])
-
-
-def check_text(bench: Bench, name: str, rule: str | None) -> str:
-    """What is said of a text first; of one without an error, nothing."""
-    report = bench.explain(HERE / "texts" / f"{name}.txt", status=0 if rule is None else 1)
+def check_text(checker: Checker, name: str, rule: str | None) -> str:
+    """What is said of a text first."""
+    report = checker.explain(HERE / "texts" / f"{name}.txt")
     if rule is None:
-        assert not report["ooms"], f"found in a text without an error: {report['ooms']}"
-        return f"{'-':28}"
-    assert_first(report, (rule,))
-    return f"{rule:28}"
+        checker.expect("errors found", report["ooms"], [])
+    else:
+        checker.first("the text", report, (rule,))
+    return rule or ""
 
 
 def main() -> int:
     """Checks the cases whose names hold one of the given words; exit status 1 if one fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--oomph", type=Path, required=True, help="the binary")
+    parser.add_argument("--recordings", type=Path, help="keep the recordings in this folder, and use those that are there")
+    parser.add_argument("--peaks-only", action="store_true", help="only the fourth check, without controls")
+    parser.add_argument("--preload", type=Path, help="a library for the programs, before the phantom")
     parser.add_argument("words", nargs="*", metavar="WORD", help="check only the cases whose names hold one of these")
     arguments = parser.parse_args()
-    jobs = [(program.name, check_program, (program,)) for program in PROGRAMS]
-    jobs += [(f"{name}.txt", check_text, (name, rule)) for name, rule in TEXTS.items()]
-    jobs = [job for job in jobs if not arguments.words or any(word in job[0] for word in arguments.words)]
-    print(f"{'':8}{'':8}  {'program':28}{'from the text':28}{'from the snapshot':28}{'allocated':>14}{'reserved':>14}")
     with tempfile.TemporaryDirectory(prefix="oomph-causes-") as folder, ThreadPoolExecutor(WORKERS) as pool:
-        bench = Bench(arguments.oomph.absolute(), Path(folder))
-        failures = sum(pool.map(lambda job: _failed(bench, *job), jobs))
+        oomph, preload = arguments.oomph.absolute(), arguments.preload and arguments.preload.absolute()
+        recorder = Recorder(oomph, (arguments.recordings or Path(folder)).absolute(), preload)
+        jobs = _jobs(recorder, arguments.peaks_only)
+        jobs = [job for job in jobs if not arguments.words or any(word in job[0] for word in arguments.words)]
+        print(f"{'':8}{'':8}  {'program':28}{'the text says':28}{'the snapshot says':28}{'allocated':>14}{'reserved':>14}")
+        failures = sum(pool.map(lambda job: _failed(oomph, *job), jobs))
     print(f"{len(jobs) - failures} passed, {failures} failed")
     return 1 if failures or not jobs else 0
 
 
-def _failed(bench: Bench, name: str, check, arguments: tuple) -> bool:
+def _jobs(recorder: Recorder, peaks_only: bool) -> list[tuple]:
+    """A name, a function that takes a checker, and its other arguments."""
+    if peaks_only:
+        return [(program.name, check_peaks, (recorder, program)) for program in PROGRAMS]
+    texts = [(f"{name}.txt", check_text, (name, rule)) for name, rule in TEXTS.items()]
+    return [(program.name, check_program, (recorder, program)) for program in PROGRAMS] + texts
+
+
+def _failed(oomph: Path, name: str, check, arguments: tuple) -> bool:
     started = time.perf_counter()
+    checker = Checker(oomph)
+    detail = ""
     try:
-        outcome, detail = "ok", check(bench, *arguments)
+        detail = check(checker, *arguments)
     except AssertionError as failure:
-        outcome, detail = "FAILED", f"\n{failure}\n"
+        checker.problems.append(str(failure))
     except Exception:
-        outcome, detail = "FAILED", f"\n{traceback.format_exc()}"
-    print(f"{outcome:8}{time.perf_counter() - started:6.1f} s  {name:28}{detail}", flush=True)
-    return outcome != "ok"
+        checker.problems.append(traceback.format_exc())
+    problems = "".join(f"\n    {problem}" for problem in checker.problems)
+    outcome = "FAILED" if problems else "ok"
+    print(f"{outcome:8}{time.perf_counter() - started:6.1f} s  {name:28}{detail}{problems}", flush=True)
+    return bool(problems)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,13 @@ sys.dont_write_bytecode = True
 
 import bad_input
 import exact
+import explain
 import launchers
 import leak
 import verdicts
 from harness import Case, Skip, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "explain": explain}
 WORKERS = 2
 
 

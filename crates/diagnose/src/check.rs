@@ -6,7 +6,8 @@ use trace::{Bytes, DeviceIndex, Process, Record};
 
 use crate::case::Case;
 use crate::measure::breakdown::breakdown;
-use crate::measure::growth::growth;
+use crate::measure::growth::{growth, survivors};
+use crate::measure::kept::kept;
 use crate::measure::need::need;
 use crate::measure::noted::{assumptions, value_shapes};
 use crate::measure::oom::{oom, refused, times_refused};
@@ -98,6 +99,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage)
 
 /// What the rules look at.
 fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Facts<'a> {
+    let survivors = if report.growth.is_some() { survivors(view) } else { Vec::new() };
     Facts {
         folder: &case.folder,
         view: Some(view),
@@ -105,8 +107,10 @@ fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Fac
             name: Some(&report.gpu.name),
             total: Some(StatedBytes::exact(case.total().0)),
             usable: Some(case.usable()),
+            usable_is: ("device less context", "the GPU's profile"),
         },
         failure: failure(view, report),
+        explains: false,
         fatal: report.verdict == Verdict::Oom,
         failures: times_refused(view.process),
         need: Some(report.need.device_bytes),
@@ -115,6 +119,11 @@ fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Fac
         breakdown: report.breakdown.clone(),
         growth: report.growth.clone(),
         growth_source: "memory_stats after each step",
+        kept: report.growth.is_some().then(|| kept(view, &survivors)),
+        survivors,
+        moment: view.found.peaks().allocated.map(|peak| peak.at),
+        ranks: Vec::new(),
+        stated: &[],
         retries: stats(view.process, view.device).map(|stats| stats.alloc_retries).max().unwrap_or_default(),
         shared: shared(case),
         value_shapes: &report.value_shapes,

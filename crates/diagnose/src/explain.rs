@@ -2,16 +2,19 @@
 
 mod case;
 mod devices;
+mod evidence;
 mod failure;
 mod history;
+mod picture;
+mod ranks;
 
 use report::explain::{ExplainReport, Input};
 use trace::text::{Artifact, StatedOom};
 
 pub use self::case::{Contents, ExplainCase, ExplainInput};
 use self::devices::{Seen, focus, seen};
-use self::failure::{failure, focus_oom};
-use crate::facts::{Device, Facts};
+use self::evidence::facts;
+use self::failure::focus_oom;
 use crate::rules;
 
 /// Everything that `explain` says of `case`.
@@ -27,7 +30,7 @@ pub fn explain(case: &ExplainCase) -> ExplainReport {
         report.breakdown = Some(history.breakdown.clone());
         report.sites = subject.sites();
     }
-    report.findings = rules::of_a_crash(&facts(case, &report, subject));
+    report.findings = rules::of_a_crash(&facts(&report, &seen, subject));
     report
 }
 
@@ -63,22 +66,3 @@ fn stated(case: &ExplainCase) -> impl Iterator<Item = (usize, &StatedOom)> {
         })
     })
 }
-
-fn facts<'a>(case: &'a ExplainCase, report: &ExplainReport, subject: Option<&'a Seen<'a>>) -> Facts<'a> {
-    let said = report.focus_oom.and_then(|focus| report.ooms.get(focus));
-    let history = report.focus.and_then(|focus| report.devices.get(focus));
-    let failure = failure(said, subject, history);
-    Facts {
-        folder: &case.folder,
-        view: subject.map(|subject| &subject.view),
-        device: Device { total: said.and_then(|oom| oom.total_bytes), ..Device::default() },
-        fatal: failure.is_some(),
-        failure,
-        peak_place: report.peak.as_ref().map(|peak| peak.place.clone()).unwrap_or_default(),
-        breakdown: report.breakdown.clone().unwrap_or_default(),
-        growth: history.and_then(|history| history.growth.clone()),
-        growth_source: "lifetimes in the history",
-        ..Facts::default()
-    }
-}
-

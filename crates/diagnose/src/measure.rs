@@ -4,6 +4,8 @@ pub(crate) mod breakdown;
 mod contents;
 pub(crate) mod growth;
 pub(crate) mod infer;
+pub(crate) mod kept;
+pub(crate) mod leaks;
 pub(crate) mod life;
 mod live;
 pub(crate) mod need;

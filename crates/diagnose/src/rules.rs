@@ -6,16 +6,30 @@
 //! (its model, its batch) comes after what is in the way needlessly, and a cause that one instant's numbers only suggest
 //! after one that the history shows. What the reason was stands in each finding's evidence.
 
+mod allocator_setting_harmful;
+mod batch_too_large;
 mod cache_flushed;
 mod caught_oom;
+mod exception_holds_frames;
 mod fragmentation;
+mod grad_recorded_in_eval;
 mod gradients_alive_in_forward;
-mod growing_memory;
+mod growing_collection;
+mod growth;
+mod host_memory;
 mod need_exceeds_device;
+mod non_pytorch_memory;
 mod one_huge_request;
 mod optimizer_state;
-mod shared_device;
+mod other_process_memory;
+mod rank_imbalance;
+mod reference_cycle;
+mod retained_graph;
+mod saved_intermediates;
+mod small_gpu_fraction;
+mod unclear;
 mod value_dependent_shape;
+mod wrong_device;
 
 use report::{Evidence, Finding, Remedy, Standing, Value};
 use trace::Bytes;
@@ -36,26 +50,57 @@ pub(crate) struct Cause {
 /// How a cause compares with others, the most telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// The program, its surroundings or a setting is at fault: what is in the way need not be.
+    /// The surroundings or a setting are at fault: the program need not change.
+    Setting,
+    /// The program holds what it need not hold.
     Fault,
     /// What the program needs is more than there is.
     Need,
     /// Worth knowing.
     Aside,
+    /// Nothing is known.
+    Unclear,
 }
 
 type Rule = fn(&Facts) -> Option<Cause>;
 
-/// The rules of `check`, the most telling first.
-const OF_A_CHECK: [Rule; 9] = [
+/// The rules of `check`, the most telling first. Those about growth share one place: at most one of them finds anything.
+const OF_A_CHECK: [Rule; 12] = [
     one_huge_request::find,
     fragmentation::find,
-    growing_memory::find,
+    retained_graph::find,
+    growing_collection::find,
+    saved_intermediates::find_growth,
+    reference_cycle::find,
     need_exceeds_device::find,
-    shared_device::find,
+    wrong_device::find,
     gradients_alive_in_forward::find,
     optimizer_state::find,
     cache_flushed::find,
+    caught_oom::find,
+];
+
+/// The rules of `explain`; Note [Ranking] orders what they find.
+const OF_A_CRASH: [Rule; 20] = [
+    other_process_memory::find,
+    wrong_device::find,
+    small_gpu_fraction::find,
+    non_pytorch_memory::find,
+    host_memory::find,
+    allocator_setting_harmful::find,
+    rank_imbalance::find,
+    one_huge_request::find,
+    exception_holds_frames::find,
+    reference_cycle::find,
+    retained_graph::find,
+    growing_collection::find,
+    saved_intermediates::find,
+    grad_recorded_in_eval::find,
+    gradients_alive_in_forward::find,
+    fragmentation::find,
+    optimizer_state::find,
+    batch_too_large::find,
+    need_exceeds_device::find,
     caught_oom::find,
 ];
 
@@ -71,9 +116,12 @@ pub(crate) fn of_a_check(facts: &Facts) -> Vec<Finding> {
 /// What an explanation finds, the most telling first. See Note [Ranking].
 pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
     let missing = facts.failure.as_ref().and_then(crate::facts::Failure::missing);
-    let mut causes: Vec<Cause> = OF_A_CHECK.iter().filter_map(|rule| rule(facts)).collect();
+    let mut causes: Vec<Cause> = OF_A_CRASH.iter().filter_map(|rule| rule(facts)).collect();
+    if causes.iter().all(|cause| cause.rank == Rank::Aside) {
+        causes.extend(unclear::find(facts));
+    }
     causes.sort_by_key(|cause| {
-        let decides = cause.bytes >= missing;
+        let decides = missing.is_none() || cause.bytes >= missing;
         (cause.finding.severity, cause.rank, !decides, std::cmp::Reverse(cause.bytes))
     });
     causes.into_iter().map(|cause| reasoned(cause, missing)).collect()

@@ -54,6 +54,8 @@ pub(crate) enum Error {
     Empty(PathBuf),
     #[error("`{}` is neither a snapshot nor a text: it starts with the bytes {}", path.display(), hexadecimal(start))]
     Foreign { path: PathBuf, start: Vec<u8> },
+    #[error("`{}` cannot be read as a snapshot: {problem}", path.display())]
+    NotASnapshot { path: PathBuf, problem: String },
     #[error("`{}` is a disk: expected a file, a pipe or a folder", .0.display())]
     Device(PathBuf),
     #[error("nothing in the folder `{}` is of an error: expected logs or snapshots, looked at {}", folder.display(), files_of(*files))]
@@ -217,7 +219,9 @@ impl Error {
             Error::Foreign { .. } => {
                 "a snapshot is what torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes; a log is any text"
             }
-            Error::Damaged { .. } => "was it written to its end, and copied whole? Dump or copy it once more",
+            Error::NotASnapshot { .. } | Error::Damaged { .. } => {
+                "was it written to its end, and copied whole? Snapshots come from torch.cuda.memory._dump_snapshot(FILE)"
+            }
             Error::Device(_) => "name the file that the program's output went to",
             Error::NothingInFolder { .. } => "name the log or the snapshot itself, to hear what is in it",
             Error::TooManyFiles { .. } => "name the folder of the job's logs and snapshots, or the files themselves",

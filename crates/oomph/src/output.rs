@@ -24,7 +24,7 @@ pub(crate) fn answer(text: &str) -> Result<(), Error> {
 
 /// Says something beside the answer.
 pub(crate) fn say(text: &str) {
-    tell(&format!("{text}\n"));
+    tell(&format!("{}\n", legible(text)));
 }
 
 /// Says why oomph failed, and what to do next.
@@ -34,7 +34,7 @@ pub(crate) fn failure(error: &Error) {
     {
         tell(&format!("{}\n\n", failure.output().trim_end()));
     }
-    tell(&format!("{FAILURE}error{FAILURE:#}: {error}\n"));
+    tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", legible(&error.to_string())));
     for hint in error.hints() {
         tell(&format!("{HINT}hint{HINT:#}: {hint}\n"));
     }
@@ -50,6 +50,16 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 /// Prints the help of a command where its arguments are missing.
 pub(crate) fn help(command: &mut clap::Command) {
     tell(&format!("{}\n", command.render_long_help().ansi()));
+}
+
+/// `text` with what a terminal would act on, or hide, as an escape: names of files may hold anything.
+fn legible(text: &str) -> String {
+    let is_harmful = |letter: char| {
+        letter.is_control() && letter != '\n'
+            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+    };
+    let shown = |letter: char| if is_harmful(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
+    text.chars().map(shown).collect()
 }
 
 fn tell(text: &str) {

@@ -141,7 +141,6 @@ pub struct HistoryOom {
     /// What was free on the device.
     pub free_bytes: Bytes,
     /// The allocator's counters at that instant.
-    #[serde(flatten)]
     pub counters: Counters,
     /// When that was.
     #[serde(flatten)]

@@ -1,9 +1,11 @@
-//! What a finding is, what `check` says, and how both look on a terminal, in JSON and in one line.
+//! What a finding is, what `check` and `explain` say, and how it looks: on a terminal, in one line, in GitHub's workflow
+//! commands, in JSON, and as a page.
 //!
 //! # Design constraints
 //! - Computes nothing: every number shown was handed over. Layout (percentages, bars, line breaks) is all that happens here.
 //! - No input and no output: a renderer returns a `String`; the binary prints it.
 //! - A [`Breakdown`] whose parts do not add up cannot be built, hence never shown.
+//! - A string from outside has no effect but to be read (Note [Foreign text] in `render/foreign.rs`).
 //! - Without colour nothing is lost: styles decorate words that say the same.
 
 pub mod breakdown;

@@ -9,4 +9,5 @@ pub mod html;
 pub mod json;
 mod layout;
 pub mod terminal;
+mod verdict;
 mod words;

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "test")]
 
 use report::render::terminal::{Bars, Look, Styles};
-use report::render::{concise, json, terminal};
+use report::render::{concise, github, html, json, terminal};
 use report::{
     Assumption, Breakdown, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Oom, Part, Peak, Place,
     Rank, Remedy, RuleId, Severity, Site, SiteFrame, Standing, Usage, Value, ValueShape, Verdict,
@@ -240,4 +240,35 @@ fn concise_lines_stand_alone() {
     for (report, expected) in cases {
         assert_eq!(concise::check(&report), expected);
     }
+}
+
+#[test]
+fn github_shows_the_verdict_and_each_finding_at_its_line() {
+    let notice =
+        "::notice title=oomph check::fits: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device\n";
+    let verdict = "::error title=oomph check::does not fit: NVIDIA GeForce RTX 4090 of 23.63 GiB, needs 26.41 GiB on the \
+                   device, ran out at step 1, forward, lm_head\n";
+    let finding = "::warning file=train.py,line=60,title=growing-memory::each step leaves 512 B behind, made at \
+                   train.py:60%0Akeep the number, not the tensor: losses.append(loss.item())\n";
+    assert_eq!(github::check(&fits()), notice);
+    assert_eq!(github::check(&full()), verdict.to_owned() + finding);
+}
+
+#[test]
+fn the_page_says_what_the_terminal_says() {
+    let mut report = full();
+    report.notes = vec!["<script>alert(1)</script>".to_owned()];
+    let page = html::check(&report);
+    for words in [
+        "does not fit NVIDIA GeForce RTX 4090: 2.77 GiB too little",
+        "26.41 GiB on the device (25.39 GiB allocated, 25.98 GiB reserved)",
+        "each step leaves 512 B behind",
+        "peak 2.00 GiB → 1.95 GiB",
+        "train.py:41",
+        "rank 1",
+        "&lt;script&gt;alert(1)",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("<script"));
 }

@@ -13,10 +13,14 @@ mod inconsistency;
 mod kinds;
 mod lifetime;
 mod older;
+mod oom;
 mod pairing;
 mod ranges;
 mod room;
 mod size;
+mod state;
+mod steps;
+mod thin;
 mod totals;
 
 use self::account::account;
@@ -24,11 +28,15 @@ pub use self::inconsistency::{Inconsistencies, Inconsistency};
 use self::kinds::Kinds;
 pub use self::lifetime::{Lifetime, LifetimeId, Moment};
 use self::older::size_older;
+pub use self::oom::{FailedRequest, FreeBlocks};
 use self::pairing::{Links, Paired, Pairing};
 use self::ranges::{Range, Ranges};
 use self::room::Room;
+use self::state::SegmentChange;
+pub use self::state::{Fragmentation, Gap, SegmentState, State, UsedBlock};
+pub use self::steps::{Step, Steps};
+pub use self::thin::TotalsAt;
 pub use self::totals::{Peak, Peaks, Totals};
-use crate::bytes::Bytes;
 use crate::event::{Action, Event};
 use crate::ids::{DeviceIndex, EventIndex};
 use crate::snapshot::{Segment, Settings, Snapshot};
@@ -40,9 +48,8 @@ pub struct History {
     older: usize,
     links: Links,
     segments_at_start: Ranges,
-    /// The events that obtained or gave back device memory, and how much was reserved after them.
-    segment_events: Vec<(EventIndex, Bytes)>,
-    ooms: Vec<EventIndex>,
+    segment_changes: Vec<SegmentChange>,
+    ooms: Vec<FailedRequest>,
     start: Totals,
     end: Totals,
     peaks: Peaks,
@@ -68,7 +75,7 @@ impl History {
         let mut room = Room::new(settings, segments_before(events, dump, &kinds), maps(events, &kinds));
         let unsure = size_older(&mut paired, &room);
         let segments_at_start = room.ranges.clone();
-        let account = account(&mut paired, events, &mut room, &mut faults);
+        let account = account(&mut paired, events, dump.is_some(), &mut room, &mut faults);
         compare_segments(dump, &room.ranges, &mut faults);
         let Paired { lifetimes, older, links } = paired;
         History {
@@ -76,14 +83,19 @@ impl History {
             older,
             links,
             segments_at_start,
-            segment_events: account.segments,
-            ooms: kinds.ooms,
+            segment_changes: account.segments,
+            ooms: account.ooms,
             start: account.start,
             end: account.end,
             peaks: account.peaks,
             unsure,
             inconsistencies: faults,
         }
+    }
+
+    /// How many events it has.
+    pub fn event_count(&self) -> usize {
+        self.links.len()
     }
 
     /// Every allocation: those older than the history first, the others in the order of their events.
@@ -125,12 +137,12 @@ impl History {
 
     /// The totals right after each event, in order.
     pub fn totals(&self) -> impl Iterator<Item = Totals> + '_ {
-        let (mut now, mut segments) = (self.start, self.segment_events.iter().peekable());
+        let (mut now, mut segments) = (self.start, self.segment_changes.iter().peekable());
         (0..).map(EventIndex).zip(self.links.iter()).map(move |(index, link)| {
             if let Some(life) = link.and_then(|id| self.lifetimes.get(id.0 as usize)) {
                 now.note(life, index.into());
-            } else if let Some(&(_, reserved)) = segments.next_if(|(event, _)| *event == index) {
-                now.reserved = reserved;
+            } else if let Some(change) = segments.next_if(|change| change.index == index) {
+                now.reserved = change.reserved;
             }
             now
         })
@@ -151,8 +163,8 @@ impl History {
         &self.inconsistencies
     }
 
-    /// When a request failed.
-    pub fn ooms(&self) -> &[EventIndex] {
+    /// The requests that failed, in order.
+    pub fn ooms(&self) -> &[FailedRequest] {
         &self.ooms
     }
 }

@@ -15,6 +15,7 @@ pub mod container;
 pub mod event;
 pub mod history;
 pub mod ids;
+mod interner;
 pub mod pickle;
 pub mod run;
 pub mod snapshot;
@@ -24,13 +25,17 @@ pub mod text;
 pub use bytes::Bytes;
 pub use container::{ContainerError, Kind, Opened, sniff};
 pub use event::{Action, Event, Mark, Phase};
-pub use history::{History, Inconsistencies, Inconsistency, Lifetime, LifetimeId, Moment, Peak, Peaks, Totals};
+pub use history::{
+    FailedRequest, Fragmentation, FreeBlocks, Gap, History, Inconsistencies, Inconsistency, Lifetime, LifetimeId, Moment,
+    Peak, Peaks, SegmentState, State, Step, Steps, Totals, TotalsAt, UsedBlock,
+};
 pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
 pub use run::{
     Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run, read_launch,
     read_phantom_records, read_records,
 };
 pub use snapshot::{
-    Block, BlockState, Segment, SegmentKind, Settings, Snapshot, SnapshotError, WrongValue, read_snapshot,
+    Annotation, Block, BlockState, Pool, Release, Segment, SegmentKind, Settings, Snapshot, SnapshotError, Stage,
+    TorchVersions, WrongValue, read_snapshot,
 };
 pub use stack::{Frame, FrameId, StackId, StackTable};

@@ -3,58 +3,96 @@
 //! A pickle is a program for a small stack machine, and some of its instructions import and call things. This reader
 //! runs those that make `None`, booleans, integers, floats, strings, bytes, lists, tuples and dicts, and refuses all
 //! others by name. Nothing is ever imported or called.
+//!
+//! # Note [Folding]
+//! A trace of a gigabyte is ten million small dicts. They are not kept: when a container gets its content, a [`Fold`]
+//! may turn it into a record of its own at once, from the values as they lie on the stack. What it does not want, or
+//! what is filled in another way (protocol 0 adds key by key), is kept as it is, in an [`Arena`]. So a fold decides
+//! how much memory reading takes and never what the result is: whoever reads the arena must read both forms.
+//! A folded list that grows is folded on where the fold can, else taken apart again.
+//! A fold copies what it takes. Only a program that fills a container *after* having put it into another could tell,
+//! and no pickler writes one, save for values that contain themselves.
+//!
+//! # Note [Pickle arena]
+//! Containers are nodes in one vector and refer to each other by index, so a value that the pickle shares stays
+//! shared, nothing recurses (not even dropping), and every instruction makes at most one node. Strings are interned.
+//! Whoever reads the arena must mind that a *tree* walk of shared nodes can be exponentially longer than the pickle,
+//! and that of cyclic ones endless: walk to a depth that is known, and count.
 
-// Note [Pickle arena]
-// ~~~~~~~~~~~~~~~~~~~
-// Values are nodes in one vector and refer to each other by index, so a value that the pickle shares stays shared,
-// nothing recurses (not even dropping), and memory is at most a small multiple of the input: every instruction makes
-// at most one node. The reader of such a document must still mind that a *tree* walk of shared nodes can be
-// exponentially longer than the document. Decoding checks once that the values are not cyclic and not deeper than
-// the limit, and reports where they are.
-
+mod arena;
+mod builder;
 mod error;
-mod input;
 mod machine;
+mod memo;
 mod opcode;
-mod shape;
+mod source;
 mod text;
 mod value;
 
-pub use self::error::{PickleError, PickleErrorKind};
-pub use self::value::{Data, Document, Entries, Items, NodeId, NodeTable, Value};
+use std::io::Read;
 
-/// What a pickle may at most ask for. Memory needs no limit: it is bounded by the size of the input.
+pub(crate) use self::arena::Record;
+pub use self::arena::{Arena, BytesId, NodeId, Slot, StrId};
+pub(crate) use self::builder::Builder;
+pub use self::builder::{Fold, Plain};
+pub use self::error::{PickleError, PickleErrorKind};
+pub use self::value::{Data, Value};
+
+/// What a pickle may at most ask for. The sums are far above any real snapshot's and below any machine's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How deep values may be nested in each other. A snapshot needs 7.
-    pub depth: u16,
-    /// How many bytes the input may have. At most [`Limits::MAX_BYTES`] are ever read.
-    pub bytes: usize,
-}
-
-impl Limits {
-    /// Nodes are numbered by `u32`, and there are at most so many as bytes, plus the few that are always there.
-    pub const MAX_BYTES: usize = u32::MAX as usize - 1024;
+    /// Containers: 8 bytes each, and 4 for the memo.
+    pub nodes: usize,
+    /// Values in containers that are not folded: 16 bytes each. Honest snapshots fold nearly all.
+    pub values: usize,
+    /// Bytes of different strings, together and each.
+    pub text: usize,
+    /// Values on the stack, 16 bytes each. Python's pickler puts a thousand there for each container that is open.
+    pub stack: usize,
+    /// Containers that are open at once. Python's pickler fails at a thousand.
+    pub depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { depth: 100, bytes: Limits::MAX_BYTES }
+        Limits { nodes: 1 << 27, values: 1 << 25, text: 256 << 20, stack: 1 << 24, depth: 10_000 }
     }
 }
 
-/// Reads the pickle at the start of `input`, as `pickle.loads` does; what follows it is ignored.
-pub fn decode(input: &[u8]) -> Result<Document<'_>, PickleError> {
+/// A pickle that was read without folding anything.
+#[derive(Debug)]
+pub struct Document {
+    arena: Arena<Plain>,
+    root: Slot<Plain>,
+}
+
+impl Document {
+    /// The value that the pickle is of.
+    pub fn root(&self) -> Value<'_, Plain> {
+        Value::new(&self.arena, self.root)
+    }
+
+    /// How many values its containers have together.
+    pub fn item_count(&self) -> usize {
+        self.arena.item_count()
+    }
+}
+
+/// Reads the pickle at the start of `input`, as `pickle.load` does; what follows it is ignored.
+pub fn decode(input: impl Read) -> Result<Document, PickleError> {
     decode_within(input, Limits::default())
 }
 
 /// [`decode`] with other limits.
-pub fn decode_within(input: &[u8], limits: Limits) -> Result<Document<'_>, PickleError> {
-    let limit = limits.bytes.min(Limits::MAX_BYTES);
-    if input.len() > limit {
-        return Err(PickleErrorKind::TooLarge { bytes: input.len(), limit }.at(limit));
-    }
-    let document = machine::run(input)?;
-    shape::check(&document, limits.depth)?;
-    Ok(document)
+pub fn decode_within(input: impl Read, limits: Limits) -> Result<Document, PickleError> {
+    let (root, builder) = machine::run(input, Builder::new(Plain::FOLD, &[], limits))?;
+    Ok(Document { arena: builder.arena, root })
+}
+
+/// Reads a pickle with a fold that was put into `builder`.
+pub(crate) fn read<F: Fold>(
+    input: impl Read,
+    builder: Builder<F>,
+) -> Result<(Slot<F::Folded>, Builder<F>), PickleError> {
+    machine::run(input, builder)
 }

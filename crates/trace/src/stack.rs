@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
-/// One line of a stack, as PyTorch records it. Innermost frame first.
+use crate::interner::{Element, Interner};
+
+/// One line of a stack, as PyTorch records it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// The function's name, e.g. `forward`.
     pub function: String,
-    /// The source file, as the interpreter names it.
+    /// The source file, as the interpreter names it; of a C++ frame a library, or `??`.
     pub file: String,
     /// The line, counted from 1; 0 where unknown.
     pub line: u32,
@@ -16,6 +18,14 @@ pub struct Frame {
 /// Index of a [`Frame`] in its [`StackTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u32);
+
+impl Element for FrameId {
+    fn words(slice: &[FrameId]) -> impl Iterator<Item = u64> {
+        let (pairs, rest) = slice.as_chunks::<2>();
+        let pairs = pairs.iter().map(|[first, second]| u64::from(first.0) << 32 | u64::from(second.0));
+        pairs.chain(rest.iter().map(|last| u64::from(last.0)))
+    }
+}
 
 /// Index of a stack in its [`StackTable`]. [`StackId::EMPTY`] is the stack without frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,18 +41,14 @@ impl StackId {
 pub struct StackTable {
     frames: Vec<Frame>,
     frame_ids: HashMap<Frame, FrameId>,
-    stacks: Vec<Vec<FrameId>>,
-    stack_ids: HashMap<Vec<FrameId>, StackId>,
+    stacks: Interner<FrameId>,
 }
 
 impl Default for StackTable {
     fn default() -> StackTable {
-        StackTable {
-            frames: Vec::new(),
-            frame_ids: HashMap::new(),
-            stacks: vec![Vec::new()],
-            stack_ids: HashMap::from([(Vec::new(), StackId::EMPTY)]),
-        }
+        let mut stacks = Interner::new();
+        stacks.intern(&[]); // StackId::EMPTY
+        StackTable { frames: Vec::new(), frame_ids: HashMap::new(), stacks }
     }
 }
 
@@ -59,20 +65,18 @@ impl StackTable {
     }
 
     /// The id of the stack of `frames`, innermost first, which is stored if it is new.
-    pub fn intern_stack(&mut self, frames: Vec<FrameId>) -> StackId {
-        if let Some(&id) = self.stack_ids.get(&frames) {
-            return id;
-        }
-        let id = StackId(u32::try_from(self.stacks.len()).unwrap_or(u32::MAX));
-        self.stacks.push(frames.clone());
-        self.stack_ids.insert(frames, id);
-        id
+    pub fn intern_stack(&mut self, frames: &[FrameId]) -> StackId {
+        StackId(self.stacks.intern(frames))
     }
 
     /// The frames of a stack, innermost first.
     pub fn frames(&self, stack: StackId) -> impl DoubleEndedIterator<Item = &Frame> {
-        let ids = self.stacks.get(stack.0 as usize).map_or(&[][..], Vec::as_slice);
-        ids.iter().filter_map(|id| self.frames.get(id.0 as usize))
+        self.frame_ids(stack).iter().filter_map(|id| self.frames.get(id.0 as usize))
+    }
+
+    /// The frames of a stack by their numbers, innermost first.
+    pub fn frame_ids(&self, stack: StackId) -> &[FrameId] {
+        self.stacks.get(stack.0)
     }
 
     /// How many different frames there are.

@@ -7,6 +7,7 @@ mod anchor;
 mod artifact;
 mod automaton;
 mod clause;
+mod decode;
 mod guard;
 mod line;
 mod look_alike;
@@ -26,7 +27,8 @@ pub use self::nvidia_smi::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess};
 pub use self::stats::MemoryStats;
 pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};
 
-/// Everything that `text` holds, in the order it stands there. Bytes that are no UTF-8 are read as noise.
+/// Everything that `text` holds, in the order it stands there. UTF-16 is read where a byte order mark says so
+/// (Windows PowerShell redirects so); bytes that are no UTF-8 are noise.
 pub fn read(text: &[u8]) -> Vec<Artifact> {
-    reader::read(text)
+    reader::read(&decode::decoded(text))
 }

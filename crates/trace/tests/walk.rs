@@ -9,9 +9,9 @@ mod recorded;
 
 use std::path::{Path, PathBuf};
 
-use recorded::{Golden, goldens};
+use recorded::goldens;
 use trace::{
-    Address, Block, BlockState, Bytes, DeviceIndex, History, Lifetime, Moment, Segment, Totals,
+    Address, Block, BlockState, Bytes, DeviceIndex, History, Inconsistency, Lifetime, Moment, Segment, Snapshot, Totals,
     read_snapshot,
 };
 
@@ -33,65 +33,85 @@ fn in_use_by_dump(segments: &[&Segment]) -> Vec<InUse> {
     in_use.map(|block| (block.address, block.size, block.requested_size, pending(block))).collect()
 }
 
-fn reserved(segments: &[&Segment]) -> Bytes {
-    segments.iter().map(|segment| segment.total_size).sum()
-}
-
-/// The whole, ended by its dump.
-fn whole(golden: &Golden) -> History {
-    let segments: Vec<&Segment> = golden.segments.iter().collect();
-    History::walk(&golden.events, Some(&segments), &golden.settings)
+/// Holds the end of a history against the dump: every block in use, with its address, sizes and state.
+fn check_end(name: &str, history: &History, dump: &[&Segment]) {
+    let (found, expected) = (in_use_by_history(history), in_use_by_dump(dump));
+    let differ = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+    assert_eq!(differ, None, "{name}: a block of the history, and of the dump");
+    assert_eq!(found.len(), expected.len(), "{name}: blocks in use");
+    let reserved = dump.iter().map(|segment| segment.total_size).sum::<Bytes>();
+    assert_eq!(history.at_end().reserved, reserved, "{name}: reserved");
 }
 
 #[test]
 fn golden_runs_end_as_their_dumps_show() {
     for golden in goldens() {
         let dump: Vec<&Segment> = golden.segments.iter().collect();
-        let without = History::walk(&golden.events, None, &golden.settings);
-        assert_eq!(in_use_by_history(&without), in_use_by_dump(&dump), "{}", golden.name);
-        assert_eq!(without.at_end().reserved, reserved(&dump), "{}", golden.name);
-        let with = whole(&golden);
-        assert_eq!(with.inconsistencies().first, [], "{}", golden.name);
-        assert!(with.is_whole(), "{}", golden.name);
+        // Without the dump, everything has to follow from the events.
+        check_end(&golden.name, &History::walk(&golden.events, None, &golden.settings), &dump);
+        let with_dump = History::walk(&golden.events, Some(&dump), &golden.settings);
+        assert_eq!(with_dump.inconsistencies().first, [], "{}", golden.name);
+        assert!(with_dump.is_whole() && with_dump.unsure() == 0, "{}", golden.name);
     }
 }
 
-/// A golden run without its first events has the same totals after every event that is left, and the same blocks.
+/// A golden run without its first events has the same totals after every event that is left.
 #[test]
 fn golden_runs_that_lack_their_beginning_are_what_they_were() {
-    let (mut cuts, mut unsure) = (0, 0);
+    let mut counts = Counts::default();
     for golden in goldens() {
-        let full = whole(&golden);
-        let totals: Vec<Totals> = full.totals().collect();
-        for from in (1..golden.events.len()).step_by(CUTS) {
-            let (doubtful, wrong) = check_cut(&golden, &full, &totals, from);
-            cuts += 1;
-            unsure += doubtful;
-            assert!(wrong.is_empty(), "{} from event {from}: {wrong:?}", golden.name);
+        let dump: Vec<&Segment> = golden.segments.iter().collect();
+        let whole = History::walk(&golden.events, Some(&dump), &golden.settings);
+        let totals: Vec<Totals> = whole.totals().collect();
+        for from in (1..golden.events.len()).step_by(EVERY) {
+            let cut = History::walk(&golden.events[from..], Some(&dump), &golden.settings);
+            assert_eq!(cut.inconsistencies().first, [], "{} from event {from}", golden.name);
+            check_cut(&cut, &totals[from - 1..], &mut counts)
+                .unwrap_or_else(|difference| panic!("{} from event {from}: {difference}", golden.name));
         }
     }
-    eprintln!("{cuts} cuts, {unsure} blocks whose end nothing shows");
+    eprintln!("{counts:?}");
 }
 
-/// Every so manieth event.
-const CUTS: usize = 7;
+/// The golden runs are cut after every so manieth event.
+const EVERY: usize = 7;
 
-fn check_cut(golden: &Golden, full: &History, totals: &[Totals], from: usize) -> (u64, Vec<String>) {
-    let segments: Vec<&Segment> = golden.segments.iter().collect();
-    let cut = History::walk(&golden.events[from..], Some(&segments), &golden.settings);
-    let mut wrong = Vec::new();
-    if cut.inconsistencies().count > 0 {
-        wrong.push(format!("{:?}", cut.inconsistencies().first));
-    }
-    for (n, (found, expected)) in cut.totals().zip(&totals[from..]).enumerate() {
-        if found != *expected && cut.unsure() == 0 {
-            wrong.push(format!("after event {}: {found:?}, not {expected:?}", from + n));
-            break;
+#[derive(Debug, Default)]
+struct Counts {
+    cuts: u64,
+    /// Of these, where every total after every event is that of the whole.
+    exact: u64,
+    older: usize,
+    unsure: u64,
+}
+
+/// `expected` begins with the totals before the first event of `cut`. What no event and no dump shows of the ends of
+/// blocks may be missing, and nothing else.
+fn check_cut(cut: &History, expected: &[Totals], counts: &mut Counts) -> Result<(), String> {
+    let mut exact = true;
+    for (found, expected) in std::iter::once(cut.at_start()).chain(cut.totals()).zip(expected) {
+        let fixed = (found.reserved, found.requested) == (expected.reserved, expected.requested);
+        let missing = [(found.allocated, expected.allocated), (found.active, expected.active)];
+        let within = |(found, expected): (Bytes, Bytes)| {
+            found <= expected && expected.0 - found.0 <= cut.unsure() * LARGEST_SLACK
+        };
+        if !fixed || !missing.into_iter().all(within) {
+            return Err(format!("{found:?}, not {expected:?}, with {} unsure", cut.unsure()));
         }
+        exact &= found == *expected;
     }
-    let _ = full;
-    (cut.unsure(), wrong)
+    counts.cuts += 1;
+    counts.exact += u64::from(exact);
+    counts.older += cut.older().len();
+    counts.unsure += cut.unsure();
+    Ok(())
 }
+
+/// By at most so much is a block longer than its rounded request.
+const LARGEST_SLACK: u64 = 1 << 20;
+
+/// Made by a generator: more is in use than its segments hold, and its segments state more than their blocks.
+const MADE_UP: &str = "expandable_small.pickle";
 
 #[test]
 fn snapshots_of_real_gpus_end_as_their_dumps_show() {
@@ -105,11 +125,38 @@ fn snapshots_of_real_gpus_end_as_their_dumps_show() {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "pickle"));
     paths.sort();
     for path in paths {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let snapshot = read_snapshot(std::fs::File::open(&path).unwrap()).unwrap();
         for device in (0..).map(DeviceIndex).take(snapshot.traces.len()) {
-            let history = History::of(&snapshot, device);
-            eprintln!("{} {device:?}: {} lifetimes, {} older, {} unsure, whole {}, start {:?}, end {:?}, peaks {:?}, {:?}", path.display(),
-                history.lifetimes().len(), history.older().len(), history.unsure(), history.is_whole(), history.at_start(), history.at_end(), history.peaks(), history.inconsistencies());
+            check_device(&name, &snapshot, device);
         }
     }
+}
+
+fn check_device(name: &str, snapshot: &Snapshot, device: DeviceIndex) {
+    let dump: Vec<&Segment> = snapshot.segments.iter().filter(|segment| segment.device == device).collect();
+    let history = History::of(snapshot, device);
+    check_end(name, &history, &dump);
+    let reported = &history.inconsistencies().first;
+    match name {
+        MADE_UP => assert!(matches!(reported[..], [Inconsistency::MoreThanHeld { .. }]), "{reported:?}"),
+        _ => assert_eq!(*reported, [], "{name}"),
+    }
+    show(name, snapshot, &history, device);
+}
+
+/// What cannot be checked for want of a second opinion is printed.
+fn show(name: &str, snapshot: &Snapshot, history: &History, device: DeviceIndex) {
+    let peaks = [history.peaks().allocated, history.peaks().reserved];
+    let peaks = peaks.map(|peak| peak.map_or(0, |peak| peak.bytes.0));
+    let events = &snapshot.traces[device.0 as usize];
+    let steps = history.steps(events, &snapshot.stacks).map(|steps| steps.first_events().len());
+    eprintln!(
+        "{name} cuda:{}: {} events, {} of {} allocations older ({} unsure), peaks {peaks:?}, steps {steps:?}",
+        device.0,
+        history.event_count(),
+        history.older().len(),
+        history.lifetimes().len(),
+        history.unsure(),
+    );
 }

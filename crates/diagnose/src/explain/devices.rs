@@ -1,11 +1,14 @@
 //! The devices that the inputs show, and the one that the report is about.
 
 use report::explain::{DeviceHistory, ExplainReport};
-use report::Site;
+use report::{Growth, Site};
 use trace::{DeviceIndex, EventIndex, Process, Snapshot};
 
 use super::case::{Contents, ExplainCase};
+use super::evidence::{growth, moment};
 use super::history;
+use crate::measure::growth::Survivors;
+use crate::measure::leaks::leaks;
 use crate::measure::records::devices;
 use crate::measure::sites::sites;
 use crate::measure::view::View;
@@ -19,12 +22,22 @@ pub(super) struct Seen<'a> {
     pub(super) rank: Option<u32>,
     /// Its history.
     pub(super) view: View<'a>,
+    /// What steps leave behind, most first.
+    pub(super) survivors: Vec<Survivors>,
+    /// The growth that this is.
+    growth: Option<Growth>,
 }
 
-impl Seen<'_> {
+impl<'a> Seen<'a> {
+    fn new(input: usize, rank: Option<u32>, view: View<'a>) -> Seen<'a> {
+        let leaks = moment(&view).and_then(|at| leaks(&view, at));
+        let growth = leaks.as_ref().map(|leaks| growth(leaks.per_step, leaks.first_step, &leaks.lines));
+        Seen { input, rank, view, survivors: leaks.map(|leaks| leaks.lines).unwrap_or_default(), growth }
+    }
+
     /// What its history amounts to.
     pub(super) fn history(&self) -> DeviceHistory {
-        history::history(self.input, &self.view)
+        DeviceHistory { growth: self.growth.clone(), ..history::history(self.input, &self.view) }
     }
 
     /// The lines that made what was alive at the peak.
@@ -44,10 +57,12 @@ pub(super) fn seen(case: &ExplainCase) -> Vec<Seen<'_>> {
     let mut seen = Vec::new();
     for (input, named) in case.inputs.iter().enumerate() {
         match &named.contents {
-            Contents::Snapshot(snapshot) => seen.extend(of_snapshot(snapshot).map(|view| Seen { input, rank: named.rank, view })),
+            Contents::Snapshot(snapshot) => {
+                seen.extend(of_snapshot(snapshot).map(|view| Seen::new(input, named.rank, view)));
+            }
             Contents::Run(run, _) => {
                 let views = run.processes.iter().flat_map(of_process);
-                seen.extend(views.map(|(rank, view)| Seen { input, rank: Some(rank), view }));
+                seen.extend(views.map(|(rank, view)| Seen::new(input, Some(rank), view)));
             }
             Contents::Text(_) => {}
         }

@@ -5,7 +5,6 @@ use report::Location;
 use trace::text::{Framework, OomKind, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex};
 
-use super::devices::Seen;
 use crate::facts::Failure;
 use crate::measure::own::is_own;
 
@@ -18,8 +17,8 @@ pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {
 }
 
 /// What is known of the failed request. The history is exact; the text knows the device.
-pub(super) fn failure(said: Option<&StatedOom>, seen: Option<&Seen>, history: Option<&DeviceHistory>) -> Option<Failure> {
-    let shown = seen.zip(history).and_then(|(_, history)| history.oom.as_ref());
+pub(super) fn failure(said: Option<&StatedOom>, history: Option<&DeviceHistory>) -> Option<Failure> {
+    let shown = history.and_then(|history| history.oom.as_ref());
     match (said, shown) {
         (None, None) => None,
         (Some(said), None) => Some(of_text(said)),
@@ -40,6 +39,7 @@ fn of_text(said: &StatedOom) -> Failure {
         others: said.other_processes.clone(),
         location: own_line(said),
         event: None,
+        message: said.message.clone(),
         request_source: "the error's text",
         counters_source: "the error's text",
     }
@@ -69,5 +69,6 @@ fn of_history(shown: &HistoryOom) -> Failure {
 /// One error, seen from both sides.
 fn joined(said: Failure, shown: Failure) -> Failure {
     let location = shown.location.clone().or(said.location);
-    Failure { kind: said.kind, process: said.process, allowed: said.allowed, others: said.others, location, ..shown }
+    let Failure { kind, process, allowed, others, message, .. } = said;
+    Failure { kind, process, allowed, others, message, location, ..shown }
 }

@@ -1,9 +1,10 @@
 //! What the history of one device amounts to.
 
 use report::Breakdown;
-use report::explain::{Counters, DeviceHistory, HistoryOom, HistoryPeak};
-use trace::{Bytes, EventIndex, Totals};
+use report::explain::{Counters, DeviceHistory, Fragmentation, HistoryOom, HistoryPeak};
+use trace::{Bytes, Totals};
 
+use super::picture::picture;
 use crate::measure::breakdown::breakdown;
 use crate::measure::view::View;
 
@@ -16,9 +17,12 @@ pub(super) fn history(input: usize, view: &View) -> DeviceHistory {
         events: u64::try_from(view.events.len()).unwrap_or(u64::MAX),
         breakdown: breakdown(view, peak.allocated_bytes).unwrap_or_else(|_| Breakdown::default()),
         at_dump: counters(view.found.at_end()),
-        oom: view.last_oom().and_then(|event| oom(view, event)),
+        oom: oom(view),
+        fragmentation: fragmentation(view),
+        growth: None,
+        steps: steps(view),
+        picture: picture(view),
         peak,
-        ..DeviceHistory::default()
     }
 }
 
@@ -43,15 +47,39 @@ fn counters(totals: Totals) -> Counters {
     }
 }
 
-/// The failed request of an event.
-fn oom(view: &View, event: EventIndex) -> Option<HistoryOom> {
-    let said = view.events.get(event.0 as usize)?;
+/// The request that failed last.
+fn oom(view: &View) -> Option<HistoryOom> {
+    let failed = view.found.ooms().last()?;
+    let stack = view.events.get(failed.event.0 as usize)?.stack;
     Some(HistoryOom {
-        event: event.0,
-        requested_bytes: said.size,
-        free_bytes: Bytes(said.address.0),
-        counters: view.found.totals().nth(event.0 as usize).map(counters).unwrap_or_default(),
-        place: view.place(event),
-        location: view.own_line(said.stack),
+        event: failed.event.0,
+        requested_bytes: failed.requested,
+        free_bytes: failed.device_free,
+        counters: counters(failed.totals),
+        place: view.place(failed.event),
+        location: view.own_line(stack),
     })
+}
+
+/// Where the free memory is at the error, else at the peak.
+fn fragmentation(view: &View) -> Fragmentation {
+    let error = view.last_oom().map(trace::Moment::after);
+    let Some(moment) = error.or_else(|| view.found.peaks().allocated.map(|peak| peak.at)) else {
+        return Fragmentation::default();
+    };
+    let found = view.found.state_after(moment).fragmentation();
+    Fragmentation {
+        free_bytes: found.free,
+        largest_free_block_bytes: found.largest_free_block,
+        inactive_split_bytes: found.inactive_split,
+        free_blocks: found.free_blocks,
+        used_segments: found.used_segments,
+        segments: found.segments,
+    }
+}
+
+/// How many steps its history shows.
+fn steps(view: &View) -> u32 {
+    let steps = view.timeline.stretches().iter().filter_map(|stretch| stretch.at).map(|(step, _)| step);
+    steps.max().unwrap_or_default()
 }

@@ -3,6 +3,9 @@
 //! # Note [Contents]
 //! A census names storages by address at one instant; the allocation that is live there then keeps that name for its
 //! whole life, so a gradient that the census of step 1 saw is a gradient already in the backward that made it.
+//! A workspace is handed to a library for one call, or for good. What later got the same address and size and outlived
+//! its phase is something else.
+//!
 //! Everything else is told by its life: what is freed in the same stretch of the same phase that made it is a
 //! temporary; what forward made and outlives it is an activation. An out-of-memory error ends a life too early:
 //! unwinding frees what the failed forward had saved while the mark still says forward. What was live when the
@@ -34,7 +37,8 @@ pub(crate) fn classify(view: &View) -> Vec<Contents> {
     };
     let workspaces = workspaces(view);
     for (held, life) in contents.iter_mut().zip(view.found.lifetimes()) {
-        if workspaces.contains(&(life.address(), life.requested())) {
+        let passing = freed_in_its_stretch(view, life) || life.freed().is_none();
+        if passing && workspaces.contains(&(life.address(), life.requested())) {
             *held = Contents::Workspaces;
         }
     }

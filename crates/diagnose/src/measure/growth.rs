@@ -1,23 +1,41 @@
 //! Memory that each step leaves behind, and who made it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use report::{Contents, Growth, Location, Peak};
 use trace::run::DeviceStats;
-use trace::{Bytes, Record};
+use trace::{Bytes, Lifetime, Record, StackId};
 
 use super::life::Life;
 use super::view::View;
 
-/// What a line made in one step that was still alive after the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a line made that outlived its step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survivors {
-    /// The user's line.
-    pub(crate) location: Location,
+    /// The user's line; `None` where no stack says it.
+    pub(crate) location: Option<Location>,
     /// How many bytes.
     pub(crate) bytes: Bytes,
     /// In how many allocations.
     pub(crate) count: u64,
+    /// The stacks through which the line made it.
+    pub(crate) stacks: BTreeSet<StackId>,
+}
+
+impl Survivors {
+    /// One more of them.
+    pub(crate) fn add(&mut self, life: &Lifetime) {
+        self.bytes += life.block();
+        self.count += 1;
+        self.stacks.insert(life.stack);
+    }
+
+    /// All of `others` too.
+    pub(crate) fn merge(&mut self, others: Survivors) {
+        self.bytes += others.bytes;
+        self.count += others.count;
+        self.stacks.extend(others.stacks);
+    }
 }
 
 /// The growth of `view`'s device, if it grows steadily; `usable` is what the program may take of it.
@@ -29,7 +47,7 @@ pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> 
         bytes_per_step,
         first_step,
         full_at_step: full_at(view, peak, usable, bytes_per_step),
-        location: survivors(view).into_iter().next().map(|most| most.location),
+        location: survivors(view).into_iter().next().and_then(|most| most.location),
     })
 }
 
@@ -84,17 +102,16 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
         return Vec::new();
     };
     let after = view.first_event(|mark| mark.step > step + 1);
-    let mut lines: BTreeMap<Location, (Bytes, u64)> = BTreeMap::new();
+    let mut lines: BTreeMap<Location, Survivors> = BTreeMap::new();
     for (life, contents) in view.found.lifetimes().iter().zip(&view.contents) {
         let begun = view.step_of(life) == Some(step);
         let alive = life.freed().is_none_or(|freed| freed >= after);
         let line = (begun && alive && !stays(*contents)).then(|| view.own_line(life.stack));
         if let Some(line) = line.flatten() {
-            let entry = lines.entry(line).or_default();
-            *entry = (entry.0 + life.block(), entry.1 + 1);
+            lines.entry(line).or_default().add(life);
         }
     }
-    let survivors = lines.into_iter().map(|(location, (bytes, count))| Survivors { location, bytes, count });
+    let survivors = lines.into_iter().map(|(location, line)| Survivors { location: Some(location), ..line });
     let mut survivors: Vec<Survivors> = survivors.collect();
     survivors.sort_by_key(|line| std::cmp::Reverse(line.bytes));
     survivors

@@ -56,6 +56,12 @@ impl Timeline {
         self.of_event.get(event.0 as usize).copied()
     }
 
+    /// Whether backward ran in any of the stretches from number `from` to number `to`.
+    pub(crate) fn has_backward(&self, from: u32, to: u32) -> bool {
+        let range = self.stretches.get(from as usize..=to as usize).unwrap_or_default();
+        range.iter().any(|stretch| matches!(stretch.at, Some((_, Phase::Backward))))
+    }
+
     /// The step and phase of an event.
     pub(crate) fn at(&self, event: EventIndex) -> Option<(u32, Phase)> {
         self.stretches.get(self.number(event)? as usize)?.at

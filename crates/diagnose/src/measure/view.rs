@@ -2,7 +2,7 @@
 
 use report::{Contents, Location, Place, SiteFrame};
 use trace::{
-    Action, Bytes, DeviceIndex, Event, EventIndex, Frame, History, Lifetime, Mark, Moment, Phase, Process, Snapshot, StackId,
+    Bytes, DeviceIndex, Event, EventIndex, Frame, History, Lifetime, Mark, Moment, Phase, Process, Snapshot, StackId,
     StackTable,
 };
 
@@ -11,6 +11,7 @@ use super::infer;
 use super::infer::roles::{Role, roles};
 use super::life::Life;
 use super::own::{is_agent, is_own};
+use super::paths::{in_torch, posix};
 use super::records::script_dir;
 use super::timeline::Timeline;
 
@@ -81,7 +82,7 @@ impl<'a> View<'a> {
         self.timeline = if self.is_marked() {
             Timeline::marked(self.events, &snapshot.marks)
         } else {
-            infer::phases::timeline(self.events, &self.roles)
+            infer::phases::timeline(self.events, &self.roles, &self.found)
         };
         self.contents = classify(self);
     }
@@ -111,15 +112,12 @@ impl<'a> View<'a> {
 
     /// When the allocator gave up.
     pub(crate) fn ooms(&self) -> Vec<EventIndex> {
-        let events = (0..).map(EventIndex).zip(self.events);
-        let ooms = events.filter(|(_, event)| event.action == Action::Oom);
-        ooms.map(|(index, _)| index).collect()
+        self.found.ooms().iter().map(|oom| oom.event).collect()
     }
 
     /// When the allocator gave up last.
     pub(crate) fn last_oom(&self) -> Option<EventIndex> {
-        let last = self.events.iter().rposition(|event| event.action == Action::Oom)?;
-        Some(EventIndex(u32::try_from(last).ok()?))
+        self.found.ooms().last().map(|oom| oom.event)
     }
 
     /// When an event was.
@@ -180,6 +178,44 @@ impl<'a> View<'a> {
         Some((frame.file.as_str(), frame.line))
     }
 
+    /// The innermost frame of a stack.
+    pub(crate) fn innermost(&self, stack: StackId) -> Option<(String, u32)> {
+        let frame = self.stacks()?.frames(stack).next()?;
+        Some((frame.file.clone(), frame.line))
+    }
+
+    /// The line that called the outermost module, else the user's innermost own line.
+    pub(crate) fn call_line(&self, stack: StackId) -> Option<(String, u32)> {
+        let frames: Vec<&Frame> = self.stacks()?.frames(stack).collect();
+        let module = frames.iter().rposition(|frame| calls_module(frame));
+        let outside = module.map_or(0, |module| module + 1);
+        let mut rest = frames.get(outside..)?.iter();
+        let own = rest.find(|frame| is_own(&frame.file, self.script_dir))?;
+        Some((own.file.clone(), own.line))
+    }
+
+    /// The same as a location.
+    pub(crate) fn call_location(&self, stack: StackId) -> Option<Location> {
+        let (file, line) = self.call_line(stack)?;
+        Some(Location { file, line, column: None })
+    }
+
+    /// Whether a module's call is in the stack, or a function of `torch.nn.functional`.
+    pub(crate) fn is_made_by_module(&self, stack: StackId) -> bool {
+        matches!(self.roles.get(stack.0 as usize), Some(Role::Forward | Role::Functional))
+    }
+
+    /// All that is live right after `at`.
+    pub(crate) fn live_total(&self, at: impl Into<Moment>) -> Bytes {
+        self.found.live_after(at).map(Life::block).sum()
+    }
+
+    /// Whether the user's innermost own line was run by a module: in a `forward` of the user's, or in a hook.
+    pub(crate) fn own_line_is_inside_module(&self, stack: StackId) -> bool {
+        let mut frames = self.stacks().into_iter().flat_map(|stacks| stacks.frames(stack));
+        frames.any(|frame| is_own(&frame.file, self.script_dir)) && frames.any(calls_module)
+    }
+
     fn site_frame(&self, frame: &Frame) -> SiteFrame {
         SiteFrame {
             function: frame.function.clone(),
@@ -202,6 +238,11 @@ fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
     }
     frames.truncate(FRAMES);
     frames
+}
+
+/// Whether a frame is PyTorch's call of a module.
+fn calls_module(frame: &Frame) -> bool {
+    frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
 }
 
 /// What stands between a module's call and its `forward`, generated code, and our own wrappers: it says nothing.

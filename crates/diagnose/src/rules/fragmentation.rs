@@ -1,9 +1,9 @@
 //! `fragmentation`: the allocator held enough free memory for the request, in pieces that were each too small.
 
-use report::{Finding, RuleId, Severity};
+use report::{Finding, Remedy, RuleId, Severity};
 use trace::Bytes;
 
-use super::{Cause, Rank, bytes};
+use super::{Cause, Rank, advice, bytes};
 use crate::facts::{Facts, Failure};
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
@@ -20,9 +20,17 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
         ),
         location: failure.location.clone(),
         evidence: evidence(failure, requested),
-        remedies: Vec::new(),
+        remedies: if facts.explains { vec![expandable()] } else { Vec::new() },
     };
     Some(Cause { finding, bytes: Some(cached), rank: Rank::Fault })
+}
+
+fn expandable() -> Remedy {
+    advice(
+        "expandable segments",
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later). max_split_size_mb, which \
+         older messages name, helps only where large blocks were split for small requests",
+    )
 }
 
 fn evidence(failure: &Failure, requested: Bytes) -> Vec<report::Evidence> {

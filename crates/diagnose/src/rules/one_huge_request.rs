@@ -6,6 +6,9 @@ use trace::Bytes;
 use super::{Cause, Rank, bytes};
 use crate::facts::{Facts, Failure};
 
+/// After the fact, one part of the device in so many is one large request; less only adds to what is there already.
+const LARGE: u64 = 3;
+
 /// What no earlier freeing gives back.
 const PERSISTENT: [Contents; 4] =
     [Contents::Parameters, Contents::Gradients, Contents::OptimizerState, Contents::Buffers];
@@ -16,12 +19,12 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
     let room = facts.device.usable.or_else(|| facts.device.total.map(|total| total.nearest))?;
     let kept = kept(facts, failure);
     let most = room - kept.unwrap_or_default();
-    if requested <= most {
+    if requested <= most || (facts.explains && requested.0.saturating_mul(LARGE) < room.0) {
         return None;
     }
     let mut evidence = vec![bytes("requested", requested, failure.request_source)];
     evidence.push(match facts.device.usable {
-        Some(usable) => bytes("device less context", usable, "the GPU's profile"),
+        Some(usable) => bytes(facts.device.usable_is.0, usable, facts.device.usable_is.1),
         None => bytes("device", room, failure.counters_source),
     });
     let source = "what was live at the error";

@@ -3,13 +3,46 @@
 use report::{Contents, Finding, Remedy, RuleId, Severity, Standing};
 use trace::{Bytes, Phase};
 
-use super::{Cause, Rank, bytes};
+use super::{Cause, Rank, advice, bytes};
 use crate::facts::Facts;
 use crate::measure::sweep::peak_without;
 use crate::measure::view::View;
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    let view = facts.view?;
+    temporaries(facts).or_else(|| state(facts))
+}
+
+/// The request that failed was the optimizer's own, for its state or for temporaries.
+fn state(facts: &Facts) -> Option<Cause> {
+    let (view, moment) = (facts.view.filter(|_| facts.explains && facts.fatal)?, facts.moment?);
+    if view.timeline.phase(moment.event()?) != Some(Phase::Optimizer) {
+        return None;
+    }
+    let (state, parameters) = (facts.live_bytes(Contents::OptimizerState), facts.live_bytes(Contents::Parameters));
+    let temporaries = facts.live_bytes(Contents::Temporaries);
+    let source = "what was live at the error";
+    let finding = Finding {
+        rule: RuleId("optimizer-state"),
+        severity: facts.severity(),
+        message: format!("it ran out in the optimizer step, which had made {state} of state and {temporaries} of temporaries"),
+        location: facts.failed_at(),
+        evidence: vec![
+            bytes("optimizer state", state, source),
+            bytes("temporaries", temporaries, source),
+            bytes("parameters", parameters, source),
+        ],
+        remedies: vec![
+            advice("an optimizer with less state", "8-bit Adam (bitsandbytes), Adafactor or SGD; their numerics differ"),
+            advice("foreach=False or fused=True", "pass it to the optimizer: it makes no temporaries then"),
+            advice("shard or offload the state", "ZeroRedundancyOptimizer, FSDP, DeepSpeed ZeRO"),
+        ],
+    };
+    Some(Cause { finding, bytes: Some(state + temporaries), rank: Rank::Need })
+}
+
+/// The peak is in a step that went well, and temporaries raise it.
+fn temporaries(facts: &Facts) -> Option<Cause> {
+    let view = facts.view.filter(|_| !(facts.explains && facts.fatal))?;
     let peak = view.found.peaks().allocated?;
     let temporaries = view.live_bytes(peak.at, Contents::Temporaries);
     if facts.peak_place.phase != Some(Phase::Optimizer) || temporaries == Bytes::ZERO {

@@ -183,8 +183,8 @@ impl Program {
             file: file.to_owned(),
             line,
         };
-        let ids = shown.iter().map(frame).map(|frame| stacks.intern_frame(frame)).collect();
-        stacks.intern_stack(ids)
+        let ids = shown.iter().map(frame).map(|frame| stacks.intern_frame(frame)).collect::<Vec<_>>();
+        stacks.intern_stack(&ids)
     }
 }
 

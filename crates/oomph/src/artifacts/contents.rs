@@ -38,7 +38,8 @@ pub(super) fn read(name: &Path, source: Source) -> Result<Read, Error> {
         return Ok(Read::Empty);
     }
     if opened.kind == Kind::Pickle || opened.kind == Kind::Json && is_snapshot(head) {
-        let snapshot = read_snapshot(opened.content).map_err(|error| damaged(error.to_string()))?;
+        let snapshot = read_snapshot(opened.content)
+            .map_err(|error| Error::NotASnapshot { path: name.to_owned(), problem: error.to_string() })?;
         return Ok(Read::Known(Contents::Snapshot(Box::new(snapshot))));
     }
     if is_binary(head) {

@@ -52,6 +52,7 @@ fn written(format: Format, report: &ExplainReport) -> Result<String, Error> {
 
 /// An error, and what is more than worth knowing, is something found.
 fn status(report: &ExplainReport) -> ExitStatus {
-    let is_found = report.findings.iter().any(|finding| finding.severity != Severity::Info);
-    if is_found || !report.ooms.is_empty() { ExitStatus::Found } else { ExitStatus::Fits }
+    let ran_out = !report.ooms.is_empty() || report.devices.iter().any(|device| device.oom.is_some());
+    let is_wrong = report.findings.iter().any(|finding| finding.severity != Severity::Info);
+    if ran_out || is_wrong { ExitStatus::Found } else { ExitStatus::Fits }
 }

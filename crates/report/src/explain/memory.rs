@@ -31,8 +31,8 @@ impl Extent {
     pub fn words(self) -> &'static str {
         match self {
             Extent::Device => "the device's memory",
-            Extent::Allowed => "what this process may use",
-            Extent::Reserved => "what PyTorch had reserved",
+            Extent::Allowed => "the memory that this process may use",
+            Extent::Reserved => "the memory that PyTorch had reserved",
         }
     }
 }

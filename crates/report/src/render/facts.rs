@@ -3,7 +3,7 @@
 use trace::text::{OtherProcess, StatedBytes, StatedOom};
 
 use super::answer::focus;
-use super::layout::{keep_end, line_of, short_path, words_of, words_of_growth};
+use super::layout::{keep_end, line_of, words_of, words_of_frame, words_of_growth};
 use super::words::{words_of_framework, words_of_kind};
 use crate::explain::{DeviceHistory, ExplainReport, Fragmentation, HistoryOom, HistoryPeak};
 
@@ -98,8 +98,7 @@ fn words_of_cache(cache: &Fragmentation) -> String {
 fn raised(oom: &StatedOom, folder: &str) -> Option<String> {
     let own = oom.traceback.iter().find(|frame| !frame.file.contains("/site-packages/"));
     let frame = own.or_else(|| oom.traceback.first())?;
-    let place = format!("{}:{} {}", short_path(&frame.file, folder), frame.line, frame.function);
-    Some(keep_end(&place, 60))
+    Some(keep_end(&words_of_frame(&frame.file, frame.line, &frame.function, folder), 60))
 }
 
 fn join(between: &str, texts: impl IntoIterator<Item = Option<String>>) -> String {

@@ -19,7 +19,8 @@ mod writer;
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
-use crate::render::{answer, concise};
+use crate::render::words::words_of_rank;
+use crate::render::{answer, verdict};
 use writer::Html;
 
 const STYLE: &str = include_str!("html/page.css");
@@ -38,25 +39,27 @@ const SCRIPT: &str = concat!(
 /// The report of `explain` as a page.
 pub fn explain(report: &ExplainReport) -> String {
     let mut html = head("oomph explain", &answer::answer(report));
-    explain::write(&mut html, report);
-    let pictured = data::devices(report);
-    if pictured.is_empty() {
-        return foot(html);
+    let data = data::encode(report);
+    explain::write(&mut html, report, data.as_ref());
+    if let Some(data) = &data {
+        html.raw("<script type=\"application/json\" id=\"page-data\">");
+        html.json(&data.json);
+        html.raw("</script>\n<script type=\"module\">");
+        html.raw(SCRIPT);
+        html.raw("</script>\n");
     }
-    html.raw("<script type=\"application/json\" id=\"page-data\">");
-    html.json(&data::encode(report, &pictured));
-    html.raw("</script>\n<script type=\"module\">");
-    html.raw(SCRIPT);
-    html.raw("</script>\n");
     foot(html)
 }
 
 /// The report of `check` as a page.
 pub fn check(report: &CheckReport) -> String {
-    let mut html = head("oomph check", &concise::verdict(report));
+    let mut html = head("oomph check", &verdict::sentence(report));
+    sections::facts(&mut html, verdict::facts(report));
     sections::findings(&mut html, &report.findings, &report.folder);
     sections::breakdown(&mut html, &report.breakdown);
     sections::sites(&mut html, &report.sites, &report.folder);
+    let ranks = report.ranks.iter().map(words_of_rank);
+    sections::list(&mut html, "Ranks", ranks);
     let assumptions = report.assumptions.iter().map(|assumption| format!("{} ({})", assumption.text, assumption.bytes));
     sections::list(&mut html, "Assumptions", assumptions);
     sections::list(&mut html, "Notes", report.notes.iter().cloned());

@@ -88,6 +88,14 @@ pub(super) fn line_of(location: &Location, folder: &str) -> String {
     format!("{}:{}", short_path(&location.file, folder), location.line)
 }
 
+/// `torch/nn/modules/linear.py:134 forward`; the function alone where no line is known, as in much of C++.
+pub(super) fn words_of_frame(file: &str, line: u32, function: &str, folder: &str) -> String {
+    match line {
+        0 => function.to_owned(),
+        line => format!("{}:{line} {function}", short_path(file, folder)),
+    }
+}
+
 /// `step 2, backward, transformer.h.3`, as much of it as is known.
 pub(super) fn words_of(place: &Place) -> String {
     let step = place.step.map(|step| format!("step {step}"));
@@ -171,6 +179,12 @@ mod tests {
         for (file, folder, shown) in cases {
             assert_eq!(short_path(file, folder), shown);
         }
+    }
+
+    #[test]
+    fn a_frame_without_a_line_is_its_function() {
+        assert_eq!(words_of_frame("/x/train.py", 7, "main", "/x"), "train.py:7 main");
+        assert_eq!(words_of_frame("??", 0, "at::empty_cuda", "/x"), "at::empty_cuda");
     }
 
     #[test]

@@ -4,7 +4,6 @@ mod check;
 mod explain;
 mod page;
 mod sections;
-mod verdict;
 
 use anstyle::{AnsiColor, Style};
 

@@ -1,8 +1,9 @@
-//! Words for what `explain` reports: devices, errors, inputs.
+//! Words for the rows of lists: devices, errors, inputs, ranks.
 
 use trace::text::{Framework, OomKind, StatedOom};
 
 use super::layout::keep_end;
+use crate::check::Rank;
 use crate::explain::{ExplainReport, Input, InputKind};
 
 /// As PyTorch names the device.
@@ -45,7 +46,8 @@ pub(super) fn words_of_error(report: &ExplainReport, index: usize, oom: &StatedO
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
     let free = oom.free_bytes.map(|bytes| format!("{} free", bytes.nearest));
-    let facts = [rank, device, Some(asked), free];
+    let again = (oom.occurrences > 1).then(|| format!("printed {} times", oom.occurrences));
+    let facts = [rank, device, Some(asked), free, again];
     format!("{file}{}: {}", oom.line, facts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
@@ -69,4 +71,12 @@ pub(super) fn name_of_input(input: &Input) -> String {
 /// The path as it was named; words for standard input.
 pub(super) fn path_of_input(input: &Input) -> &str {
     if input.path == "-" { "standard input" } else { &input.path }
+}
+
+/// `rank 0    cuda:0      2.93 GiB on the device,    2.00 GiB allocated, ran out`.
+pub(super) fn words_of_rank(rank: &Rank) -> String {
+    let Rank { rank, device, peak, oom } = rank;
+    let end = if *oom { ", ran out" } else { "" };
+    let (used, allocated) = (peak.device_bytes, peak.allocated_bytes);
+    format!("rank {rank:<4} cuda:{device:<3} {used:>11} on the device, {allocated:>11} allocated{end}")
 }

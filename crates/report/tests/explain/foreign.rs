@@ -59,7 +59,9 @@ fn fill_stacks(report: &mut ExplainReport, text: &str) {
 
 fn filled(text: &str) -> Vec<ExplainReport> {
     let mut reports = samples::all();
-    reports.iter_mut().for_each(|report| fill(report, text));
+    for report in &mut reports {
+        fill(report, text);
+    }
     reports
 }
 

@@ -97,7 +97,7 @@ fn json_has_the_keys_of_the_contract_with_plain_integers() {
         (&snapshot, "/breakdown/0", json!({"category": "activations", "bytes": 12u64 << 30})),
         (&snapshot, "/ooms", json!([])),
         (&snapshot, "/devices/0/oom/requested_bytes", json!(2u64 << 30)),
-        (&snapshot, "/devices/0/oom/reserved_bytes", json!(20u64 << 30)),
+        (&snapshot, "/devices/0/oom/counters/reserved_bytes", json!(20u64 << 30)),
         (&snapshot, "/devices/0/oom/step", json!(3)),
         (&compared, "/comparison/sites/0/bytes", json!([6u64 << 30, 12u64 << 30])),
     ];

@@ -24,6 +24,7 @@ const data = made.decodePage(between('id="page-data">', "</script>"));
 const [device] = data.devices;
 assert.equal(device.name, "rank 0, cuda:0");
 assert.deepEqual([device.events, device.peak_event, device.oom_event], [5, 2, 3]);
+assert.equal(device.total_bytes, 24 * GIB);
 assert.deepEqual([...device.total.event], [0, 2, 4]);
 assert.deepEqual([...device.total.time], [0, 2, 4].map((event) => 1.7e15 + event));
 assert.deepEqual([...device.total.allocated], [4 * GIB, 16 * GIB, 4 * GIB]);

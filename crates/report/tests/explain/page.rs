@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use report::explain::{ExplainReport, Picture, Span, StackPicture, TotalsPoint};
+use report::explain::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
 use report::render::html;
 use report::{Contents, SiteFrame};
-use trace::Bytes;
+use trace::{Address, Bytes};
 
 use crate::samples;
 
@@ -34,40 +34,74 @@ fn without_script_everything_but_the_drawings_is_there() {
     assert!(!text_only.contains("<script"), "there is nothing to draw");
 }
 
-/// As much as a thinned picture of a long history holds.
-fn long() -> ExplainReport {
-    let frame = |line| SiteFrame { function: "forward".to_owned(), file: format!("/v/m{line}.py"), line, own: false };
-    let mut numbers = (1u64..).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
-    let mut below = |limit: u32| u32::try_from(numbers.next().unwrap() % u64::from(limit)).unwrap();
-    let mut spans: Vec<Span> = (0..20_000)
-        .map(|_| {
-            let from = below(1_700_000);
-            Span { from, to: from + below(100_000), bytes: Bytes(u64::from(below(1 << 31))), stack: below(2000) }
-        })
-        .collect();
+/// Numbers below a limit that follow no pattern.
+fn numbers() -> impl FnMut(u32) -> u32 {
+    let mut state = 1u64;
+    move |limit| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((state >> 33) % u64::from(limit)).unwrap()
+    }
+}
+
+fn spans(below: &mut impl FnMut(u32) -> u32) -> Vec<Span> {
+    let span = |_| {
+        let from = below(1_700_000);
+        Span { from, to: from + below(100_000), bytes: Bytes(below(1 << 31).into()), stack: below(2000) }
+    };
+    let mut spans: Vec<Span> = (0..20_000).map(span).collect();
     spans.sort_by_key(|span| span.from);
-    let totals = (0..4000).map(|event| TotalsPoint {
+    spans
+}
+
+fn total(event: u32, below: &mut impl FnMut(u32) -> u32) -> TotalsPoint {
+    TotalsPoint {
         event: event * 425,
         time_us: Some(1_700_000_000_000_000 + u64::from(below(1 << 30))),
         allocated_bytes: Bytes(u64::from(below(1 << 31)) * 16),
         reserved_bytes: Bytes(32 << 30),
-    });
-    let totals = totals.collect();
-    let stacks = (0..2000).map(|line| StackPicture {
-        frames: (0..40).map(|depth| frame(line % 50 + depth)).collect(),
-        category: Contents::Activations,
-        bytes: Bytes(512),
-        count: 1,
-    });
-    let mut report = samples::snapshot();
-    report.devices[0].picture = Picture { totals, spans, stacks: stacks.collect(), ..Picture::default() };
-    report
+    }
+}
+
+fn segment(number: u32, below: &mut impl FnMut(u32) -> u32) -> SegmentPicture {
+    let block = |at: u64| BlockPicture { offset: at << 20, bytes: Bytes(below(1 << 20).into()), stack: below(2000) };
+    SegmentPicture {
+        address: Address(u64::from(number) << 30),
+        bytes: Bytes::from_mib(20),
+        kind: None,
+        is_expandable: false,
+        blocks: (0..20).map(block).collect(),
+    }
+}
+
+fn stack(line: u32) -> StackPicture {
+    let frame = |line| SiteFrame { function: "forward".to_owned(), file: format!("/v/m{line}.py"), line, own: false };
+    let frames = (0..40).map(|depth| frame(line % 50 + depth)).collect();
+    StackPicture { frames, category: Contents::Activations, bytes: Bytes(512), count: 1 }
+}
+
+/// As much as a picture may hold.
+fn long() -> Picture {
+    let mut below = numbers();
+    Picture {
+        spans: spans(&mut below),
+        totals: (0..4000).map(|event| total(event, &mut below)).collect(),
+        segments: (0..1000).map(|number| segment(number, &mut below)).collect(),
+        stacks: (0..2000).map(stack).collect(),
+        steps: Vec::new(),
+    }
 }
 
 #[test]
-fn the_page_of_a_long_history_stays_below_2_mb() {
-    let page = html::explain(&long());
+fn the_page_of_a_long_history_stays_below_2_mb_and_says_what_it_leaves_out() {
+    let mut report = samples::snapshot();
+    report.devices[0].picture = long();
+    let page = html::explain(&report);
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(!page.contains("more devices"));
+    report.devices = vec![report.devices[0].clone(); 4];
+    let page = html::explain(&report);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(page.contains("more devices have no drawings here"));
 }
 
 /// Runs `tests/explain/page.mjs` on a page of the snapshot sample; that file knows what the sample holds.

@@ -18,8 +18,8 @@ pub(crate) fn gib(gib: u64) -> Bytes {
     Bytes::from_mib(gib * 1024)
 }
 
-fn stated(bytes: Bytes) -> Option<StatedBytes> {
-    Some(StatedBytes { nearest: bytes, lowest: bytes, highest: bytes })
+fn stated(bytes: Bytes) -> StatedBytes {
+    StatedBytes { nearest: bytes, lowest: bytes, highest: bytes }
 }
 
 fn own(line: u32) -> SiteFrame {
@@ -31,8 +31,8 @@ fn library() -> SiteFrame {
     SiteFrame { function: "softmax".to_owned(), file, line: 2140, own: false }
 }
 
-fn at(line: u32) -> Option<Location> {
-    Some(Location { file: format!("{FOLDER}/model.py"), line, column: None })
+fn at(line: u32) -> Location {
+    Location { file: format!("{FOLDER}/model.py"), line, column: None }
 }
 
 fn input(path: &str, kind: InputKind, rank: Option<u32>) -> Input {
@@ -50,13 +50,13 @@ fn oom() -> StatedOom {
         line: 120,
         occurrences: 1,
         device_index: Some(0),
-        requested_bytes: stated(gib(2)),
-        total_bytes: stated(gib(24)),
-        free_bytes: stated(gib(1)),
-        allocated_bytes: stated(gib(19)),
-        reserved_unallocated_bytes: stated(gib(1)),
-        process_bytes: stated(gib(21)),
-        other_processes: vec![OtherProcess { pid: 4711, bytes: stated(gib(2)) }],
+        requested_bytes: Some(stated(gib(2))),
+        total_bytes: Some(stated(gib(24))),
+        free_bytes: Some(stated(gib(1))),
+        allocated_bytes: Some(stated(gib(19))),
+        reserved_unallocated_bytes: Some(stated(gib(1))),
+        process_bytes: Some(stated(gib(21))),
+        other_processes: vec![OtherProcess { pid: 4711, bytes: Some(stated(gib(2))) }],
         message: "CUDA out of memory. Tried to allocate 2.00 GiB.".to_owned(),
         traceback: vec![
             Frame { function: "softmax".to_owned(), file: library().file, line: 2140 },
@@ -71,7 +71,7 @@ fn full() -> Finding {
         rule: RuleId("need-exceeds-device"),
         severity: Severity::Error,
         message: "19.00 GiB of 24.00 GiB are in the program's hands, too much for 2.00 GiB more".to_owned(),
-        location: at(57),
+        location: Some(at(57)),
         evidence: vec![Evidence {
             what: "free and cached".to_owned(),
             value: Value::Bytes(gib(2)),
@@ -107,11 +107,11 @@ fn neighbour() -> Finding {
     }
 }
 
-fn memory(parts: &[(Holder, u64)]) -> Option<DeviceMemory> {
+fn memory(parts: &[(Holder, u64)]) -> DeviceMemory {
     let parts: Vec<MemoryPart> =
         parts.iter().map(|&(holder, bytes)| MemoryPart { holder, bytes: gib(bytes) }).collect();
     let total = parts.iter().map(|part| part.bytes).sum();
-    Some(DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts).unwrap())
+    DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts).unwrap()
 }
 
 /// A log with one error in it.
@@ -122,13 +122,13 @@ pub(crate) fn text_only() -> ExplainReport {
         ooms: vec![oom()],
         oom_inputs: vec![0],
         focus_oom: Some(0),
-        memory: memory(&[
+        memory: Some(memory(&[
             (Holder::Allocated(None), 19),
             (Holder::Cached, 1),
             (Holder::OutsidePytorch, 1),
             (Holder::OtherProcesses, 2),
             (Holder::Free, 1),
-        ]),
+        ])),
         ..empty()
     }
 }
@@ -208,7 +208,7 @@ fn site() -> Site {
         bytes: gib(12),
         count: 1,
         category: Contents::Activations,
-        location: at(57),
+        location: Some(at(57)),
         frames: vec![library(), own(57)],
         place: Place::default(),
     }
@@ -222,19 +222,19 @@ pub(crate) fn snapshot() -> ExplainReport {
         free_bytes: gib(1),
         counters: Counters { allocated_bytes: gib(16), reserved_bytes: gib(20), ..Counters::default() },
         place: Place { step: Some(3), phase: Some(Phase::Forward), module: None },
-        location: at(58),
+        location: Some(at(58)),
     };
     let growth = Growth { bytes_per_step: gib(1), first_step: 2, full_at_step: Some(9), location: None };
     ExplainReport {
         inputs: vec![input("rank0.pickle", InputKind::Snapshot, Some(0))],
         findings: vec![full()],
-        memory: memory(&[
+        memory: Some(memory(&[
             (Holder::Allocated(Some(Contents::Parameters)), 4),
             (Holder::Allocated(Some(Contents::Activations)), 12),
             (Holder::Cached, 4),
             (Holder::Unaccounted, 3),
             (Holder::Free, 1),
-        ]),
+        ])),
         peak: Some(peak(false)),
         breakdown: Some(breakdown()),
         sites: vec![site()],

@@ -2,8 +2,10 @@
 
 use super::inconsistency::{Inconsistencies, Inconsistency};
 use super::lifetime::{Lifetime, LifetimeId, Moment};
+use super::oom::FailedRequest;
 use super::pairing::Paired;
 use super::room::Room;
+use super::state::SegmentChange;
 use super::totals::{Peaks, Totals};
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
@@ -15,13 +17,22 @@ pub(super) struct Account {
     pub(super) start: Totals,
     pub(super) end: Totals,
     pub(super) peaks: Peaks,
-    /// The events that obtained or gave back device memory, and how much was reserved after them.
-    pub(super) segments: Vec<(EventIndex, Bytes)>,
+    /// The events that obtained or gave back device memory.
+    pub(super) segments: Vec<SegmentChange>,
+    /// Requests that failed.
+    pub(super) ooms: Vec<FailedRequest>,
 }
 
 /// Gives every lifetime of the history its block and adds them up. Those older than the history have theirs already.
-pub(super) fn account(paired: &mut Paired, events: &[Event], room: &mut Room, faults: &mut Inconsistencies) -> Account {
-    let mut walk = Walk { totals: Totals::default(), peaks: Peaks::default(), segments: Vec::new(), room, faults };
+/// `dumped` says whether all memory is known that was held before the first event.
+pub(super) fn account(
+    paired: &mut Paired,
+    events: &[Event],
+    dumped: bool,
+    room: &mut Room,
+    faults: &mut Inconsistencies,
+) -> Account {
+    let mut walk = Walk::new(dumped, room, faults);
     let (lifetimes, links) = (&mut paired.lifetimes, &paired.links);
     walk.start(&lifetimes[..paired.older]);
     let start = walk.totals;
@@ -29,21 +40,29 @@ pub(super) fn account(paired: &mut Paired, events: &[Event], room: &mut Room, fa
     for ((index, event), link) in (0..).map(EventIndex).zip(events).zip(links.iter()) {
         match link.and_then(|LifetimeId(id)| lifetimes.get_mut(id as usize)) {
             Some(life) => walk.step(index, life),
-            None => walk.step_of_segments(index, event),
+            None => walk.step_of_device(index, event),
         }
     }
-    Account { start, end: walk.totals, peaks: walk.peaks, segments: walk.segments }
+    Account { start, end: walk.totals, peaks: walk.peaks, segments: walk.segments, ooms: walk.ooms }
 }
 
 struct Walk<'a> {
     totals: Totals,
     peaks: Peaks,
-    segments: Vec<(EventIndex, Bytes)>,
+    segments: Vec<SegmentChange>,
+    ooms: Vec<FailedRequest>,
+    /// More was in use than held. Without a dump that is as it must be.
+    exceeded: bool,
     room: &'a mut Room,
     faults: &'a mut Inconsistencies,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(dumped: bool, room: &'a mut Room, faults: &'a mut Inconsistencies) -> Walk<'a> {
+        let (totals, peaks) = (Totals::default(), Peaks::default());
+        Walk { totals, peaks, segments: Vec::new(), ooms: Vec::new(), exceeded: !dumped, room, faults }
+    }
+
     fn start(&mut self, older: &[Lifetime]) {
         self.totals.reserved = self.room.ranges.total();
         for life in older {
@@ -64,6 +83,15 @@ impl Walk<'_> {
         self.totals.note(life, moment);
         if life.begun == moment {
             self.peaks.raise(moment, &self.totals);
+            self.compare_with_held(index);
+        }
+    }
+
+    fn compare_with_held(&mut self, event: EventIndex) {
+        let Totals { active, reserved, .. } = self.totals;
+        if active > reserved && !self.exceeded {
+            self.exceeded = true;
+            self.faults.add(Inconsistency::MoreThanHeld { event, active, reserved });
         }
     }
 
@@ -81,7 +109,7 @@ impl Walk<'_> {
         }
     }
 
-    fn step_of_segments(&mut self, event: EventIndex, said: &Event) {
+    fn step_of_device(&mut self, event: EventIndex, said: &Event) {
         let address = said.address;
         let done = match said.action {
             Action::SegmentAlloc | Action::SegmentMap => {
@@ -90,17 +118,18 @@ impl Walk<'_> {
             Action::SegmentFree | Action::SegmentUnmap => {
                 self.room.give_back(said).then_some(()).ok_or(Inconsistency::NotHeld { event, address })
             }
+            Action::Oom => return self.ooms.push(FailedRequest::new(event, said, self.totals)),
             _ => return,
         };
         match done {
-            Ok(()) => self.reserve(event),
+            Ok(()) => self.reserve(event, said),
             Err(inconsistency) => self.faults.add(inconsistency),
         }
     }
 
-    fn reserve(&mut self, event: EventIndex) {
+    fn reserve(&mut self, index: EventIndex, event: &Event) {
         self.totals.reserved = self.room.ranges.total();
-        self.segments.push((event, self.totals.reserved));
-        self.peaks.raise(Moment::after(event), &self.totals);
+        self.segments.push(SegmentChange { index, event: *event, reserved: self.totals.reserved });
+        self.peaks.raise(Moment::after(index), &self.totals);
     }
 }

@@ -27,7 +27,7 @@ pub enum Inconsistency {
         /// Where.
         address: Address,
     },
-    /// There is no room for the block where it is said to be.
+    /// There is no room for the block where it is said to be. It is counted all the same.
     #[error("event {} hands out {} bytes at {address}, where only {} are free", event.0, requested.0, free.0)]
     NoRoom {
         /// Which event.
@@ -56,6 +56,16 @@ pub enum Inconsistency {
         event: EventIndex,
         /// Where.
         address: Address,
+    },
+    /// More is in use than is held, for the first time: events of segments are missing.
+    #[error("{} bytes are in use after event {}, but only {} are held", active.0, event.0, reserved.0)]
+    MoreThanHeld {
+        /// Which event.
+        event: EventIndex,
+        /// In use after it.
+        active: Bytes,
+        /// Held after it.
+        reserved: Bytes,
     },
     /// A block is in use at the end of the history and not in the dump.
     #[error("the block at {address} is in use after the last event, but not in the dump")]

@@ -14,8 +14,6 @@ pub(super) struct Kinds {
     pub(super) allocs: usize,
     /// Events that obtain device memory or give it back.
     pub(super) segments: Vec<EventIndex>,
-    /// Requests that failed.
-    pub(super) ooms: Vec<EventIndex>,
 }
 
 impl Kinds {
@@ -29,8 +27,7 @@ impl Kinds {
                 Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap => {
                     kinds.segments.push(index);
                 }
-                Action::Oom => kinds.ooms.push(index),
-                Action::Snapshot | Action::Annotate => {}
+                Action::Snapshot | Action::Oom | Action::Annotate => {}
             }
         }
         kinds

@@ -26,6 +26,11 @@ impl Moment {
             Moment(n) => Some(EventIndex(n - 1)),
         }
     }
+
+    /// How many events lie between `earlier` and this moment.
+    pub const fn since(self, earlier: Moment) -> u32 {
+        self.0.saturating_sub(earlier.0)
+    }
 }
 
 impl From<EventIndex> for Moment {

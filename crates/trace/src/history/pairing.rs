@@ -61,6 +61,10 @@ pub(super) struct Links(Vec<u32>);
 impl Links {
     const NONE: u32 = Slot::NONE.0;
 
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn get(&self, event: EventIndex) -> Option<LifetimeId> {
         self.0.get(event.0 as usize).copied().filter(|&link| link != Links::NONE).map(LifetimeId)
     }

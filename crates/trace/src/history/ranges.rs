@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
-use crate::ids::{Address, Stream};
+use crate::ids::{Address, PoolId, Stream};
 use crate::snapshot::{Segment, SegmentKind};
 
 /// Segments of this size serve small requests; those for large ones are larger.
@@ -19,6 +19,8 @@ pub(super) struct Range {
     pub(super) expandable: bool,
     /// Its size class; `None` where neither a dump nor its size tells.
     pub(super) kind: Option<SegmentKind>,
+    /// Its pool, where the version writes it.
+    pub(super) pool: Option<PoolId>,
 }
 
 /// Segments and mapped ranges by address; they never overlap.
@@ -34,7 +36,7 @@ impl Ranges {
         let mut ranges = Ranges::default();
         for segment in segments {
             let (stream, expandable) = (segment.stream, segment.is_expandable);
-            let range = Range { size: segment.total_size.0, stream, expandable, kind: Some(segment.kind) };
+            let range = Range { size: segment.total_size.0, stream, expandable, kind: Some(segment.kind), pool: None };
             let _ = ranges.insert(segment.address.0, range);
         }
         ranges
@@ -65,7 +67,8 @@ impl Ranges {
         let expandable = matches!(event.action, Action::SegmentMap | Action::SegmentUnmap);
         let kind = if event.size.0 == SMALL_SEGMENT { SegmentKind::Small } else { SegmentKind::Large };
         let kind = (!expandable).then_some(kind);
-        self.insert(event.address.0, Range { size: event.size.0, stream: event.stream, expandable, kind })
+        let range = Range { size: event.size.0, stream: event.stream, expandable, kind, pool: event.pool };
+        self.insert(event.address.0, range)
     }
 
     fn insert(&mut self, start: u64, range: Range) -> Result<(), Address> {
@@ -132,8 +135,8 @@ impl Ranges {
         };
         if range.expandable && next.expandable && range.stream == next.stream {
             self.ranges.remove(&next_start);
-            let kind = range.kind.or(next.kind);
-            self.ranges.insert(start, Range { size: range.size + next.size, kind, ..range });
+            let (kind, pool) = (range.kind.or(next.kind), range.pool.or(next.pool));
+            self.ranges.insert(start, Range { size: range.size + next.size, kind, pool, ..range });
         }
     }
 

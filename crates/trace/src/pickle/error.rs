@@ -7,7 +7,7 @@ use thiserror::Error;
 #[error("byte {offset} of the pickle: {kind}")]
 pub struct PickleError {
     /// Counted from 0: where the instruction starts.
-    pub offset: usize,
+    pub offset: u64,
     /// What is wrong there.
     pub kind: PickleErrorKind,
 }
@@ -73,28 +73,30 @@ pub enum PickleErrorKind {
     /// A string in text form without its quotes.
     #[error("a quoted string was expected")]
     BadQuotes,
-    /// Values are nested deeper than the limit.
-    #[error("values are nested more than {limit} deep")]
-    TooDeep {
-        /// The limit.
-        limit: u16,
-    },
-    /// A value contains itself.
-    #[error("a value contains itself")]
-    Cyclic,
-    /// The input is larger than the limit.
-    #[error("the pickle has {bytes} bytes; at most {limit} are read")]
-    TooLarge {
-        /// How many it has.
-        bytes: usize,
+    /// A string or number that is longer than all text of a snapshot together may be.
+    #[error("a value of {length} bytes; at most {limit} are read")]
+    TooLong {
+        /// How many bytes it has, or had so far.
+        length: u64,
         /// The limit.
         limit: usize,
     },
+    /// More of something than any snapshot has.
+    #[error("more than {limit} {what}")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+        /// Of what.
+        what: &'static str,
+    },
+    /// The input could not be read on.
+    #[error("the input could not be read on: {0}")]
+    Read(String),
 }
 
 impl PickleErrorKind {
     /// The error, with its place.
-    pub(super) fn at(self, offset: usize) -> PickleError {
+    pub(super) fn at(self, offset: u64) -> PickleError {
         PickleError { offset, kind: self }
     }
 }

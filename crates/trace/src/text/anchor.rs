@@ -26,6 +26,8 @@ pub(super) enum Anchor {
     Other(OtherFramework),
     /// An error of the driver, by its name: whose it is, its surroundings say.
     DriverError,
+    /// Python's `MemoryError`.
+    MemoryError,
     /// The class `OutOfMemoryError`, whose message follows or is cut off.
     Class,
     /// `out of memory`, by whomever.
@@ -155,7 +157,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("thenoderunninglowonmemory", Other(OtherFramework::Ray)),
     ("java.lang.outofmemoryerror", Other(OtherFramework::Java)),
     ("javaheapspace", Other(OtherFramework::Java)),
-    ("memoryerror", Other(OtherFramework::Python)),
+    ("memoryerror", Anchor::MemoryError),
     ("[errno12]cannotallocatememory", Other(OtherFramework::Python)),
     ("std::bad_alloc", Other(OtherFramework::Cpp)),
     ("cudamallocfailed:outofmemory", DriverError),

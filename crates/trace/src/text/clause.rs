@@ -15,7 +15,7 @@ use super::squeeze::Squeezed;
 use crate::bytes::Bytes;
 
 /// The most letters between two sizes of one message, with the words that belong to them.
-const WIDEST_GAP: usize = 96;
+const WIDEST_GAP: usize = 112;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
@@ -38,7 +38,7 @@ enum Field {
 /// Words before a size, words behind it (without blanks), and what it is. Sources: allocator.md of the PyTorch versions 1.0
 /// (PR 13751), 1.4 (PR 35901), 1.8 (PR 48172), 2.1, 2.4, 2.15 (c10/cuda/CUDACachingAllocator.cpp); c10/xpu/XPUCachingAllocator.cpp
 /// and aten/src/ATen/mps/MPSAllocator.mm of 2.6; torch_npu 2.1; c10/core/impl/alloc_cpu.cpp; mm/oom_kill.c of Linux.
-const CLAUSES: [(&str, &str, Field); 36] = [
+const CLAUSES: [(&str, &str, Field); 38] = [
     ("Triedtoallocatemorethan", "", Field::Requested),
     ("Triedtoallocate", "", Field::Requested),
     ("Requestedsize:", "", Field::Requested),
@@ -68,20 +68,24 @@ const CLAUSES: [(&str, &str, Field); 36] = [
     ("isatleast", "", Field::Other),
     ("total-vm:", "", Field::Other),
     ("anon-rss:", "", Field::ThisProcess),
-    ("", "totalcap", Field::Total),
-    ("", "already", Field::Allocated),
-    ("", "currentactive", Field::Other),
-    ("", "free", Field::Free),
-    ("", "allowed", Field::Allowed),
-    ("", "reserved", Field::Reserved),
-    ("", "cached", Field::Unallocated),
+    ("largerthan", "", Field::Other),
+    (";", "totalcap", Field::Total),
+    (";", "already", Field::Allocated),
+    (";", "currentactive", Field::Other),
+    (";", "free", Field::Free),
+    (";", "allowed", Field::Allowed),
+    (".", "allowed", Field::Allowed),
+    (";", "reserved", Field::Reserved),
+    (";", "cached", Field::Unallocated),
 ];
 
 /// Reads the sizes of the message at the start of `message` into `oom`, and gives where the last one's words end.
-pub(super) fn read(message: &Squeezed, oom: &mut StatedOom) -> usize {
+///
+/// The words by which the message was found end at `anchor`; the first size is not far behind them.
+pub(super) fn read(message: &Squeezed, anchor: usize, oom: &mut StatedOom) -> usize {
     let (mut end, mut at) = (0, 0);
     let bytes = &message.bytes;
-    while at < bytes.len() && at < end + WIDEST_GAP {
+    while at < bytes.len() && at < end.max(anchor) + WIDEST_GAP {
         if !bytes[at].is_ascii_digit() {
             at += 1;
             continue;
@@ -181,20 +185,8 @@ pub(super) fn device(message: &[u8]) -> Option<u32> {
 
 /// The process that a message of the host or of a launcher is about.
 pub(super) fn pid(message: &[u8]) -> Option<u32> {
-    const WORDS: [&[u8]; 12] = [
-        b"killedprocess",
-        b"killprocess",
-        b"reapedprocess",
-        b"(pid(s)",
-        b"(pid:",
-        b"(pid",
-        b"bypid",
-        b"pid=",
-        b"pid:",
-        b"process:",
-        b"withpid",
-        b"pid",
-    ];
+    const WORDS: [&[u8]; 8] =
+        [b"killedprocess", b"killprocess", b"reapedprocess", b"(pid(s)", b"(pid:", b"(pid", b"bypid", b",pid="];
     let message = message.to_ascii_lowercase();
     let after = |word: &&[u8]| {
         memmem::find_iter(&message, word).find_map(|at| size::whole(&message[at + word.len()..])).map(|(pid, _)| pid)

@@ -15,8 +15,8 @@ pub(super) fn is_code(text: &[u8], at: usize) -> bool {
         "raise ", "except ", "except(", "if ", "elif ", "assert ", "return ", "import ", "from ", "with ", "#", "//",
         "def ",
     ];
-    const PARTS: [&str; 8] =
-        [" in str(", " in repr(", "raise ", "except ", "pytest.raises", "match=", "grep ", ".lower()"];
+    const PARTS: [&str; 6] =
+        [" in str(", " in repr(", "pytest.raises", "match=", "grep ", ".lower()"];
     let whole = line::clean(&text[line::start(text, at)..line::end(text, at)]);
     let before = line::clean(&text[line::start(text, at)..at]);
     let content = before.trim_start_matches(|character: char| !character.is_alphabetic() && !"#/".contains(character));
@@ -58,14 +58,11 @@ fn is_cut_request(rest: &str) -> bool {
     REQUEST.starts_with(rest.trim_end_matches(['.', '…'])) || number.is_some_and(is_number)
 }
 
-/// Whether `MemoryError` from `start` to `end` is the class of an exception that ended a program; true for all other words.
-pub(super) fn is_exception(text: &[u8], start: usize, end: usize) -> bool {
-    let word = &text[start..end];
-    if !word.eq_ignore_ascii_case(b"memoryerror") && !word.to_ascii_lowercase().starts_with(b"memory") {
-        return true;
-    }
+/// Whether `MemoryError` from `start` to `end` is the class of an exception that ended a program.
+pub(super) fn is_memory_error(text: &[u8], start: usize, end: usize) -> bool {
     let behind = text[end..line::end(text, end)].trim_ascii();
-    word == b"MemoryError" && (behind.is_empty() || behind.starts_with(b":"))
+    let is_last = behind.is_empty() || (behind.starts_with(b":") && memmem::find(behind, b"bad_alloc").is_none());
+    &text[start..end] == b"MemoryError" && is_last && !is_code(text, start)
 }
 
 /// Whether llama.cpp or another program on ggml speaks: its words are those of PyTorch, its next line is its own.

@@ -32,9 +32,10 @@ pub(super) fn common_prefix(prefix: &[u8], line: &[u8]) -> usize {
         if a != b {
             break;
         }
+        let is_behind_dash = a == b' ' && left > 0 && prefix[left - 1] == b'-';
         left += 1;
         right += 1;
-        if b"]):|>#".contains(&a) && !line.get(right).is_some_and(u8::is_ascii_digit) {
+        if is_behind_dash || (b"]):|>#".contains(&a) && !line.get(right).is_some_and(u8::is_ascii_digit)) {
             end = right;
         }
     }

@@ -63,6 +63,8 @@ pub(super) struct LookAlikes {
     found: Vec<LookAlike>,
     /// A mention on the line that is being read: it does not count if that line turns out to hold more.
     pending: Option<LookAlike>,
+    /// The last line that one was found on.
+    last: Option<u32>,
 }
 
 impl LookAlikes {
@@ -71,6 +73,10 @@ impl LookAlikes {
         if self.pending.as_ref().is_some_and(|pending| pending.line != line) {
             self.settle();
         }
+        if framework == OtherFramework::Mention && self.last == Some(line) {
+            return;
+        }
+        self.last = Some(line);
         let text = if self.is_known(framework) { String::new() } else { shortened(text()) };
         let new = LookAlike { framework, line, occurrences: 1, text };
         if framework == OtherFramework::Mention {

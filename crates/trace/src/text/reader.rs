@@ -1,6 +1,6 @@
 //! Goes through a text from anchor to anchor.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr_iter, memmem};
 
 use super::anchor::{self, Anchor};
 use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
@@ -76,6 +76,10 @@ impl<'a> Reader<'a> {
             Anchor::Refusal => self.refusal(start, hit.end),
             Anchor::Other(framework) => self.other(framework, start, hit.end),
             Anchor::DriverError => self.driver_error(start, hit.end),
+            Anchor::MemoryError if guard::is_memory_error(self.text, start, hit.end) => {
+                self.look_alike(OtherFramework::Python, start, hit.end);
+            }
+            Anchor::MemoryError => {}
             Anchor::Class => self.class(start, hit.end),
             Anchor::Words => self.words(start, hit.end),
             Anchor::Summary | Anchor::Stats | Anchor::SmiTable | Anchor::SmiQuery | Anchor::SmiCsv => {
@@ -85,16 +89,13 @@ impl<'a> Reader<'a> {
     }
 
     fn head(&mut self, framework: Framework, kind: OomKind, start: usize, end: usize) {
-        let (mut oom, last) = self.message(framework, kind, start, end);
+        let (oom, last) = self.message(framework, kind, start, end);
         let is_full = oom.requested_bytes.is_some() || oom.total_bytes.is_some();
         if kind == OomKind::DeviceCall && guard::is_ggml(self.text, start, end) {
             return self.look_alike(OtherFramework::LlamaCpp, start, end);
         }
         if guard::is_code(self.text, start) || (!is_full && !guard::is_printed_error(self.text, start, end)) {
             return self.look_alike(OtherFramework::Mention, start, end);
-        }
-        if memmem::find(oom.message.as_bytes(), b"preemptively rejected").is_some() {
-            oom.kind = OomKind::Rejected;
         }
         self.error(oom, start, last);
     }
@@ -113,12 +114,12 @@ impl<'a> Reader<'a> {
         let mut oom = StatedOom { framework, kind, occurrences: 1, ..StatedOom::default() };
         let mut last = anchor_end;
         for window in WINDOWS {
-            let squeezed = self.squeezed(kind, start, anchor_end, window);
+            let (squeezed, anchor) = self.squeezed(kind, start, anchor_end, window);
             let mut read = oom.clone();
-            let end = if has_numbers(kind) { clause::read(&squeezed, &mut read) } else { 0 };
+            let end = if has_numbers(kind) { clause::read(&squeezed, anchor, &mut read) } else { 0 };
             last = anchor_end.max(if end == 0 { anchor_end } else { squeezed.offset(end - 1) + 1 });
             let is_whole = squeezed.offset(squeezed.bytes.len()) < start + window || end + 256 < squeezed.bytes.len();
-            name_place(&mut read, &squeezed, end);
+            self.name_place(&mut read, &squeezed, end, anchor_end);
             if is_whole || window == WINDOWS[1] {
                 last = last.max(tail_end(&squeezed, end));
                 oom = read;
@@ -135,11 +136,10 @@ impl<'a> Reader<'a> {
         (oom, end)
     }
 
-    /// The text of a message without blanks, up to what cannot be its part.
-    fn squeezed(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> Squeezed {
+    /// The text of a message without blanks, up to what cannot be its part, and where its anchor ends in that.
+    fn squeezed(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> (Squeezed, usize) {
         let mut squeezed = Squeezed::new(self.text, start, window + (anchor_end - start));
-        let head =
-            squeezed.bytes.iter().enumerate().take_while(|(index, _)| squeezed.offset(*index) < anchor_end).count();
+        let head = squeezed.before(anchor_end).len();
         let mut ends = vec![memmem::find(squeezed.from(head), b"Traceback(most")];
         if kind == OomKind::Allocator {
             ends.push(memmem::find(squeezed.from(head), b"outofmemory"));
@@ -147,7 +147,21 @@ impl<'a> Reader<'a> {
         if let Some(end) = ends.into_iter().flatten().min() {
             squeezed.cut(head + end);
         }
-        squeezed
+        (squeezed, head)
+    }
+
+    /// The device or the process, whichever the message is about.
+    fn name_place(&self, oom: &mut StatedOom, squeezed: &Squeezed, end: usize, anchor_end: usize) {
+        const BEYOND: usize = 96;
+        let message = &squeezed.bytes[..squeezed.bytes.len().min(end + BEYOND)];
+        let line_end = message::end(self.text, anchor_end);
+        let line = squeezed.before(line_end);
+        match oom.kind {
+            OomKind::Allocator if memmem::find(message, b"preemptivelyrejected").is_some() => oom.kind = OomKind::Rejected,
+            OomKind::Allocator | OomKind::AsyncAllocator => oom.device_index = clause::device(message),
+            OomKind::HostAllocation | OomKind::SharedMemory | OomKind::Killed | OomKind::Ended => oom.pid = clause::pid(line),
+            _ => {}
+        }
     }
 
     fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
@@ -209,7 +223,13 @@ impl<'a> Reader<'a> {
     }
 
     fn other(&mut self, framework: OtherFramework, start: usize, end: usize) {
-        let is_code = guard::is_code(self.text, start) || !guard::is_exception(self.text, start, end);
+        let is_code = guard::is_code(self.text, start);
+        let behind = &self.text[end..self.text.len().min(end + 64)];
+        let framework = match framework {
+            OtherFramework::TensorFlow if memmem::find(behind, b"Out of memory error on").is_some() => OtherFramework::Paddle,
+            OtherFramework::Cpp if behind.starts_with(b": out_of_memory") => OtherFramework::Rapids,
+            named => named,
+        };
         self.look_alike(if is_code { OtherFramework::Mention } else { framework }, start, end);
     }
 
@@ -237,8 +257,8 @@ impl<'a> Reader<'a> {
         let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
         let behind = self.text[end..line::end(self.text, end)].trim_ascii();
         let is_torch = before.ends_with("torch.") || before.ends_with("torch.cuda.");
-        let is_last = memchr(b'\n', &self.text[end..]).is_none_or(|_| behind == b":");
-        if is_torch && is_last && (behind.is_empty() || behind == b":") && !guard::is_code(self.text, start) {
+        let is_last = matches!(self.text[end..].trim_ascii(), b"" | b":");
+        if is_torch && is_last && !guard::is_code(self.text, start) {
             let (mut oom, last) = self.message(Framework::Cuda, OomKind::Allocator, end, end);
             oom.exception = before.split_whitespace().last().map(|class| format!("{class}OutOfMemoryError"));
             return self.error(oom, start, last);
@@ -250,7 +270,7 @@ impl<'a> Reader<'a> {
 
     fn words(&mut self, start: usize, end: usize) {
         let whole = &self.text[line::start(self.text, start)..line::end(self.text, end)];
-        if memmem::find(whole, b"srun: error").is_some() {
+        if line::clean(whole).contains("srun: error") {
             return self.sure(Framework::Host, OomKind::Killed, start, end);
         }
         self.look_alike(OtherFramework::Mention, start, end);
@@ -316,19 +336,6 @@ fn start_of(text: &[u8], pattern: &str, end: usize) -> usize {
 fn has_numbers(kind: OomKind) -> bool {
     use OomKind::{Allocator, AsyncAllocator, HostAllocation, Killed, Nccl, Rejected};
     matches!(kind, Allocator | Rejected | AsyncAllocator | HostAllocation | Nccl | Killed)
-}
-
-/// The device or the process, whichever the message is about.
-fn name_place(oom: &mut StatedOom, squeezed: &Squeezed, end: usize) {
-    const BEYOND: usize = 96;
-    let message = &squeezed.bytes[..squeezed.bytes.len().min(end + BEYOND)];
-    match oom.kind {
-        OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator => oom.device_index = clause::device(message),
-        OomKind::HostAllocation | OomKind::SharedMemory | OomKind::Killed | OomKind::Ended => {
-            oom.pid = clause::pid(message)
-        }
-        _ => {}
-    }
 }
 
 /// Where the advice behind the numbers ends, if it follows them.

@@ -3,8 +3,8 @@
 use super::artifact::StatedBytes;
 use crate::bytes::Bytes;
 
-/// What PyTorch prints where the driver does not say what a process uses: 2⁶⁴-1 bytes.
-pub(super) const NOT_AVAILABLE: u64 = 1 << 34 << 30;
+/// What PyTorch prints as 17179869184.00 GiB, where the driver does not say what a process uses or there is no limit.
+pub(super) const NOT_AVAILABLE: u64 = u64::MAX;
 
 /// Units, longest first. PyTorch's messages mean powers of 1024 by all of them (MPS writes `GB`, the others `GiB`).
 const UNITS: [(&str, u32); 12] = [
@@ -73,8 +73,12 @@ fn stated(number: Decimal, shift: u32) -> StatedBytes {
     let unit = 1_u128 << shift;
     let (digits, scale) = (u128::from(number.digits), u128::from(number.scale));
     let nearest = (2 * digits * unit + scale) / (2 * scale);
-    let lowest = ((2 * digits).saturating_sub(1) * unit).div_ceil(2 * scale).max(unit + 1);
-    let highest = (2 * digits + 1) * unit / (2 * scale);
+    let (below, above) = ((2 * digits).saturating_sub(1) * unit, (2 * digits + 1) * unit);
+    // Half-way sizes are printed with an even last digit.
+    let keeps_half = digits % 2 == 0 || scale == 1;
+    let is_half = |edge: u128| u128::from(!keeps_half && edge.is_multiple_of(2 * scale));
+    let lowest = (below.div_ceil(2 * scale) + is_half(below)).max(unit + 1);
+    let highest = above / (2 * scale) - is_half(above);
     let highest = if shift < 30 { highest.min(unit << 10) } else { highest };
     let bytes = |size: u128| Bytes(u64::try_from(size).unwrap_or(u64::MAX));
     let (lowest, highest) = (lowest.min(nearest), highest.max(nearest));
@@ -110,6 +114,8 @@ mod tests {
         check("1.50KiB", 1536, 1531, 1541);
         check("20.00MiB", 20 * MIB, 20 * MIB - 5242, 20 * MIB + 5242);
         check("30kB", 30 * KIB, 30 * KIB, 31 * KIB - 1);
+        check("21.87GiB", 23_482_733_691, 23_477_364_982, 23_488_102_399);
+        check("21.88GiB", 23_493_471_109, 23_488_102_400, 23_498_839_818);
         check("24.00GiB", 24 * GIB, 24 * GIB - 5_368_709, 24 * GIB + 5_368_709);
     }
 
@@ -121,7 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_no_size() {
+    fn what_is_cut_off_is_no_size_and_what_the_driver_does_not_say_is_the_largest() {
+        let (unknown, _) = parse(b"17179869184.00GiB").unwrap_or_default();
+        assert_eq!(unknown.nearest.0, NOT_AVAILABLE);
         for text in ["", "20", "20.", "20.00", "20.00M", "20.00Gi", "GiB", "99999999999999999999999bytes"] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }

@@ -50,6 +50,11 @@ impl Squeezed {
         self.bytes.get(index..).unwrap_or_default()
     }
 
+    /// The bytes that stand before `offset` in the text.
+    pub(super) fn before(&self, offset: usize) -> &[u8] {
+        &self.bytes[..self.offsets.partition_point(|&at| at < offset)]
+    }
+
     /// Forgets the bytes from number `index` on.
     pub(super) fn cut(&mut self, index: usize) {
         if index < self.bytes.len() {

@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub(crate) mod allocator;
+
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
@@ -80,6 +82,8 @@ fn segment(value: &Value) -> Segment {
         stream: Stream(value["stream"].as_u64().unwrap()),
         kind: if value["type"] == "small" { SegmentKind::Small } else { SegmentKind::Large },
         is_expandable: value["addr"][0] == "va",
+        pool: None,
+        stack: StackId::EMPTY,
         blocks,
     }
 }

@@ -89,7 +89,6 @@ pub(crate) const GIB_60_96: StatedBytes = size(65_455_301_591, 65_449_932_882, 6
 pub(crate) const GIB_61_27: StatedBytes = size(65_788_161_556, 65_782_792_848, 65_793_530_265);
 pub(crate) const GIB_64_00: StatedBytes = size(68_719_476_736, 68_714_108_027, 68_724_845_445);
 pub(crate) const GIB_79_15: StatedBytes = size(84_986_665_370, 84_981_296_661, 84_992_034_078);
-pub(crate) const GIB_81_60: StatedBytes = size(87_617_332_838, 87_611_964_130, 87_622_701_547);
 pub(crate) const GIB_146_27: StatedBytes = size(157_056_216_596, 157_050_847_888, 157_061_585_305);
 pub(crate) const GIB_163_20: StatedBytes = size(175_234_665_677, 175_229_296_968, 175_240_034_385);
 pub(crate) const GIB_191_98: StatedBytes = size(206_136_955_372, 206_131_586_663, 206_142_324_080);

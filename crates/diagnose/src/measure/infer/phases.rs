@@ -3,22 +3,77 @@
 //! # Note [Steps without marks]
 //! A step is one forward and the backward that follows it, with what lies between them and the next forward. With
 //! gradient accumulation that is a micro-batch, not an optimizer step: an optimizer that allocates nothing in `step`
-//! leaves no event. Forward passes without a backward (evaluation) belong to the step of the next backward. A history
-//! without any backward is one step.
+//! leaves no event. Forward passes without a backward (evaluation) belong to the step of the next backward.
+//!
+//! A history without any backward repeats itself all the same, as inference and generation do: its steps are the
+//! repetitions that `trace` finds, else what the rarest of the stacks made that come back over most of the history.
 
-use trace::{Action, Event, Phase};
+use trace::{Action, Event, EventIndex, History, Phase};
 
 use super::roles::Role;
 use crate::measure::timeline::Timeline;
 
 /// The timeline of `events`, whose stacks had `roles`.
-pub(crate) fn timeline(events: &[Event], roles: &[Role]) -> Timeline {
+pub(crate) fn timeline(events: &[Event], roles: &[Role], history: &History) -> Timeline {
     let mut walk = Walk { timeline: Timeline::default(), step: 1, phase: Phase::Setup, backward: false };
     for event in events {
         let role = roles.get(event.stack.0 as usize).copied().unwrap_or(Role::Frameless);
         walk.event(event.action, role);
     }
+    if walk.step == 1 && !walk.backward {
+        return repeating(events, roles, history, &walk.timeline).unwrap_or(walk.timeline);
+    }
     walk.timeline
+}
+
+/// The timeline with a step for each repetition; `None` where nothing repeats.
+fn repeating(events: &[Event], roles: &[Role], history: &History, timeline: &Timeline) -> Option<Timeline> {
+    let found = history.steps(events).map(|steps| steps.first_events().to_vec());
+    let steps = found.filter(|steps| leave_the_model(events, roles, steps)).or_else(|| rarest(events, roles))?;
+    let (mut firsts, mut renumbered, mut step) = (steps.iter().peekable(), Timeline::default(), 0);
+    for index in (0..).map(EventIndex).take(events.len()) {
+        step += u32::from(firsts.next_if(|first| **first <= index).is_some());
+        let phase = timeline.phase(index).unwrap_or_default();
+        let phase = if step > 0 && phase == Phase::Setup { Phase::Data } else { phase };
+        renumbered.push(Some((step.max(1), phase)));
+    }
+    Some(renumbered)
+}
+
+/// Whether most of the repetitions have something in them that no module made: the layers of a model repeat too.
+fn leave_the_model(events: &[Event], roles: &[Role], steps: &[EventIndex]) -> bool {
+    let outside = |event: &Event| event.action == Action::Alloc && roles.get(event.stack.0 as usize).is_some_and(is_outside);
+    let turn = |pair: &&[EventIndex]| match pair {
+        [from, to] => events.get(from.0 as usize..to.0 as usize).is_some_and(|turn| turn.iter().any(outside)),
+        _ => false,
+    };
+    steps.windows(2).filter(turn).count() * 2 > steps.len()
+}
+
+/// Whether a stack is certainly not inside a module's call.
+fn is_outside(role: &Role) -> bool {
+    matches!(role, Role::Own | Role::Built | Role::Loading | Role::Functional)
+}
+
+/// How often a stack has to come back before it counts as repetition.
+const REPEATS: usize = 4;
+
+/// What the rarest of the stacks made that come back over most of the history: it is the outermost loop's.
+fn rarest(events: &[Event], roles: &[Role]) -> Option<Vec<EventIndex>> {
+    let mut made: Vec<Vec<EventIndex>> = vec![Vec::new(); roles.len()];
+    for (index, event) in (0..).map(EventIndex).zip(events).filter(|(_, event)| event.action == Action::Alloc) {
+        if let Some(places) = made.get_mut(event.stack.0 as usize) {
+            places.push(index);
+        }
+    }
+    let spans = |places: &[EventIndex]| {
+        let ends = places.first().zip(places.last());
+        ends.is_some_and(|(first, last)| (last.0 - first.0) as usize * 2 >= events.len())
+    };
+    let repeating = made.into_iter().zip(roles).filter(|(places, role)| {
+        places.len() >= REPEATS && is_outside(role) && spans(places)
+    });
+    repeating.map(|(places, _)| places).min_by_key(|places| (places.len(), places.first().copied()))
 }
 
 struct Walk {
@@ -111,7 +166,7 @@ mod tests {
             pool: None,
         };
         let events: Vec<Event> = roles.iter().map(event).collect();
-        let timeline = timeline(&events, &ROLES);
+        let timeline = timeline(&events, &ROLES, &History::default());
         let found: Vec<_> = timeline.stretches().iter().map(|stretch| stretch.at.unwrap()).collect();
         assert_eq!(found, expected, "{roles:?}");
     }

@@ -119,8 +119,9 @@ fn backward(function: &str, file: &str) -> Option<Role> {
 fn neural(function: &str, file: &str) -> Option<Role> {
     match (file, function) {
         ("modules/module.py", "zero_grad") => Some(Role::ZeroGrad),
-        ("modules/module.py", "_call_impl" | "_wrapped_call_impl" | "_slow_forward") => Some(Role::Forward),
-        ("modules/module.py", _) | ("parameter.py" | "init.py", _) => Some(Role::Placed),
+        ("modules/module.py", "_call_impl" | "_wrapped_call_impl" | "_slow_forward" | "inner") => Some(Role::Forward),
+        ("modules/module.py", "_apply" | "load_state_dict" | "_load_from_state_dict" | "load") => Some(Role::Placed),
+        ("parameter.py" | "init.py", _) => Some(Role::Placed),
         ("functional.py", _) => Some(Role::Functional),
         ("utils/clip_grad.py", _) => Some(Role::Clipping),
         (_, "__init__" | "reset_parameters") => Some(Role::Placed),
@@ -167,6 +168,7 @@ mod tests {
         let (linear, fetch, clip) = (at("nn/modules/linear.py"), at("utils/data/_utils/fetch.py"), at("nn/utils/clip_grad.py"));
         let mine = "/home/ann/train.py";
         let call = ("_call_impl", module.as_str());
+        check(&[("forward", &linear), ("inner", &module), call, ("main", mine)], Role::Forward);
         check(&[], Role::Frameless);
         check(&[("main", mine)], Role::Own);
         check(&[("__init__", mine), ("main", mine)], Role::Built);

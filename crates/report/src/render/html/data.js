@@ -59,10 +59,11 @@ function decodePage(text) {
   return { ...page, devices: page.devices.map(decodeDevice) };
 }
 
-/** A frame in words: `train.py:41 forward`. */
+/** A frame in words: `train.py:41 forward`; the function alone where no line is known, as in much of C++. */
 function describeFrame(device, frame) {
   const { function: functions, file, line } = device.frame;
   const path = device.strings[file[frame]] ?? "";
+  if (line[frame] === 0) return device.strings[functions[frame]] ?? "";
   return `${shortPath(path)}:${line[frame]} ${device.strings[functions[frame]] ?? ""}`;
 }
 
@@ -83,6 +84,13 @@ function placeOf(device, stack) {
   const frames = framesOf(device, stack);
   if (frames.length === 0) return "no stack was recorded";
   return describeFrame(device, frames.find((frame) => device.frame.own[frame]) ?? frames[0]);
+}
+
+/** The frames that say most, in words: at most six, without what every module call passes through. */
+function tellingFrames(device, stack) {
+  const isPassage = (frame) => /^_(wrapped_)?call_impl$/.test(device.strings[device.frame.function[frame]]);
+  const frames = framesOf(device, stack).filter((frame) => !isPassage(frame));
+  return frames.slice(0, 6).map((frame) => describeFrame(device, frame));
 }
 
 /** Bytes as people read them, as the tables of the page have them. */

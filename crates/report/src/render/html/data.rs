@@ -35,17 +35,18 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use trace::SegmentKind;
+use trace::{Bytes, SegmentKind};
 
 use super::base64;
 use crate::breakdown::Contents;
 use crate::check::SiteFrame;
-use crate::explain::{DeviceHistory, ExplainReport, Picture, SegmentPicture};
+use crate::explain::{DeviceHistory, DeviceMemory, ExplainReport, Extent, Picture, SegmentPicture};
+use crate::render::answer::focus;
 use crate::render::foreign::clean;
 use crate::render::words::name_of_input;
 
-/// How many devices a page pictures.
-const DEVICES: usize = 8;
+/// How many bytes of a page the devices may take; the one that the report is about is there even if it alone takes more.
+const ROOM: usize = 1_500_000;
 
 /// By their number in `stack.category`.
 const CATEGORIES: [Contents; 10] = [
@@ -61,25 +62,46 @@ const CATEGORIES: [Contents; 10] = [
     Contents::Unattributed,
 ];
 
-/// The devices that there is something to draw of, the focus first.
-pub(super) fn devices(report: &ExplainReport) -> Vec<&DeviceHistory> {
-    let has_picture =
-        |device: &&DeviceHistory| !device.picture.totals.is_empty() || !device.picture.segments.is_empty();
-    let mut order: Vec<usize> = (0..report.devices.len()).collect();
-    order.sort_by_key(|&index| report.focus != Some(index));
-    let devices = order.into_iter().filter_map(|index| report.devices.get(index));
-    devices.filter(has_picture).take(DEVICES).collect()
+/// The page data, and how much of the report it pictures.
+pub(super) struct PageData {
+    /// Note [Page data].
+    pub(super) json: Value,
+    /// Devices that there was no room for.
+    pub(super) left_out: usize,
 }
 
-/// Note [Page data].
-pub(super) fn encode(report: &ExplainReport, devices: &[&DeviceHistory]) -> Value {
-    let devices: Vec<Value> = devices.iter().map(|device| encode_device(report, device)).collect();
-    json!({
+/// The devices that there is something to draw of; `None` where there is none.
+pub(super) fn encode(report: &ExplainReport) -> Option<PageData> {
+    let devices = drawable(report);
+    let mut room = ROOM;
+    let encoded = devices.iter().map(|device| encode_device(report, device)).enumerate();
+    let encoded = encoded.map_while(|(index, device)| {
+        let left = room.checked_sub(device.to_string().len());
+        room = left.unwrap_or(0);
+        (left.is_some() || index == 0).then_some(device)
+    });
+    let encoded: Vec<Value> = encoded.collect();
+    let left_out = devices.len() - encoded.len();
+    let json = json!({
         "format": "oomph-page",
         "version": 1,
         "categories": CATEGORIES.map(Contents::words),
-        "devices": devices,
-    })
+        "devices": encoded,
+    });
+    (!devices.is_empty()).then_some(PageData { json, left_out })
+}
+
+/// The devices with a picture, the focus first.
+fn drawable(report: &ExplainReport) -> Vec<&DeviceHistory> {
+    let has_picture =
+        |device: &&DeviceHistory| !device.picture.totals.is_empty() || !device.picture.segments.is_empty();
+    let mut devices: Vec<&DeviceHistory> = report.devices.iter().filter(has_picture).collect();
+    devices.sort_by_key(|device| !is_focus(report, device));
+    devices
+}
+
+fn is_focus(report: &ExplainReport, device: &DeviceHistory) -> bool {
+    focus(report).is_some_and(|focus| std::ptr::eq(focus, device))
 }
 
 /// `rank 0, cuda:1`; the file where no rank is known.
@@ -102,10 +124,16 @@ fn encode_device(report: &ExplainReport, device: &DeviceHistory) -> Value {
         "events": device.events,
         "peak_event": device.peak.event,
         "oom_event": device.oom.as_ref().map(|oom| oom.event),
-        "total_bytes": report.memory.as_ref().map(|memory| memory.total()),
+        "total_bytes": total_of(report, device),
         "strings": strings,
         "columns": columns.0,
     })
+}
+
+/// The memory of the device, which is known of the one that the report is about.
+fn total_of(report: &ExplainReport, device: &DeviceHistory) -> Option<Bytes> {
+    let memory = report.memory.as_ref().filter(|memory| is_focus(report, device) && memory.extent() == Extent::Device);
+    memory.map(DeviceMemory::total)
 }
 
 fn totals(columns: &mut Columns, picture: &Picture) {

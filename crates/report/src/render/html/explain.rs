@@ -1,20 +1,23 @@
 //! The page of `explain`: its order, and the sections that only it has.
 
+use super::data::{self, PageData};
 use super::writer::Html;
-use super::{data, memory, sections};
+use super::{memory, sections};
 use crate::explain::{Comparison, ExplainReport, SiteDifference};
 use crate::render::answer::focus;
 use crate::render::facts;
 use crate::render::words::{path_of_input, words_of_error, words_of_input};
 
 /// All below the answer, which stands in the page's head.
-pub(super) fn write(html: &mut Html, report: &ExplainReport) {
-    figures(html, report);
+pub(super) fn write(html: &mut Html, report: &ExplainReport, data: Option<&PageData>) {
+    sections::facts(html, facts::explain(report));
     if let Some(memory) = &report.memory {
         memory::write(html, memory);
     }
     sections::findings(html, &report.findings, &report.folder);
-    drawings(html, report);
+    if let Some(data) = data {
+        drawings(html, report, data);
+    }
     if let Some(breakdown) = &report.breakdown {
         sections::breakdown(html, breakdown);
     }
@@ -31,31 +34,21 @@ pub(super) fn write(html: &mut Html, report: &ExplainReport) {
     sections::made_by(html, &report.version);
 }
 
-fn figures(html: &mut Html, report: &ExplainReport) {
-    let facts = facts::explain(report);
-    if facts.is_empty() {
-        return;
-    }
-    html.raw("<dl class=\"facts\">\n");
-    for (name, text) in facts {
-        html.wrap("<dt>", name, "</dt>");
-        html.wrap("<dd>", &text, "</dd>\n");
-    }
-    html.raw("</dl>\n");
-}
-
 /// Where the script draws; without it, a sentence.
-fn drawings(html: &mut Html, report: &ExplainReport) {
-    let Some(first) = data::devices(report).first().copied() else { return };
+fn drawings(html: &mut Html, report: &ExplainReport, data: &PageData) {
     html.raw("<noscript><p>The drawings of memory over time, of the segments and of the stacks need JavaScript; ");
     html.raw("their figures stand in the tables.</p></noscript>\n<div id=\"drawings\" hidden>\n");
     html.raw("<p id=\"device-choice\" hidden><label>Device <select id=\"device\"></select></label></p>\n");
+    if data.left_out > 0 {
+        html.wrap("<p>", &format!("{} more devices have no drawings here: there is no room.", data.left_out), "</p>\n");
+    }
     html.raw(include_str!("drawings.html"));
-    let about = focus(report).unwrap_or(first);
-    let peak = &about.peak;
-    let (allocated, reserved) = (peak.allocated_bytes, peak.reserved_bytes);
-    let text = format!("At most {allocated} allocated and {reserved} reserved in {} events.", about.events);
-    html.wrap("<p class=\"summary\">", &text, "</p>\n</div>\n");
+    html.raw("</div>\n");
+    if let (Some(peak), Some(device)) = (&report.peak, focus(report)) {
+        let (allocated, reserved, events) = (peak.allocated_bytes, peak.reserved_bytes, device.events);
+        let text = format!("In {events} events at most {allocated} were allocated and {reserved} reserved.");
+        html.wrap("<p class=\"summary\">", &text, "</p>\n");
+    }
 }
 
 fn compare(html: &mut Html, comparison: &Comparison, folder: &str) {
@@ -94,7 +87,7 @@ fn difference(html: &mut Html, site: &SiteDifference, folder: &str) {
     }
     html.raw("<td>");
     let own = site.frames.iter().find(|frame| frame.own).or_else(|| site.frames.first());
-    let place = own.map_or_else(|| "no stack was recorded".to_owned(), |frame| sections::words_of_frame(frame, folder));
+    let place = own.map_or_else(|| "no stack was recorded".to_owned(), |frame| sections::words_of(frame, folder));
     sections::frames(html, &place, &site.frames, folder);
     html.raw("</td></tr>\n");
 }

@@ -4,7 +4,7 @@ const BOX_HEIGHT = 20;
 
 /** Fills `#flame`; returns what the page calls. */
 function flame() {
-  const parent = $("flame");
+  const parent = $("flame").appendChild(document.createElement("div"));
   const state = { device: null, root: null, focus: null, search: "" };
 
   const nameOf = (node) => (node.frame < 0 ? "all that is alive at the peak" : describeFrame(state.device, node.frame));
@@ -20,7 +20,8 @@ function flame() {
 
   function boxOf({ node, left, width }) {
     const box = document.createElement("button");
-    box.textContent = nameOf(node);
+    box.textContent = width * parent.clientWidth > 24 ? nameOf(node) : "";
+    box.ariaLabel = describe(node);
     box.title = describe(node);
     Object.assign(box.style, { left: `${left * 100}%`, width: `${width * 100}%`, top: `${node.depth * BOX_HEIGHT}px` });
     box.classList.toggle("own", node.frame >= 0 && state.device.frame.own[node.frame] === 1);

@@ -19,12 +19,19 @@ function paletteOf(page, device, by) {
   return Array.from(device.stack.category, (category, stack) => (by === "stack" ? stackColour(stack) : byCategory[category]));
 }
 
-/** `[r, g, b]` of any colour that CSS knows. */
-function rgbOf(colour) {
+/** Any colour that CSS knows as it stands in the pixels of an image. */
+function pixelOf(colour) {
   const context = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
-  return context.getImageData(0, 0, 1, 1).data;
+  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+}
+
+/** The colour with an alpha of three quarters: bytes 0 to 3 of a pixel are red, green, blue, alpha. */
+function faded(pixel) {
+  const bytes = new Uint8Array(new Uint32Array([pixel]).buffer);
+  bytes[3] = 190;
+  return new Uint32Array(bytes.buffer)[0];
 }
 
 /** Diagonal lines for free memory. */

@@ -6,7 +6,21 @@ use super::writer::Html;
 use crate::breakdown::{Breakdown, Contents};
 use crate::check::{Site, SiteFrame};
 use crate::finding::{Finding, Remedy};
-use crate::render::layout::{line_of, permille, short_path};
+use crate::render::facts::Fact;
+use crate::render::layout::{line_of, permille, words_of_frame};
+
+/// The figures below the answer.
+pub(super) fn facts(html: &mut Html, facts: Vec<Fact>) {
+    if facts.is_empty() {
+        return;
+    }
+    html.raw("<dl class=\"facts\">\n");
+    for (name, text) in facts {
+        html.wrap("<dt>", name, "</dt>");
+        html.wrap("<dd>", &text, "</dd>\n");
+    }
+    html.raw("</dl>\n");
+}
 
 /// What is wrong, the most serious first.
 pub(super) fn findings(html: &mut Html, findings: &[Finding], folder: &str) {
@@ -127,7 +141,7 @@ fn write_site(html: &mut Html, site: &Site, folder: &str) {
     html.wrap("<td class=\"n\">", &site.count.to_string(), "</td>");
     html.wrap("<td>", site.category.words(), "</td><td>");
     let own = site.location.as_ref().map(|location| line_of(location, folder));
-    let inner = || site.frames.first().map(|frame| words_of_frame(frame, folder));
+    let inner = || site.frames.first().map(|frame| words_of(frame, folder));
     let place = own.or_else(inner).unwrap_or_else(|| "no stack was recorded".to_owned());
     frames(html, &place, &site.frames, folder);
     html.raw("</td></tr>\n");
@@ -142,15 +156,15 @@ pub(super) fn frames(html: &mut Html, place: &str, frames: &[SiteFrame], folder:
     html.wrap("<details><summary><code>", place, "</code></summary><ol class=\"stack\">\n");
     for frame in frames {
         html.raw(if frame.own { "<li class=\"own\"><code>" } else { "<li><code>" });
-        html.text(&words_of_frame(frame, folder));
+        html.text(&words_of(frame, folder));
         html.raw("</code></li>\n");
     }
     html.raw("</ol></details>");
 }
 
-/// `torch/nn/modules/linear.py:134 forward`.
-pub(super) fn words_of_frame(frame: &SiteFrame, folder: &str) -> String {
-    format!("{}:{} {}", short_path(&frame.file, folder), frame.line, frame.function)
+/// A frame in words.
+pub(super) fn words_of(frame: &SiteFrame, folder: &str) -> String {
+    words_of_frame(&frame.file, frame.line, &frame.function, folder)
 }
 
 /// A list of sentences.

@@ -71,8 +71,7 @@ function segmentMap(page) {
     }
     const stack = device.block.stack[found.block];
     const contents = page.categories[device.stack.category[stack]] ?? "";
-    const frames = framesOf(device, stack).slice(0, 8).map((frame) => describeFrame(device, frame));
-    say($("segments-note"), [`${showBytes(device.block.bytes[found.block])} ${contents}, ${placeOf(device, stack)}`, ...lines, ...frames]);
+    say($("segments-note"), [`${showBytes(device.block.bytes[found.block])} ${contents}, ${placeOf(device, stack)}`, ...lines, ...tellingFrames(device, stack)]);
   }
 
   function gapAt({ segment, offset }) {
@@ -89,8 +88,9 @@ function segmentMap(page) {
 
   function describeSegment(segment) {
     const { address, bytes, kind } = state.device.segment;
-    const words = [kind[segment] & 4 ? "expandable" : "", ["", "small", "large"][kind[segment] & 3], "segment"];
-    return `in a ${words.filter(Boolean).join(" ")} of ${showBytes(bytes[segment])} at 0x${address[segment].toString(16)}`;
+    const size = `${showBytes(bytes[segment])} at 0x${address[segment].toString(16)}`;
+    const words = [["", "small", "large"][kind[segment] & 3], kind[segment] & 4 ? "expandable" : "", size];
+    return `segment: ${words.filter(Boolean).join(", ")}`;
   }
 
   function choose(block) {

@@ -2,14 +2,15 @@
 
 const TIMELINE_HEIGHT = 320;
 const AXIS = 18;
+const FONT = "12px system-ui, sans-serif";
 
 /** Draws into `#timeline` and answers the pointer; returns what the page's buttons call. */
 function timeline(page) {
   const canvas = $("timeline");
-  const state = { device: null, view: { from: 0, to: 1 }, by: "category", drawn: null };
+  const state = { device: null, view: { from: 0, to: 1 }, by: "category", drawn: null, waiting: 0 };
 
   const events = () => Math.max(1, state.device.events, state.device.total.event.at(-1) ?? 0);
-  const show = (view) => { state.view = view; draw(); };
+  const show = (view) => { state.view = view; soon(); };
   const zoom = (factor, share = 0.5) => show(zoomed(state.view, factor, share, events()));
   const pan = (share) => {
     const length = state.view.to - state.view.from;
@@ -22,41 +23,54 @@ function timeline(page) {
     show(clamped(peak - length / 2, length, events()));
   };
 
+  /** Draws at the next frame, once for however many moves came before it. */
+  function soon() {
+    cancelAnimationFrame(state.waiting);
+    state.waiting = requestAnimationFrame(draw);
+  }
+
   function draw() {
     const { device, view } = state;
+    $("time-section").hidden = device.total.event.length < 2;
     const sheet = prepare(canvas, TIMELINE_HEIGHT);
     const width = Math.floor(sheet.width * sheet.ratio);
     const height = Math.floor((TIMELINE_HEIGHT - AXIS) * sheet.ratio);
     const columns = columnsOf(device.total, view.from, view.to, width);
-    const top = Math.max(1, ...columns.reserved, ...columns.allocated) * 1.05;
+    const highest = Math.max(1, ...columns.reserved, ...columns.allocated);
+    const limit = device.total_bytes !== null && device.total_bytes < 2 * highest ? device.total_bytes : 0;
+    const top = Math.max(highest, limit) * 1.05;
     const owners = rasterSpans(device.span, columns.event, height, top);
     paintSpans(sheet.context, owners, columns, { width, height, top });
-    paintLines(sheet, columns, top);
     paintAxis(sheet, top);
+    paintLines(sheet, columns, { top, limit });
     state.drawn = { columns, owners, width, height, top, ratio: sheet.ratio };
     noteView(columns);
   }
 
   function paintSpans(context, owners, columns, { width, height, top }) {
-    const colours = paletteOf(page, state.device, state.by).map(rgbOf);
-    const rest = rgbOf(cssColour("rest"));
+    const colours = paletteOf(page, state.device, state.by).map(pixelOf);
+    const rest = pixelOf(cssColour("rest"));
     const image = context.createImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
     for (let column = 0; column < width; column++) {
-      const filled = Math.round((columns.allocated[column] / top) * height);
+      const filled = Math.min(height, Math.round((columns.allocated[column] / top) * height));
       let below = -1;
+      let border = -4;
       for (let pixel = 0; pixel < filled; pixel++) {
         const owner = owners[column * height + pixel];
-        const colour = owner < 0 ? rest : colours[state.device.span.stack[owner]] ?? rest;
-        const at = ((height - 1 - pixel) * width + column) * 4;
-        image.data.set(colour, at);
-        if (owner !== below && pixel > 0) image.data[at + 3] = 190;
+        let colour = owner < 0 ? rest : colours[state.device.span.stack[owner]] ?? rest;
+        if (owner !== below && pixel > border + 3) {
+          colour = faded(colour);
+          border = pixel;
+        }
         below = owner;
+        pixels[(height - 1 - pixel) * width + column] = colour;
       }
     }
     context.putImageData(image, 0, 0);
   }
 
-  function paintLines({ context, width }, columns, top) {
+  function paintLines({ context, width }, columns, { top, limit }) {
     const height = TIMELINE_HEIGHT - AXIS;
     const y = (bytes) => height - (bytes / top) * height;
     const line = (values, colour, dash) => {
@@ -70,31 +84,55 @@ function timeline(page) {
     line(columns.reserved, "reserved", [6, 3]);
     line(columns.allocated, "ink", []);
     context.setLineDash([]);
-    mark(context, width, height, state.device.peak_event, "peak", "ink");
-    mark(context, width, height, state.device.oom_event, "out of memory", "error");
+    if (limit > 0) {
+      context.fillStyle = cssColour("error");
+      context.fillRect(0, y(limit), width, 1);
+      context.font = FONT;
+      context.textAlign = "right";
+      label(context, `the device has ${showBytes(limit)}`, width - 2, y(limit) + 13);
+    }
+    mark(context, width, 28, state.device.peak_event, "peak", "ink");
+    mark(context, width, 42, state.device.oom_event, "out of memory", "error");
   }
 
-  function mark(context, width, height, event, words, colour) {
+  function mark(context, width, baseline, event, words, colour) {
     const { from, to } = state.view;
     if (event === null || event === undefined || event < from || event > to) return;
     const x = ((event - from) / (to - from)) * width;
     context.fillStyle = cssColour(colour);
-    context.fillRect(x, 0, 1, height);
-    context.font = "12px system-ui, sans-serif";
+    context.fillRect(x, 0, 1, TIMELINE_HEIGHT - AXIS);
+    context.font = FONT;
     context.textAlign = x > width / 2 ? "right" : "left";
-    context.fillText(words, x + (x > width / 2 ? -4 : 4), 12);
+    label(context, words, x + (x > width / 2 ? -4 : 4), baseline);
+  }
+
+  /** Words that are readable on any colour. */
+  function label(context, words, x, y) {
+    context.save();
+    context.strokeStyle = cssColour("paper");
+    context.lineWidth = 3;
+    context.lineJoin = "round";
+    context.strokeText(words, x, y);
+    context.fillText(words, x, y);
+    context.restore();
   }
 
   function paintAxis({ context, width }, top) {
     const { from, to } = state.view;
-    context.fillStyle = cssColour("faint");
-    context.font = "12px system-ui, sans-serif";
+    const height = TIMELINE_HEIGHT - AXIS;
+    context.font = FONT;
     context.textAlign = "left";
+    ticks(top).forEach((bytes) => {
+      const y = height - (bytes / top) * height;
+      context.fillStyle = cssColour("grid");
+      context.fillRect(0, y, width, 1);
+      context.fillStyle = cssColour("ink");
+      label(context, showBytes(bytes).replace(".00", ""), 2, y - 3);
+    });
+    context.fillStyle = cssColour("faint");
     context.fillText(`event ${Math.round(from)}`, 0, TIMELINE_HEIGHT - 4);
     context.textAlign = "right";
     context.fillText(`${Math.round(to)}`, width, TIMELINE_HEIGHT - 4);
-    context.textAlign = "center";
-    context.fillText(`full height ${showBytes(Math.round(top))}`, width / 2, TIMELINE_HEIGHT - 4);
     const shown = Array.from(state.device.step.event).filter((event) => event >= from && event <= to);
     if (shown.length <= width / 8) {
       shown.forEach((event) => context.fillRect(((event - from) / (to - from)) * width, TIMELINE_HEIGHT - AXIS, 1, 5));
@@ -113,6 +151,7 @@ function timeline(page) {
 
   /** What lies under the pointer, in words. */
   function noteAt(x, y) {
+    if (!state.drawn) return;
     const { columns, owners, width, height, top, ratio } = state.drawn;
     const column = Math.max(0, Math.min(width - 1, Math.floor(x * ratio)));
     const pixel = height - 1 - Math.floor(y * ratio);
@@ -123,7 +162,7 @@ function timeline(page) {
     const inside = pixel >= 0 && pixel < (columns.allocated[column] / top) * height;
     const owner = inside ? owners[column * height + pixel] : -1;
     if (owner < 0) {
-      say($("timeline-note"), inside ? ["smaller allocations", ...totals] : totals);
+      say($("timeline-note"), inside ? ["the rest: smaller allocations, and those without a known beginning", ...totals] : totals);
       return;
     }
     say($("timeline-note"), [...describeSpan(owner), ...totals]);
@@ -139,9 +178,8 @@ function timeline(page) {
     const { device } = state;
     const { from, length, bytes, stack } = device.span;
     const until = from[row] + length[row] >= events() ? "the end" : `event ${from[row] + length[row]}`;
-    const frames = framesOf(device, stack[row]).slice(0, 8).map((frame) => describeFrame(device, frame));
     const contents = page.categories[device.stack.category[stack[row]]] ?? "";
-    return [`${showBytes(bytes[row])} ${contents}, ${placeOf(device, stack[row])}`, `from event ${from[row]} to ${until}`, ...frames];
+    return [`${showBytes(bytes[row])} ${contents}, ${placeOf(device, stack[row])}`, `from event ${from[row]} to ${until}`, ...tellingFrames(device, stack[row])];
   }
 
   listen(canvas, { zoom, pan, noteAt });
@@ -155,7 +193,11 @@ function timeline(page) {
     event.preventDefault();
     action();
   });
-  const load = (device) => { state.device = device; reset(); };
+  const load = (device) => {
+    Object.assign(state, { device, view: { from: 0, to: 1 } });
+    state.view.to = events();
+    draw();
+  };
   const colourBy = (by) => { state.by = by; draw(); };
   return { load, draw, zoom, reset, toPeak, colourBy };
 }

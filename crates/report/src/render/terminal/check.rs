@@ -1,18 +1,35 @@
 //! The report of `check`: its order, and the sections that only it has.
 
 use super::page::Page;
-use super::{sections, verdict};
-use crate::check::{CheckReport, Rank};
+use super::sections;
+use crate::check::{CheckReport, Verdict};
+use crate::render::verdict;
+use crate::render::words::words_of_rank;
 
 /// All of it.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
-    verdict::write(page, report);
+    head(page, report);
     sections::breakdown(page, &report.breakdown);
     sections::sites(page, &report.sites);
     sections::findings(page, &report.findings);
     ranks(page, report);
     assumptions(page, report);
     sections::notes(page, &report.notes);
+}
+
+/// The verdict and the figures that decide it.
+fn head(page: &mut Page, report: &CheckReport) {
+    let styles = page.styles();
+    let style = match report.verdict {
+        Verdict::Fits => styles.good,
+        Verdict::Oom => styles.bad,
+        Verdict::Incomplete { .. } => styles.unsure,
+    };
+    page.styled_paragraph("", &verdict::sentence(report), style);
+    page.line("");
+    for (name, text) in verdict::facts(report) {
+        page.fact(name, &text);
+    }
 }
 
 /// Every process, where there are several.
@@ -22,15 +39,8 @@ fn ranks(page: &mut Page, report: &CheckReport) {
     }
     page.heading("Ranks (the report is about the fullest)");
     for rank in &report.ranks {
-        write_rank(page, rank);
+        page.line(&format!("  {}", words_of_rank(rank)));
     }
-}
-
-fn write_rank(page: &mut Page, rank: &Rank) {
-    let Rank { rank: number, device, peak, oom } = rank;
-    let end = if *oom { ", ran out" } else { "" };
-    let (used, allocated) = (peak.device_bytes, peak.allocated_bytes);
-    page.line(&format!("  rank {number:<4} cuda:{device:<3} {used:>11} on the device, {allocated:>11} allocated{end}"));
 }
 
 /// What was modelled rather than measured.

@@ -28,6 +28,11 @@ impl<'a> Page<'a> {
         self.look.styles
     }
 
+    /// What paths are relative to.
+    pub(super) fn folder(&self) -> &'a str {
+        self.folder
+    }
+
     /// Ends the page.
     pub(super) fn into_text(self) -> String {
         self.text

@@ -6,7 +6,7 @@ use super::page::Page;
 use crate::breakdown::Breakdown;
 use crate::check::{Place, Site, SiteFrame};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::render::layout::{COLUMNS, keep_end, permille};
+use crate::render::layout::{COLUMNS, keep_end, permille, words_of_frame};
 
 /// Where the second line of a site begins.
 const INDENT: usize = 15;
@@ -48,14 +48,14 @@ fn write_site(page: &mut Page, site: &Site) {
     let head = format!("  {:>11}  {:>6}  {:<17}", site.bytes, format!("{}x", site.count), site.category.words());
     let place = match (&site.location, site.frames.first()) {
         (Some(location), _) => page.line_of(location),
-        (None, Some(frame)) => describe_frame(page, frame),
+        (None, Some(frame)) => describe(page, frame),
         (None, None) => stretch(&site.place),
     };
     let width = COLUMNS - head.chars().count();
     page.line(&(head + &keep_end(&place, width)));
     if let Some(frame) = called(site) {
         let style = page.styles().faint;
-        let via = keep_end(&describe_frame(page, frame), COLUMNS - INDENT - 3);
+        let via = keep_end(&describe(page, frame), COLUMNS - INDENT - 3);
         page.styled_line(&" ".repeat(INDENT), &format!("in {via}"), style);
     }
 }
@@ -75,13 +75,9 @@ fn called(site: &Site) -> Option<&SiteFrame> {
     outside_torch.or_else(|| inner().last())
 }
 
-/// `torch/nn/modules/linear.py:134 forward`.
-pub(super) fn describe(page: &Page, file: &str, line: u32, function: &str) -> String {
-    format!("{}:{line} {function}", page.path(file))
-}
-
-fn describe_frame(page: &Page, frame: &SiteFrame) -> String {
-    describe(page, &frame.file, frame.line, &frame.function)
+/// A frame in words.
+pub(super) fn describe(page: &Page, frame: &SiteFrame) -> String {
+    words_of_frame(&frame.file, frame.line, &frame.function, page.folder())
 }
 
 /// What is wrong, the most serious first.

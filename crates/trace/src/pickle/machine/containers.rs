@@ -1,92 +1,103 @@
-//! Lists, tuples and dicts.
+//! Marks, the memo, and which values an instruction puts into which container.
 
+use std::io::Read;
+
+use super::super::arena::{Slot, within};
+use super::super::builder::Fold;
 use super::super::error::PickleErrorKind;
-use super::super::value::{Chain, Extent, Node};
-use super::{Machine, Step, number};
+use super::{Machine, Step};
 
-impl Machine<'_> {
-    /// Moves the values above `start` off the stack into a new extent; [`Extent::NONE`] where there are none.
-    fn extent_from(&mut self, start: usize) -> u32 {
-        let first = number(self.document.items.len());
-        self.document.items.extend(self.stack.drain(start..));
-        let end = number(self.document.items.len());
-        if first == end {
-            return Extent::NONE;
+impl<R: Read, F: Fold> Machine<R, F> {
+    /// How many values lie below the last mark, out of reach.
+    #[inline]
+    fn floor(&self) -> usize {
+        self.marks.last().copied().unwrap_or(0)
+    }
+
+    #[inline]
+    pub(super) fn top(&self) -> Step<Slot<F::Folded>> {
+        let reachable = self.builder.stack.get(self.floor()..).unwrap_or_default();
+        reachable.last().copied().ok_or(PickleErrorKind::StackEmpty)
+    }
+
+    pub(super) fn pop(&mut self) -> Step<Slot<F::Folded>> {
+        let top = self.top()?;
+        self.builder.pop();
+        Ok(top)
+    }
+
+    pub(super) fn pop_value_or_mark(&mut self) -> Step {
+        if self.pop().is_err() && self.marks.pop().is_none() {
+            return Err(PickleErrorKind::StackEmpty);
         }
-        let offset = number(self.offset);
-        self.document.extents.push(Extent { start: first, end, next: Extent::NONE, offset });
-        number(self.document.extents.len() - 1)
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn push_mark(&mut self) -> Step {
+        within(self.marks.len(), self.builder.limits.depth, "open containers")?;
+        self.marks.push(self.builder.stack.len());
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn mark(&mut self) -> Step<usize> {
+        self.marks.pop().ok_or(PickleErrorKind::NoMark)
+    }
+
+    /// The height of the stack below its last `count` values.
+    pub(super) fn reach(&self, count: usize) -> Step<usize> {
+        let start = self.builder.stack.len().checked_sub(count).filter(|&start| start >= self.floor());
+        start.ok_or(PickleErrorKind::StackEmpty)
+    }
+
+    /// `start`, if the value below it is in reach.
+    #[inline]
+    pub(super) fn above_mark(&self, start: usize) -> Step<usize> {
+        if start > self.floor() { Ok(start) } else { Err(PickleErrorKind::StackEmpty) }
     }
 
     pub(super) fn tuple_of(&mut self, count: usize) -> Step {
         let start = self.reach(count)?;
-        let extent = self.extent_from(start);
-        self.push(Node::Tuple(Chain { first: extent, last: extent }));
-        Ok(())
-    }
-
-    pub(super) fn take_from_mark(&mut self, container: fn(Chain) -> Node) -> Step {
-        let start = self.mark()?;
-        let extent = self.extent_from(start);
-        self.push(container(Chain { first: extent, last: extent }));
-        Ok(())
+        self.builder.tuple(start)
     }
 
     pub(super) fn dict_from_mark(&mut self) -> Step {
-        self.pairs_above(self.floor())?;
-        self.take_from_mark(Node::Dict)
-    }
-
-    fn pairs_above(&self, start: usize) -> Step {
-        let count = self.stack.len() - start.min(self.stack.len());
-        if count.is_multiple_of(2) { Ok(()) } else { Err(PickleErrorKind::OddPairs(count)) }
-    }
-
-    pub(super) fn append(&mut self) -> Step {
-        let start = self.reach(1)?;
-        self.add_to_list(start)
-    }
-
-    pub(super) fn appends(&mut self) -> Step {
         let start = self.mark()?;
-        self.add_to_list(start)
+        self.pairs_above(start)?;
+        self.builder.dict(start)
     }
 
-    pub(super) fn set_item(&mut self) -> Step {
-        let start = self.reach(2)?;
-        self.add_to_dict(start)
-    }
-
+    #[inline]
     pub(super) fn set_items(&mut self) -> Step {
         let start = self.mark()?;
         self.pairs_above(start)?;
-        self.add_to_dict(start)
+        self.builder.add_to_dict(self.above_mark(start)?)
     }
 
-    fn add_to_list(&mut self, start: usize) -> Step {
-        self.add(start, "list", |node| if let Node::List(chain) = node { Some(chain) } else { None })
+    #[inline]
+    pub(super) fn appends(&mut self) -> Step {
+        let start = self.mark()?;
+        self.builder.add_to_list(self.above_mark(start)?)
     }
 
-    fn add_to_dict(&mut self, start: usize) -> Step {
-        self.add(start, "dict", |node| if let Node::Dict(chain) = node { Some(chain) } else { None })
+    #[inline]
+    fn pairs_above(&self, start: usize) -> Step {
+        let count = self.builder.stack.len().saturating_sub(start);
+        if count.is_multiple_of(2) { Ok(()) } else { Err(PickleErrorKind::OddPairs(count)) }
     }
 
-    /// Moves the values above `start` into the container below them.
-    fn add(&mut self, start: usize, expected: &'static str, chain_of: fn(&mut Node) -> Option<&mut Chain>) -> Step {
-        let extent = self.extent_from(start);
-        let target = self.top()?;
-        let node = self.document.nodes.get_mut(target.index()).ok_or(PickleErrorKind::StackEmpty)?;
-        let found = node.kind();
-        let chain = chain_of(node).ok_or(PickleErrorKind::WrongTarget { expected, found })?;
-        if extent == Extent::NONE {
-            return Ok(());
-        }
-        if let Some(last) = self.document.extents.get_mut(chain.last as usize) {
-            last.next = extent;
-        } else {
-            chain.first = extent;
-        }
-        chain.last = extent;
-        Ok(())
+    /// Entries are numbered one by one, so a number above that of the bytes so far is no honest one.
+    #[inline]
+    pub(super) fn memoize(&mut self, index: u64) -> Step {
+        let top = self.top()?;
+        let at = usize::try_from(index).unwrap_or(usize::MAX);
+        if index <= self.offset && self.memo.set(at, top) { Ok(()) } else { Err(PickleErrorKind::MemoIndex(index)) }
+    }
+
+    #[inline]
+    pub(super) fn recall(&mut self, index: u64) -> Step {
+        let entry = usize::try_from(index).ok().and_then(|at| self.memo.get(at));
+        self.builder.push(entry.ok_or(PickleErrorKind::MemoMissing(index))?)
     }
 }

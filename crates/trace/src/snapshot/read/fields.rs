@@ -1,23 +1,30 @@
-//! Typed access to decoded values, and errors that say where in the snapshot something is wrong.
+//! Typed access to values, and errors that say where in the snapshot something is wrong.
 
 use std::fmt;
 
 use thiserror::Error;
 
+use super::names::Name;
+use super::records::{Arena, Record, Records};
 use crate::bytes::Bytes;
-use crate::ids::Address;
-use crate::pickle::{Data, Entries, Items, PickleError, Value};
+use crate::event::Action;
+use crate::ids::{Address, PoolId};
+use crate::pickle::{self, Data, NodeId, PickleError, Slot, StrId};
+use crate::snapshot::BlockState;
 
 /// Why a snapshot could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
-    /// The input could not be read on: its disk, pipe or packing is damaged.
-    #[error("the input could not be read on: {0}")]
-    Read(String),
     /// The pickle itself is damaged, cut, or holds more than plain data.
     #[error(transparent)]
     Pickle(#[from] PickleError),
-    /// It is a pickle of something else.
+    /// The JSON itself is damaged or cut.
+    #[error("the snapshot's JSON: {0}")]
+    Json(String),
+    /// The input could not be read on: its disk, pipe or packing is damaged.
+    #[error("the input could not be read on: {0}")]
+    Read(String),
+    /// It is a pickle or JSON of something else.
     #[error("not a memory snapshot: expected a dict with `segments`, found a {found}")]
     NotASnapshot {
         /// The Python type of what it is.
@@ -49,109 +56,173 @@ impl fmt::Display for WrongValue {
 impl std::error::Error for WrongValue {}
 
 impl WrongValue {
+    #[cold]
     pub(super) fn new(expected: &'static str, found: Value<'_>) -> WrongValue {
-        WrongValue { place: String::new(), expected, found: describe(found) }
+        WrongValue { place: String::new(), expected, found: found.describe() }
     }
 
     pub(super) fn missing(key: &str) -> WrongValue {
         WrongValue { place: key.to_owned(), expected: "a value", found: "no such key".to_owned() }
     }
 
-    /// The same events, blocks or names come again and again; see [`super::Reader`].
+    /// The same events, blocks or names come again and again; see [`super::walk::Walk`].
     pub(super) fn repeated() -> WrongValue {
         let found = "the same values many times over".to_owned();
         WrongValue { place: String::new(), expected: "values of its own", found }
     }
 
-    fn inside(mut self, outer: &str) -> WrongValue {
+    /// Adds where it happened, from the inside out: under this key.
+    pub(super) fn inside(mut self, outer: &str) -> WrongValue {
         let joint = if self.place.is_empty() || self.place.starts_with('[') { "" } else { "." };
         self.place = format!("{outer}{joint}{}", self.place);
         self
     }
-}
 
-/// Strings and numbers in full, of other things the type.
-fn describe(value: Value<'_>) -> String {
-    match value.data() {
-        Data::Str(text) if text.chars().count() > 40 => {
-            format!("`{}…`", text.chars().take(40).collect::<String>())
-        }
-        Data::Str(text) => format!("`{text}`"),
-        Data::Int(n) => n.to_string(),
-        Data::Bool(_)
-        | Data::None
-        | Data::Float(_)
-        | Data::Bytes(_)
-        | Data::List(_)
-        | Data::Tuple(_)
-        | Data::Dict(_) => value.kind().to_owned(),
-    }
-}
-
-/// Adds to an error where it happened, from the inside out.
-pub(super) trait Place: Sized {
-    /// Under this key.
-    fn within(self, key: &str) -> Self;
     /// In this item of a list.
-    fn within_item(self, index: usize) -> Self;
-}
-
-impl<T> Place for Result<T, WrongValue> {
-    fn within(self, key: &str) -> Self {
-        self.map_err(|error| error.inside(key))
-    }
-
-    fn within_item(self, index: usize) -> Self {
-        self.map_err(|error| error.inside(&format!("[{index}]")))
+    pub(super) fn inside_item(self, index: usize) -> WrongValue {
+        self.inside(&format!("[{index}]"))
     }
 }
 
-/// The entries of a dict whose keys are strings; others are passed over.
-pub(super) struct Fields<'d>(Entries<'d>);
+/// A value of a snapshot.
+#[derive(Clone, Copy)]
+pub(super) struct Value<'a> {
+    arena: &'a Arena,
+    slot: Slot<Record>,
+}
 
-impl<'d> Fields<'d> {
-    pub(super) fn of(value: Value<'d>) -> Result<Fields<'d>, WrongValue> {
-        value.entries().map(Fields).ok_or_else(|| WrongValue::new("a dict", value))
+impl<'a> Value<'a> {
+    #[inline]
+    pub(super) fn new(arena: &'a Arena, slot: Slot<Record>) -> Value<'a> {
+        Value { arena, slot }
     }
-}
 
-impl<'d> Iterator for Fields<'d> {
-    type Item = (&'d str, Value<'d>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.by_ref().find_map(|(key, value)| Some((key.as_str()?, value)))
+    pub(super) fn arena(self) -> &'a Arena {
+        self.arena
     }
-}
 
-pub(super) fn items(value: Value<'_>) -> Result<Items<'_>, WrongValue> {
-    value.items().ok_or_else(|| WrongValue::new("a list", value))
-}
+    #[inline]
+    pub(super) fn slot(self) -> Slot<Record> {
+        self.slot
+    }
 
-pub(super) fn text(value: Value<'_>) -> Result<&str, WrongValue> {
-    value.as_str().ok_or_else(|| WrongValue::new("a string", value))
-}
+    pub(super) fn plain(self) -> pickle::Value<'a, Record> {
+        pickle::Value::new(self.arena, self.slot)
+    }
 
-pub(super) fn bytes(value: Value<'_>) -> Result<Bytes, WrongValue> {
-    let size = value.as_int().and_then(|n| u64::try_from(n).ok());
-    size.map(Bytes).ok_or_else(|| WrongValue::new("a number of bytes", value))
-}
+    pub(super) fn kind(self) -> &'static str {
+        self.plain().kind_of::<Records>()
+    }
 
-pub(super) fn u32(value: Value<'_>) -> Result<u32, WrongValue> {
-    let number = value.as_int().and_then(|n| u32::try_from(n).ok());
-    number.ok_or_else(|| WrongValue::new("a small number", value))
-}
+    pub(super) fn node(self) -> Option<NodeId> {
+        self.plain().node()
+    }
 
-/// PyTorch writes pointers as signed integers; those in the upper half of the address space are negative.
-pub(super) fn address(value: Value<'_>) -> Result<Address, WrongValue> {
-    let bits =
-        value.as_int().and_then(|n| u64::try_from(n).ok().or_else(|| i64::try_from(n).ok().map(i64::cast_unsigned)));
-    bits.map(Address).ok_or_else(|| WrongValue::new("an address", value))
-}
+    #[inline]
+    pub(super) fn folded(self) -> Option<Record> {
+        self.arena.folded(self.slot)
+    }
 
-pub(super) fn bool(value: Value<'_>) -> Result<bool, WrongValue> {
-    match value.as_int() {
-        Some(0) => Ok(false),
-        Some(1) => Ok(true),
-        _ => Err(WrongValue::new("True or False", value)),
+    pub(super) fn as_str(self) -> Option<&'a str> {
+        self.plain().as_str()
+    }
+
+    pub(super) fn get(self, key: &str) -> Option<Value<'a>> {
+        self.plain().get(key).map(|value| Value::new(self.arena, value.slot()))
+    }
+
+    /// The keys and values of a dict that was not folded, in turn.
+    pub(super) fn pairs(self) -> Result<Vec<Slot<Record>>, WrongValue> {
+        let entries = self.plain().entries().ok_or_else(|| WrongValue::new("a dict", self))?;
+        Ok(entries.flat_map(|(key, value)| [key.slot(), value.slot()]).collect())
+    }
+
+    /// The entries of a dict whose keys are strings; others are passed over.
+    pub(super) fn fields(self) -> Result<impl Iterator<Item = (&'a str, Value<'a>)>, WrongValue> {
+        let entries = self.plain().entries().ok_or_else(|| WrongValue::new("a dict", self))?;
+        Ok(entries.filter_map(move |(key, value)| Some((key.as_str()?, Value::new(self.arena, value.slot())))))
+    }
+
+    /// The items of a list that was not folded.
+    pub(super) fn items(self) -> Result<impl Iterator<Item = Value<'a>>, WrongValue> {
+        let items = self.plain().items().ok_or_else(|| WrongValue::new("a list", self))?;
+        Ok(items.map(move |item| Value::new(self.arena, item.slot())))
+    }
+
+    pub(super) fn text(self) -> Result<&'a str, WrongValue> {
+        self.as_str().ok_or_else(|| WrongValue::new("a string", self))
+    }
+
+    pub(super) fn str_id(self) -> Result<StrId, WrongValue> {
+        if let Slot::Str(id) = self.slot { Ok(id) } else { Err(WrongValue::new("a string", self)) }
+    }
+
+    #[inline]
+    pub(super) fn bytes(self) -> Result<Bytes, WrongValue> {
+        let size = match self.slot {
+            Slot::Int(size) => u64::try_from(size).ok(),
+            _ => self.plain().as_int().and_then(|size| u64::try_from(size).ok()),
+        };
+        size.map(Bytes).ok_or_else(|| WrongValue::new("a number of bytes", self))
+    }
+
+    /// PyTorch writes pointers as signed integers; those in the upper half of the address space are negative.
+    #[inline]
+    pub(super) fn address(self) -> Result<Address, WrongValue> {
+        let bits = match self.slot {
+            Slot::Int(bits) => Some(bits.cast_unsigned()),
+            _ => self.plain().as_int().and_then(|bits| u64::try_from(bits).ok()),
+        };
+        bits.map(Address).ok_or_else(|| WrongValue::new("an address", self))
+    }
+
+    pub(super) fn u32(self) -> Result<u32, WrongValue> {
+        let number = self.plain().as_int().and_then(|number| u32::try_from(number).ok());
+        number.ok_or_else(|| WrongValue::new("a small number", self))
+    }
+
+    pub(super) fn bool(self) -> Result<bool, WrongValue> {
+        match self.plain().as_int() {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => Err(WrongValue::new("True or False", self)),
+        }
+    }
+
+    pub(super) fn number(self) -> Result<f64, WrongValue> {
+        self.plain().as_float().ok_or_else(|| WrongValue::new("a number", self))
+    }
+
+    #[inline]
+    pub(super) fn action(self) -> Result<Action, WrongValue> {
+        let action = Name::of(self.slot).and_then(Name::action);
+        let action = action.or_else(|| self.as_str().and_then(Action::from_name));
+        action.ok_or_else(|| WrongValue::new("an action of PyTorch 2.0 to 2.15", self))
+    }
+
+    pub(super) fn block_state(self) -> Result<BlockState, WrongValue> {
+        let state = Name::of(self.slot).and_then(Name::block_state);
+        state.ok_or_else(|| WrongValue::new("`active_allocated`, `active_pending_free` or `inactive`", self))
+    }
+
+    pub(super) fn pool(self) -> Option<PoolId> {
+        if let Some(Record::Pool(pool)) = self.folded() { Some(pool) } else { None }
+    }
+
+    /// The line of a frame. C++ frames have none; an absurd one is no reason to reject the snapshot.
+    pub(super) fn line(self) -> u32 {
+        self.plain().as_int().and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
+    }
+
+    /// Strings and numbers in full, of other things the type.
+    fn describe(self) -> String {
+        match self.plain().data() {
+            Data::Str(text) if text.chars().count() > 40 => {
+                format!("`{}…`", text.chars().take(40).collect::<String>())
+            }
+            Data::Str(text) => format!("`{text}`"),
+            Data::Int(number) => number.to_string(),
+            _ => self.kind().to_owned(),
+        }
     }
 }

@@ -1,105 +1,156 @@
-//! Turns lists of frames into stacks, each list and each frame once.
+//! Turns dicts into frames and lists of them into stacks, each once.
 
 use std::collections::HashMap;
 
-use super::fields::{self, Fields, Place, WrongValue};
-use crate::pickle::{Document, NodeId, NodeTable, Value};
+use super::fields::{Value, WrongValue};
+use super::names::Name;
+use super::records::{Arena, Record};
+use crate::pickle::{NodeId, Slot, StrId};
 use crate::stack::{Frame, FrameId, StackId, StackTable};
 
-/// Names are copied out of the pickle, once for each different frame. A pickle made for it could have a million frames
-/// share one long name; real ones stay far below this sum.
+/// Names are copied for each different frame. A file made for it could have a million frames share one long name; real
+/// ones stay far below this sum.
 const MOST_TEXT: usize = 256 << 20;
 
-/// The stacks so far, and which values of the pickle they were made of.
+/// The stacks so far.
+#[derive(Default)]
 pub(super) struct Frames {
     table: StackTable,
-    stack_of: NodeTable,
-    frame_of: NodeTable,
-    /// Frames by their names' values and line: torch shares the strings even where it does not share the dicts.
-    frame_of_names: HashMap<(Option<NodeId>, Option<NodeId>, u32), FrameId>,
+    /// Frames by their strings and line.
+    frame_of_names: HashMap<(Option<StrId>, Option<StrId>, u32), FrameId>,
     text: usize,
+    /// Whether the snapshot is being walked: all lists are complete, and may be looked at as a whole.
+    walking: bool,
+    /// Of lists and dicts that were not folded.
+    stack_of: HashMap<NodeId, StackId>,
+    frame_of_node: HashMap<NodeId, FrameId>,
     /// Kept from stack to stack for its memory.
     ids: Vec<FrameId>,
 }
 
 impl Frames {
-    pub(super) fn new(document: &Document<'_>) -> Frames {
-        Frames {
-            table: StackTable::default(),
-            stack_of: document.table(),
-            frame_of: document.table(),
-            frame_of_names: HashMap::new(),
-            text: 0,
-            ids: Vec::new(),
-        }
-    }
-
     pub(super) fn into_table(self) -> StackTable {
         self.table
     }
 
+    /// From now on lists that were not folded are read too. Before, one that many events share would be read for each.
+    pub(super) fn walk(&mut self) {
+        self.walking = true;
+    }
+
+    /// The frames of a stack, innermost first.
+    pub(super) fn ids(&self, stack: StackId) -> &[FrameId] {
+        self.table.frame_ids(stack)
+    }
+
+    /// The stack of `inner` and then these frames; `None` where one of them is none.
+    pub(super) fn extend(&mut self, arena: &Arena, inner: StackId, added: &[Slot<Record>]) -> Option<StackId> {
+        self.ids.clear();
+        self.ids.extend_from_slice(self.table.frame_ids(inner));
+        for &slot in added {
+            let Some(Record::Frame(frame)) = arena.folded(slot) else { return None };
+            self.ids.push(frame);
+        }
+        Some(self.table.intern_stack(&self.ids))
+    }
+
     /// The stack that a list of frames stands for.
+    #[inline]
     pub(super) fn stack(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
-        if let Some(known) = self.stack_of.get(list.id()) {
-            return Ok(StackId(known));
+        match list.folded() {
+            Some(Record::Stack(stack)) => Ok(stack),
+            _ => self.stack_of_list(list),
         }
-        let mut ids = std::mem::take(&mut self.ids);
-        ids.clear();
-        for (index, frame) in fields::items(list)?.enumerate() {
-            ids.push(self.frame(frame).within_item(index)?);
+    }
+
+    fn stack_of_list(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
+        let mut items = list.items()?;
+        if !self.walking {
+            return self.short_stack(list, items.next(), items.next());
         }
-        let stack = self.table.intern_stack(ids.clone());
-        self.ids = ids;
-        self.stack_of.set(list.id(), stack.0);
+        let known = list.node().and_then(|node| self.stack_of.get(&node));
+        if let Some(&known) = known {
+            return Ok(known);
+        }
+        let mut ids = Vec::new();
+        for (index, frame) in items.enumerate() {
+            ids.push(self.frame(frame).map_err(|error| error.inside_item(index))?);
+        }
+        let stack = self.table.intern_stack(&ids);
+        self.stack_of.extend(list.node().map(|node| (node, stack)));
         Ok(stack)
     }
 
-    fn frame(&mut self, value: Value<'_>) -> Result<FrameId, WrongValue> {
-        if let Some(known) = self.frame_of.get(value.id()) {
-            return Ok(FrameId(known));
+    /// The stack of no frame or of one; longer ones are not folded here.
+    fn short_stack(
+        &mut self,
+        list: Value<'_>,
+        first: Option<Value<'_>>,
+        second: Option<Value<'_>>,
+    ) -> Result<StackId, WrongValue> {
+        match (first.map(Value::folded), second) {
+            (None, _) => Ok(StackId::EMPTY),
+            (Some(Some(Record::Frame(frame))), None) => Ok(self.table.intern_stack(&[frame])),
+            _ => Err(WrongValue::new("a list of frames that came at once", list)),
         }
+    }
+
+    fn frame(&mut self, value: Value<'_>) -> Result<FrameId, WrongValue> {
+        if let Some(Record::Frame(frame)) = value.folded() {
+            return Ok(frame);
+        }
+        let known = value.node().and_then(|node| self.frame_of_node.get(&node));
+        if let Some(&known) = known {
+            return Ok(known);
+        }
+        let frame = self.frame_of(value.arena(), &value.pairs()?)?;
+        self.frame_of_node.extend(value.node().map(|node| (node, frame)));
+        Ok(frame)
+    }
+
+    /// The frame that a dict stands for.
+    pub(super) fn frame_of(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Result<FrameId, WrongValue> {
         let (mut name, mut file, mut line) = (None, None, 0);
-        for (key, value) in Fields::of(value)? {
-            match key {
-                "name" => name = Some(value),
-                "filename" => file = Some(value),
-                "line" => line = line_number(value),
+        for pair in pairs.chunks_exact(2) {
+            let &[key, slot] = pair else { continue };
+            let value = Value::new(arena, slot);
+            match Name::of(key) {
+                Some(Name::Name) => name = Some(value.str_id().map_err(|error| error.inside("name"))?),
+                Some(Name::Filename) => file = Some(value.str_id().map_err(|error| error.inside("filename"))?),
+                Some(Name::Line) => line = value.line(),
                 _ => {}
             }
         }
-        let frame = self.frame_of_parts(name, file, line)?;
-        self.frame_of.set(value.id(), frame.0);
-        Ok(frame)
+        match self.frame_of_names.get(&(name, file, line)) {
+            Some(&known) => Ok(known),
+            None => self.new_frame(arena, name, file, line),
+        }
     }
 
-    fn frame_of_parts(
+    fn new_frame(
         &mut self,
-        name: Option<Value<'_>>,
-        file: Option<Value<'_>>,
+        arena: &Arena,
+        name: Option<StrId>,
+        file: Option<StrId>,
         line: u32,
     ) -> Result<FrameId, WrongValue> {
-        let key = (name.map(Value::id), file.map(Value::id), line);
-        if let Some(&known) = self.frame_of_names.get(&key) {
-            return Ok(known);
+        let text = |id: Option<StrId>| id.map_or("", |id| arena.text(id)).to_owned();
+        let frame = Frame { function: text(name), file: text(file), line };
+        self.text = self.text.saturating_add(frame.function.len() + frame.file.len());
+        if self.text > MOST_TEXT {
+            return Err(WrongValue::repeated());
         }
-        let function = name.map_or(Ok(""), fields::text).within("name")?;
-        let file = file.map_or(Ok(""), fields::text).within("filename")?;
-        let frame = self.intern(function, file, line)?;
-        self.frame_of_names.insert(key, frame);
-        Ok(frame)
+        let id = self.table.intern_frame(frame);
+        self.frame_of_names.insert((name, file, line), id);
+        Ok(id)
     }
 
-    fn intern(&mut self, function: &str, file: &str, line: u32) -> Result<FrameId, WrongValue> {
-        let before = self.table.frame_count();
-        let id = self.table.intern_frame(Frame { function: function.to_owned(), file: file.to_owned(), line });
-        if self.table.frame_count() > before {
-            self.text = self.text.saturating_add(function.len()).saturating_add(file.len());
+    /// Up to 2.0 a block has a list of what it was used for, the latest first.
+    pub(super) fn latest_of_history(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
+        let latest = list.items()?.next().and_then(|latest| latest.get("frames"));
+        match latest {
+            Some(frames) => self.stack(frames).map_err(|error| error.inside("frames").inside_item(0)),
+            None => Ok(StackId::EMPTY),
         }
-        if self.text > MOST_TEXT { Err(WrongValue::repeated()) } else { Ok(id) }
     }
-}
-
-/// C++ frames have none; an absurd one is no reason to reject the snapshot.
-fn line_number(value: Value<'_>) -> u32 {
-    value.as_int().and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
 }

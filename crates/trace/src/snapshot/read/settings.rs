@@ -1,26 +1,30 @@
 //! Reads `allocator_settings`, which PyTorch writes since 2.3.
 
-use super::fields::{self, Fields, Place, WrongValue};
+use super::fields::{Value, WrongValue};
 use crate::bytes::Bytes;
-use crate::pickle::Value;
 use crate::snapshot::Settings;
+use crate::snapshot::torch::Seen;
 
-pub(super) fn read(value: Value<'_>) -> Result<Settings, WrongValue> {
+pub(super) fn read(value: Value<'_>, seen: &mut Seen) -> Result<Settings, WrongValue> {
     let mut settings = Settings::default();
-    for (key, value) in Fields::of(value)? {
-        read_one(&mut settings, key, value).within(key)?;
+    for (key, value) in value.fields()? {
+        read_one(&mut settings, seen, key, value).map_err(|error| error.inside(key))?;
     }
     Ok(settings)
 }
 
-fn read_one(settings: &mut Settings, key: &str, value: Value<'_>) -> Result<(), WrongValue> {
+fn read_one(settings: &mut Settings, seen: &mut Seen, key: &str, value: Value<'_>) -> Result<(), WrongValue> {
     match key {
-        "PYTORCH_CUDA_ALLOC_CONF" | "PYTORCH_ALLOC_CONF" => {
-            fields::text(value)?.clone_into(&mut settings.conf);
-        }
-        "expandable_segments" => settings.expandable_segments = fields::bool(value)?,
+        "PYTORCH_CUDA_ALLOC_CONF" | "PYTORCH_ALLOC_CONF" => value.text()?.clone_into(&mut settings.conf),
+        "expandable_segments" => settings.expandable_segments = value.bool()?,
         "max_split_size" => settings.max_split_size = max_split_size(value)?,
+        "garbage_collection_threshold" => {
+            settings.garbage_collection_threshold = Some(value.number()?).filter(|&share| share > 0.0);
+        }
+        "release_lock_on_cudamalloc" => settings.release_lock_on_cudamalloc = value.bool()?,
         "roundup_power2_divisions" => settings.roundup_power2_divisions = divisions(value)?,
+        "graph_capture_record_stream_reuse" => seen.graph_capture_record_stream_reuse = true,
+        "max_round_threshold" => seen.max_round_threshold = true,
         _ => {}
     }
     Ok(())
@@ -28,15 +32,15 @@ fn read_one(settings: &mut Settings, key: &str, value: Value<'_>) -> Result<(), 
 
 /// -1 stands for no limit.
 fn max_split_size(value: Value<'_>) -> Result<Option<Bytes>, WrongValue> {
-    if value.as_int() == Some(-1) { Ok(None) } else { fields::bytes(value).map(Some) }
+    if value.plain().as_int() == Some(-1) { Ok(None) } else { value.bytes().map(Some) }
 }
 
 /// `{'1': 0, '2': 4, …, '32768': 0}`: 0 and 1 stand for no rounding beyond 512 bytes.
 fn divisions(value: Value<'_>) -> Result<Vec<(u64, u64)>, WrongValue> {
     let mut divisions = Vec::new();
-    for (key, value) in Fields::of(value)? {
-        let boundary = key.parse().map_err(|_| WrongValue::new("a boundary in MiB as its key", value)).within(key)?;
-        match fields::bytes(value).within(key)? {
+    for (key, value) in value.fields()? {
+        let boundary = key.parse().map_err(|_| WrongValue::new("a boundary in MiB as its key", value).inside(key))?;
+        match value.bytes().map_err(|error| error.inside(key))? {
             Bytes(0 | 1) => {}
             Bytes(n) => divisions.push((boundary, n)),
         }

@@ -59,8 +59,5 @@ fn listed(page: &mut Page, site: &SiteDifference) {
 /// The user's innermost own line, else the innermost.
 fn place(page: &Page, site: &SiteDifference) -> String {
     let own = site.frames.iter().find(|frame| frame.own).or_else(|| site.frames.first());
-    own.map_or_else(
-        || "no stack was recorded".to_owned(),
-        |frame| describe(page, &frame.file, frame.line, &frame.function),
-    )
+    own.map_or_else(|| "no stack was recorded".to_owned(), |frame| describe(page, frame))
 }

@@ -1,37 +1,31 @@
-//! The head of the report: does it fit, how much does it take, where does it run out.
+//! The head of a `check` report, for the terminal and the page: does it fit, how much does it take, where does it run out.
 
 use trace::Bytes;
 
-use super::page::Page;
+use super::facts::Fact;
+use super::layout::{line_of, words_of, words_of_growth};
 use crate::check::{CheckReport, Oom, Usage, Verdict};
-use crate::render::layout::{words_of, words_of_growth};
 
-/// The verdict and the figures that decide it.
-pub(super) fn write(page: &mut Page, report: &CheckReport) {
-    headline(page, report);
-    page.line("");
-    if report.verdict == Verdict::Oom {
-        page.fact("needs", &usage(&report.need));
+/// The verdict in a sentence without a full stop.
+pub(super) fn sentence(report: &CheckReport) -> String {
+    match &report.verdict {
+        Verdict::Fits => format!("fits {}", spare(report)),
+        Verdict::Oom => format!("does not fit {}", spare(report)),
+        Verdict::Incomplete { reason } => format!("incomplete: {reason}"),
     }
-    page.fact("peak", &peak(report));
-    page.fact("device", &device(report));
-    if let Some(oom) = &report.oom {
-        ran_out(page, oom);
-    }
-    if let Some(growth) = &report.growth {
-        page.fact("growth", &words_of_growth(growth));
-    }
-    page.fact("ran", &ran(report));
 }
 
-fn headline(page: &mut Page, report: &CheckReport) {
-    let styles = page.styles();
-    let (words, style) = match &report.verdict {
-        Verdict::Fits => (format!("fits {}", spare(report)), styles.good),
-        Verdict::Oom => (format!("does not fit {}", spare(report)), styles.bad),
-        Verdict::Incomplete { reason } => (format!("incomplete: {reason}"), styles.unsure),
-    };
-    page.styled_paragraph("", &words, style);
+/// The figures that decide it.
+pub(super) fn facts(report: &CheckReport) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if report.verdict == Verdict::Oom {
+        facts.push(("needs", usage(&report.need)));
+    }
+    facts.extend([("peak", peak(report)), ("device", device(report))]);
+    facts.extend(report.oom.iter().flat_map(|oom| ran_out(oom, &report.folder)));
+    facts.extend(report.growth.as_ref().map(|growth| ("growth", words_of_growth(growth))));
+    facts.push(("ran", ran(report)));
+    facts
 }
 
 fn spare(report: &CheckReport) -> String {
@@ -65,19 +59,17 @@ fn device(report: &CheckReport) -> String {
     format!("{} less {} for the CUDA context leaves {}{chosen}", gpu.total_bytes, gpu.context_bytes, gpu.usable_bytes)
 }
 
-fn ran_out(page: &mut Page, oom: &Oom) {
+fn ran_out(oom: &Oom, folder: &str) -> Vec<Fact> {
     let mut text = format!("{} requested", oom.requested_bytes);
     let place = words_of(&oom.place);
     if !place.is_empty() {
         text = format!("{text} at {place}");
     }
     if let Some(location) = &oom.location {
-        text = format!("{text}, {}", page.line_of(location));
+        text = format!("{text}, {}", line_of(location, folder));
     }
-    page.fact("ran out", &text);
-    if !oom.message.is_empty() {
-        page.fact("PyTorch", &oom.message);
-    }
+    let words = ("PyTorch", oom.message.clone());
+    [("ran out", text), words].into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
 fn ran(report: &CheckReport) -> String {

@@ -1,0 +1,85 @@
+//! The facts that the inputs state, joined: what the rules look at.
+
+use report::Growth;
+use report::explain::{DeviceHistory, ExplainReport};
+use trace::text::StatedBytes;
+use trace::{Action, Bytes, Moment};
+
+use super::devices::Seen;
+use super::failure::failure;
+use super::ranks::ranks;
+use crate::facts::{Device, Facts, Failure};
+use crate::measure::growth::Survivors;
+use crate::measure::kept::kept;
+use crate::measure::view::View;
+
+/// What a request may have to reserve beyond itself.
+const SEGMENT: Bytes = Bytes::from_mib(20);
+/// So few allocations after an error, as a share of all, are a program that is ending: one in so many.
+const ENDING: usize = 50;
+
+/// Everything that is known.
+pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject: Option<&'a Seen<'a>>) -> Facts<'a> {
+    let said = report.focus_oom.and_then(|focus| report.ooms.get(focus));
+    let history = report.focus.and_then(|focus| report.devices.get(focus));
+    let failure = failure(said, history);
+    let view = subject.map(|subject| &subject.view);
+    let fatal = failure.is_some() && (said.is_some() || view.is_some_and(ended));
+    let survivors = subject.map(|subject| subject.survivors.clone()).unwrap_or_default();
+    Facts {
+        folder: &report.folder,
+        view,
+        device: device(said.and_then(|oom| oom.total_bytes), failure.as_ref(), history),
+        explains: true,
+        fatal,
+        failures: view.map_or(0, |view| u64::try_from(view.found.ooms().len()).unwrap_or(u64::MAX)),
+        failure,
+        peak_place: report.peak.as_ref().map(|peak| peak.place.clone()).unwrap_or_default(),
+        reserved_peak: report.peak.as_ref().map(|peak| peak.reserved_bytes).unwrap_or_default(),
+        breakdown: report.breakdown.clone().unwrap_or_default(),
+        growth: history.and_then(|history| history.growth.clone()),
+        growth_source: "lifetimes in the history",
+        kept: view.filter(|_| !survivors.is_empty()).map(|view| kept(view, &survivors)),
+        survivors,
+        moment: view.and_then(moment),
+        ranks: ranks(seen, report),
+        stated: &report.ooms,
+        ..Facts::default()
+    }
+}
+
+/// Whether next to nothing came after the last error.
+fn ended(view: &View) -> bool {
+    let Some(error) = view.last_oom() else {
+        return false;
+    };
+    let allocs = |events: &[trace::Event]| events.iter().filter(|event| event.action == Action::Alloc).count();
+    let after = view.events.get(error.0 as usize..).map_or(0, allocs);
+    after * ENDING <= allocs(view.events).max(ENDING)
+}
+
+/// The moment to look at: the error that ended the program, else the peak.
+pub(super) fn moment(view: &View) -> Option<Moment> {
+    let error = view.last_oom().filter(|_| ended(view)).map(Moment::after);
+    error.or_else(|| view.found.peaks().allocated.map(|peak| peak.at))
+}
+
+/// The growth that survivors show.
+pub(super) fn growth(per_step: Bytes, first_step: u32, survivors: &[Survivors]) -> Growth {
+    let location = survivors.first().and_then(|line| line.location.clone());
+    Growth { bytes_per_step: per_step, first_step, full_at_step: None, location }
+}
+
+/// What is known of the device: its total from a text; what PyTorch could get of it also from the history.
+fn device<'a>(total: Option<StatedBytes>, failure: Option<&Failure>, history: Option<&DeviceHistory>) -> Device<'a> {
+    let exact = history.and_then(|history| history.oom.as_ref());
+    // Where the device had room all the same, a fraction decided, and how much it allows is not in the history.
+    let decided = exact.filter(|oom| oom.free_bytes < oom.requested_bytes + SEGMENT);
+    let usable = decided.map(|oom| oom.counters.reserved_bytes + oom.free_bytes);
+    let allowed = failure.and_then(|failure| failure.allowed).map(|allowed| allowed.nearest);
+    let usable = match (usable, allowed) {
+        (Some(usable), Some(allowed)) => Some(usable.min(allowed)),
+        (usable, allowed) => usable.or(allowed),
+    };
+    Device { name: None, total, usable, usable_is: ("free and reserved at the error", "the history's oom event") }
+}

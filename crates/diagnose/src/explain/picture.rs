@@ -1,0 +1,109 @@
+//! What a drawing of a device's history needs, thinned out.
+
+use std::collections::{BTreeMap, HashMap};
+
+use report::Contents;
+use report::explain::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
+use trace::{Bytes, LifetimeId, Moment, StackId};
+
+use crate::measure::life::Life;
+use crate::measure::view::View;
+
+/// How many points of the totals are kept.
+const POINTS: usize = 2000;
+/// How many allocations are drawn.
+const SPANS: usize = 5000;
+
+/// The picture of `view`.
+pub(super) fn picture(view: &View) -> Picture {
+    let mut stacks = Stacks { view, ids: HashMap::new(), order: Vec::new() };
+    let spans = view.found.largest(SPANS).into_iter().filter_map(|id| span(view, id, &mut stacks)).collect();
+    let at = view.found.peaks().allocated.map_or(Moment::BEFORE, |peak| peak.at);
+    let segments = segments(view, at, &mut stacks);
+    Picture { totals: totals(view), spans, segments, stacks: stacks.pictures(at), steps: steps(view) }
+}
+
+fn totals(view: &View) -> Vec<TotalsPoint> {
+    let points = view.found.timeline(POINTS).into_iter().map(|point| TotalsPoint {
+        event: point.event.0,
+        time_us: view.events.get(point.event.0 as usize).and_then(|event| event.time).map(trace::Time::micros),
+        allocated_bytes: point.totals.allocated,
+        reserved_bytes: point.totals.reserved,
+    });
+    points.collect()
+}
+
+fn steps(view: &View) -> Vec<u32> {
+    let mut last = None;
+    let begins = view.timeline.stretches().iter().filter(|stretch| {
+        let step = stretch.at.map(|(step, _)| step);
+        std::mem::replace(&mut last, step) != step
+    });
+    begins.map(|stretch| stretch.first.0).collect()
+}
+
+fn span(view: &View, id: LifetimeId, stacks: &mut Stacks) -> Option<Span> {
+    let life = view.found.lifetimes().get(id.0 as usize)?;
+    Some(Span {
+        from: life.begun().map_or(0, |event| event.0),
+        to: life.freed().unwrap_or(view.end()).0,
+        bytes: life.block(),
+        stack: stacks.index(life.stack),
+    })
+}
+
+fn segments(view: &View, at: Moment, stacks: &mut Stacks) -> Vec<SegmentPicture> {
+    let state = view.found.state_after(at);
+    let segments = state.segments.iter().map(|segment| SegmentPicture {
+        address: segment.address,
+        bytes: segment.size,
+        kind: segment.kind,
+        is_expandable: segment.is_expandable,
+        blocks: segment.used.iter().map(|block| used(view, block, segment.address.0, stacks)).collect(),
+    });
+    segments.collect()
+}
+
+fn used(view: &View, block: &trace::history::UsedBlock, start: u64, stacks: &mut Stacks) -> BlockPicture {
+    let stack = view.found.lifetimes().get(block.lifetime.0 as usize).map_or(StackId::EMPTY, |life| life.stack);
+    BlockPicture { offset: block.address.0.saturating_sub(start), bytes: block.size, stack: stacks.index(stack) }
+}
+
+/// The stacks that the picture refers to, in the order they were first asked for.
+struct Stacks<'a> {
+    view: &'a View<'a>,
+    ids: HashMap<StackId, u32>,
+    order: Vec<StackId>,
+}
+
+impl Stacks<'_> {
+    fn index(&mut self, stack: StackId) -> u32 {
+        let next = u32::try_from(self.order.len()).unwrap_or(u32::MAX);
+        *self.ids.entry(stack).or_insert_with(|| {
+            self.order.push(stack);
+            next
+        })
+    }
+
+    /// The stacks, with what each has alive at `at`.
+    fn pictures(&self, at: Moment) -> Vec<StackPicture> {
+        let mut alive: HashMap<StackId, (u64, BTreeMap<Contents, Bytes>)> = HashMap::new();
+        for (life, contents) in self.view.live_after(at) {
+            let (count, held) = alive.entry(life.stack).or_default();
+            *count += 1;
+            *held.entry(contents).or_default() += life.block();
+        }
+        self.order.iter().map(|stack| self.picture(*stack, alive.get(stack))).collect()
+    }
+
+    fn picture(&self, stack: StackId, alive: Option<&(u64, BTreeMap<Contents, Bytes>)>) -> StackPicture {
+        let held = alive.map(|(_, held)| held);
+        let most = held.and_then(|held| held.iter().max_by_key(|(_, bytes)| **bytes));
+        StackPicture {
+            frames: self.view.frames(stack),
+            category: most.map_or(Contents::Other, |(contents, _)| *contents),
+            bytes: held.map(|held| held.values().copied().sum()).unwrap_or_default(),
+            count: alive.map_or(0, |(count, _)| *count),
+        }
+    }
+}

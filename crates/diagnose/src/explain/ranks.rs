@@ -1,0 +1,68 @@
+//! The ranks of a job, and how they differ.
+
+use std::collections::BTreeMap;
+
+use report::Location;
+use report::explain::ExplainReport;
+use trace::Bytes;
+
+use super::devices::Seen;
+use super::evidence::moment;
+use crate::facts::RankFacts;
+use crate::measure::life::Life;
+use crate::measure::view::View;
+
+/// Every device of every rank that has history; empty unless there are several ranks.
+pub(super) fn ranks(seen: &[Seen], report: &ExplainReport) -> Vec<RankFacts> {
+    let ranks = seen.iter().zip(&report.devices).filter_map(|(seen, history)| {
+        Some(RankFacts {
+            rank: seen.rank?,
+            device: history.device.0,
+            allocated: history.peak.allocated_bytes,
+            reserved: history.peak.reserved_bytes,
+            extra: None,
+        })
+    });
+    let mut ranks: Vec<RankFacts> = ranks.collect();
+    ranks.sort_by_key(|rank| (rank.rank, rank.device));
+    if ranks.windows(2).all(|pair| pair[0].rank == pair[1].rank) {
+        return Vec::new();
+    }
+    name_extra(&mut ranks, seen, report);
+    ranks
+}
+
+/// Names the line that holds most more on the fullest rank than on another.
+fn name_extra(ranks: &mut [RankFacts], seen: &[Seen], report: &ExplainReport) {
+    let Some(most) = ranks.iter_mut().max_by_key(|rank| rank.allocated) else {
+        return;
+    };
+    let of = |fullest: bool| {
+        let mut all = seen.iter().zip(&report.devices).filter(|(seen, _)| (seen.rank == Some(most.rank)) == fullest);
+        all.find(|(seen, history)| seen.rank.is_some() && (!fullest || history.device.0 == most.device))
+    };
+    if let (Some((here, _)), Some((there, _))) = (of(true), of(false)) {
+        most.extra = extra(&here.view, &there.view);
+    }
+}
+
+fn extra(here: &View, there: &View) -> Option<(Bytes, Location)> {
+    let (here, there) = (by_line(here), by_line(there));
+    let more = here.into_iter().map(|(line, bytes)| (bytes - there.get(&line).copied().unwrap_or_default(), line));
+    more.filter(|(bytes, _)| *bytes > Bytes::ZERO).max()
+}
+
+/// What is live at the moment of interest, by the user's line.
+pub(super) fn by_line(view: &View) -> BTreeMap<Location, Bytes> {
+    let mut stacks = BTreeMap::new();
+    let mut lines = BTreeMap::new();
+    for (life, _) in moment(view).into_iter().flat_map(|moment| view.live_after(moment)) {
+        *stacks.entry(life.stack).or_insert(Bytes::ZERO) += life.block();
+    }
+    for (stack, bytes) in stacks {
+        if let Some(line) = view.own_line(stack) {
+            *lines.entry(line).or_insert(Bytes::ZERO) += bytes;
+        }
+    }
+    lines
+}

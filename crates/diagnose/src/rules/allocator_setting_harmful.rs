@@ -1,0 +1,128 @@
+//! `allocator-setting-harmful`: a setting, or emptying the cache again and again, costs more than it gives.
+//!
+//! - `max_split_size_mb`: free blocks larger than it are never split, so a request just as large takes a whole one
+//!   (Note `[Block sizes]` in `trace`). What it costs is the difference between block and request.
+//! - `roundup_power2_divisions`: requests are rounded up further; the same difference.
+//! - `torch.cuda.empty_cache()` in every step: everything is taken from CUDA anew. PyTorch empties its cache by itself
+//!   before it gives up, so this does not prevent an error.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use report::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};
+use trace::{Action, Bytes, EventIndex, Settings, StackId};
+
+use super::{Cause, Rank, advice, bytes, count};
+use crate::facts::Facts;
+use crate::measure::life::Life;
+use crate::measure::view::View;
+
+/// Less than this share of what is alive is not worth a word.
+const SHARE: u64 = 20;
+/// In how many steps the cache has to be emptied.
+const STEPS: u32 = 3;
+
+pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    slack(facts).or_else(|| emptied(facts))
+}
+
+/// What a setting makes blocks larger than their requests.
+fn slack(facts: &Facts) -> Option<Cause> {
+    let (view, moment) = (facts.view?, facts.moment?);
+    let settings = &view.snapshot?.settings;
+    let name = setting(settings)?;
+    let mut stacks: BTreeMap<StackId, Bytes> = BTreeMap::new();
+    for (life, _) in view.live_after(moment) {
+        *stacks.entry(life.stack).or_default() += life.block() - life.requested();
+    }
+    let (wasted, total): (Bytes, Bytes) = (stacks.values().copied().sum(), view.live_total(moment));
+    if wasted.0.saturating_mul(SHARE) < total.0 {
+        return None;
+    }
+    let most = stacks.into_iter().max_by_key(|(_, bytes)| *bytes).and_then(|(stack, _)| view.own_line(stack));
+    let finding = Finding {
+        rule: RuleId("allocator-setting-harmful"),
+        severity: facts.severity(),
+        message: format!("{name} makes blocks {wasted} larger in all than what was asked for"),
+        location: most,
+        evidence: vec![
+            Evidence { what: "setting".to_owned(), value: Value::Text(settings.conf.clone()), source: "the snapshot" },
+            bytes("allocated and not asked for", wasted, "lifetimes in the history"),
+            bytes("allocated", total, "lifetimes in the history"),
+        ],
+        remedies: vec![without(name, total, wasted)],
+    };
+    Some(Cause { finding, bytes: Some(wasted), rank: Rank::Setting })
+}
+
+/// The setting that can make blocks larger than their requests.
+fn setting(settings: &Settings) -> Option<&'static str> {
+    let rounds = settings.roundup_power2_divisions.iter().any(|&(_, divisions)| divisions > 1);
+    let splits = settings.max_split_size.is_some();
+    if splits { Some("max_split_size_mb") } else { rounds.then_some("roundup_power2_divisions") }
+}
+
+fn without(name: &str, total: Bytes, wasted: Bytes) -> Remedy {
+    Remedy {
+        remedy: format!("take {name} out of the allocator's settings"),
+        standing: Standing::Estimated,
+        before_bytes: Some(total),
+        after_bytes: Some(total - wasted),
+        how: "in PYTORCH_CUDA_ALLOC_CONF or torch.cuda.memory._set_allocator_settings; reckoned as if every block were as \
+              large as its request"
+            .to_owned(),
+    }
+}
+
+/// Device memory that was given back and taken again, step after step.
+fn emptied(facts: &Facts) -> Option<Cause> {
+    let view = facts.view?;
+    let given = given_back(view);
+    let steps: BTreeSet<u32> = given.iter().filter_map(|&(event, _)| view.timeline.step(event)).collect();
+    let seen = view.timeline.stretches().iter().filter_map(|stretch| stretch.at).map(|(step, _)| step).max()?;
+    let times = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+    if times < STEPS || times.saturating_mul(2) < seen {
+        return None;
+    }
+    let total: Bytes = given.iter().map(|&(_, bytes)| bytes).sum();
+    let segments = u64::try_from(given.len()).unwrap_or(u64::MAX);
+    let finding = Finding {
+        rule: RuleId("allocator-setting-harmful"),
+        severity: Severity::Warning,
+        message: format!(
+            "the cache was emptied in {times} of {seen} steps: {segments} segments, {total} in all, were given back and \
+             taken anew, and every time waits for the device"
+        ),
+        location: given.first().and_then(|&(event, _)| line(view, event)),
+        evidence: vec![
+            count("segments given back", segments, "segment_free events"),
+            bytes("given back", total, "segment_free events"),
+            count("steps in which it was", u64::from(times), "segment_free events"),
+        ],
+        remedies: vec![advice(
+            "call torch.cuda.empty_cache() only where another process needs the memory",
+            "PyTorch empties its cache by itself before it raises an error, so calling it prevents none",
+        )],
+    };
+    Some(Cause { finding, bytes: None, rank: Rank::Setting })
+}
+
+fn line(view: &View, event: EventIndex) -> Option<Location> {
+    view.own_line(view.events.get(event.0 as usize)?.stack)
+}
+
+/// The segments given back for no request. A release that the allocator needed is followed at once by a segment taken,
+/// for the same request and so by the same stack; without stacks the two cannot be told apart.
+fn given_back(view: &View) -> Vec<(EventIndex, Bytes)> {
+    let (mut given, mut run, mut by) = (Vec::new(), Vec::new(), StackId::EMPTY);
+    for (index, event) in (0..).map(EventIndex).zip(view.events) {
+        match event.action {
+            Action::SegmentFree | Action::SegmentUnmap => {
+                by = event.stack;
+                run.push((index, event.size));
+            }
+            Action::SegmentAlloc | Action::SegmentMap | Action::Oom if by == event.stack => run.clear(),
+            _ => given.append(&mut run),
+        }
+    }
+    given
+}

@@ -1,0 +1,40 @@
+//! `rank-imbalance`: one rank of a job holds much more than the others.
+
+use report::{Evidence, Finding, RuleId, Severity};
+use trace::Bytes;
+
+use super::{Cause, Rank, advice, bytes};
+use crate::facts::Facts;
+
+/// How much more, as a share of the others' median: one part in so many.
+const SHARE: u64 = 5;
+
+pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    let most = facts.ranks.iter().max_by_key(|rank| (rank.allocated, std::cmp::Reverse(rank.rank)))?;
+    let mut others: Vec<Bytes> = facts.ranks.iter().filter(|rank| *rank != most).map(|rank| rank.allocated).collect();
+    others.sort_unstable();
+    let median = *others.get(others.len() / 2)?;
+    let more = most.allocated - median;
+    if median == Bytes::ZERO || more.0.saturating_mul(SHARE) <= median.0 {
+        return None;
+    }
+    let mut evidence: Vec<Evidence> = facts
+        .ranks
+        .iter()
+        .map(|rank| bytes(&format!("peak of rank {}", rank.rank), rank.allocated, "its snapshot"))
+        .collect();
+    let extra = most.extra.as_ref();
+    evidence.extend(extra.map(|(held, line)| bytes(&format!("only there, made at {}", facts.at(line)), *held, "its snapshot")));
+    let finding = Finding {
+        rule: RuleId("rank-imbalance"),
+        severity: if facts.fatal { Severity::Error } else { Severity::Warning },
+        message: format!("rank {} holds {more} more than the others at its peak", most.rank),
+        location: extra.map(|(_, line)| line.clone()),
+        evidence,
+        remedies: vec![advice(
+            "do on every rank what only one does, or on the CPU",
+            "gathered results, averaged weights and checkpoints of rank 0: keep them on the CPU, or shard them",
+        )],
+    };
+    Some(Cause { finding, bytes: Some(more), rank: Rank::Fault })
+}

@@ -1,0 +1,167 @@
+//! The steps of a program, found where its history repeats itself; and what each of them leaves behind.
+
+// Note [Steps without marks]
+// ~~~~~~~~~~~~~~~~~~~~~~~~~~
+// A training step runs the same lines again. Each allocation is a symbol: the stack that made it, or its size where no
+// stacks were recorded. A symbol that comes back at even distances beats the time of some loop: of the steps, of the
+// layers inside one, or of something done every tenth step. The step is the shortest of these loops that has in it
+// (almost) everything that comes back at all; a loop over layers lacks the optimizer. Where a history has but one
+// forward, the loop over its layers is all there is; that one is known by the module calls around it. Of the symbols that beat its time,
+// the one at which the least is allocated marks its beginning: after zero_grad and before forward.
+
+mod beats;
+
+use rustc_hash::FxHashMap;
+
+use self::beats::{Beat, Symbols};
+use super::History;
+use super::lifetime::{Lifetime, Moment};
+use crate::bytes::Bytes;
+use crate::event::{Action, Event};
+use crate::ids::{EventIndex, Time};
+use crate::stack::{Frame, StackId, StackTable};
+
+/// The events with which the steps of a program begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    first_events: Vec<EventIndex>,
+}
+
+/// A step, and the memory it found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its first event.
+    pub first: EventIndex,
+    /// The event that the next step begins with, or the end of the history.
+    pub end: EventIndex,
+    /// Allocated just before its first event.
+    pub allocated_before: Bytes,
+    /// The most that was allocated in it.
+    pub allocated_peak: Bytes,
+}
+
+impl Steps {
+    /// Steps that begin with these events.
+    pub fn new(mut first_events: Vec<EventIndex>) -> Steps {
+        first_events.sort_unstable();
+        first_events.dedup();
+        Steps { first_events }
+    }
+
+    /// Steps that begin at these times: each with the first event that is not earlier. Events without a time are passed
+    /// over.
+    pub fn at_times(events: &[Event], times: impl IntoIterator<Item = Time>) -> Steps {
+        let first = |time: Time| events.partition_point(|event| event.time.is_none_or(|at| at < time));
+        let first_events = times.into_iter().map(first).filter(|&index| index < events.len());
+        Steps::new(first_events.filter_map(|index| u32::try_from(index).ok()).map(EventIndex).collect())
+    }
+
+    /// The events with which the steps begin.
+    pub fn first_events(&self) -> &[EventIndex] {
+        &self.first_events
+    }
+
+    /// The steps, each with the memory it found. The last one may have been cut off by the end of the history.
+    pub fn with_memory(&self, history: &History) -> Vec<Step> {
+        let end = EventIndex(u32::try_from(history.event_count()).unwrap_or(u32::MAX));
+        let ends = self.first_events.iter().skip(1).copied().chain(std::iter::once(end));
+        let mut steps: Vec<Step> = Vec::with_capacity(self.first_events.len());
+        let (mut before, mut spans) = (history.at_start().allocated, self.first_events.iter().zip(ends).peekable());
+        for (event, totals) in (0..).map(EventIndex).zip(history.totals()) {
+            if let Some((&first, end)) = spans.next_if(|(first, _)| **first == event) {
+                steps.push(Step { first, end, allocated_before: before, allocated_peak: Bytes::ZERO });
+            }
+            if let Some(step) = steps.last_mut() {
+                step.allocated_peak = step.allocated_peak.max(totals.allocated);
+            }
+            before = totals.allocated;
+        }
+        steps
+    }
+
+    /// What was handed out in the step number `step`, counted from 0, and is still in the program's hands when the next
+    /// one ends. Nothing where no whole step follows it.
+    pub fn survivors<'a>(&self, history: &'a History, step: usize) -> impl Iterator<Item = &'a Lifetime> + use<'a> {
+        let at = |index: usize| self.first_events.get(index).map(|event| Moment::after(*event));
+        let bounds = at(step).zip(at(step + 1)).zip(at(step + 2));
+        bounds.into_iter().flat_map(move |((from, to), after)| {
+            let begun = |moment: Moment| history.lifetimes.partition_point(|life| life.begun < moment);
+            let made = &history.lifetimes[begun(from)..begun(to)];
+            made.iter().filter(move |life| life.free_requested >= after)
+        })
+    }
+}
+
+impl History {
+    /// The steps of the program whose history this is, where `events` repeat themselves. See Note [Steps without marks].
+    pub fn steps(&self, events: &[Event], stacks: &StackTable) -> Option<Steps> {
+        let stacked = has_many_stacks(events);
+        let made = made(events, stacked);
+        let symbols = Symbols::new(made.iter().map(|&(_, symbol)| symbol));
+        let step = symbols.step(|turn| stacked && is_inside_a_model(turn, stacks))?;
+        let allocated = self.allocated_before(&made);
+        let lowest = step.beats.iter().min_by_key(|beat| mean(beat, &allocated))?;
+        let first_events = lowest.places.iter().filter_map(|&place| Some(made.get(place as usize)?.0));
+        Some(Steps::new(first_events.collect()))
+    }
+
+    /// What was allocated just before each of these events.
+    fn allocated_before(&self, made: &[(EventIndex, u64)]) -> Vec<Bytes> {
+        let mut wanted = made.iter().peekable();
+        let mut now = self.at_start().allocated;
+        let mut allocated = Vec::with_capacity(made.len());
+        for (event, totals) in (0..).map(EventIndex).zip(self.totals()) {
+            if wanted.next_if(|(index, _)| *index == event).is_some() {
+                allocated.push(now);
+            }
+            now = totals.allocated;
+        }
+        allocated
+    }
+}
+
+/// The allocations that tell something, each with what it is recognised by.
+fn made(events: &[Event], stacked: bool) -> Vec<(EventIndex, u64)> {
+    let allocs = (0..).map(EventIndex).zip(events).filter(|(_, event)| event.action == Action::Alloc);
+    let told = allocs.filter(|(_, event)| !stacked || event.stack != StackId::EMPTY);
+    told.map(|(index, event)| (index, if stacked { u64::from(event.stack.0) } else { event.size.0 })).collect()
+}
+
+/// Whether stacks tell allocations apart. With fewer, as where only C++ frames were recorded, sizes tell more.
+fn has_many_stacks(events: &[Event]) -> bool {
+    const MANY: usize = 8;
+    let mut seen: FxHashMap<StackId, ()> = FxHashMap::default();
+    let stacks = events.iter().filter(|event| event.action == Action::Alloc).map(|event| event.stack);
+    for stack in stacks.filter(|&stack| stack != StackId::EMPTY) {
+        seen.insert(stack, ());
+        if seen.len() >= MANY {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a loop is one over layers: two calls of modules, the model's and one within it, are around all of it.
+fn is_inside_a_model(turn: &[u64], stacks: &StackTable) -> bool {
+    let stacks = turn.iter().filter_map(|&stack| u32::try_from(stack).ok()).map(|stack| stacks.frames(StackId(stack)));
+    let mut outside_in = stacks.map(|frames| frames.rev().filter(|frame| is_python(frame)).collect::<Vec<&Frame>>());
+    let Some(mut around) = outside_in.next() else {
+        return false;
+    };
+    for frames in outside_in {
+        let same = around.iter().zip(&frames).take_while(|(one, other)| one == other).count();
+        around.truncate(same);
+    }
+    around.iter().filter(|frame| frame.function == "_call_impl").count() >= 2
+}
+
+/// C++ frames stand among Python's in no certain order.
+fn is_python(frame: &Frame) -> bool {
+    std::path::Path::new(&frame.file).extension().is_some_and(|extension| extension == "py")
+}
+
+fn mean(beat: &Beat, allocated: &[Bytes]) -> u64 {
+    let at: Vec<u64> = beat.places.iter().filter_map(|&place| Some(allocated.get(place as usize)?.0)).collect();
+    let sum: u128 = at.iter().map(|&bytes| u128::from(bytes)).sum();
+    u64::try_from(sum / at.len().max(1) as u128).unwrap_or(u64::MAX)
+}

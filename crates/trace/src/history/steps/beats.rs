@@ -1,0 +1,183 @@
+//! Which symbols of a sequence come back at even distances, and which of these beats is the step's.
+
+use rustc_hash::FxHashMap;
+
+/// A sequence, and where each of its symbols stands.
+#[derive(Debug)]
+pub(super) struct Symbols {
+    sequence: Vec<u32>,
+    /// What each symbol stands for.
+    values: Vec<u64>,
+    /// The places of each symbol, in order.
+    places: Vec<Vec<u32>>,
+}
+
+/// A symbol that comes back at even distances.
+#[derive(Clone, Debug)]
+pub(super) struct Beat {
+    /// The distance.
+    pub(super) period: u32,
+    /// Where it stands, from where the distances are even on.
+    pub(super) places: Vec<u32>,
+}
+
+/// A loop: the beats of one period.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    pub(super) beats: Vec<Beat>,
+}
+
+/// Distances that differ by less than this share of them are the same: steps are not all equally long.
+const SAME: u32 = 8;
+/// One distance in so many may be another: an evaluation between two steps.
+const FEW: usize = 10;
+/// The share of what comes back that a step must have in it, in percent.
+const ALMOST_ALL: usize = 95;
+/// The share that is enough where no loop has almost all, in percent.
+const MOST: usize = 60;
+
+impl Symbols {
+    pub(super) fn new(symbols: impl Iterator<Item = u64>) -> Symbols {
+        let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
+        let (mut sequence, mut values, mut places) = (Vec::new(), Vec::new(), Vec::<Vec<u32>>::new());
+        for (place, symbol) in (0..u32::MAX).zip(symbols) {
+            let number = *numbers.entry(symbol).or_insert_with(|| {
+                places.push(Vec::new());
+                values.push(symbol);
+                u32::try_from(places.len() - 1).unwrap_or(u32::MAX)
+            });
+            sequence.push(number);
+            places[number as usize].push(place);
+        }
+        Symbols { sequence, values, places }
+    }
+
+    /// The shortest loop that has almost everything in it that comes back; else the one that has most of it.
+    /// `is_inner` says of what stands in a turn of a loop whether that loop is known to be within something else.
+    pub(super) fn step(&self, is_inner: impl Fn(&[u64]) -> bool) -> Option<Loop> {
+        let returning = self.returning();
+        let total = returning.iter().filter(|&&returns| returns).count();
+        let mut best: Option<(usize, Loop)> = None;
+        for found in self.loops(total) {
+            let turn = self.turn(&found);
+            let has = turn.iter().filter(|&&symbol| returning.get(symbol as usize) == Some(&true)).count();
+            let share = has * 100 / total.max(1);
+            if is_inner(&turn.iter().map(|&symbol| self.values[symbol as usize]).collect::<Vec<_>>()) {
+                continue;
+            }
+            if best.as_ref().is_none_or(|(most, _)| share > *most) {
+                best = Some((share, found));
+            }
+            if share >= ALMOST_ALL {
+                break;
+            }
+        }
+        best.filter(|(share, _)| *share >= MOST).map(|(_, found)| found)
+    }
+
+    /// Which symbols come back after a good while, and still late in the sequence: not those of the setting up.
+    fn returning(&self) -> Vec<bool> {
+        let length = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
+        let returns = |places: &Vec<u32>| match (places.first(), places.last()) {
+            (Some(first), Some(last)) => last - first >= length / 4 && *last >= length / 2,
+            _ => false,
+        };
+        self.places.iter().map(|places| places.len() > 1 && returns(places)).collect()
+    }
+
+    /// The loops, shortest first. A beat that was heard only twice counts where many agree.
+    fn loops(&self, returning: usize) -> Vec<Loop> {
+        let mut beats: Vec<Beat> = self.places.iter().filter_map(|places| self.beat(places)).collect();
+        beats.sort_by_key(|beat| beat.period);
+        let mut loops: Vec<Loop> = Vec::new();
+        for beat in beats {
+            match loops.last_mut().filter(|last| is_same(last.beats[0].period, beat.period)) {
+                Some(last) => last.beats.push(beat),
+                None => loops.push(Loop { beats: vec![beat] }),
+            }
+        }
+        for found in &mut loops {
+            let most = found.beats.iter().map(|beat| beat.places.len()).max().unwrap_or_default();
+            // One beat may have begun just before the others, or go on just after them.
+            found.beats.retain(|beat| beat.places.len() + 1 >= most);
+        }
+        let heard_often = |found: &Loop| found.beats[0].places.len() > 2 || found.beats.len() * 5 >= returning;
+        loops.retain(heard_often);
+        loops
+    }
+
+    /// The beat of a symbol: of the symbol itself, else of its first after each of its longest pauses.
+    fn beat(&self, places: &[u32]) -> Option<Beat> {
+        let end = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
+        even(places, end).or_else(|| even(&after_pauses(places), end))
+    }
+
+    /// The symbols of the last whole turn of a loop.
+    fn turn(&self, found: &Loop) -> Vec<u32> {
+        let Some(&[.., from, to]) = found.beats.first().map(|beat| beat.places.as_slice()) else {
+            return Vec::new();
+        };
+        let mut turn = self.sequence[from as usize..to as usize].to_vec();
+        turn.sort_unstable();
+        turn.dedup();
+        turn
+    }
+}
+
+/// The beat of these places, if their later distances are even but for a few, and it is heard until the end.
+fn even(places: &[u32], end: u32) -> Option<Beat> {
+    let gaps: Vec<u32> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let late = &gaps[gaps.len() / 2..];
+    let mut sorted = late.to_vec();
+    sorted.sort_unstable();
+    let period = *sorted.get(sorted.len() / 2)?;
+    let uneven = late.iter().filter(|&&gap| !is_same(period, gap)).count();
+    let heard = places.last().is_some_and(|&last| end - last <= period + period / 2);
+    // The first steps make what stays: they are longer.
+    let from = gaps.iter().rposition(|&gap| gap < period / 2 || gap > period * 2).map_or(0, |far| far + 1);
+    (uneven * FEW <= late.len() && heard && period > 1).then(|| Beat { period, places: places[from..].to_vec() })
+}
+
+/// The places after the longest of the later pauses and those almost as long, and the first place.
+fn after_pauses(places: &[u32]) -> Vec<u32> {
+    let gaps = || places.windows(2).map(|pair| pair[1] - pair[0]);
+    let longest = gaps().skip(places.len() / 2).max().unwrap_or_default();
+    let after = places.iter().skip(1).zip(gaps()).filter(|(_, gap)| *gap > longest / 4 * 3).map(|(&place, _)| place);
+    places.first().copied().into_iter().chain(after).collect()
+}
+
+fn is_same(period: u32, gap: u32) -> bool {
+    period.abs_diff(gap) <= period / SAME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the steps of a sequence begin, one letter a symbol; the first of its beats decides.
+    fn steps(sequence: &str) -> Option<(u32, Vec<u32>)> {
+        let found = Symbols::new(sequence.bytes().map(u64::from)).step(|_| false)?;
+        let first = found.beats.first()?;
+        Some((first.period, first.places.clone()))
+    }
+
+    #[test]
+    fn a_step_is_the_shortest_loop_with_everything_in_it() {
+        let cases: [(&str, Option<(u32, Vec<u32>)>); 7] = [
+            ("", None),
+            ("abcdefghij", None),
+            ("abcabcabcabc", Some((3, vec![0, 3, 6, 9]))),
+            // Setting up, then layers within steps.
+            ("zyxwsLmLmLmLmosLmLmLmLmosLmLmLmLmo", Some((10, vec![4, 14, 24]))),
+            // Steps that differ a little in length: the shortest beat is that of i.
+            ("abcdefghijklmnopabcdefghhijklmnopabcdefghijklmnop", Some((16, vec![8, 25, 41]))),
+            // Optimizer (p) after every third batch, over several parameters.
+            ("abcdabcdabcdpppppabcdabcdabcdpppppabcdabcdabcdppppp", Some((17, vec![0, 17, 34]))),
+            // No step at all.
+            ("abacabadacbbdacbadcbadbcabdacb", None),
+        ];
+        for (sequence, expected) in cases {
+            assert_eq!(steps(sequence), expected, "{sequence}");
+        }
+    }
+}

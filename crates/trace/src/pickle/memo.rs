@@ -1,0 +1,82 @@
+//! The memo: values that the pickle may ask for again. Nearly all are containers, each memoised and never asked for.
+
+use super::arena::{NodeId, Slot, StrId, number};
+
+/// The most entries. Honest memos have one for each container and string.
+const MOST: usize = 1 << 28;
+
+/// Entries of 4 bytes: what it is in the lowest two bits, its number above.
+#[derive(Debug)]
+pub(super) struct Memo<T> {
+    entries: Vec<u32>,
+    /// What is neither a container nor a string; no pickler memoises such.
+    others: Vec<Slot<T>>,
+    filled: usize,
+}
+
+const MISSING: u32 = 0;
+const STRING: u32 = 1;
+const NODE: u32 = 2;
+const OTHER: u32 = 3;
+/// Numbers from here on do not fit an entry.
+const LARGE: u32 = 1 << 30;
+
+impl<T: Copy> Memo<T> {
+    pub(super) fn new() -> Memo<T> {
+        Memo { entries: Vec::new(), others: Vec::new(), filled: 0 }
+    }
+
+    /// How many entries were made: the number that `MEMOIZE` gives the next.
+    pub(super) fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// Remembers a value; `false` where the number is too high.
+    #[inline]
+    pub(super) fn set(&mut self, index: usize, slot: Slot<T>) -> bool {
+        let packed = self.pack(slot);
+        if index == self.entries.len() && index < MOST {
+            self.entries.push(packed);
+            self.filled += 1;
+            return true;
+        }
+        self.set_anywhere(index, packed)
+    }
+
+    fn set_anywhere(&mut self, index: usize, packed: u32) -> bool {
+        if index >= MOST {
+            return false;
+        }
+        if index >= self.entries.len() {
+            self.entries.resize(index + 1, MISSING);
+        }
+        let Some(entry) = self.entries.get_mut(index) else { return false };
+        self.filled += usize::from(*entry == MISSING);
+        *entry = packed;
+        true
+    }
+
+    fn pack(&mut self, slot: Slot<T>) -> u32 {
+        match slot {
+            Slot::Node(NodeId(id)) if id < LARGE => id << 2 | NODE,
+            Slot::Str(StrId(id)) if id < LARGE => id << 2 | STRING,
+            other => {
+                self.others.push(other);
+                number(self.others.len() - 1) << 2 | OTHER
+            }
+        }
+    }
+
+    /// The value with this number.
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> Option<Slot<T>> {
+        let entry = *self.entries.get(index)?;
+        let id = entry >> 2;
+        match entry & 3 {
+            STRING => Some(Slot::Str(StrId(id))),
+            NODE => Some(Slot::Node(NodeId(id))),
+            OTHER => self.others.get(id as usize).copied(),
+            _ => None,
+        }
+    }
+}

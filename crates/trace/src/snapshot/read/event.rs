@@ -1,0 +1,118 @@
+//! Reads one event, and the mark that the agent had set for it.
+
+use std::collections::HashMap;
+
+use super::fields::{Value, WrongValue};
+use super::frames::Frames;
+use super::names::Name;
+use super::records::{Arena, Record};
+use crate::bytes::Bytes;
+use crate::event::{Action, Event, Mark};
+use crate::ids::{Address, PoolId, Stream, Time};
+use crate::pickle::{Slot, StrId};
+use crate::snapshot::torch::Seen;
+use crate::stack::StackId;
+
+/// Reads events, and remembers what they share.
+#[derive(Default)]
+pub(super) struct EventReader {
+    pub(super) marks: Vec<Mark>,
+    pub(super) seen: Seen,
+    mark_ids: HashMap<Mark, u32>,
+    mark_of_text: HashMap<StrId, Option<u32>>,
+    /// The text of the event before, which nearly always is the same.
+    latest: Option<(StrId, Option<u32>)>,
+}
+
+#[derive(Default)]
+struct Draft {
+    action: Option<Action>,
+    address: Option<Address>,
+    size: Option<Bytes>,
+    stream: Stream,
+    stack: StackId,
+    mark: Option<u32>,
+    time: Option<Time>,
+    pool: Option<PoolId>,
+}
+
+impl Draft {
+    fn finish(self) -> Result<Event, WrongValue> {
+        let Draft { stream, stack, mark, time, pool, .. } = self;
+        let action = self.action.ok_or_else(|| WrongValue::missing("action"))?;
+        let address = self.address.ok_or_else(|| WrongValue::missing("addr"))?;
+        let size = self.size.ok_or_else(|| WrongValue::missing("size"))?;
+        Ok(Event { action, address, size, stream, stack, mark, time, pool })
+    }
+}
+
+impl EventReader {
+    pub(super) fn read(
+        &mut self,
+        arena: &Arena,
+        pairs: &[Slot<Record>],
+        frames: &mut Frames,
+    ) -> Result<Event, WrongValue> {
+        let mut draft = Draft::default();
+        for pair in pairs.chunks_exact(2) {
+            let &[key, slot] = pair else { continue };
+            if let Some(name) = Name::of(key) {
+                let read = self.field(&mut draft, name, Value::new(arena, slot), frames);
+                read.map_err(|error| error.inside(name.text()))?;
+            }
+        }
+        self.seen.event = true;
+        draft.finish()
+    }
+
+    fn field(&mut self, draft: &mut Draft, name: Name, value: Value<'_>, frames: &mut Frames) -> Result<(), WrongValue> {
+        match name {
+            Name::Action => draft.action = Some(value.action()?),
+            Name::Addr | Name::DeviceFree => draft.address = Some(value.address()?),
+            Name::Size => draft.size = Some(value.bytes()?),
+            Name::Stream => draft.stream = Stream(value.address()?.0),
+            Name::Frames => draft.stack = frames.stack(value)?,
+            Name::TimeUs => {
+                self.seen.time_us = true;
+                draft.time = Time::from_micros(value.address()?.0);
+            }
+            Name::PoolId => {
+                self.seen.pool_id = true;
+                draft.pool = value.pool();
+            }
+            Name::UserMetadata => {
+                self.seen.user_metadata = true;
+                draft.mark = self.mark(value);
+            }
+            Name::CompileContext => self.seen.compile_context = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The mark that metadata holds; `None` for what others set.
+    #[inline]
+    fn mark(&mut self, metadata: Value<'_>) -> Option<u32> {
+        let Slot::Str(text) = metadata.slot() else { return None };
+        match self.latest {
+            Some((latest, mark)) if latest == text => mark,
+            _ => self.other_mark(text, metadata),
+        }
+    }
+
+    fn other_mark(&mut self, text: StrId, metadata: Value<'_>) -> Option<u32> {
+        let known = self.mark_of_text.get(&text).copied();
+        let mark = known.unwrap_or_else(|| metadata.as_str().and_then(Mark::parse).map(|mark| self.intern(mark)));
+        self.mark_of_text.insert(text, mark);
+        self.latest = Some((text, mark));
+        mark
+    }
+
+    fn intern(&mut self, mark: Mark) -> u32 {
+        let marks = &mut self.marks;
+        *self.mark_ids.entry(mark).or_insert_with_key(|mark| {
+            marks.push(mark.clone());
+            u32::try_from(marks.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}

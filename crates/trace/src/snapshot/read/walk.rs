@@ -1,0 +1,271 @@
+//! The walk from the root: what was folded is put in its place, what was not is read now.
+
+use super::fields::{SnapshotError, Value, WrongValue};
+use super::records::{ReadBlock, Record, Records};
+use super::traces::{self, Trace};
+use super::{annotations, settings};
+use crate::bytes::Bytes;
+use crate::event::Event;
+use crate::ids::{Address, DeviceIndex, PoolId, Stream};
+use crate::pickle::{Builder, Slot};
+use crate::snapshot::torch::Seen;
+use crate::snapshot::{Block, BlockState, Segment, SegmentKind, Snapshot};
+use crate::stack::StackId;
+
+/// What is left to do once everything was read.
+pub(super) struct Walk {
+    records: Records,
+    snapshot: Snapshot,
+    seen: Seen,
+    traces: Vec<Trace>,
+    host_traces: Vec<Trace>,
+    /// How many more values may be looked at. Honest snapshots share only stacks, which are remembered; one that
+    /// shares events or blocks could ask for the square of what it has.
+    left: usize,
+}
+
+impl Walk {
+    /// The snapshot whose root this is.
+    pub(super) fn read(root: Slot<Record>, builder: Builder<Records>) -> Result<Snapshot, SnapshotError> {
+        let Builder { arena, fold: records, .. } = builder;
+        let mut walk = Walk::new(records, arena.item_count());
+        walk.root(Value::new(&arena, root))?;
+        drop(arena);
+        Ok(walk.finish())
+    }
+
+    fn new(mut records: Records, items: usize) -> Walk {
+        records.frames.walk();
+        let left = 2 * (items + records.events.len() + records.blocks.len()) + 100;
+        let (snapshot, seen, traces, host_traces) = (Snapshot::default(), Seen::default(), Vec::new(), Vec::new());
+        Walk { records, snapshot, seen, traces, host_traces, left }
+    }
+
+    fn root(&mut self, root: Value<'_>) -> Result<(), SnapshotError> {
+        match root.fields() {
+            Ok(fields) => Ok(self.parts(fields)?),
+            Err(_) if root.items().is_ok() => {
+                self.snapshot.segments = self.segments(root, false)?;
+                Ok(())
+            }
+            Err(_) => Err(SnapshotError::NotASnapshot { found: root.kind() }),
+        }
+    }
+
+    fn parts<'a>(&mut self, fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> Result<(), WrongValue> {
+        self.seen.dict = true;
+        let mut has_segments = false;
+        for (key, value) in fields {
+            has_segments |= key == "segments";
+            self.part(key, value).map_err(|error| error.inside(key))?;
+        }
+        if has_segments { Ok(()) } else { Err(WrongValue::missing("segments")) }
+    }
+
+    fn part(&mut self, key: &str, value: Value<'_>) -> Result<(), WrongValue> {
+        match key {
+            "segments" => self.snapshot.segments = self.segments(value, false)?,
+            "device_traces" => self.traces = self.traces(value)?,
+            "host_segments" => {
+                self.seen.host_segments = true;
+                self.snapshot.host_segments = self.segments(value, true)?;
+            }
+            "host_traces" => self.host_traces = self.traces(value)?,
+            "allocator_settings" => {
+                self.seen.settings = true;
+                self.snapshot.settings = settings::read(value, &mut self.seen)?;
+            }
+            "external_annotations" => {
+                self.seen.annotations = true;
+                self.snapshot.annotations = annotations::read(value)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Snapshot {
+        let Walk { records, mut snapshot, seen, traces, host_traces, .. } = self;
+        let Records { events, frames, pools, reader, .. } = records;
+        let devices = traces.len();
+        let mut histories = traces::assemble(events, traces.into_iter().chain(host_traces).collect());
+        snapshot.host_traces = histories.split_off(devices);
+        snapshot.traces = histories;
+        snapshot.stacks = frames.into_table();
+        snapshot.pools = pools.list;
+        snapshot.marks = reader.marks;
+        snapshot.torch = merge(seen, reader.seen).versions();
+        snapshot.segments.sort_by_key(|segment| (segment.device, segment.address));
+        // Versions without settings (before 2.3) still say what their segments are.
+        snapshot.settings.expandable_segments |= snapshot.segments.iter().any(|segment| segment.is_expandable);
+        snapshot
+    }
+
+    fn segments(&mut self, list: Value<'_>, host: bool) -> Result<Vec<Segment>, WrongValue> {
+        let mut segments = Vec::new();
+        for (index, value) in list.items()?.enumerate() {
+            segments.push(self.segment(value, host).map_err(|error| error.inside_item(index))?);
+        }
+        Ok(segments)
+    }
+
+    /// A segment. The device of host memory is -1, and stands for none.
+    fn segment(&mut self, value: Value<'_>, host: bool) -> Result<Segment, WrongValue> {
+        self.seen.segment = true;
+        let mut draft = SegmentDraft::default();
+        let mut blocks = None;
+        for (key, value) in value.fields()? {
+            self.count(1)?;
+            match key {
+                "device" if host => {}
+                "frames" => draft.stack = self.records.frames.stack(value).map_err(|error| error.inside(key))?,
+                "blocks" => blocks = Some(value),
+                _ => draft.field(key, value).map_err(|error| error.inside(key))?,
+            }
+        }
+        self.seen.segment_pool_id |= draft.pool.is_some();
+        let start = draft.address.ok_or_else(|| WrongValue::missing("address"))?;
+        let total_size = draft.total_size.ok_or_else(|| WrongValue::missing("total_size"))?;
+        let blocks = blocks.ok_or_else(|| WrongValue::missing("blocks"))?;
+        let blocks = self.blocks(blocks, start).map_err(|error| error.inside("blocks"))?;
+        Ok(draft.finish(start, total_size, blocks))
+    }
+
+    /// The blocks of the segment at `start`. Before 2.1 they do not state their addresses: they follow each other.
+    fn blocks(&mut self, list: Value<'_>, start: Address) -> Result<Vec<Block>, WrongValue> {
+        let mut next = start;
+        let mut blocks = self.blocks_as_read(list)?;
+        for read in &mut blocks {
+            if !read.placed {
+                read.block.address = next;
+            }
+            next = read.block.address.offset(read.block.size.0);
+        }
+        Ok(blocks.into_iter().map(|read| read.block).collect())
+    }
+
+    fn blocks_as_read(&mut self, list: Value<'_>) -> Result<Vec<ReadBlock>, WrongValue> {
+        if let Some(Record::Blocks(number)) = list.folded() {
+            let range = self.records.ranges.get(number as usize).cloned().unwrap_or_default();
+            self.count(range.len())?;
+            let blocks = self.records.blocks.get(range.start as usize..range.end as usize);
+            return Ok(blocks.unwrap_or_default().to_vec());
+        }
+        list.items()?
+            .enumerate()
+            .map(|(index, value)| self.block(value).map_err(|error| error.inside_item(index)))
+            .collect()
+    }
+
+    fn block(&mut self, value: Value<'_>) -> Result<ReadBlock, WrongValue> {
+        self.count(1)?;
+        if let Some(Record::Block(number)) = value.folded() {
+            if let Some(&block) = self.records.blocks.get(number as usize) {
+                return Ok(block);
+            }
+        }
+        let pairs = value.pairs()?;
+        self.count(pairs.len())?;
+        self.records.block(value.arena(), &pairs)
+    }
+
+    /// The histories: a list for each device, or of host memory a single one.
+    fn traces(&mut self, list: Value<'_>) -> Result<Vec<Trace>, WrongValue> {
+        if let Some(Record::Events(_)) = list.folded() {
+            return Ok(vec![self.trace(list)?]);
+        }
+        list.items()?
+            .enumerate()
+            .map(|(index, value)| self.trace(value).map_err(|error| error.inside_item(index)))
+            .collect()
+    }
+
+    fn trace(&mut self, list: Value<'_>) -> Result<Trace, WrongValue> {
+        self.count(1)?;
+        if let Some(Record::Events(number)) = list.folded() {
+            let range = self.records.ranges.get(number as usize).cloned().unwrap_or_default();
+            self.count(range.len())?;
+            return Ok(Trace::Folded(range));
+        }
+        let events = list.items()?.enumerate().map(|(index, value)| self.event(value).map_err(|error| error.inside_item(index)));
+        events.collect::<Result<_, _>>().map(Trace::Own)
+    }
+
+    fn event(&mut self, value: Value<'_>) -> Result<Event, WrongValue> {
+        self.count(1)?;
+        if let Some(Record::Event(number)) = value.folded() {
+            if let Some(&event) = self.records.events.get(number as usize) {
+                return Ok(event);
+            }
+        }
+        let pairs = value.pairs()?;
+        self.count(pairs.len())?;
+        self.records.event(value.arena(), &pairs)
+    }
+
+    fn count(&mut self, values: usize) -> Result<(), WrongValue> {
+        self.left = self.left.checked_sub(values).ok_or_else(WrongValue::repeated)?;
+        Ok(())
+    }
+}
+
+/// What was seen in events and what was seen around them.
+fn merge(around: Seen, events: Seen) -> Seen {
+    Seen {
+        event: events.event,
+        time_us: events.time_us,
+        compile_context: events.compile_context,
+        user_metadata: events.user_metadata,
+        pool_id: events.pool_id,
+        ..around
+    }
+}
+
+#[derive(Default)]
+struct SegmentDraft {
+    device: DeviceIndex,
+    address: Option<Address>,
+    total_size: Option<Bytes>,
+    allocated_size: Option<Bytes>,
+    stream: Stream,
+    kind: Option<SegmentKind>,
+    is_expandable: bool,
+    pool: Option<PoolId>,
+    stack: StackId,
+}
+
+impl SegmentDraft {
+    fn field(&mut self, key: &str, value: Value<'_>) -> Result<(), WrongValue> {
+        match key {
+            "device" => self.device = DeviceIndex(value.u32()?),
+            "address" => self.address = Some(value.address()?),
+            "total_size" => self.total_size = Some(value.bytes()?),
+            "allocated_size" => self.allocated_size = Some(value.bytes()?),
+            "stream" => self.stream = Stream(value.address()?.0),
+            "segment_type" => self.kind = Some(segment_kind(value)?),
+            "is_expandable" => self.is_expandable = value.bool()?,
+            "segment_pool_id" => self.pool = value.pool(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self, address: Address, total_size: Bytes, blocks: Vec<Block>) -> Segment {
+        let SegmentDraft { device, stream, is_expandable, pool, stack, .. } = self;
+        let allocated_size = self.allocated_size.unwrap_or_else(|| sum_of_allocated(&blocks));
+        let kind = self.kind.unwrap_or(SegmentKind::Large);
+        Segment { device, address, total_size, allocated_size, stream, kind, is_expandable, pool, stack, blocks }
+    }
+}
+
+fn sum_of_allocated(blocks: &[Block]) -> Bytes {
+    blocks.iter().filter(|block| block.state == BlockState::ActiveAllocated).map(|block| block.size).sum()
+}
+
+fn segment_kind(value: Value<'_>) -> Result<SegmentKind, WrongValue> {
+    match value.as_str() {
+        Some("small") => Ok(SegmentKind::Small),
+        Some("large") => Ok(SegmentKind::Large),
+        _ => Err(WrongValue::new("`small` or `large`", value)),
+    }
+}

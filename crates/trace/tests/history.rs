@@ -1,0 +1,385 @@
+//! The account of a device's memory: cases worked out by hand, and what holds for every history whatever.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod recorded;
+
+use proptest::prelude::*;
+use recorded::allocator::Allocator;
+use trace::{
+    Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, Segment, Settings, State,
+    Totals,
+};
+
+const MIB: u64 = 1 << 20;
+
+fn event(action: Action, address: u64, size: u64) -> Event {
+    Event::new(action, Address(address), Bytes(size))
+}
+
+fn walk(events: &[(Action, u64, u64)]) -> History {
+    let trace: Vec<Event> = events.iter().map(|&(action, address, size)| event(action, address, size)).collect();
+    History::walk(&trace, None, &Settings::default())
+}
+
+fn blocks(history: &History) -> Vec<u64> {
+    history.lifetimes().iter().map(|life| life.block.0).collect()
+}
+
+#[test]
+fn a_lifetime_takes_40_bytes() {
+    assert_eq!(size_of::<Lifetime>(), 40);
+}
+
+#[test]
+fn a_block_ends_where_the_next_begins_or_the_rest_is_not_worth_cutting_off() {
+    use Action::{Alloc, FreeCompleted, FreeRequested, SegmentAlloc};
+    let found = walk(&[
+        (SegmentAlloc, 0, 20 * MIB),
+        (Alloc, 0, 4 * MIB),
+        (Alloc, 4 * MIB, 4 * MIB + 1),
+        (Alloc, 8 * MIB + 512, 11 * MIB), // leaves 1 MiB - 512: all of it
+        (FreeRequested, 4 * MIB, 0),
+        (FreeCompleted, 4 * MIB, 0),
+        (Alloc, 4 * MIB, 4 * MIB), // 512 bytes more, up to the third
+    ]);
+    assert_eq!(blocks(&found), [4 * MIB, 4 * MIB + 512, 12 * MIB - 512, 4 * MIB + 512]);
+    assert_eq!(found.at_end().allocated, Bytes(20 * MIB));
+    assert_eq!(found.inconsistencies().first, []);
+}
+
+#[test]
+fn blocks_of_the_size_that_is_never_split_get_their_segment() {
+    use Action::{Alloc, SegmentAlloc};
+    let trace = [
+        event(SegmentAlloc, 0, 64 * MIB),
+        event(Alloc, 0, 40 * MIB),
+        event(SegmentAlloc, 64 * MIB, 20 * MIB),
+        event(Alloc, 64 * MIB, 5 * MIB),
+    ];
+    let settings = Settings { max_split_size: Some(Bytes(32 * MIB)), ..Settings::default() };
+    assert_eq!(blocks(&History::walk(&trace, None, &settings)), [64 * MIB, 5 * MIB]);
+}
+
+#[test]
+fn the_peak_is_the_first_event_with_the_largest_total() {
+    use Action::{Alloc, FreeCompleted, FreeRequested, SegmentAlloc, SegmentFree};
+    let found = walk(&[
+        (SegmentAlloc, 0, 2 * MIB),
+        (Alloc, 0, 512),
+        (Alloc, 512, 512), // 2: the peak
+        (FreeRequested, 512, 512),
+        (Alloc, 1024, 512), // as much again, but more is active
+        (FreeCompleted, 512, 512),
+        (FreeRequested, 0, 512),
+        (FreeCompleted, 0, 512),
+        (FreeRequested, 1024, 512),
+        (FreeCompleted, 1024, 512),
+        (SegmentFree, 0, 2 * MIB),
+    ]);
+    let peak = |event, bytes| Some(Peak { at: Moment::after(EventIndex(event)), bytes: Bytes(bytes) });
+    let peaks = found.peaks();
+    assert_eq!((peaks.allocated, peaks.active), (peak(2, 1024), peak(4, 1536)));
+    assert_eq!((peaks.reserved, peaks.requested), (peak(0, 2 * MIB), peak(4, 1536)));
+    assert_eq!(found.at_end(), Totals::default());
+    assert!(found.is_whole());
+    let live = |event| found.live_after(EventIndex(event)).map(|live| live.address.0).collect::<Vec<_>>();
+    assert_eq!((live(0), live(2), live(3), live(4)), (vec![], vec![0, 512], vec![0], vec![0, 1024]));
+    let freed = found.lifetimes().iter().map(|life| (life.free_requested.event(), life.free_completed.event()));
+    let times = [(6, 7), (3, 5), (8, 9)].map(|(a, b)| (Some(EventIndex(a)), Some(EventIndex(b))));
+    assert_eq!(freed.collect::<Vec<_>>(), times);
+}
+
+#[test]
+fn what_is_freed_without_having_been_handed_out_is_older_than_the_history() {
+    use Action::{Alloc, FreeCompleted, FreeRequested, SegmentFree};
+    let found = walk(&[
+        (FreeRequested, 0, 512),
+        (FreeCompleted, 0, 512),
+        (FreeCompleted, 4096, 700), // the program had let go of it before
+        (SegmentFree, 0, 2 * MIB),
+        (Alloc, 2 * MIB, 700),
+    ]);
+    assert_eq!(found.inconsistencies().first, []);
+    assert!(!found.is_whole());
+    let start = Totals { allocated: Bytes(512), active: Bytes(1536), reserved: Bytes(2 * MIB), requested: Bytes(1212) };
+    assert_eq!(found.at_start(), start);
+    assert_eq!(found.peaks().active, Some(Peak { at: Moment::BEFORE, bytes: Bytes(1536) }));
+    assert_eq!(found.at_end().allocated, Bytes(1024));
+}
+
+/// `skip_actions` can leave out kinds of events, and some tools write fewer.
+#[test]
+fn kinds_of_events_that_were_not_recorded_are_done_without() {
+    use Action::{Alloc, FreeCompleted, FreeRequested};
+    let cases: [(&str, &[(Action, u64, u64)]); 2] = [
+        ("no completions", &[(FreeRequested, 512, 512), (Alloc, 0, 512), (FreeRequested, 0, 512), (Alloc, 0, 512)]),
+        ("no requests", &[(FreeCompleted, 512, 512), (Alloc, 0, 512), (FreeCompleted, 0, 512), (Alloc, 0, 512)]),
+    ];
+    for (name, events) in cases {
+        let found = walk(events);
+        assert_eq!(found.inconsistencies().first, [], "{name}");
+        let allocated: Vec<u64> = found.totals().map(|totals| totals.allocated.0).collect();
+        assert_eq!(allocated, [0, 512, 0, 512], "{name}");
+        let active: Vec<u64> = found.totals().map(|totals| totals.active.0).collect();
+        assert_eq!((found.at_start().allocated, active), (Bytes(512), vec![0, 512, 0, 512]), "{name}");
+    }
+}
+
+#[test]
+fn mapped_ranges_join_and_are_cut() {
+    use Action::{Alloc, FreeCompleted, SegmentMap, SegmentUnmap};
+    let found = walk(&[
+        (SegmentMap, 0, 20 * MIB),
+        (SegmentMap, 20 * MIB, 20 * MIB),
+        (Alloc, 0, 30 * MIB),
+        (FreeCompleted, 0, 30 * MIB),
+        (SegmentUnmap, 20 * MIB, 20 * MIB),
+        (Alloc, 0, 20 * MIB - 512),
+    ]);
+    assert_eq!(found.inconsistencies().first, []);
+    assert_eq!(blocks(&found), [30 * MIB, 20 * MIB - 512]);
+    assert_eq!(found.peaks().reserved.unwrap().bytes, Bytes(40 * MIB));
+    let segments = |event| -> Vec<u64> {
+        let state = found.state_after(EventIndex(event));
+        state.segments.iter().map(|segment| segment.size.0).collect()
+    };
+    assert_eq!((segments(0), segments(3), segments(5)), (vec![20 * MIB], vec![40 * MIB], vec![20 * MIB]));
+}
+
+#[test]
+fn events_that_contradict_each_other_are_named_and_left_out() {
+    use Action::{Alloc, FreeCompleted, FreeRequested, SegmentAlloc, SegmentFree};
+    let found = walk(&[
+        (SegmentAlloc, 0, 20 * MIB),
+        (Alloc, 0, 4 * MIB),
+        (Alloc, 0, 512),
+        (Alloc, 16 * MIB, 4 * MIB),
+        (SegmentAlloc, MIB, MIB),
+        (SegmentFree, 32 * MIB, 2 * MIB),
+        (SegmentFree, 32 * MIB, 2 * MIB),
+        (FreeRequested, 0, 0),
+        (FreeRequested, 0, 0),
+        (FreeCompleted, 0, 0),
+        (FreeCompleted, 0, 0),
+        (Alloc, 10 * MIB, 6 * MIB + 512),
+    ]);
+    let texts: Vec<String> = found.inconsistencies().first.iter().map(ToString::to_string).collect();
+    let expected = [
+        "event 2 hands out 0x0, which is still in use",
+        "event 8 frees 0x0, which is free already",
+        "event 10 frees 0x0, which is free already",
+        "event 4 obtains device memory at 0x100000, which overlaps the segment at 0x0",
+        "event 6 gives back device memory at 0x2000000, which is not held",
+        "event 11 hands out 6291968 bytes at 0xa00000, where only 6291456 are free",
+    ];
+    assert_eq!(texts, expected);
+    assert_eq!((found.at_end().allocated, found.at_end().reserved), (Bytes(10 * MIB + 512), Bytes(20 * MIB)));
+}
+
+#[test]
+fn a_failed_request_has_the_counters_and_the_free_blocks_of_its_moment() {
+    use Action::{Alloc, FreeCompleted, Oom, SegmentAlloc};
+    let found = walk(&[
+        (SegmentAlloc, 0, 20 * MIB),
+        (Alloc, 0, 4 * MIB),
+        (Alloc, 4 * MIB, 6 * MIB),
+        (Alloc, 10 * MIB, 2 * MIB),
+        (FreeCompleted, 4 * MIB, 6 * MIB),
+        (SegmentAlloc, 32 * MIB, 2 * MIB),
+        (Oom, 5 * MIB, 30 * MIB),
+        (FreeCompleted, 0, 4 * MIB),
+    ]);
+    let [oom] = found.ooms() else { panic!("{:?}", found.ooms()) };
+    assert_eq!((oom.event, oom.requested, oom.device_free), (EventIndex(6), Bytes(30 * MIB), Bytes(5 * MIB)));
+    assert_eq!((oom.totals.allocated, oom.capacity()), (Bytes(6 * MIB), Bytes(27 * MIB)));
+    assert_eq!(found.free_blocks_at(oom).serving, Bytes(8 * MIB));
+    let state = found.state_after(oom.event);
+    let spread = state.fragmentation();
+    assert_eq!((spread.free, spread.inactive_split), (Bytes(16 * MIB), Bytes(14 * MIB)));
+    assert_eq!((spread.free_blocks, spread.used_segments, spread.segments), (3, 1, 2));
+}
+
+/// What a program does with an allocator.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Alloc(u64),
+    Free(prop::sample::Index),
+    /// Another stream still uses the block.
+    LetGo(prop::sample::Index),
+    Complete(prop::sample::Index),
+    EmptyCache,
+}
+
+fn any_program() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        3 => (1..MIB).prop_map(Op::Alloc),
+        4 => (MIB..24 * MIB).prop_map(Op::Alloc),
+        4 => any::<prop::sample::Index>().prop_map(Op::Free),
+        1 => any::<prop::sample::Index>().prop_map(Op::LetGo),
+        1 => any::<prop::sample::Index>().prop_map(Op::Complete),
+        1 => Just(Op::EmptyCache),
+    ];
+    proptest::collection::vec(op, 1..200)
+}
+
+fn run(program: &[Op]) -> Allocator {
+    let mut allocator = Allocator::default();
+    let (mut held, mut pending) = (Vec::new(), Vec::new());
+    let take = |from: &mut Vec<u64>, index: prop::sample::Index| {
+        (!from.is_empty()).then(|| from.swap_remove(index.index(from.len())))
+    };
+    for op in program {
+        match *op {
+            Op::Alloc(size) => held.push(allocator.alloc(size, 1)),
+            Op::Free(index) => {
+                if let Some(address) = take(&mut held, index) {
+                    allocator.request_free(address);
+                    allocator.complete_free(address);
+                }
+            }
+            Op::LetGo(index) => {
+                if let Some(address) = take(&mut held, index) {
+                    allocator.request_free(address);
+                    pending.push(address);
+                }
+            }
+            Op::Complete(index) => {
+                if let Some(address) = take(&mut pending, index) {
+                    allocator.complete_free(address);
+                }
+            }
+            Op::EmptyCache => allocator.empty_cache(),
+        }
+    }
+    allocator
+}
+
+/// By how much a history may be off whose oldest blocks have ends that nothing shows.
+fn doubt(history: &History) -> u64 {
+    history.unsure() * MIB
+}
+
+proptest! {
+    /// The account of a program is the allocator's own, whether its history is whole or lacks its beginning.
+    #[test]
+    fn the_account_is_the_allocators_own(program in any_program(), cut: prop::sample::Index) {
+        let allocator = run(&program);
+        let dump = allocator.dump();
+        let dump: Vec<&Segment> = dump.iter().collect();
+        for from in [0, cut.index(allocator.events.len() + 1)] {
+            let history = History::walk(&allocator.events[from..], Some(&dump), &Settings::default());
+            prop_assert_eq!(history.inconsistencies().count, 0, "{:?}", history.inconsistencies());
+            prop_assert!(from > 0 || (history.is_whole() && history.unsure() == 0));
+            for (found, counted) in history.totals().zip(&allocator.counted[from..]) {
+                prop_assert_eq!((found.reserved, found.requested), (counted.reserved, counted.requested));
+                prop_assert!(found.allocated <= counted.allocated && found.active <= counted.active);
+                prop_assert!(found.active.0 + doubt(&history) >= counted.active.0);
+            }
+            prop_assert_eq!(history.at_end(), allocator.totals);
+            check_parts(&history)?;
+            check_peaks(&history)?;
+            check_timeline(&history)?;
+        }
+    }
+
+    /// Most of these histories are nonsense. The account adds up after each of their events all the same.
+    #[test]
+    fn every_account_adds_up(trace in proptest::collection::vec(any_event(), 0..60), expandable: bool) {
+        let settings = Settings { expandable_segments: expandable, ..Settings::default() };
+        let history = History::walk(&trace, None, &settings);
+        prop_assert!(history.lifetimes().iter().all(|life| life.requested <= life.block));
+        prop_assert_eq!(history.totals().last().unwrap_or(history.at_start()), history.at_end());
+        check_lifetimes(&history)?;
+        check_peaks(&history)?;
+        check_timeline(&history)?;
+    }
+}
+
+fn moments(history: &History) -> impl Iterator<Item = (Moment, Totals)> {
+    let after = (0..).map(|event| Moment::after(EventIndex(event))).zip(history.totals());
+    std::iter::once((Moment::BEFORE, history.at_start())).chain(after)
+}
+
+/// What the lifetimes say of every moment is what was counted there.
+fn check_lifetimes(history: &History) -> Result<(), TestCaseError> {
+    for (moment, totals) in moments(history) {
+        let live: Bytes = history.live_after(moment).map(|life| life.block).sum();
+        let active = history.lifetimes().iter().filter(|life| life.is_active_after(moment));
+        let (active, requested) = active.fold((Bytes::ZERO, Bytes::ZERO), |(active, requested), life| {
+            (active + life.block, requested + life.requested)
+        });
+        prop_assert_eq!((live, active, requested), (totals.allocated, totals.active, totals.requested));
+    }
+    Ok(())
+}
+
+/// At every moment blocks and gaps fill the segments, and nothing lies outside.
+fn check_parts(history: &History) -> Result<(), TestCaseError> {
+    check_lifetimes(history)?;
+    for (moment, totals) in moments(history).step_by(9) {
+        let state = history.state_after(moment);
+        prop_assert_eq!(state.outside.len(), 0);
+        let used = state.segments.iter().flat_map(|segment| &segment.used).map(|block| block.size).sum::<Bytes>();
+        prop_assert_eq!((used, state.fragmentation().free), (totals.active, totals.reserved - totals.active));
+        check_order(&state)?;
+    }
+    Ok(())
+}
+
+fn check_order(state: &State) -> Result<(), TestCaseError> {
+    for segment in &state.segments {
+        let end = segment.used.iter().try_fold(segment.address, |end, block| {
+            (block.address >= end).then(|| block.address.offset(block.size.0))
+        });
+        prop_assert!(end.is_some_and(|end| end <= segment.address.offset(segment.size.0)), "{:?}", segment);
+    }
+    Ok(())
+}
+
+/// A peak is the first largest of what was counted.
+fn check_peaks(history: &History) -> Result<(), TestCaseError> {
+    let peaks = history.peaks();
+    let totals: [(Option<Peak>, fn(&Totals) -> Bytes); 4] = [
+        (peaks.allocated, |totals| totals.allocated),
+        (peaks.active, |totals| totals.active),
+        (peaks.reserved, |totals| totals.reserved),
+        (peaks.requested, |totals| totals.requested),
+    ];
+    for (peak, total) in totals {
+        let most = moments(history).map(|(_, totals)| total(&totals)).max().filter(|&most| most > Bytes::ZERO);
+        let first = moments(history).find(|(_, totals)| Some(total(totals)) == most).map(|(moment, _)| moment);
+        prop_assert_eq!(peak.map(|peak| (peak.at, peak.bytes)), first.zip(most));
+    }
+    Ok(())
+}
+
+/// A thinned timeline is short, in order, true, and has every extreme.
+fn check_timeline(history: &History) -> Result<(), TestCaseError> {
+    let totals: Vec<Totals> = history.totals().collect();
+    let timeline = history.timeline(16);
+    prop_assert!(timeline.len() <= 16 && timeline.windows(2).all(|pair| pair[0].event < pair[1].event));
+    prop_assert!(timeline.iter().all(|point| totals[point.event.0 as usize] == point.totals));
+    let most = |points: &mut dyn Iterator<Item = Totals>| {
+        points.fold((Bytes::ZERO, Bytes::ZERO), |most, totals| {
+            (most.0.max(totals.allocated), most.1.max(totals.reserved))
+        })
+    };
+    prop_assert_eq!(most(&mut timeline.iter().map(|point| point.totals)), most(&mut totals.iter().copied()));
+    Ok(())
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    use Action::{Alloc, FreeCompleted, FreeRequested, Oom, SegmentAlloc, SegmentFree, SegmentMap, SegmentUnmap};
+    let small = (prop::sample::select(&[Alloc, FreeRequested, FreeCompleted][..]), 0..16u64, 0..4096u64);
+    let large = (prop::sample::select(&[Alloc, FreeRequested, FreeCompleted][..]), 0..16u64, 0..8 * MIB);
+    let segments = (
+        prop::sample::select(&[SegmentAlloc, SegmentMap, SegmentFree, SegmentUnmap, Oom][..]),
+        0..16u64,
+        (1..4u64).prop_map(|n| n * 2 * MIB),
+    );
+    prop_oneof![
+        4 => small.prop_map(|(action, at, size)| event(action, at * 512, size)),
+        2 => large.prop_map(|(action, at, size)| event(action, at * 2 * MIB, size)),
+        2 => segments.prop_map(|(action, at, size)| event(action, at * 2 * MIB, size)),
+    ]
+}

@@ -1,0 +1,89 @@
+"""Runs the programs on a phantom GPU, and keeps what they leave: a snapshot, an error, the peaks that they print."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from cases import Program
+
+HERE = Path(__file__).resolve().parent
+# No program takes this long.
+PATIENCE = 120
+# Preloads one more library before the phantom; by its bare name, because the variable is split at blanks.
+PRELOAD = 'LD_LIBRARY_PATH="$1:$LD_LIBRARY_PATH" LD_PRELOAD="$2 $LD_PRELOAD"; export LD_LIBRARY_PATH LD_PRELOAD; shift 2; exec "$@"'
+
+
+@dataclass(frozen=True)
+class Rank:
+    """What one process left."""
+
+    snapshot: Path
+    # What it says of itself: `max_memory_allocated()` and `max_memory_reserved()`.
+    allocated: int
+    reserved: int
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a run of a program left."""
+
+    script: Path
+    ranks: list[Rank]
+    log: Path
+
+    @property
+    def ran_out(self) -> bool:
+        """Whether an error is in its log."""
+        return "OutOfMemoryError" in self.log.read_text(encoding="utf-8")
+
+    @property
+    def input(self) -> Path:
+        """What is explained: the snapshot, or the folder of a job's snapshots."""
+        return self.ranks[0].snapshot if len(self.ranks) == 1 else self.ranks[0].snapshot.parent
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Runs programs in folders below `folder`; what was recorded there before is taken as it is."""
+
+    oomph: Path
+    folder: Path
+    preload: Path | None
+
+    def record(self, kind: str, program: Program) -> Recording:
+        """Runs `programs/NAME.py` or `controls/NAME.py`, each rank by itself."""
+        script = HERE / kind / f"{program.name}.py"
+        folder = self.folder / kind / program.name
+        done = folder / "done"
+        if not done.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            for rank in range(max(1, program.ranks)):
+                self._run(script, program, folder, rank)
+            done.touch()
+        return _read(script, folder, program)
+
+    def _run(self, script: Path, program: Program, folder: Path, rank: int) -> None:
+        phantom = (self.oomph, "phantom", "--gpu", "rtx-4090", "--vram", program.vram, "--gpus", max(1, program.ranks), "--")
+        preload = ("sh", "-c", PRELOAD, "sh", self.preload.parent, self.preload.name) if self.preload else ()
+        command = [str(word) for word in (*phantom, *preload, sys.executable, script)]
+        environment = plain_environment() | {"RANK": str(rank), "PYTHONDONTWRITEBYTECODE": "1", "OOMPH_CACHE_DIR": str(self.folder / "cache")}
+        with (folder / f"rank{rank}.out").open("w") as output, (folder / "errors.log").open("a") as errors:
+            subprocess.run(command, cwd=folder, env=environment, stdout=output, stderr=errors, timeout=PATIENCE)
+
+
+def plain_environment() -> dict[str, str]:
+    """Ours, without what would change a program or oomph."""
+    theirs = ("OOMPH_", "PYTORCH_", "CUDA_", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LD_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+
+
+def _read(script: Path, folder: Path, program: Program) -> Recording:
+    log = folder / "errors.log"
+    snapshots = sorted(folder.glob("*.pickle"))
+    outputs = [folder / f"rank{rank}.out" for rank in range(max(1, program.ranks))]
+    peaks = [line.split()[1:] for output in outputs for line in output.read_text(encoding="utf-8").splitlines() if line.startswith("peak ")]
+    assert len(snapshots) == len(peaks) == len(outputs), f"{script} left no snapshot:\n{log.read_text(encoding='utf-8')}"
+    ranks = [Rank(snapshot, int(allocated), int(reserved)) for snapshot, (allocated, reserved) in zip(snapshots, peaks, strict=True)]
+    return Recording(script, ranks, log)

@@ -1,0 +1,378 @@
+"""`oomph explain` as a command: what it takes, what it answers, and what it refuses."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+from pathlib import Path
+
+import samples
+from bad_input import no_noise, refused, table
+from harness import PROGRAMS, Box, Case, Result, Skip, collect, contains, expect
+from samples import BLOCK, FORMS, HEALTHY, LOG, MIB, SNAPSHOT
+
+# What DESIGN.md §3 promises of `explain --json`, and of each error.
+KEYS = {"version", "inputs", "findings", "ooms", "peak", "breakdown"}
+OOM = {"framework", "device_index", "requested_bytes", "total_bytes", "free_bytes", "allocated_bytes", "reserved_bytes", "reserved_unallocated_bytes", "process_bytes", "allowed_bytes", "other_processes"}
+FINDING = {"rule", "severity", "message", "location", "evidence", "remedies"}
+
+
+def explain(box: Box, *words, **options) -> Result:
+    """One run of `oomph explain`."""
+    return box.run(box.oomph, "explain", *words, **options)
+
+
+def put(box: Box, name: str, content: bytes | str | dict) -> str:
+    """A file in the working folder; a dict becomes the pickle of a snapshot. Gives its name."""
+    if isinstance(content, dict):
+        content = samples.pickled(content)
+    path = box.work / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return name
+
+
+def answer(box: Box, *words, status: int = 1, **options) -> Result:
+    """A run that must answer, without a word beside it; the JSON keeps its promises."""
+    result = explain(box, "--json", *words, **options)
+    expect(result, (result.status, result.stderr), (status, ""), "status and standard error")
+    report = result.report
+    assert KEYS <= report.keys(), f"without {KEYS - report.keys()}\n{result}"
+    assert all(FINDING <= finding.keys() for finding in report["findings"]), result
+    assert all(OOM <= oom.keys() for oom in report["ooms"]), result
+    return result
+
+
+def refuses(box: Box, says: tuple[str, ...], *words, **options) -> None:
+    """A run that must refuse: one error, and what to do."""
+    refused(explain(box, *words, **options), *says)
+
+
+# ---- what it takes ----
+
+
+def is_the_sample(result: Result) -> None:
+    """The report is of `samples.SNAPSHOT`: ten blocks, made on line 7, of which each is a segment."""
+    report = result.report
+    expect(result, report["peak"]["allocated_bytes"], 10 * BLOCK, "peak.allocated_bytes")
+    expect(result, report["peak"]["reserved_bytes"], 10 * BLOCK, "peak.reserved_bytes")
+    expect(result, sum(part["bytes"] for part in report["breakdown"]), 10 * BLOCK, "the sum of the breakdown")
+    expect(result, [entry["kind"] for entry in report["inputs"]], ["snapshot"], "the kinds of the inputs")
+    site = report["sites"][0]
+    expect(result, (site["bytes"], site["count"], site["location"]["line"]), (10 * BLOCK, 10, 7), "the first site")
+
+
+def form_is_read(box: Box, content: bytes) -> None:
+    """A snapshot in some form, under a name that says nothing of it; through a file, a pipe and standard input."""
+    name = put(box, "some file.log", content)
+    is_the_sample(answer(box, name))
+    with (box.work / name).open("rb") as stdin:
+        is_the_sample(answer(box, "-", stdin=stdin))
+    through_a_pipe(box, content)
+
+
+def through_a_pipe(box: Box, content: bytes) -> None:
+    """A named pipe has no length, and cannot be read twice."""
+    pipe = box.work / "pipe"
+    os.mkfifo(pipe)
+    process = box.start(box.oomph, "explain", "--json", pipe)
+    with pipe.open("wb") as writer:
+        writer.write(content)
+    result = collect(process)
+    expect(result, (result.status, result.stderr), (1, ""), "status and standard error")
+    is_the_sample(result)
+
+
+def log_is_read(box: Box, encoding: str = "utf-8") -> None:
+    """The figures of a message, from a file and from standard input, named or not."""
+    name = put(box, "crash.log", LOG.encode(encoding))
+    with (box.work / name).open("rb") as stdin:
+        results = [answer(box, name), answer(box, "-", stdin=stdin)]
+    with (box.work / name).open("rb") as stdin:
+        results.append(answer(box, stdin=stdin))
+    for result, path in zip(results, (name, "-", "-"), strict=True):
+        expect(result, (result.report["inputs"][0]["path"], result.report["inputs"][0]["kind"]), (path, "text"), "the input")
+        [oom] = result.report["ooms"]
+        found = oom["framework"], oom["device_index"], oom["requested_bytes"], oom["free_bytes"]
+        expect(result, found, ("cuda", 0, 512 * MIB, 211 * MIB), "the figures of the error")
+        expect(result, [other["pid"] for other in oom["other_processes"]], [48213], "other processes")
+        expect(result, result.report["findings"][0]["rule"], "other-process-memory", "the first finding")
+
+
+def nothing_is_found(box: Box) -> None:
+    """A log without an error: exit status 0, and it says so."""
+    name = put(box, "healthy.log", HEALTHY)
+    expect(result := answer(box, name, status=0), (result.report["ooms"], result.report["findings"]), ([], []), "errors and findings")
+    shown = explain(box, name)
+    expect(shown, (shown.status, shown.stderr), (0, ""), "status and standard error")
+    assert shown.stdout.strip(), shown
+
+
+def log_and_snapshot(box: Box) -> None:
+    """A log and a snapshot are of one crash: one report, with the figures of both."""
+    result = answer(box, put(box, "crash.log", LOG), put(box, "snapshot.pickle", SNAPSHOT))
+    expect(result, [entry["kind"] for entry in result.report["inputs"]], ["text", "snapshot"], "the kinds of the inputs")
+    expect(result, result.report["peak"]["allocated_bytes"], 10 * BLOCK, "peak.allocated_bytes")
+    expect(result, len(result.report["ooms"]), 1, "the number of errors")
+    assert result.report["comparison"] is None, f"a log and a snapshot are compared\n{result}"
+
+
+def before_and_after(box: Box) -> None:
+    """Two snapshots of no rank are compared, in the order in which they are named."""
+    before = put(box, "before.pickle", samples.snapshot(4, ran_out=False))
+    after = put(box, "after.pickle", samples.snapshot(10))
+    result = answer(box, before, after)
+    comparison = result.report["comparison"]
+    expect(result, [peak["allocated_bytes"] for peak in comparison["peaks"]], [4 * BLOCK, 10 * BLOCK], "the peaks")
+    expect(result, comparison["sites"][0]["bytes"], [4 * BLOCK, 10 * BLOCK], "what differs most")
+    expect(result, len(comparison["sides"]), 2, "the number of sides")
+
+
+def ranks_are_one_job(box: Box) -> None:
+    """Snapshots whose names tell ranks are one job, named one by one or as a folder."""
+    for rank, blocks in enumerate((10, 4)):
+        put(box, f"job/rank{rank}.pickle", samples.snapshot(blocks, device=rank, ran_out=rank == 0))
+    put(box, "job/notes.txt", "nothing of interest\n")
+    put(box, "job/.hidden/rank7.pickle", b"damaged")
+    for words in (("job",), ("job/rank0.pickle", "job/rank1.pickle")):
+        result = answer(box, *words)
+        expect(result, [entry["rank"] for entry in result.report["inputs"]], [0, 1], "the ranks")
+        expect(result, result.report["peak"]["allocated_bytes"], 10 * BLOCK, "the fullest rank's peak")
+
+
+def saved_run(box: Box) -> None:
+    """What `check --save` kept is explained as it was checked."""
+    saved = box.work / "run"
+    checked = box.check("--json", "--vram", "600MiB", "--save", saved, PROGRAMS / "leak_graph.py")
+    expect(checked, checked.status, 1, "the exit status of check")
+    result = answer(box, saved)
+    for key in ("allocated_bytes", "reserved_bytes"):
+        expect(result, result.report["peak"][key], checked.report["peak"][key], f"peak.{key}")
+    assert "run" in [entry["kind"] for entry in result.report["inputs"]], result
+
+
+def part_of_a_folder_is_damaged(box: Box) -> None:
+    """What cannot be read of a folder is said; the rest is explained."""
+    put(box, "job/rank0.pickle", samples.pickled(SNAPSHOT)[:-100])
+    put(box, "job/rank1.log", LOG)
+    result = explain(box, "--json", "job")
+    expect(result, (result.status, len(result.report["ooms"])), (1, 1), "status and number of errors")
+    contains(result, result.stderr, "warning: left out", "rank0.pickle", "as a snapshot")
+    no_noise(result)
+
+
+# ---- what it refuses ----
+
+REFUSED = (
+    ("a file that is not there", {}, ("nothing.log",), ("there is no file `nothing.log`",)),
+    ("an empty file", {"empty.log": b""}, ("empty.log",), ("`empty.log` is empty", "2>&1")),
+    ("an empty gzip", {"empty.gz": samples.gzip.compress(b"")}, ("empty.gz",), ("`empty.gz` is empty",)),
+    ("an image", {"plot.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"}, ("plot.png",), ("`plot.png` is neither", "89 50 4e 47")),
+    ("a zip of images", {"plots.zip": samples.zipped("plot.png", b"\x89PNG\0\0")}, ("plots.zip",), ("plots.zip", "among 1 members")),
+    ("a pickle of something else", {"list.pkl": samples.pickled([1, 2])}, ("list.pkl",), ("list.pkl", "expected")),
+    ("a pickle with code", {"evil.pkl": samples.pickled(samples.Code("touch executed"))}, ("evil.pkl",), ("`evil.pkl` cannot be read as a snapshot", "GLOBAL is refused")),
+    ("a cut pickle", {"cut.pkl": FORMS["a pickle"][:-100]}, ("cut.pkl",), ("`cut.pkl` cannot be read as a snapshot",)),
+    ("a cut gzip", {"cut.gz": samples.CUT_GZIP}, ("cut.gz",), ("`cut.gz` cannot be read as a snapshot",)),
+    ("a gzip with a wrong checksum", {"sum.gz": samples.WRONG_CHECKSUM}, ("sum.gz",), ("`sum.gz` cannot be read as a snapshot",)),
+    ("a cut zip", {"cut.zip": FORMS["zip"][:-30]}, ("cut.zip",), ("`cut.zip` is damaged",)),
+    ("cut JSON", {"cut.json": FORMS["JSON"][:-30]}, ("cut.json",), ("`cut.json` cannot be read as a snapshot",)),
+    ("a folder without anything", {"job/plot.png": b"\x89PNG\0"}, ("job",), ("nothing in the folder `job`", "1 file")),
+    ("a file named twice", {"a.log": LOG.encode()}, ("a.log", "a.log"), ("`a.log` was named twice",)),
+    ("one good file and one bad", {"a.log": LOG.encode()}, ("a.log", "b.log"), ("there is no file `b.log`",)),
+    ("a word for no format", {"a.log": LOG.encode()}, ("--format", "xml", "a.log"), ("'xml'", "terminal", "github")),
+    ("--json and --format", {"a.log": LOG.encode()}, ("--json", "--format", "json", "a.log"), ("cannot be used with",)),
+    ("a page in a folder that is not there", {"a.log": LOG.encode()}, ("--html", "no/why.html", "a.log"), ("cannot write `no/why.html`",)),
+    ("a page in place of a folder", {"a.log": LOG.encode(), "why.html/x": b""}, ("--html", "why.html", "a.log"), ("`why.html` would be replaced",)),
+)
+
+
+def refuses_files(box: Box, files: dict[str, bytes], words: tuple, says: tuple[str, ...]) -> None:
+    """A refusal; nothing was executed, and nothing half written is left."""
+    for name, content in files.items():
+        put(box, name, content)
+    before = sorted(path for path in box.work.rglob("*"))
+    refuses(box, says, *words)
+    left = sorted(path for path in box.work.rglob("*"))
+    assert left == before, f"left behind: {set(left) - set(before)}"
+
+
+def empty_standard_input(box: Box) -> None:
+    """Nothing on standard input is no answer."""
+    refuses(box, ("`-` is empty", "2>&1"))
+    refuses(box, ("`-` is empty",), "-")
+
+
+def without_permission(box: Box) -> None:
+    """A file that others own."""
+    put(box, "secret.log", LOG)
+    (box.work / "secret.log").chmod(0)
+    # Root may read everything, unless it gives the right up.
+    drop = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+    if drop and subprocess.run([*drop, "true"], capture_output=True).returncode != 0:
+        raise Skip("we are root, and cannot be less")
+    result = box.run(*drop, box.oomph, "explain", "secret.log")
+    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    contains(result, result.stderr, "cannot read `secret.log`", "ermission denied")
+
+
+def damage(box: Box) -> None:
+    """Flipped bits: an answer or a refusal, never a crash."""
+    whole = FORMS["a pickle"]
+    for position in range(0, len(whole), len(whole) // 25):
+        name = put(box, "flipped.pkl", whole[:position] + bytes([whole[position] ^ 0x10]) + whole[position + 1 :])
+        result = explain(box, "--json", name)
+        assert result.status in (0, 1, 2), f"bit {position}\n{result}"
+        assert (result.status == 2) == (result.stdout == ""), f"bit {position}\n{result}"
+        no_noise(result)
+
+
+# ---- how it talks ----
+
+
+def help_at_a_terminal(box: Box) -> None:
+    """Without FILE and with nobody but a person at standard input: help, not a silent wait."""
+    ours, theirs = pty.openpty()
+    result = explain(box, stdin=theirs)
+    os.close(theirs)
+    os.close(ours)
+    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    contains(result, result.stderr, "Usage: oomph explain", "Examples:", "--html", "2>&1 | oomph explain")
+
+
+def help_is_complete(box: Box) -> None:
+    """`--help` is an answer, and fits 80 columns."""
+    result = explain(box, "--help", env={"COLUMNS": "80"})
+    expect(result, (result.status, result.stderr), (0, ""), "status and standard error")
+    contains(result, result.stdout, "Usage: oomph explain", "Examples:", "--json", "--format", "--html", "Exit status: 0")
+
+
+def interrupted(box: Box) -> None:
+    """Ctrl-C while a pipe says nothing."""
+    pipe = box.work / "pipe"
+    os.mkfifo(pipe)
+    process = box.start(box.oomph, "explain", pipe)
+    # Opening waits for the reader: then it reads.
+    with pipe.open("wb"):
+        process.send_signal(signal.SIGINT)
+        result = collect(process)
+    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    contains(result, result.stderr, "error: interrupted")
+
+
+def reader_goes_away(box: Box) -> None:
+    """`| head` changes nothing."""
+    name = put(box, "snapshot.pickle", SNAPSHOT)
+    for form in ("terminal", "concise", "github", "json"):
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = explain(box, "--format", form, name, stdout=writer)
+        os.close(writer)
+        expect(result, (result.status, result.stderr), (1, ""), f"status and standard error of {form}")
+
+
+def full_standard_output(box: Box) -> None:
+    """A report that cannot be written is no success."""
+    name = put(box, "crash.log", LOG)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = explain(box, name, stdout=full)
+    expect(result, result.status, 2, "the exit status")
+    contains(result, result.stderr, "cannot write the report")
+
+
+def hostile_names(box: Box) -> None:
+    """Escape codes in the names of files, of frames and in messages reach no terminal."""
+    escape = "\x1b]0;owned\x07\x1b[2J"
+    name = put(box, f"crash{escape}\n.log", LOG.replace("images", f"images{escape}"))
+    snapshot = put(box, "snapshot.pickle", samples.snapshot(3, file=f"/home/{escape}\u202e/train.py"))
+    for form in ("terminal", "concise", "github"):
+        result = explain(box, "--format", form, name, snapshot)
+        expect(result, result.status, 1, "the exit status")
+        found = [letter for letter in "\x1b\x07\u202e" if letter in result.stdout + result.stderr]
+        assert not found, f"{form} prints {found}\n{result}"
+    missing = explain(box, f"no{escape}.log")
+    assert missing.status == 2 and "\x1b" not in missing.stderr and "\x07" not in missing.stderr, missing
+
+
+def odd_paths(box: Box) -> None:
+    """Blanks, a leading dash after `--`, and bytes that are no UTF-8."""
+    for name in ("a folder/my crash.log", "-crash.log"):
+        result = answer(box, "--", put(box, name, LOG))
+        expect(result, result.report["inputs"][0]["path"], name, "the input's path")
+    odd = os.fsencode(box.work) + b"/\xffcrash.log"
+    with open(odd, "w", encoding="utf-8") as file:
+        file.write(LOG)
+    answer(box, os.fsdecode(odd))
+
+
+def formats(box: Box) -> None:
+    """Each format says the rule; lines for people are at most 80 columns wide."""
+    files = put(box, "crash.log", LOG), put(box, "snapshot.pickle", SNAPSHOT)
+    rules = [finding["rule"] for finding in answer(box, *files).report["findings"]]
+    for form in ("terminal", "concise", "github"):
+        result = explain(box, "--format", form, *files)
+        expect(result, (result.status, result.stderr), (1, ""), "status and standard error")
+        contains(result, result.stdout, *rules)
+    shown = explain(box, *files)
+    wide = [line for line in shown.stdout.splitlines() if len(line) > 80]
+    assert not wide, "\n".join(["wider than 80 columns:", *wide])
+    told = explain(box, "--format", "json", *files)
+    expect(told, json.loads(told.stdout), answer(box, *files).report, "--format json")
+
+
+# ---- the page ----
+
+
+def page(box: Box) -> None:
+    """One file that needs no network, besides the answer; it takes the place of an older one."""
+    files = put(box, "crash.log", LOG), put(box, "snapshot.pickle", SNAPSHOT)
+    put(box, "why.html", "older")
+    result = answer(box, "--html", "why.html", *files)
+    text = (box.work / "why.html").read_text(encoding="utf-8")
+    contains(result, text, "<html", "</html>", result.report["findings"][0]["rule"])
+    for loaded in ("src=\"http", "src='http", "href=\"http", "@import", "url(http", "fetch(", "<iframe"):
+        assert loaded not in text, f"the page loads something: {loaded!r}"
+    names = sorted(path.name for path in box.work.iterdir())
+    expect(result, names, ["crash.log", "snapshot.pickle", "why.html"], "the files")
+    expect(result, (box.work / "why.html").stat().st_mode & 0o777, 0o666 & ~_umask(), "the page's permissions")
+
+
+def _umask() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("Umask:")[2].split()[0], 8)
+
+
+def hostile_page(box: Box) -> None:
+    """What stands in a snapshot is text on the page, never markup."""
+    name = put(box, "snapshot.pickle", samples.snapshot(3, file="/home/</script><script>alert(1)</script><img src=x onerror=alert(2)>/train.py"))
+    answer(box, "--html", "why.html", name)
+    text = (box.work / "why.html").read_text(encoding="utf-8")
+    for markup in ("<script>alert(1)", "<img src=x"):
+        assert markup not in text, f"the page holds {markup!r}"
+
+
+CASES = [
+    *table(form_is_read, FORMS.items(), "explain takes "),
+    *table(refuses_files, REFUSED, "explain refuses "),
+    Case("explain takes a log", log_is_read),
+    Case("explain takes a log in UTF-16", lambda box: log_is_read(box, "utf-16")),
+    Case("explain finds nothing", nothing_is_found),
+    Case("explain joins a log and a snapshot", log_and_snapshot),
+    Case("explain compares two snapshots", before_and_after),
+    Case("explain takes ranks as one job", ranks_are_one_job),
+    Case("explain takes a saved run", saved_run),
+    Case("explain leaves out a damaged part of a folder", part_of_a_folder_is_damaged),
+    Case("explain refuses an empty standard input", empty_standard_input),
+    Case("explain refuses a file without permission", without_permission),
+    Case("explain and flipped bits", damage),
+    Case("explain at a terminal", help_at_a_terminal),
+    Case("explain --help", help_is_complete),
+    Case("explain and Ctrl-C", interrupted),
+    Case("explain and a reader that goes away", reader_goes_away),
+    Case("explain and a full standard output", full_standard_output),
+    Case("explain and hostile names", hostile_names),
+    Case("explain and odd paths", odd_paths),
+    Case("explain in all formats", formats),
+    Case("explain --html", page),
+    Case("explain --html of hostile names", hostile_page),
+]
