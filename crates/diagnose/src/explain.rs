@@ -1,10 +1,13 @@
 //! From what people have after a crash to the report.
 
 mod case;
+mod comparison;
 mod devices;
 mod evidence;
 mod failure;
 mod history;
+mod memory;
+mod notes;
 mod picture;
 mod ranks;
 
@@ -12,9 +15,12 @@ use report::explain::{ExplainReport, Input};
 use trace::text::{Artifact, StatedOom};
 
 pub use self::case::{Contents, ExplainCase, ExplainInput};
+use self::comparison::comparison;
 use self::devices::{Seen, focus, seen};
 use self::evidence::facts;
 use self::failure::focus_oom;
+use self::memory::memory;
+use self::notes::notes;
 use crate::rules;
 
 /// Everything that `explain` says of `case`.
@@ -30,8 +36,11 @@ pub fn explain(case: &ExplainCase) -> ExplainReport {
         report.breakdown = Some(history.breakdown.clone());
         report.sites = subject.sites();
     }
-    report.findings = rules::of_a_crash(&facts(&report, &seen, subject));
-    report
+    report.comparison = comparison(&seen, &report);
+    let facts = facts(&report, &seen, subject);
+    let (findings, memory) = (rules::of_a_crash(&facts), memory(&facts));
+    let notes = notes(case, &report, subject.map(|subject| &subject.view));
+    ExplainReport { findings, memory, notes, ..report }
 }
 
 /// What can be said without looking at any device.

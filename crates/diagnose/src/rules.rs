@@ -31,6 +31,7 @@ mod unclear;
 mod value_dependent_shape;
 mod wrong_device;
 
+pub(crate) use other_process_memory::others;
 use report::{Evidence, Finding, Remedy, Standing, Value};
 use trace::Bytes;
 

@@ -7,13 +7,62 @@ use std::collections::HashMap;
 
 use recorded::{Golden, goldens};
 use serde_json::Value;
-use trace::{Action, Bytes, Event, History, Totals};
+use trace::{Action, Bytes, Event, EventIndex, FailedRequest, History, SegmentState, Totals};
 
 #[test]
 fn the_totals_are_what_pytorch_counted_after_every_operation() {
     let goldens = goldens();
     let failures: Vec<String> = goldens.iter().filter_map(|golden| check(golden).err()).collect();
     assert!(failures.is_empty(), "{} of {} files differ:\n{}", failures.len(), goldens.len(), failures.join("\n"));
+}
+
+/// `inactive_split_bytes` leaves out expandable segments, `segments` does not count them.
+#[test]
+fn the_gaps_between_blocks_are_what_pytorch_counted() {
+    for golden in goldens() {
+        let mut replay = Replay::new(&golden);
+        let columns = ["segments", "inactive_split", "inactive_split_bytes"].map(|name| golden.column(name));
+        for (number, op) in golden.json["ops"].as_array().unwrap().iter().enumerate() {
+            replay.run(op).unwrap();
+            let Some(last) = replay.next.checked_sub(1) else { continue };
+            let state = replay.history.state_after(EventIndex(u32::try_from(last).unwrap()));
+            let segments = state.segments.iter().filter(|segment| !segment.is_expandable);
+            let split = |segment: &&SegmentState| !segment.used.is_empty();
+            let gaps: Vec<u64> =
+                segments.clone().filter(split).flat_map(SegmentState::gaps).map(|gap| gap.size.0).collect();
+            let found = [segments.count() as u64, gaps.len() as u64, gaps.iter().sum()];
+            let expected = columns.map(|column| op[5][column].as_u64().unwrap());
+            assert_eq!(found, expected, "{}: operation {number} {op}", golden.name);
+        }
+    }
+}
+
+/// The device's size was given to the program; the history has to tell it from a failed request alone.
+#[test]
+fn a_failed_request_tells_how_much_memory_there_is() {
+    let mut failed = 0;
+    for golden in goldens() {
+        let [total, taken] = ["device_total", "device_used_at_start"].map(|key| golden.json[key].as_u64().unwrap());
+        let history = History::walk(&golden.events, None, &golden.settings);
+        for request in history.ooms() {
+            assert_eq!(request.capacity(), Bytes(total - taken), "{}: {request:?}", golden.name);
+            check_free_blocks(&golden, &history, request);
+            failed += 1;
+        }
+    }
+    assert!(failed > 0);
+}
+
+/// A free block that is large enough is not handed out where its size is limited (`max_split_size_mb`), or where it came
+/// free only while room was made: it is looked for before. See `docs` of the allocator, `get_free_block`.
+fn check_free_blocks(golden: &Golden, history: &History, request: &FailedRequest) {
+    let free = history.free_blocks_at(request);
+    assert!(free.serving <= free.any, "{}", golden.name);
+    let was_pending = golden.events[..request.event.0 as usize].iter().rev();
+    let was_pending = was_pending.take_while(|event| event.action != Action::Alloc);
+    let was_pending = was_pending.clone().any(|event| event.action == Action::FreeCompleted);
+    let limited = golden.settings.max_split_size.is_some();
+    assert!(free.serving < request.requested || was_pending || limited, "{}: {request:?} {free:?}", golden.name);
 }
 
 fn check(golden: &Golden) -> Result<(), String> {
@@ -32,6 +81,7 @@ type Column = (usize, fn(&Totals) -> Bytes);
 
 struct Replay<'a> {
     events: &'a [Event],
+    history: History,
     next: usize,
     /// After each event.
     totals: Vec<Totals>,
@@ -48,6 +98,7 @@ impl Replay<'_> {
             events: &golden.events,
             next: 0,
             totals: history.totals().collect(),
+            history,
             columns: [
                 (golden.column("reserved"), |totals| totals.reserved),
                 (golden.column("allocated"), |totals| totals.allocated),

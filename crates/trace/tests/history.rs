@@ -6,8 +6,8 @@ mod recorded;
 use proptest::prelude::*;
 use recorded::allocator::Allocator;
 use trace::{
-    Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, Segment, Settings, State,
-    Totals,
+    Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, Segment, Settings, StackTable, State,
+    Steps, Time, Totals,
 };
 
 const MIB: u64 = 1 << 20;
@@ -199,6 +199,73 @@ fn a_failed_request_has_the_counters_and_the_free_blocks_of_its_moment() {
     assert_eq!((spread.free_blocks, spread.used_segments, spread.segments), (3, 1, 2));
 }
 
+/// Six steps of a loop over lines 10 to 29; each keeps what line 12 makes, and its free comes two steps later.
+fn leaking_steps() -> (Allocator, Vec<EventIndex>) {
+    let mut allocator = Allocator::default();
+    let mut first_events = Vec::new();
+    (0..30).for_each(|_| drop(allocator.alloc(MIB, 1)));
+    let mut kept = Vec::new();
+    for _ in 0..6 {
+        first_events.push(EventIndex(u32::try_from(allocator.events.len()).unwrap()));
+        for line in 10..30 {
+            let address = allocator.alloc(2048, line);
+            if line == 12 {
+                kept.push(address);
+            } else {
+                allocator.request_free(address);
+                allocator.complete_free(address);
+            }
+        }
+    }
+    (allocator, first_events)
+}
+
+#[test]
+fn steps_are_found_where_the_history_repeats_itself() {
+    let (allocator, expected) = leaking_steps();
+    let history = History::walk(&allocator.events, None, &Settings::default());
+    let steps = history.steps(&allocator.events, &StackTable::default()).unwrap();
+    assert_eq!(steps.first_events(), expected);
+    let memory = steps.with_memory(&history);
+    let before: Vec<u64> = memory.iter().map(|step| step.allocated_before.0 - 30 * MIB).collect();
+    assert_eq!(before, [0, 2048, 4096, 6144, 8192, 10240]);
+    let peaks: Vec<u64> = memory.iter().map(|step| step.allocated_peak.0 - 30 * MIB).collect();
+    assert_eq!(peaks, [4096, 6144, 8192, 10240, 12288, 14336]);
+    let survivors = |step| steps.survivors(&history, step).map(|life| (life.stack.0, life.block.0)).collect::<Vec<_>>();
+    assert_eq!((survivors(0), survivors(3)), (vec![(12, 2048)], vec![(12, 2048)]));
+    assert_eq!(survivors(4), [], "no whole step follows the last but one");
+}
+
+#[test]
+fn a_program_that_does_not_repeat_itself_has_no_steps() {
+    let mut allocator = Allocator::default();
+    (0..200).for_each(|line| drop(allocator.alloc(512 * u64::from(line), line)));
+    let history = History::walk(&allocator.events, None, &Settings::default());
+    assert_eq!(history.steps(&allocator.events, &StackTable::default()), None);
+}
+
+#[test]
+fn times_mark_the_first_events_that_are_not_earlier() {
+    let at = |micros| Event { time: Time::from_micros(micros), ..event(Action::Alloc, 512 * micros, 512) };
+    let events: Vec<Event> = [10, 20, 20, 30].map(at).to_vec();
+    let steps = Steps::at_times(&events, [5, 20, 21, 31].into_iter().filter_map(Time::from_micros));
+    assert_eq!(steps.first_events(), [0, 1, 3].map(EventIndex));
+}
+
+#[test]
+fn the_largest_allocations_come_in_the_order_they_began() {
+    use Action::{Alloc, FreeCompleted};
+    let found = walk(&[
+        (Alloc, 0, 4 * MIB),
+        (Alloc, 8 * MIB, 2 * MIB),
+        (FreeCompleted, 8 * MIB, 2 * MIB),
+        (Alloc, 16 * MIB, 2 * MIB), // lives longer than the one before
+        (Alloc, 24 * MIB, 6 * MIB),
+    ]);
+    let largest = |n| found.largest(n).into_iter().map(|id| id.0).collect::<Vec<_>>();
+    assert_eq!((largest(1), largest(3), largest(9)), (vec![3], vec![0, 2, 3], vec![0, 1, 2, 3]));
+}
+
 /// What a program does with an allocator.
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -328,9 +395,10 @@ fn check_parts(history: &History) -> Result<(), TestCaseError> {
 
 fn check_order(state: &State) -> Result<(), TestCaseError> {
     for segment in &state.segments {
-        let end = segment.used.iter().try_fold(segment.address, |end, block| {
-            (block.address >= end).then(|| block.address.offset(block.size.0))
-        });
+        let end = segment
+            .used
+            .iter()
+            .try_fold(segment.address, |end, block| (block.address >= end).then(|| block.address.offset(block.size.0)));
         prop_assert!(end.is_some_and(|end| end <= segment.address.offset(segment.size.0)), "{:?}", segment);
     }
     Ok(())

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use recorded::goldens;
 use trace::{
-    Address, Block, BlockState, Bytes, DeviceIndex, History, Inconsistency, Lifetime, Moment, Segment, Snapshot, Totals,
-    read_snapshot,
+    Address, Block, BlockState, Bytes, DeviceIndex, History, Inconsistency, Lifetime, Moment, Segment, Snapshot,
+    Totals, read_snapshot,
 };
 
 /// A block in use: where it starts, its size, what was asked for, and whether the program had let go of it.

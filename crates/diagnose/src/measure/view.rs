@@ -82,7 +82,7 @@ impl<'a> View<'a> {
         self.timeline = if self.is_marked() {
             Timeline::marked(self.events, &snapshot.marks)
         } else {
-            infer::phases::timeline(self.events, &self.roles, &self.found)
+            infer::phases::timeline(self.events, &self.roles, &self.found, &snapshot.stacks)
         };
         self.contents = classify(self);
     }

@@ -80,7 +80,7 @@ fn emptied(facts: &Facts) -> Option<Cause> {
     let steps: BTreeSet<u32> = given.iter().filter_map(|&(event, _)| view.timeline.step(event)).collect();
     let seen = view.timeline.stretches().iter().filter_map(|stretch| stretch.at).map(|(step, _)| step).max()?;
     let times = u32::try_from(steps.len()).unwrap_or(u32::MAX);
-    if times < STEPS || times.saturating_mul(2) < seen {
+    if times < STEPS || times.saturating_mul(4) < seen.saturating_mul(3) {
         return None;
     }
     let total: Bytes = given.iter().map(|&(_, bytes)| bytes).sum();

@@ -48,7 +48,7 @@ fn named(failure: &Failure) -> Option<(Bytes, Vec<Evidence>)> {
 }
 
 /// The processes named that are not this one.
-pub(super) fn others(failure: &Failure) -> &[OtherProcess] {
+pub(crate) fn others(failure: &Failure) -> &[OtherProcess] {
     let own = |other: &OtherProcess| {
         let (Some(size), Some(reserved)) = (other.bytes, failure.reserved) else {
             return false;

@@ -13,7 +13,7 @@ use crate::check::SiteFrame;
 pub struct Picture {
     /// The totals over time, by event; peaks survive the thinning.
     pub totals: Vec<TotalsPoint>,
-    /// The largest allocations, each from its beginning to its end, in the order they began: they are stacked so.
+    /// The largest allocations, each from its beginning to its end, in any order.
     pub spans: Vec<Span>,
     /// The segments at the peak, by address; each's blocks by offset.
     pub segments: Vec<SegmentPicture>,

@@ -59,6 +59,21 @@ assert.deepEqual(column(0), [...Array(4).fill(0), ...Array(16).fill(-1)]);
 assert.deepEqual(column(1), [...Array(4).fill(0), ...Array(12).fill(1), ...Array(4).fill(-1)]);
 assert.deepEqual(column(2), column(0));
 
+// The same as a plain search for who owns each pixel, for spans without a pattern.
+let seed = 1;
+const below = (limit) => { seed = (seed * 48271) % 2147483647; return seed % limit; };
+const from = Array.from({ length: 60 }, () => below(100)).sort((one, other) => one - other);
+const many = { from, length: from.map(() => below(40)), bytes: from.map(() => 1 + below(9)) };
+const events = Array.from({ length: 120 }, (_, at) => at);
+const fast = made.rasterSpans(many, events, 50, 100);
+events.forEach((event) => {
+  const alive = from.map((_, row) => row).filter((row) => from[row] <= event && from[row] + many.length[row] > event);
+  const expected = alive.flatMap((row) => Array(many.bytes[row]).fill(row));
+  for (let pixel = 0; pixel < 50; pixel++) {
+    assert.equal(fast[event * 50 + pixel], expected[pixel * 2 + 1] ?? -1, `event ${event}, pixel ${pixel}`);
+  }
+});
+
 // Segments fill their rows and nothing is lost at the ends of rows.
 const pieces = made.wrapSegments([6, 3, 10], 8);
 assert.equal(pieces.reduce((sum, piece) => sum + piece.to - piece.from, 0), 19);

@@ -161,8 +161,8 @@ fn picture() -> Picture {
     Picture {
         totals: vec![point(0, 4, 8), point(2, 16, 20), point(4, 4, 20)],
         spans: vec![
-            Span { from: 0, to: 5, bytes: gib(4), stack: 0 },
             Span { from: 2, to: 4, bytes: gib(12), stack: 1 },
+            Span { from: 0, to: 5, bytes: gib(4), stack: 0 },
         ],
         segments: vec![SegmentPicture {
             address: Address(0x7f00_0000_0000),

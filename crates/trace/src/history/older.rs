@@ -49,9 +49,8 @@ fn open(older: &[Lifetime], room: &Room) -> Vec<Open> {
         let rounded = room.rounded(life.requested);
         life.block == rounded && room.may_have_slack(life.address, rounded) && !room.ends_segment(life.end())
     });
-    let mut open: Vec<Open> = unsure
-        .map(|(at, life)| Open { end: life.end().0, at, seen: None, until: life.free_completed })
-        .collect();
+    let mut open: Vec<Open> =
+        unsure.map(|(at, life)| Open { end: life.end().0, at, seen: None, until: life.free_completed }).collect();
     open.sort_unstable_by_key(|open| open.end);
     open
 }

@@ -53,7 +53,6 @@ impl SizeRules {
         }
         Bytes(round_up(n, SMALLEST_BLOCK))
     }
-
 }
 
 /// The size class that serves a rounded request.

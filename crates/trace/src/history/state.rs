@@ -89,7 +89,8 @@ pub struct Fragmentation {
 impl SegmentState {
     /// The free blocks, by address.
     pub fn gaps(&self) -> impl Iterator<Item = Gap> + '_ {
-        let ends = std::iter::once(self.address).chain(self.used.iter().map(|block| block.address.offset(block.size.0)));
+        let ends =
+            std::iter::once(self.address).chain(self.used.iter().map(|block| block.address.offset(block.size.0)));
         let end = self.address.offset(self.size.0);
         let starts = self.used.iter().map(|block| block.address).chain(std::iter::once(end));
         let gaps = ends.zip(starts).filter(|(end, start)| start > end);

@@ -62,7 +62,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("xpuoutofmemory", Head(Xpu, Allocator)),
     ("npuoutofmemory", Head(Npu, Allocator)),
     ("mpsbackendoutofmemory", Head(Mps, Allocator)),
-    ("cannotallocatememoryblockwithsizelargerthan", Head(Xpu, Allocator)), // Intel's extension, up to 2.1
+    ("currentplatformcannotallocatememory", Head(Xpu, Allocator)), // Intel's extension, up to 2.1
     ("exceedallowedmemory", Sure(Cuda, AsyncAllocator)),
     ("outofmemoryerror:allocationondevice", Sure(Cuda, AsyncAllocator)),
     ("failedwithoomondevice", Refusal),

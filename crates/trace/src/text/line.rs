@@ -39,7 +39,8 @@ pub(super) fn common_prefix(prefix: &[u8], line: &[u8]) -> usize {
             end = right;
         }
     }
-    end
+    let is_only_colon = line[..end].iter().all(|&byte| byte == b':' || byte == b' ');
+    if is_only_colon { 0 } else { end }
 }
 
 fn digits(text: &[u8]) -> usize {

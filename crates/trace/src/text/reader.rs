@@ -141,8 +141,10 @@ impl<'a> Reader<'a> {
         let mut squeezed = Squeezed::new(self.text, start, window + (anchor_end - start));
         let head = squeezed.before(anchor_end).len();
         let mut ends = vec![memmem::find(squeezed.from(head), b"Traceback(most")];
-        if kind == OomKind::Allocator {
-            ends.push(memmem::find(squeezed.from(head), b"outofmemory"));
+        match kind {
+            OomKind::Allocator => ends.push(memmem::find(squeezed.from(head), b"outofmemory")),
+            OomKind::Killed => ends.push(Some(squeezed.before(message::end(self.text, anchor_end)).len() - head)),
+            _ => {}
         }
         if let Some(end) = ends.into_iter().flatten().min() {
             squeezed.cut(head + end);

@@ -137,6 +137,7 @@ mod tests {
         check("2024-05-01 10:00:00,123 | CUDA out\n2024-05-01 10:00:00,124 | of memory", "CUDAoutofmemory");
         check("app_1  | CUDA out\napp_1  | of memory", "CUDAoutofmemory");
         check("> CUDA out\n> of memory", "CUDAoutofmemory");
+        check("[rank3]: CUDA limit (set)\n[rank3]:      : 12.00", "CUDAlimit(set):12.00");
     }
 
     #[test]

@@ -8,27 +8,32 @@
 //! A history without any backward repeats itself all the same, as inference and generation do: its steps are the
 //! repetitions that `trace` finds, else what the rarest of the stacks made that come back over most of the history.
 
-use trace::{Action, Event, EventIndex, History, Phase};
+use trace::{Action, Event, EventIndex, History, Phase, StackTable};
 
 use super::roles::Role;
 use crate::measure::timeline::Timeline;
 
 /// The timeline of `events`, whose stacks had `roles`.
-pub(crate) fn timeline(events: &[Event], roles: &[Role], history: &History) -> Timeline {
+pub(crate) fn timeline(events: &[Event], roles: &[Role], history: &History, stacks: &StackTable) -> Timeline {
     let mut walk = Walk { timeline: Timeline::default(), step: 1, phase: Phase::Setup, backward: false };
     for event in events {
         let role = roles.get(event.stack.0 as usize).copied().unwrap_or(Role::Frameless);
         walk.event(event.action, role);
     }
     if walk.step == 1 && !walk.backward {
-        return repeating(events, roles, history, &walk.timeline).unwrap_or(walk.timeline);
+        let found = history.steps(events, stacks).map(|steps| steps.first_events().to_vec());
+        return repeating(events, roles, found, &walk.timeline).unwrap_or(walk.timeline);
     }
     walk.timeline
 }
 
 /// The timeline with a step for each repetition; `None` where nothing repeats.
-fn repeating(events: &[Event], roles: &[Role], history: &History, timeline: &Timeline) -> Option<Timeline> {
-    let found = history.steps(events).map(|steps| steps.first_events().to_vec());
+fn repeating(
+    events: &[Event],
+    roles: &[Role],
+    found: Option<Vec<EventIndex>>,
+    timeline: &Timeline,
+) -> Option<Timeline> {
     let steps = found.filter(|steps| leave_the_model(events, roles, steps)).or_else(|| rarest(events, roles))?;
     let (mut firsts, mut renumbered, mut step) = (steps.iter().peekable(), Timeline::default(), 0);
     for index in (0..).map(EventIndex).take(events.len()) {
@@ -166,7 +171,7 @@ mod tests {
             pool: None,
         };
         let events: Vec<Event> = roles.iter().map(event).collect();
-        let timeline = timeline(&events, &ROLES, &History::default());
+        let timeline = timeline(&events, &ROLES, &History::default(), &StackTable::default());
         let found: Vec<_> = timeline.stretches().iter().map(|stretch| stretch.at.unwrap()).collect();
         assert_eq!(found, expected, "{roles:?}");
     }

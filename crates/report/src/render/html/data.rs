@@ -40,7 +40,7 @@ use trace::{Bytes, SegmentKind};
 use super::base64;
 use crate::breakdown::Contents;
 use crate::check::SiteFrame;
-use crate::explain::{DeviceHistory, DeviceMemory, ExplainReport, Extent, Picture, SegmentPicture};
+use crate::explain::{DeviceHistory, DeviceMemory, ExplainReport, Extent, Picture, SegmentPicture, Span};
 use crate::render::answer::focus;
 use crate::render::foreign::clean;
 use crate::render::words::name_of_input;
@@ -145,7 +145,9 @@ fn totals(columns: &mut Columns, picture: &Picture) {
 }
 
 fn spans(columns: &mut Columns, picture: &Picture) {
-    let spans = || picture.spans.iter();
+    let mut in_order: Vec<&Span> = picture.spans.iter().collect();
+    in_order.sort_by_key(|span| span.from);
+    let spans = || in_order.iter();
     columns.delta("span.from", spans().map(|span| span.from.into()));
     columns.plain("span.length", spans().map(|span| span.to.saturating_sub(span.from).into()));
     columns.plain("span.bytes", spans().map(|span| span.bytes.0));

@@ -42,21 +42,34 @@ function columnsOf(total, from, to, width) {
  * Its cost is bounded by the pixels and the spans, not by how the spans overlap.
  */
 function rasterSpans(span, events, height, top) {
-  const width = events.length;
-  const owners = new Int32Array(width * height).fill(-1);
-  let alive = [];
+  const owners = new Int32Array(events.length * height).fill(-1);
+  const alive = new Uint32Array(span.from.length);
+  let count = 0;
   let next = 0;
-  for (let column = 0; column < width; column++) {
+  let nextEnd = Infinity;
+  for (let column = 0; column < events.length; column++) {
     const event = events[column];
-    while (next < span.from.length && span.from[next] <= event) alive.push(next++);
-    alive = alive.filter((row) => span.from[row] + span.length[row] > event);
-    let sum = 0;
-    let pixel = 0;
-    for (const row of alive) {
-      sum += span.bytes[row];
-      const end = Math.min(height, Math.round((sum / top) * height));
-      while (pixel < end) owners[column * height + pixel++] = row;
+    const began = next;
+    while (next < span.from.length && span.from[next] <= event) alive[count++] = next++;
+    if (column > 0 && next === began && event < nextEnd) {
+      owners.copyWithin(column * height, (column - 1) * height, column * height);
+      continue;
     }
+    let kept = 0;
+    let sum = 0;
+    let pixel = column * height;
+    nextEnd = Infinity;
+    for (let at = 0; at < count; at++) {
+      const row = alive[at];
+      const end = span.from[row] + span.length[row];
+      if (end <= event) continue;
+      alive[kept++] = row;
+      nextEnd = Math.min(nextEnd, end);
+      sum += span.bytes[row];
+      const stop = column * height + Math.min(height, Math.round((sum / top) * height));
+      while (pixel < stop) owners[pixel++] = row;
+    }
+    count = kept;
   }
   return owners;
 }

@@ -19,12 +19,17 @@ function paletteOf(page, device, by) {
   return Array.from(device.stack.category, (category, stack) => (by === "stack" ? stackColour(stack) : byCategory[category]));
 }
 
+const pixels = new Map();
+const dot = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+
 /** Any colour that CSS knows as it stands in the pixels of an image. */
 function pixelOf(colour) {
-  const context = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
-  context.fillStyle = colour;
-  context.fillRect(0, 0, 1, 1);
-  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+  if (!pixels.has(colour)) {
+    dot.fillStyle = colour;
+    dot.fillRect(0, 0, 1, 1);
+    pixels.set(colour, new Uint32Array(dot.getImageData(0, 0, 1, 1).data.buffer)[0]);
+  }
+  return pixels.get(colour);
 }
 
 /** The colour with an alpha of three quarters: bytes 0 to 3 of a pixel are red, green, blue, alpha. */

@@ -1,0 +1,72 @@
+//! Where a device's memory was: what the text says of the device, what the history says of PyTorch's part of it.
+
+use std::collections::BTreeMap;
+
+use report::Contents;
+use report::explain::{DeviceMemory, Extent, Holder, MemoryPart};
+use trace::{Bytes, Moment};
+
+use crate::facts::Facts;
+use crate::measure::life::Life;
+use crate::measure::view::View;
+use crate::rules::others;
+
+/// Where the device's memory was; `None` where too little is known of it.
+pub(super) fn memory(facts: &Facts) -> Option<DeviceMemory> {
+    of_device(facts).or_else(|| of_reserved(facts.view?, facts.moment?, facts.fatal))
+}
+
+/// All of the device, as the error states it. What its rounded numbers leave over is unaccounted for.
+fn of_device(facts: &Facts) -> Option<DeviceMemory> {
+    let failure = facts.failure.as_ref().filter(|_| facts.fatal)?;
+    let total = facts.device.total?.nearest;
+    let (allocated, reserved) = (failure.allocated?.nearest, failure.reserved?.nearest);
+    let held = others(failure).iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
+    let outside = failure.process.map(|process| process.nearest - reserved).unwrap_or_default();
+    let mut parts = Parts { left: total, parts: Vec::new() };
+    match facts.view.zip(facts.moment) {
+        Some((view, moment)) => parts.take_contents(view, moment),
+        None => parts.take(Holder::Allocated(None), allocated),
+    }
+    parts.take(Holder::Cached, reserved - allocated);
+    parts.take(Holder::OutsidePytorch, outside);
+    parts.take(Holder::OtherProcesses, held);
+    parts.take(Holder::Free, failure.free.map(|free| free.nearest).unwrap_or_default());
+    parts.take(Holder::Unaccounted, parts.left);
+    DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts.parts).ok()
+}
+
+/// What PyTorch had reserved: a snapshot says nothing of the rest.
+fn of_reserved(view: &View, moment: Moment, fatal: bool) -> Option<DeviceMemory> {
+    let totals = moment.event().and_then(|event| view.found.totals().nth(event.0 as usize));
+    let total = totals.unwrap_or(view.found.at_start()).reserved;
+    let mut parts = Parts { left: total, parts: Vec::new() };
+    parts.take_contents(view, moment);
+    parts.take(Holder::Cached, parts.left);
+    let when = if fatal { "at the error" } else { "at the peak" };
+    DeviceMemory::new(total, Extent::Reserved, when.to_owned(), parts.parts).ok().filter(|_| total > Bytes::ZERO)
+}
+
+/// Parts that never come to more than the whole.
+struct Parts {
+    left: Bytes,
+    parts: Vec<MemoryPart>,
+}
+
+impl Parts {
+    fn take(&mut self, holder: Holder, bytes: Bytes) {
+        let bytes = bytes.min(self.left);
+        self.left -= bytes;
+        self.parts.push(MemoryPart { holder, bytes });
+    }
+
+    fn take_contents(&mut self, view: &View, moment: Moment) {
+        let mut held: BTreeMap<Contents, Bytes> = BTreeMap::new();
+        for (life, contents) in view.live_after(moment) {
+            *held.entry(contents).or_default() += life.block();
+        }
+        for (contents, bytes) in held {
+            self.take(Holder::Allocated(Some(contents)), bytes);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What else the reader of an explanation should know, one sentence each.
+
+use report::Contents;
+use report::explain::{DeviceHistory, ExplainReport};
+use trace::text::{Artifact, OtherFramework};
+
+use super::case::{Contents as Held, ExplainCase};
+use crate::measure::view::View;
+
+/// More than this share of the peak without a category is said: one part in so many.
+const SHARE: u64 = 10;
+
+/// All notes.
+pub(super) fn notes(case: &ExplainCase, report: &ExplainReport, view: Option<&View>) -> Vec<String> {
+    let mut notes: Vec<String> = case.inputs.iter().flat_map(look_alikes).collect();
+    let history = report.focus.and_then(|focus| report.devices.get(focus));
+    notes.extend(history.and_then(cut));
+    notes.extend(history.and_then(untold));
+    notes.extend(view.and_then(without_stacks));
+    notes.extend(view.and_then(contradictions));
+    notes
+}
+
+fn look_alikes(input: &super::case::ExplainInput) -> Vec<String> {
+    let Held::Text(artifacts) = &input.contents else {
+        return Vec::new();
+    };
+    let names = artifacts.iter().filter_map(|artifact| match artifact {
+        Artifact::LookAlike(found) => Some(format!("line {}: an error of {}, not of PyTorch", found.line, maker(found.framework))),
+        _ => None,
+    });
+    names.collect()
+}
+
+fn maker(framework: OtherFramework) -> String {
+    format!("{framework:?}")
+}
+
+fn cut(history: &DeviceHistory) -> Option<String> {
+    let cut = !history.peak.whole && history.events > 0;
+    cut.then(|| "the history does not begin with the program: its peaks are of what was recorded".to_owned())
+}
+
+fn untold(history: &DeviceHistory) -> Option<String> {
+    let other = history.breakdown.bytes_of(Contents::Other) + history.breakdown.bytes_of(Contents::Unattributed);
+    let total = history.breakdown.total();
+    (other.0.saturating_mul(SHARE) > total.0).then(|| {
+        format!("of {other} of the peak's {total} the history does not tell what they hold; buffers count as parameters")
+    })
+}
+
+fn without_stacks(view: &View) -> Option<String> {
+    let bare = view.snapshot.is_some_and(|snapshot| snapshot.stacks.is_empty());
+    bare.then(|| "no stacks were recorded: use torch.cuda.memory._record_memory_history()".to_owned())
+}
+
+fn contradictions(view: &View) -> Option<String> {
+    let found = view.found.inconsistencies();
+    let first = found.first.first()?;
+    Some(format!("{} events contradict others and were left out, the first: {first}", found.count))
+}
