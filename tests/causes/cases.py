@@ -26,12 +26,14 @@ class Program:
     needs_text: bool = False
     # How many processes of it make a job; 0 where it is no job.
     ranks: int = 0
+    # What is rightly said of the control all the same.
+    control: tuple[str, ...] = ()
 
 
 PROGRAMS = (
     Program("batch_too_large", "batch-too-large", "4GiB"),
     Program("empty_cache", "allocator-setting-harmful", "4GiB", text=()),
-    Program("exception_holds_frames", "exception-holds-frames", text=("exception-holds-frames",)),
+    Program("exception_holds_frames", "exception-holds-frames", text=("exception-holds-frames",), control=("caught-oom",)),
     Program("fragmentation", "fragmentation", text=("fragmentation",)),
     Program("grad_recorded_in_eval", "grad-recorded-in-eval"),
     Program("gradients_alive_in_forward", "gradients-alive-in-forward"),

@@ -174,7 +174,7 @@ REFUSED = (
     ("a pickle with code", {"evil.pkl": samples.pickled(samples.Code("touch executed"))}, ("evil.pkl",), ("`evil.pkl` cannot be read as a snapshot", "GLOBAL is refused")),
     ("a cut pickle", {"cut.pkl": FORMS["a pickle"][:-100]}, ("cut.pkl",), ("`cut.pkl` cannot be read as a snapshot",)),
     ("a cut gzip", {"cut.gz": samples.CUT_GZIP}, ("cut.gz",), ("`cut.gz` cannot be read as a snapshot",)),
-    ("a gzip with a wrong checksum", {"sum.gz": samples.WRONG_CHECKSUM}, ("sum.gz",), ("`sum.gz` cannot be read as a snapshot",)),
+    ("a gzip with a wrong checksum", {"sum.gz": samples.WRONG_CHECKSUM}, ("sum.gz",), ("`sum.gz` is damaged",)),
     ("a cut zip", {"cut.zip": FORMS["zip"][:-30]}, ("cut.zip",), ("`cut.zip` is damaged",)),
     ("cut JSON", {"cut.json": FORMS["JSON"][:-30]}, ("cut.json",), ("`cut.json` cannot be read as a snapshot",)),
     ("a folder without anything", {"job/plot.png": b"\x89PNG\0"}, ("job",), ("nothing in the folder `job`", "1 file")),

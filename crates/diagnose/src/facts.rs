@@ -100,6 +100,8 @@ pub(crate) struct Failure {
     pub(crate) allocated: Option<StatedBytes>,
     /// Held by the allocator.
     pub(crate) reserved: Option<StatedBytes>,
+    /// The largest free block that could have served it, where the history shows all of them.
+    pub(crate) largest_free: Option<Bytes>,
     /// What this process used of the device.
     pub(crate) process: Option<StatedBytes>,
     /// What this process may use.

@@ -210,7 +210,7 @@ fn a_leak_shows_its_rate_its_line_and_when_the_device_is_full() {
         // After the peak of step n, n kept tensors are in it: the first n with more than the room.
         let full = room / block(kept) + 1;
         assert_eq!(growth.full_at_step.map(u64::from), Some(full), "{steps} steps of {kept}");
-        let finding = finding(&report, "growing-memory").unwrap();
+        let finding = finding(&report, "growing-collection").unwrap();
         assert_eq!(finding.location, Some(line(55)));
     }
 }
@@ -218,7 +218,7 @@ fn a_leak_shows_its_rate_its_line_and_when_the_device_is_full() {
 #[test]
 fn letting_go_of_what_leaks_is_reckoned_from_lifetimes() {
     let report = check(&case(leaking(10, MIB)));
-    let remedy = &finding(&report, "growing-memory").unwrap().remedies[0];
+    let remedy = &finding(&report, "growing-collection").unwrap().remedies[0];
     assert_eq!(remedy.before_bytes, Some(Bytes::from_mib(564 + 10)));
     assert_eq!(remedy.after_bytes, Some(Bytes::from_mib(564 + 1)));
 }
@@ -408,7 +408,7 @@ fn processes_that_share_a_device_are_added_up() {
     for (sizes, severity, fits) in cases {
         let processes = (0..).zip(sizes).map(|(rank, mib)| process(rank, *mib)).collect();
         let report = check(&case(Run { processes }));
-        assert_eq!(finding(&report, "shared-device").map(|finding| finding.severity), severity, "{sizes:?}");
+        assert_eq!(finding(&report, "wrong-device").map(|finding| finding.severity), severity, "{sizes:?}");
         assert_eq!(report.verdict == Verdict::Fits, fits, "{sizes:?}: {:?}", report.verdict);
     }
 }

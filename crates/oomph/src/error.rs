@@ -211,7 +211,9 @@ impl Error {
             }
             Error::RunFolder { .. } => "is the disk full? --save DIR chooses another place",
             Error::RunFolderInUse(_) => "name a new folder with --save",
-            Error::NoFile(_) => "name a log or a snapshot; `-` is standard input, and `oomph explain --help` has examples",
+            Error::NoFile(_) => {
+                "name a log or a snapshot; `-` is standard input, and `oomph explain --help` has examples"
+            }
             Error::NamedTwice(_) => "two snapshots are compared: name two different ones, or one alone",
             Error::Empty(_) => {
                 "errors are printed on standard error: `python train.py 2>&1 | oomph explain` passes them on"
@@ -227,11 +229,9 @@ impl Error {
             Error::TooManyFiles { .. } => "name the folder of the job's logs and snapshots, or the files themselves",
             Error::Unwritable { .. } | Error::NotAFile(_) => "name another file with --html",
             Error::Program(failure) => return failure.hints(),
-            Error::Unreadable { .. }
-            | Error::Signals(_)
-            | Error::Interrupted
-            | Error::Output(_)
-            | Error::Json(_) => return Vec::new(),
+            Error::Unreadable { .. } | Error::Signals(_) | Error::Interrupted | Error::Output(_) | Error::Json(_) => {
+                return Vec::new();
+            }
         };
         vec![hint.to_owned()]
     }

@@ -58,7 +58,8 @@ fn legible(text: &str) -> String {
         letter.is_control() && letter != '\n'
             || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
     };
-    let shown = |letter: char| if is_harmful(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
+    let shown =
+        |letter: char| if is_harmful(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
     text.chars().map(shown).collect()
 }
 

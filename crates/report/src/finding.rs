@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use trace::Bytes;
 
-/// The stable name of a rule, e.g. `growing-memory`.
+/// The stable name of a rule, e.g. `growing-collection`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RuleId(pub &'static str);

@@ -16,7 +16,10 @@ fn event(action: Action, address: u64, size: u64) -> Event {
     Event::new(action, Address(address), Bytes(size))
 }
 
-fn walk(events: &[(Action, u64, u64)]) -> History {
+/// An event: its action, address, size.
+type Said = (Action, u64, u64);
+
+fn walk(events: &[Said]) -> History {
     let trace: Vec<Event> = events.iter().map(|&(action, address, size)| event(action, address, size)).collect();
     History::walk(&trace, None, &Settings::default())
 }
@@ -111,7 +114,7 @@ fn what_is_freed_without_having_been_handed_out_is_older_than_the_history() {
 #[test]
 fn kinds_of_events_that_were_not_recorded_are_done_without() {
     use Action::{Alloc, FreeCompleted, FreeRequested};
-    let cases: [(&str, &[(Action, u64, u64)]); 2] = [
+    let cases: [(&str, &[Said]); 2] = [
         ("no completions", &[(FreeRequested, 512, 512), (Alloc, 0, 512), (FreeRequested, 0, 512), (Alloc, 0, 512)]),
         ("no requests", &[(FreeCompleted, 512, 512), (Alloc, 0, 512), (FreeCompleted, 0, 512), (Alloc, 0, 512)]),
     ];
@@ -199,11 +202,15 @@ fn a_failed_request_has_the_counters_and_the_free_blocks_of_its_moment() {
     assert_eq!((spread.free_blocks, spread.used_segments, spread.segments), (3, 1, 2));
 }
 
+/// What stays of the setting up in [`leaking_steps`].
+const SETUP: u64 = 30 * MIB + 512;
+
 /// Six steps of a loop over lines 10 to 29; each keeps what line 12 makes, and its free comes two steps later.
 fn leaking_steps() -> (Allocator, Vec<EventIndex>) {
     let mut allocator = Allocator::default();
     let mut first_events = Vec::new();
-    (0..30).for_each(|_| drop(allocator.alloc(MIB, 1)));
+    (0..30).for_each(|_| _ = allocator.alloc(MIB, 1));
+    allocator.alloc(512, 1);
     let mut kept = Vec::new();
     for _ in 0..6 {
         first_events.push(EventIndex(u32::try_from(allocator.events.len()).unwrap()));
@@ -227,9 +234,9 @@ fn steps_are_found_where_the_history_repeats_itself() {
     let steps = history.steps(&allocator.events, &StackTable::default()).unwrap();
     assert_eq!(steps.first_events(), expected);
     let memory = steps.with_memory(&history);
-    let before: Vec<u64> = memory.iter().map(|step| step.allocated_before.0 - 30 * MIB).collect();
+    let before: Vec<u64> = memory.iter().map(|step| step.allocated_before.0 - SETUP).collect();
     assert_eq!(before, [0, 2048, 4096, 6144, 8192, 10240]);
-    let peaks: Vec<u64> = memory.iter().map(|step| step.allocated_peak.0 - 30 * MIB).collect();
+    let peaks: Vec<u64> = memory.iter().map(|step| step.allocated_peak.0 - SETUP).collect();
     assert_eq!(peaks, [4096, 6144, 8192, 10240, 12288, 14336]);
     let survivors = |step| steps.survivors(&history, step).map(|life| (life.stack.0, life.block.0)).collect::<Vec<_>>();
     assert_eq!((survivors(0), survivors(3)), (vec![(12, 2048)], vec![(12, 2048)]));
@@ -239,7 +246,7 @@ fn steps_are_found_where_the_history_repeats_itself() {
 #[test]
 fn a_program_that_does_not_repeat_itself_has_no_steps() {
     let mut allocator = Allocator::default();
-    (0..200).for_each(|line| drop(allocator.alloc(512 * u64::from(line), line)));
+    (0..200).for_each(|line| _ = allocator.alloc(512 * u64::from(line), line));
     let history = History::walk(&allocator.events, None, &Settings::default());
     assert_eq!(history.steps(&allocator.events, &StackTable::default()), None);
 }
@@ -404,10 +411,13 @@ fn check_order(state: &State) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// One of the totals.
+type Total = fn(&Totals) -> Bytes;
+
 /// A peak is the first largest of what was counted.
 fn check_peaks(history: &History) -> Result<(), TestCaseError> {
     let peaks = history.peaks();
-    let totals: [(Option<Peak>, fn(&Totals) -> Bytes); 4] = [
+    let totals: [(Option<Peak>, Total); 4] = [
         (peaks.allocated, |totals| totals.allocated),
         (peaks.active, |totals| totals.active),
         (peaks.reserved, |totals| totals.reserved),

@@ -5,7 +5,7 @@ mod recorded;
 use std::time::Instant;
 
 use recorded::allocator::Allocator;
-use trace::{History, Segment, Settings};
+use trace::{History, Segment, Settings, StackTable};
 
 /// Steps of a training run: parameters that stay, activations freed in reverse order, temporaries.
 fn training(events: usize) -> Allocator {
@@ -43,12 +43,16 @@ fn long_histories_are_walked_in_time() {
             let started = Instant::now();
             let history = History::walk(events, Some(&dump), &Settings::default());
             let walked = started.elapsed();
+            let started = Instant::now();
             let points = history.timeline(4000).len();
-            let thinned = started.elapsed() - walked;
+            let thinned = started.elapsed();
+            let started = Instant::now();
+            let steps = history.steps(events, &StackTable::default()).map_or(0, |steps| steps.first_events().len());
+            let found = started.elapsed();
             let (older, lifetimes) = (history.older().len(), history.lifetimes().len());
             eprintln!(
                 "{} events ({older} of {lifetimes} allocations older): walked in {walked:.3?}, {points} points in \
-                 {thinned:.3?}",
+                 {thinned:.3?}, {steps} steps in {found:.3?}",
                 events.len(),
             );
         }

@@ -10,9 +10,9 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for _ in range(20):
         loss = model(torch.randn(8192, 1024, device="cuda")).square().mean()
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
 
 
 torch.cuda.memory._record_memory_history(stacks="python")

@@ -1,4 +1,4 @@
-"""Evaluation of a deep model with no_grad."""
+"""Evaluation under no_grad. The longest come last."""
 
 import torch
 from torch import nn
@@ -9,11 +9,11 @@ def main():
     model = nn.Sequential(*layers).cuda()
     model.eval()
     correct = 0
-    for _ in range(4):
-        images = torch.randn(32768, 1024, device="cuda")
-        labels = torch.randint(1024, (32768,), device="cuda")
+    for length in range(64, 512, 64):
+        tokens = torch.randn(64 * length, 1024, device="cuda")
+        labels = torch.randint(1024, (64 * length,), device="cuda")
         with torch.no_grad():
-            correct += (model(images).argmax(dim=1) == labels).sum().item()
+            correct += (model(tokens).argmax(dim=1) == labels).sum().item()
 
 
 torch.cuda.memory._record_memory_history(stacks="python")

@@ -9,9 +9,9 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
     for _ in range(3):
         loss = model(torch.randn(64, 4096, device="cuda")).square().mean()
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
 
 
 torch.cuda.memory._record_memory_history(stacks="python")

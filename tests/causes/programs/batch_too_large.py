@@ -12,9 +12,9 @@ def main():
         x = torch.randn(32768, 1024, device="cuda")
         y = torch.randint(10, (32768,), device="cuda")
         loss = nn.functional.cross_entropy(model(x), y)  # the cause
-        optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
 
 
 torch.cuda.memory._record_memory_history(stacks="python")

@@ -7,9 +7,9 @@ from torch import nn
 def step(model, optimizer, x):
     """One training step."""
     loss = model(x).square().mean()  # the cause
-    optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+    optimizer.zero_grad()
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Evaluation of a deep model in eval mode, and without no_grad: every layer's input is kept for a backward."""
+"""Evaluation in eval mode, and without no_grad: every layer's input is kept for a backward. The longest come last."""
 
 import torch
 from torch import nn
@@ -9,10 +9,10 @@ def main():
     model = nn.Sequential(*layers).cuda()
     model.eval()
     correct = 0
-    for _ in range(4):
-        images = torch.randn(32768, 1024, device="cuda")
-        labels = torch.randint(1024, (32768,), device="cuda")
-        correct += (model(images).argmax(dim=1) == labels).sum().item()  # the cause
+    for length in range(64, 512, 64):
+        tokens = torch.randn(64 * length, 1024, device="cuda")
+        labels = torch.randint(1024, (64 * length,), device="cuda")
+        correct += (model(tokens).argmax(dim=1) == labels).sum().item()  # the cause
 
 
 torch.cuda.memory._record_memory_history(stacks="python")

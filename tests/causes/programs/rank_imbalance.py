@@ -14,9 +14,9 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters())
     for _ in range(3):
         loss = model(torch.randn(2048, 1024, device="cuda")).square().mean()
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
     if rank == 0:
         gathered = torch.empty(8, 16384, 1024, device="cuda")  # the cause
         gathered.zero_()

@@ -11,9 +11,9 @@ def main():
     validation = 0.0
     for _ in range(200):
         loss = model(torch.randn(2048, 1024, device="cuda")).square().mean()
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
         held_out = torch.randn(2048, 1024, device="cuda")  # the cause
         validation += model(held_out).square().mean()  # the cause
 

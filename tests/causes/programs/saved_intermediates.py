@@ -22,9 +22,9 @@ def main():
         layer.register_forward_hook(keep(name))
     for _ in range(200):
         loss = model(torch.randn(2048, 1024, device="cuda")).square().mean()
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
 
 
 torch.cuda.memory._record_memory_history(stacks="python")

@@ -11,9 +11,9 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters())
     for _ in range(3):
         loss = model(torch.randn(2048, 1024, device="cuda")).square().mean()
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()
 
 
 rank = int(os.environ["RANK"])

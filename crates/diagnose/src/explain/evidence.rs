@@ -22,8 +22,9 @@ const ENDING: usize = 50;
 pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject: Option<&'a Seen<'a>>) -> Facts<'a> {
     let said = report.focus_oom.and_then(|focus| report.ooms.get(focus));
     let history = report.focus.and_then(|focus| report.devices.get(focus));
-    let failure = failure(said, history);
     let view = subject.map(|subject| &subject.view);
+    let failure = failure(said, history);
+    let failure = failure.map(|failure| Failure { largest_free: view.and_then(largest_free), ..failure });
     let fatal = failure.is_some() && (said.is_some() || view.is_some_and(ended));
     let survivors = subject.map(|subject| subject.survivors.clone()).unwrap_or_default();
     Facts {
@@ -46,6 +47,12 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
         stated: &report.ooms,
         ..Facts::default()
     }
+}
+
+/// The largest free block that could have served the request that failed last.
+fn largest_free(view: &View) -> Option<Bytes> {
+    let failed = view.found.ooms().last()?;
+    Some(view.found.free_blocks_at(failed).serving)
 }
 
 /// Whether next to nothing came after the last error.

@@ -39,6 +39,7 @@ fn of_text(said: &StatedOom) -> Failure {
         others: said.other_processes.clone(),
         location: own_line(said),
         event: None,
+        largest_free: None,
         message: said.message.clone(),
         request_source: "the error's text",
         counters_source: "the error's text",

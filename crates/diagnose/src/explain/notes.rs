@@ -25,15 +25,34 @@ fn look_alikes(input: &super::case::ExplainInput) -> Vec<String> {
     let Held::Text(artifacts) = &input.contents else {
         return Vec::new();
     };
-    let names = artifacts.iter().filter_map(|artifact| match artifact {
-        Artifact::LookAlike(found) => Some(format!("line {}: an error of {}, not of PyTorch", found.line, maker(found.framework))),
+    let found = artifacts.iter().filter_map(|artifact| match artifact {
+        Artifact::LookAlike(found) => Some((found.line, maker(found.framework)?)),
         _ => None,
     });
-    names.collect()
+    found.map(|(line, maker)| format!("{}:{line}: an error of {maker}, not of PyTorch", input.path)).collect()
 }
 
-fn maker(framework: OtherFramework) -> String {
-    format!("{framework:?}")
+/// Whose error it is; `None` for words that are none.
+fn maker(framework: OtherFramework) -> Option<&'static str> {
+    Some(match framework {
+        OtherFramework::TensorFlow => "TensorFlow",
+        OtherFramework::Jax => "JAX",
+        OtherFramework::MxNet => "MXNet",
+        OtherFramework::CuPy => "CuPy",
+        OtherFramework::Numba => "Numba",
+        OtherFramework::Paddle => "PaddlePaddle",
+        OtherFramework::LlamaCpp => "llama.cpp",
+        OtherFramework::OnnxRuntime => "ONNX Runtime",
+        OtherFramework::Vllm => "vLLM",
+        OtherFramework::TensorRt => "TensorRT",
+        OtherFramework::Rapids => "RAPIDS",
+        OtherFramework::Ray => "Ray's memory monitor",
+        OtherFramework::Java => "Java",
+        OtherFramework::Python => "Python itself",
+        OtherFramework::Cpp => "C++",
+        OtherFramework::OtherCuda => "another CUDA program",
+        OtherFramework::Mention => return None,
+    })
 }
 
 fn cut(history: &DeviceHistory) -> Option<String> {

@@ -9,21 +9,24 @@ use super::view::View;
 ///
 /// Exact for allocations that are not made at all; what their absence would change elsewhere is not modelled.
 pub(crate) fn peak_without(view: &View, left_out: impl Fn(usize, &Lifetime) -> bool) -> Bytes {
-    let mut changes: Vec<(EventIndex, bool, Bytes)> = Vec::new();
+    let (mut older, mut changes) = (Bytes::ZERO, Vec::new());
     for (index, life) in view.found.lifetimes().iter().enumerate() {
         if left_out(index, life) {
             continue;
         }
         let block = life.block();
-        changes.push((life.begun().unwrap_or(EventIndex(0)), true, block));
+        match life.begun() {
+            Some(begun) => changes.push((begun, true, block)),
+            None => older += block,
+        }
         changes.extend(life.freed().map(|event| (event, false, block)));
     }
     changes.sort_unstable();
-    highest(&changes)
+    highest(older, &changes)
 }
 
-fn highest(changes: &[(EventIndex, bool, Bytes)]) -> Bytes {
-    let (mut now, mut most) = (Bytes::ZERO, Bytes::ZERO);
+fn highest(older: Bytes, changes: &[(EventIndex, bool, Bytes)]) -> Bytes {
+    let (mut now, mut most) = (older, older);
     for &(_, begins, block) in changes {
         if begins {
             now += block;

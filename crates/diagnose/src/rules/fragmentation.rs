@@ -9,7 +9,8 @@ use crate::facts::{Facts, Failure};
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
     let (requested, cached) = (failure.requested?.nearest, failure.cached()?.nearest);
-    if requested == Bytes::ZERO || cached < requested {
+    let served = failure.largest_free.is_some_and(|largest| largest >= requested);
+    if requested == Bytes::ZERO || cached < requested || served {
         return None;
     }
     let finding = Finding {
@@ -38,5 +39,6 @@ fn evidence(failure: &Failure, requested: Bytes) -> Vec<report::Evidence> {
     let counted = [("reserved", failure.reserved), ("allocated", failure.allocated)];
     let mut evidence: Vec<_> = counted.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters))).collect();
     evidence.push(bytes("requested", requested, failure.request_source));
+    evidence.extend(failure.largest_free.map(|largest| bytes("largest free block", largest, counters)));
     evidence
 }

@@ -1,7 +1,7 @@
 //! `non-pytorch-memory`: this process holds device memory outside PyTorch's allocator: CUDA's context, NCCL, cuDNN, other
 //! libraries, kernels' local memory.
 
-use report::{Evidence, Finding, RuleId};
+use report::{Evidence, Finding, RuleId, Severity};
 use trace::Bytes;
 use trace::text::OomKind;
 
@@ -48,9 +48,10 @@ fn beside(facts: &Facts, failure: &Failure) -> Option<Cause> {
     if beside <= CONTEXT {
         return None;
     }
+    let decides = failure.missing().is_some_and(|missing| beside - CONTEXT >= missing);
     let finding = Finding {
         rule: RuleId("non-pytorch-memory"),
-        severity: facts.severity(),
+        severity: if decides { facts.severity() } else { Severity::Warning },
         message: format!("{beside} of this process's memory is outside PyTorch's allocator"),
         location: None,
         evidence: evidence(facts, failure),

@@ -1,6 +1,6 @@
 //! What a file holds: a snapshot, a text, nothing, or something that oomph does not know.
 
-use std::io::{BufRead, Read as _};
+use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
 use diagnose::Contents;
@@ -38,8 +38,10 @@ pub(super) fn read(name: &Path, source: Source) -> Result<Read, Error> {
         return Ok(Read::Empty);
     }
     if opened.kind == Kind::Pickle || opened.kind == Kind::Json && is_snapshot(head) {
-        let snapshot = read_snapshot(opened.content)
+        let snapshot = read_snapshot(&mut opened.content)
             .map_err(|error| Error::NotASnapshot { path: name.to_owned(), problem: error.to_string() })?;
+        // A packed file ends in its checksum, which is compared when the end is reached.
+        io::copy(&mut opened.content, &mut io::sink()).map_err(|error| damaged(error.to_string()))?;
         return Ok(Read::Known(Contents::Snapshot(Box::new(snapshot))));
     }
     if is_binary(head) {

@@ -97,14 +97,14 @@ impl<R: Read> Read for Watched<R> {
 impl<R: Seek> Seek for Watched<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = self.inner.seek(to)?;
-        self.bar.bar.set_position(position);
+        self.bar.drawn.set_position(position);
         Ok(position)
     }
 }
 
 /// How far a file was read. It is shown at a terminal alone, and only where reading takes a while.
 struct Bar {
-    bar: ProgressBar,
+    drawn: ProgressBar,
     since: Instant,
     is_shown: bool,
 }
@@ -114,23 +114,23 @@ const A_WHILE: Duration = Duration::from_millis(300);
 
 impl Bar {
     fn new(name: &str, length: Option<u64>) -> Bar {
-        let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        bar.set_draw_target(ProgressDrawTarget::hidden());
+        let drawn = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        drawn.set_draw_target(ProgressDrawTarget::hidden());
         let template = match length {
             Some(_) => "{msg} {bar:24} {bytes} of {total_bytes}",
             None => "{spinner} {msg} {bytes}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            drawn.set_style(style);
         }
-        bar.set_message(format!("reading {}", name.escape_debug()));
-        Bar { bar, since: Instant::now(), is_shown: false }
+        drawn.set_message(format!("reading {}", name.escape_debug()));
+        Bar { drawn, since: Instant::now(), is_shown: false }
     }
 
     fn advance(&mut self, count: usize) {
-        self.bar.inc(count as u64);
+        self.drawn.inc(count as u64);
         if !self.is_shown && self.since.elapsed() > A_WHILE {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.drawn.set_draw_target(ProgressDrawTarget::stderr());
             self.is_shown = true;
         }
     }
@@ -138,6 +138,6 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.drawn.finish_and_clear();
     }
 }

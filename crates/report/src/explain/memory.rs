@@ -32,7 +32,7 @@ impl Extent {
         match self {
             Extent::Device => "the device's memory",
             Extent::Allowed => "the memory that this process may use",
-            Extent::Reserved => "the memory that PyTorch had reserved",
+            Extent::Reserved => "PyTorch's reserved memory",
         }
     }
 }

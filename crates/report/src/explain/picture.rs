@@ -79,7 +79,8 @@ pub struct BlockPicture {
 /// A stack, and what it made that is alive at the peak.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StackPicture {
-    /// Innermost first; empty where none was recorded.
+    /// The whole stack, innermost first, less C++ frames where there are Python ones: stacks are merged from their outer
+    /// ends. Empty where none was recorded.
     pub frames: Vec<SiteFrame>,
     /// What most of its bytes hold.
     pub category: Contents,

@@ -64,12 +64,9 @@ fn history(device: &DeviceHistory) -> Vec<Fact> {
     let cache = Some(&device.fragmentation).filter(|cache| cache.segments > 0);
     let cache = cache.map(|cache| ("cache", words_of_cache(cache)));
     let growth = device.growth.as_ref().map(|growth| ("growth", words_of_growth(growth)));
-    let steps = match device.steps {
-        0 => String::new(),
-        1 => ", 1 step".to_owned(),
-        steps => format!(", {steps} steps"),
-    };
-    let events = (device.events > 0).then(|| ("history", format!("{} events{steps}", device.events)));
+    let words =
+        [Some(counted(device.events, "event")), (device.steps > 0).then(|| counted(device.steps.into(), "step"))];
+    let events = (device.events > 0).then(|| ("history", join(", ", words)));
     [cache, growth, events].into_iter().flatten().collect()
 }
 
@@ -87,11 +84,17 @@ fn words_of_peak(peak: &HistoryPeak) -> String {
 fn words_of_cache(cache: &Fragmentation) -> String {
     let Fragmentation { free_bytes, free_blocks, largest_free_block_bytes: largest, .. } = cache;
     let (split, used, all) = (cache.inactive_split_bytes, cache.used_segments, cache.segments);
-    let blocks = if *free_blocks == 1 { "block" } else { "blocks" };
+    let blocks = counted(*free_blocks, "block");
     format!(
-        "{free_bytes} free in {free_blocks} {blocks}, the largest {largest}; {split} of it beside memory in use; \
+        "{free_bytes} free in {blocks}, the largest {largest}; {split} of it beside memory in use; \
          {used} of {all} segments in use"
     )
+}
+
+/// `1 step`, `2 steps`.
+fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
 }
 
 /// The innermost line outside installed packages, else the innermost.

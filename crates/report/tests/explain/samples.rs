@@ -283,7 +283,13 @@ pub(crate) fn compared() -> ExplainReport {
 /// The log of a job of several ranks.
 pub(crate) fn ranks() -> ExplainReport {
     let of_rank = |rank, line| StatedOom { rank: Some(rank), line, device_index: Some(rank), ..oom() };
-    let killed = StatedOom { kind: OomKind::Killed, line: 300, message: "Killed".to_owned(), ..StatedOom::default() };
+    let killed = StatedOom {
+        kind: OomKind::Killed,
+        line: 300,
+        occurrences: 2,
+        message: "Killed".to_owned(),
+        ..StatedOom::default()
+    };
     ExplainReport {
         ooms: vec![of_rank(1, 120), of_rank(3, 140), killed],
         oom_inputs: vec![0, 0, 1],

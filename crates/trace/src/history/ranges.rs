@@ -36,7 +36,8 @@ impl Ranges {
         let mut ranges = Ranges::default();
         for segment in segments {
             let (stream, expandable) = (segment.stream, segment.is_expandable);
-            let range = Range { size: segment.total_size.0, stream, expandable, kind: Some(segment.kind), pool: None };
+            let range =
+                Range { size: segment.total_size.0, stream, expandable, kind: Some(segment.kind), pool: segment.pool };
             let _ = ranges.insert(segment.address.0, range);
         }
         ranges

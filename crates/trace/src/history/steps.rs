@@ -11,7 +11,7 @@
 
 mod beats;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use self::beats::{Beat, Symbols};
 use super::History;
@@ -130,10 +130,10 @@ fn made(events: &[Event], stacked: bool) -> Vec<(EventIndex, u64)> {
 /// Whether stacks tell allocations apart. With fewer, as where only C++ frames were recorded, sizes tell more.
 fn has_many_stacks(events: &[Event]) -> bool {
     const MANY: usize = 8;
-    let mut seen: FxHashMap<StackId, ()> = FxHashMap::default();
+    let mut seen: FxHashSet<StackId> = FxHashSet::default();
     let stacks = events.iter().filter(|event| event.action == Action::Alloc).map(|event| event.stack);
     for stack in stacks.filter(|&stack| stack != StackId::EMPTY) {
-        seen.insert(stack, ());
+        seen.insert(stack);
         if seen.len() >= MANY {
             return true;
         }

@@ -234,10 +234,10 @@ impl<F: Fold> Builder<F> {
     /// The container below `start`.
     fn target(&self, start: usize, expected: &'static str) -> Step<(NodeId, Node<F::Folded>)> {
         let slot = start.checked_sub(1).and_then(|below| self.stack.get(below)).ok_or(PickleErrorKind::StackEmpty)?;
-        if let &Slot::Node(id) = slot {
-            if let Some(&node) = self.arena.node(id) {
-                return Ok((id, node));
-            }
+        if let &Slot::Node(id) = slot
+            && let Some(&node) = self.arena.node(id)
+        {
+            return Ok((id, node));
         }
         let found = super::Value::new(&self.arena, *slot).kind_of::<F>();
         Err(PickleErrorKind::WrongTarget { expected, found })

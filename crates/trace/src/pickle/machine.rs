@@ -50,7 +50,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
             self.offset = self.input.position();
             match self.input.u8()? {
                 opcode::BINGET => self.input.length_u8().and_then(|index| self.recall(index))?,
-                opcode::LONG_BINGET => self.input.length_u32().and_then(|index| self.recall(index))?,
+                opcode::LONG_BINGET => self.recall_all()?,
                 opcode::MEMOIZE => self.memoize(self.memo.filled() as u64)?,
                 opcode::BININT1 => self.input.u8().and_then(|value| self.builder.push(Slot::Int(value.into())))?,
                 opcode::BININT2 => self.int_of::<2>(|bytes| u16::from_le_bytes(bytes).into())?,

@@ -9,15 +9,18 @@ use super::error::PickleErrorKind;
 
 type Step<T> = Result<T, PickleErrorKind>;
 
-/// Small enough to stay in a core's second cache.
-const BUFFER: usize = 128 << 10;
+/// How much is read at once: little at first, since many inputs are small, then what stays in a core's second cache.
+const FIRST: usize = 4 << 10;
+const MOST: usize = 128 << 10;
 
 /// What is left of a pickle.
 pub(super) struct Source<R> {
     reader: R,
-    buffer: Box<[u8]>,
+    /// As long as what was read into it, so that its end is the only bound there is to check.
+    buffer: Vec<u8>,
     at: usize,
-    end: usize,
+    /// How many bytes to ask for next.
+    ask: usize,
     /// How many bytes came before the buffer's first.
     before: u64,
     /// What does not lie in the buffer as a whole is put together here.
@@ -28,8 +31,7 @@ pub(super) struct Source<R> {
 
 impl<R: Read> Source<R> {
     pub(super) fn new(reader: R, most: usize) -> Source<R> {
-        let buffer = vec![0; BUFFER].into_boxed_slice();
-        Source { reader, buffer, at: 0, end: 0, before: 0, scratch: Vec::new(), most }
+        Source { reader, buffer: Vec::new(), at: 0, ask: FIRST, before: 0, scratch: Vec::new(), most }
     }
 
     /// How many bytes were taken.
@@ -40,17 +42,45 @@ impl<R: Read> Source<R> {
 
     #[inline]
     pub(super) fn u8(&mut self) -> Step<u8> {
-        if self.at == self.end && !self.refill()? {
-            return Err(PickleErrorKind::Truncated { needed: 1, left: 0 });
+        match self.buffer.get(self.at) {
+            Some(&byte) => {
+                self.at += 1;
+                Ok(byte)
+            }
+            None => self.first_of_next(),
         }
-        let byte = self.buffer[self.at];
-        self.at += 1;
-        Ok(byte)
+    }
+
+    #[cold]
+    fn first_of_next(&mut self) -> Step<u8> {
+        self.refill()?;
+        let first = self.buffer.first().copied().ok_or(PickleErrorKind::Truncated { needed: 1, left: 0 })?;
+        self.at = 1;
+        Ok(first)
+    }
+
+    /// Takes the next byte if it is this one and lies in the buffer.
+    #[inline]
+    pub(super) fn skip(&mut self, byte: u8) -> bool {
+        let same = self.buffer.get(self.at) == Some(&byte);
+        self.at += usize::from(same);
+        same
+    }
+
+    /// The next `length` bytes as a little-endian integer in two's complement, where they are at most 8 and lie in the
+    /// buffer with 8 bytes to read at once; `None`, and nothing taken, where not.
+    #[inline]
+    pub(super) fn short_long(&mut self, length: u64) -> Option<i64> {
+        let length = usize::try_from(length).ok().filter(|length| (1..=8).contains(length))?;
+        let unused = 64 - 8 * length;
+        let bytes = self.buffer.get(self.at..)?.first_chunk()?;
+        self.at += length;
+        Some((u64::from_le_bytes(*bytes) << unused).cast_signed() >> unused)
     }
 
     #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Step<[u8; N]> {
-        if let Some(&bytes) = self.buffer.get(self.at..self.end).and_then(|rest| rest.first_chunk()) {
+        if let Some(&bytes) = self.buffer.get(self.at..).and_then(|rest| rest.first_chunk()) {
             self.at += N;
             return Ok(bytes);
         }
@@ -64,7 +94,7 @@ impl<R: Read> Source<R> {
     #[inline]
     pub(super) fn take(&mut self, length: u64) -> Step<&[u8]> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if length <= self.end - self.at {
+        if length <= self.buffer.len() - self.at {
             let start = self.at;
             self.at += length;
             return Ok(&self.buffer[start..self.at]);
@@ -81,11 +111,11 @@ impl<R: Read> Source<R> {
         }
         self.scratch.clear();
         while self.scratch.len() < length {
-            if self.at == self.end && !self.refill()? {
+            if self.at == self.buffer.len() && !self.refill()? {
                 return Err(PickleErrorKind::Truncated { needed: length as u64, left: self.scratch.len() });
             }
             let missing = length - self.scratch.len();
-            let stop = self.end.min(self.at.saturating_add(missing));
+            let stop = self.buffer.len().min(self.at.saturating_add(missing));
             self.scratch.extend_from_slice(&self.buffer[self.at..stop]);
             self.at = stop;
         }
@@ -94,7 +124,7 @@ impl<R: Read> Source<R> {
 
     /// The text up to the end of the line, which is skipped.
     pub(super) fn line(&mut self) -> Step<&[u8]> {
-        if let Some(length) = memchr(b'\n', &self.buffer[self.at..self.end]) {
+        if let Some(length) = memchr(b'\n', &self.buffer[self.at..]) {
             let start = self.at;
             self.at += length + 1;
             return Ok(&self.buffer[start..start + length]);
@@ -105,10 +135,10 @@ impl<R: Read> Source<R> {
     fn long_line(&mut self) -> Step<&[u8]> {
         self.scratch.clear();
         loop {
-            let rest = &self.buffer[self.at..self.end];
+            let rest = &self.buffer[self.at..];
             let end = memchr(b'\n', rest);
             self.scratch.extend_from_slice(&rest[..end.unwrap_or(rest.len())]);
-            self.at = end.map_or(self.end, |length| self.at + length + 1);
+            self.at = end.map_or(self.buffer.len(), |length| self.at + length + 1);
             let length = self.scratch.len();
             if length > self.most {
                 return Err(PickleErrorKind::TooLong { length: length as u64, limit: self.most });
@@ -125,16 +155,21 @@ impl<R: Read> Source<R> {
     /// Reads on, where all of the buffer was taken; `false` at the end of the input.
     #[cold]
     fn refill(&mut self) -> Step<bool> {
-        self.before += self.end as u64;
-        (self.at, self.end) = (0, 0);
+        self.before += self.buffer.len() as u64;
+        self.at = 0;
+        self.buffer.resize(self.ask, 0);
+        self.ask = (self.ask * 2).min(MOST);
         loop {
             match self.reader.read(&mut self.buffer) {
                 Ok(count) => {
-                    self.end = count.min(self.buffer.len());
+                    self.buffer.truncate(count);
                     return Ok(count > 0);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(PickleErrorKind::Read(error.to_string())),
+                Err(error) => {
+                    self.buffer.clear();
+                    return Err(PickleErrorKind::Read(error.to_string()));
+                }
             }
         }
     }

@@ -71,15 +71,6 @@ pub(super) fn number<T: std::str::FromStr>(line: &[u8]) -> Result<T, PickleError
     text.parse().map_err(|_| PickleErrorKind::BadNumber(text.chars().take(40).collect()))
 }
 
-/// [`long`] of up to 8 bytes, which nearly all are.
-#[inline]
-pub(super) fn short_long(bytes: &[u8]) -> Option<i64> {
-    let negative = bytes.last().is_some_and(|&top| top >= 0x80);
-    let mut wide = if negative { [0xff; 8] } else { [0; 8] };
-    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(i64::from_le_bytes(wide))
-}
-
 /// A little-endian integer in two's complement, as `LONG1` and `LONG4` have it.
 pub(super) fn long(bytes: &[u8]) -> Result<i128, PickleErrorKind> {
     let negative = bytes.last().is_some_and(|&top| top >= 0x80);
@@ -134,8 +125,6 @@ mod tests {
         ];
         for (bytes, expected) in cases {
             assert_eq!(long(bytes), expected);
-            let short = expected.ok().filter(|_| bytes.len() <= 8).map(|value| value as i64);
-            assert_eq!(short_long(bytes), short);
         }
     }
 }

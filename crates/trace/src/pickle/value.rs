@@ -4,19 +4,11 @@ use super::arena::{Arena, Contents, Node, NodeId, Slot};
 use super::builder::Fold;
 
 /// A value and where its parts are.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Value<'a, T> {
     arena: &'a Arena<T>,
     slot: Slot<T>,
 }
-
-impl<T: Copy> Clone for Value<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Copy> Copy for Value<'_, T> {}
 
 /// What a value is. Items and entries of containers that were folded are not seen through this.
 #[derive(Debug)]

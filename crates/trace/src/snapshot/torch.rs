@@ -36,50 +36,72 @@ impl Default for TorchVersions {
 }
 
 /// What tells versions apart.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
-    /// Any event; without one, the keys of events say nothing.
-    pub(crate) event: bool,
-    pub(crate) time_us: bool,
-    pub(crate) compile_context: bool,
-    pub(crate) user_metadata: bool,
-    pub(crate) pool_id: bool,
-    /// Any segment.
-    pub(crate) segment: bool,
-    pub(crate) segment_pool_id: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
     /// The root is a dict.
-    pub(crate) dict: bool,
-    pub(crate) settings: bool,
-    pub(crate) annotations: bool,
-    pub(crate) host_segments: bool,
-    pub(crate) graph_capture_record_stream_reuse: bool,
-    pub(crate) max_round_threshold: bool,
+    Root,
+    /// There is a segment; without one, its keys say nothing.
+    Segment,
+    /// There is an event; without one, its keys say nothing.
+    Event,
+    SegmentPoolId,
+    TimeUs,
+    AllocatorSettings,
+    ExternalAnnotations,
+    CompileContext,
+    GraphCaptureRecordStreamReuse,
+    UserMetadata,
+    PoolId,
+    MaxRoundThreshold,
+    HostSegments,
 }
+
+/// Since when PyTorch writes a key, and where it does.
+const SINCE: [(Key, Release, Key); 11] = [
+    (Key::Root, release(2, 0), Key::Root),
+    (Key::SegmentPoolId, release(2, 1), Key::Segment),
+    (Key::TimeUs, release(2, 2), Key::Event),
+    (Key::AllocatorSettings, release(2, 3), Key::Root),
+    (Key::ExternalAnnotations, release(2, 5), Key::Root),
+    (Key::CompileContext, release(2, 8), Key::Event),
+    (Key::GraphCaptureRecordStreamReuse, release(2, 9), Key::AllocatorSettings),
+    (Key::UserMetadata, release(2, 10), Key::Event),
+    (Key::PoolId, release(2, 12), Key::Event),
+    (Key::MaxRoundThreshold, release(2, 13), Key::AllocatorSettings),
+    (Key::HostSegments, release(2, 14), Key::Root),
+];
+
+/// The keys that a snapshot has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen(u16);
 
 const fn release(major: u8, minor: u8) -> Release {
     Release { major, minor }
 }
 
 impl Seen {
+    #[inline]
+    pub(crate) fn add(&mut self, key: Key) {
+        self.0 |= 1 << key as u16;
+    }
+
+    /// What was seen here or there.
+    pub(crate) fn and(self, other: Seen) -> Seen {
+        Seen(self.0 | other.0)
+    }
+
+    fn has(self, key: Key) -> bool {
+        self.0 & 1 << key as u16 != 0
+    }
+
     /// The versions that fit.
-    pub(crate) fn versions(&self) -> TorchVersions {
-        // Since when it is written, whether it could be seen here, and whether it was.
-        let keys = [
-            (release(2, 0), true, self.dict),
-            (release(2, 1), self.segment, self.segment_pool_id),
-            (release(2, 2), self.event, self.time_us),
-            (release(2, 3), self.dict, self.settings),
-            (release(2, 5), self.dict, self.annotations),
-            (release(2, 8), self.event, self.compile_context),
-            (release(2, 9), self.settings, self.graph_capture_record_stream_reuse),
-            (release(2, 10), self.event, self.user_metadata),
-            (release(2, 12), self.event, self.pool_id),
-            (release(2, 13), self.settings, self.max_round_threshold),
-            (release(2, 14), self.dict, self.host_segments),
-        ];
-        let from = keys.iter().rfind(|(_, _, seen)| *seen).map_or(release(1, 0), |&(since, _, _)| since);
-        let absent = keys.iter().find(|&&(since, possible, seen)| possible && !seen && since > from);
-        TorchVersions { from, before: absent.map(|&(since, _, _)| since) }
+    pub(crate) fn versions(self) -> TorchVersions {
+        let newest = SINCE.iter().rfind(|&&(key, _, _)| self.has(key));
+        let from = newest.map_or(release(1, 0), |&(_, since, _)| since);
+        let mut absent =
+            SINCE.iter().filter(|&&(key, _, within)| !self.has(key) && (within == key || self.has(within)));
+        let before = absent.find(|&&(_, since, _)| since > from).map(|&(_, since, _)| since);
+        TorchVersions { from, before }
     }
 }
 
@@ -89,27 +111,23 @@ mod tests {
 
     #[test]
     fn keys_that_are_there_and_keys_that_are_not_leave_a_few_versions() {
-        let of_2_0 = Seen { event: true, segment: true, dict: true, ..Seen::default() };
-        let of_2_2 = Seen { time_us: true, segment_pool_id: true, ..of_2_0 };
-        let of_2_11 = Seen {
-            settings: true,
-            annotations: true,
-            compile_context: true,
-            graph_capture_record_stream_reuse: true,
-            user_metadata: true,
-            ..of_2_2
-        };
-        let of_2_14 = Seen { pool_id: true, max_round_threshold: true, host_segments: true, ..of_2_11 };
-        let cases = [
-            (Seen { segment: true, ..Seen::default() }, release(1, 0), Some(release(2, 0))),
-            (of_2_0, release(2, 0), Some(release(2, 1))),
-            (of_2_2, release(2, 2), Some(release(2, 3))),
-            (of_2_11, release(2, 10), Some(release(2, 12))),
-            (Seen { event: false, user_metadata: false, compile_context: false, ..of_2_11 }, release(2, 9), Some(release(2, 13))),
-            (of_2_14, release(2, 14), None),
+        use Key::*;
+        let of_2_0 = [Root, Segment, Event];
+        let of_2_9 = [AllocatorSettings, ExternalAnnotations, SegmentPoolId, GraphCaptureRecordStreamReuse];
+        let of_2_10 = [TimeUs, CompileContext, UserMetadata];
+        let cases: [(&[&[Key]], Release, Option<Release>); 7] = [
+            (&[&[Segment]], release(1, 0), Some(release(2, 0))),
+            (&[&of_2_0], release(2, 0), Some(release(2, 1))),
+            (&[&of_2_0, &[SegmentPoolId]], release(2, 1), Some(release(2, 2))),
+            (&[&of_2_0, &[SegmentPoolId, TimeUs]], release(2, 2), Some(release(2, 3))),
+            (&[&[Root, Segment], &of_2_9], release(2, 9), Some(release(2, 13))),
+            (&[&of_2_0, &of_2_9, &of_2_10], release(2, 10), Some(release(2, 12))),
+            (&[&of_2_0, &of_2_9, &of_2_10, &[PoolId, MaxRoundThreshold, HostSegments]], release(2, 14), None),
         ];
-        for (seen, from, before) in cases {
-            assert_eq!(seen.versions(), TorchVersions { from, before }, "{seen:?}");
+        for (keys, from, before) in cases {
+            let mut seen = Seen::default();
+            keys.iter().copied().flatten().for_each(|&key| seen.add(key));
+            assert_eq!(seen.versions(), TorchVersions { from, before }, "{keys:?}");
         }
     }
 }

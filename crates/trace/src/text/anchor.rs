@@ -64,7 +64,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("mpsbackendoutofmemory", Head(Mps, Allocator)),
     ("currentplatformcannotallocatememory", Head(Xpu, Allocator)), // Intel's extension, up to 2.1
     ("exceedallowedmemory", Sure(Cuda, AsyncAllocator)),
-    ("outofmemoryerror:allocationondevice", Sure(Cuda, AsyncAllocator)),
+    ("allocationondevice", Head(Cuda, AsyncAllocator)),
     ("failedwithoomondevice", Refusal),
     // Calls of the device outside of them.
     ("cudaerror:outofmemory", Head(Cuda, DeviceCall)),

@@ -13,6 +13,7 @@ use crate::stack::Frame;
 
 /// One thing that a text holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "errors are most of what a text holds, and they are few")]
 pub enum Artifact {
     /// An error that says that memory ran out, of PyTorch's or of what it stands on.
     Oom(StatedOom),

@@ -15,7 +15,7 @@ use super::squeeze::Squeezed;
 use crate::bytes::Bytes;
 
 /// The most letters between two sizes of one message, with the words that belong to them.
-const WIDEST_GAP: usize = 112;
+pub(super) const WIDEST_GAP: usize = 112;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
@@ -84,7 +84,7 @@ const CLAUSES: [(&str, &str, Field); 38] = [
 /// The words by which the message was found end at `anchor`; the first size is not far behind them.
 pub(super) fn read(message: &Squeezed, anchor: usize, oom: &mut StatedOom) -> usize {
     let (mut end, mut at) = (0, 0);
-    let bytes = &message.bytes; eprintln!("DBG {}", String::from_utf8_lossy(bytes));
+    let bytes = &message.bytes;
     while at < bytes.len() && at < end.max(anchor) + WIDEST_GAP {
         if !bytes[at].is_ascii_digit() {
             at += 1;

@@ -15,8 +15,7 @@ pub(super) fn is_code(text: &[u8], at: usize) -> bool {
         "raise ", "except ", "except(", "if ", "elif ", "assert ", "return ", "import ", "from ", "with ", "#", "//",
         "def ",
     ];
-    const PARTS: [&str; 6] =
-        [" in str(", " in repr(", "pytest.raises", "match=", "grep ", ".lower()"];
+    const PARTS: [&str; 6] = [" in str(", " in repr(", "pytest.raises", "match=", "grep ", ".lower()"];
     let whole = line::clean(&text[line::start(text, at)..line::end(text, at)]);
     let before = line::clean(&text[line::start(text, at)..at]);
     let content = before.trim_start_matches(|character: char| !character.is_alphabetic() && !"#/".contains(character));
@@ -34,6 +33,9 @@ fn is_announced(before: &[u8]) -> bool {
     const WORDS: [&str; 9] =
         ["error", "exception", "fatal", "critical", "fail", "what():", "terminate", "warn", "caught"];
     let before = line::clean(before);
+    if before.ends_with(['"', '\'']) && before.contains('(') && !before.contains("Error(") {
+        return false;
+    }
     let content = before.rsplit([']', '|', '>', ')']).next().unwrap_or_default();
     let is_only_prefix = content.trim().trim_end_matches(':').chars().all(|character| !character.is_alphabetic());
     let lower = before.to_lowercase();
@@ -44,8 +46,9 @@ fn is_announced(before: &[u8]) -> bool {
 fn ends_its_sentence(behind: &[u8]) -> bool {
     const ADVICE: [&str; 5] = ["CUDA kernel", "Search for", "Compile with", "Exception raised", "For debugging"];
     let behind = line::clean(&behind[..behind.len().min(64)]);
-    let rest = behind.trim_start_matches(|character: char| " .:,;!'\")}]`".contains(character));
-    let is_escaped_end = rest.starts_with('\\') || behind.trim_start_matches('.').starts_with('<');
+    let rest = behind.trim_start_matches(|character: char| " .:,;!'\")}]`│┃|".contains(character));
+    let is_escaped_end =
+        rest.starts_with('\\') || behind.starts_with("\",") || behind.trim_start_matches('.').starts_with('<');
     rest.is_empty() || is_escaped_end || is_cut_request(rest) || ADVICE.iter().any(|advice| rest.starts_with(advice))
 }
 

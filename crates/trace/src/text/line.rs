@@ -20,11 +20,15 @@ pub(super) fn end(text: &[u8], at: usize) -> usize {
 
 /// How much of the start of `line` is the same prefix as `prefix`, where digits may differ.
 ///
-/// A prefix ends at a delimiter, so that a wrapped line which only begins with the same letters keeps them.
+/// A prefix ends at a delimiter, or at a blank behind a time, so that a wrapped line which only begins with the same
+/// letters keeps them.
 pub(super) fn common_prefix(prefix: &[u8], line: &[u8]) -> usize {
+    const DIGITS_OF_A_TIME: usize = 6;
     let (mut left, mut right, mut end) = (0, 0, 0);
+    let mut digits_seen = 0;
     while let (Some(&a), Some(&b)) = (prefix.get(left), line.get(right)) {
         if a.is_ascii_digit() && b.is_ascii_digit() {
+            digits_seen += digits(&prefix[left..]);
             left += digits(&prefix[left..]);
             right += digits(&line[right..]);
             continue;
@@ -35,7 +39,11 @@ pub(super) fn common_prefix(prefix: &[u8], line: &[u8]) -> usize {
         let is_behind_dash = a == b' ' && left > 0 && prefix[left - 1] == b'-';
         left += 1;
         right += 1;
-        if is_behind_dash || (b"]):|>#".contains(&a) && !line.get(right).is_some_and(u8::is_ascii_digit)) {
+        let is_behind_time = a == b' ' && digits_seen >= DIGITS_OF_A_TIME;
+        if is_behind_dash
+            || is_behind_time
+            || (b"]):|>#".contains(&a) && !line.get(right).is_some_and(u8::is_ascii_digit))
+        {
             end = right;
         }
     }
@@ -60,6 +68,8 @@ pub(super) struct Lines<'a> {
     text: &'a [u8],
     at: usize,
     own: Origin,
+    /// What stands before the table on its first line.
+    prefix: &'a [u8],
     is_escaped: bool,
 }
 
@@ -67,7 +77,18 @@ impl<'a> Lines<'a> {
     /// From the line at `start` on.
     pub(super) fn new(text: &'a [u8], start: usize) -> Lines<'a> {
         let whole = &text[start..end(text, start)];
-        Lines { text, at: start, own: origin(whole), is_escaped: memmem::find(whole, b"\\n").is_some() }
+        let is_escaped = memmem::find(whole, b"\\n").is_some();
+        Lines { text, at: start, own: origin(whole), prefix: b"", is_escaped }
+    }
+
+    /// As [`Lines::new`], without what stands on each line before the `|` in front of `words` on the first.
+    pub(super) fn of_table(text: &'a [u8], start: usize, words: &[u8]) -> Lines<'a> {
+        let before = &text[start..end(text, start)];
+        let before = &before[..memmem::find(before, words).unwrap_or(0)];
+        let escaped = memmem::rfind(before, b"\\n").map_or(0, |end| end + 2);
+        let prefix = &before[escaped..];
+        let prefix = &prefix[..memrchr(b'|', prefix).unwrap_or(0)];
+        Lines { prefix, at: start + escaped, ..Lines::new(text, start) }
     }
 
     fn next_raw(&mut self) -> Option<&'a [u8]> {
@@ -87,7 +108,7 @@ impl Iterator for Lines<'_> {
         loop {
             let raw = self.next_raw()?;
             if self.is_escaped || origin(raw) == self.own {
-                return Some((clean(raw), self.at));
+                return Some((clean(&raw[common_prefix(self.prefix, raw)..]), self.at));
             }
         }
     }

@@ -77,7 +77,7 @@ impl LookAlikes {
             return;
         }
         self.last = Some(line);
-        let text = if self.is_known(framework) { String::new() } else { shortened(text()) };
+        let text = if self.is_known(framework) { String::new() } else { shortened(&text()) };
         let new = LookAlike { framework, line, occurrences: 1, text };
         if framework == OtherFramework::Mention {
             self.pending.get_or_insert(new);
@@ -116,7 +116,7 @@ impl LookAlikes {
     }
 }
 
-fn shortened(text: String) -> String {
+fn shortened(text: &str) -> String {
     const LONGEST: usize = 400;
     text.trim().chars().take(LONGEST).collect()
 }

@@ -50,7 +50,7 @@ pub(super) fn words(text: &[u8], start: usize, end: usize) -> String {
     if lines.len() > 1 {
         words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    words.trim().trim_end_matches(['"', '\'', '}', ')']).trim_end_matches("\\").to_owned() + closing(&words)
+    words.trim().trim_end_matches(['"', '\'', '}', ')']).trim_end_matches('\\').to_owned() + closing(&words)
 }
 
 /// A parenthesis that belongs to the message is put back.

@@ -1,5 +1,7 @@
 //! Goes through a text from anchor to anchor.
 
+mod message;
+
 use memchr::{memchr_iter, memmem};
 
 use super::anchor::{self, Anchor};
@@ -8,11 +10,11 @@ use super::automaton::{Hit, is_passed_over};
 use super::look_alike::{LookAlikes, OtherFramework};
 use super::squeeze::Squeezed;
 use super::traceback::Tracebacks;
-use super::{clause, guard, line, message, nvidia_smi, same, size, stats, summary};
+use super::{clause, guard, line, nvidia_smi, same, size, stats, summary};
 use crate::bytes::Bytes;
 
-/// Enough of a text for all but the longest messages, and for those (many processes on the device).
-const WINDOWS: [usize; 2] = [2 << 10, 32 << 10];
+/// Enough of a text for what stands beside an anchor.
+const NEAR: usize = 512;
 
 /// The state of reading one text.
 pub(super) struct Reader<'a> {
@@ -90,7 +92,7 @@ impl<'a> Reader<'a> {
 
     fn head(&mut self, framework: Framework, kind: OomKind, start: usize, end: usize) {
         let (oom, last) = self.message(framework, kind, start, end);
-        let is_full = oom.requested_bytes.is_some() || oom.total_bytes.is_some();
+        let is_full = oom.requested_bytes.is_some() || oom.total_bytes.is_some() || self.goes_on(end, b"wouldexceed");
         if kind == OomKind::DeviceCall && guard::is_ggml(self.text, start, end) {
             return self.look_alike(OtherFramework::LlamaCpp, start, end);
         }
@@ -100,70 +102,18 @@ impl<'a> Reader<'a> {
         self.error(oom, start, last);
     }
 
+    /// Whether the words behind `end` contain these, which stand near the start of a message.
+    fn goes_on(&self, end: usize, words: &[u8]) -> bool {
+        memmem::find(&Squeezed::new(self.text, end, 64).bytes, words).is_some()
+    }
+
     fn sure(&mut self, framework: Framework, kind: OomKind, anchor: usize, end: usize) {
-        let start = message::start(self.text, anchor).max(self.done).min(anchor);
+        let start = super::message::start(self.text, anchor).max(self.done).min(anchor);
         if guard::is_code(self.text, anchor) {
             return self.look_alike(OtherFramework::Mention, anchor, end);
         }
         let (oom, last) = self.message(framework, kind, start, end);
         self.error(oom, start, last);
-    }
-
-    /// The message that starts at `start` and has its anchor up to `anchor_end`, and where it ends.
-    fn message(&mut self, framework: Framework, kind: OomKind, start: usize, anchor_end: usize) -> (StatedOom, usize) {
-        let mut oom = StatedOom { framework, kind, occurrences: 1, ..StatedOom::default() };
-        let mut last = anchor_end;
-        for window in WINDOWS {
-            let (squeezed, anchor) = self.squeezed(kind, start, anchor_end, window);
-            let mut read = oom.clone();
-            let end = if has_numbers(kind) { clause::read(&squeezed, anchor, &mut read) } else { 0 };
-            last = anchor_end.max(if end == 0 { anchor_end } else { squeezed.offset(end - 1) + 1 });
-            let is_whole = squeezed.offset(squeezed.bytes.len()) < start + window || end + 256 < squeezed.bytes.len();
-            self.name_place(&mut read, &squeezed, end, anchor_end);
-            if is_whole || window == WINDOWS[1] {
-                last = last.max(tail_end(&squeezed, end));
-                oom = read;
-                break;
-            }
-        }
-        let origin = line::origin(&self.text[line::start(self.text, start)..start]);
-        let end = message::end(self.text, last);
-        oom.rank = origin.rank;
-        oom.pid = oom.pid.or(origin.pid);
-        oom.line = self.line_of(start);
-        oom.exception = message::class(self.text, start);
-        oom.message = message::words(self.text, start, end);
-        (oom, end)
-    }
-
-    /// The text of a message without blanks, up to what cannot be its part, and where its anchor ends in that.
-    fn squeezed(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> (Squeezed, usize) {
-        let mut squeezed = Squeezed::new(self.text, start, window + (anchor_end - start));
-        let head = squeezed.before(anchor_end).len();
-        let mut ends = vec![memmem::find(squeezed.from(head), b"Traceback(most")];
-        match kind {
-            OomKind::Allocator => ends.push(memmem::find(squeezed.from(head), b"outofmemory")),
-            OomKind::Killed => ends.push(Some(squeezed.before(message::end(self.text, anchor_end)).len() - head)),
-            _ => {}
-        }
-        if let Some(end) = ends.into_iter().flatten().min() {
-            squeezed.cut(head + end);
-        }
-        (squeezed, head)
-    }
-
-    /// The device or the process, whichever the message is about.
-    fn name_place(&self, oom: &mut StatedOom, squeezed: &Squeezed, end: usize, anchor_end: usize) {
-        const BEYOND: usize = 96;
-        let message = &squeezed.bytes[..squeezed.bytes.len().min(end + BEYOND)];
-        let line_end = message::end(self.text, anchor_end);
-        let line = squeezed.before(line_end);
-        match oom.kind {
-            OomKind::Allocator if memmem::find(message, b"preemptivelyrejected").is_some() => oom.kind = OomKind::Rejected,
-            OomKind::Allocator | OomKind::AsyncAllocator => oom.device_index = clause::device(message),
-            OomKind::HostAllocation | OomKind::SharedMemory | OomKind::Killed | OomKind::Ended => oom.pid = clause::pid(line),
-            _ => {}
-        }
     }
 
     fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
@@ -174,7 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     fn worker(&mut self, start: usize, end: usize) {
-        let squeezed = Squeezed::new(self.text, end, WINDOWS[0] / 4);
+        let squeezed = Squeezed::new(self.text, end, NEAR);
         let has = |words: &[u8]| memmem::find(&squeezed.bytes[..squeezed.bytes.len().min(80)], words).is_some();
         let kind = if has(b"signal:Buserror") {
             OomKind::SharedMemory
@@ -206,7 +156,7 @@ impl<'a> Reader<'a> {
     }
 
     fn refusal(&mut self, start: usize, end: usize) {
-        let squeezed = Squeezed::new(self.text, start, WINDOWS[0] / 4);
+        let squeezed = Squeezed::new(self.text, start, NEAR);
         let after = |words: &[u8]| {
             let at = memmem::find(&squeezed.bytes, words)? + words.len();
             size::whole(squeezed.from(at)).map(|(number, _)| number)
@@ -221,14 +171,16 @@ impl<'a> Reader<'a> {
         };
         self.look_alikes.forget_line(refusal.line);
         self.others.push(Artifact::Refusal(refusal));
-        self.done = message::end(self.text, end);
+        self.done = super::message::end(self.text, end);
     }
 
     fn other(&mut self, framework: OtherFramework, start: usize, end: usize) {
         let is_code = guard::is_code(self.text, start);
         let behind = &self.text[end..self.text.len().min(end + 64)];
         let framework = match framework {
-            OtherFramework::TensorFlow if memmem::find(behind, b"Out of memory error on").is_some() => OtherFramework::Paddle,
+            OtherFramework::TensorFlow if memmem::find(behind, b"Out of memory error on").is_some() => {
+                OtherFramework::Paddle
+            }
             OtherFramework::Cpp if behind.starts_with(b": out_of_memory") => OtherFramework::Rapids,
             named => named,
         };
@@ -248,7 +200,7 @@ impl<'a> Reader<'a> {
             (b"cupy", OtherFramework::CuPy),
         ];
         let whole = &self.text[line::start(self.text, start)..line::end(self.text, end)];
-        let lower = whole[..whole.len().min(WINDOWS[0])].to_ascii_lowercase();
+        let lower = whole[..whole.len().min(NEAR)].to_ascii_lowercase();
         let named = WORDS.iter().find(|(word, _)| memmem::find(&lower, word).is_some());
         self.other(named.map_or(OtherFramework::OtherCuda, |(_, framework)| *framework), start, end);
     }
@@ -333,30 +285,4 @@ fn start_of(text: &[u8], pattern: &str, end: usize) -> usize {
         }
     }
     at
-}
-
-fn has_numbers(kind: OomKind) -> bool {
-    use OomKind::{Allocator, AsyncAllocator, HostAllocation, Killed, Nccl, Rejected};
-    matches!(kind, Allocator | Rejected | AsyncAllocator | HostAllocation | Nccl | Killed)
-}
-
-/// Where the advice behind the numbers ends, if it follows them.
-fn tail_end(squeezed: &Squeezed, end: usize) -> usize {
-    const STARTS: [&[u8]; 3] = [b"Ifreserved", b"Pleaseuse", b"UsePYTORCH_MPS"];
-    const ENDS: [&[u8]; 7] = [
-        b"environment-variables)",
-        b"-alloc-conf)",
-        b"PYTORCH_CUDA_ALLOC_CONF",
-        b"PYTORCH_HIP_ALLOC_CONF",
-        b"cachedmemory.",
-        b"systemfailure).",
-        b"avoidfragmentation.",
-    ];
-    let rest = squeezed.from(end);
-    let rest = &rest[..rest.len().min(640)];
-    if end == 0 || !STARTS.iter().any(|start| memmem::find(&rest[..rest.len().min(80)], start).is_some()) {
-        return 0;
-    }
-    let ends = ENDS.iter().filter_map(|words| memmem::rfind(rest, words).map(|at| at + words.len()));
-    ends.max().map_or(0, |length| squeezed.offset(end + length - 1) + 1)
 }

@@ -37,7 +37,7 @@ fn are_same_kind(a: OomKind, b: OomKind) -> bool {
     a == b || (is_end(a) && is_end(b))
 }
 
-fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+fn agree<T: PartialEq + Copy>(a: Option<T>, b: Option<T>) -> bool {
     a.is_none() || b.is_none() || a == b
 }
 

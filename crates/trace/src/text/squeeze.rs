@@ -23,6 +23,12 @@ impl Squeezed {
         let prefix = &text[line::start(text, start)..start];
         let mut at = start;
         while at < end {
+            if text[at].is_ascii_alphanumeric() {
+                squeezed.bytes.push(text[at]);
+                squeezed.offsets.push(at);
+                at += 1;
+                continue;
+            }
             let skip = skip_length(&text[at..end]);
             if skip == 0 {
                 let (byte, length) = decoded(&text[at..end]);

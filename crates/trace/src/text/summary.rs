@@ -108,7 +108,7 @@ pub(super) fn read(text: &[u8], start: usize, line: u32) -> Option<(MemorySummar
     const MOST_LINES: usize = 80;
     let mut summary = MemorySummary { line, ..MemorySummary::default() };
     let (mut end, mut metric, mut rules) = (start, None, 0);
-    for (content, line_end) in Lines::new(text, start).take(MOST_LINES) {
+    for (content, line_end) in Lines::of_table(text, start, b"PyTorch CUDA").take(MOST_LINES) {
         let is_head = content.contains("PyTorch CUDA memory summary");
         if is_head && summary.device_index.is_some() || !content.contains('|') {
             break;
@@ -120,7 +120,7 @@ pub(super) fn read(text: &[u8], start: usize, line: u32) -> Option<(MemorySummar
         }
         if is_head {
             summary.device_index = after(&content, "device ID ").and_then(|device| u32::try_from(device).ok());
-            summary.rank = line::origin(content.as_bytes()).rank;
+            summary.rank = line::origin(&text[start..line_end]).rank;
         }
         summary.ooms = summary.ooms.or_else(|| after(&content, "CUDA OOMs:"));
         summary.retries = summary.retries.or_else(|| after(&content, "cudaMalloc retries:"));
@@ -134,9 +134,9 @@ fn after(content: &str, words: &str) -> Option<u64> {
     size::whole(rest.trim_start().as_bytes()).map(|(number, _)| number)
 }
 
-/// A row; `metric` is what the last row without a pool counted.
+/// A row that is not cut off; `metric` is what the last row without a pool counted.
 fn row(content: &str, metric: &mut Option<Metric>) -> Option<SummaryRow> {
-    let (_, content) = content.split_once('|')?;
+    let (_, content) = content.trim_end().strip_suffix('|')?.split_once('|')?;
     let cells: Vec<&str> = content.split('|').map(str::trim).collect();
     let pool = match cells[0] {
         "from large pool" => PoolSize::Large,

@@ -41,7 +41,9 @@ const FRAMES: [&str; 3] = [
 fn a_traceback_of_python_is_read_behind_any_prefix() {
     let text = format!("{TRACEBACK}{MESSAGE}\n");
     check_frames(&format!("step 1\n{text}done\n"), &FRAMES);
-    for prefix in ["[rank3]: ", "[default3]:", "2024-05-01 10:00:00,123 ERROR ", "(Worker pid=9, ip=10.0.0.1) ", "a-1  | "] {
+    for prefix in
+        ["[rank3]: ", "[default3]:", "2024-05-01 10:00:00,123 ERROR ", "(Worker pid=9, ip=10.0.0.1) ", "a-1  | "]
+    {
         let prefixed: String = text.lines().map(|line| format!("{prefix}{line}\n")).collect();
         check_frames(&prefixed, &FRAMES);
     }
@@ -108,8 +110,14 @@ total capacity of 24.00 GiB of which 7.61 MiB is free.
         ],
     );
     let oom = only(text);
-    assert_eq!((oom.requested_bytes, oom.total_bytes, oom.free_bytes), (Some(MIB_20_00), Some(GIB_24_00), Some(MIB_7_61)));
-    assert_eq!(oom.message, "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 24.00 GiB of which 7.61 MiB is free.");
+    assert_eq!(
+        (oom.requested_bytes, oom.total_bytes, oom.free_bytes),
+        (Some(MIB_20_00), Some(GIB_24_00), Some(MIB_7_61))
+    );
+    assert_eq!(
+        oom.message,
+        "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 24.00 GiB of which 7.61 MiB is free."
+    );
 }
 
 #[test]

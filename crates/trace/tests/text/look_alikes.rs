@@ -1,7 +1,7 @@
 //! What is not PyTorch's error: other frameworks, and words about the error.
 
 use trace::text::OtherFramework::{
-    self, Cpp, CuPy, Jax, Java, LlamaCpp, Mention, MxNet, Numba, OnnxRuntime, OtherCuda, Paddle, Python, Rapids, Ray,
+    self, Cpp, CuPy, Java, Jax, LlamaCpp, Mention, MxNet, Numba, OnnxRuntime, OtherCuda, Paddle, Python, Rapids, Ray,
     TensorFlow, TensorRt, Vllm,
 };
 

@@ -7,8 +7,10 @@
 
 mod allocator;
 mod expect;
+mod hostile;
 mod logs;
 mod look_alikes;
 mod outside;
 mod sizes;
+mod tables;
 mod wrappings;

@@ -43,7 +43,9 @@ fn html(text: &str) -> String {
 
 /// Forms that every message survives.
 const WRAPS: &[(&str, Wrap)] = &[
-    ("between other lines", |text| format!("epoch 1 of 3\nloss 0.25, 3.00 GiB free\n{text}\ndone in 2.00 s, 1.00 GiB free\n")),
+    ("between other lines", |text| {
+        format!("epoch 1 of 3\nloss 0.25, 3.00 GiB free\n{text}\ndone in 2.00 s, 1.00 GiB free\n")
+    }),
     ("Windows line ends", |text| format!("start\r\n{}\r\n", text.replace('\n', "\r\n"))),
     ("torchrun", |text| prefixed(text, "[rank3]: ")),
     ("torchrun, tee", |text| prefixed(text, "[default3]:")),
@@ -95,7 +97,8 @@ fn messages_of_the_allocator_are_read_however_they_are_broken() {
 
 #[test]
 fn messages_of_the_allocator_are_read_from_terminals_of_any_width() {
-    let pairs = of_the_allocator().flat_map(|case| (20..140).map(move |width| (case, width)));
+    let with_numbers = of_the_allocator().filter(|(_, expect)| expect.requested.is_some());
+    let pairs = with_numbers.flat_map(|case| (20..140).map(move |width| (case, width)));
     all(pairs.map(|((text, expect), width)| check(hard(text, width).as_bytes(), expect)));
 }
 
@@ -134,7 +137,9 @@ fn cutting_a_message_off_loses_numbers_and_changes_none() {
 #[test]
 fn a_message_that_is_cut_off_after_its_first_number_is_an_error() {
     for (text, _) in of_the_allocator() {
-        let Some(first) = text.find("iB").filter(|_| text.contains("out of memory. Tried to allocate")) else { continue };
+        let Some(first) = text.find("iB").filter(|_| text.contains("out of memory. Tried to allocate")) else {
+            continue;
+        };
         for end in first + 2..text.len() {
             assert_eq!(errors(&text.as_bytes()[..end]).len(), 1, "{}", &text[..end]);
         }
@@ -158,6 +163,7 @@ fn numbers(text: &str) -> Vec<(&'static str, Option<u64>)> {
     ];
     let device = oom.device_index.map(|index| ("device", Some(u64::from(index))));
     let sizes = all.into_iter().filter_map(|(name, size)| size.map(|size| (name, Some(size.nearest.0))));
-    let processes = oom.other_processes.into_iter().map(|process| ("a process", process.bytes.map(|size| size.nearest.0)));
+    let processes =
+        oom.other_processes.into_iter().map(|process| ("a process", process.bytes.map(|size| size.nearest.0)));
     sizes.chain(device).chain(processes).collect()
 }

@@ -9,7 +9,8 @@
 //! - What forward makes and frees itself is a temporary, unless an out-of-memory error ended its life; the rest are
 //!   activations.
 //! - What lies between a step and the next forward is input, and so is what the same line made before the first step.
-//! - The scratch memory of cuBLAS is known by its size, and stays once it is there (`CUDABlas.cpp`, 2.0 to 2.14).
+//! - The scratch memory of cuBLAS is known by its size, by the call that made it (the one that had just made its
+//!   result), and by being there once for each thread that multiplies, for good (`CUDABlas.cpp`, 2.0 to 2.14).
 //! - Everything else is `other`: a history without stacks says no more.
 
 use std::collections::HashSet;
@@ -25,6 +26,8 @@ use crate::measure::view::View;
 /// Scratch memory of cuBLAS (`getChosenWorkspaceSize`, 2.0 to 2.15: devices before and from capability 9.0) and of
 /// cuBLASLt (2.9 to 2.11).
 const WORKSPACES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
+/// How many of one size there are: the program's thread multiplies, and autograd's.
+const THREADS: usize = 2;
 
 /// What each allocation of `view` holds, in the order of its list. See Note [Contents without marks].
 pub(crate) fn classify(view: &View, ooms: &[EventIndex]) -> Vec<Contents> {
@@ -39,11 +42,14 @@ struct Signs<'a> {
     parameters: HashSet<Bytes>,
     /// Stacks that load data between steps.
     loading: HashSet<StackId>,
+    /// The events that made cuBLAS's scratch memory.
+    workspaces: HashSet<EventIndex>,
 }
 
 impl<'a> Signs<'a> {
     fn new(view: &'a View<'a>, ooms: &'a [EventIndex]) -> Signs<'a> {
-        let mut signs = Signs { view, ooms, parameters: HashSet::new(), loading: HashSet::new() };
+        let workspaces = WORKSPACES.iter().flat_map(|&size| workspaces(view, Bytes(size))).collect();
+        let mut signs = Signs { view, ooms, parameters: HashSet::new(), loading: HashSet::new(), workspaces };
         for life in view.found.lifetimes() {
             let stack = life.stack;
             let role = signs.role(stack);
@@ -65,7 +71,7 @@ impl<'a> Signs<'a> {
         let Some(phase) = self.view.phase_of(life) else {
             return self.of_old(life);
         };
-        if self.is_workspace(life, phase) {
+        if life.begun().is_some_and(|event| self.workspaces.contains(&event)) {
             return Contents::Workspaces;
         }
         let stack = life.stack;
@@ -117,9 +123,20 @@ impl<'a> Signs<'a> {
         let known = self.parameters.is_empty() || self.parameters.contains(&life.requested());
         known && !self.short(life)
     }
+}
 
-    fn is_workspace(&self, life: &Lifetime, phase: Phase) -> bool {
-        let running = matches!(phase, Phase::Forward | Phase::Backward);
-        running && life.freed().is_none() && WORKSPACES.contains(&life.requested().0)
+/// The events that made scratch memory of this size. See Note [Contents without marks].
+fn workspaces(view: &View, size: Bytes) -> Vec<EventIndex> {
+    let lives = view.found.lifetimes();
+    let mut found = Vec::new();
+    for (before, life) in lives.iter().zip(lives.iter().skip(1)) {
+        if life.requested() == size && life.freed().is_none() && before.stack == life.stack {
+            found.extend(life.begun().filter(|&event| is_running(view, event)));
+        }
     }
+    if found.len() > THREADS { Vec::new() } else { found }
+}
+
+fn is_running(view: &View, event: EventIndex) -> bool {
+    matches!(view.timeline.phase(event), Some(Phase::Forward | Phase::Backward))
 }

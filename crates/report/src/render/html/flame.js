@@ -27,7 +27,8 @@ function flame() {
     box.classList.toggle("own", node.frame >= 0 && state.device.frame.own[node.frame] === 1);
     box.classList.toggle("found", matches(node));
     box.addEventListener("click", () => zoom(node));
-    ["focus", "pointerenter"].forEach((name) => box.addEventListener(name, () => say($("flame-note"), [describe(node)])));
+    const note = () => say($("flame-note"), [describe(node)]);
+    ["focus", "pointerenter"].forEach((name) => box.addEventListener(name, note));
     return box;
   }
 

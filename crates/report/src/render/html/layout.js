@@ -13,27 +13,27 @@ function upperBound(column, value) {
 }
 
 /**
- * The totals in `width` columns over the events from `from` to `to`: for each column its highest allocated, the reserved
- * at that point, and the event. A column without a point of its own goes on with the point before.
+ * The totals in `width` columns over the events from `from` to `to`: for each column its highest allocated and that
+ * one's event, and its highest reserved. A column without a point of its own goes on with the point before.
  */
 function columnsOf(total, from, to, width) {
-  const out = { event: new Float64Array(width), allocated: new Float64Array(width), reserved: new Float64Array(width) };
+  const [event, allocated, reserved] = [0, 1, 2].map(() => new Float64Array(width));
   const perColumn = (to - from) / width;
   let row = upperBound(total.event, from) - 1;
   for (let column = 0; column < width; column++) {
     const start = from + column * perColumn;
     let best = row;
-    let reserved = row >= 0 ? total.reserved[row] : 0;
+    let most = row >= 0 ? total.reserved[row] : 0;
     while (row + 1 < total.event.length && total.event[row + 1] < start + perColumn) {
       row++;
       if (best < 0 || total.event[best] < start || total.allocated[row] > total.allocated[best]) best = row;
-      reserved = Math.max(reserved, total.reserved[row]);
+      most = Math.max(most, total.reserved[row]);
     }
-    out.event[column] = best < 0 ? start : Math.max(start, total.event[best]);
-    out.allocated[column] = best < 0 ? 0 : total.allocated[best];
-    out.reserved[column] = reserved;
+    event[column] = best < 0 ? start : Math.max(start, total.event[best]);
+    allocated[column] = best < 0 ? 0 : total.allocated[best];
+    reserved[column] = most;
   }
-  return out;
+  return { event, allocated, reserved };
 }
 
 /**
@@ -101,17 +101,20 @@ function rowBytesFor(total, rows) {
   return Math.max(2 ** 20, Math.ceil(total / rows / 2 ** 20) * 2 ** 20);
 }
 
-/** Stacks merged from their outermost frame on: nodes `{frame, bytes, count, children, parent, depth}`, the root first. */
+/** A node of the flame graph; the root has no parent and no frame. */
+function flameNode(frame, parent) {
+  return { frame, parent, depth: parent ? parent.depth + 1 : 0, bytes: 0, count: 0, children: new Map() };
+}
+
+/** Stacks merged from their outermost frame on; the root of the tree. */
 function mergeStacks(device) {
-  const root = { frame: -1, bytes: 0, count: 0, children: new Map(), parent: null, depth: 0 };
+  const root = flameNode(-1, null);
   device.stack.bytes.forEach((bytes, stack) => {
     if (bytes === 0) return;
     let node = root;
     addTo(node, bytes, device.stack.count[stack]);
     for (const frame of framesOf(device, stack).reverse()) {
-      if (!node.children.has(frame)) {
-        node.children.set(frame, { frame, bytes: 0, count: 0, children: new Map(), parent: node, depth: node.depth + 1 });
-      }
+      if (!node.children.has(frame)) node.children.set(frame, flameNode(frame, node));
       node = node.children.get(frame);
       addTo(node, bytes, device.stack.count[stack]);
     }

@@ -16,11 +16,17 @@ function stackColour(stack) {
 /** The colour of each stack, by contents or by line. */
 function paletteOf(page, device, by) {
   const byCategory = page.categories.map((_, category) => cssColour(`k${category}`));
-  return Array.from(device.stack.category, (category, stack) => (by === "stack" ? stackColour(stack) : byCategory[category]));
+  const colour = by === "stack" ? (_, stack) => stackColour(stack) : (category) => byCategory[category];
+  return Array.from(device.stack.category, colour);
 }
 
 const pixels = new Map();
-const dot = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+const dot = sheetOf(1, 1).getContext("2d", { willReadFrequently: true });
+
+/** A canvas that is not on the page. */
+function sheetOf(width, height) {
+  return Object.assign(document.createElement("canvas"), { width, height });
+}
 
 /** Any colour that CSS knows as it stands in the pixels of an image. */
 function pixelOf(colour) {
@@ -41,11 +47,14 @@ function faded(pixel) {
 
 /** Diagonal lines for free memory. */
 function hatching(context) {
-  const tile = Object.assign(document.createElement("canvas"), { width: 6, height: 6 });
+  const tile = sheetOf(6, 6);
   const pen = tile.getContext("2d");
   pen.strokeStyle = cssColour("hatch");
   pen.beginPath();
-  [[-1, 1, 1, -1], [0, 6, 6, 0], [5, 7, 7, 5]].forEach(([x0, y0, x1, y1]) => { pen.moveTo(x0, y0); pen.lineTo(x1, y1); });
+  [[-1, 1, 1, -1], [0, 6, 6, 0], [5, 7, 7, 5]].forEach(([x0, y0, x1, y1]) => {
+    pen.moveTo(x0, y0);
+    pen.lineTo(x1, y1);
+  });
   pen.stroke();
   return context.createPattern(tile, "repeat");
 }

@@ -2,8 +2,9 @@
 
 function legend(page, device) {
   const used = new Set(device.stack.category);
-  const items = page.categories.map((words, category) => [words, `k${category}`]).filter((_, category) => used.has(category));
-  $("legend").replaceChildren(...[...items, ["the rest", "rest"]].map(([words, name]) => {
+  const items = page.categories.map((words, category) => [words, `k${category}`]);
+  const shown = [...items.filter((_, category) => used.has(category)), ["the rest", "rest"]];
+  $("legend").replaceChildren(...shown.map(([words, name]) => {
     const item = document.createElement("li");
     const swatch = document.createElement("i");
     swatch.className = `swatch ${name}`;

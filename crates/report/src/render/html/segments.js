@@ -1,4 +1,5 @@
-// The segments as a map: rows of equal bytes in address order, blocks in the colour of their stack, free memory hatched.
+// The segments as a map: rows of equal bytes in address order, blocks in the colour of their stack, free memory
+// hatched.
 
 const ROW_HEIGHT = 16;
 const ROW_GAP = 3;
@@ -34,11 +35,13 @@ function segmentMap(page) {
     context.fillStyle = hatch;
     context.fillRect(...box);
     const end = piece.start + piece.to - piece.from;
-    for (let block = device.segment.firstBlock[piece.segment]; block < device.segment.firstBlock[piece.segment + 1]; block++) {
+    const [first, last] = blocksOf(piece.segment);
+    for (let block = first; block < last; block++) {
       const from = Math.max(piece.start, device.block.offset[block]);
       const to = Math.min(end, device.block.offset[block] + device.block.bytes[block]);
       if (to <= from) continue;
-      context.fillStyle = block === state.chosen ? cssColour("ink") : colours[device.block.stack[block]] ?? cssColour("rest");
+      const colour = colours[device.block.stack[block]] ?? cssColour("rest");
+      context.fillStyle = block === state.chosen ? cssColour("ink") : colour;
       const left = x(piece.from + from - piece.start);
       const across = x(to - from);
       context.fillRect(left, y, across > 3 ? across - 0.75 : Math.max(0.5, across), ROW_HEIGHT);
@@ -47,18 +50,24 @@ function segmentMap(page) {
     context.fillRect(box[0], y, 1, ROW_HEIGHT);
   }
 
+  /** The rows of a segment's blocks: from the first to before the last. */
+  function blocksOf(segment) {
+    const { firstBlock } = state.device.segment;
+    return [firstBlock[segment], firstBlock[segment + 1]];
+  }
+
   /** The segment, offset and block at a point of the canvas. */
   function under(offsetX, offsetY) {
     const row = Math.floor(offsetY / (ROW_HEIGHT + ROW_GAP));
     const at = offsetX / state.scale;
     const piece = state.pieces.find((piece) => piece.row === row && at >= piece.from && at < piece.to);
     if (!piece) return null;
-    const { segment, block } = state.device;
+    const { block } = state.device;
     const offset = piece.start + at - piece.from;
-    for (let row = segment.firstBlock[piece.segment]; row < segment.firstBlock[piece.segment + 1]; row++) {
-      if (offset >= block.offset[row] && offset < block.offset[row] + block.bytes[row]) return { segment: piece.segment, block: row };
-    }
-    return { segment: piece.segment, block: -1, offset };
+    const [first, last] = blocksOf(piece.segment);
+    const nearest = first + upperBound(block.offset.subarray(first, last), offset) - 1;
+    const isUsed = nearest >= first && offset < block.offset[nearest] + block.bytes[nearest];
+    return { segment: piece.segment, block: isUsed ? nearest : -1, offset };
   }
 
   function note(found) {
@@ -71,14 +80,16 @@ function segmentMap(page) {
     }
     const stack = device.block.stack[found.block];
     const contents = page.categories[device.stack.category[stack]] ?? "";
-    say($("segments-note"), [`${showBytes(device.block.bytes[found.block])} ${contents}, ${placeOf(device, stack)}`, ...lines, ...tellingFrames(device, stack)]);
+    const what = `${showBytes(device.block.bytes[found.block])} ${contents}, ${placeOf(device, stack)}`;
+    say($("segments-note"), [what, ...lines, ...tellingFrames(device, stack)]);
   }
 
   function gapAt({ segment, offset }) {
-    const { block, segment: segments } = state.device;
+    const { block } = state.device;
+    const [first, last] = blocksOf(segment);
     let from = 0;
-    let to = segments.bytes[segment];
-    for (let row = segments.firstBlock[segment]; row < segments.firstBlock[segment + 1]; row++) {
+    let to = state.device.segment.bytes[segment];
+    for (let row = first; row < last; row++) {
       const end = block.offset[row] + block.bytes[row];
       if (end <= offset) from = Math.max(from, end);
       else if (block.offset[row] > offset) to = Math.min(to, block.offset[row]);
@@ -101,7 +112,8 @@ function segmentMap(page) {
     note({ segment: upperBound(device.segment.firstBlock, state.chosen) - 1, block: state.chosen });
   }
 
-  ["pointermove", "pointerdown"].forEach((name) => canvas.addEventListener(name, (event) => note(under(event.offsetX, event.offsetY))));
+  const point = (event) => note(under(event.offsetX, event.offsetY));
+  ["pointermove", "pointerdown"].forEach((name) => canvas.addEventListener(name, point));
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
@@ -112,8 +124,11 @@ function segmentMap(page) {
   const load = (device) => {
     Object.assign(state, { device, chosen: -1 });
     draw();
-    const free = device.segment.bytes.reduce((sum, size) => sum + size, 0) - device.block.bytes.reduce((sum, size) => sum + size, 0);
-    say($("segments-note"), [`${device.segment.bytes.length} segments, ${device.block.bytes.length} blocks in use, ${showBytes(free)} free in between`, `one row is ${showBytes(state.rowBytes)}`]);
+    const sum = (sizes) => sizes.reduce((total, size) => total + size, 0);
+    const [segments, blocks] = [device.segment.bytes, device.block.bytes];
+    const free = showBytes(sum(segments) - sum(blocks));
+    const counts = `${segments.length} segments, ${blocks.length} blocks in use, ${free} free in between`;
+    say($("segments-note"), [counts, `one row is ${showBytes(state.rowBytes)}`]);
   };
   const colourBy = (by) => { state.by = by; draw(); };
   return { load, draw, colourBy };

@@ -162,7 +162,8 @@ function timeline(page) {
     const inside = pixel >= 0 && pixel < (columns.allocated[column] / top) * height;
     const owner = inside ? owners[column * height + pixel] : -1;
     if (owner < 0) {
-      say($("timeline-note"), inside ? ["the rest: smaller allocations, and those without a known beginning", ...totals] : totals);
+      const rest = "the rest: smaller allocations, and those of which no event is kept";
+      say($("timeline-note"), inside ? [rest, ...totals] : totals);
       return;
     }
     say($("timeline-note"), [...describeSpan(owner), ...totals]);
@@ -171,7 +172,8 @@ function timeline(page) {
   function timeAt(event) {
     const { total } = state.device;
     const row = upperBound(total.event, event) - 1;
-    return row >= 0 && total.time[row] > 0 ? `, ${new Date(total.time[row] / 1000).toISOString()}` : "";
+    const date = new Date(row >= 0 && total.time[row] > 0 ? total.time[row] / 1000 : NaN);
+    return Number.isNaN(date.getTime()) ? "" : `, ${date.toISOString()}`;
   }
 
   function describeSpan(row) {
@@ -179,7 +181,8 @@ function timeline(page) {
     const { from, length, bytes, stack } = device.span;
     const until = from[row] + length[row] >= events() ? "the end" : `event ${from[row] + length[row]}`;
     const contents = page.categories[device.stack.category[stack[row]]] ?? "";
-    return [`${showBytes(bytes[row])} ${contents}, ${placeOf(device, stack[row])}`, `from event ${from[row]} to ${until}`, ...tellingFrames(device, stack[row])];
+    const what = `${showBytes(bytes[row])} ${contents}, ${placeOf(device, stack[row])}`;
+    return [what, `from event ${from[row]} to ${until}`, ...tellingFrames(device, stack[row])];
   }
 
   listen(canvas, { zoom, pan, noteAt });
@@ -230,5 +233,6 @@ function listen(canvas, { zoom, pan, noteAt }) {
     if (pointers.size === 2) zoom(before / spread());
     else if (moved !== 0) pan(-moved / canvas.clientWidth);
   });
-  ["pointerup", "pointercancel"].forEach((name) => canvas.addEventListener(name, (event) => pointers.delete(event.pointerId)));
+  const release = (event) => pointers.delete(event.pointerId);
+  ["pointerup", "pointercancel"].forEach((name) => canvas.addEventListener(name, release));
 }

@@ -154,8 +154,11 @@ fn is_same(period: u32, gap: u32) -> bool {
 mod tests {
     use super::*;
 
+    /// A period, and the places of the first beat that has it.
+    type Steps = Option<(u32, Vec<u32>)>;
+
     /// Where the steps of a sequence begin, one letter a symbol; the first of its beats decides.
-    fn steps(sequence: &str) -> Option<(u32, Vec<u32>)> {
+    fn steps(sequence: &str) -> Steps {
         let found = Symbols::new(sequence.bytes().map(u64::from)).step(|_| false)?;
         let first = found.beats.first()?;
         Some((first.period, first.places.clone()))
@@ -163,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_step_is_the_shortest_loop_with_everything_in_it() {
-        let cases: [(&str, Option<(u32, Vec<u32>)>); 7] = [
+        let cases: [(&str, Steps); 7] = [
             ("", None),
             ("abcdefghij", None),
             ("abcabcabcabc", Some((3, vec![0, 3, 6, 9]))),

@@ -5,6 +5,7 @@ use std::io::Read;
 use super::super::arena::{Slot, within};
 use super::super::builder::Fold;
 use super::super::error::PickleErrorKind;
+use super::super::opcode;
 use super::{Machine, Step};
 
 impl<R: Read, F: Fold> Machine<R, F> {
@@ -93,6 +94,19 @@ impl<R: Read, F: Fold> Machine<R, F> {
         let top = self.top()?;
         let at = usize::try_from(index).unwrap_or(usize::MAX);
         if index <= self.offset && self.memo.set(at, top) { Ok(()) } else { Err(PickleErrorKind::MemoIndex(index)) }
+    }
+
+    /// This `LONG_BINGET` and those that follow it: lists of frames are nothing else.
+    #[inline]
+    pub(super) fn recall_all(&mut self) -> Step {
+        loop {
+            let index = self.input.length_u32()?;
+            self.recall(index)?;
+            self.offset = self.input.position();
+            if !self.input.skip(opcode::LONG_BINGET) {
+                return Ok(());
+            }
+        }
     }
 
     #[inline]

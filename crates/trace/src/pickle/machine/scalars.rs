@@ -24,10 +24,9 @@ impl<R: Read, F: Fold> Machine<R, F> {
 
     #[inline]
     pub(super) fn long_of(&mut self, length: u64) -> Step {
-        let bytes = self.input.take(length)?;
-        match text::short_long(bytes) {
+        match self.input.short_long(length) {
             Some(value) => self.builder.push(Slot::Int(value)),
-            None => self.builder.push_wide(text::long(bytes)?),
+            None => self.builder.push_wide(text::long(self.input.take(length)?)?),
         }
     }
 

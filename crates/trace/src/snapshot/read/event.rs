@@ -10,7 +10,7 @@ use crate::bytes::Bytes;
 use crate::event::{Action, Event, Mark};
 use crate::ids::{Address, PoolId, Stream, Time};
 use crate::pickle::{Slot, StrId};
-use crate::snapshot::torch::Seen;
+use crate::snapshot::torch::{Key, Seen};
 use crate::stack::StackId;
 
 /// Reads events, and remembers what they share.
@@ -61,11 +61,17 @@ impl EventReader {
                 read.map_err(|error| error.inside(name.text()))?;
             }
         }
-        self.seen.event = true;
+        self.seen.add(Key::Event);
         draft.finish()
     }
 
-    fn field(&mut self, draft: &mut Draft, name: Name, value: Value<'_>, frames: &mut Frames) -> Result<(), WrongValue> {
+    fn field(
+        &mut self,
+        draft: &mut Draft,
+        name: Name,
+        value: Value<'_>,
+        frames: &mut Frames,
+    ) -> Result<(), WrongValue> {
         match name {
             Name::Action => draft.action = Some(value.action()?),
             Name::Addr | Name::DeviceFree => draft.address = Some(value.address()?),
@@ -73,18 +79,18 @@ impl EventReader {
             Name::Stream => draft.stream = Stream(value.address()?.0),
             Name::Frames => draft.stack = frames.stack(value)?,
             Name::TimeUs => {
-                self.seen.time_us = true;
+                self.seen.add(Key::TimeUs);
                 draft.time = Time::from_micros(value.address()?.0);
             }
             Name::PoolId => {
-                self.seen.pool_id = true;
+                self.seen.add(Key::PoolId);
                 draft.pool = value.pool();
             }
             Name::UserMetadata => {
-                self.seen.user_metadata = true;
+                self.seen.add(Key::UserMetadata);
                 draft.mark = self.mark(value);
             }
-            Name::CompileContext => self.seen.compile_context = true,
+            Name::CompileContext => self.seen.add(Key::CompileContext),
             _ => {}
         }
         Ok(())

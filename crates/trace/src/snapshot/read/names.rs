@@ -7,6 +7,7 @@ use crate::snapshot::BlockState;
 macro_rules! names {
     ($($name:ident = $text:literal,)*) => {
         /// A word of a snapshot.
+        #[expect(clippy::enum_variant_names, reason = "`name` is one of PyTorch's words")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Name {
             $($name,)*
@@ -60,7 +61,7 @@ names! {
 impl Name {
     /// The word that a string is.
     #[inline]
-    pub(super) fn of<T>(slot: Slot<T>) -> Option<Name> {
+    pub(super) fn of<T: Copy>(slot: Slot<T>) -> Option<Name> {
         let Slot::Str(StrId(number)) = slot else { return None };
         ALL.get(number as usize).copied()
     }

@@ -124,7 +124,9 @@ impl Fold for Records {
     fn unfold(&self, list: Record) -> Option<Vec<Slot<Record>>> {
         let range = |number: u32| self.ranges.get(number as usize).cloned().unwrap_or_default();
         match list {
-            Record::Stack(stack) => Some(self.frames.ids(stack).iter().map(|&id| Slot::Folded(Record::Frame(id))).collect()),
+            Record::Stack(stack) => {
+                Some(self.frames.ids(stack).iter().map(|&id| Slot::Folded(Record::Frame(id))).collect())
+            }
             Record::Events(number) => Some(range(number).map(|event| Slot::Folded(Record::Event(event))).collect()),
             Record::Blocks(number) => Some(range(number).map(|block| Slot::Folded(Record::Block(block))).collect()),
             Record::Frame(_) | Record::Pool(_) | Record::Event(_) | Record::Block(_) => None,
@@ -182,7 +184,8 @@ impl Records {
         for pair in pairs.chunks_exact(2) {
             let &[key, slot] = pair else { continue };
             if let Some(name) = Name::of(key) {
-                self.block_field(&mut draft, name, Value::new(arena, slot)).map_err(|error| error.inside(name.text()))?;
+                self.block_field(&mut draft, name, Value::new(arena, slot))
+                    .map_err(|error| error.inside(name.text()))?;
             }
         }
         draft.finish()

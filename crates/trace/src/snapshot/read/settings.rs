@@ -3,7 +3,7 @@
 use super::fields::{Value, WrongValue};
 use crate::bytes::Bytes;
 use crate::snapshot::Settings;
-use crate::snapshot::torch::Seen;
+use crate::snapshot::torch::{Key, Seen};
 
 pub(super) fn read(value: Value<'_>, seen: &mut Seen) -> Result<Settings, WrongValue> {
     let mut settings = Settings::default();
@@ -23,8 +23,8 @@ fn read_one(settings: &mut Settings, seen: &mut Seen, key: &str, value: Value<'_
         }
         "release_lock_on_cudamalloc" => settings.release_lock_on_cudamalloc = value.bool()?,
         "roundup_power2_divisions" => settings.roundup_power2_divisions = divisions(value)?,
-        "graph_capture_record_stream_reuse" => seen.graph_capture_record_stream_reuse = true,
-        "max_round_threshold" => seen.max_round_threshold = true,
+        "graph_capture_record_stream_reuse" => seen.add(Key::GraphCaptureRecordStreamReuse),
+        "max_round_threshold" => seen.add(Key::MaxRoundThreshold),
         _ => {}
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::bytes::Bytes;
 use crate::event::Event;
 use crate::ids::{Address, DeviceIndex, PoolId, Stream};
 use crate::pickle::{Builder, Slot};
-use crate::snapshot::torch::Seen;
+use crate::snapshot::torch::{Key, Seen};
 use crate::snapshot::{Block, BlockState, Segment, SegmentKind, Snapshot};
 use crate::stack::StackId;
 
@@ -53,7 +53,7 @@ impl Walk {
     }
 
     fn parts<'a>(&mut self, fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> Result<(), WrongValue> {
-        self.seen.dict = true;
+        self.seen.add(Key::Root);
         let mut has_segments = false;
         for (key, value) in fields {
             has_segments |= key == "segments";
@@ -67,16 +67,16 @@ impl Walk {
             "segments" => self.snapshot.segments = self.segments(value, false)?,
             "device_traces" => self.traces = self.traces(value)?,
             "host_segments" => {
-                self.seen.host_segments = true;
+                self.seen.add(Key::HostSegments);
                 self.snapshot.host_segments = self.segments(value, true)?;
             }
             "host_traces" => self.host_traces = self.traces(value)?,
             "allocator_settings" => {
-                self.seen.settings = true;
+                self.seen.add(Key::AllocatorSettings);
                 self.snapshot.settings = settings::read(value, &mut self.seen)?;
             }
             "external_annotations" => {
-                self.seen.annotations = true;
+                self.seen.add(Key::ExternalAnnotations);
                 self.snapshot.annotations = annotations::read(value)?;
             }
             _ => {}
@@ -94,7 +94,7 @@ impl Walk {
         snapshot.stacks = frames.into_table();
         snapshot.pools = pools.list;
         snapshot.marks = reader.marks;
-        snapshot.torch = merge(seen, reader.seen).versions();
+        snapshot.torch = seen.and(reader.seen).versions();
         snapshot.segments.sort_by_key(|segment| (segment.device, segment.address));
         // Versions without settings (before 2.3) still say what their segments are.
         snapshot.settings.expandable_segments |= snapshot.segments.iter().any(|segment| segment.is_expandable);
@@ -111,7 +111,7 @@ impl Walk {
 
     /// A segment. The device of host memory is -1, and stands for none.
     fn segment(&mut self, value: Value<'_>, host: bool) -> Result<Segment, WrongValue> {
-        self.seen.segment = true;
+        self.seen.add(Key::Segment);
         let mut draft = SegmentDraft::default();
         let mut blocks = None;
         for (key, value) in value.fields()? {
@@ -123,7 +123,9 @@ impl Walk {
                 _ => draft.field(key, value).map_err(|error| error.inside(key))?,
             }
         }
-        self.seen.segment_pool_id |= draft.pool.is_some();
+        if draft.pool.is_some() {
+            self.seen.add(Key::SegmentPoolId);
+        }
         let start = draft.address.ok_or_else(|| WrongValue::missing("address"))?;
         let total_size = draft.total_size.ok_or_else(|| WrongValue::missing("total_size"))?;
         let blocks = blocks.ok_or_else(|| WrongValue::missing("blocks"))?;
@@ -159,10 +161,10 @@ impl Walk {
 
     fn block(&mut self, value: Value<'_>) -> Result<ReadBlock, WrongValue> {
         self.count(1)?;
-        if let Some(Record::Block(number)) = value.folded() {
-            if let Some(&block) = self.records.blocks.get(number as usize) {
-                return Ok(block);
-            }
+        if let Some(Record::Block(number)) = value.folded()
+            && let Some(&block) = self.records.blocks.get(number as usize)
+        {
+            return Ok(block);
         }
         let pairs = value.pairs()?;
         self.count(pairs.len())?;
@@ -187,16 +189,17 @@ impl Walk {
             self.count(range.len())?;
             return Ok(Trace::Folded(range));
         }
-        let events = list.items()?.enumerate().map(|(index, value)| self.event(value).map_err(|error| error.inside_item(index)));
+        let events =
+            list.items()?.enumerate().map(|(index, value)| self.event(value).map_err(|error| error.inside_item(index)));
         events.collect::<Result<_, _>>().map(Trace::Own)
     }
 
     fn event(&mut self, value: Value<'_>) -> Result<Event, WrongValue> {
         self.count(1)?;
-        if let Some(Record::Event(number)) = value.folded() {
-            if let Some(&event) = self.records.events.get(number as usize) {
-                return Ok(event);
-            }
+        if let Some(Record::Event(number)) = value.folded()
+            && let Some(&event) = self.records.events.get(number as usize)
+        {
+            return Ok(event);
         }
         let pairs = value.pairs()?;
         self.count(pairs.len())?;
@@ -206,18 +209,6 @@ impl Walk {
     fn count(&mut self, values: usize) -> Result<(), WrongValue> {
         self.left = self.left.checked_sub(values).ok_or_else(WrongValue::repeated)?;
         Ok(())
-    }
-}
-
-/// What was seen in events and what was seen around them.
-fn merge(around: Seen, events: Seen) -> Seen {
-    Seen {
-        event: events.event,
-        time_us: events.time_us,
-        compile_context: events.compile_context,
-        user_metadata: events.user_metadata,
-        pool_id: events.pool_id,
-        ..around
     }
 }
 

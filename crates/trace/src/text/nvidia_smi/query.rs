@@ -80,7 +80,7 @@ impl Reading {
             ("Process ID", _) => {
                 self.heading = Heading::Process;
                 let (pid, gpu_index) = (value.parse().ok(), self.smi.gpus.last().and_then(|gpu| gpu.index));
-                self.smi.processes.get_or_insert_default().push(SmiProcess { pid, gpu_index, ..SmiProcess::default() });
+                self.smi.processes.get_or_insert_default().push(SmiProcess { gpu_index, pid, ..SmiProcess::default() });
             }
             (_, Heading::Process) => self.process_value(name, value),
             (_, Heading::FrameBuffer) => self.memory(name, value),

@@ -16,7 +16,7 @@ pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(Nv
     let mut smi = NvidiaSmi { line, ..NvidiaSmi::default() };
     let mut part = Part::Gpus;
     let mut end = start;
-    for (number, (content, line_end)) in Lines::new(text, start).enumerate() {
+    for (number, (content, line_end)) in Lines::of_table(text, start, b"NVIDIA-SMI").enumerate() {
         let is_head = content.contains("NVIDIA-SMI");
         if is_head != (number == 0) || !belongs(&content) {
             break;

@@ -75,16 +75,16 @@ fn ipython(content: &str) -> Option<Frame> {
 /// `<ipython-input-3-0123abcd> in main(x)`, `~/train.py in main(x)`.
 fn ipython_without_line(content: &str) -> Option<Frame> {
     let (file, function) = content.split_once(" in ")?;
-    let is_file = file.starts_with("<ipython-input") || (begins_a_path(file) && file.ends_with(".py"));
-    (is_file && !function.contains(' ') || is_file && function.contains('('))
-        .then(|| frame(file, 0, without_arguments(function)))
+    let is_file = file.starts_with("<ipython-input") || (begins_a_path(file) && is_python(file));
+    let is_one = is_file && (!function.contains(' ') || function.contains('('));
+    is_one.then(|| frame(file, 0, without_arguments(function)))
 }
 
 /// `train.py:12: in main`.
 fn pytest(content: &str) -> Option<Frame> {
     let (place, function) = content.split_once(": in ")?;
     let (file, line) = place.rsplit_once(':')?;
-    let is_one = file.ends_with(".py") && !function.contains(' ');
+    let is_one = is_python(file) && !function.contains(' ');
     is_one.then_some(()).and_then(|()| Some(frame(file, line.parse().ok()?, function)))
 }
 
@@ -103,6 +103,10 @@ fn rich(content: &str, below: &str) -> Option<Frame> {
 fn arrow(content: &str) -> Option<u32> {
     let rest = content.trim_start_matches('-').strip_prefix("> ").filter(|_| content.starts_with("--"))?;
     number(rest.trim_start()).map(|(line, _)| line)
+}
+
+fn is_python(file: &str) -> bool {
+    file.rsplit_once('.').is_some_and(|(_, ending)| ending == "py")
 }
 
 fn begins_a_path(file: &str) -> bool {

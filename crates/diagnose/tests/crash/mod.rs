@@ -1,0 +1,186 @@
+//! Histories made by hand, without marks, as `torch.cuda.memory._record_memory_history()` records them: a program that
+//! allocates and frees on lines with realistic stacks, on a device that can be full.
+
+use std::collections::BTreeMap;
+
+use trace::{Action, Address, Bytes, Event, Frame, Settings, Snapshot, StackId};
+
+/// The script whose lines make tensors.
+pub(crate) const SCRIPT: &str = "/home/ann/gpt/train.py";
+const TORCH: &str = "/home/ann/venv/lib/python3.11/site-packages/torch";
+/// One MiB.
+pub(crate) const MIB: u64 = 1 << 20;
+
+/// A tensor in the program's hands: address and requested bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Tensor(u64, u64);
+
+/// What a stack is doing, with the script's line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At {
+    /// A line of the script, nothing else.
+    Script(u32),
+    /// `model.cuda()`.
+    Placed(u32),
+    /// A `Linear` in a model that the script's line calls.
+    Linear(u32),
+    /// A `ReLU` in it.
+    Relu(u32),
+    /// A hook of the script's (its line) that such a call runs.
+    Hook(u32),
+    /// `cross_entropy` in the script.
+    Loss(u32),
+    /// One of autograd's own threads.
+    Backward,
+    /// Adam's `_init_group`.
+    State(u32),
+    /// Adam's step.
+    Step(u32),
+    /// `zero_grad`.
+    ZeroGrad(u32),
+}
+
+/// A program's history.
+pub(crate) struct Crash {
+    pub(crate) snapshot: Snapshot,
+    next: u64,
+    cached: BTreeMap<u64, Vec<u64>>,
+    reserved: u64,
+}
+
+impl Crash {
+    /// A program that has done nothing yet.
+    pub(crate) fn new() -> Crash {
+        let snapshot = Snapshot { traces: vec![Vec::new()], ..Snapshot::default() };
+        Crash { snapshot, next: 1 << 30, cached: BTreeMap::new(), reserved: 0 }
+    }
+
+    /// The same, with settings of the allocator.
+    pub(crate) fn with(settings: Settings) -> Crash {
+        let mut crash = Crash::new();
+        crash.snapshot.settings = settings;
+        crash
+    }
+
+    /// Makes a tensor of so many MiB, in a segment of its own or one of that size that is free.
+    pub(crate) fn alloc(&mut self, at: At, mib: u64) -> Tensor {
+        self.alloc_in(at, mib, mib)
+    }
+
+    /// Makes a tensor of `mib` in a segment of `segment` MiB.
+    pub(crate) fn alloc_in(&mut self, at: At, mib: u64, segment: u64) -> Tensor {
+        let stack = self.stack(at);
+        let address = self.cached.get_mut(&segment).and_then(Vec::pop).unwrap_or_else(|| self.reserve(segment, stack));
+        self.event(Action::Alloc, address, mib * MIB, stack);
+        Tensor(address, mib * MIB)
+    }
+
+    /// Lets go of a tensor, at a line.
+    pub(crate) fn free(&mut self, tensor: Tensor, at: At) {
+        let stack = self.stack(at);
+        self.event(Action::FreeRequested, tensor.0, tensor.1, stack);
+        self.event(Action::FreeCompleted, tensor.0, tensor.1, stack);
+        self.cached.entry(tensor.1 / MIB).or_default().push(tensor.0);
+    }
+
+    /// Lets go of all of them.
+    pub(crate) fn free_all(&mut self, tensors: impl IntoIterator<Item = Tensor>, at: At) {
+        for tensor in tensors {
+            self.free(tensor, at);
+        }
+    }
+
+    /// `torch.cuda.empty_cache()`.
+    pub(crate) fn empty_cache(&mut self, line: u32) {
+        let stack = self.stack(At::Script(line));
+        self.release(stack);
+    }
+
+    fn release(&mut self, stack: StackId) {
+        for (mib, addresses) in std::mem::take(&mut self.cached) {
+            for address in addresses {
+                self.reserved -= mib * MIB;
+                self.event(Action::SegmentFree, address, mib * MIB, stack);
+            }
+        }
+    }
+
+    /// Makes two tensors of `mib` in one segment.
+    pub(crate) fn pair(&mut self, at: At, mib: u64) -> [Tensor; 2] {
+        let first = self.alloc_in(at, mib, 2 * mib);
+        let second = Tensor(first.0 + mib * MIB, mib * MIB);
+        let stack = self.stack(at);
+        self.event(Action::Alloc, second.0, second.1, stack);
+        [first, second]
+    }
+
+    /// Lets go of a tensor that shares its segment.
+    pub(crate) fn free_part(&mut self, tensor: Tensor, at: At) {
+        let stack = self.stack(at);
+        self.event(Action::FreeRequested, tensor.0, tensor.1, stack);
+        self.event(Action::FreeCompleted, tensor.0, tensor.1, stack);
+    }
+
+    /// A request of so many MiB fails with `free` MiB free on the device, after whole free segments were given back.
+    pub(crate) fn oom(&mut self, at: At, mib: u64, free: u64) {
+        let stack = self.stack(at);
+        self.release(stack);
+        self.event(Action::Oom, free * MIB, mib * MIB, stack);
+    }
+
+    fn reserve(&mut self, mib: u64, stack: StackId) -> u64 {
+        let address = self.next;
+        self.next += (mib + 2) * MIB;
+        self.reserved += mib * MIB;
+        self.event(Action::SegmentAlloc, address, mib * MIB, stack);
+        address
+    }
+
+    fn event(&mut self, action: Action, address: u64, size: u64, stack: StackId) {
+        let event = Event::new(action, Address(address), Bytes(size));
+        self.snapshot.traces[0].push(Event { stack, ..event });
+    }
+
+    fn stack(&mut self, at: At) -> StackId {
+        let frames: Vec<_> = frames(at).into_iter().map(|frame| self.snapshot.stacks.intern_frame(frame)).collect();
+        self.snapshot.stacks.intern_stack(&frames)
+    }
+}
+
+fn frame(function: &str, file: &str, line: u32) -> Frame {
+    let file = if file.starts_with('/') { file.to_owned() } else { format!("{TORCH}/{file}") };
+    Frame { function: function.to_owned(), file, line }
+}
+
+fn script(line: u32) -> Frame {
+    frame("main", SCRIPT, line)
+}
+
+/// The call of a module.
+fn call() -> [Frame; 2] {
+    let module = "nn/modules/module.py";
+    [frame("_call_impl", module, 1885), frame("_wrapped_call_impl", module, 1779)]
+}
+
+/// What a module's frames lie in, when `line` of the script calls a model.
+fn in_model(inner: &[Frame], line: u32) -> Vec<Frame> {
+    let container = frame("forward", "nn/modules/container.py", 253);
+    [inner, &call(), &[container], &call(), &[script(line)]].concat()
+}
+
+fn frames(at: At) -> Vec<Frame> {
+    let module = "nn/modules/module.py";
+    let adam = "optim/adam.py";
+    match at {
+        At::Script(line) => vec![script(line)],
+        At::Placed(line) => vec![frame("<lambda>", module, 1097), frame("_apply", module, 965), frame("cuda", module, 1097), script(line)],
+        At::Linear(line) => in_model(&[frame("forward", "nn/modules/linear.py", 134)], line),
+        At::Relu(line) => in_model(&[frame("relu", "nn/functional.py", 1723), frame("forward", "nn/modules/activation.py", 143)], line),
+        At::Hook(line) => in_model(&[frame("hook", SCRIPT, line), frame("inner", module, 1842)], 999),
+        At::Loss(line) => vec![frame("cross_entropy", "nn/functional.py", 3504), script(line)],
+        At::Backward => Vec::new(),
+        At::State(line) => vec![frame("_init_group", adam, 180), frame("step", adam, 236), script(line)],
+        At::Step(line) => vec![frame("_multi_tensor_adam", adam, 791), frame("step", adam, 236), script(line)],
+        At::ZeroGrad(line) => vec![frame("zero_grad", "optim/optimizer.py", 1031), script(line)],
+    }
+}

@@ -1,0 +1,107 @@
+//! Reads the message at an anchor: its numbers, its device or process, its words.
+
+use memchr::memmem;
+
+use super::super::artifact::{Framework, OomKind, StatedOom};
+use super::super::squeeze::Squeezed;
+use super::super::{clause, line, message};
+use super::Reader;
+
+/// Enough of a text for all but the longest messages, and for those (many processes on the device).
+const WINDOWS: [usize; 2] = [1 << 10, 32 << 10];
+
+impl Reader<'_> {
+    /// The message that starts at `start` and has its anchor up to `anchor_end`, and where it ends.
+    pub(super) fn message(
+        &mut self,
+        framework: Framework,
+        kind: OomKind,
+        start: usize,
+        anchor_end: usize,
+    ) -> (StatedOom, usize) {
+        let mut oom = StatedOom { framework, kind, occurrences: 1, ..StatedOom::default() };
+        let mut last = anchor_end;
+        for window in WINDOWS {
+            let (squeezed, anchor) = self.squeezed(kind, start, anchor_end, window);
+            let mut read = oom.clone();
+            let end = if has_numbers(kind) { clause::read(&squeezed, anchor, &mut read) } else { 0 };
+            last = anchor_end.max(if end == 0 { anchor_end } else { squeezed.offset(end - 1) + 1 });
+            let is_whole = squeezed.offset(squeezed.bytes.len()) < start + window
+                || end.max(anchor) + clause::WIDEST_GAP < squeezed.bytes.len();
+            self.name_place(&mut read, &squeezed, end, anchor_end);
+            if is_whole || window == WINDOWS[1] {
+                last = last.max(tail_end(&squeezed, end));
+                oom = read;
+                break;
+            }
+        }
+        let origin = line::origin(&self.text[line::start(self.text, start)..start]);
+        let end = message::end(self.text, last);
+        oom.rank = origin.rank;
+        oom.pid = oom.pid.or(origin.pid);
+        oom.line = self.line_of(start);
+        oom.exception = message::class(self.text, start);
+        oom.message = message::words(self.text, start, end);
+        (oom, end)
+    }
+
+    /// The text of a message without blanks, up to what cannot be its part, and where its anchor ends in that.
+    fn squeezed(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> (Squeezed, usize) {
+        let mut squeezed = Squeezed::new(self.text, start, window + (anchor_end - start));
+        let head = squeezed.before(anchor_end).len();
+        let mut ends = vec![memmem::find(squeezed.from(head), b"Traceback(most")];
+        match kind {
+            OomKind::Allocator => ends.push(memmem::find(squeezed.from(head), b"outofmemory")),
+            OomKind::Killed => ends.push(Some(squeezed.before(message::end(self.text, anchor_end)).len() - head)),
+            _ => {}
+        }
+        if let Some(end) = ends.into_iter().flatten().min() {
+            squeezed.cut(head + end);
+        }
+        (squeezed, head)
+    }
+
+    /// The device or the process, whichever the message is about.
+    fn name_place(&self, oom: &mut StatedOom, squeezed: &Squeezed, end: usize, anchor_end: usize) {
+        const BEYOND: usize = 96;
+        let message = &squeezed.bytes[..squeezed.bytes.len().min(end + BEYOND)];
+        let line_end = message::end(self.text, anchor_end);
+        let line = squeezed.before(line_end);
+        match oom.kind {
+            OomKind::Allocator if memmem::find(message, b"preemptivelyrejected").is_some() => {
+                oom.kind = OomKind::Rejected;
+            }
+            OomKind::Allocator | OomKind::AsyncAllocator => oom.device_index = clause::device(message),
+            OomKind::HostAllocation | OomKind::SharedMemory | OomKind::Killed | OomKind::Ended => {
+                oom.pid = clause::pid(line);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn has_numbers(kind: OomKind) -> bool {
+    use OomKind::{Allocator, AsyncAllocator, HostAllocation, Killed, Nccl, Rejected};
+    matches!(kind, Allocator | Rejected | AsyncAllocator | HostAllocation | Nccl | Killed)
+}
+
+/// Where the advice behind the numbers ends, if it follows them.
+fn tail_end(squeezed: &Squeezed, end: usize) -> usize {
+    const STARTS: [&[u8]; 3] = [b"Ifreserved", b"Pleaseuse", b"UsePYTORCH_MPS"];
+    const ENDS: [&[u8]; 7] = [
+        b"environment-variables)",
+        b"-alloc-conf)",
+        b"PYTORCH_CUDA_ALLOC_CONF",
+        b"PYTORCH_HIP_ALLOC_CONF",
+        b"cachedmemory.",
+        b"systemfailure).",
+        b"avoidfragmentation.",
+    ];
+    let rest = squeezed.from(end);
+    let rest = &rest[..rest.len().min(640)];
+    if end == 0 || !STARTS.iter().any(|start| memmem::find(&rest[..rest.len().min(80)], start).is_some()) {
+        return 0;
+    }
+    let ends = ENDS.iter().filter_map(|words| memmem::rfind(rest, words).map(|at| at + words.len()));
+    ends.max().map_or(0, |length| squeezed.offset(end + length - 1) + 1)
+}

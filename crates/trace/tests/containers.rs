@@ -1,0 +1,106 @@
+//! Packed files: whatever a snapshot is packed in, the same comes out; what is no packing is an error.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use std::io::{Cursor, Read, Write};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use trace::{ContainerError, Kind, container, read_snapshot};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+const SNAPSHOT: &[u8] = include_bytes!("pickles/protocol4.pickle");
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(content: &[u8]) -> Vec<u8> {
+    compress_to_vec(content, CompressionLevel::Fastest)
+}
+
+fn zip(members: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in members {
+        writer.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn deflated(members: &[(&str, &[u8])]) -> Vec<u8> {
+    zip(members, zip::CompressionMethod::Deflated)
+}
+
+/// What comes out: the kind, the member, the content.
+fn check(packed: &[u8], kind: Kind, member: Option<&str>, content: &[u8]) {
+    let mut opened = container::open(Cursor::new(packed)).unwrap();
+    let mut unpacked = Vec::new();
+    opened.content.read_to_end(&mut unpacked).unwrap();
+    assert_eq!((opened.kind, opened.member.as_deref()), (kind, member));
+    assert_eq!(unpacked, content);
+}
+
+#[test]
+fn whatever_it_is_packed_in_the_same_comes_out() {
+    let two_frames = [&b"\x50\x2a\x4d\x18\x03\0\0\0abc"[..], &zstd(&SNAPSHOT[..100]), &zstd(&SNAPSHOT[100..])].concat();
+    let two_members = [gzip(&SNAPSHOT[..100]), gzip(&SNAPSHOT[100..])].concat();
+    let streams = [SNAPSHOT.to_vec(), gzip(SNAPSHOT), zstd(SNAPSHOT), two_frames, two_members, zstd(&gzip(SNAPSHOT))];
+    for packed in &streams {
+        check(packed, Kind::Pickle, None, SNAPSHOT);
+        let opened = container::open_stream(&packed[..]).unwrap();
+        assert!(read_snapshot(opened.content).is_ok());
+    }
+    for packed in &streams {
+        check(&deflated(&[("job/rank0", packed)]), Kind::Pickle, Some("job/rank0"), SNAPSHOT);
+    }
+    check(&zip(&[("a", SNAPSHOT)], zip::CompressionMethod::Stored), Kind::Pickle, Some("a"), SNAPSHOT);
+    check(b"CUDA out of memory", Kind::Text, None, b"CUDA out of memory");
+    check(b"", Kind::Text, None, b"");
+}
+
+#[test]
+fn of_a_zip_the_member_most_like_a_snapshot_is_read() {
+    let json = b"{\"segments\": []}";
+    let cases: [(&[(&str, &[u8])], &str, Kind, &[u8]); 4] = [
+        (&[("read.me", b"hello"), ("data", b"\0\x01"), ("s.pickle", SNAPSHOT)], "s.pickle", Kind::Pickle, SNAPSHOT),
+        (&[("read.me", b"hello"), ("s.json", json)], "s.json", Kind::Json, json),
+        (&[("empty", b""), ("log", b"hello"), ("log2", b"again")], "log", Kind::Text, b"hello"),
+        // what torch.save writes
+        (&[("archive/data.pkl", SNAPSHOT), ("archive/version", b"3\n")], "archive/data.pkl", Kind::Pickle, SNAPSHOT),
+    ];
+    for (members, member, kind, content) in cases {
+        check(&deflated(members), kind, Some(member), content);
+    }
+}
+
+#[test]
+fn what_is_cut_or_holds_nothing_is_an_error() {
+    let error = |packed: &[u8]| container::open(Cursor::new(packed)).err().unwrap();
+    assert!(matches!(error(&deflated(&[("data", b"\0\x01")])), ContainerError::NoMember { members: 1 }));
+    assert!(matches!(error(&deflated(&[])), ContainerError::NoMember { members: 0 }));
+    assert!(matches!(error(&deflated(&[("a", SNAPSHOT)])[..200]), ContainerError::Zip(_)));
+    assert!(matches!(error(&gzip(&gzip(&gzip(&gzip(b"x"))))), ContainerError::Layers));
+    let (packed_gzip, packed_zstd) = (gzip(SNAPSHOT), zstd(SNAPSHOT));
+    for packed in [&packed_gzip, &packed_zstd] {
+        for end in 12..packed.len() - 9 {
+            let read = container::open(Cursor::new(&packed[..end])).map(|opened| read_snapshot(opened.content).is_ok());
+            assert!(!matches!(read, Ok(true)), "the first {end} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_is_refused_without_being_unpacked() {
+    let bomb = gzip(&b"(".repeat(50 << 20));
+    assert!(bomb.len() < 100 << 10);
+    let opened = container::open(Cursor::new(gzip(&bomb))).unwrap();
+    assert_eq!(opened.kind, Kind::Text);
+    let pickled = gzip(&[&b"\x80\x02"[..], &b"(".repeat(50 << 20)].concat());
+    let opened = container::open(Cursor::new(pickled)).unwrap();
+    let message = read_snapshot(opened.content).unwrap_err().to_string();
+    assert_eq!(message, "byte 10002 of the pickle: more than 10000 open containers");
+}
