@@ -1,13 +1,15 @@
-//! Snapshots: pickles of all protocols. What can be read is also walked, since a walk must survive any history.
+//! Snapshots, pickled or as JSON. What can be read is also walked, since a walk must survive any history.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use trace::{DeviceIndex, History, Moment};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(snapshot) = trace::read_snapshot(bytes) {
-        for trace in &snapshot.traces {
-            let _walked = trace::allocations(trace, &snapshot.settings);
+        for device in (0..4).map(DeviceIndex) {
+            let history = History::of(&snapshot, device);
+            let _state = history.state_after(Moment::BEFORE).fragmentation();
         }
     }
 });

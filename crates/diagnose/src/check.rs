@@ -5,6 +5,7 @@ use trace::text::StatedBytes;
 use trace::{Bytes, DeviceIndex, Process, Record};
 
 use crate::case::Case;
+use crate::facts::{Device, Facts, Failure};
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::{growth, survivors};
 use crate::measure::kept::kept;
@@ -18,7 +19,6 @@ use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
 use crate::notes::{lower_bound, notes, unaccounted};
-use crate::facts::{Device, Facts, Failure};
 use crate::rules;
 use crate::verdict::verdict;
 

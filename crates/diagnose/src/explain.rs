@@ -59,7 +59,8 @@ fn frame(case: &ExplainCase) -> ExplainReport {
 }
 
 fn input(input: &ExplainInput) -> Input {
-    Input { path: input.path.clone(), kind: input.contents.kind(), torch: None, rank: input.rank }
+    let torch = input.contents.torch();
+    Input { path: input.path.clone(), kind: input.contents.kind(), torch, rank: input.rank }
 }
 
 /// The errors in all texts, each with the input it stands in.

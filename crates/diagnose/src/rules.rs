@@ -83,8 +83,8 @@ const OF_A_CHECK: [Rule; 12] = [
 
 /// The rules of `explain`; Note [Ranking] orders what they find.
 const OF_A_CRASH: [Rule; 20] = [
-    other_process_memory::find,
     wrong_device::find,
+    other_process_memory::find,
     small_gpu_fraction::find,
     non_pytorch_memory::find,
     host_memory::find,
@@ -134,7 +134,11 @@ fn reasoned(cause: Cause, missing: Option<Bytes>) -> Finding {
     if let (Some(bytes), Some(missing)) = (cause.bytes, missing.filter(|missing| *missing > Bytes::ZERO)) {
         let enough = if bytes >= missing { "all" } else { "a part" };
         let text = format!("{bytes}, {enough} of the {missing} that the request lacked");
-        finding.evidence.push(Evidence { what: "accounts for".to_owned(), value: Value::Text(text), source: "ranking" });
+        finding.evidence.push(Evidence {
+            what: "accounts for".to_owned(),
+            value: Value::Text(text),
+            source: "ranking",
+        });
     }
     finding
 }

@@ -4,7 +4,7 @@
 //! runs those that make `None`, booleans, integers, floats, strings, bytes, lists, tuples and dicts, and refuses all
 //! others by name. Nothing is ever imported or called.
 //!
-//! # Note [Folding]
+//! # Note [Folding containers]
 //! A trace of a gigabyte is ten million small dicts. They are not kept: when a container gets its content, a [`Fold`]
 //! may turn it into a record of its own at once, from the values as they lie on the stack. What it does not want, or
 //! what is filled in another way (protocol 0 adds key by key), is kept as it is, in an [`Arena`]. So a fold decides

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trace::{BlockState, Bytes, Snapshot, read_snapshot};
+use trace::{BlockState, Bytes, Release, Snapshot, TorchVersions, read_snapshot};
 
 /// The file, its number of segments, events by device, bytes reserved and allocated at the dump: from the folder's own
 /// table, which was made with Python.
@@ -40,6 +40,7 @@ fn snapshots_of_real_gpus_open_and_their_totals_are_right() {
         assert_eq!(reserved_at_dump(&snapshot), Bytes(reserved), "{name}: reserved");
         assert_eq!(allocated_at_dump(&snapshot), Bytes(allocated), "{name}: allocated");
         add_up(name, &snapshot);
+        versions(name, &snapshot);
     }
 }
 
@@ -65,5 +66,18 @@ fn add_up(name: &str, snapshot: &Snapshot) {
             segment.address
         );
         assert_eq!(segment.blocks.iter().map(|block| block.size).sum::<Bytes>(), segment.total_size, "{name}");
+    }
+}
+
+/// The versions that are known of some: two by their names, one by the metadata that no version before 2.10 writes.
+fn versions(name: &str, snapshot: &Snapshot) {
+    let known = [
+        ("torch20_history_blocks.pickle", 0, Some(1)),
+        ("torch21_bert_offload.pickle", 1, Some(2)),
+        ("windows_user_metadata.pickle", 10, Some(12)),
+    ];
+    for (_, from, before) in known.into_iter().filter(|&(file, _, _)| file == name) {
+        let before = before.map(|minor| Release { major: 2, minor });
+        assert_eq!(snapshot.torch, TorchVersions { from: Release { major: 2, minor: from }, before }, "{name}");
     }
 }

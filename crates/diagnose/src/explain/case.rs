@@ -4,6 +4,8 @@ use report::explain::InputKind;
 use trace::text::Artifact;
 use trace::{Launch, Run, Snapshot};
 
+use crate::measure::records::torch;
+
 /// What people have after a crash.
 #[derive(Clone, Debug, Default)]
 pub struct ExplainCase {
@@ -37,7 +39,25 @@ pub enum Contents {
     Text(Vec<Artifact>),
 }
 
+/// The versions that write such a snapshot, for people.
+fn versions(snapshot: &Snapshot) -> String {
+    let versions = snapshot.torch;
+    match versions.before {
+        Some(before) => format!("{} or later, before {before}", versions.from),
+        None => format!("{} or later", versions.from),
+    }
+}
+
 impl Contents {
+    /// The versions of PyTorch that write it.
+    pub(super) fn torch(&self) -> Option<String> {
+        match self {
+            Contents::Snapshot(snapshot) => Some(versions(snapshot)),
+            Contents::Run(run, _) => torch(run).map(str::to_owned),
+            Contents::Text(_) => None,
+        }
+    }
+
     pub(super) fn kind(&self) -> InputKind {
         match self {
             Contents::Snapshot(_) => InputKind::Snapshot,

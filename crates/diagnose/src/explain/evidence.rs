@@ -52,7 +52,8 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
 /// The largest free block that could have served the request that failed last.
 fn largest_free(view: &View) -> Option<Bytes> {
     let failed = view.found.ooms().last()?;
-    Some(view.found.free_blocks_at(failed).serving)
+    let is_default = |pool| view.snapshot.is_none_or(|snapshot| snapshot.pool(pool).is_default());
+    Some(view.found.free_blocks_at(failed, is_default).serving)
 }
 
 /// Whether next to nothing came after the last error.

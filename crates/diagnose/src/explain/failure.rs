@@ -1,7 +1,7 @@
 //! The error that the report is about: what a text states of it, what the history shows, or both joined.
 
-use report::explain::{DeviceHistory, HistoryOom};
 use report::Location;
+use report::explain::{DeviceHistory, HistoryOom};
 use trace::text::{Framework, OomKind, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex};
 
@@ -10,7 +10,8 @@ use crate::measure::own::is_own;
 
 /// The error to explain: the last that PyTorch's allocator raised, else the last of any kind.
 pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {
-    let allocators = |oom: &StatedOom| matches!(oom.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator);
+    let allocators =
+        |oom: &StatedOom| matches!(oom.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator);
     let on_device = |oom: &StatedOom| oom.framework != Framework::Host;
     let last = |wanted: &dyn Fn(&StatedOom) -> bool| ooms.iter().rposition(wanted);
     last(&allocators).or_else(|| last(&on_device)).or_else(|| ooms.len().checked_sub(1))
@@ -69,7 +70,7 @@ fn of_history(shown: &HistoryOom) -> Failure {
 
 /// One error, seen from both sides.
 fn joined(said: Failure, shown: Failure) -> Failure {
-    let location = shown.location.clone().or(said.location);
     let Failure { kind, process, allowed, others, message, .. } = said;
-    Failure { kind, process, allowed, others, message, location, ..shown }
+    let location = shown.location.or(said.location);
+    Failure { kind, process, allowed, others, location, message, ..shown }
 }

@@ -64,7 +64,9 @@ fn untold(history: &DeviceHistory) -> Option<String> {
     let other = history.breakdown.bytes_of(Contents::Other) + history.breakdown.bytes_of(Contents::Unattributed);
     let total = history.breakdown.total();
     (other.0.saturating_mul(SHARE) > total.0).then(|| {
-        format!("of {other} of the peak's {total} the history does not tell what they hold; buffers count as parameters")
+        format!(
+            "of {other} of the peak's {total} the history does not tell what they hold; buffers count as parameters"
+        )
     })
 }
 

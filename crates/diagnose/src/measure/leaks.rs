@@ -122,14 +122,15 @@ fn free(view: &View, index: EventIndex, open: &mut Burst) {
     };
     let contents = view.found.lifetime_of(index).and_then(|id| view.contents.get(id.0 as usize));
     let (made, now) = (view.step_of(life), view.timeline.step(index));
-    if let (Some(made), Some(now), Some(false)) = (made, now, contents.map(|contents| stays(*contents))) {
-        if made < now {
-            open.event.get_or_insert(index);
-            open.bytes += life.block();
-            open.count += 1;
-            open.steps.insert(made);
-            open.stacks.insert(life.stack);
-        }
+    let (Some(made), Some(now), Some(false)) = (made, now, contents.map(|contents| stays(*contents))) else {
+        return;
+    };
+    if made < now {
+        open.event.get_or_insert(index);
+        open.bytes += life.block();
+        open.count += 1;
+        open.steps.insert(made);
+        open.stacks.insert(life.stack);
     }
 }
 

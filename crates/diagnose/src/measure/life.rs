@@ -1,6 +1,6 @@
 //! What the rest of the crate asks of an allocation: the one place that knows how `trace` states it.
 
-use trace::{Address, Bytes, EventIndex, Lifetime};
+use trace::{Address, Bytes, EventIndex, Lifetime, Moment};
 
 /// An allocation from its beginning to its end.
 pub(crate) trait Life {
@@ -12,7 +12,7 @@ pub(crate) trait Life {
     fn requested(&self) -> Bytes;
     /// The event that made it; `None` where it is older than the history.
     fn begun(&self) -> Option<EventIndex>;
-    /// The event by which the program let go of it; `None` where none did.
+    /// The event by which the program let go of it, the first if it was before the history; `None` where none did.
     fn freed(&self) -> Option<EventIndex>;
 }
 
@@ -34,6 +34,8 @@ impl Life for Lifetime {
     }
 
     fn freed(&self) -> Option<EventIndex> {
-        self.free_requested.event()
+        // A block that was waiting for a stream when the history began was let go of before it.
+        let before = (self.free_requested == Moment::BEFORE).then_some(EventIndex(0));
+        self.free_requested.event().or(before)
     }
 }

@@ -1,6 +1,6 @@
 //! What the peak would have been if some allocations had cost less: the reckoning behind estimates.
 
-use trace::{Bytes, EventIndex, Lifetime};
+use trace::{Bytes, EventIndex, Lifetime, Moment};
 
 use super::life::Life;
 use super::view::View;
@@ -11,7 +11,7 @@ use super::view::View;
 pub(crate) fn peak_without(view: &View, left_out: impl Fn(usize, &Lifetime) -> bool) -> Bytes {
     let (mut older, mut changes) = (Bytes::ZERO, Vec::new());
     for (index, life) in view.found.lifetimes().iter().enumerate() {
-        if left_out(index, life) {
+        if left_out(index, life) || life.free_requested == Moment::BEFORE {
             continue;
         }
         let block = life.block();

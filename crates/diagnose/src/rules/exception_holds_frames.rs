@@ -72,9 +72,10 @@ fn from_text(facts: &Facts) -> Option<Cause> {
             source: "the error's text",
         },
     ];
-    let message = "the second error was raised while the first was handled, whose traceback holds all that the failed try \
+    let message =
+        "the second error was raised while the first was handled, whose traceback holds all that the failed try \
                    had made"
-        .to_owned();
+            .to_owned();
     Some(cause(facts, message, facts.failed_at(), evidence, None))
 }
 
@@ -84,11 +85,18 @@ fn handled(pair: &[trace::text::StatedOom]) -> bool {
     };
     let same = first.rank == second.rank && first.pid == second.pid && first.device_index == second.device_index;
     let chained = second.line > first.line && !second.traceback.is_empty() && !first.traceback.is_empty();
-    let full = second.allocated().zip(second.total_bytes).is_some_and(|(held, total)| held.highest.0 * 2 >= total.lowest.0);
+    let full =
+        second.allocated().zip(second.total_bytes).is_some_and(|(held, total)| held.highest.0 * 2 >= total.lowest.0);
     same && chained && full
 }
 
-fn cause(facts: &Facts, message: String, location: Option<Location>, evidence: Vec<Evidence>, bytes: Option<Bytes>) -> Cause {
+fn cause(
+    facts: &Facts,
+    message: String,
+    location: Option<Location>,
+    evidence: Vec<Evidence>,
+    bytes: Option<Bytes>,
+) -> Cause {
     let finding = Finding {
         rule: RuleId("exception-holds-frames"),
         severity: facts.severity(),

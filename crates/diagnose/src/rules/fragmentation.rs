@@ -8,9 +8,11 @@ use crate::facts::{Facts, Failure};
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
-    let (requested, cached) = (failure.requested?.nearest, failure.cached()?.nearest);
+    let (requested, cached) = (failure.requested?, failure.cached()?);
+    let certain = cached.lowest >= requested.highest;
+    let (requested, cached) = (requested.nearest, cached.nearest);
     let served = failure.largest_free.is_some_and(|largest| largest >= requested);
-    if requested == Bytes::ZERO || cached < requested || served {
+    if requested == Bytes::ZERO || !certain || served {
         return None;
     }
     let finding = Finding {
@@ -37,7 +39,8 @@ fn expandable() -> Remedy {
 fn evidence(failure: &Failure, requested: Bytes) -> Vec<report::Evidence> {
     let counters = failure.counters_source;
     let counted = [("reserved", failure.reserved), ("allocated", failure.allocated)];
-    let mut evidence: Vec<_> = counted.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters))).collect();
+    let mut evidence: Vec<_> =
+        counted.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters))).collect();
     evidence.push(bytes("requested", requested, failure.request_source));
     evidence.extend(failure.largest_free.map(|largest| bytes("largest free block", largest, counters)));
     evidence

@@ -9,12 +9,20 @@ use crate::facts::{Facts, Failure};
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
     let (rule, message, remedy) = match failure.kind {
-        OomKind::HostAllocation => ("host-memory", "the host had no memory for a request of the CPU allocator", smaller()),
-        OomKind::Killed => ("host-memory", "the kernel killed a process because the host's memory was full", fewer_workers()),
-        OomKind::Ended => {
-            ("host-memory", "a process was killed from outside, as the kernel does when the host's memory is full", fewer_workers())
+        OomKind::HostAllocation => {
+            ("host-memory", "the host had no memory for a request of the CPU allocator", smaller())
         }
-        OomKind::SharedMemory => ("shm", "the host's shared memory ran out, which DataLoader workers hand batches over in", more_shm()),
+        OomKind::Killed => {
+            ("host-memory", "the kernel killed a process because the host's memory was full", fewer_workers())
+        }
+        OomKind::Ended => (
+            "host-memory",
+            "a process was killed from outside, as the kernel does when the host's memory is full",
+            fewer_workers(),
+        ),
+        OomKind::SharedMemory => {
+            ("shm", "the host's shared memory ran out, which DataLoader workers hand batches over in", more_shm())
+        }
         _ => return None,
     };
     let finding = Finding {

@@ -25,7 +25,10 @@ fn full(facts: &Facts) -> Option<Cause> {
     let (room, what, source) = room(facts, failure)?;
     let cached = failure.cached().unwrap_or_default();
     let wanted = allocated + requested;
-    if wanted.highest <= room || requested.nearest > room || cached.nearest.0.saturating_mul(CACHED) > allocated.nearest.0 {
+    if wanted.highest <= room
+        || requested.nearest > room
+        || cached.nearest.0.saturating_mul(CACHED) > allocated.nearest.0
+    {
         return None;
     }
     let mut evidence = vec![
@@ -46,8 +49,14 @@ fn full(facts: &Facts) -> Option<Cause> {
         location: failure.location.clone(),
         evidence,
         remedies: vec![
-            advice("a smaller batch, if activations fill it", "what fills it is in a snapshot, or in oomph check SCRIPT"),
-            advice("less for each parameter", "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload"),
+            advice(
+                "a smaller batch, if activations fill it",
+                "what fills it is in a snapshot, or in oomph check SCRIPT",
+            ),
+            advice(
+                "less for each parameter",
+                "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload",
+            ),
         ],
     };
     Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need })

@@ -24,7 +24,9 @@ fn state(facts: &Facts) -> Option<Cause> {
     let finding = Finding {
         rule: RuleId("optimizer-state"),
         severity: facts.severity(),
-        message: format!("it ran out in the optimizer step, which had made {state} of state and {temporaries} of temporaries"),
+        message: format!(
+            "it ran out in the optimizer step, which had made {state} of state and {temporaries} of temporaries"
+        ),
         location: facts.failed_at(),
         evidence: vec![
             bytes("optimizer state", state, source),
@@ -32,7 +34,10 @@ fn state(facts: &Facts) -> Option<Cause> {
             bytes("parameters", parameters, source),
         ],
         remedies: vec![
-            advice("an optimizer with less state", "8-bit Adam (bitsandbytes), Adafactor or SGD; their numerics differ"),
+            advice(
+                "an optimizer with less state",
+                "8-bit Adam (bitsandbytes), Adafactor or SGD; their numerics differ",
+            ),
             advice("foreach=False or fused=True", "pass it to the optimizer: it makes no temporaries then"),
             advice("shard or offload the state", "ZeroRedundancyOptimizer, FSDP, DeepSpeed ZeRO"),
         ],

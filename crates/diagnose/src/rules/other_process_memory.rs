@@ -1,4 +1,5 @@
-//! `other-process-memory`: another process holds memory of the device.
+//! `other-process-memory`: another process holds memory of the device. (Ranks of one job on one device are
+//! `wrong-device`.)
 //!
 //! In a container the driver does not know this process by its own id, so that its own line reads like another's. A
 //! single "other" whose share holds all that PyTorch reserved here, where the error names no line of its own, is this
@@ -8,14 +9,14 @@ use report::{Evidence, Finding, RuleId, Severity};
 use trace::Bytes;
 use trace::text::{OtherProcess, StatedBytes};
 
-use super::{Cause, Rank, advice, bytes};
+use super::{Cause, Rank, advice, bytes, wrong_device};
 use crate::facts::{Facts, Failure};
 
 /// Less than this share of the device is not worth a word.
 const SHARE: u64 = 20;
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    let failure = facts.failure.as_ref().filter(|failure| !failure.is_hosts())?;
+    let failure = facts.failure.as_ref().filter(|failure| !failure.is_hosts() && !wrong_device::is_stated(facts))?;
     let total = facts.device.total?;
     let (held, evidence) = named(failure).or_else(|| difference(facts, failure, total))?;
     if held.0.saturating_mul(SHARE) < total.nearest.0 {

@@ -24,7 +24,9 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
         .map(|rank| bytes(&format!("peak of rank {}", rank.rank), rank.allocated, "its snapshot"))
         .collect();
     let extra = most.extra.as_ref();
-    evidence.extend(extra.map(|(held, line)| bytes(&format!("only there, made at {}", facts.at(line)), *held, "its snapshot")));
+    evidence.extend(
+        extra.map(|(held, line)| bytes(&format!("only there, made at {}", facts.at(line)), *held, "its snapshot")),
+    );
     let finding = Finding {
         rule: RuleId("rank-imbalance"),
         severity: if facts.fatal { Severity::Error } else { Severity::Warning },

@@ -2,8 +2,8 @@
 
 use report::RuleId;
 
-use super::growth::{self, Change};
 use super::Cause;
+use super::growth::{self, Change};
 use crate::facts::Facts;
 use crate::measure::kept::Kept;
 

@@ -7,15 +7,17 @@ use trace::Bytes;
 use super::{Cause, Rank, advice, bytes};
 use crate::facts::Facts;
 
-/// What `cudaMemGetInfo` states of the slices of A100, H100 and H200, in MiB, to 1 part in 50: 1g.5gb, 1g.10gb, 1g.12gb,
-/// 2g.10gb, 2g.20gb, 3g.20gb, 3g.40gb, 4g.20gb (NVIDIA's MIG user guide names them).
-const SLICES: [(u64, &str); 3] = [(4864, "1g.5gb"), (9856, "1g.10gb or 2g.10gb"), (20_096, "2g.20gb or 3g.20gb")];
+/// What `cudaMemGetInfo` states of MIG slices, in MiB (names as in NVIDIA's MIG user guide). Left out are those that a whole
+/// GPU has too: 2g.10gb (RTX 3080), 3g.40gb (A100 with 40 GB).
+const SLICES: [(u64, &str); 3] = [(4864, "1g.5gb"), (9728, "1g.10gb"), (19_968, "2g.20gb or 3g.20gb")];
+/// A size is a slice's if it differs by less than one part in so many.
+const ALIKE: u64 = 500;
 
 /// What a request may have to reserve beyond itself.
 const SEGMENT: Bytes = Bytes::from_mib(20);
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    fraction(facts).or_else(|| refused(facts)).or_else(|| slice(facts))
+    fraction(facts).or_else(|| refused(facts)).or_else(|| slice(facts)).or_else(|| windows(facts))
 }
 
 /// The allocator refused although the device had room: only a fraction makes it do so.
@@ -72,20 +74,45 @@ fn fraction(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(more), rank: Rank::Setting })
 }
 
+/// The device is as large as a slice of a larger one.
 fn slice(facts: &Facts) -> Option<Cause> {
-    let total = facts.device.total.filter(|_| facts.failure.is_some())?;
+    let total = facts.device.total.filter(|_| facts.fatal)?.nearest;
     let alike = |&&(mib, _): &&(u64, &str)| {
-        let slice = Bytes::from_mib(mib);
-        Bytes(total.nearest.0.abs_diff(slice.0)).0.saturating_mul(50) <= slice.0
+        let slice = Bytes::from_mib(mib).0;
+        total.0.abs_diff(slice).saturating_mul(ALIKE) <= slice
     };
     let (_, name) = SLICES.iter().find(alike)?;
     let finding = Finding {
         rule: RuleId("mig"),
-        severity: Severity::Info,
-        message: format!("the device has {}, as a MIG slice {name} has: it may be a part of a larger GPU", total.nearest),
+        severity: facts.severity(),
+        message: format!("the device has {total}, as a MIG slice {name} has: it may be a part of a larger GPU"),
         location: None,
-        evidence: vec![bytes("device", total.nearest, "the error's text")],
+        evidence: vec![bytes("device", total, "the error's text")],
         remedies: vec![advice("ask for a larger slice", "nvidia-smi -L names the slices")],
+    };
+    // The rest of the GPU is more than the slice.
+    Some(Cause { finding, bytes: Some(total), rank: Rank::Need })
+}
+
+/// Paths of Windows in a traceback of Linux.
+fn windows(facts: &Facts) -> Option<Cause> {
+    let files = facts.stated.iter().flat_map(|oom| &oom.traceback).map(|frame| frame.file.as_str());
+    let mounted = |file: &&str| {
+        let drive = file.strip_prefix("/mnt/").and_then(|rest| rest.split_once('/')).map(|(drive, _)| drive);
+        drive.is_some_and(|drive| drive.len() == 1 && drive.starts_with(|letter: char| letter.is_ascii_lowercase()))
+    };
+    let file = files.filter(|_| facts.fatal).find(mounted)?;
+    let value = report::Value::Text(file.to_owned());
+    let finding = Finding {
+        rule: RuleId("wsl"),
+        severity: Severity::Info,
+        message: "the program ran under WSL, where Windows keeps a part of the device's memory for itself".to_owned(),
+        location: None,
+        evidence: vec![report::Evidence { what: "a path of WSL".to_owned(), value, source: "the traceback" }],
+        remedies: vec![advice(
+            "close what draws on the screen, or use another device for it",
+            "the driver's system-memory fallback makes programs slow before they fail; nvidia-smi names who uses the device",
+        )],
     };
     Some(Cause { finding, bytes: None, rank: Rank::Aside })
 }

@@ -30,6 +30,11 @@ fn measured(facts: &Facts) -> Option<Cause> {
     Some(cause(severity, message, evidence, Some(together)))
 }
 
+/// Whether the texts say that the others on the device are ranks of the same job.
+pub(super) fn is_stated(facts: &Facts) -> bool {
+    stated(facts).is_some()
+}
+
 /// Ranks whose errors name the same device, or an error that names several processes like this one on it.
 fn stated(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
@@ -46,8 +51,16 @@ fn stated(facts: &Facts) -> Option<Cause> {
     let held: Bytes = neighbours.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
     let names = others_of_job.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let evidence = vec![
-        Evidence { what: "ranks that ran out there".to_owned(), value: Value::Text(names), source: "prefixes in the text" },
-        count("other processes on the device", u64::try_from(neighbours.len()).unwrap_or(u64::MAX), failure.counters_source),
+        Evidence {
+            what: "ranks that ran out there".to_owned(),
+            value: Value::Text(names),
+            source: "prefixes in the text",
+        },
+        count(
+            "other processes on the device",
+            u64::try_from(neighbours.len()).unwrap_or(u64::MAX),
+            failure.counters_source,
+        ),
         bytes("held by them", held, failure.counters_source),
     ];
     let message = format!("several ranks of the job use device {device}; the others there hold {held}");
@@ -63,8 +76,10 @@ fn seen(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let together: Bytes = there.iter().map(|rank| rank.reserved).sum();
-    let evidence =
-        there.iter().map(|rank| bytes(&format!("reserved by rank {}", rank.rank), rank.reserved, "its snapshot")).collect();
+    let evidence = there
+        .iter()
+        .map(|rank| bytes(&format!("reserved by rank {}", rank.rank), rank.reserved, "its snapshot"))
+        .collect();
     let message = format!(
         "{} ranks use device {device}, {together} together; it is right only if each was started with a device of its \
          own in CUDA_VISIBLE_DEVICES",

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use trace::{Action, Address, Bytes, Event, Frame, Settings, Snapshot, StackId};
+use trace::{
+    Action, Address, Block, BlockState, Bytes, DeviceIndex, Event, Frame, Segment, SegmentKind, Settings, Snapshot,
+    StackId, Stream,
+};
 
 /// The script whose lines make tensors.
 pub(crate) const SCRIPT: &str = "/home/ann/gpt/train.py";
@@ -42,17 +45,20 @@ pub(crate) enum At {
 
 /// A program's history.
 pub(crate) struct Crash {
-    pub(crate) snapshot: Snapshot,
+    snapshot: Snapshot,
     next: u64,
     cached: BTreeMap<u64, Vec<u64>>,
-    reserved: u64,
+    /// Size of each segment, by address.
+    segments: BTreeMap<u64, u64>,
+    /// Size of each block in use, by address.
+    live: BTreeMap<u64, u64>,
 }
 
 impl Crash {
     /// A program that has done nothing yet.
     pub(crate) fn new() -> Crash {
         let snapshot = Snapshot { traces: vec![Vec::new()], ..Snapshot::default() };
-        Crash { snapshot, next: 1 << 30, cached: BTreeMap::new(), reserved: 0 }
+        Crash { snapshot, next: 1 << 30, cached: BTreeMap::new(), segments: BTreeMap::new(), live: BTreeMap::new() }
     }
 
     /// The same, with settings of the allocator.
@@ -72,6 +78,9 @@ impl Crash {
         let stack = self.stack(at);
         let address = self.cached.get_mut(&segment).and_then(Vec::pop).unwrap_or_else(|| self.reserve(segment, stack));
         self.event(Action::Alloc, address, mib * MIB, stack);
+        if self.snapshot.settings.max_split_size.is_some() {
+            self.live.insert(address, segment * MIB); // What is larger than the limit is never split.
+        }
         Tensor(address, mib * MIB)
     }
 
@@ -99,7 +108,7 @@ impl Crash {
     fn release(&mut self, stack: StackId) {
         for (mib, addresses) in std::mem::take(&mut self.cached) {
             for address in addresses {
-                self.reserved -= mib * MIB;
+                self.segments.remove(&address);
                 self.event(Action::SegmentFree, address, mib * MIB, stack);
             }
         }
@@ -128,15 +137,54 @@ impl Crash {
         self.event(Action::Oom, free * MIB, mib * MIB, stack);
     }
 
+    /// The snapshot that PyTorch would dump now, with all memory on `device`.
+    pub(crate) fn dump(mut self, device: u32) -> Snapshot {
+        let segments = self.segments.iter().map(|(&address, &size)| self.segment(device, address, size)).collect();
+        self.snapshot.segments = segments;
+        for _ in 0..device {
+            self.snapshot.traces.insert(0, Vec::new());
+        }
+        self.snapshot
+    }
+
+    fn segment(&self, device: u32, address: u64, size: u64) -> Segment {
+        let mut blocks = Vec::new();
+        let mut at = address;
+        for (&start, &held) in self.live.range(address..address + size) {
+            blocks.extend((start > at).then(|| block(at, start - at, BlockState::Inactive)));
+            blocks.push(block(start, held, BlockState::ActiveAllocated));
+            at = start + held;
+        }
+        let end = address + size;
+        blocks.extend((end > at).then(|| block(at, end - at, BlockState::Inactive)));
+        Segment {
+            device: DeviceIndex(device),
+            address: Address(address),
+            total_size: Bytes(size),
+            allocated_size: self.live.range(address..end).map(|(_, &held)| Bytes(held)).sum(),
+            stream: Stream::default(),
+            kind: SegmentKind::Large,
+            is_expandable: false,
+            pool: None,
+            stack: StackId::EMPTY,
+            blocks,
+        }
+    }
+
     fn reserve(&mut self, mib: u64, stack: StackId) -> u64 {
         let address = self.next;
         self.next += (mib + 2) * MIB;
-        self.reserved += mib * MIB;
+        self.segments.insert(address, mib * MIB);
         self.event(Action::SegmentAlloc, address, mib * MIB, stack);
         address
     }
 
     fn event(&mut self, action: Action, address: u64, size: u64, stack: StackId) {
+        match action {
+            Action::Alloc => drop(self.live.insert(address, size)),
+            Action::FreeCompleted => drop(self.live.remove(&address)),
+            _ => {}
+        }
         let event = Event::new(action, Address(address), Bytes(size));
         self.snapshot.traces[0].push(Event { stack, ..event });
     }
@@ -145,6 +193,10 @@ impl Crash {
         let frames: Vec<_> = frames(at).into_iter().map(|frame| self.snapshot.stacks.intern_frame(frame)).collect();
         self.snapshot.stacks.intern_stack(&frames)
     }
+}
+
+fn block(address: u64, size: u64, state: BlockState) -> Block {
+    Block { address: Address(address), size: Bytes(size), requested_size: Bytes(size), state, stack: StackId::EMPTY }
 }
 
 fn frame(function: &str, file: &str, line: u32) -> Frame {
@@ -173,9 +225,17 @@ fn frames(at: At) -> Vec<Frame> {
     let adam = "optim/adam.py";
     match at {
         At::Script(line) => vec![script(line)],
-        At::Placed(line) => vec![frame("<lambda>", module, 1097), frame("_apply", module, 965), frame("cuda", module, 1097), script(line)],
+        At::Placed(line) => vec![
+            frame("<lambda>", module, 1097),
+            frame("_apply", module, 965),
+            frame("cuda", module, 1097),
+            script(line),
+        ],
         At::Linear(line) => in_model(&[frame("forward", "nn/modules/linear.py", 134)], line),
-        At::Relu(line) => in_model(&[frame("relu", "nn/functional.py", 1723), frame("forward", "nn/modules/activation.py", 143)], line),
+        At::Relu(line) => in_model(
+            &[frame("relu", "nn/functional.py", 1723), frame("forward", "nn/modules/activation.py", 143)],
+            line,
+        ),
         At::Hook(line) => in_model(&[frame("hook", SCRIPT, line), frame("inner", module, 1842)], 999),
         At::Loss(line) => vec![frame("cross_entropy", "nn/functional.py", 3504), script(line)],
         At::Backward => Vec::new(),

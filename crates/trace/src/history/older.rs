@@ -55,6 +55,9 @@ fn open(older: &[Lifetime], room: &Room) -> Vec<Open> {
     open
 }
 
+/// At most so many blocks of more than 1 MiB end within 1 MiB; a history that says otherwise is not worth the time.
+const NEAR: usize = 2;
+
 /// Looks where other large blocks begin.
 fn look_for_ends(open: &mut [Open], lifetimes: &[Lifetime]) {
     if open.is_empty() {
@@ -63,7 +66,8 @@ fn look_for_ends(open: &mut [Open], lifetimes: &[Lifetime]) {
     for life in lifetimes.iter().filter(|life| life.requested.0 > LARGEST_SMALL) {
         let start = life.address.0;
         let from = open.partition_point(|open| open.end < start.saturating_sub(LARGEST_SLACK));
-        for open in open[from..].iter_mut().take_while(|open| open.end <= start) {
+        let near = open[from..].iter_mut().take_while(|open| open.end <= start);
+        for open in near.take(NEAR) {
             if life.begun < open.until {
                 open.seen = Some(open.seen.map_or(start, |seen| seen.min(start)));
             }

@@ -48,19 +48,24 @@ impl FailedRequest {
     }
 
     /// Whether a free block of `segment` could have served it.
-    fn may_come_from(&self, segment: &SegmentState) -> bool {
-        let same_pool = self.pool.is_none() || segment.pool.is_none() || self.pool == segment.pool;
+    fn may_come_from(&self, segment: &SegmentState, is_default: impl Fn(PoolId) -> bool) -> bool {
+        let same_pool = match (self.pool, segment.pool) {
+            (Some(asked), Some(pool)) => asked == pool,
+            (None, Some(pool)) => is_default(pool),
+            (_, None) => true,
+        };
         let same_kind = segment.kind.is_none_or(|of_segment| of_segment == kind(self.requested));
         same_pool && same_kind && self.stream == segment.stream
     }
 }
 
 impl History {
-    /// The largest free blocks when `request` failed.
-    pub fn free_blocks_at(&self, request: &FailedRequest) -> FreeBlocks {
+    /// The largest free blocks when `request` failed. A request that does not say its pool (before torch 2.12) is taken
+    /// to be for the default pool, of which `is_default` holds.
+    pub fn free_blocks_at(&self, request: &FailedRequest, is_default: impl Fn(PoolId) -> bool) -> FreeBlocks {
         let state = self.state_after(Moment::after(request.event));
         FreeBlocks {
-            serving: state.largest_gap(|segment| request.may_come_from(segment)),
+            serving: state.largest_gap(|segment| request.may_come_from(segment, &is_default)),
             any: state.largest_gap(|_| true),
         }
     }

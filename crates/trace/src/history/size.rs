@@ -6,6 +6,22 @@
 // the free block that starts at the address it got. The rest of that free block is cut off only where it is worth
 // keeping; otherwise the request gets all of it. Free neighbours are always merged, so that free block reached to the
 // next active block or to the end of the segment, and the block's size follows from the trace alone.
+//
+// | the block lies in | the rest is cut off if it is | so its size is |
+// |---|---|---|
+// | a small segment (rounded request of at most 1 MiB) | at least 512 B | the rounded request |
+// | an expandable segment | at least 512 B | the rounded request |
+// | a large segment | more than 1 MiB | up to 1 MiB more than the rounded request |
+// | a large segment, rounded request of at least `max_split_size` | never | its segment |
+//
+// Rounded sizes are multiples of 512 B, so "at least 512 B" leaves no slack. `roundup_power2_divisions` rounds further;
+// a request of at most 1 MiB stays at most 1 MiB. The rules are the same from 2.0 to 2.15. What differs is how the
+// configuration string becomes divisions (up to 2.9 `>` overwrites the pair before it), which `allocator_settings`
+// states as it came out; 2.0 to 2.2 do not write it, and 512 B are taken. Up to 1.13, `roundup_power2_divisions:1` did
+// not round at all.
+//
+// Not followed: pools with `no_split` (2.10 and later), whose blocks are whole segments, and settings that changed while
+// the history ran. Where such a block is in the dump, its size is taken from there.
 // Source: `c10/cuda/CUDACachingAllocator.cpp` (`round_size`, `should_split`), PyTorch 2.0 to 2.15.
 
 use crate::bytes::Bytes;

@@ -5,9 +5,10 @@
 // A training step runs the same lines again. Each allocation is a symbol: the stack that made it, or its size where no
 // stacks were recorded. A symbol that comes back at even distances beats the time of some loop: of the steps, of the
 // layers inside one, or of something done every tenth step. The step is the shortest of these loops that has in it
-// (almost) everything that comes back at all; a loop over layers lacks the optimizer. Where a history has but one
-// forward, the loop over its layers is all there is; that one is known by the module calls around it. Of the symbols that beat its time,
-// the one at which the least is allocated marks its beginning: after zero_grad and before forward.
+// (almost) everything that comes back at all, or all of the optimizer where it is seen: so neither the loop over layers
+// is taken, nor that over micro-batches, nor the one with an evaluation in it. Where a history has but one forward, the
+// loop over its layers is all there is; that one is known by the module calls around it. Of the symbols that beat the
+// step's time, the one at which the least is allocated marks its beginning: after zero_grad and before forward.
 
 mod beats;
 
@@ -98,7 +99,8 @@ impl History {
         let stacked = has_many_stacks(events);
         let made = made(events, stacked);
         let symbols = Symbols::new(made.iter().map(|&(_, symbol)| symbol));
-        let step = symbols.step(|turn| stacked && is_inside_a_model(turn, stacks))?;
+        let is_optimizer = |symbol| stacked && frames(symbol, stacks).any(is_of_optimizer);
+        let step = symbols.step(is_optimizer, |turn| stacked && is_inside_a_model(turn, stacks))?;
         let allocated = self.allocated_before(&made);
         let lowest = step.beats.iter().min_by_key(|beat| mean(beat, &allocated))?;
         let first_events = lowest.places.iter().filter_map(|&place| Some(made.get(place as usize)?.0));
@@ -143,7 +145,7 @@ fn has_many_stacks(events: &[Event]) -> bool {
 
 /// Whether a loop is one over layers: two calls of modules, the model's and one within it, are around all of it.
 fn is_inside_a_model(turn: &[u64], stacks: &StackTable) -> bool {
-    let stacks = turn.iter().filter_map(|&stack| u32::try_from(stack).ok()).map(|stack| stacks.frames(StackId(stack)));
+    let stacks = turn.iter().map(|&symbol| frames(symbol, stacks));
     let mut outside_in = stacks.map(|frames| frames.rev().filter(|frame| is_python(frame)).collect::<Vec<&Frame>>());
     let Some(mut around) = outside_in.next() else {
         return false;
@@ -153,6 +155,16 @@ fn is_inside_a_model(turn: &[u64], stacks: &StackTable) -> bool {
         around.truncate(same);
     }
     around.iter().filter(|frame| frame.function == "_call_impl").count() >= 2
+}
+
+/// The frames of the stack that is a symbol.
+fn frames(symbol: u64, stacks: &StackTable) -> impl DoubleEndedIterator<Item = &Frame> {
+    stacks.frames(StackId(u32::try_from(symbol).unwrap_or_default()))
+}
+
+/// PyTorch's own optimizers; what others are called is not known.
+fn is_of_optimizer(frame: &Frame) -> bool {
+    ["torch/optim/", "torch\\optim\\"].iter().any(|folder| frame.file.contains(folder))
 }
 
 /// C++ frames stand among Python's in no certain order.

@@ -29,7 +29,7 @@ pub enum Slot<T> {
     Bool(bool),
     /// An integer of up to 8 bytes.
     Int(i64),
-    /// A longer one: its place in [`Arena::wide`].
+    /// A longer one: its place among the arena's.
     Wide(u32),
     /// A float.
     Float(f64),

@@ -1,4 +1,4 @@
-//! Builds values bottom-up on a stack, as both pickles and JSON come, and folds them. Note [Folding].
+//! Builds values bottom-up on a stack, as both pickles and JSON come, and folds them. Note [Folding containers].
 
 use super::arena::{Arena, BytesId, ChainId, Node, NodeId, Record, Slot, StrId, number, within};
 use super::error::PickleErrorKind;
@@ -6,7 +6,7 @@ use super::{Limits, text};
 
 type Step<T = ()> = Result<T, PickleErrorKind>;
 
-/// Turns containers into records as they close. Note [Folding].
+/// Turns containers into records as they close. Note [Folding containers].
 pub trait Fold {
     /// What containers become.
     type Folded: Record;

@@ -14,6 +14,7 @@ pub(super) struct Memo<T> {
     filled: usize,
 }
 
+const KIND: u32 = 3;
 const MISSING: u32 = 0;
 const STRING: u32 = 1;
 const NODE: u32 = 2;
@@ -71,12 +72,18 @@ impl<T: Copy> Memo<T> {
     #[inline]
     pub(super) fn get(&self, index: usize) -> Option<Slot<T>> {
         let entry = *self.entries.get(index)?;
-        let id = entry >> 2;
-        match entry & 3 {
-            STRING => Some(Slot::Str(StrId(id))),
-            NODE => Some(Slot::Node(NodeId(id))),
-            OTHER => self.others.get(id as usize).copied(),
-            _ => None,
+        // In this order and not as a `match`, which would become an indirect jump.
+        if entry & KIND == NODE {
+            Some(Slot::Node(NodeId(entry >> 2)))
+        } else if entry & KIND == STRING {
+            Some(Slot::Str(StrId(entry >> 2)))
+        } else {
+            self.other(entry)
         }
+    }
+
+    #[cold]
+    fn other(&self, entry: u32) -> Option<Slot<T>> {
+        if entry == MISSING { None } else { self.others.get((entry >> 2) as usize).copied() }
     }
 }

@@ -3,7 +3,7 @@
 //! Keys that a version lacks are left at their defaults; keys that a newer one adds are passed over. What is there but
 //! of the wrong type is an error that names its place, such as `device_traces[0][17].size`.
 //!
-//! Nearly everything is folded into records while it is read (Note [Folding]); then a walk from the root puts them
+//! Nearly everything is folded into records while it is read (Note [Folding containers]); then a walk from the root puts them
 //! into the snapshot and reads what was not folded, which for some pickles is all of it.
 
 mod annotations;

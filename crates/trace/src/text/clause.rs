@@ -35,9 +35,11 @@ enum Field {
     Other,
 }
 
-/// Words before a size, words behind it (without blanks), and what it is. Sources: allocator.md of the PyTorch versions 1.0
-/// (PR 13751), 1.4 (PR 35901), 1.8 (PR 48172), 2.1, 2.4, 2.15 (c10/cuda/CUDACachingAllocator.cpp); c10/xpu/XPUCachingAllocator.cpp
-/// and aten/src/ATen/mps/MPSAllocator.mm of 2.6; torch_npu 2.1; c10/core/impl/alloc_cpu.cpp; mm/oom_kill.c of Linux.
+/// Words before a size, words behind it (without blanks), and what it is.
+///
+/// Sources: c10/cuda/CUDACachingAllocator.cpp of PyTorch 1.0 (pull request 13751), 1.4 (35901), 1.8 (48172), 2.1, 2.4, 2.12 and
+/// 2.15; c10/cuda/CUDAMallocAsyncAllocator.cpp of 2.0; c10/xpu/XPUCachingAllocator.cpp and aten/src/ATen/mps/MPSAllocator.mm
+/// of 2.6; NPUCachingAllocator.cpp of torch_npu 2.1; c10/core/impl/alloc_cpu.cpp; NCCL 2.30; mm/oom_kill.c of Linux.
 const CLAUSES: [(&str, &str, Field); 38] = [
     ("Triedtoallocatemorethan", "", Field::Requested),
     ("Triedtoallocate", "", Field::Requested),

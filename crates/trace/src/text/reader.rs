@@ -10,7 +10,7 @@ use super::automaton::{Hit, is_passed_over};
 use super::look_alike::{LookAlikes, OtherFramework};
 use super::squeeze::Squeezed;
 use super::traceback::Tracebacks;
-use super::{clause, guard, line, nvidia_smi, same, size, stats, summary};
+use super::{guard, line, nvidia_smi, same, size, stats, summary};
 use crate::bytes::Bytes;
 
 /// Enough of a text for what stands beside an anchor.

@@ -63,12 +63,17 @@ fn event(made: &Made, stacks: &[Plain]) -> Plain {
     ];
     entries.extend(stack.map(|stack| ("frames", stacks[stack].clone())));
     entries.extend(time.map(|time| ("time_us", Plain::Int(time))));
-    entries.extend(pool.map(|pool| ("pool_id", pair(pool))));
+    entries.extend(pool.map(|pool| ("pool_id", pair_or_list(pool))));
     dict(entries)
 }
 
 pub(crate) fn pair((first, second): (i64, i64)) -> Plain {
     Plain::Tuple(vec![Plain::Int(first), Plain::Int(second)].into())
+}
+
+/// What was JSON once has lists for tuples.
+fn pair_or_list((first, second): (i64, i64)) -> Plain {
+    if first == 2 { list(vec![Plain::Int(first), Plain::Int(second)]) } else { pair((first, second)) }
 }
 
 fn segment(index: i64, device: i64, blocks: &[(i64, usize)], stacks: &[Plain]) -> Plain {

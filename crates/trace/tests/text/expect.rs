@@ -139,3 +139,8 @@ pub(crate) fn all(checks: impl Iterator<Item = Result<(), String>>) {
     let failures: Vec<String> = checks.filter_map(Result::err).collect();
     assert!(failures.is_empty(), "{} failed\n{}", failures.len(), failures.join("\n---\n"));
 }
+
+/// The text with these words before each line.
+pub(crate) fn prefixed(text: &str, prefix: &str) -> String {
+    text.lines().flat_map(|line| [prefix, line, "\n"]).collect()
+}

@@ -3,7 +3,7 @@
 use trace::text::{Artifact, OomKind, OtherFramework, Refusal, StatedOom, read};
 use trace::{Bytes, Frame};
 
-use crate::expect::{errors, look_alikes};
+use crate::expect::{errors, look_alikes, prefixed};
 use crate::sizes::*;
 
 const MESSAGE: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 24.00 GiB of which 7.61 MiB is free. Of the allocated memory 22.10 GiB is allocated by PyTorch, and 19.00 MiB is reserved by PyTorch but unallocated.";
@@ -44,8 +44,7 @@ fn a_traceback_of_python_is_read_behind_any_prefix() {
     for prefix in
         ["[rank3]: ", "[default3]:", "2024-05-01 10:00:00,123 ERROR ", "(Worker pid=9, ip=10.0.0.1) ", "a-1  | "]
     {
-        let prefixed: String = text.lines().map(|line| format!("{prefix}{line}\n")).collect();
-        check_frames(&prefixed, &FRAMES);
+        check_frames(&prefixed(&text, prefix), &FRAMES);
     }
     check_frames(&text.replace('\n', "\r\n"), &FRAMES);
 }

@@ -3,6 +3,7 @@
 use trace::Bytes;
 use trace::text::{Amount, Artifact, MemorySummary, Metric, NvidiaSmi, PoolSize, StatedBytes, read};
 
+use crate::expect::prefixed;
 use crate::sizes::{exactly, size};
 
 const SUMMARY: &str = "\
@@ -66,8 +67,8 @@ fn the_rows_of_memory_summary_are_ranges_since_it_cuts_off() {
 fn memory_summary_is_read_behind_prefixes_in_json_and_for_several_devices() {
     let whole = summary(SUMMARY).rows;
     for prefix in ["[rank3]: ", "2024-05-01 10:00:00,123 INFO ", "app-1  | ", "    "] {
-        let text: String = SUMMARY.lines().map(|line| format!("{prefix}{line}\n")).collect();
-        assert_eq!(summary(&format!("start\n{text}done\n")).rows, whole, "{prefix}");
+        let text = format!("start\n{}done\n", prefixed(SUMMARY, prefix));
+        assert_eq!(summary(&text).rows, whole, "{prefix}");
     }
     assert_eq!(summary(&format!("{{\"m\": \"{}\"}}\n", SUMMARY.replace('\n', "\\n"))).rows, whole);
     assert_eq!(summary(&SUMMARY.replace('\n', "\r\n")).rows, whole);
@@ -142,6 +143,7 @@ fn smi(text: &str) -> NvidiaSmi {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the readers give it")]
 fn mib(number: u64) -> Option<StatedBytes> {
     Some(StatedBytes {
         nearest: Bytes::from_mib(number),
@@ -229,8 +231,8 @@ fn check_new_table(text: &str) {
 fn the_table_of_nvidia_smi_is_read_with_its_parts_and_processes() {
     check_new_table(NEW_TABLE);
     check_new_table(&NEW_TABLE.replace('\n', "\r\n"));
-    check_new_table(&NEW_TABLE.lines().map(|line| format!("[rank0]: {line}\n")).collect::<String>());
-    check_new_table(&NEW_TABLE.lines().map(|line| format!("2024-05-01 10:00:00 {line}\n")).collect::<String>());
+    check_new_table(&prefixed(NEW_TABLE, "[rank0]: "));
+    check_new_table(&prefixed(NEW_TABLE, "2024-05-01 10:00:00 "));
 }
 
 #[test]

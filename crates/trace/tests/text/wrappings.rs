@@ -1,6 +1,6 @@
 //! Each message of the tables, in each of the forms that logs, terminals and web pages give it.
 
-use crate::expect::{Case, all, check, errors};
+use crate::expect::{Case, all, check, errors, prefixed};
 use crate::{allocator, outside};
 
 type Wrap = fn(&str) -> String;
@@ -22,12 +22,18 @@ fn hard(text: &str, width: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn prefixed(text: &str, prefix: &str) -> String {
-    text.lines().map(|line| format!("{prefix}{line}\n")).collect()
-}
-
 fn boxed(text: &str) -> String {
-    let body: String = hard(text, 76).lines().map(|line| format!("│ {line:<76} │\n")).collect();
+    let body: String = hard(text, 76)
+        .lines()
+        .flat_map(|line| {
+            [
+                format!("│ {line:<76} │"),
+                "
+"
+                .to_owned(),
+            ]
+        })
+        .collect();
     format!("╭{0}╮\n{body}╰{0}╯\n", "─".repeat(78))
 }
 

@@ -105,8 +105,7 @@ impl<'a> Signs<'a> {
             Phase::Data => Contents::Inputs,
             Phase::Forward => self.unless_short(life, Contents::Activations),
             Phase::Backward if self.is_gradient(life) => Contents::Gradients,
-            Phase::Backward => self.unless_short(life, Contents::Other),
-            Phase::Optimizer | Phase::Other => self.unless_short(life, Contents::Other),
+            Phase::Backward | Phase::Optimizer | Phase::Other => self.unless_short(life, Contents::Other),
         }
     }
 

@@ -47,7 +47,9 @@ fn repeating(
 
 /// Whether most of the repetitions have something in them that no module made: the layers of a model repeat too.
 fn leave_the_model(events: &[Event], roles: &[Role], steps: &[EventIndex]) -> bool {
-    let outside = |event: &Event| event.action == Action::Alloc && roles.get(event.stack.0 as usize).is_some_and(is_outside);
+    let outside = |event: &Event| {
+        event.action == Action::Alloc && roles.get(event.stack.0 as usize).is_some_and(|role| is_outside(*role))
+    };
     let turn = |pair: &&[EventIndex]| match pair {
         [from, to] => events.get(from.0 as usize..to.0 as usize).is_some_and(|turn| turn.iter().any(outside)),
         _ => false,
@@ -56,7 +58,7 @@ fn leave_the_model(events: &[Event], roles: &[Role], steps: &[EventIndex]) -> bo
 }
 
 /// Whether a stack is certainly not inside a module's call.
-fn is_outside(role: &Role) -> bool {
+fn is_outside(role: Role) -> bool {
     matches!(role, Role::Own | Role::Built | Role::Loading | Role::Functional)
 }
 
@@ -75,9 +77,10 @@ fn rarest(events: &[Event], roles: &[Role]) -> Option<Vec<EventIndex>> {
         let ends = places.first().zip(places.last());
         ends.is_some_and(|(first, last)| (last.0 - first.0) as usize * 2 >= events.len())
     };
-    let repeating = made.into_iter().zip(roles).filter(|(places, role)| {
-        places.len() >= REPEATS && is_outside(role) && spans(places)
-    });
+    let repeating = made
+        .into_iter()
+        .zip(roles)
+        .filter(|(places, role)| places.len() >= REPEATS && is_outside(**role) && spans(places));
     repeating.map(|(places, _)| places).min_by_key(|places| (places.len(), places.first().copied()))
 }
 
@@ -187,9 +190,10 @@ mod tests {
         check(&twice, &[(1, S), (1, F), (1, B), (1, O), (2, D), (2, F), (2, B), (2, O), (2, D)]);
         check(&[Forward, ZeroGrad, Frameless, Forward], &[(1, F), (1, B), (2, F)]);
         check(&[Forward, Backward, Own, Optimizer, Forward], &[(1, F), (1, B), (1, D), (1, O), (2, F)]);
-        check(&[Forward, Frameless, Forward, Loading, Forward, Frameless, Forward], &[
-            (1, F), (1, B), (2, F), (2, D), (2, F), (2, B), (3, F),
-        ]);
+        check(
+            &[Forward, Frameless, Forward, Loading, Forward, Frameless, Forward],
+            &[(1, F), (1, B), (2, F), (2, D), (2, F), (2, B), (3, F)],
+        );
         check(&[Forward, Backward, Own, Backward, Own], &[(1, F), (1, B), (1, F), (1, B), (1, D)]);
         check(&[Own, Loading, Forward, Own, Loading], &[(1, S), (1, F), (1, D)]);
     }

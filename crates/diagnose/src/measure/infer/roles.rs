@@ -73,7 +73,7 @@ fn stronger(inner: Role, outer: Role) -> Role {
 
 /// What one frame says; `None` where it says nothing.
 fn said(function: &str, file: &str) -> Option<Role> {
-    if !file.ends_with(".py") {
+    if !is_python(file) {
         return native(function);
     }
     let Some(rest) = in_torch(file) else {
@@ -87,6 +87,10 @@ fn said(function: &str, file: &str) -> Option<Role> {
         Some(("utils", file)) => utility(function, file),
         _ => top_level(function, rest),
     }
+}
+
+fn is_python(file: &str) -> bool {
+    std::path::Path::new(file).extension().is_some_and(|extension| extension == "py")
 }
 
 /// A frame of C++, as `stacks="all"` records them.
@@ -120,11 +124,11 @@ fn neural(function: &str, file: &str) -> Option<Role> {
     match (file, function) {
         ("modules/module.py", "zero_grad") => Some(Role::ZeroGrad),
         ("modules/module.py", "_call_impl" | "_wrapped_call_impl" | "_slow_forward" | "inner") => Some(Role::Forward),
-        ("modules/module.py", "_apply" | "load_state_dict" | "_load_from_state_dict" | "load") => Some(Role::Placed),
-        ("parameter.py" | "init.py", _) => Some(Role::Placed),
+        ("modules/module.py", "_apply" | "load_state_dict" | "_load_from_state_dict" | "load")
+        | ("parameter.py" | "init.py", _)
+        | (_, "__init__" | "reset_parameters") => Some(Role::Placed),
         ("functional.py", _) => Some(Role::Functional),
         ("utils/clip_grad.py", _) => Some(Role::Clipping),
-        (_, "__init__" | "reset_parameters") => Some(Role::Placed),
         _ => None,
     }
 }
@@ -165,7 +169,8 @@ mod tests {
         let (module, optimizer, adam) = (at("nn/modules/module.py"), at("optim/optimizer.py"), at("optim/adam.py"));
         let (functional, function) = (at("nn/functional.py"), at("autograd/function.py"));
         let (engine, tensor, checkpoint) = (at("autograd/__init__.py"), at("_tensor.py"), at("utils/checkpoint.py"));
-        let (linear, fetch, clip) = (at("nn/modules/linear.py"), at("utils/data/_utils/fetch.py"), at("nn/utils/clip_grad.py"));
+        let (linear, fetch, clip) =
+            (at("nn/modules/linear.py"), at("utils/data/_utils/fetch.py"), at("nn/utils/clip_grad.py"));
         let mine = "/home/ann/train.py";
         let call = ("_call_impl", module.as_str());
         check(&[("forward", &linear), ("inner", &module), call, ("main", mine)], Role::Forward);
@@ -178,11 +183,20 @@ mod tests {
         check(&[("forward", mine), call, ("main", mine)], Role::Forward);
         check(&[("relu", &functional), ("forward", &linear), call, ("main", mine)], Role::Forward);
         check(&[("cross_entropy", &functional), ("main", mine)], Role::Functional);
-        check(&[("_make_grads", &engine), ("backward", &engine), ("backward", &tensor), ("main", mine)], Role::Backward);
+        check(
+            &[("_make_grads", &engine), ("backward", &engine), ("backward", &tensor), ("main", mine)],
+            Role::Backward,
+        );
         check(&[("backward", mine), ("apply", &function)], Role::Backward);
         check(&[("forward", mine), ("apply", &function), ("forward", mine), call, ("main", mine)], Role::Forward);
-        check(&[("forward", &linear), call, ("recompute_fn", &checkpoint), ("unpack_hook", &checkpoint)], Role::Backward);
-        check(&[("_multi_tensor_adam", &adam), ("step", &adam), ("wrapper", &optimizer), ("main", mine)], Role::Optimizer);
+        check(
+            &[("forward", &linear), call, ("recompute_fn", &checkpoint), ("unpack_hook", &checkpoint)],
+            Role::Backward,
+        );
+        check(
+            &[("_multi_tensor_adam", &adam), ("step", &adam), ("wrapper", &optimizer), ("main", mine)],
+            Role::Optimizer,
+        );
         check(&[("step", mine), ("wrapper", &optimizer), ("main", mine)], Role::Optimizer);
         check(&[("_init_group", &adam), ("step", &adam), ("main", mine)], Role::OptimizerState);
         check(&[("forward", &linear), call, ("closure", mine), ("step", &adam), ("main", mine)], Role::Forward);
@@ -191,6 +205,9 @@ mod tests {
         check(&[("fetch", &fetch), ("main", mine)], Role::Loading);
         check(&[("torch::autograd::Engine::evaluate_function(x)", "engine.cpp"), ("clone", "??")], Role::Backward);
         check(&[("at::native::empty_cuda()", "??"), ("forward", mine), call], Role::Forward);
-        check(&[("forward", r"D:\x\model.py"), ("_call_impl", r"D:\v\site-packages\torch\nn\modules\module.py")], Role::Forward);
+        check(
+            &[("forward", r"D:\x\model.py"), ("_call_impl", r"D:\v\site-packages\torch\nn\modules\module.py")],
+            Role::Forward,
+        );
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Loop {
 /// Distances that differ by less than this share of them are the same: steps are not all equally long.
 const SAME: u32 = 8;
 /// One distance in so many may be another: an evaluation between two steps.
-const FEW: usize = 10;
+const FEW: usize = 4;
 /// The share of what comes back that a step must have in it, in percent.
 const ALMOST_ALL: usize = 95;
 /// The share that is enough where no loop has almost all, in percent.
@@ -52,10 +52,12 @@ impl Symbols {
         Symbols { sequence, values, places }
     }
 
-    /// The shortest loop that has almost everything in it that comes back; else the one that has most of it.
+    /// The shortest loop that has almost everything in it that comes back; else the one that has most of it. Where
+    /// something `counts`, nothing else does.
+    ///
     /// `is_inner` says of what stands in a turn of a loop whether that loop is known to be within something else.
-    pub(super) fn step(&self, is_inner: impl Fn(&[u64]) -> bool) -> Option<Loop> {
-        let returning = self.returning();
+    pub(super) fn step(&self, counts: impl Fn(u64) -> bool, is_inner: impl Fn(&[u64]) -> bool) -> Option<Loop> {
+        let returning = self.returning(counts);
         let total = returning.iter().filter(|&&returns| returns).count();
         let mut best: Option<(usize, Loop)> = None;
         for found in self.loops(total) {
@@ -75,14 +77,18 @@ impl Symbols {
         best.filter(|(share, _)| *share >= MOST).map(|(_, found)| found)
     }
 
-    /// Which symbols come back after a good while, and still late in the sequence: not those of the setting up.
-    fn returning(&self) -> Vec<bool> {
+    /// Which symbols come back after a good while, and still late in the sequence: not those of the setting up. Only
+    /// those that count, if any does.
+    fn returning(&self, counts: impl Fn(u64) -> bool) -> Vec<bool> {
         let length = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
         let returns = |places: &Vec<u32>| match (places.first(), places.last()) {
             (Some(first), Some(last)) => last - first >= length / 4 && *last >= length / 2,
             _ => false,
         };
-        self.places.iter().map(|places| places.len() > 1 && returns(places)).collect()
+        let returning: Vec<bool> = self.places.iter().map(returns).collect();
+        let counting = returning.iter().zip(&self.values).map(|(&returns, &value)| returns && counts(value));
+        let counting: Vec<bool> = counting.collect();
+        if counting.contains(&true) { counting } else { returning }
     }
 
     /// The loops, shortest first. A beat that was heard only twice counts where many agree.
@@ -134,7 +140,7 @@ fn even(places: &[u32], end: u32) -> Option<Beat> {
     let uneven = late.iter().filter(|&&gap| !is_same(period, gap)).count();
     let heard = places.last().is_some_and(|&last| end - last <= period + period / 2);
     // The first steps make what stays: they are longer.
-    let from = gaps.iter().rposition(|&gap| gap < period / 2 || gap > period * 2).map_or(0, |far| far + 1);
+    let from = gaps.iter().position(|&gap| gap >= period / 2 && gap <= period * 2)?;
     (uneven * FEW <= late.len() && heard && period > 1).then(|| Beat { period, places: places[from..].to_vec() })
 }
 
@@ -159,14 +165,15 @@ mod tests {
 
     /// Where the steps of a sequence begin, one letter a symbol; the first of its beats decides.
     fn steps(sequence: &str) -> Steps {
-        let found = Symbols::new(sequence.bytes().map(u64::from)).step(|_| false)?;
+        let found =
+            Symbols::new(sequence.bytes().map(u64::from)).step(|symbol| symbol == u64::from(b'o'), |_| false)?;
         let first = found.beats.first()?;
         Some((first.period, first.places.clone()))
     }
 
     #[test]
     fn a_step_is_the_shortest_loop_with_everything_in_it() {
-        let cases: [(&str, Steps); 7] = [
+        let cases: [(&str, Steps); 8] = [
             ("", None),
             ("abcdefghij", None),
             ("abcabcabcabc", Some((3, vec![0, 3, 6, 9]))),
@@ -176,6 +183,11 @@ mod tests {
             ("abcdefghijklmnopabcdefghhijklmnopabcdefghijklmnop", Some((16, vec![8, 25, 41]))),
             // Optimizer (p) after every third batch, over several parameters.
             ("abcdabcdabcdpppppabcdabcdabcdpppppabcdabcdabcdppppp", Some((17, vec![0, 17, 34]))),
+            // An evaluation (x) after every fourth step; the optimizer (o) tells.
+            (
+                "abcdoabcdoabcdoabcdoxyzxyzabcdoabcdoabcdoabcdoxyzxyzabcdo",
+                Some((5, vec![0, 5, 10, 15, 26, 31, 36, 41, 52])),
+            ),
             // No step at all.
             ("abacabadacbbdacbadcbadbcabdacb", None),
         ];

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::fields::{Value, WrongValue};
 use super::frames::Frames;
 use super::names::Name;
+use super::pools::Pools;
 use super::records::{Arena, Record};
 use crate::bytes::Bytes;
 use crate::event::{Action, Event, Mark};
@@ -52,12 +53,13 @@ impl EventReader {
         arena: &Arena,
         pairs: &[Slot<Record>],
         frames: &mut Frames,
+        pools: &mut Pools,
     ) -> Result<Event, WrongValue> {
         let mut draft = Draft::default();
         for pair in pairs.chunks_exact(2) {
             let &[key, slot] = pair else { continue };
             if let Some(name) = Name::of(key) {
-                let read = self.field(&mut draft, name, Value::new(arena, slot), frames);
+                let read = self.field(&mut draft, name, Value::new(arena, slot), frames, pools);
                 read.map_err(|error| error.inside(name.text()))?;
             }
         }
@@ -71,6 +73,7 @@ impl EventReader {
         name: Name,
         value: Value<'_>,
         frames: &mut Frames,
+        pools: &mut Pools,
     ) -> Result<(), WrongValue> {
         match name {
             Name::Action => draft.action = Some(value.action()?),
@@ -84,7 +87,7 @@ impl EventReader {
             }
             Name::PoolId => {
                 self.seen.add(Key::PoolId);
-                draft.pool = value.pool();
+                draft.pool = pools.of(value);
             }
             Name::UserMetadata => {
                 self.seen.add(Key::UserMetadata);

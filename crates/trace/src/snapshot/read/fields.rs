@@ -8,7 +8,7 @@ use super::names::Name;
 use super::records::{Arena, Record, Records};
 use crate::bytes::Bytes;
 use crate::event::Action;
-use crate::ids::{Address, PoolId};
+use crate::ids::Address;
 use crate::pickle::{self, Data, NodeId, PickleError, Slot, StrId};
 use crate::snapshot::BlockState;
 
@@ -203,10 +203,6 @@ impl<'a> Value<'a> {
     pub(super) fn block_state(self) -> Result<BlockState, WrongValue> {
         let state = Name::of(self.slot).and_then(Name::block_state);
         state.ok_or_else(|| WrongValue::new("`active_allocated`, `active_pending_free` or `inactive`", self))
-    }
-
-    pub(super) fn pool(self) -> Option<PoolId> {
-        if let Some(Record::Pool(pool)) = self.folded() { Some(pool) } else { None }
     }
 
     /// The line of a frame. C++ frames have none; an absurd one is no reason to reject the snapshot.

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::fields::Value;
+use super::records::Record;
 use crate::ids::PoolId;
+use crate::pickle::Slot;
 use crate::snapshot::Pool;
 
 #[derive(Default)]
@@ -14,6 +17,21 @@ pub(super) struct Pools {
 }
 
 impl Pools {
+    /// The pool that a value stands for: a tuple of two numbers, or after JSON a list, folded or not.
+    #[inline]
+    pub(super) fn of(&mut self, value: Value<'_>) -> Option<PoolId> {
+        match value.folded() {
+            Some(Record::Pool(pool)) => Some(pool),
+            _ => self.of_list(value),
+        }
+    }
+
+    fn of_list(&mut self, value: Value<'_>) -> Option<PoolId> {
+        let mut items = value.items().ok()?.map(Value::slot);
+        let numbers = (items.next()?, items.next()?, items.next());
+        if let (Slot::Int(first), Slot::Int(second), None) = numbers { self.intern(first, second) } else { None }
+    }
+
     /// The pool's number; `None` beyond the number of pools that are told apart.
     #[inline]
     pub(super) fn intern(&mut self, first: i64, second: i64) -> Option<PoolId> {

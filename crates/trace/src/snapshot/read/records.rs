@@ -1,4 +1,4 @@
-//! What containers of a snapshot become at once, as they close: the fold of Note [Folding].
+//! What containers of a snapshot become at once, as they close: the fold of Note [Folding containers].
 
 use std::ops::Range;
 
@@ -156,7 +156,7 @@ fn consecutive(arena: &Arena, values: &[Slot<Record>], first: u32, record: fn(u3
 
 impl Records {
     pub(super) fn event(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Result<Event, WrongValue> {
-        self.reader.read(arena, pairs, &mut self.frames)
+        self.reader.read(arena, pairs, &mut self.frames, &mut self.pools)
     }
 
     /// The stack of these frames further out than those of `inner`.

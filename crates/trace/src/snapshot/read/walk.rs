@@ -119,6 +119,7 @@ impl Walk {
             match key {
                 "device" if host => {}
                 "frames" => draft.stack = self.records.frames.stack(value).map_err(|error| error.inside(key))?,
+                "segment_pool_id" => draft.pool = self.records.pools.of(value),
                 "blocks" => blocks = Some(value),
                 _ => draft.field(key, value).map_err(|error| error.inside(key))?,
             }
@@ -235,7 +236,6 @@ impl SegmentDraft {
             "stream" => self.stream = Stream(value.address()?.0),
             "segment_type" => self.kind = Some(segment_kind(value)?),
             "is_expandable" => self.is_expandable = value.bool()?,
-            "segment_pool_id" => self.pool = value.pool(),
             _ => {}
         }
         Ok(())
