@@ -1,10 +1,11 @@
-"""What no compiler checks: licences of dependencies, opening comments, lengths of files, arrows between crates.
+"""What no compiler checks: licences of dependencies, opening comments, lengths of files, arrows between crates, rule pages.
 
     python3 tests/tidy.py
 """
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -26,7 +27,7 @@ ARROWS = {
 def main() -> None:
     """Prints each problem; exit status 1 if there is one."""
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
-    problems = [*licences(packages), *arrows(packages), *files()]
+    problems = [*licences(packages), *arrows(packages), *files(), *rule_pages()]
     print("\n".join(problems) or "tidy")
     sys.exit(bool(problems))
 
@@ -66,6 +67,16 @@ def files():
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
         if len(lines) > LINES and "/generated/" not in name:
             yield f"{name}: {len(lines)} lines, at most {LINES}"
+
+
+def rule_pages():
+    """Every rule has a page, and every page a rule."""
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "crates/diagnose/src/rules").glob("*.rs")))
+    pages = {path.stem for path in (ROOT / "docs/rules").glob("*.md")} - {"README"}
+    for rule in sorted(set(re.findall(r'RuleId\("([a-z-]+)"\)', source)) - pages):
+        yield f"the rule {rule} has no page docs/rules/{rule}.md"
+    for page in sorted(page for page in pages if f'"{page}"' not in source):
+        yield f"docs/rules/{page}.md is of no rule in crates/diagnose/src/rules"
 
 
 if __name__ == "__main__":

@@ -75,6 +75,7 @@ impl History {
         let mut room = Room::new(settings, segments_before(events, dump, &kinds), maps(events, &kinds));
         let unsure = size_older(&mut paired, &room);
         let segments_at_start = room.ranges.clone();
+        room.switch(starts_expandable(events, &kinds, settings));
         let account = account(&mut paired, events, dump.is_some(), &mut room, &mut faults);
         compare_segments(dump, &room.ranges, &mut faults);
         let Paired { lifetimes, older, links } = paired;
@@ -191,6 +192,14 @@ fn segments_before(events: &[Event], dump: Option<&[&Segment]>, kinds: &Kinds) -
 fn maps(events: &[Event], kinds: &Kinds) -> bool {
     let mut segments = kinds.segments.iter().filter_map(|index| events.get(index.0 as usize));
     segments.any(|event| matches!(event.action, Action::SegmentMap | Action::SegmentUnmap))
+}
+
+/// Whether expandable segments were on at the first event: the first segment that was obtained shows it.
+fn starts_expandable(events: &[Event], kinds: &Kinds, settings: &Settings) -> bool {
+    let segments = kinds.segments.iter().filter_map(|index| events.get(index.0 as usize));
+    let first =
+        segments.map(|event| event.action).find(|action| matches!(action, Action::SegmentAlloc | Action::SegmentMap));
+    first.map_or(settings.expandable_segments, |action| action == Action::SegmentMap)
 }
 
 fn compare_segments(dump: Option<&[&Segment]>, end: &Ranges, faults: &mut Inconsistencies) {

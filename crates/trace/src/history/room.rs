@@ -34,6 +34,9 @@ pub(super) struct Room {
     expandable: bool,
     /// What is in no known segment is taken to be in an expandable one.
     unknown_is_expandable: bool,
+    /// Expandable segments are switched on: rests are then cut off as in them wherever a block lies. Programs may switch
+    /// while they run; the segments that they obtain show it.
+    switched_on: bool,
 }
 
 impl Room {
@@ -45,6 +48,7 @@ impl Room {
             ranges: Ranges::default(),
             expandable,
             unknown_is_expandable: settings.expandable_segments || (maps && start.is_empty()),
+            switched_on: false,
         };
         for (start, range) in start.iter().filter(|(_, range)| !range.expandable) {
             room.edge(start + range.size).segment = start + range.size;
@@ -76,7 +80,8 @@ impl Room {
 
     /// Whether a request may get more than it was rounded up to.
     pub(super) fn may_have_slack(&self, address: Address, rounded: Bytes) -> bool {
-        kind(rounded) == SegmentKind::Large && !(self.expandable && self.is_expandable(address))
+        let cut = self.switched_on || (self.expandable && self.is_expandable(address));
+        kind(rounded) == SegmentKind::Large && !cut
     }
 
     /// Whether a segment that was obtained with `cudaMalloc` ends there.
@@ -117,9 +122,15 @@ impl Room {
         }
     }
 
+    /// Expandable segments are on or off from now on, until a segment shows otherwise.
+    pub(super) fn switch(&mut self, on: bool) {
+        self.switched_on = on;
+    }
+
     /// Device memory is obtained; gives back the range in its way, if there is one.
     pub(super) fn obtain(&mut self, event: &Event) -> Result<(), Address> {
         self.ranges.add(event)?;
+        self.switched_on = event.action == Action::SegmentMap;
         if event.action == Action::SegmentAlloc {
             let end = event.address.offset(event.size.0).0;
             self.edge(end).segment = end;

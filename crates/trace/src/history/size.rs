@@ -14,6 +14,7 @@
 // | a large segment | more than 1 MiB | up to 1 MiB more than the rounded request |
 // | a large segment, rounded request of at least `max_split_size` | never | its segment |
 //
+// While expandable segments are on, their rule holds in large segments too, which are left from before they were.
 // Rounded sizes are multiples of 512 B, so "at least 512 B" leaves no slack. `roundup_power2_divisions` rounds further;
 // a request of at most 1 MiB stays at most 1 MiB. The rules are the same from 2.0 to 2.15. What differs is how the
 // configuration string becomes divisions (up to 2.9 `>` overwrites the pair before it), which `allocator_settings`

@@ -139,3 +139,63 @@ fn workspaces(view: &View, size: Bytes) -> Vec<EventIndex> {
 fn is_running(view: &View, event: EventIndex) -> bool {
     matches!(view.timeline.phase(event), Some(Phase::Forward | Phase::Backward))
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "test")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use trace::{DeviceIndex, Process, Snapshot, read_phantom_records, read_records, read_snapshot};
+
+    use super::*;
+
+    /// A run whose censuses say what each allocation holds.
+    fn recorded() -> Process {
+        let snapshot = read_snapshot(&include_bytes!("../../../tests/runs/small/snapshot.pickle")[..]).unwrap();
+        Process {
+            records: read_records(include_bytes!("../../../tests/runs/small/marks.jsonl")).0,
+            phantom: read_phantom_records(include_bytes!("../../../tests/runs/small/phantom.jsonl")).0,
+            snapshot: Some(snapshot),
+        }
+    }
+
+    fn without_marks(snapshot: &Snapshot) -> Snapshot {
+        let mut snapshot = snapshot.clone();
+        snapshot.traces.iter_mut().flatten().for_each(|event| event.mark = None);
+        snapshot
+    }
+
+    /// The bytes live at the peak, by what they hold and what the stacks alone say they hold.
+    fn confusion() -> BTreeMap<(Contents, Contents), Bytes> {
+        let process = recorded();
+        let bare = without_marks(process.snapshot.as_ref().unwrap());
+        let (truth, told) = (View::new(&process, DeviceIndex(0)), View::bare(&bare, DeviceIndex(0)));
+        let peak = truth.found.peaks().allocated.unwrap();
+        let mut confusion = BTreeMap::new();
+        for ((life, holds), (_, said)) in truth.live_after(peak.at).zip(told.live_after(peak.at)) {
+            *confusion.entry((holds, said)).or_insert(Bytes::ZERO) += life.block();
+        }
+        confusion
+    }
+
+    #[test]
+    fn stacks_tell_what_nearly_all_bytes_at_the_peak_hold() {
+        let confusion = confusion();
+        let total: Bytes = confusion.values().copied().sum();
+        let right: Bytes = confusion.iter().filter(|((holds, said), _)| holds == said).map(|(_, bytes)| *bytes).sum();
+        assert!(right.0 * 100 >= total.0 * 99, "{right} of {total} are told right: {confusion:#?}");
+        let buffers = confusion.keys().find(|(holds, said)| *holds == Contents::Buffers && holds == said);
+        assert_eq!(buffers, None, "buffers are counted as parameters");
+    }
+
+    #[test]
+    fn the_phases_and_steps_are_those_that_the_agent_marked() {
+        let process = recorded();
+        let bare = without_marks(process.snapshot.as_ref().unwrap());
+        let (truth, told) = (View::new(&process, DeviceIndex(0)), View::bare(&bare, DeviceIndex(0)));
+        let allocs = truth.found.lifetimes().iter().filter_map(Life::begun);
+        let allocs: Vec<EventIndex> = allocs.collect();
+        let same = allocs.iter().filter(|&&event| truth.timeline.at(event) == told.timeline.at(event)).count();
+        assert!(same * 100 >= allocs.len() * 95, "{same} of {} allocations", allocs.len());
+    }
+}
