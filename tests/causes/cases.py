@@ -60,6 +60,7 @@ TEXTS = {
     "many_ranks_one_device": "wrong-device",
     "mig_slice": "mig",
     "other_process_memory": "other-process-memory",
+    "other_process_table": "other-process-memory",
     "shared_memory": "shm",
     "worker_killed": "host-memory",
 }

@@ -1,4 +1,6 @@
-//! Facts of a run to what `check` says: peak, breakdown, sites, growth, findings.
+//! Facts of a run, a snapshot or a log to what `check` and `explain` say: peak, breakdown, sites, growth, findings.
+//!
+//! Both commands fill one set of facts, which one set of rules looks at: a cause is one rule, in one file.
 //!
 //! # Design constraints
 //! - Pure: no files, no clock, no environment. The same case gives the same report.

@@ -45,17 +45,17 @@ Exit status: 0 it fits, 1 it does not, 2 oomph could not tell.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  oomph explain crash.log                        the error, and the traceback that led to it
-  oomph explain snapshot.pickle                  torch.cuda.memory._dump_snapshot, also gzipped, zipped or as JSON
-  oomph explain crash.log snapshot.pickle        both, of one crash
-  oomph explain before.pickle after.pickle       two snapshots of one rank are compared
-  oomph explain rank0.pickle rank1.pickle        snapshots of several ranks are one job
-  oomph explain run/                             a folder: all of a job, or what `oomph check --save` kept
+  oomph explain crash.log                    the error that it holds
+  oomph explain snapshot.pickle              also in gzip, zstd, zip, or as JSON
+  oomph explain crash.log snapshot.pickle    both, of one crash
+  oomph explain before.pickle after.pickle   compared: what grew, and where
+  oomph explain rank0.pickle rank1.pickle    one job, as a folder of them is
+  oomph explain run/                         what `oomph check --save` kept
   python train.py 2>&1 | oomph explain
   nvidia-smi -q | oomph explain - crash.log
   oomph explain --html why.html snapshot.pickle
 
-What a file is, is seen from its content; its name only tells the rank (rank0, rank_1, -r2). Nothing in it is executed.
+What a file is, is seen from its content. Its name tells the rank, if any: rank0, rank_1, -r2. Nothing in it is executed.
 Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work.";
 
 const GPUS_EXAMPLES: &str = "\

@@ -22,6 +22,7 @@ mod state;
 mod steps;
 mod thin;
 mod totals;
+mod unsplit;
 
 use self::account::account;
 pub use self::inconsistency::{Inconsistencies, Inconsistency};
@@ -72,7 +73,8 @@ impl History {
         let kinds = Kinds::of(events);
         let mut faults = Inconsistencies::default();
         let mut paired = pair(events, dump, &kinds, &mut faults);
-        let mut room = Room::new(settings, segments_before(events, dump, &kinds), maps(events, &kinds));
+        let start = segments_before(events, dump, &kinds);
+        let mut room = Room::new(settings, dump.unwrap_or_default(), start, maps(events, &kinds));
         let unsure = size_older(&mut paired, &room);
         let segments_at_start = room.ranges.clone();
         room.switch(starts_expandable(events, &kinds, settings));

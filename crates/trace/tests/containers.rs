@@ -62,10 +62,13 @@ fn whatever_it_is_packed_in_the_same_comes_out() {
     check(b"", Kind::Text, None, b"");
 }
 
+/// Names and contents of the members; which is read, what it is, what it has.
+type Case<'a> = (&'a [(&'a str, &'a [u8])], &'a str, Kind, &'a [u8]);
+
 #[test]
 fn of_a_zip_the_member_most_like_a_snapshot_is_read() {
     let json = b"{\"segments\": []}";
-    let cases: [(&[(&str, &[u8])], &str, Kind, &[u8]); 4] = [
+    let cases: [Case<'_>; 4] = [
         (&[("read.me", b"hello"), ("data", b"\0\x01"), ("s.pickle", SNAPSHOT)], "s.pickle", Kind::Pickle, SNAPSHOT),
         (&[("read.me", b"hello"), ("s.json", json)], "s.json", Kind::Json, json),
         (&[("empty", b""), ("log", b"hello"), ("log2", b"again")], "log", Kind::Text, b"hello"),

@@ -54,13 +54,13 @@ fn a_failed_request_tells_how_much_memory_there_is() {
 }
 
 /// A free block that is large enough is not handed out where its size is limited (`max_split_size_mb`), or where it came
-/// free only while room was made: it is looked for before. See `docs` of the allocator, `get_free_block`.
+/// free only while room was made: PyTorch looks for one before that (`get_free_block`).
 fn check_free_blocks(golden: &Golden, history: &History, request: &FailedRequest) {
     let free = history.free_blocks_at(request, |_| true);
     assert!(free.serving <= free.any, "{}", golden.name);
     let was_pending = golden.events[..request.event.0 as usize].iter().rev();
     let was_pending = was_pending.take_while(|event| event.action != Action::Alloc);
-    let was_pending = was_pending.clone().any(|event| event.action == Action::FreeCompleted);
+    let was_pending = was_pending.map(|event| event.action).any(|action| action == Action::FreeCompleted);
     let limited = golden.settings.max_split_size.is_some();
     assert!(free.serving < request.requested || was_pending || limited, "{}: {request:?} {free:?}", golden.name);
 }

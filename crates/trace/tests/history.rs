@@ -5,8 +5,8 @@ mod recorded;
 
 use recorded::allocator::Allocator;
 use trace::{
-    Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, Settings, StackTable, Steps, Time,
-    Totals,
+    Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, PoolId, Settings, StackTable, Steps,
+    Time, Totals,
 };
 
 const MIB: u64 = 1 << 20;
@@ -60,6 +60,35 @@ fn blocks_of_the_size_that_is_never_split_get_their_segment() {
     ];
     let settings = Settings { max_split_size: Some(Bytes(32 * MIB)), ..Settings::default() };
     assert_eq!(blocks(&History::walk(&trace, None, &settings)), [64 * MIB, 5 * MIB]);
+}
+
+#[test]
+fn while_expandable_segments_are_on_small_rests_are_cut_off_everywhere() {
+    use Action::{Alloc, SegmentAlloc, SegmentMap};
+    let most = 19 * MIB + MIB / 2;
+    let found = walk(&[
+        (SegmentAlloc, 0, 20 * MIB),
+        (SegmentMap, 1 << 40, 2 * MIB),
+        (Alloc, 0, most),
+        (SegmentAlloc, 64 * MIB, 20 * MIB), // they are off again
+        (Alloc, 64 * MIB, most),
+    ]);
+    assert_eq!(blocks(&found), [most, 20 * MIB]);
+}
+
+#[test]
+fn blocks_of_a_pool_that_is_never_split_get_their_segment() {
+    let mut allocator = Allocator::default();
+    let address = allocator.alloc(100, 1);
+    allocator.request_free(address);
+    allocator.complete_free(address);
+    allocator.alloc(200, 1);
+    let mut dump = allocator.dump();
+    dump[0].pool = PoolId::from_index(1);
+    dump[0].blocks.truncate(1);
+    dump[0].blocks[0].size = Bytes(2 * MIB);
+    let found = History::walk(&allocator.events, Some(&[&dump[0]]), &Settings::default());
+    assert_eq!((blocks(&found), found.inconsistencies().count), (vec![2 * MIB; 2], 0));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use report::{Finding, RuleId, Severity};
+use report::{Contents, Finding, Remedy, RuleId, Severity};
 use trace::{Action, Bytes, EventIndex, Phase, StackId};
 
 use super::{Cause, Rank, advice, bytes, count};
@@ -21,6 +21,40 @@ const TENSORS: u64 = 8;
 const SHARE: u64 = 20;
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    completed(facts).or_else(|| only(facts))
+}
+
+/// The only pass of the history failed: evaluation, or the first step of training.
+fn only(facts: &Facts) -> Option<Cause> {
+    let (view, moment) = (facts.view.filter(|_| facts.fatal)?, facts.moment?);
+    let last = view.timeline.number(moment.event()?)?;
+    let saved = facts.live_bytes(Contents::Activations);
+    let most = saved.0.saturating_mul(2) > view.live_total(moment).0;
+    if view.timeline.has_backward(0, last) || !most || facts.kept.is_some() {
+        return None;
+    }
+    let finding = Finding {
+        rule: RuleId("grad-recorded-in-eval"),
+        severity: Severity::Warning,
+        message: format!(
+            "no backward ran before {saved} of activations were saved: if none was to come, they need not be"
+        ),
+        location: facts.failed_at(),
+        evidence: vec![bytes("activations", saved, "what was live at the error")],
+        remedies: vec![no_grad()],
+    };
+    Some(Cause { finding, bytes: Some(saved), rank: Rank::Fault })
+}
+
+fn no_grad() -> Remedy {
+    advice(
+        "evaluate under torch.no_grad() or torch.inference_mode()",
+        "model.eval() changes dropout and batch normalisation, not what is saved for backward",
+    )
+}
+
+/// Passes that went through, and saved what no backward used.
+fn completed(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view?, facts.moment?);
     let pass = passes(view).into_iter().max_by_key(|pass| pass.most)?;
     let held = view.live_after(moment).filter(|(life, _)| pass.stacks.contains(&life.stack));
@@ -41,10 +75,7 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
             count("tensors the pass had made by then", pass.made, "lifetimes in the history"),
             count("of them still alive", pass.tensors, "lifetimes in the history"),
         ],
-        remedies: vec![advice(
-            "evaluate under torch.no_grad() or torch.inference_mode()",
-            "model.eval() changes dropout and batch normalisation, not what is saved for backward",
-        )],
+        remedies: vec![no_grad()],
     };
     Some(Cause { finding, bytes: Some(held), rank: Rank::Fault })
 }

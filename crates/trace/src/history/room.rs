@@ -8,10 +8,11 @@ use rustc_hash::FxHashMap;
 
 use super::ranges::Ranges;
 use super::size::{LARGEST_SLACK, LARGEST_SMALL, SizeRules, kind};
+use super::unsplit::Unsplit;
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
 use crate::ids::Address;
-use crate::snapshot::{SegmentKind, Settings};
+use crate::snapshot::{Segment, SegmentKind, Settings};
 
 /// What begins or ends in one MiB of addresses.
 #[derive(Clone, Copy, Debug)]
@@ -37,18 +38,21 @@ pub(super) struct Room {
     /// Expandable segments are switched on: rests are then cut off as in them wherever a block lies. Programs may switch
     /// while they run; the segments that they obtain show it.
     switched_on: bool,
+    unsplit: Unsplit,
 }
 
 impl Room {
-    pub(super) fn new(settings: &Settings, start: Ranges, maps: bool) -> Room {
+    pub(super) fn new(settings: &Settings, dump: &[&Segment], start: Ranges, maps: bool) -> Room {
+        let rules = SizeRules::new(settings);
         let expandable = maps || settings.expandable_segments || start.iter().any(|(_, range)| range.expandable);
         let mut room = Room {
-            rules: SizeRules::new(settings),
             edges: FxHashMap::default(),
             ranges: Ranges::default(),
             expandable,
             unknown_is_expandable: settings.expandable_segments || (maps && start.is_empty()),
             switched_on: false,
+            unsplit: Unsplit::of(dump, &rules),
+            rules,
         };
         for (start, range) in start.iter().filter(|(_, range)| !range.expandable) {
             room.edge(start + range.size).segment = start + range.size;
@@ -64,6 +68,9 @@ impl Room {
 
     /// The block that a request gets at `address`; else how much room there is, which is less than was requested.
     pub(super) fn block(&self, address: Address, requested: Bytes) -> Result<Bytes, Bytes> {
+        if let Some(segment) = self.unsplit.segment(address) {
+            return Ok(segment);
+        }
         let rounded = self.rules.rounded(requested);
         if !self.may_have_slack(address, rounded) {
             return Ok(rounded);
@@ -130,6 +137,7 @@ impl Room {
     /// Device memory is obtained; gives back the range in its way, if there is one.
     pub(super) fn obtain(&mut self, event: &Event) -> Result<(), Address> {
         self.ranges.add(event)?;
+        self.unsplit.obtain(event);
         self.switched_on = event.action == Action::SegmentMap;
         if event.action == Action::SegmentAlloc {
             let end = event.address.offset(event.size.0).0;

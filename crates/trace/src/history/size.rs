@@ -21,8 +21,8 @@
 // states as it came out; 2.0 to 2.2 do not write it, and 512 B are taken. Up to 1.13, `roundup_power2_divisions:1` did
 // not round at all.
 //
-// Not followed: pools with `no_split` (2.10 and later), whose blocks are whole segments, and settings that changed while
-// the history ran. Where such a block is in the dump, its size is taken from there.
+// Pools with `no_split` are told by the dump (`unsplit.rs`). Not followed: such pools that were gone by then, and other
+// settings that changed while the history ran. Where such a block is in the dump, its size is taken from there.
 // Source: `c10/cuda/CUDACachingAllocator.cpp` (`round_size`, `should_split`), PyTorch 2.0 to 2.15.
 
 use crate::bytes::Bytes;

@@ -55,8 +55,8 @@ pub enum PickleErrorKind {
     /// A memo entry is used before it is made.
     #[error("memo entry {0} does not exist")]
     MemoMissing(u64),
-    /// A memo entry is numbered higher than the pickle has bytes.
-    #[error("memo entry {0} is numbered higher than the pickle has bytes")]
+    /// A memo entry is numbered higher than the pickle has bytes so far, or there are far too many.
+    #[error("memo entry {0} is numbered higher than those of any pickler")]
     MemoIndex(u64),
     /// An integer that no snapshot needs.
     #[error("an integer of {bytes} bytes; at most 16 are read")]

@@ -3,7 +3,9 @@
 use super::arena::{NodeId, Slot, StrId, number};
 
 /// The most entries. Honest memos have one for each container and string.
-const MOST: usize = 1 << 28;
+const MOST: usize = 1 << 27;
+/// The most of them that are neither container nor string.
+const MOST_OTHERS: usize = 1 << 16;
 
 /// Entries of 4 bytes: what it is in the lowest two bits, its number above.
 #[derive(Debug)]
@@ -32,10 +34,10 @@ impl<T: Copy> Memo<T> {
         self.filled
     }
 
-    /// Remembers a value; `false` where the number is too high.
+    /// Remembers a value; `false` where the number is too high, or there are too many.
     #[inline]
     pub(super) fn set(&mut self, index: usize, slot: Slot<T>) -> bool {
-        let packed = self.pack(slot);
+        let Some(packed) = self.pack(slot) else { return false };
         if index == self.entries.len() && index < MOST {
             self.entries.push(packed);
             self.filled += 1;
@@ -57,14 +59,16 @@ impl<T: Copy> Memo<T> {
         true
     }
 
-    fn pack(&mut self, slot: Slot<T>) -> u32 {
+    #[inline]
+    fn pack(&mut self, slot: Slot<T>) -> Option<u32> {
         match slot {
-            Slot::Node(NodeId(id)) if id < LARGE => id << 2 | NODE,
-            Slot::Str(StrId(id)) if id < LARGE => id << 2 | STRING,
-            other => {
+            Slot::Node(NodeId(id)) if id < LARGE => Some(id << 2 | NODE),
+            Slot::Str(StrId(id)) if id < LARGE => Some(id << 2 | STRING),
+            other if self.others.len() < MOST_OTHERS => {
                 self.others.push(other);
-                number(self.others.len() - 1) << 2 | OTHER
+                Some(number(self.others.len() - 1) << 2 | OTHER)
             }
+            _ => None,
         }
     }
 

@@ -109,20 +109,23 @@ impl Seen {
 mod tests {
     use super::*;
 
+    /// The keys that are there, the first version that fits and the first that does not.
+    type Case<'a> = (&'a [&'a [Key]], Release, Option<Release>);
+
     #[test]
     fn keys_that_are_there_and_keys_that_are_not_leave_a_few_versions() {
         use Key::*;
-        let of_2_0 = [Root, Segment, Event];
-        let of_2_9 = [AllocatorSettings, ExternalAnnotations, SegmentPoolId, GraphCaptureRecordStreamReuse];
-        let of_2_10 = [TimeUs, CompileContext, UserMetadata];
-        let cases: [(&[&[Key]], Release, Option<Release>); 7] = [
+        let base = [Root, Segment, Event];
+        let older = [AllocatorSettings, ExternalAnnotations, SegmentPoolId, GraphCaptureRecordStreamReuse];
+        let newer = [TimeUs, CompileContext, UserMetadata];
+        let cases: [Case<'_>; 7] = [
             (&[&[Segment]], release(1, 0), Some(release(2, 0))),
-            (&[&of_2_0], release(2, 0), Some(release(2, 1))),
-            (&[&of_2_0, &[SegmentPoolId]], release(2, 1), Some(release(2, 2))),
-            (&[&of_2_0, &[SegmentPoolId, TimeUs]], release(2, 2), Some(release(2, 3))),
-            (&[&[Root, Segment], &of_2_9], release(2, 9), Some(release(2, 13))),
-            (&[&of_2_0, &of_2_9, &of_2_10], release(2, 10), Some(release(2, 12))),
-            (&[&of_2_0, &of_2_9, &of_2_10, &[PoolId, MaxRoundThreshold, HostSegments]], release(2, 14), None),
+            (&[&base], release(2, 0), Some(release(2, 1))),
+            (&[&base, &[SegmentPoolId]], release(2, 1), Some(release(2, 2))),
+            (&[&base, &[SegmentPoolId, TimeUs]], release(2, 2), Some(release(2, 3))),
+            (&[&[Root, Segment], &older], release(2, 9), Some(release(2, 13))),
+            (&[&base, &older, &newer], release(2, 10), Some(release(2, 12))),
+            (&[&base, &older, &newer, &[PoolId, MaxRoundThreshold, HostSegments]], release(2, 14), None),
         ];
         for (keys, from, before) in cases {
             let mut seen = Seen::default();

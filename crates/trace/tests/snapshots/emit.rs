@@ -155,12 +155,11 @@ impl Pickler {
     }
 
     fn float(&mut self, value: f64) {
-        match self.style {
-            Style::Python0 => self.out.extend(format!("F{value}\n").bytes()),
-            _ => {
-                self.out.push(b'G');
-                self.out.extend(value.to_be_bytes());
-            }
+        if self.style == Style::Python0 {
+            self.out.extend(format!("F{value}\n").bytes());
+        } else {
+            self.out.push(b'G');
+            self.out.extend(value.to_be_bytes());
         }
     }
 
@@ -181,7 +180,9 @@ impl Pickler {
     fn tuple(&mut self, items: &[Plain]) {
         let pair = items.len() == 2 && self.style != Style::Python0;
         self.out.extend(if pair { &b""[..] } else { b"(" });
-        items.iter().for_each(|item| self.save(item));
+        for item in items {
+            self.save(item);
+        }
         self.out.push(if pair { 0x86 } else { b't' });
     }
 
