@@ -10,6 +10,7 @@ mod memory;
 mod notes;
 mod picture;
 mod ranks;
+mod tables;
 
 use report::explain::{ExplainReport, Input};
 use trace::text::{Artifact, StatedOom};
@@ -55,6 +56,7 @@ fn frame(case: &ExplainCase) -> ExplainReport {
         report.ooms.push(oom.clone());
         report.oom_inputs.push(index);
     }
+    (report.counters, report.cards) = (tables::counters(case), tables::cards(case));
     report
 }
 

@@ -3,6 +3,7 @@
 //! `check` knows nearly all of them, to the byte. `explain` knows what its inputs state: a log gives rounded numbers of
 //! one instant, a snapshot the history without the device. A rule asks for what it needs and says nothing without.
 
+use report::explain::{StatedCard, StatedCounters};
 use report::{Breakdown, Contents, Growth, Location, Place, Severity, ValueShape};
 use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex, Moment};
@@ -51,8 +52,14 @@ pub(crate) struct Facts<'a> {
     pub(crate) ranks: Vec<RankFacts>,
     /// All errors that the texts state.
     pub(crate) stated: &'a [StatedOom],
+    /// PyTorch's own table of the device that the report is about.
+    pub(crate) counters: Option<&'a StatedCounters>,
+    /// `nvidia-smi`'s table of it.
+    pub(crate) card: Option<&'a StatedCard>,
     /// How often the cache was emptied to serve a request (`num_alloc_retries`).
     pub(crate) retries: u64,
+    /// Where `retries` is stated.
+    pub(crate) retries_source: &'static str,
     /// The fullest of the devices that several processes used.
     pub(crate) shared: Option<Shared>,
     /// Where values decided shapes.

@@ -82,7 +82,7 @@ const OF_A_CHECK: [Rule; 12] = [
 ];
 
 /// The rules of `explain`; Note [Ranking] orders what they find.
-const OF_A_CRASH: [Rule; 20] = [
+const OF_A_CRASH: [Rule; 21] = [
     wrong_device::find,
     other_process_memory::find,
     small_gpu_fraction::find,
@@ -103,6 +103,7 @@ const OF_A_CRASH: [Rule; 20] = [
     batch_too_large::find,
     need_exceeds_device::find,
     caught_oom::find,
+    cache_flushed::find,
 ];
 
 /// What a check finds, the most serious first; among equals in the order of the rules.

@@ -2,6 +2,7 @@
 
 mod memory;
 mod picture;
+mod tables;
 
 use serde::Serialize;
 use trace::text::StatedOom;
@@ -12,6 +13,7 @@ use crate::check::{Growth, Place, Site, SiteFrame};
 use crate::finding::{Finding, Location};
 pub use memory::{DeviceMemory, Extent, Holder, MemoryPart};
 pub use picture::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
+pub use tables::{StatedCard, StatedCounters, StatedProcess};
 
 /// The answer to "why did it run out of memory".
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -40,6 +42,10 @@ pub struct ExplainReport {
     pub devices: Vec<DeviceHistory>,
     /// Which of the devices the report is about.
     pub focus: Option<usize>,
+    /// PyTorch's tables found in texts.
+    pub counters: Vec<StatedCounters>,
+    /// The GPUs of `nvidia-smi`'s tables found in texts.
+    pub cards: Vec<StatedCard>,
     /// What changed between two inputs, or how the ranks of one job differ.
     pub comparison: Option<Comparison>,
     /// What else the reader should know, one sentence each.

@@ -26,8 +26,8 @@ pub use bytes::Bytes;
 pub use container::{ContainerError, Kind, Opened, sniff};
 pub use event::{Action, Event, Mark, Phase};
 pub use history::{
-    FailedRequest, Fragmentation, FreeBlocks, Gap, History, Inconsistencies, Inconsistency, Lifetime, LifetimeId, Moment,
-    Peak, Peaks, SegmentState, State, Step, Steps, Totals, TotalsAt, UsedBlock,
+    FailedRequest, Fragmentation, FreeBlocks, Gap, History, Inconsistencies, Inconsistency, Lifetime, LifetimeId,
+    Moment, Peak, Peaks, SegmentState, State, Step, Steps, Totals, TotalsAt, UsedBlock,
 };
 pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
 pub use run::{

@@ -1,13 +1,14 @@
 //! The facts that the inputs state, joined: what the rules look at.
 
 use report::Growth;
-use report::explain::{DeviceHistory, ExplainReport};
+use report::explain::{DeviceHistory, ExplainReport, StatedCounters};
 use trace::text::StatedBytes;
 use trace::{Action, Bytes, Moment};
 
 use super::devices::Seen;
 use super::failure::failure;
 use super::ranks::ranks;
+use super::tables;
 use crate::facts::{Device, Facts, Failure};
 use crate::measure::growth::Survivors;
 use crate::measure::kept::kept;
@@ -26,6 +27,7 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
     let failure = failure(said, history);
     let failure = failure.map(|failure| Failure { largest_free: view.and_then(largest_free), ..failure });
     let fatal = failure.is_some() && (said.is_some() || view.is_some_and(ended));
+    let counters = tables::subject(report);
     let survivors = subject.map(|subject| subject.survivors.clone()).unwrap_or_default();
     Facts {
         folder: &report.folder,
@@ -36,7 +38,7 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
         failures: view.map_or(0, |view| u64::try_from(view.found.ooms().len()).unwrap_or(u64::MAX)),
         failure,
         peak_place: report.peak.as_ref().map(|peak| peak.place.clone()).unwrap_or_default(),
-        reserved_peak: report.peak.as_ref().map(|peak| peak.reserved_bytes).unwrap_or_default(),
+        reserved_peak: reserved_peak(report, counters),
         breakdown: report.breakdown.clone().unwrap_or_default(),
         growth: history.and_then(|history| history.growth.clone()),
         growth_source: "lifetimes in the history",
@@ -45,8 +47,22 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
         moment: view.and_then(moment),
         ranks: ranks(seen, report),
         stated: &report.ooms,
+        retries: counters
+            .filter(|counters| counters.ooms == Some(0))
+            .and_then(|counters| counters.retries)
+            .unwrap_or_default(),
+        retries_source: counters.map_or("", |counters| counters.source),
+        counters,
+        card: tables::card(report),
         ..Facts::default()
     }
+}
+
+/// The most that was reserved, by the history, else by PyTorch's own table.
+fn reserved_peak(report: &ExplainReport, counters: Option<&StatedCounters>) -> Bytes {
+    let history = report.peak.as_ref().map(|peak| peak.reserved_bytes);
+    let table = counters.and_then(|counters| counters.reserved_peak_bytes).map(|peak| peak.nearest);
+    history.or(table).unwrap_or_default()
 }
 
 /// The largest free block that could have served the request that failed last.

@@ -5,9 +5,6 @@ use report::{Finding, RuleId, Severity};
 use super::{Cause, Rank, bytes, count};
 use crate::facts::Facts;
 
-/// Where its figures come from.
-const SOURCE: &str = "memory_stats at the end";
-
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
     let retries = facts.retries;
     if retries == 0 || facts.fatal {
@@ -20,8 +17,8 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
         message: format!("it fits only because PyTorch emptied its cache {times}; every time waits for the device"),
         location: None,
         evidence: vec![
-            count("num_alloc_retries", retries, SOURCE),
-            bytes("reserved at the peak", facts.reserved_peak, SOURCE),
+            count("num_alloc_retries", retries, facts.retries_source),
+            bytes("reserved at the peak", facts.reserved_peak, facts.retries_source),
         ],
         remedies: Vec::new(),
     };

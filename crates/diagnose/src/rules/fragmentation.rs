@@ -6,7 +6,41 @@ use trace::Bytes;
 use super::{Cause, Rank, advice, bytes};
 use crate::facts::{Facts, Failure};
 
+/// In a table without a request: so much of what is reserved lies free in segments that are in use, one part in so many.
+const SPLIT: u64 = 4;
+
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    if facts.failure.is_some() { of_request(facts) } else { of_table(facts) }
+}
+
+/// PyTorch's table after an error says how much it could not give back, and not what was asked for.
+fn of_table(facts: &Facts) -> Option<Cause> {
+    let counters = facts.counters.filter(|counters| counters.ooms.is_some_and(|ooms| ooms > 0))?;
+    let (reserved, split) = (counters.reserved_bytes?.nearest, counters.inactive_split_bytes?.nearest);
+    if split == Bytes::ZERO || split.0.saturating_mul(SPLIT) < reserved.0 {
+        return None;
+    }
+    let allocated = counters.allocated_bytes.map(|allocated| allocated.nearest);
+    let mut evidence = vec![
+        bytes("reserved", reserved, counters.source),
+        bytes("free in segments that are in use", split, counters.source),
+    ];
+    evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, counters.source)));
+    let finding = Finding {
+        rule: RuleId("fragmentation"),
+        severity: Severity::Warning,
+        message: format!(
+            "it ran out of memory with {split} of {reserved} free in pieces that could not be given back; what was asked \
+             for is not stated"
+        ),
+        location: None,
+        evidence,
+        remedies: vec![expandable()],
+    };
+    Some(Cause { finding, bytes: Some(split), rank: Rank::Fault })
+}
+
+fn of_request(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
     let (requested, cached) = (failure.requested?, failure.cached()?);
     let certain = cached.lowest >= requested.highest;

@@ -1,19 +1,45 @@
 //! `unclear`: the evidence does not decide, and what to record next.
 
-use report::{Evidence, Finding, RuleId, Value};
+use report::{Evidence, Finding, Location, RuleId, Severity, Value};
 
-use super::{Cause, Rank, advice, bytes};
+use super::{Cause, Rank, advice, bytes, count};
 use crate::facts::{Facts, Failure};
 
 /// Said where nothing else explains the error.
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
+    let finding = of_error(facts).or_else(|| of_table(facts))?;
+    Some(Cause { finding, bytes: None, rank: Rank::Unclear })
+}
+
+fn of_error(facts: &Facts) -> Option<Finding> {
     let failure = facts.failure.as_ref().filter(|_| facts.fatal)?;
-    let finding = Finding {
+    let (message, location) = (message(facts).to_owned(), failure.location.clone());
+    Some(finding(facts.severity(), message, location, evidence(facts, failure)))
+}
+
+/// PyTorch's table counts errors and says nothing else of them.
+fn of_table(facts: &Facts) -> Option<Finding> {
+    let counters = facts.counters?;
+    let ooms = counters.ooms.filter(|&ooms| ooms > 0)?;
+    let stated = [
+        ("allocated", counters.allocated_bytes),
+        ("allocated at most", counters.allocated_peak_bytes),
+        ("reserved", counters.reserved_bytes),
+        ("free in segments that are in use", counters.inactive_split_bytes),
+    ];
+    let mut evidence = vec![count("out-of-memory errors", ooms, counters.source)];
+    evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters.source))));
+    let message = "the table counts out-of-memory errors and does not say what was asked for".to_owned();
+    Some(finding(Severity::Warning, message, None, evidence))
+}
+
+fn finding(severity: Severity, message: String, location: Option<Location>, evidence: Vec<Evidence>) -> Finding {
+    Finding {
         rule: RuleId("unclear"),
-        severity: facts.severity(),
-        message: message(facts).to_owned(),
-        location: failure.location.clone(),
-        evidence: evidence(facts, failure),
+        severity,
+        message,
+        location,
+        evidence,
         remedies: vec![
             advice(
                 "run it on a phantom GPU, which needs no device",
@@ -26,8 +52,7 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
                  oom.pickle",
             ),
         ],
-    };
-    Some(Cause { finding, bytes: None, rank: Rank::Unclear })
+    }
 }
 
 fn message(facts: &Facts) -> &'static str {

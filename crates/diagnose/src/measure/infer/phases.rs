@@ -68,9 +68,12 @@ const REPEATS: usize = 4;
 /// What the rarest of the stacks made that come back over most of the history: it is the outermost loop's.
 fn rarest(events: &[Event], roles: &[Role]) -> Option<Vec<EventIndex>> {
     let mut made: Vec<Vec<EventIndex>> = vec![Vec::new(); roles.len()];
-    for (index, event) in (0..).map(EventIndex).zip(events).filter(|(_, event)| event.action == Action::Alloc) {
-        if let Some(places) = made.get_mut(event.stack.0 as usize) {
-            places.push(index);
+    let allocs = (0..).map(EventIndex).zip(events).filter(|(_, event)| event.action == Action::Alloc);
+    let allocs: Vec<(EventIndex, &Event)> = allocs.collect();
+    for run in allocs.chunk_by(|(_, one), (_, other)| one.stack == other.stack) {
+        let places = run.first().and_then(|(_, event)| made.get_mut(event.stack.0 as usize));
+        if let Some(places) = places {
+            places.extend(turns(run));
         }
     }
     let spans = |places: &[EventIndex]| {
@@ -82,6 +85,13 @@ fn rarest(events: &[Event], roles: &[Role]) -> Option<Vec<EventIndex>> {
         .zip(roles)
         .filter(|(places, role)| places.len() >= REPEATS && is_outside(**role) && spans(places));
     repeating.map(|(places, _)| places).min_by_key(|places| (places.len(), places.first().copied()))
+}
+
+/// The turns of a loop that a run of allocations of one stack is: as many as there are, if they are all alike. One call of
+/// an operator that makes several tensors is a run too, and a single turn.
+fn turns<'a>(run: &'a [(EventIndex, &Event)]) -> impl Iterator<Item = EventIndex> + 'a {
+    let alike = run.windows(2).all(|pair| matches!(pair, [(_, one), (_, other)] if one.size == other.size));
+    run.iter().map(|(index, _)| *index).take(if alike { run.len() } else { 1 })
 }
 
 struct Walk {

@@ -4,6 +4,7 @@ mod comparison;
 mod head;
 mod inputs;
 mod memory;
+mod tables;
 
 use super::page::Page;
 use super::sections;
@@ -29,6 +30,7 @@ pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     }
     inputs::errors(page, report);
     inputs::devices(page, report);
+    tables::write(page, report);
     inputs::inputs(page, report);
     sections::notes(page, &report.notes);
 }

@@ -1,0 +1,128 @@
+//! The tables of PyTorch and `nvidia-smi` in texts, and the ones that the report is about.
+
+use report::explain::{ExplainReport, StatedCard, StatedCounters, StatedProcess};
+use trace::text::{Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes};
+
+use super::case::{Contents, ExplainCase};
+
+fn artifacts(case: &ExplainCase) -> impl Iterator<Item = (usize, &Artifact)> {
+    case.inputs.iter().enumerate().flat_map(|(index, input)| {
+        let artifacts = match &input.contents {
+            Contents::Text(artifacts) => artifacts.as_slice(),
+            Contents::Snapshot(_) | Contents::Run(..) => &[],
+        };
+        artifacts.iter().map(move |artifact| (index, artifact))
+    })
+}
+
+/// PyTorch's tables, in their order.
+pub(super) fn counters(case: &ExplainCase) -> Vec<StatedCounters> {
+    let tables = artifacts(case).filter_map(|(input, artifact)| match artifact {
+        Artifact::MemorySummary(summary) => Some(of_summary(input, summary)),
+        Artifact::MemoryStats(stats) => Some(of_stats(input, stats)),
+        _ => None,
+    });
+    tables.collect()
+}
+
+fn of_summary(input: usize, summary: &MemorySummary) -> StatedCounters {
+    let row = |metric| summary.row(metric, PoolSize::All);
+    let (now, peak) = (|metric| row(metric).map(|row| row.current.0), |metric| row(metric).map(|row| row.peak.0));
+    StatedCounters {
+        input,
+        line: summary.line,
+        source: "memory_summary",
+        rank: summary.rank,
+        device_index: summary.device_index,
+        allocated_bytes: now(Metric::AllocatedBytes),
+        allocated_peak_bytes: peak(Metric::AllocatedBytes),
+        reserved_bytes: now(Metric::ReservedBytes),
+        reserved_peak_bytes: peak(Metric::ReservedBytes),
+        inactive_split_bytes: now(Metric::InactiveSplitBytes),
+        retries: summary.retries,
+        ooms: summary.ooms,
+    }
+}
+
+fn of_stats(input: usize, stats: &MemoryStats) -> StatedCounters {
+    let bytes = |key: &str| stats.get(key).map(StatedBytes::exact);
+    StatedCounters {
+        input,
+        line: stats.line,
+        source: "memory_stats",
+        rank: stats.rank,
+        device_index: None,
+        allocated_bytes: bytes("allocated_bytes.all.current"),
+        allocated_peak_bytes: bytes("allocated_bytes.all.peak"),
+        reserved_bytes: bytes("reserved_bytes.all.current"),
+        reserved_peak_bytes: bytes("reserved_bytes.all.peak"),
+        inactive_split_bytes: bytes("inactive_split_bytes.all.current"),
+        retries: stats.get("num_alloc_retries"),
+        ooms: stats.get("num_ooms"),
+    }
+}
+
+/// The GPUs of `nvidia-smi`'s tables, in their order.
+pub(super) fn cards(case: &ExplainCase) -> Vec<StatedCard> {
+    let tables = artifacts(case).filter_map(|(input, artifact)| match artifact {
+        Artifact::NvidiaSmi(smi) => Some((input, smi)),
+        _ => None,
+    });
+    let mut cards: Vec<StatedCard> = Vec::new();
+    for (input, smi) in tables {
+        match (cards.as_mut_slice(), smi.gpus.as_slice(), &smi.processes) {
+            ([only], [], Some(all)) if only.processes.is_none() => {
+                only.processes = Some(all.iter().map(stated).collect())
+            }
+            _ => cards.extend(cards_of(input, smi)),
+        }
+    }
+    cards
+}
+
+/// A list of processes alone, as `--query-compute-apps` gives it, is the only GPU's that was shown before; else it is of a
+/// GPU of which nothing else is known.
+fn cards_of(input: usize, smi: &NvidiaSmi) -> Vec<StatedCard> {
+    let unknown = [SmiGpu::default()];
+    let gpus = if smi.gpus.is_empty() { &unknown[..] } else { &smi.gpus };
+    let card = |gpu: &SmiGpu| StatedCard {
+        input,
+        line: smi.line,
+        index: gpu.index,
+        name: gpu.name.clone(),
+        total_bytes: gpu.total_bytes,
+        used_bytes: gpu.used_bytes,
+        processes: smi
+            .processes
+            .as_ref()
+            .map(|all| all.iter().filter(|process| is_on(process, gpu)).map(stated).collect()),
+    };
+    gpus.iter().map(card).collect()
+}
+
+/// Whether a process is listed for `gpu`. A list that names GPUs another way is taken for the only GPU's.
+fn is_on(process: &SmiProcess, gpu: &SmiGpu) -> bool {
+    match (process.gpu_index, gpu.index) {
+        (Some(on), Some(index)) => on == index,
+        _ => process.gpu_id.is_none() || gpu.bus_id.is_none() || process.gpu_id == gpu.bus_id,
+    }
+}
+
+fn stated(process: &SmiProcess) -> StatedProcess {
+    StatedProcess { pid: process.pid, name: process.name.clone(), bytes: process.used_bytes }
+}
+
+/// PyTorch's table of the device that failed, else the one with most reserved; the last of equals.
+pub(super) fn subject(report: &ExplainReport) -> Option<&StatedCounters> {
+    let failed = report.focus_oom.and_then(|focus| report.ooms.get(focus));
+    let same = |counters: &StatedCounters| {
+        failed.is_some_and(|oom| oom.device_index == counters.device_index && oom.rank == counters.rank)
+    };
+    report.counters.iter().max_by_key(|counters| (same(counters), counters.reserved_peak_bytes))
+}
+
+/// `nvidia-smi`'s table of the device that failed where it can be told, else of the fullest.
+pub(super) fn card(report: &ExplainReport) -> Option<&StatedCard> {
+    let failed = report.focus_oom.and_then(|focus| report.ooms.get(focus)?.device_index);
+    report.cards.iter().max_by_key(|card| (failed.is_some() && card.index == failed, card.used_bytes))
+}
