@@ -87,10 +87,11 @@ fn rarest(events: &[Event], roles: &[Role]) -> Option<Vec<EventIndex>> {
     repeating.map(|(places, _)| places).min_by_key(|places| (places.len(), places.first().copied()))
 }
 
-/// The turns of a loop that a run of allocations of one stack is: as many as there are, if they are all alike. One call of
-/// an operator that makes several tensors is a run too, and a single turn.
+/// The turns of a loop that a run of allocations of one stack is: as many as there are, if they are much alike. One call
+/// of an operator that makes a result and tensors beside it is a run too, and a single turn.
 fn turns<'a>(run: &'a [(EventIndex, &Event)]) -> impl Iterator<Item = EventIndex> + 'a {
-    let alike = run.windows(2).all(|pair| matches!(pair, [(_, one), (_, other)] if one.size == other.size));
+    let sizes = || run.iter().map(|(_, event)| event.size.0);
+    let alike = sizes().min().zip(sizes().max()).is_some_and(|(least, most)| most / 2 <= least);
     run.iter().map(|(index, _)| *index).take(if alike { run.len() } else { 1 })
 }
 
