@@ -72,7 +72,7 @@ pub(super) fn cards(case: &ExplainCase) -> Vec<StatedCard> {
     for (input, smi) in tables {
         match (cards.as_mut_slice(), smi.gpus.as_slice(), &smi.processes) {
             ([only], [], Some(all)) if only.processes.is_none() => {
-                only.processes = Some(all.iter().map(stated).collect())
+                only.processes = Some(all.iter().map(stated).collect());
             }
             _ => cards.extend(cards_of(input, smi)),
         }
