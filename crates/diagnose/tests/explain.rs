@@ -494,8 +494,9 @@ fn what_the_text_alone_decides() {
         rank: Some(rank),
         ..with_others(stated(0.1, 0.06, 7.9, 7.3, 0.1), &[(7001, 7.8), (7002, 7.8)])
     };
-    let chained = vec![StatedOom { line: 3, ..full.clone() }, StatedOom { line: 30, ..full.clone() }];
-    let cases: [(Vec<StatedOom>, &str); 15] = [
+    let twice = vec![StatedOom { line: 3, ..full.clone() }, StatedOom { line: 30, ..full.clone() }];
+    let chained = vec![twice[0].clone(), StatedOom { while_handling: true, ..twice[1].clone() }];
+    let cases: [(Vec<StatedOom>, &str); 16] = [
         (vec![with_others(stated(0.5, 0.2, 3.9, 3.3, 0.1), &[(48_213, 19.5)])], "other-process-memory"),
         (vec![stated(0.5, 0.2, 3.9, 3.3, 0.1)], "other-process-memory"),
         (vec![stated(128.0, 20.0, 3.0, 2.0, 0.1)], "one-huge-request"),
@@ -510,6 +511,7 @@ fn what_the_text_alone_decides() {
         (vec![allowed], "small-gpu-fraction"),
         (vec![ranked(1), ranked(2)], "wrong-device"),
         (chained, "exception-holds-frames"),
+        (twice, "need-exceeds-device"),
         (vec![StatedOom { message: "CUDA out of memory.".to_owned(), ..StatedOom::default() }], "unclear"),
     ];
     for (ooms, rule) in cases {

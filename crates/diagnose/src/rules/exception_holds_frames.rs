@@ -84,7 +84,7 @@ fn handled(pair: &[trace::text::StatedOom]) -> bool {
         return false;
     };
     let same = first.rank == second.rank && first.pid == second.pid && first.device_index == second.device_index;
-    let chained = second.line > first.line && !second.traceback.is_empty() && !first.traceback.is_empty();
+    let chained = second.line > first.line && second.while_handling;
     let full =
         second.allocated().zip(second.total_bytes).is_some_and(|(held, total)| held.highest.0 * 2 >= total.lowest.0);
     same && chained && full

@@ -219,6 +219,8 @@ pub struct StatedOom {
     pub exception: Option<String>,
     /// The message in one line, without prefixes and wrapping.
     pub message: String,
+    /// Whether it was raised while another exception was handled, by Python's words between the two tracebacks.
+    pub while_handling: bool,
     /// The traceback that led to it, innermost frame first; empty where the text has none.
     #[serde(skip)]
     pub traceback: Vec<Frame>,

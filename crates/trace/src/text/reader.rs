@@ -117,7 +117,8 @@ impl<'a> Reader<'a> {
     }
 
     fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
-        oom.traceback = self.tracebacks.above(self.text, start);
+        let traceback = self.tracebacks.above(self.text, start);
+        (oom.traceback, oom.while_handling) = (traceback.frames, traceback.while_handling);
         self.look_alikes.forget_line(oom.line);
         same::add(&mut self.errors, oom);
         self.done = end;

@@ -24,6 +24,20 @@ pub(super) struct Tracebacks {
     budget: usize,
 }
 
+/// The traceback of one error.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Traceback {
+    /// Innermost first.
+    pub(super) frames: Vec<Frame>,
+    /// Whether it was raised while another exception was handled.
+    pub(super) while_handling: bool,
+}
+
+/// What Python prints between the tracebacks of such exceptions.
+const WHILE_HANDLING: &str = "During handling of the above exception";
+/// It stands so many lines above the head of the second, empty ones included.
+const LINES_BETWEEN: usize = 3;
+
 /// What has been read of one traceback, upwards.
 #[derive(Default)]
 struct Reading {
@@ -36,6 +50,8 @@ struct Reading {
     broken: Option<Frame>,
     /// The line below, without borders.
     below: String,
+    /// Whether the traceback ended at the words for it.
+    while_handling: bool,
 }
 
 impl Tracebacks {
@@ -44,31 +60,49 @@ impl Tracebacks {
         Tracebacks { budget: length.saturating_mul(8) }
     }
 
-    /// The frames above the error whose message starts at `at`, innermost first.
-    pub(super) fn above(&mut self, text: &[u8], at: usize) -> Vec<Frame> {
+    /// The traceback above the error whose message starts at `at`.
+    pub(super) fn above(&mut self, text: &[u8], at: usize) -> Traceback {
         let line_start = line::start(text, at);
         let own = line::origin(&text[line_start..at]);
         let mut reading = Reading::default();
         if let Some(escaped) = escaped_lines(&text[line_start..at]) {
-            let is_whole = escaped.iter().rev().skip(1).any(|line| reading.take(line));
-            return reading.finish(is_whole);
+            let mut above = escaped.iter().rev().skip(1).map(String::as_str);
+            let is_whole = above.by_ref().any(|line| reading.take(line));
+            return reading.finish(is_whole, above);
         }
-        let mut end = line_start;
-        let floor = line_start.saturating_sub(MOST_BYTES.min(self.budget));
+        let mut lines = Above { text, end: line_start, floor: line_start.saturating_sub(MOST_BYTES.min(self.budget)) };
         let mut is_whole = false;
         for count in 0..MOST_LINES {
-            if end <= floor || is_whole || (reading.frames.is_empty() && count > MOST_LINES_WITHOUT_FRAME) {
+            if is_whole || (reading.frames.is_empty() && count > MOST_LINES_WITHOUT_FRAME) {
                 break;
             }
-            let start = line::start(text, end - 1);
-            let raw = &text[start..end];
+            let Some(raw) = lines.next() else { break };
             self.budget = self.budget.saturating_sub(raw.len());
-            end = start;
-            if is_of(own, raw) {
-                is_whole = reading.take(&line::clean(raw));
-            }
+            is_whole = is_of(own, raw) && reading.take(&line::clean(raw));
         }
-        reading.finish(is_whole)
+        let further = lines.filter(|raw| is_of(own, raw)).map(line::clean);
+        reading.finish(is_whole, further)
+    }
+}
+
+/// The lines above a place, upwards, down to a lowest byte.
+struct Above<'a> {
+    text: &'a [u8],
+    end: usize,
+    floor: usize,
+}
+
+impl<'a> Iterator for Above<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.end <= self.floor {
+            return None;
+        }
+        let start = line::start(self.text, self.end - 1);
+        let raw = &self.text[start..self.end];
+        self.end = start;
+        Some(raw)
     }
 }
 
@@ -93,6 +127,7 @@ impl Reading {
             return true;
         }
         if is_other_error(line) {
+            self.while_handling = line.contains(WHILE_HANDLING);
             self.sure.get_or_insert(self.frames.len());
             return true;
         }
@@ -120,20 +155,20 @@ impl Reading {
         }
     }
 
-    fn finish(mut self, is_whole: bool) -> Vec<Frame> {
+    /// `further` are the lines above the last that was taken.
+    fn finish<L: AsRef<str>>(mut self, is_whole: bool, further: impl Iterator<Item = L>) -> Traceback {
         if let (false, Some(sure)) = (is_whole, self.sure) {
             self.frames.truncate(sure);
         }
-        self.frames
+        let between = further.take(if is_whole { LINES_BETWEEN } else { 0 });
+        let while_handling =
+            self.while_handling || between.into_iter().any(|line| line.as_ref().contains(WHILE_HANDLING));
+        Traceback { frames: self.frames, while_handling }
     }
 }
 
 /// Whether a line ends the traceback of an earlier error.
 fn is_other_error(line: &str) -> bool {
-    const ENDS: [&str; 3] = [
-        "During handling of the above exception",
-        "was the direct cause of the following",
-        " memory. Tried to allocate",
-    ];
+    const ENDS: [&str; 3] = [WHILE_HANDLING, "was the direct cause of the following", " memory. Tried to allocate"];
     ENDS.iter().any(|end| line.contains(end))
 }

@@ -207,6 +207,25 @@ fn an_exception_during_the_handling_of_another_is_one_error_with_the_first_trace
 }
 
 #[test]
+fn a_second_error_says_whether_the_first_was_still_being_handled() {
+    let second = MESSAGE.replace("7.61 MiB is free", "1.50 KiB is free");
+    let boxed = "╭─── Traceback (most recent call last) ───╮\n│ /home/me/train.py:31 in main │\n╰───╯\n";
+    let words = "During handling of the above exception, another exception occurred:";
+    let cases = [
+        (format!("{TRACEBACK}{MESSAGE}\n\n{words}\n\n{TRACEBACK}{second}\n"), true),
+        (format!("{boxed}{MESSAGE}\n\n{words}\n\n{boxed}{second}\n"), true),
+        (prefixed(&format!("{TRACEBACK}{MESSAGE}\n\n{words}\n\n{TRACEBACK}{second}\n"), "[rank3]: "), true),
+        (format!("{TRACEBACK}{MESSAGE}\n{TRACEBACK}{second}\n"), false),
+        (format!("{TRACEBACK}{MESSAGE}\nretrying\n\n\n\n{TRACEBACK}{second}\n"), false),
+        (format!("{MESSAGE}\n{second}\n"), false),
+    ];
+    for (text, expected) in cases {
+        let found: Vec<bool> = errors(text.as_bytes()).iter().map(|oom| oom.while_handling).collect();
+        assert_eq!(found, [false, expected], "{text}");
+    }
+}
+
+#[test]
 fn a_later_printing_that_is_cut_off_adds_nothing_and_a_fuller_one_completes() {
     let cut = &MESSAGE[..MESSAGE.find(" of which").unwrap()];
     for text in [format!("{cut}\n{MESSAGE}\n"), format!("{MESSAGE}\n{cut}\n")] {
