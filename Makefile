@@ -1,6 +1,6 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
 # make test    all tests
-# make bench   speed, beside the bare scripts
+# make bench   speed, beside the bare scripts and other tools
 # make compat  the peaks that explain reads, with an older PyTorch
 # Everything lands in .venv and target/; no GPU is needed.
 
@@ -10,7 +10,9 @@ PY     := $(VENV)/bin/python
 OOMPH  := target/release/oomph
 CHECK  := $(OOMPH) check --python $(PY)
 
-.PHONY: demo test bench compat setup build lint unit python-tests system causes zoo crosscheck clean
+EXECUTIONS ?= 1000000
+
+.PHONY: demo test bench fuzz compat setup build lint unit python-tests system causes zoo crosscheck clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -64,6 +66,11 @@ crosscheck: setup build
 
 bench: setup build
 	$(PY) benches/run.py --oomph $(OOMPH) --python $(PY)
+	$(PY) benches/explain.py --oomph $(OOMPH) --python $(PY)
+
+# Every reader under coverage-guided fuzzing; needs a nightly compiler and cargo-fuzz. fuzz/README.md says what was run.
+fuzz:
+	fuzz/run.sh $(EXECUTIONS)
 
 # The peaks of the same programs with another PyTorch: make compat TORCH=2.8.0
 TORCH  ?= 2.8.0
