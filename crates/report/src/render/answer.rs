@@ -1,11 +1,13 @@
 //! The answer of `explain` in one sentence.
 
+use super::layout::line_of;
 use crate::explain::{DeviceHistory, ExplainReport};
 
-/// The first finding, or what can be said without one. No full stop.
+/// The first finding with its line, or what can be said without one. No full stop.
 pub(super) fn answer(report: &ExplainReport) -> String {
     if let Some(finding) = report.findings.first() {
-        return finding.message.clone();
+        let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
+        return finding.message.clone() + &line.unwrap_or_default();
     }
     if !report.ooms.is_empty() || focus(report).is_some_and(|device| device.oom.is_some()) {
         return "it ran out of memory, and what was read does not tell why".to_owned();

@@ -1,7 +1,8 @@
 //! Pages for the terminal, against texts written by hand.
 
-use report::explain::ExplainReport;
+use report::explain::{ExplainReport, Input, InputKind, StatedCard, StatedCounters, StatedProcess};
 use report::render::terminal::{Bars, Look, Styles, explain};
+use trace::text::StatedBytes;
 
 use crate::samples;
 
@@ -37,6 +38,43 @@ fn the_log_of_a_job_of_several_ranks() {
 #[test]
 fn nothing() {
     check(&samples::empty(), include_str!("golden/empty.txt"));
+}
+
+#[test]
+fn tables_in_a_text() {
+    let gib = |n: u64| Some(StatedBytes::exact(n << 30));
+    let counters = StatedCounters {
+        line: 4,
+        source: "memory_summary",
+        device_index: Some(0),
+        allocated_bytes: gib(1),
+        allocated_peak_bytes: gib(3),
+        reserved_bytes: gib(4),
+        inactive_split_bytes: Some(StatedBytes::exact(512 << 20)),
+        retries: Some(2),
+        ooms: Some(0),
+        ..StatedCounters::default()
+    };
+    let process = |pid, name: &str, bytes| StatedProcess { pid, name: name.to_owned(), bytes };
+    let busy = StatedCard {
+        index: Some(0),
+        name: Some("NVIDIA A10".to_owned()),
+        total_bytes: gib(22),
+        used_bytes: gib(18),
+        processes: Some(vec![process(Some(7), "python", gib(17)), process(None, "Xorg", None)]),
+        ..StatedCard::default()
+    };
+    let idle =
+        StatedCard { index: Some(1), total_bytes: gib(22), processes: Some(Vec::new()), ..StatedCard::default() };
+    let read = Input { path: "crash.log".to_owned(), kind: InputKind::Text, torch: None, rank: None };
+    let report = ExplainReport {
+        version: "0.1.0".to_owned(),
+        inputs: vec![read],
+        counters: vec![counters],
+        cards: vec![busy, idle],
+        ..ExplainReport::default()
+    };
+    check(&report, include_str!("golden/tables.txt"));
 }
 
 #[test]
