@@ -1,8 +1,8 @@
 """The causes of running out of memory, each with a program that has it, and what of it can be known from what.
 
 A program is `programs/NAME.py`; the lines that may be blamed bear the words `# the cause`. `controls/NAME.py` is the
-same program without the cause. A text is `texts/NAME.txt`: what no program can show on phantom GPUs, which processes
-do not share.
+same program without the cause. A text is `texts/NAME.txt`: what no program can show on phantom GPUs, such as a kernel that
+kills, and wordings of other versions and tools.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Program:
     name: str
     # The rule that comes first, from the snapshot.
     rule: str
-    # The device's memory.
+    # The device's memory; empty for the GPU's own.
     vram: str = "3GiB"
     # The rules of which one comes first from the text alone; empty where the program prints no error.
     text: tuple[str, ...] = FULL
@@ -28,6 +28,9 @@ class Program:
     ranks: int = 0
     # What is rightly said of the control all the same.
     control: tuple[str, ...] = ()
+    gpu: str = "rtx-4090"
+    # What other processes hold of the device while the program runs; the control has it to itself.
+    others: str = "0"
 
 
 PROGRAMS = (
@@ -38,11 +41,14 @@ PROGRAMS = (
     Program("grad_recorded_in_eval", "grad-recorded-in-eval"),
     Program("gradients_alive_in_forward", "gradients-alive-in-forward"),
     Program("growing_collection", "growing-collection"),
+    Program("host_memory", "host-memory", text=("host-memory",), needs_text=True),
     Program("max_split_size", "allocator-setting-harmful"),
+    Program("mig_slice", "mig", vram="", text=("mig",), needs_text=True, gpu="NVIDIA A100-SXM4-40GB MIG 1g.5gb"),
     Program("need_exceeds_device", "need-exceeds-device", text=("need-exceeds-device",)),
     Program("non_pytorch_memory", "non-pytorch-memory", "4GiB", text=("non-pytorch-memory",), needs_text=True),
     Program("one_huge_request", "one-huge-request", "24GiB", text=("one-huge-request",)),
     Program("optimizer_state", "optimizer-state", text=("optimizer-state", *FULL)),
+    Program("other_process_memory", "other-process-memory", text=("other-process-memory",), needs_text=True, others="2GiB"),
     Program("rank_imbalance", "rank-imbalance", text=(), ranks=2),
     Program("reference_cycle", "reference-cycle", "4GiB"),
     Program("retained_graph", "retained-graph"),

@@ -36,7 +36,8 @@ class Recording:
     @property
     def ran_out(self) -> bool:
         """Whether an error is in its log."""
-        return "OutOfMemoryError" in self.log.read_text(encoding="utf-8")
+        log = self.log.read_text(encoding="utf-8")
+        return "OutOfMemoryError" in log or "DefaultCPUAllocator" in log
 
     @property
     def input(self) -> Path:
@@ -59,13 +60,15 @@ class Recorder:
         done = folder / "done"
         if not done.exists():
             folder.mkdir(parents=True, exist_ok=True)
+            others = program.others if kind == "programs" else "0"
             for rank in range(max(1, program.ranks)):
-                self._run(script, program, folder, rank)
+                self._run(script, program, folder, rank, others)
             done.touch()
         return _read(script, folder, program)
 
-    def _run(self, script: Path, program: Program, folder: Path, rank: int) -> None:
-        phantom = (self.oomph, "phantom", "--gpu", "rtx-4090", "--vram", program.vram, "--gpus", max(1, program.ranks), "--")
+    def _run(self, script: Path, program: Program, folder: Path, rank: int, others: str) -> None:
+        card = ("--gpu", program.gpu, *(("--vram", program.vram) if program.vram else ()), "--gpus", max(1, program.ranks))
+        phantom = (self.oomph, "phantom", *card, *(("--others", others) if others != "0" else ()), "--")
         preload = ("sh", "-c", PRELOAD, "sh", self.preload.parent, self.preload.name) if self.preload else ()
         command = [str(word) for word in (*phantom, *preload, sys.executable, script)]
         environment = plain_environment() | {"RANK": str(rank), "PYTHONDONTWRITEBYTECODE": "1", "OOMPH_CACHE_DIR": str(self.folder / "cache")}

@@ -170,6 +170,7 @@ const PHANTOM_EXAMPLES: &str = "\
 Examples:
   oomph phantom --gpu a100-80gb-pcie -- python -c 'import torch; print(torch.cuda.get_device_properties(0))'
   oomph phantom --gpus 4 -- python train.py
+  oomph phantom --gpu rtx-4090 --others 16GiB -- python train.py
 
 The exit status is the command's.";
 
@@ -177,6 +178,10 @@ The exit status is the command's.";
 pub(crate) struct Phantom {
     #[command(flatten)]
     pub(crate) card: Card,
+
+    /// What other processes hold of each GPU, such as `16GiB`
+    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size)]
+    pub(crate) others: Option<Bytes>,
 
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND [ARGS]")]

@@ -23,6 +23,8 @@ pub(crate) const DEVICES: &str = "OOMPH_DEVICES";
 pub(crate) const DEVICE: &str = "OOMPH_DEVICE";
 /// Set for the phantom: requests never fail for want of memory.
 pub(crate) const UNLIMITED: &str = "OOMPH_UNLIMITED";
+/// Set for the phantom: what other processes hold of each device.
+pub(crate) const OTHERS: &str = "OOMPH_OTHERS";
 /// Set for the agent: optimizer steps after which it stops.
 pub(crate) const STEPS: &str = "OOMPH_STEPS";
 /// Set for the agent: the share that value-dependent shapes are assumed to select.

@@ -145,6 +145,7 @@ pub(crate) fn set_phantom(command: &mut Command, unpacked: &Unpacked, device: &s
         .env(names::LD_PRELOAD, before(names::LD_PRELOAD, OsStr::new(LIBRARY)))
         .env(names::LD_LIBRARY_PATH, before(names::LD_LIBRARY_PATH, library_dir.as_os_str()))
         .env_remove(names::UNLIMITED)
+        .env_remove(names::OTHERS)
         .env_remove(names::RUN_DIR)
         .env_remove(names::CUDA_VISIBLE_DEVICES);
 }

@@ -124,6 +124,7 @@ struct Shown {
     profile: Profile,
     count: u32,
     unlimited: bool,
+    others_bytes: u64,
 }
 
 static SHOWN: OnceLock<Shown> = OnceLock::new();
@@ -138,7 +139,8 @@ fn shown() -> &'static Shown {
         if unlimited {
             profile.total_bytes = UNLIMITED_BYTES;
         }
-        Shown { profile, count: visible_count(), unlimited }
+        let others_bytes = std::env::var("OOMPH_OTHERS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        Shown { profile, count: visible_count(), unlimited, others_bytes }
     })
 }
 
@@ -168,6 +170,11 @@ pub fn count() -> u32 {
 /// Whether requests never fail for want of memory.
 pub fn is_unlimited() -> bool {
     shown().unlimited
+}
+
+/// What other processes hold of every device: there are none, but a test may want to see what PyTorch says of them.
+pub fn others_bytes() -> u64 {
+    shown().others_bytes
 }
 
 #[cfg(test)]

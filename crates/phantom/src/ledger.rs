@@ -23,6 +23,7 @@ pub struct OutOfMemory;
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     capacity_bytes: u64,
+    others_bytes: u64,
     whole_pages_bytes: u64,
     small_bytes: u64,
     by_owner: BTreeMap<Owner, u64>,
@@ -34,14 +35,20 @@ impl Account {
         Account { capacity_bytes, ..Account::default() }
     }
 
-    /// All that is in use: whole pages, and the pages that small requests share.
+    /// The account of a device of which other processes hold `others_bytes` for good, in whole pages.
+    pub fn shared(capacity_bytes: u64, others_bytes: u64) -> Account {
+        let others_bytes = others_bytes.next_multiple_of(PAGE_BYTES).min(capacity_bytes);
+        Account { others_bytes, ..Account::new(capacity_bytes) }
+    }
+
+    /// All that this process uses: whole pages, and the pages that small requests share.
     pub fn used_bytes(&self) -> u64 {
         self.whole_pages_bytes + self.small_bytes.next_multiple_of(PAGE_BYTES)
     }
 
     /// What is left.
     pub fn free_bytes(&self) -> u64 {
-        self.capacity_bytes.saturating_sub(self.used_bytes())
+        self.capacity_bytes.saturating_sub(self.others_bytes).saturating_sub(self.used_bytes())
     }
 
     /// What each owner holds, in the bytes it asked for.
@@ -53,7 +60,7 @@ impl Account {
     pub fn take(&mut self, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
         let mut after = self.clone_sums();
         after.add(bytes);
-        if after.used() > self.capacity_bytes {
+        if after.used() > self.capacity_bytes - self.others_bytes {
             return Err(OutOfMemory);
         }
         (self.whole_pages_bytes, self.small_bytes) = (after.pages, after.small);
@@ -112,7 +119,7 @@ fn with<R>(device: u32, body: impl FnOnce(&mut Account) -> R) -> R {
     if accounts.len() <= index {
         accounts.resize_with(index + 1, || None);
     }
-    body(accounts[index].get_or_insert_with(|| Account::new(device::profile().total_bytes)))
+    body(accounts[index].get_or_insert_with(|| Account::shared(device::profile().total_bytes, device::others_bytes())))
 }
 
 fn lock() -> MutexGuard<'static, Vec<Option<Account>>> {
@@ -157,9 +164,14 @@ pub fn free_and_total(device: u32) -> (u64, u64) {
     with(device, |account| (account.free_bytes(), account.capacity_bytes))
 }
 
-/// What is in use on a device. Creates no context: `nvidia-smi` does not either.
+/// What this process uses of a device. Creates no context: `nvidia-smi` does not either.
 pub fn used_bytes(device: u32) -> u64 {
     with(device, |account| account.used_bytes())
+}
+
+/// What other processes hold of a device.
+pub fn others_bytes(device: u32) -> u64 {
+    with(device, |account| account.others_bytes)
 }
 
 #[cfg(test)]
@@ -168,6 +180,16 @@ mod tests {
     use proptest::prelude::*;
 
     const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn what_others_hold_is_neither_free_nor_ours() {
+        let mut account = Account::shared(10 * MIB, 3 * MIB);
+        assert_eq!((account.free_bytes(), account.used_bytes()), (6 * MIB, 0), "others hold whole pages");
+        assert_eq!(account.take("pytorch", 7 * MIB), Err(OutOfMemory));
+        assert_eq!(account.take("pytorch", 6 * MIB), Ok(()));
+        assert_eq!((account.free_bytes(), account.used_bytes()), (0, 6 * MIB));
+        assert_eq!(Account::shared(10 * MIB, 11 * MIB).free_bytes(), 0);
+    }
 
     #[test]
     fn requests_fail_only_when_their_pages_do_not_fit() {

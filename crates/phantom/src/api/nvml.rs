@@ -45,6 +45,15 @@ pub struct MemoryV2 {
     pub used: u64,
 }
 
+/// `nvmlProcessInfo_v1_t`: what the function without a version in its name fills, and PyTorch's allocator asks for.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the header")]
+pub struct ProcessInfoV1 {
+    pub pid: c_uint,
+    pub used_gpu_memory: u64,
+}
+
 /// `nvmlProcessInfo_t` (version 2 and later).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -147,14 +156,14 @@ export! { NvmlStatus;
     }
     fn nvmlDeviceGetTemperature(which: Device, _sensor: c_int, degrees: Out<c_uint>) { number(which)?; degrees.set(30) }
     fn nvmlDeviceGetPowerUsage(which: Device, milliwatts: Out<c_uint>) { number(which)?; milliwatts.set(0) }
-    fn nvmlDeviceGetComputeRunningProcesses(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
-        processes(which, count, infos)
+    fn nvmlDeviceGetComputeRunningProcesses(which: Device, count: Out<c_uint>, infos: Out<ProcessInfoV1>) {
+        processes(which, count, infos, process_v1)
     }
     fn nvmlDeviceGetComputeRunningProcesses_v2(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
-        processes(which, count, infos)
+        processes(which, count, infos, process)
     }
     fn nvmlDeviceGetComputeRunningProcesses_v3(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
-        processes(which, count, infos)
+        processes(which, count, infos, process)
     }
     fn nvmlDeviceGetGraphicsRunningProcesses_v3(which: Device, count: Out<c_uint>, _infos: Out<ProcessInfo>) {
         number(which)?;
@@ -208,7 +217,7 @@ fn by_bus(found: Out<Device>, text: In<c_char>) -> Result<(), NvmlStatus> {
 
 fn totals(index: u32) -> (u64, u64) {
     let total = device::profile().total_bytes;
-    (total, ledger::used_bytes(index).min(total))
+    (total, (ledger::used_bytes(index) + ledger::others_bytes(index)).min(total))
 }
 
 fn uuid_text(index: u32) -> String {
@@ -232,22 +241,39 @@ fn pci_info(index: u32) -> PciInfo {
     info
 }
 
-/// The one process that is on a phantom device: this one, if it has a context.
-fn processes(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) -> Result<(), NvmlStatus> {
+/// The id of the others together: one above the largest that Linux gives (`PID_MAX_LIMIT`), so it is nobody's.
+const OTHERS: c_uint = (1 << 22) + 1;
+
+/// The processes on a phantom device: this one, if it has a context, and the others, if any were asked for. `entry` makes
+/// what the caller's version of the function has in its array.
+fn processes<T>(
+    which: Device,
+    count: Out<c_uint>,
+    infos: Out<T>,
+    entry: fn(pid: c_uint, used: u64) -> T,
+) -> Result<(), NvmlStatus> {
     let index = number(which)?;
     let room: c_uint = count.get::<NvmlStatus>()?;
-    let used = ledger::used_bytes(index);
-    if used == 0 {
-        return count.set(0);
-    }
-    count.set::<NvmlStatus>(1)?;
-    if room == 0 {
+    let all = [(std::process::id(), ledger::used_bytes(index)), (OTHERS, ledger::others_bytes(index))];
+    let present: Vec<(c_uint, u64)> = all.into_iter().filter(|(_, used)| *used > 0).collect();
+    let number = present.len() as c_uint;
+    count.set::<NvmlStatus>(number)?;
+    if room < number {
         return Err(INSUFFICIENT_SIZE);
     }
-    infos.set(ProcessInfo {
-        pid: std::process::id(),
-        used_gpu_memory: used,
-        gpu_instance_id: NOT_AVAILABLE,
-        compute_instance_id: NOT_AVAILABLE,
-    })
+    if number > 0 && infos.is_null() {
+        return Err(NvmlStatus::INVALID);
+    }
+    for (at, (pid, used)) in present.into_iter().enumerate() {
+        infos.set_at(at, entry(pid, used));
+    }
+    Ok(())
+}
+
+fn process_v1(pid: c_uint, used_gpu_memory: u64) -> ProcessInfoV1 {
+    ProcessInfoV1 { pid, used_gpu_memory }
+}
+
+fn process(pid: c_uint, used_gpu_memory: u64) -> ProcessInfo {
+    ProcessInfo { pid, used_gpu_memory, gpu_instance_id: NOT_AVAILABLE, compute_instance_id: NOT_AVAILABLE }
 }

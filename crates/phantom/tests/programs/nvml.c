@@ -8,6 +8,7 @@ int main(void) {
     Handle device;
     NvmlMemory memory;
     NvmlProcess processes[4];
+    NvmlProcessV1 first_version[4] = {{0}};
     void *pointer;
     char name[8];
     EXPECT(nvmlInit_v2(), SUCCESS);
@@ -32,6 +33,10 @@ int main(void) {
     EXPECT(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, processes), SUCCESS);
     EXPECT(processes[0].pid, getpid());
     EXPECT(processes[0].used, memory.used);
+    EXPECT(nvmlDeviceGetComputeRunningProcesses(device, &count, first_version), SUCCESS);
+    EXPECT(first_version[0].pid, getpid());
+    EXPECT(first_version[0].used, memory.used);
+    EXPECT(first_version[1].pid, 0);
 
     // Text is cut to the buffer.
     EXPECT(nvmlDeviceGetName(device, name, sizeof name), SUCCESS);

@@ -100,9 +100,11 @@ typedef struct {
     unsigned long long used;
     unsigned gpu_instance, compute_instance;
 } NvmlProcess;
+typedef struct { unsigned pid; unsigned long long used; } NvmlProcessV1;
 
 int nvmlInit_v2(void), nvmlDeviceGetCount_v2(unsigned *), nvmlDeviceGetHandleByIndex_v2(unsigned, Handle *);
 int nvmlDeviceGetMemoryInfo(Handle, NvmlMemory *), nvmlDeviceGetName(Handle, char *, unsigned);
+int nvmlDeviceGetComputeRunningProcesses(Handle, unsigned *, NvmlProcessV1 *);
 int nvmlDeviceGetComputeRunningProcesses_v3(Handle, unsigned *, NvmlProcess *);
 
 // What is in use on the current device, as cudaMemGetInfo states it.
