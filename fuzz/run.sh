@@ -10,5 +10,5 @@ targets=("$@")
 for target in "${targets[@]}"; do
     mkdir -p "corpus/$target"
     cargo +nightly fuzz run --sanitizer none "$target" "corpus/$target" "seeds/$target" -- \
-        -runs="$executions" -max_len=2048 -seed=1 -timeout=10 -print_final_stats=1
+        -runs="$executions" -max_len=2048 -seed=1 -timeout=60 -print_final_stats=1
 done
