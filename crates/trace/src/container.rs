@@ -1,8 +1,8 @@
 //! What a file is, by its first bytes, and the way to its content: through gzip, zstd and zip, always as a stream.
 //!
 //! # Note [Container limits]
-//! Content is unpacked as it is read, so a bomb costs time and not memory: a few MiB for a decoder's window. (The zstd
-//! decoder refuses windows above 100 MiB; a file of 53 bytes that asks for one was seen to cost 529 MB and a second.)
+//! Content is unpacked as it is read, so a bomb costs time and not memory: at most a decoder's window for each layer (zstd
+//! windows above 100 MiB are refused).
 //! [`MOST_BYTES`] bounds the time: reading fails beyond it. Of a zip one member is opened, after at most [`MOST_MEMBERS`]
 //! were looked at. A packed stream may hold another one,
 //! [`MOST_LAYERS`] deep in all.
@@ -86,7 +86,7 @@ pub fn open_stream<'a>(input: impl Read + 'a) -> Result<Opened<'a>, ContainerErr
         let whole = io::Cursor::new(head).chain(content);
         content = match kind {
             Kind::Gzip => Box::new(BufReader::new(Bounded::new(unpack::gzip(whole)))),
-            Kind::Zstd => Box::new(BufReader::new(Bounded::new(unpack::zstd(whole)))),
+            Kind::Zstd => Box::new(BufReader::new(Bounded::new(unpack::zstd(whole)?))),
             Kind::Zip => return Err(ContainerError::Zip("one that can be rewound".to_owned())),
             Kind::Pickle | Kind::Json | Kind::Text => {
                 return Ok(Opened { kind, member: None, content: Box::new(whole) });

@@ -107,3 +107,12 @@ fn a_bomb_is_refused_without_being_unpacked() {
     let message = read_snapshot(opened.content).unwrap_err().to_string();
     assert_eq!(message, "byte 10002 of the pickle: more than 10000 open containers");
 }
+
+/// Found by fuzzing: a decoder that keeps all within a frame's window keeps everything where that is 2 TiB.
+#[test]
+fn a_window_without_end_is_refused() {
+    let magic_no_flags_window_and_an_empty_last_block = [0x28, 0xb5, 0x2f, 0xfd, 0, 0xf8, 1, 0, 0];
+    let read = container::open(Cursor::new(magic_no_flags_window_and_an_empty_last_block));
+    let error = read.map(|opened| opened.kind).unwrap_err().to_string();
+    assert!(error.contains("window"), "{error}");
+}
