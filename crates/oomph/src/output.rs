@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use report::render::clean;
 use report::render::terminal::{Bars, Look, Styles};
 
 use crate::ExitStatus;
@@ -36,7 +37,7 @@ pub(crate) fn failure(error: &Error) {
     }
     tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", legible(&error.to_string())));
     for hint in error.hints() {
-        tell(&format!("{HINT}hint{HINT:#}: {hint}\n"));
+        tell(&format!("{HINT}hint{HINT:#}: {}\n", legible(&hint)));
     }
 }
 
@@ -52,15 +53,10 @@ pub(crate) fn help(command: &mut clap::Command) {
     tell(&format!("{}\n", command.render_long_help().ansi()));
 }
 
-/// `text` with what a terminal would act on, or hide, as an escape: names of files may hold anything.
+/// `text` with what a terminal would act on, or hide, as an escape: names of files may hold anything. Its lines stay.
 fn legible(text: &str) -> String {
-    let is_harmful = |letter: char| {
-        letter.is_control() && letter != '\n'
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-    };
-    let shown =
-        |letter: char| if is_harmful(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
-    text.chars().map(shown).collect()
+    let lines: Vec<_> = text.split('\n').map(clean).collect();
+    lines.join("\n")
 }
 
 fn tell(text: &str) {

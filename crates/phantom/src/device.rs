@@ -7,7 +7,10 @@
 //! one or a value that is no number is said on standard error and ignored: the launcher and this library travel in one
 //! file, so that only a person who sets the variable by hand can meet it.
 
+use std::str::FromStr;
 use std::sync::OnceLock;
+
+use crate::journal::complain;
 
 /// What is shown of one device. Bytes unless said.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,20 +136,30 @@ fn shown() -> &'static Shown {
     SHOWN.get_or_init(|| {
         let (mut profile, problems) = Profile::parse(&std::env::var("OOMPH_DEVICE").unwrap_or_default());
         for problem in problems {
-            crate::journal::complain(&problem);
+            complain(&problem);
         }
         let unlimited = std::env::var_os("OOMPH_UNLIMITED").is_some_and(|value| value == "1");
         if unlimited {
             profile.total_bytes = UNLIMITED_BYTES;
         }
-        let others_bytes = std::env::var("OOMPH_OTHERS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        let others_bytes = number("OOMPH_OTHERS", "a number of bytes", 0);
         Shown { profile, count: visible_count(), unlimited, others_bytes }
+    })
+}
+
+/// A number from the environment, unset and empty being the same. As in Note [Device variable], one that cannot be read is
+/// said, and `default` stands.
+fn number<N: FromStr>(variable: &str, expected: &str, default: N) -> N {
+    let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else { return default };
+    text.to_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
+        complain(&format!("{variable}: cannot read `{}`, expected {expected}", text.display()));
+        default
     })
 }
 
 /// `OOMPH_DEVICES`, less what `CUDA_VISIBLE_DEVICES` hides; a value that is no list of numbers hides nothing.
 fn visible_count() -> u32 {
-    let count = std::env::var("OOMPH_DEVICES").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let count = number("OOMPH_DEVICES", "a number of devices", 1);
     let Ok(visible) = std::env::var("CUDA_VISIBLE_DEVICES") else { return count };
     let indices: Option<Vec<i64>> = visible.split(',').map(|index| index.trim().parse().ok()).collect();
     match indices {

@@ -57,6 +57,7 @@ impl Program {
             .env("OOMPH_DEVICE", DEVICE)
             .env("OOMPH_RUN_DIR", &run_dir)
             .env_remove("OOMPH_DEVICES")
+            .env_remove("OOMPH_OTHERS")
             .env_remove("OOMPH_UNLIMITED")
             .env_remove("CUDA_VISIBLE_DEVICES")
             .envs(self.environment)
@@ -282,10 +283,17 @@ fn a_program_without_cuda_leaves_no_trace() {
 }
 
 #[test]
-fn a_device_variable_that_cannot_be_read_is_said() {
-    let ran = Program::new("malloc_free").with("OOMPH_DEVICE", &format!("{DEVICE};colour=red")).run();
-    assert_eq!(
-        ran.stderr,
-        "oomph phantom: OOMPH_DEVICE: cannot read `colour=red`, expected `key=value` with a known key\n"
-    );
+fn a_variable_that_cannot_be_read_is_said() {
+    let device = format!("{DEVICE};colour=red");
+    let cases = [
+        ("OOMPH_DEVICE", &*device, "`colour=red`, expected `key=value` with a known key"),
+        ("OOMPH_OTHERS", "2GiB", "`2GiB`, expected a number of bytes"),
+        ("OOMPH_OTHERS", "-1", "`-1`, expected a number of bytes"),
+        ("OOMPH_DEVICES", "two", "`two`, expected a number of devices"),
+    ];
+    for (variable, value, problem) in cases {
+        let ran = Program::new("malloc_free").with(variable, value).run();
+        assert_eq!(ran.stderr, format!("oomph phantom: {variable}: cannot read {problem}\n"));
+    }
+    assert_eq!(Program::new("malloc_free").with("OOMPH_OTHERS", "").run().stderr, "", "empty is unset");
 }

@@ -11,3 +11,5 @@ mod layout;
 pub mod terminal;
 mod verdict;
 mod words;
+
+pub use foreign::clean;

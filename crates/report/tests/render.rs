@@ -104,7 +104,7 @@ fn full() -> CheckReport {
             location: Some(at(60)),
         }),
         findings: vec![Finding {
-            rule: RuleId("growing-memory"),
+            rule: RuleId("growing-collection"),
             severity: Severity::Warning,
             message: "each step leaves 512 B behind, made at train.py:60".to_owned(),
             location: Some(at(60)),
@@ -201,7 +201,7 @@ fn json_has_the_keys_of_the_contract_with_plain_integers() {
         ("/breakdown/0/bytes", serde_json::json!(1280u64 << 20)),
         ("/sites/0/count", serde_json::json!(12)),
         ("/sites/0/frames/1/line", serde_json::json!(41)),
-        ("/findings/0/rule", serde_json::json!("growing-memory")),
+        ("/findings/0/rule", serde_json::json!("growing-collection")),
         ("/findings/0/severity", serde_json::json!("warning")),
         ("/findings/0/location/column", serde_json::Value::Null),
         ("/findings/0/evidence/0/value", serde_json::json!(512)),
@@ -234,7 +234,7 @@ fn concise_lines_stand_alone() {
             full(),
             "does not fit: NVIDIA GeForce RTX 4090 of 23.63 GiB, needs 26.41 GiB on the device, \
              ran out at step 1, forward, lm_head\n\
-             train.py:60: warning[growing-memory] each step leaves 512 B behind, made at train.py:60\n",
+             train.py:60: warning[growing-collection] each step leaves 512 B behind, made at train.py:60\n",
         ),
     ];
     for (report, expected) in cases {
@@ -248,7 +248,7 @@ fn github_shows_the_verdict_and_each_finding_at_its_line() {
         "::notice title=oomph check::fits: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device\n";
     let verdict = "::error title=oomph check::does not fit: NVIDIA GeForce RTX 4090 of 23.63 GiB, needs 26.41 GiB on the \
                    device, ran out at step 1, forward, lm_head\n";
-    let finding = "::warning file=train.py,line=60,title=growing-memory::each step leaves 512 B behind, made at \
+    let finding = "::warning file=train.py,line=60,title=growing-collection::each step leaves 512 B behind, made at \
                    train.py:60%0Akeep the number, not the tensor: losses.append(loss.item())\n";
     assert_eq!(github::check(&fits()), notice);
     assert_eq!(github::check(&full()), verdict.to_owned() + finding);

@@ -43,7 +43,7 @@ fn ran_out(report: &CheckReport) -> String {
     place.filter(|place| !place.is_empty()).map_or_else(String::new, |place| format!(", ran out at {place}"))
 }
 
-/// `train.py:41: warning[growing-memory] message`; without the place where there is none.
+/// `train.py:41: warning[growing-collection] message`; without the place where there is none.
 fn line(finding: &Finding, folder: &str) -> String {
     let place = finding.location.as_ref().map(|location| line_of(location, folder) + ": ");
     let word = finding.severity.word();

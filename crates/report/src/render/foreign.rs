@@ -11,8 +11,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `text` without a character that a terminal would act on.
-pub(super) fn clean(text: &str) -> Cow<'_, str> {
+/// `text` without a character that a terminal would act on or hide: shown as an escape, white space as one space.
+///
+/// Every human format does this to what it shows; whoever prints other words that come from outside does it too.
+pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_harmful) {
         return Cow::Borrowed(text);
     }

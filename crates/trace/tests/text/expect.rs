@@ -69,10 +69,9 @@ pub(crate) fn look_alikes(text: &str) -> Vec<OtherFramework> {
     look_alikes.collect()
 }
 
-/// What was read of one error, as a table would state it.
-pub(crate) fn stated(oom: &StatedOom) -> String {
-    let processes: Vec<_> = oom.other_processes.iter().map(|process| (process.pid, process.bytes)).collect();
-    let numbers = [
+/// The sizes that an error can state, by name.
+pub(crate) fn sizes(oom: &StatedOom) -> [(&'static str, Option<StatedBytes>); 11] {
+    [
         ("requested", oom.requested_bytes),
         ("total", oom.total_bytes),
         ("free", oom.free_bytes),
@@ -84,8 +83,13 @@ pub(crate) fn stated(oom: &StatedOom) -> String {
         ("allowed", oom.allowed_bytes),
         ("others of Metal", oom.other_allocations_bytes),
         ("segment reserve", oom.segment_reserve_bytes),
-    ];
-    lines(oom.framework, oom.kind, oom.pid, oom.device_index, &numbers, &processes)
+    ]
+}
+
+/// What was read of one error, as a table would state it.
+fn stated(oom: &StatedOom) -> String {
+    let processes: Vec<_> = oom.other_processes.iter().map(|process| (process.pid, process.bytes)).collect();
+    lines(oom.framework, oom.kind, oom.pid, oom.device_index, &sizes(oom), &processes)
 }
 
 /// What a table states, in the same form.

@@ -1,6 +1,6 @@
 //! Each message of the tables, in each of the forms that logs, terminals and web pages give it.
 
-use crate::expect::{Case, all, check, errors, prefixed};
+use crate::expect::{Case, all, check, errors, prefixed, sizes};
 use crate::{allocator, outside};
 
 type Wrap = fn(&str) -> String;
@@ -23,17 +23,7 @@ fn hard(text: &str, width: usize) -> String {
 }
 
 fn boxed(text: &str) -> String {
-    let body: String = hard(text, 76)
-        .lines()
-        .flat_map(|line| {
-            [
-                format!("│ {line:<76} │"),
-                "
-"
-                .to_owned(),
-            ]
-        })
-        .collect();
+    let body: String = hard(text, 76).lines().map(|line| format!("│ {line:<76} │\n")).collect();
     format!("╭{0}╮\n{body}╰{0}╯\n", "─".repeat(78))
 }
 
@@ -154,22 +144,9 @@ fn a_message_that_is_cut_off_after_its_first_number_is_an_error() {
 
 fn numbers(text: &str) -> Vec<(&'static str, Option<u64>)> {
     let Some(oom) = errors(text.as_bytes()).pop() else { return Vec::new() };
-    let all = [
-        ("requested", oom.requested_bytes),
-        ("total", oom.total_bytes),
-        ("free", oom.free_bytes),
-        ("allocated", oom.allocated_bytes),
-        ("reserved", oom.reserved_bytes),
-        ("unallocated", oom.reserved_unallocated_bytes),
-        ("pools", oom.private_pools_bytes),
-        ("process", oom.process_bytes),
-        ("allowed", oom.allowed_bytes),
-        ("others of Metal", oom.other_allocations_bytes),
-        ("segment reserve", oom.segment_reserve_bytes),
-    ];
     let device = oom.device_index.map(|index| ("device", Some(u64::from(index))));
-    let sizes = all.into_iter().filter_map(|(name, size)| size.map(|size| (name, Some(size.nearest.0))));
+    let stated = sizes(&oom).into_iter().filter_map(|(name, size)| size.map(|size| (name, Some(size.nearest.0))));
     let processes =
         oom.other_processes.into_iter().map(|process| ("a process", process.bytes.map(|size| size.nearest.0)));
-    sizes.chain(device).chain(processes).collect()
+    stated.chain(device).chain(processes).collect()
 }

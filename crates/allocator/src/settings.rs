@@ -1,0 +1,61 @@
+//! What `PYTORCH_CUDA_ALLOC_CONF` can say of device memory, as values.
+
+use trace::Bytes;
+
+/// The settings of the allocator, each with PyTorch's name for it
+/// (`c10/core/AllocatorConfig.h` and `c10/cuda/CUDAAllocatorConfig.h`, 2.15).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// `backend:cudaMallocAsync`: the driver's own pool; there are no blocks and no segments to model.
+    pub cuda_malloc_async: bool,
+    /// `max_split_size_mb`: blocks of at least this size are not split; `None` = no such limit.
+    pub max_split_size: Option<Bytes>,
+    /// `max_non_split_rounding_mb`: a request of at least `max_split_size` takes a cached block that is larger by less than this.
+    pub max_non_split_rounding: Bytes,
+    /// `large_segment_size_mb`: the segment for requests of 1 to 10 MiB, and the page of expandable segments.
+    pub large_segment_size: Bytes,
+    /// `roundup_power2_divisions` by the power of two of the request in MiB: 1, 2, 4 … 32768. 0 and 1 round to 512 bytes only.
+    pub roundup_power2_divisions: [u64; 16],
+    /// `garbage_collection_threshold`, a share of the allowed memory; 0 = no collection.
+    pub garbage_collection_threshold: f64,
+    /// `expandable_segments`.
+    pub expandable_segments: bool,
+    /// `expandable_segments_reserve`; `None` = nine eighths of the device.
+    pub expandable_segments_reserve: Option<Reserve>,
+    /// `per_process_memory_fraction`; 1 = no limit.
+    pub per_process_memory_fraction: f64,
+    /// `throw_on_cudamalloc_oom`: a request beyond the limit is refused before anything is released.
+    pub throw_on_cudamalloc_oom: bool,
+    /// `graph_capture_record_stream_reuse`.
+    pub graph_capture_record_stream_reuse: bool,
+    /// `release_lock_on_cudamalloc`: other threads' operations may come between a search and its `cudaMalloc`.
+    pub release_lock_on_cudamalloc: bool,
+}
+
+/// How much address space an expandable segment takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reserve {
+    /// A share of the device.
+    Fraction(f64),
+    /// So many bytes.
+    Bytes(Bytes),
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            cuda_malloc_async: false,
+            max_split_size: None,
+            max_non_split_rounding: Bytes(20 << 20),
+            large_segment_size: Bytes(20 << 20),
+            roundup_power2_divisions: [0; 16],
+            garbage_collection_threshold: 0.0,
+            expandable_segments: false,
+            expandable_segments_reserve: None,
+            per_process_memory_fraction: 1.0,
+            throw_on_cudamalloc_oom: false,
+            graph_capture_record_stream_reuse: false,
+            release_lock_on_cudamalloc: false,
+        }
+    }
+}
