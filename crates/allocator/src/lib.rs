@@ -2,9 +2,26 @@
 //!
 //! # Design constraints
 //! - No IO, no clock, no threads inside the machine: the same operations under the same settings give the same state.
-//! - No device: what lies underneath is a small interface.
+//! - No device: what lies underneath is the small interface [`Device`].
+//! - Versions of PyTorch are data ([`Rules`]); nothing else asks which one is meant.
 
+mod block;
+mod device;
+mod error;
+mod free_set;
 pub mod limit;
+mod machine;
+mod pool;
+mod rules;
 pub mod settings;
+pub mod size;
+mod stats;
 
+pub use block::BlockId;
+pub use device::{Device, Pages, SimulatedDevice};
+pub use error::{MallocError, OutOfMemory};
+pub use machine::{Allocator, BlockView, Observer, PoolOptions, Route, SegmentView, Thread};
+pub use pool::PrivatePoolId;
+pub use rules::{Rules, Tie};
 pub use settings::{Reserve, Settings};
+pub use stats::{Stat, StatArray, Stats};

@@ -652,3 +652,51 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn events_of_unknown_kinds_are_left_out_and_said() {
+    // How often each kind comes, and what is said.
+    let cases: [(&[u8], &[&str]); 3] = [
+        (&[1], &["1 event of an unknown kind `a` was left out"]),
+        (&[1, 3], &["3 events of an unknown kind `b` were left out", "1 event of an unknown kind `a` was left out"]),
+        (
+            &[5, 4, 3, 2, 1],
+            &[
+                "5 events of an unknown kind `a` were left out",
+                "4 events of an unknown kind `b` were left out",
+                "3 events of an unknown kind `c` were left out",
+                "events of 2 more unknown kinds were left out",
+            ],
+        ),
+    ];
+    let expected = {
+        let mut training = Training::new();
+        training.train();
+        of_crash(training.crash)
+    };
+    for (counts, notes) in cases {
+        let mut training = Training::new();
+        training.crash.names(&["a", "b", "c", "d", "e"]);
+        training.train();
+        (0..).zip(counts).for_each(|(name, &count)| (0..count).for_each(|_| training.crash.unknown(name)));
+        let report = of_crash(training.crash);
+        assert_eq!(report.notes, notes);
+        assert_eq!(
+            report.peak.map(|peak| peak.allocated_bytes),
+            expected.peak.as_ref().map(|peak| peak.allocated_bytes)
+        );
+        assert_eq!(report.breakdown, expected.breakdown);
+    }
+}
+
+#[test]
+fn an_unknown_kind_of_event_that_moved_memory_shows_as_a_contradiction() {
+    let mut crash = Crash::new();
+    crash.names(&["segment_move"]);
+    let tensor = crash.alloc(At::Script(LOAD), 8);
+    crash.moved(tensor, 0);
+    let report = of_crash(crash);
+    let [.., unknown, contradiction] = &report.notes[..] else { panic!("{:#?}", report.notes) };
+    assert_eq!(unknown, "1 event of an unknown kind `segment_move` was left out");
+    assert!(contradiction.starts_with("the history contradicts itself"), "{contradiction}");
+}

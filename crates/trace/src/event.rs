@@ -28,7 +28,13 @@ pub enum Action {
     Oom,
     /// Text that the program attached (torch 2.14 and later).
     Annotate,
+    /// Something that no version up to 2.15 does. The event keeps its place in the history and counts for nothing.
+    Unknown(UnknownAction),
 }
+
+/// Which action it is that is not known: its place in [`crate::Snapshot::unknown_actions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnknownAction(pub u8);
 
 impl Action {
     /// The action PyTorch writes as `name`; `None` for one that no version up to 2.15 writes.

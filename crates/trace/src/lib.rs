@@ -24,7 +24,7 @@ pub mod text;
 
 pub use bytes::Bytes;
 pub use container::{ContainerError, Kind, Opened, sniff};
-pub use event::{Action, Event, Mark, Phase};
+pub use event::{Action, Event, Mark, Phase, UnknownAction};
 pub use history::{
     FailedRequest, Fragmentation, FreeBlocks, Gap, History, Inconsistencies, Inconsistency, Lifetime, LifetimeId,
     Moment, Peak, Peaks, SegmentState, State, Step, Steps, Totals, TotalsAt, UsedBlock,

@@ -27,6 +27,8 @@ pub struct Snapshot {
     pub annotations: Vec<Annotation>,
     /// The marks that events refer to.
     pub marks: Vec<Mark>,
+    /// What the actions are called that [`crate::Action::Unknown`] stands for, cut off where that is long.
+    pub unknown_actions: Vec<Arc<str>>,
     /// The stacks that events and blocks refer to.
     pub stacks: StackTable,
     /// The pools that events and segments refer to.

@@ -6,7 +6,7 @@ mod recorded;
 use recorded::allocator::Allocator;
 use trace::{
     Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, PoolId, Settings, StackTable, Steps,
-    Time, Totals,
+    Time, Totals, UnknownAction,
 };
 
 const MIB: u64 = 1 << 20;
@@ -47,6 +47,26 @@ fn a_block_ends_where_the_next_begins_or_the_rest_is_not_worth_cutting_off() {
     assert_eq!(blocks(&found), [4 * MIB, 4 * MIB + 512, 12 * MIB - 512, 4 * MIB + 512]);
     assert_eq!(found.at_end().allocated, Bytes(20 * MIB));
     assert_eq!(found.inconsistencies().first, []);
+}
+
+#[test]
+fn events_of_unknown_kinds_count_for_nothing() {
+    use Action::{Alloc, FreeCompleted, FreeRequested, SegmentAlloc};
+    let known = [
+        (SegmentAlloc, 0, 20 * MIB),
+        (Alloc, 0, 4 * MIB),
+        (Alloc, 4 * MIB, 4 * MIB),
+        (FreeRequested, 0, 4 * MIB),
+        (FreeCompleted, 0, 4 * MIB),
+        (Alloc, 0, 2 * MIB),
+    ];
+    let unknown = (Action::Unknown(UnknownAction(0)), 4 * MIB, 4 * MIB);
+    let mixed: Vec<Said> = known.iter().flat_map(|&said| [unknown, said]).collect();
+    let (plain, mixed) = (walk(&known), walk(&mixed));
+    assert_eq!(blocks(&mixed), blocks(&plain));
+    assert_eq!((mixed.at_end(), mixed.peaks().allocated.unwrap().bytes), (plain.at_end(), Bytes(8 * MIB)));
+    assert_eq!(mixed.event_count(), 12);
+    assert_eq!(mixed.inconsistencies().first, []);
 }
 
 #[test]

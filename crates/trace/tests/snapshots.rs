@@ -12,7 +12,7 @@ use emit::{Plain, STYLES, dict, json, list, pickle, text};
 use proptest::prelude::*;
 use trace::{
     Action, Address, Bytes, DeviceIndex, Mark, Pool, Release, Segment, Settings, Snapshot, StackId, Stage, Stream,
-    Time, TorchVersions, read_snapshot,
+    Time, TorchVersions, UnknownAction, read_snapshot,
 };
 
 const PROTOCOLS: [&[u8]; 6] = [
@@ -230,6 +230,46 @@ fn what_a_pickle_would_run_is_named_and_not_run() {
     }
 }
 
+/// An event of which only the action is known.
+fn of_action(name: &str) -> Plain {
+    dict([("action", text(name))])
+}
+
+fn with_trace(events: Vec<Plain>) -> Plain {
+    dict([("segments", list(Vec::new())), ("device_traces", list(vec![list(events)]))])
+}
+
+#[test]
+fn actions_of_later_versions_keep_their_places_and_their_names() {
+    let long = "x".repeat(100);
+    let snapshot = read(&with_trace(vec![
+        of_action("segment_move"),
+        event([]),
+        of_action("compact"),
+        event([("action", text("segment_move")), ("what a later version adds", Plain::None)]),
+        of_action(&long),
+    ]));
+    let actions: Vec<Action> = snapshot.traces[0].iter().map(|event| event.action).collect();
+    let unknown = |place| Action::Unknown(UnknownAction(place));
+    assert_eq!(actions, [unknown(0), Action::Alloc, unknown(1), unknown(0), unknown(2)]);
+    assert_eq!(
+        snapshot.unknown_actions.iter().map(|name| &**name).collect::<Vec<_>>(),
+        ["segment_move", "compact", &long[..40]]
+    );
+    assert_eq!((snapshot.traces[0][0].address, snapshot.traces[0][0].size), (Address(0), Bytes(0)));
+    assert_eq!((snapshot.traces[0][3].address, snapshot.traces[0][3].size), (Address(1 << 40), Bytes(512)));
+}
+
+#[test]
+fn hundreds_of_unknown_actions_are_no_later_version() {
+    let trace = |count: usize| with_trace((0..count).map(|n| of_action(&format!("a{n}"))).collect());
+    assert_eq!(read(&trace(256)).unknown_actions.len(), 256);
+    let message = read_snapshot(json(&trace(257)).as_bytes()).unwrap_err().to_string();
+    let expected =
+        "the snapshot's `device_traces[0][256].action`: expected an action of PyTorch 2.0 to 2.15, found `a256`";
+    assert_eq!(message, expected);
+}
+
 #[test]
 fn what_is_wrong_in_a_snapshot_is_named_with_its_place() {
     let cases: [(&[u8], &str); 10] = [
@@ -243,8 +283,8 @@ fn what_is_wrong_in_a_snapshot_is_named_with_its_place() {
             "the snapshot's `segments[0].total_size`: expected a number of bytes, found -1",
         ),
         (
-            b"}U\x0ddevice_traces]]}U\x06actionU\x04lazysaas.",
-            "the snapshot's `device_traces[0][0].action`: expected an action of PyTorch 2.0 to 2.15, found `lazy`",
+            b"}U\x0ddevice_traces]]}U\x06actionK\x07saas.",
+            "the snapshot's `device_traces[0][0].action`: expected a string, found 7",
         ),
         (
             br#"{"device_traces": [[{"action": "alloc", "addr": 1, "size": 1}, {"action": "oom", "size": "big"}]]}"#,

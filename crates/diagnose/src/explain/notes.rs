@@ -1,14 +1,21 @@
 //! What else the reader of an explanation should know, one sentence each.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use report::Contents;
 use report::explain::{DeviceHistory, ExplainReport};
 use trace::text::{Artifact, OtherFramework};
+use trace::{Action, UnknownAction};
 
 use super::case::{Contents as Held, ExplainCase};
 use crate::measure::view::View;
 
 /// More than this share of the peak without a category is said: one part in so many.
 const SHARE: u64 = 10;
+
+/// So many unknown kinds of events are named.
+const KINDS: usize = 3;
 
 /// All notes.
 pub(super) fn notes(case: &ExplainCase, report: &ExplainReport, view: Option<&View>) -> Vec<String> {
@@ -17,6 +24,7 @@ pub(super) fn notes(case: &ExplainCase, report: &ExplainReport, view: Option<&Vi
     notes.extend(history.and_then(cut));
     notes.extend(history.and_then(untold));
     notes.extend(view.and_then(without_stacks));
+    notes.extend(view.into_iter().flat_map(unknown_actions));
     notes.extend(view.and_then(contradictions));
     notes
 }
@@ -75,8 +83,32 @@ fn without_stacks(view: &View) -> Option<String> {
     bare.then(|| "no stacks were recorded: use torch.cuda.memory._record_memory_history()".to_owned())
 }
 
+/// The kinds of events that a version of PyTorch after this oomph writes, the most frequent first.
+fn unknown_actions(view: &View) -> Vec<String> {
+    let mut counts: BTreeMap<UnknownAction, u64> = BTreeMap::new();
+    for event in view.events {
+        if let Action::Unknown(action) = event.action {
+            *counts.entry(action).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|&(action, count)| (Reverse(count), action));
+    let names = view.snapshot.map_or(&[][..], |snapshot| &snapshot.unknown_actions);
+    let name = |action: UnknownAction| names.get(usize::from(action.0)).map_or("?", |name| name);
+    let said = counts.iter().take(KINDS).map(|&(action, count)| match count {
+        1 => format!("1 event of an unknown kind `{}` was left out", name(action)),
+        _ => format!("{count} events of an unknown kind `{}` were left out", name(action)),
+    });
+    let more = counts.get(KINDS..).unwrap_or_default();
+    let others = format!("events of {} more unknown kinds were left out", more.len());
+    said.chain((!more.is_empty()).then_some(others)).collect()
+}
+
 fn contradictions(view: &View) -> Option<String> {
     let found = view.found.inconsistencies();
     let first = found.first.first()?;
-    Some(format!("{} events contradict others and were left out, the first: {first}", found.count))
+    Some(match found.count {
+        1 => format!("the history contradicts itself: {first}"),
+        count => format!("the history contradicts itself {count} times, first: {first}"),
+    })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use trace::{
     Action, Address, Block, BlockState, Bytes, DeviceIndex, Event, Frame, Segment, SegmentKind, Settings, Snapshot,
-    StackId, Stream,
+    StackId, Stream, UnknownAction,
 };
 
 /// The script whose lines make tensors.
@@ -135,6 +135,28 @@ impl Crash {
         let stack = self.stack(at);
         self.release(stack);
         self.event(Action::Oom, free * MIB, mib * MIB, stack);
+    }
+
+    /// Something happens that only a later version knows, called by the name of this number.
+    pub(crate) fn unknown(&mut self, name: u8) {
+        self.event(Action::Unknown(UnknownAction(name)), 0, 0, StackId::EMPTY);
+    }
+
+    /// PyTorch moves a tensor's segment to another address, and says so in a word of a later version.
+    pub(crate) fn moved(&mut self, tensor: Tensor, name: u8) -> Tensor {
+        self.unknown(name);
+        let to = self.next;
+        self.next += tensor.1 + 2 * MIB;
+        self.live.remove(&tensor.0);
+        self.live.insert(to, tensor.1);
+        self.segments.remove(&tensor.0);
+        self.segments.insert(to, tensor.1);
+        Tensor(to, tensor.1)
+    }
+
+    /// What the unknown kinds of events are called.
+    pub(crate) fn names(&mut self, names: &[&str]) {
+        self.snapshot.unknown_actions = names.iter().map(|&name| name.into()).collect();
     }
 
     /// The snapshot that PyTorch would dump now, with all memory on `device`.

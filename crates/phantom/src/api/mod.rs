@@ -15,3 +15,4 @@ pub mod nccl;
 pub mod nvml;
 pub mod nvshmem;
 pub mod runtime;
+pub mod testing;

@@ -24,6 +24,8 @@ pub const INVALID_DEVICE: Code = Code(101);
 pub const INVALID_HANDLE: Code = Code(400);
 /// No such symbol.
 pub const NOT_FOUND: Code = Code(500);
+/// What was asked about is not done yet.
+pub const NOT_READY: Code = Code(600);
 /// Peer access is on already.
 pub const PEER_ACCESS_ALREADY_ENABLED: Code = Code(704);
 /// Host memory that was not registered.

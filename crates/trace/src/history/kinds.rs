@@ -27,7 +27,7 @@ impl Kinds {
                 Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap => {
                     kinds.segments.push(index);
                 }
-                Action::Snapshot | Action::Oom | Action::Annotate => {}
+                Action::Snapshot | Action::Oom | Action::Annotate | Action::Unknown(_) => {}
             }
         }
         kinds

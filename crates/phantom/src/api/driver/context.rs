@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::DriverStatus;
 use crate::boundary::{In, Out, export, write_text};
-use crate::cuda::{INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_ALREADY_ENABLED, attribute, context, stream};
+use crate::cuda::{INVALID_DEVICE, INVALID_VALUE, PEER_ACCESS_ALREADY_ENABLED, attribute, context, event, stream};
 use crate::{device, ledger};
 
 /// `CUcontext`.
@@ -78,7 +78,10 @@ export! { DriverStatus;
     fn cuCtxGetId(_which: Context, id: Out<u64>) { id.set(u64::from(context::current()) + 1) }
     fn cuCtxGetFlags(flags: Out<c_uint>) { flags.set(0) }
     fn cuCtxGetApiVersion(_which: Context, version: Out<c_uint>) { version.set(3020) }
-    fn cuCtxSynchronize() { Ok(()) }
+    fn cuCtxSynchronize() {
+        event::complete(None);
+        Ok(())
+    }
     fn cuCtxGetLimit(bytes: Out<usize>, _limit: c_int) { bytes.set(1024) }
     fn cuCtxSetLimit(_limit: c_int, _bytes: usize) { Ok(()) }
     fn cuCtxGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) {

@@ -14,7 +14,11 @@ export! { DriverStatus;
     }
     fn cuStreamDestroy_v2(which: Handle) { Ok(stream::destroy(which)?) }
     fn cuStreamQuery(which: Handle) { stream::get(which)?; Ok(()) }
-    fn cuStreamSynchronize(which: Handle) { stream::get(which)?; Ok(()) }
+    fn cuStreamSynchronize(which: Handle) {
+        stream::get(which)?;
+        event::complete(Some(which));
+        Ok(())
+    }
     fn cuStreamWaitEvent(which: Handle, on: Handle, _flags: c_uint) { Ok(event::wait(which, on)?) }
     fn cuStreamGetPriority(which: Handle, priority: Out<c_int>) { priority.set(stream::get(which)?.priority) }
     fn cuStreamGetFlags(which: Handle, flags: Out<c_uint>) { flags.set(stream::get(which)?.flags) }
@@ -39,8 +43,8 @@ export! { DriverStatus;
     fn cuEventDestroy_v2(which: Handle) { Ok(event::destroy(which)?) }
     fn cuEventRecord(which: Handle, on: Handle) { Ok(event::record(which, on)?) }
     fn cuEventRecordWithFlags(which: Handle, on: Handle, _flags: c_uint) { Ok(event::record(which, on)?) }
-    fn cuEventQuery(which: Handle) { Ok(event::check(which)?) }
-    fn cuEventSynchronize(which: Handle) { Ok(event::check(which)?) }
+    fn cuEventQuery(which: Handle) { Ok(event::query(which)?) }
+    fn cuEventSynchronize(which: Handle) { Ok(event::synchronize(which)?) }
     fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
         event::check(start)?;
         event::check(end)?;

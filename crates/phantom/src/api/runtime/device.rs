@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use super::CudaStatus;
 use crate::boundary::{In, Out, export, write_text};
 use crate::cuda::attribute::{self, DeviceProp};
-use crate::cuda::{INVALID_VALUE, PEER_ACCESS_ALREADY_ENABLED, context, stream};
+use crate::cuda::{INVALID_VALUE, PEER_ACCESS_ALREADY_ENABLED, context, event, stream};
 use crate::{device, ledger};
 
 /// CUDA 13.0, as `CUDART_VERSION` numbers it: the runtime of the torch this was made for.
@@ -25,7 +25,10 @@ export! { CudaStatus;
         Ok(())
     }
     fn cudaSetValidDevices(_devices: In<c_int>, _count: c_int) { Ok(()) }
-    fn cudaDeviceSynchronize() { Ok(()) }
+    fn cudaDeviceSynchronize() {
+        event::complete(None);
+        Ok(())
+    }
     fn cudaDeviceReset() { Ok(()) }
     fn cudaSetDeviceFlags(_flags: c_uint) { Ok(()) }
     fn cudaGetDeviceFlags(flags: Out<c_uint>) { flags.set(0) }

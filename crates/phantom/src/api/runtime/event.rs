@@ -18,8 +18,8 @@ export! { CudaStatus;
     fn cudaEventDestroy(which: Handle) { Ok(event::destroy(which)?) }
     fn cudaEventRecord(which: Handle, stream: Handle) { Ok(event::record(which, stream)?) }
     fn cudaEventRecordWithFlags(which: Handle, stream: Handle, _flags: c_uint) { Ok(event::record(which, stream)?) }
-    fn cudaEventQuery(which: Handle) { Ok(event::check(which)?) }
-    fn cudaEventSynchronize(which: Handle) { Ok(event::check(which)?) }
+    fn cudaEventQuery(which: Handle) { Ok(event::query(which)?) }
+    fn cudaEventSynchronize(which: Handle) { Ok(event::synchronize(which)?) }
     fn cudaEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
         event::check(start)?;
         event::check(end)?;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use super::CudaStatus;
 use crate::boundary::{Out, export};
-use crate::cuda::{INVALID_VALUE, graph, stream};
+use crate::cuda::{INVALID_VALUE, event, graph, stream};
 use crate::handle::Handle;
 
 /// `cudaStreamCallback_t`.
@@ -18,7 +18,11 @@ export! { CudaStatus;
     }
     fn cudaStreamDestroy(which: Handle) { Ok(stream::destroy(which)?) }
     fn cudaStreamQuery(which: Handle) { stream::get(which)?; Ok(()) }
-    fn cudaStreamSynchronize(which: Handle) { stream::get(which)?; Ok(()) }
+    fn cudaStreamSynchronize(which: Handle) {
+        stream::get(which)?;
+        event::complete(Some(which));
+        Ok(())
+    }
     fn cudaStreamGetPriority(which: Handle, priority: Out<c_int>) { priority.set(stream::get(which)?.priority) }
     fn cudaStreamGetFlags(which: Handle, flags: Out<c_uint>) { flags.set(stream::get(which)?.flags) }
     fn cudaStreamGetId(which: Handle, id: Out<u64>) { id.set(which as u64) }

@@ -1,6 +1,7 @@
 //! Reads one event, and the mark that the agent had set for it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::fields::{Value, WrongValue};
 use super::frames::Frames;
@@ -8,7 +9,7 @@ use super::names::Name;
 use super::pools::Pools;
 use super::records::{Arena, Record};
 use crate::bytes::Bytes;
-use crate::event::{Action, Event, Mark};
+use crate::event::{Action, Event, Mark, UnknownAction};
 use crate::ids::{Address, PoolId, Stream, Time};
 use crate::pickle::{Slot, StrId};
 use crate::snapshot::torch::{Key, Seen};
@@ -18,12 +19,17 @@ use crate::stack::StackId;
 #[derive(Default)]
 pub(super) struct EventReader {
     pub(super) marks: Vec<Mark>,
+    pub(super) unknown_actions: Vec<Arc<str>>,
     pub(super) seen: Seen,
+    unknown_of_text: HashMap<StrId, UnknownAction>,
     mark_ids: HashMap<Mark, u32>,
     mark_of_text: HashMap<StrId, Option<u32>>,
     /// The text of the event before, which nearly always is the same.
     latest: Option<(StrId, Option<u32>)>,
 }
+
+/// So much of the name of an unknown action is kept, in characters.
+const LONGEST_NAME: usize = 40;
 
 #[derive(Default)]
 struct Draft {
@@ -41,8 +47,14 @@ impl Draft {
     fn finish(self) -> Result<Event, WrongValue> {
         let Draft { stream, stack, mark, time, pool, .. } = self;
         let action = self.action.ok_or_else(|| WrongValue::missing("action"))?;
-        let address = self.address.ok_or_else(|| WrongValue::missing("addr"))?;
-        let size = self.size.ok_or_else(|| WrongValue::missing("size"))?;
+        let (address, size) = match action {
+            // What a later version leaves out of an event of its own is no loss.
+            Action::Unknown(_) => (self.address.unwrap_or_default(), self.size.unwrap_or_default()),
+            _ => (
+                self.address.ok_or_else(|| WrongValue::missing("addr"))?,
+                self.size.ok_or_else(|| WrongValue::missing("size"))?,
+            ),
+        };
         Ok(Event { action, address, size, stream, stack, mark, time, pool })
     }
 }
@@ -76,7 +88,7 @@ impl EventReader {
         pools: &mut Pools,
     ) -> Result<(), WrongValue> {
         match name {
-            Name::Action => draft.action = Some(value.action()?),
+            Name::Action => draft.action = Some(value.action().map_or_else(|| self.unknown(value), Ok)?),
             Name::Addr | Name::DeviceFree => draft.address = Some(value.address()?),
             Name::Size => draft.size = Some(value.bytes()?),
             Name::Stream => draft.stream = Stream(value.address()?.0),
@@ -97,6 +109,20 @@ impl EventReader {
             _ => {}
         }
         Ok(())
+    }
+
+    /// An action of a later version. Hundreds of them are no PyTorch's.
+    #[cold]
+    fn unknown(&mut self, name: Value<'_>) -> Result<Action, WrongValue> {
+        let (id, text) = (name.str_id()?, name.text()?);
+        if let Some(&known) = self.unknown_of_text.get(&id) {
+            return Ok(Action::Unknown(known));
+        }
+        let place = u8::try_from(self.unknown_actions.len()).map(UnknownAction);
+        let place = place.map_err(|_| WrongValue::new("an action of PyTorch 2.0 to 2.15", name))?;
+        self.unknown_actions.push(text.chars().take(LONGEST_NAME).collect::<String>().into());
+        self.unknown_of_text.insert(id, place);
+        Ok(Action::Unknown(place))
     }
 
     /// The mark that metadata holds; `None` for what others set.

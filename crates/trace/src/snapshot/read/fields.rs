@@ -193,11 +193,11 @@ impl<'a> Value<'a> {
         self.plain().as_float().ok_or_else(|| WrongValue::new("a number", self))
     }
 
+    /// The action of that name; `None` for one that is not known.
     #[inline]
-    pub(super) fn action(self) -> Result<Action, WrongValue> {
+    pub(super) fn action(self) -> Option<Action> {
         let action = Name::of(self.slot).and_then(Name::action);
-        let action = action.or_else(|| self.as_str().and_then(Action::from_name));
-        action.ok_or_else(|| WrongValue::new("an action of PyTorch 2.0 to 2.15", self))
+        action.or_else(|| self.as_str().and_then(Action::from_name))
     }
 
     pub(super) fn block_state(self) -> Result<BlockState, WrongValue> {

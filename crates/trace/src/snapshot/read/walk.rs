@@ -94,6 +94,7 @@ impl Walk {
         snapshot.stacks = frames.into_table();
         snapshot.pools = pools.list;
         snapshot.marks = reader.marks;
+        snapshot.unknown_actions = reader.unknown_actions;
         snapshot.torch = seen.and(reader.seen).versions();
         snapshot.segments.sort_by_key(|segment| (segment.device, segment.address));
         // Versions without settings (before 2.3) still say what their segments are.

@@ -1,0 +1,63 @@
+//! The order in which buffers begin and end.
+
+use trace::Bytes;
+
+use super::{Buffer, GRANULE, Peak};
+
+/// The buffers that are ever alive, by their beginning and by their end.
+pub(super) struct Timeline {
+    begins: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+/// A buffer begins or ends: its place in the list.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    Begins(u32),
+    Ends(u32),
+}
+
+impl Timeline {
+    pub(super) fn of(buffers: &[Buffer]) -> Timeline {
+        let alive = |(_, buffer): &(u32, &Buffer)| buffer.start < buffer.end;
+        let mut begins: Vec<u32> = (0..).zip(buffers).filter(alive).map(|(index, _)| index).collect();
+        let mut ends = begins.clone();
+        begins.sort_by_key(|&index| buffers[index as usize].start);
+        ends.sort_by_key(|&index| buffers[index as usize].end);
+        Timeline { begins, ends }
+    }
+
+    /// Beginnings and ends in order; what ends at a moment comes before what begins at it.
+    pub(super) fn turns<'a>(&'a self, buffers: &'a [Buffer]) -> impl Iterator<Item = Turn> + 'a {
+        let (mut begun, mut ended) = (0, 0);
+        std::iter::from_fn(move || {
+            let end = self.ends.get(ended).copied()?;
+            match self.begins.get(begun) {
+                Some(&begin) if buffers[begin as usize].start < buffers[end as usize].end => {
+                    begun += 1;
+                    Some(Turn::Begins(begin))
+                }
+                _ => {
+                    ended += 1;
+                    Some(Turn::Ends(end))
+                }
+            }
+        })
+    }
+
+    pub(super) fn peak(&self, buffers: &[Buffer]) -> Peak {
+        let (mut alive, mut most, mut at) = (0u128, 0, 0);
+        for turn in self.turns(buffers) {
+            match turn {
+                Turn::Begins(index) => alive += u128::from(buffers[index as usize].granules()),
+                Turn::Ends(index) => alive -= u128::from(buffers[index as usize].granules()),
+            }
+            if let Turn::Begins(index) = turn
+                && alive > most
+            {
+                (most, at) = (alive, buffers[index as usize].start);
+            }
+        }
+        Peak { bytes: Bytes(u64::try_from(most * u128::from(GRANULE.0)).unwrap_or(u64::MAX)), at }
+    }
+}

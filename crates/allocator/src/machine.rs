@@ -1,0 +1,347 @@
+//! The allocator of one device (`DeviceCachingAllocator` in `c10/cuda/CUDACachingAllocator.cpp`): its state, and how a
+//! request is served. What it does is spread over the files beside this one, by topic.
+
+mod collect;
+mod events;
+mod expand;
+mod free;
+mod private;
+mod release;
+mod search;
+mod split;
+mod view;
+
+use rustc_hash::FxHashMap;
+use trace::{Action, Address, Bytes, Event, Stream};
+
+use self::events::Events;
+use self::expand::Expandable;
+pub use self::private::{PoolOptions, Route, Thread};
+use self::private::{PrivatePool, Underway};
+pub use self::view::{BlockView, SegmentView};
+use crate::block::{Block, BlockId, Blocks};
+use crate::device::Device;
+use crate::error::{MallocError, OutOfMemory};
+use crate::free_set::Key;
+use crate::pool::{Pool, PoolIndex, PrivatePoolId};
+use crate::rules::{Rules, Tie};
+use crate::settings::Settings;
+use crate::size::{self, MAX_REQUEST_BYTES, SMALL_BYTES};
+use crate::stats::Stats;
+
+/// What is told of each thing that the allocator does, as PyTorch's memory history tells it. `()` listens to nothing.
+pub trait Observer {
+    /// Something was done.
+    #[inline]
+    fn observe(&mut self, _: Event) {}
+}
+
+impl Observer for () {}
+
+impl Observer for Vec<Event> {
+    fn observe(&mut self, event: Event) {
+        self.push(event);
+    }
+}
+
+/// The caching allocator of one device.
+#[derive(Clone, Debug)]
+pub struct Allocator<D, O = ()> {
+    rules: Rules,
+    settings: Settings,
+    device: D,
+    observer: O,
+    blocks: Blocks,
+    pools: Vec<Pool>,
+    private_pools: Vec<PrivatePool>,
+    underway: Vec<Underway>,
+    segments: Vec<Option<Expandable>>,
+    events: Events,
+    /// The streams that were recorded, for the blocks that have any.
+    stream_uses: FxHashMap<BlockId, Vec<Stream>>,
+    /// Those of them that were recorded during a capture.
+    capture_uses: FxHashMap<BlockId, Vec<Stream>>,
+    /// Freed during a capture; their events are recorded after it.
+    deferred: Vec<BlockId>,
+    /// What was obtained from the device, in bytes.
+    reserved_bytes: u64,
+    /// What may be obtained, where a memory fraction limits it.
+    allowed_bytes: Option<u64>,
+    next_number: u32,
+    stats: Stats,
+}
+
+/// A request on its way through the allocator.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    requested: u64,
+    /// The size of the block.
+    size: u64,
+    /// What is asked of the device if no block is there.
+    segment: u64,
+    stream: Stream,
+    pool: PoolIndex,
+}
+
+impl<D: Device, O: Observer> Allocator<D, O> {
+    /// An allocator that has done nothing yet.
+    pub fn new(rules: Rules, settings: Settings, device: D, observer: O) -> Allocator<D, O> {
+        let mut allocator = Allocator {
+            rules,
+            settings,
+            device,
+            observer,
+            blocks: Blocks::default(),
+            pools: vec![Pool::default(), Pool::default()],
+            private_pools: Vec::new(),
+            underway: Vec::new(),
+            segments: Vec::new(),
+            events: Events::default(),
+            stream_uses: FxHashMap::default(),
+            capture_uses: FxHashMap::default(),
+            deferred: Vec::new(),
+            reserved_bytes: 0,
+            allowed_bytes: None,
+            next_number: 0,
+            stats: Stats::default(),
+        };
+        let fraction = allocator.settings.per_process_memory_fraction;
+        if fraction < 1.0 {
+            allocator.allowed_bytes = Some(allocator.share_of_device(fraction));
+        }
+        allocator
+    }
+
+    /// A request of the program's first thread; see [`Allocator::malloc_on`].
+    #[inline]
+    pub fn malloc(&mut self, requested: Bytes, stream: Stream) -> Result<BlockId, MallocError> {
+        self.malloc_on(Thread::default(), requested, stream)
+    }
+
+    /// A request. The private pools in use decide by thread and stream whether one of them serves it.
+    #[inline]
+    pub fn malloc_on(&mut self, thread: Thread, requested: Bytes, stream: Stream) -> Result<BlockId, MallocError> {
+        let private = self.route(thread, stream);
+        self.malloc_in(private, requested, stream)
+    }
+
+    /// A request to a private pool, or to the shared one.
+    #[inline]
+    pub fn malloc_in(
+        &mut self,
+        private: Option<PrivatePoolId>,
+        requested: Bytes,
+        stream: Stream,
+    ) -> Result<BlockId, MallocError> {
+        if requested.0 >= MAX_REQUEST_BYTES {
+            return Err(MallocError::TooLarge { requested });
+        }
+        if !self.is_capturing() {
+            self.process_events();
+        }
+        let size = size::block_bytes(requested.0, &self.settings);
+        let wanted = Wanted {
+            requested: requested.0,
+            size,
+            segment: size::segment_bytes(size, &self.settings),
+            stream,
+            pool: PoolIndex::of(private, size <= SMALL_BYTES),
+        };
+        match self.take_free(&wanted) {
+            Some(block) => Ok(self.hand_out(block, &wanted)),
+            None => self.malloc_anew(wanted),
+        }
+    }
+
+    /// Serves a request for which nothing is cached.
+    #[cold]
+    fn malloc_anew(&mut self, mut wanted: Wanted) -> Result<BlockId, MallocError> {
+        if self.collects_garbage() {
+            self.collect_garbage();
+        }
+        if let Some(block) = self.obtain(&mut wanted)? {
+            return Ok(self.hand_out(block, &wanted));
+        }
+        let free = self.device.free_bytes();
+        self.observe(Action::Oom, free, wanted.size, wanted.stream);
+        self.stats.num_ooms += 1;
+        Err(MallocError::OutOfMemory(Box::new(self.out_of_memory(&wanted, free))))
+    }
+
+    /// A block from the device, after releasing more and more of what is cached.
+    fn obtain(&mut self, wanted: &mut Wanted) -> Result<Option<BlockId>, MallocError> {
+        if let Some(block) = self.allocate_once(wanted)? {
+            return Ok(Some(block));
+        }
+        if let Some(block) = self.take_from_lenient_pool(wanted) {
+            return Ok(Some(block));
+        }
+        if self.release_oversize(wanted)? {
+            if let Some(block) = self.allocate_once(wanted)? {
+                return Ok(Some(block));
+            }
+        }
+        if self.is_capturing() {
+            return Ok(None);
+        }
+        self.release_cached(None);
+        self.stats.num_alloc_retries += 1;
+        self.allocate_once(wanted)
+    }
+
+    /// One attempt to get memory from the device (`alloc_block`).
+    fn allocate_once(&mut self, wanted: &Wanted) -> Result<Option<BlockId>, MallocError> {
+        let reserved_after = self.reserved_bytes.saturating_add(wanted.segment);
+        if self.allowed_bytes.is_some_and(|allowed| reserved_after > allowed) {
+            return Ok(None);
+        }
+        if self.settings.throw_on_cudamalloc_oom
+            && reserved_after > self.share_of_device(self.settings.per_process_memory_fraction)
+        {
+            self.stats.num_oom_rejections += 1;
+            return Err(MallocError::Rejected { requested: Bytes(wanted.requested) });
+        }
+        Ok(if self.expands(wanted.pool) { self.allocate_expandable(wanted) } else { self.allocate_segment(wanted) })
+    }
+
+    fn allocate_segment(&mut self, wanted: &Wanted) -> Option<BlockId> {
+        let bytes = wanted.segment;
+        let address = self.device.allocate(bytes)?.0;
+        let is_small = wanted.pool.is_small();
+        self.reserved_bytes += bytes;
+        self.stats.segment.increase(is_small, 1);
+        self.stats.reserved_bytes.increase(is_small, bytes);
+        if self.is_oversize(bytes) {
+            self.stats.oversize_segments.increase(1);
+        }
+        self.stats.num_device_alloc += 1;
+        self.observe(Action::SegmentAlloc, address, bytes, wanted.stream);
+        self.count_device_alloc(wanted.pool);
+        let tie = self.new_number();
+        let block = Block::whole_segment(address, bytes, wanted.stream, wanted.pool, tie);
+        Some(self.blocks.add(block))
+    }
+
+    /// The numbers of the message.
+    fn out_of_memory(&self, wanted: &Wanted, free_bytes: u64) -> OutOfMemory {
+        OutOfMemory {
+            requested: Bytes(wanted.requested),
+            rounded: Bytes(wanted.size),
+            tried: Bytes(wanted.segment),
+            device_total: Bytes(self.device.total_bytes()),
+            device_free: Bytes(free_bytes),
+            allowed: self.allowed_bytes.map(Bytes),
+            allocated: Bytes(self.stats.allocated_bytes.all.current),
+            private_pools_free: Bytes(self.pools[2..].iter().map(Pool::free_bytes).sum()),
+            reserved: Bytes(self.stats.reserved_bytes.all.current),
+        }
+    }
+
+    /// `torch.cuda.set_per_process_memory_fraction`.
+    pub fn set_memory_fraction(&mut self, fraction: f64) {
+        let limits = fraction < 1.0 || self.rules.whole_fraction_limits;
+        self.allowed_bytes = limits.then(|| self.share_of_device(fraction));
+    }
+
+    /// `torch.cuda.memory._set_allocator_settings`, with what the new text makes of the old settings.
+    pub fn set_settings(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "as in PyTorch; a share of a device is far below 2^53"
+    )]
+    fn share_of_device(&self, fraction: f64) -> u64 {
+        (fraction * self.device.total_bytes() as f64) as u64
+    }
+
+    fn is_oversize(&self, bytes: u64) -> bool {
+        self.settings.max_split_size.is_some_and(|max| bytes >= max.0)
+    }
+
+    /// The number of a block that begins a segment.
+    fn new_number(&mut self) -> u32 {
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        number
+    }
+
+    /// The number of a block that is made out of another.
+    #[inline]
+    fn number_of_part(&mut self, whole: u32) -> u32 {
+        if self.rules.tie == Tie::BlockNumber { self.new_number() } else { whole }
+    }
+
+    /// Where a free block stands in its pool.
+    #[inline]
+    fn key(&self, id: BlockId) -> Key {
+        let block = &self.blocks[id];
+        let tie = if self.rules.tie == Tie::Address { 0 } else { block.tie };
+        Key::new(block.size, tie, block.address)
+    }
+
+    /// Puts a block among the free ones of its pool.
+    #[inline]
+    fn cache(&mut self, id: BlockId) {
+        let key = self.key(id);
+        let block = &mut self.blocks[id];
+        let pool = &mut self.pools[block.pool.index()];
+        block.gc_base = pool.searches;
+        pool.free_of_mut(block.stream).insert(key, id);
+    }
+
+    /// Takes a block out of the free ones of its pool.
+    #[inline]
+    fn uncache(&mut self, id: BlockId) {
+        let key = self.key(id);
+        let block = &self.blocks[id];
+        self.pools[block.pool.index()].free_of_mut(block.stream).remove(key);
+    }
+
+    #[inline]
+    fn observe(&mut self, action: Action, address: u64, bytes: u64, stream: Stream) {
+        self.observer.observe(Event { stream, ..Event::new(action, Address(address), Bytes(bytes)) });
+    }
+
+    /// The counters of `torch.cuda.memory_stats`.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The same, to reset them.
+    pub fn stats_mut(&mut self) -> &mut Stats {
+        &mut self.stats
+    }
+
+    /// What listens.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// What listens, to empty it.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    /// What lies underneath.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// What lies underneath, to tell it something.
+    pub fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
+
+    /// Where a block is.
+    pub fn address(&self, block: BlockId) -> Address {
+        Address(self.blocks[block].address)
+    }
+
+    /// How large a block is.
+    pub fn size(&self, block: BlockId) -> Bytes {
+        Bytes(self.blocks[block].size)
+    }
+}

@@ -1,0 +1,125 @@
+//! Blocks that other streams still use, and the events that tell when they no longer do.
+
+use std::collections::VecDeque;
+
+use trace::Stream;
+
+use super::{Allocator, Observer};
+use crate::block::BlockId;
+use crate::device::Device;
+
+/// The events that are outstanding. Whether a stream has got to one is for the caller to say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Events {
+    /// New events stay outstanding until they are completed by name.
+    held: bool,
+    /// Per stream, oldest first, with whether it is done. An event that is not hides those after it.
+    queues: Vec<(Stream, VecDeque<(bool, BlockId)>)>,
+    /// Blocks held by [`Allocator::free_later`].
+    blocks: Vec<BlockId>,
+}
+
+impl Events {
+    fn record(&mut self, stream: Stream, block: BlockId) {
+        let done = !self.held;
+        match self.queues.iter_mut().find(|(other, _)| *other == stream) {
+            Some((_, queue)) => queue.push_back((done, block)),
+            None => self.queues.push((stream, VecDeque::from([(done, block)]))),
+        }
+    }
+
+    /// The block of the next event that is done.
+    fn pop_done(&mut self) -> Option<BlockId> {
+        let mut queues = self.queues.iter_mut().map(|(_, queue)| queue);
+        queues.find(|queue| matches!(queue.front(), Some((true, _))))?.pop_front().map(|(_, block)| block)
+    }
+
+    fn complete(&mut self, stream: Option<Stream>) {
+        for (other, queue) in &mut self.queues {
+            if stream.is_none_or(|stream| stream == *other) {
+                queue.iter_mut().for_each(|(done, _)| *done = true);
+            }
+        }
+    }
+
+    pub(super) fn hold_block(&mut self, block: BlockId) {
+        self.blocks.push(block);
+    }
+
+    pub(super) fn release_block(&mut self, block: BlockId) -> bool {
+        let place = self.blocks.iter().position(|&other| other == block);
+        place.map(|place| self.blocks.remove(place)).is_some()
+    }
+
+    /// Takes out all that wait and are meant, oldest first.
+    fn take(&mut self, is_meant: impl Fn(BlockId) -> bool) -> Vec<BlockId> {
+        let mut taken: Vec<BlockId> = self.blocks.extract_if(.., |block| is_meant(*block)).collect();
+        for (_, queue) in &mut self.queues {
+            let (out, stay): (VecDeque<_>, _) = queue.drain(..).partition(|&(_, block)| is_meant(block));
+            *queue = stay;
+            taken.extend(out.into_iter().map(|(_, block)| block));
+        }
+        taken
+    }
+}
+
+impl<D: Device, O: Observer> Allocator<D, O> {
+    /// Whether from here on streams do not get to the events that are recorded on them, until they are completed.
+    pub fn hold_events(&mut self, held: bool) {
+        self.events.held = held;
+    }
+
+    /// All streams have got to all events recorded so far.
+    pub fn complete_events(&mut self) {
+        self.events.complete(None);
+    }
+
+    /// One stream has got to all events recorded on it so far.
+    pub fn complete_events_of(&mut self, stream: Stream) {
+        self.events.complete(Some(stream));
+    }
+
+    /// Records an event on each stream that uses a block which the program has let go of.
+    pub(super) fn record_events(&mut self, id: BlockId) {
+        self.blocks[id].has_stream_uses = false;
+        for stream in self.stream_uses.remove(&id).unwrap_or_default() {
+            self.blocks[id].events += 1;
+            self.events.record(stream, id);
+        }
+    }
+
+    /// Frees the blocks whose events are done (`process_events`).
+    #[inline]
+    pub(super) fn process_events(&mut self) {
+        if !self.deferred.is_empty() {
+            self.record_deferred();
+        }
+        while let Some(block) = self.events.pop_done() {
+            self.event_completed(block);
+        }
+    }
+
+    /// Records the events that a capture put off; what only the capture used has none.
+    pub(super) fn record_deferred(&mut self) {
+        for id in std::mem::take(&mut self.deferred) {
+            let during = self.capture_uses.remove(&id).unwrap_or_default();
+            self.stream_uses.entry(id).or_default().retain(|stream| !during.contains(stream));
+            self.record_events(id);
+            if self.blocks[id].events == 0 {
+                self.free_completed(id);
+            }
+        }
+    }
+
+    /// Waits for all events, or for those of some blocks (`synchronize_and_free_events`).
+    pub(super) fn wait_for_events(&mut self, is_meant: impl Fn(&Self, BlockId) -> bool) {
+        self.stats.num_sync_all_streams += 1;
+        self.record_deferred();
+        let mut events = std::mem::take(&mut self.events);
+        let waiting = events.take(|block| is_meant(self, block));
+        self.events = events;
+        for block in waiting {
+            self.event_completed(block);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Handing out a block, and splitting off what is not needed (`should_split`, `alloc_found_block`).
+
+use trace::Action;
+
+use super::{Allocator, Observer, Wanted};
+use crate::block::{Block, BlockId};
+use crate::device::Device;
+use crate::pool::PoolIndex;
+use crate::size::{MIN_BLOCK_BYTES, SMALL_BYTES};
+
+impl<D: Device, O: Observer> Allocator<D, O> {
+    /// Gives a free block, or the front of it, to the program.
+    #[inline]
+    pub(super) fn hand_out(&mut self, found: BlockId, wanted: &Wanted) -> BlockId {
+        let remaining = self.blocks[found].size - wanted.size;
+        let id = if self.splits(wanted.pool, wanted.size, remaining) {
+            self.split_front(found, wanted.size)
+        } else {
+            self.count_whole_block(found);
+            found
+        };
+        self.mark_allocated(id, wanted.requested);
+        id
+    }
+
+    #[inline]
+    fn splits(&self, pool: PoolIndex, size: u64, remaining: u64) -> bool {
+        if pool.owner().is_some_and(|owner| self.private_pools[owner.index()].options.no_split) {
+            return false;
+        }
+        if pool.is_small() || self.expands(pool) {
+            return remaining >= MIN_BLOCK_BYTES;
+        }
+        self.settings.max_split_size.is_none_or(|max| size < max.0) && remaining > SMALL_BYTES
+    }
+
+    /// Makes a block of the front; what remains stays the block it was and goes back to its pool.
+    #[inline]
+    fn split_front(&mut self, remaining: BlockId, size: u64) -> BlockId {
+        let was_split = self.blocks[remaining].is_split();
+        let tie = self.blocks[remaining].tie;
+        let tie = self.number_of_part(tie);
+        let whole = &mut self.blocks[remaining];
+        let front = Block { size, tie, requested: 0, next: remaining, ..*whole };
+        whole.address += size;
+        whole.size -= size;
+        let (pool, is_expandable, left) = (whole.pool, whole.is_expandable(), whole.size);
+        let id = self.blocks.add(front);
+        self.blocks.link(id);
+        self.cache(remaining);
+        if !is_expandable && was_split {
+            self.stats.inactive_split_bytes.decrease(pool.is_small(), size);
+        } else if !is_expandable {
+            self.stats.inactive_split_bytes.increase(pool.is_small(), left);
+            self.stats.inactive_split.increase(pool.is_small(), 1);
+        }
+        id
+    }
+
+    #[inline]
+    fn count_whole_block(&mut self, id: BlockId) {
+        let block = &self.blocks[id];
+        if block.is_split() && !block.is_expandable() {
+            self.stats.inactive_split_bytes.decrease(block.pool.is_small(), block.size);
+            self.stats.inactive_split.decrease(block.pool.is_small(), 1);
+        }
+    }
+
+    #[inline]
+    fn mark_allocated(&mut self, id: BlockId, requested: u64) {
+        let block = &mut self.blocks[id];
+        block.allocated = true;
+        block.requested = requested;
+        let (address, size, stream, is_small) = (block.address, block.size, block.stream, block.pool.is_small());
+        self.observe(Action::Alloc, address, requested, stream);
+        self.stats.allocation.increase(is_small, 1);
+        self.stats.allocated_bytes.increase(is_small, size);
+        self.stats.active.increase(is_small, 1);
+        self.stats.active_bytes.increase(is_small, size);
+        self.stats.requested_bytes.increase(is_small, requested);
+        if self.is_oversize(size) {
+            self.stats.oversize_allocations.increase(1);
+        }
+    }
+}

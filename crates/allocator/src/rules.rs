@@ -1,0 +1,54 @@
+//! How the versions of PyTorch differ, as data.
+
+use trace::Release;
+
+/// Which of several free blocks of one size on one stream is handed out first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tie {
+    /// The one at the lowest address (up to 2.11).
+    Address,
+    /// The one that was made first, counting every split (2.12; pull request 178362).
+    BlockNumber,
+    /// The one of the segment that was obtained first, then the lowest address (2.13 and later; pull request 183591).
+    SegmentNumber,
+}
+
+/// What one version of PyTorch does, where versions differ. Settings that a version does not know are
+/// the parser's business; it never hands them on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The order among equal sizes.
+    pub tie: Tie,
+    /// Setting the memory fraction to 1 sets a limit, and so starts garbage collection (up to 2.9).
+    pub whole_fraction_limits: bool,
+    /// Allocating to any private pool, not only a capture, suspends events and recovery from OOM (up to 2.12).
+    pub pools_suspend_recovery: bool,
+    /// Of several private pools that would take a request, the one begun first does (up to 2.6), not the last.
+    pub first_pool_wins: bool,
+    /// A request beyond the address space of a new expandable segment fails and takes that segment with it (2.15 and later).
+    pub unfit_segment_is_dropped: bool,
+    /// Releasing oversize blocks stops with an internal assertion at an expandable one (2.1 to 2.5; pull request 123548).
+    pub oversize_release_asserts: bool,
+    /// Pools with an allocator of their own never use expandable segments (2.11 and later).
+    pub custom_pools_never_expand: bool,
+}
+
+impl Rules {
+    /// The rules of a version. Older than 2.0 count as 2.0, newer than 2.15 as 2.15: the ends of what was compared.
+    pub fn of(release: Release) -> Rules {
+        let at_least = |minor| release >= Release { major: 2, minor };
+        Rules {
+            tie: match () {
+                () if at_least(13) => Tie::SegmentNumber,
+                () if at_least(12) => Tie::BlockNumber,
+                () => Tie::Address,
+            },
+            whole_fraction_limits: !at_least(10),
+            pools_suspend_recovery: !at_least(13),
+            first_pool_wins: !at_least(7),
+            unfit_segment_is_dropped: at_least(15),
+            oversize_release_asserts: !at_least(6),
+            custom_pools_never_expand: at_least(11),
+        }
+    }
+}
