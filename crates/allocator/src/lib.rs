@@ -12,6 +12,7 @@ mod free_set;
 pub mod limit;
 mod machine;
 mod pool;
+pub mod replay;
 mod rules;
 pub mod settings;
 pub mod size;

@@ -7,6 +7,7 @@ mod expand;
 mod free;
 mod private;
 mod release;
+mod restore;
 mod search;
 mod split;
 mod view;

@@ -37,6 +37,7 @@ Examples:
   oomph check --gpu a100-sxm4-40gb --steps 1 train.py
   oomph check --gpu rtx-3060 --vram 10GiB train.py          a card that others use too
   oomph check --gpu h100-sxm --json train.py > report.json
+  oomph check --gpu l4 --format github train.py             in a workflow: annotations at the lines
   oomph check --gpus 2 -- torchrun --nproc-per-node 2 train.py
   oomph check -- python -m package.train --epochs 1
 
@@ -81,7 +82,6 @@ pub(crate) struct Card {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "a switch on the command line is a bool")]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) card: Card,
@@ -98,13 +98,8 @@ pub(crate) struct Check {
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
     pub(crate) fraction: f64,
 
-    /// Print one JSON object instead of the report
-    #[arg(long, conflicts_with = "concise")]
-    pub(crate) json: bool,
-
-    /// Print one line per finding
-    #[arg(long)]
-    pub(crate) concise: bool,
+    #[command(flatten)]
+    pub(crate) form: Form,
 
     /// Keep the run in this folder: what was recorded, and a snapshot for torch's memory_viz
     #[arg(long, value_name = "DIR")]
@@ -129,21 +124,28 @@ pub(crate) struct Check {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// Print one JSON object instead of the report; short for `--format json`
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-
-    /// How the answer is written
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Terminal)]
-    pub(crate) format: Format,
-
-    /// Write a page with the history, the segments and the lines as well; it needs no network
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: Form,
 
     /// Logs, snapshots, tables, folders; `-` is standard input, and so is no FILE where it is no terminal
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+}
+
+/// The forms that an answer takes.
+#[derive(Debug, Args)]
+pub(crate) struct Form {
+    /// Print one JSON object instead of the report; short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// How the answer is written
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Terminal)]
+    format: Format,
+
+    /// Write a page as well: one file, which needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// How an answer is written.
@@ -159,7 +161,7 @@ pub(crate) enum Format {
     Json,
 }
 
-impl Explain {
+impl Form {
     /// The format that was asked for.
     pub(crate) fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
@@ -259,7 +261,7 @@ mod tests {
             };
             assert_eq!(check.program, program);
             assert_eq!(check.is_command_line, is_command_line, "{line:?}");
-            assert_eq!((check.steps, check.json), (3, false), "{line:?}");
+            assert_eq!((check.steps, check.form.format()), (3, Format::Terminal), "{line:?}");
         }
     }
 }

@@ -18,6 +18,18 @@ pub(super) struct Expandable {
 }
 
 impl Expandable {
+    pub(super) fn new(address: u64, size: u64, page_bytes: u64) -> Expandable {
+        Expandable { address, size, page_bytes }
+    }
+
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.address + self.size
+    }
+
     /// The pages that cover the first bytes of a range which begins at a page.
     fn covering(&self, bytes: u64) -> Pages {
         Pages { count: bytes.div_ceil(self.page_bytes), page_bytes: self.page_bytes }

@@ -7,18 +7,18 @@ use std::time::Instant;
 
 use diagnose::Case;
 use gpus::{Field, Profile, Provenance};
-use report::render::{concise, json, terminal};
-use report::{Assumption, Verdict};
+use report::render::{concise, github, html, json, terminal};
+use report::{Assumption, CheckReport, Verdict};
 use trace::run::Launch as LaunchFacts;
 use trace::{Process, Record, Run};
 
-use crate::args::Check;
+use crate::args::{Check, Form, Format};
 use crate::cache::{self, Unpacked};
 use crate::card::{self, Card};
 use crate::error::{Error, ProgramFailure};
 use crate::launch::{self, Launch};
 use crate::rundir::{self, Place};
-use crate::{ExitStatus, output, python};
+use crate::{ExitStatus, output, publish, python};
 
 /// What is the same for both runs.
 struct Plan<'a> {
@@ -32,6 +32,9 @@ struct Plan<'a> {
 /// Runs the check and prints its report.
 pub(crate) fn run(arguments: &Check) -> Result<ExitStatus, Error> {
     let started = Instant::now();
+    if let Some(path) = &arguments.form.html {
+        publish::possible(path)?;
+    }
     let plan = plan(arguments)?;
     let place = Place::make(arguments.save.as_deref())?;
     let (launch, limited) = record(&plan, place.path(), false)?;
@@ -47,7 +50,7 @@ pub(crate) fn run(arguments: &Check) -> Result<ExitStatus, Error> {
     };
     let mut report = diagnose::check(&case);
     report.assumptions.extend(card_assumptions(&plan.card.profile));
-    show(arguments, &report)
+    show(&arguments.form, &report)
 }
 
 /// What is only estimated of the card, and counts against "fits".
@@ -219,18 +222,23 @@ fn lacks_snapshot(process: &Process) -> bool {
         .any(|record| matches!(record, Record::End { devices, snapshot: None, .. } if !devices.is_empty()))
 }
 
-fn show(arguments: &Check, report: &report::CheckReport) -> Result<ExitStatus, Error> {
-    let text = if arguments.json {
-        json::check(report)?
-    } else if arguments.concise {
-        concise::check(report)
-    } else {
-        terminal::check(report, &output::look())
-    };
-    output::answer(&text)?;
+fn show(form: &Form, report: &CheckReport) -> Result<ExitStatus, Error> {
+    if let Some(path) = &form.html {
+        publish::whole(path, &html::check(report))?;
+    }
+    output::answer(&written(form.format(), report)?)?;
     Ok(match report.verdict {
         Verdict::Fits => ExitStatus::Fits,
         Verdict::Oom => ExitStatus::Found,
         Verdict::Incomplete { .. } => ExitStatus::Failed,
+    })
+}
+
+fn written(format: Format, report: &CheckReport) -> Result<String, Error> {
+    Ok(match format {
+        Format::Terminal => terminal::check(report, &output::look()),
+        Format::Concise => concise::check(report),
+        Format::Github => github::check(report),
+        Format::Json => json::check(report)?,
     })
 }

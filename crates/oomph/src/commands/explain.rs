@@ -24,10 +24,10 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
         folder: std::env::current_dir().unwrap_or_default().display().to_string(),
     };
     let report = diagnose::explain(&case);
-    if let Some(path) = &arguments.html {
+    if let Some(path) = &arguments.form.html {
         publish::whole(path, &html::explain(&report))?;
     }
-    output::answer(&written(arguments.format(), &report)?)?;
+    output::answer(&written(arguments.form.format(), &report)?)?;
     Ok(status(&report))
 }
 

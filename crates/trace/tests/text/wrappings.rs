@@ -23,8 +23,8 @@ fn hard(text: &str, width: usize) -> String {
 }
 
 fn boxed(text: &str) -> String {
-    let body: String = hard(text, 76).lines().map(|line| format!("│ {line:<76} │\n")).collect();
-    format!("╭{0}╮\n{body}╰{0}╯\n", "─".repeat(78))
+    let body: Vec<String> = hard(text, 76).lines().map(|line| format!("│ {line:<76} │")).collect();
+    format!("╭{0}╮\n{1}\n╰{0}╯\n", "─".repeat(78), body.join("\n"))
 }
 
 fn json(text: &str) -> String {

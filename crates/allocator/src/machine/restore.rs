@@ -1,0 +1,134 @@
+//! An allocator that begins in the middle: with memory that is already there.
+
+use trace::{Address, SegmentKind, SegmentState};
+
+use super::expand::Expandable;
+use super::{Allocator, Observer};
+use crate::block::{Block, BlockId, SegmentIndex};
+use crate::device::Device;
+use crate::pool::{PoolIndex, PrivatePoolId};
+use crate::size::SMALL_SEGMENT_BYTES;
+
+/// How much address space a restored expandable segment is taken to have. How much it had is nowhere recorded.
+const RESTORED_SPACE_BYTES: u64 = 1 << 40;
+
+impl<D: Device, O: Observer> Allocator<D, O> {
+    /// Adds a segment that was obtained before, with its blocks; the blocks in use, by address. `requested` tells what was
+    /// asked for in each. Segments come in the order of their addresses, so that equal blocks are tried in that order:
+    /// the real one is nowhere recorded.
+    pub fn restore_segment(
+        &mut self,
+        segment: &SegmentState,
+        private: Option<PrivatePoolId>,
+        requested: impl Fn(Address) -> Option<u64>,
+    ) -> Vec<(Address, BlockId)> {
+        let pool = PoolIndex::of(private, segment.kind == Some(SegmentKind::Small));
+        self.count_restored(segment, pool);
+        let (index, mut prev) = self.restored_space(segment, pool);
+        let tie = self.new_number();
+        let mut used = Vec::new();
+        let gaps = segment.gaps().map(|gap| (gap.address, gap.size, None));
+        let blocks = segment.used.iter().map(|block| (block.address, block.size, Some(block.pending)));
+        let mut blocks: Vec<_> = gaps.chain(blocks).collect();
+        blocks.sort_unstable_by_key(|&(address, _, _)| address);
+        let mut free = Vec::new();
+        for (address, size, state) in blocks {
+            let whole = Block::whole_segment(address.0, size.0, segment.stream, pool, tie);
+            let id = self.blocks.add(Block { segment: index, prev, ..whole });
+            self.blocks.link(id);
+            prev = id;
+            match state {
+                None => free.push(id),
+                Some(pending) => {
+                    self.restore_used(id, requested(address).unwrap_or(size.0), pending);
+                    used.push((address, id));
+                }
+            }
+        }
+        self.restore_tail(prev, segment);
+        for id in free {
+            self.restore_free(id);
+        }
+        used
+    }
+
+    fn count_restored(&mut self, segment: &SegmentState, pool: PoolIndex) {
+        self.reserved_bytes += segment.size.0;
+        self.stats.reserved_bytes.increase(pool.is_small(), segment.size.0);
+        self.count_device_alloc(pool);
+        if !segment.is_expandable {
+            self.stats.segment.increase(pool.is_small(), 1);
+        }
+    }
+
+    fn restore_used(&mut self, id: BlockId, requested: u64, pending: bool) {
+        let block = &mut self.blocks[id];
+        (block.allocated, block.requested) = (true, requested);
+        let (size, is_small) = (block.size, block.pool.is_small());
+        self.stats.allocation.increase(is_small, 1);
+        self.stats.allocated_bytes.increase(is_small, size);
+        self.stats.active.increase(is_small, 1);
+        self.stats.active_bytes.increase(is_small, size);
+        self.stats.requested_bytes.increase(is_small, requested);
+        if self.is_oversize(size) {
+            self.stats.oversize_allocations.increase(1);
+        }
+        if pending {
+            self.free_later(id);
+        }
+    }
+
+    fn restore_free(&mut self, id: BlockId) {
+        let block = &self.blocks[id];
+        if block.is_split() && !block.is_expandable() {
+            let (is_small, size) = (block.pool.is_small(), block.size);
+            self.stats.inactive_split.increase(is_small, 1);
+            self.stats.inactive_split_bytes.increase(is_small, size);
+        }
+        self.cache(id);
+    }
+
+    /// The expandable segment that a mapped range belongs to, and the unmapped block before it: the one of its stream and
+    /// pool that was restored last, if its space is still unmapped there, else a new one that begins with the range.
+    fn restored_space(&mut self, segment: &SegmentState, pool: PoolIndex) -> (SegmentIndex, BlockId) {
+        if !segment.is_expandable {
+            return (SegmentIndex::NONE, BlockId::NONE);
+        }
+        let around = self.pools[pool.index()].unmapped_of(segment.stream).find(|&id| {
+            let block = &self.blocks[id];
+            block.address < segment.address.0 && segment.address.0 - block.address < block.size
+        });
+        if let Some(id) = around {
+            let block = &mut self.blocks[id];
+            block.size = segment.address.0 - block.address;
+            return (block.segment, id);
+        }
+        let page_bytes = if pool.is_small() { SMALL_SEGMENT_BYTES } else { self.settings.large_segment_size.0 };
+        let index = SegmentIndex::new(self.segments.len());
+        let size = RESTORED_SPACE_BYTES.next_multiple_of(page_bytes);
+        self.segments.push(Some(Expandable::new(segment.address.0, size, page_bytes)));
+        (index, BlockId::NONE)
+    }
+
+    /// The unmapped space behind the last block of a mapped range.
+    fn restore_tail(&mut self, last: BlockId, segment: &SegmentState) {
+        let Some(last) = last.some().filter(|_| segment.is_expandable) else { return };
+        let Block { address, size, stream, pool, segment: index, tie, .. } = self.blocks[last];
+        let Some(space) = self.segments[index.index()] else { return };
+        let end = address + size;
+        let tail = Block {
+            segment: index,
+            mapped: false,
+            prev: last,
+            ..Block::whole_segment(end, space.end() - end, stream, pool, tie)
+        };
+        let tail = self.blocks.add(tail);
+        self.blocks.link(tail);
+        self.pools[pool.index()].add_unmapped(stream, end, tail);
+    }
+
+    /// The address space that restored expandable segments are taken to have.
+    pub fn restored_spaces(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.segments.iter().flatten().map(|space| (space.address(), space.end() - space.address()))
+    }
+}

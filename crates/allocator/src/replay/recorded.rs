@@ -1,0 +1,58 @@
+//! Under which settings and by which version a snapshot was recorded.
+
+use trace::{Action, Event, Release, TorchVersions};
+
+use super::op::Program;
+use super::verify::{Agreement, verify};
+use crate::rules::Rules;
+use crate::settings::Settings;
+
+/// The versions whose rules differ, newest first.
+const RELEASES: [Release; 8] = [minor(15), minor(13), minor(12), minor(11), minor(10), minor(7), minor(6), minor(1)];
+
+const fn minor(minor: u8) -> Release {
+    Release { major: 2, minor }
+}
+
+/// The settings that a snapshot states; older versions state none, and events show only whether segments expand.
+pub fn recorded_settings(stated: &trace::Settings, events: &[Event]) -> Settings {
+    let mut settings = Settings {
+        max_split_size: stated.max_split_size,
+        garbage_collection_threshold: stated.garbage_collection_threshold.unwrap_or(0.0),
+        expandable_segments: stated.expandable_segments
+            || events.iter().any(|event| event.action == Action::SegmentMap),
+        release_lock_on_cudamalloc: stated.release_lock_on_cudamalloc,
+        ..Settings::default()
+    };
+    for &(mib, divisions) in &stated.roundup_power2_divisions {
+        let index = mib.checked_ilog2().unwrap_or(0).min(15) as usize;
+        settings.roundup_power2_divisions[index] = divisions;
+    }
+    settings
+}
+
+/// The version of those that a snapshot leaves open whose rules do most of what was recorded, the newest of equals.
+pub fn recorded_by(
+    program: &Program,
+    events: &[Event],
+    settings: &Settings,
+    versions: TorchVersions,
+) -> (Release, Agreement) {
+    let mut best: Option<(Release, Agreement)> = None;
+    for release in candidates(versions) {
+        let agreement = verify(program, events, settings, Rules::of(release));
+        let is_better = best.as_ref().is_none_or(|(_, best)| agreement.is_longer_than(best));
+        if is_better {
+            best = Some((release, agreement));
+        }
+    }
+    best.unwrap_or_else(|| (minor(0), verify(program, events, settings, Rules::of(minor(0)))))
+}
+
+/// One version for each set of rules that is possible.
+fn candidates(versions: TorchVersions) -> Vec<Release> {
+    let newest = RELEASES.into_iter().filter(|release| versions.before.is_none_or(|before| *release < before));
+    let mut candidates: Vec<Release> = newest.map(|release| release.max(versions.from)).collect();
+    candidates.dedup_by_key(|release| Rules::of(*release));
+    candidates
+}

@@ -1,0 +1,108 @@
+//! A program through an allocator.
+
+use trace::{Bytes, EventIndex};
+
+use super::op::{Op, Program, Slot};
+use super::outcome::{FailedAt, Outcome};
+use crate::block::BlockId;
+use crate::device::{Device, SimulatedDevice};
+use crate::error::MallocError;
+use crate::machine::{Allocator, Observer, PoolOptions};
+use crate::pool::PrivatePoolId;
+use crate::rules::Rules;
+use crate::settings::Settings;
+
+/// Replays a program on a device, from nothing: what is older than the history is asked for first, in the order of its
+/// addresses. It ends at the first request that fails and had not failed when it was recorded.
+pub fn replay(program: &Program, settings: &Settings, rules: Rules, device: SimulatedDevice) -> Outcome {
+    let mut player = Player::new(program, Allocator::new(rules, settings.clone(), device, ()));
+    let failed = player.ask_for_older().and_then(|()| player.play()).err();
+    Outcome { stats: *player.allocator.stats(), failed }
+}
+
+/// A program on its way.
+pub(super) struct Player<'a, D, O> {
+    pub(super) program: &'a Program,
+    pub(super) allocator: Allocator<D, O>,
+    pub(super) pools: Vec<PrivatePoolId>,
+    pub(super) blocks: Vec<BlockId>,
+}
+
+impl<'a, D: Device, O: Observer> Player<'a, D, O> {
+    pub(super) fn new(program: &'a Program, mut allocator: Allocator<D, O>) -> Player<'a, D, O> {
+        // Two numbers may stand for one pool, on two streams.
+        let mut pools: Vec<PrivatePoolId> = Vec::with_capacity(program.pools.len());
+        for (index, pool) in program.pools.iter().enumerate() {
+            let known = program.pools[..index].iter().position(|other| other == pool);
+            pools.push(known.map_or_else(|| allocator.create_pool(PoolOptions::default()), |known| pools[known]));
+        }
+        Player { program, allocator, pools, blocks: vec![BlockId::NONE; program.slots] }
+    }
+
+    fn ask_for_older(&mut self) -> Result<(), FailedAt> {
+        for older in &self.program.older {
+            let stream = self.program.streams[usize::from(older.stream.0)];
+            let pool = older.pool.map(|number| self.pools[usize::from(number.0)]);
+            let got = self.allocator.malloc_in(pool, Bytes(older.requested), stream);
+            let block = got.map_err(|error| FailedAt { event: None, error })?;
+            self.blocks[older.slot.0 as usize] = block;
+            if older.pending {
+                self.allocator.free_later(block);
+            }
+        }
+        Ok(())
+    }
+
+    fn play(&mut self) -> Result<(), FailedAt> {
+        for index in 0..self.program.ops.len() {
+            self.step(index).map_err(|error| FailedAt { event: Some(self.event(index)), error })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn event(&self, index: usize) -> EventIndex {
+        self.program.events[index]
+    }
+
+    /// One operation.
+    #[inline]
+    pub(super) fn step(&mut self, index: usize) -> Result<(), MallocError> {
+        match self.program.ops[index] {
+            Op::Malloc { requested, slot, stream } => {
+                let stream = self.program.streams[usize::from(stream.0)];
+                self.blocks[slot.0 as usize] = self.allocator.malloc_in(None, Bytes(requested), stream)?;
+            }
+            Op::Free(slot) => self.allocator.free(self.block(slot)),
+            op => self.rare_step(op)?,
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn rare_step(&mut self, op: Op) -> Result<(), MallocError> {
+        match op {
+            Op::MallocPrivate { requested, slot, pool } => {
+                let number = usize::from(pool.0);
+                let stream = self.program.streams[usize::from(self.program.pool_streams[number].0)];
+                let block = self.allocator.malloc_in(Some(self.pools[number]), Bytes(requested), stream)?;
+                self.blocks[slot.0 as usize] = block;
+            }
+            Op::Failed { rounded, stream } => {
+                let stream = self.program.streams[usize::from(stream.0)];
+                if let Ok(block) = self.allocator.malloc_in(None, Bytes(rounded), stream) {
+                    self.allocator.free(block);
+                }
+            }
+            Op::FreeLater(slot) => self.allocator.free_later(self.block(slot)),
+            Op::Complete(slot) => self.allocator.complete(self.block(slot)),
+            Op::EmptyCache => self.allocator.empty_cache(),
+            Op::Malloc { .. } | Op::Free(_) => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn block(&self, slot: Slot) -> BlockId {
+        self.blocks[slot.0 as usize]
+    }
+}

@@ -1,0 +1,151 @@
+//! A device that answers as the recorded one did.
+
+use std::collections::VecDeque;
+
+use trace::{Action, Address, Event, EventIndex};
+
+use super::verify::Difference;
+use crate::device::{Device, Pages};
+
+/// What the recorded device did, in order. Where the allocator asks for something else, that is the difference.
+#[derive(Clone, Debug)]
+pub(super) struct Script<'a> {
+    events: &'a [Event],
+    /// The next event that obtained or released memory, or an `oom`.
+    next: usize,
+    /// How many of those there were.
+    pub(super) matched: usize,
+    pub(super) difference: Option<Difference>,
+    /// Address space that was given out.
+    reserved: VecDeque<(u64, u64)>,
+    /// For answers that the recording does not have.
+    invented: u64,
+}
+
+impl<'a> Script<'a> {
+    pub(super) fn new(events: &'a [Event], reserved: impl IntoIterator<Item = (u64, u64)>) -> Script<'a> {
+        let mut script = Script {
+            events,
+            next: 0,
+            matched: 0,
+            difference: None,
+            reserved: reserved.into_iter().collect(),
+            invented: 1 << 54,
+        };
+        script.skip();
+        script
+    }
+
+    fn is_scripted(action: Action) -> bool {
+        matches!(
+            action,
+            Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap | Action::Oom
+        )
+    }
+
+    fn skip(&mut self) {
+        let rest = &self.events[self.next.min(self.events.len())..];
+        self.next += rest.iter().take_while(|event| !Script::is_scripted(event.action)).count();
+    }
+
+    /// The next thing that the recorded device did.
+    pub(super) fn peek(&self) -> Option<&'a Event> {
+        self.events.get(self.next)
+    }
+
+    pub(super) fn position(&self) -> EventIndex {
+        EventIndex(u32::try_from(self.next).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn advance(&mut self) {
+        self.matched += 1;
+        self.next += 1;
+        self.skip();
+    }
+
+    /// Takes the next event if it is this one.
+    fn take(&mut self, action: Action, address: Option<Address>, bytes: u64) -> Option<Address> {
+        let event = self.peek().filter(|event| event.action == action && event.size.0 == bytes)?;
+        if address.is_some_and(|address| address != event.address) {
+            return None;
+        }
+        let address = event.address;
+        self.advance();
+        Some(address)
+    }
+
+    /// Memory is obtained if it was; it is out of memory if something was released or failed here.
+    fn obtain(&mut self, action: Action, address: Option<Address>, bytes: u64) -> Option<Address> {
+        if self.difference.is_some() {
+            return Some(address.unwrap_or_else(|| self.invent(bytes)));
+        }
+        if let Some(address) = self.take(action, address, bytes) {
+            return Some(address);
+        }
+        let failed = |event: &Event| !matches!(event.action, Action::SegmentAlloc | Action::SegmentMap);
+        if self.peek().is_some_and(failed) {
+            return None;
+        }
+        self.differ(action, address, bytes);
+        Some(address.unwrap_or_else(|| self.invent(bytes)))
+    }
+
+    fn give_back(&mut self, action: Action, address: Address, bytes: u64) {
+        if self.difference.is_none() && self.take(action, Some(address), bytes).is_none() {
+            self.differ(action, Some(address), bytes);
+        }
+    }
+
+    fn differ(&mut self, action: Action, address: Option<Address>, bytes: u64) {
+        let recorded = self.peek().map(|event| (event.action, event.address, event.size.0));
+        let replayed = (action, address, bytes);
+        self.difference = Some(Difference::Segment { event: self.position(), replayed, recorded });
+    }
+
+    fn invent(&mut self, bytes: u64) -> Address {
+        let address = self.invented;
+        self.invented += bytes.next_multiple_of(1 << 30);
+        Address(address)
+    }
+
+    fn is_reserved(&self, address: Address) -> bool {
+        self.reserved.iter().any(|&(start, size)| start <= address.0 && address.0 - start < size)
+    }
+}
+
+impl Device for Script<'_> {
+    /// Not recorded; large enough for every address space that the events show.
+    fn total_bytes(&self) -> u64 {
+        1 << 40
+    }
+
+    fn free_bytes(&self) -> u64 {
+        self.peek().filter(|event| event.action == Action::Oom).map_or(0, |event| event.address.0)
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Option<Address> {
+        self.obtain(Action::SegmentAlloc, None, bytes)
+    }
+
+    fn release(&mut self, address: Address, bytes: u64) {
+        self.give_back(Action::SegmentFree, address, bytes);
+    }
+
+    /// A new reservation begins where it was first mapped.
+    fn reserve(&mut self, bytes: u64) -> Address {
+        let rest = &self.events[self.next.min(self.events.len())..];
+        let mapped = rest.iter().filter(|event| event.action == Action::SegmentMap).map(|event| event.address);
+        let first = { mapped }.find(|&address| !self.is_reserved(address));
+        let address = first.unwrap_or_else(|| self.invent(bytes));
+        self.reserved.push_back((address.0, bytes));
+        address
+    }
+
+    fn map(&mut self, address: Address, pages: Pages) -> bool {
+        self.obtain(Action::SegmentMap, Some(address), pages.bytes()).is_some()
+    }
+
+    fn unmap(&mut self, address: Address, pages: Pages) {
+        self.give_back(Action::SegmentUnmap, address, pages.bytes());
+    }
+}

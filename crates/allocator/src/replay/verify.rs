@@ -1,0 +1,138 @@
+//! A program under its own settings: does the model do what was recorded?
+
+use trace::{Action, Address, Event, EventIndex};
+
+use super::op::{Op, Program};
+use super::run::Player;
+use super::script::Script;
+use crate::error::MallocError;
+use crate::machine::Allocator;
+use crate::rules::Rules;
+use crate::settings::Settings;
+
+/// How far a replay under the recorded settings did what was recorded.
+#[derive(Clone, Debug)]
+pub struct Agreement {
+    /// Segments obtained, released, mapped and unmapped, and failures, each as recorded.
+    pub segment_events: usize,
+    /// Requests that got the recorded address.
+    pub placements: usize,
+    /// The first thing that was otherwise; nothing is compared after it.
+    pub difference: Option<Difference>,
+}
+
+/// A thing that was otherwise when it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The allocator asked the device for something else: what, where and how many bytes.
+    Segment {
+        /// The event that the recording has here.
+        event: EventIndex,
+        /// What the replay did.
+        replayed: (Action, Option<Address>, u64),
+        /// What was recorded; `None` at the end.
+        recorded: Option<(Action, Address, u64)>,
+    },
+    /// A request got another block.
+    Placement {
+        /// The request.
+        event: EventIndex,
+        /// Where the replay put it.
+        replayed: Address,
+        /// Where it was.
+        recorded: Address,
+    },
+    /// A request failed that had not.
+    Failure {
+        /// The request.
+        event: EventIndex,
+        /// Why.
+        error: MallocError,
+    },
+    /// The recording goes on where the replay has nothing more to do.
+    Missing {
+        /// The first event that did not come.
+        event: EventIndex,
+    },
+}
+
+/// Replays a program under the settings that it was recorded with, from the recorded start, and compares.
+///
+/// `events` are those that the program was read off.
+pub fn verify(program: &Program, events: &[Event], settings: &Settings, rules: Rules) -> Agreement {
+    let script = Script::new(events, []);
+    let mut player = Player::new(program, Allocator::new(rules, settings.clone(), script, ()));
+    player.restore();
+    let mut placements = 0;
+    for index in 0..program.ops.len() {
+        if let Some(difference) = player.differs(index, events, &mut placements) {
+            return agreement(&player, placements, Some(difference));
+        }
+    }
+    let script = player.allocator.device();
+    let missing = script.peek().map(|_| Difference::Missing { event: script.position() });
+    agreement(&player, placements, missing)
+}
+
+impl Agreement {
+    /// Whether more was as recorded.
+    pub fn is_longer_than(&self, other: &Agreement) -> bool {
+        let length = |agreement: &Agreement| (agreement.difference.is_none(), agreement.placements);
+        length(self) > length(other)
+    }
+}
+
+type Verifying<'a> = Player<'a, Script<'a>, ()>;
+
+fn agreement(player: &Verifying<'_>, placements: usize, difference: Option<Difference>) -> Agreement {
+    Agreement { segment_events: player.allocator.device().matched, placements, difference }
+}
+
+impl<'a> Verifying<'a> {
+    /// One operation; what was otherwise.
+    fn differs(&mut self, index: usize, events: &'a [Event], placements: &mut usize) -> Option<Difference> {
+        let event = self.event(index);
+        let outcome = self.step(index);
+        if let Some(difference) = self.allocator.device().difference.clone() {
+            return Some(difference);
+        }
+        match (self.program.ops[index], outcome) {
+            (_, Err(error)) => Some(Difference::Failure { event, error }),
+            (Op::Malloc { slot, .. } | Op::MallocPrivate { slot, .. }, Ok(())) => {
+                let replayed = self.allocator.address(self.blocks[slot.0 as usize]);
+                let recorded = events[event.0 as usize].address;
+                *placements += usize::from(replayed == recorded);
+                (replayed != recorded).then_some(Difference::Placement { event, replayed, recorded })
+            }
+            (Op::Failed { .. }, Ok(())) => {
+                // The machine tells nobody that it failed; the script is past what was released before.
+                let script = self.allocator.device_mut();
+                if script.peek().is_some_and(|next| next.action == Action::Oom) {
+                    script.advance();
+                    return None;
+                }
+                Some(Difference::Missing { event })
+            }
+            _ => None,
+        }
+    }
+
+    /// Brings the allocator into the state before the first event.
+    fn restore(&mut self) {
+        for segment in &self.program.start.segments {
+            let pool = self.program.older.iter().find(|older| {
+                older.address >= segment.address && older.address.0 - segment.address.0 < segment.size.0
+            });
+            let pool = pool.and_then(|older| older.pool).map(|number| self.pools[usize::from(number.0)]);
+            let requested = |address: Address| {
+                let at = self.program.older.binary_search_by_key(&address, |older| older.address).ok()?;
+                Some((self.program.older[at].requested, self.program.older[at].slot))
+            };
+            for (address, block) in self.allocator.restore_segment(segment, pool, |at| requested(at).map(|(n, _)| n)) {
+                if let Some((_, slot)) = requested(address) {
+                    self.blocks[slot.0 as usize] = block;
+                }
+            }
+        }
+    }
+}
