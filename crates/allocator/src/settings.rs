@@ -1,6 +1,21 @@
 //! What `PYTORCH_CUDA_ALLOC_CONF` can say of device memory, as values.
 
-use trace::Bytes;
+mod common;
+mod divisions;
+mod error;
+mod keys;
+mod numbers;
+mod older;
+mod tokens;
+
+use trace::{Bytes, Release};
+
+use self::keys::Flag;
+
+pub use self::error::{SettingsError, Thrown};
+
+/// The most MiB that PyTorch takes: more would not fit 64 bits as bytes.
+const MAX_MIB: u64 = u64::MAX >> 20;
 
 /// The settings of the allocator, each with PyTorch's name for it
 /// (`c10/core/AllocatorConfig.h` and `c10/cuda/CUDAAllocatorConfig.h`, 2.15).
@@ -58,4 +73,71 @@ impl Default for Settings {
             release_lock_on_cudamalloc: false,
         }
     }
+}
+
+impl Settings {
+    /// The settings of a process that starts with this text in `PYTORCH_CUDA_ALLOC_CONF`.
+    ///
+    /// # Errors
+    /// What PyTorch says of a text that it refuses.
+    pub fn parse(text: &str, release: Release) -> Result<Settings, SettingsError> {
+        let cuda_malloc_async = if has_common_parser(release) {
+            common::backend_at_load(text).map_err(SettingsError::at_load)?
+        } else {
+            older::backend_at_load(text)
+        };
+        let mut settings = Settings { cuda_malloc_async, ..Settings::default() };
+        settings.apply(text, release)?;
+        Ok(settings)
+    }
+
+    /// The settings after a running process was told this text (`torch.cuda.memory._set_allocator_settings`): some
+    /// start from their defaults, others keep their values.
+    ///
+    /// # Errors
+    /// What PyTorch says of a text that it refuses; [`Settings::apply`] tells what such a text leaves behind.
+    pub fn reparse(&self, text: &str, release: Release) -> Result<Settings, SettingsError> {
+        let mut settings = self.clone();
+        settings.apply(text, release)?;
+        Ok(settings)
+    }
+
+    /// What [`Settings::reparse`] does, in place: a refused text leaves what was read before the error.
+    ///
+    /// # Errors
+    /// What PyTorch says of a text that it refuses.
+    pub fn apply(&mut self, text: &str, release: Release) -> Result<(), SettingsError> {
+        self.max_split_size = None;
+        self.roundup_power2_divisions = [0; 16];
+        self.garbage_collection_threshold = 0.0;
+        if has_common_parser(release) { common::read(text, release, self) } else { older::read(text, release, self) }
+    }
+
+    fn set(&mut self, flag: Flag, value: bool) {
+        match flag {
+            Flag::ExpandableSegments => self.expandable_segments = value,
+            Flag::ThrowOnCudaMallocOom => self.throw_on_cudamalloc_oom = value,
+            Flag::GraphCaptureRecordStreamReuse => self.graph_capture_record_stream_reuse = value,
+            Flag::ReleaseLockOnCudaMalloc => self.release_lock_on_cudamalloc = value,
+            Flag::Pinned => {}
+        }
+    }
+}
+
+/// Whether accelerators share a parser.
+fn has_common_parser(release: Release) -> bool {
+    release >= Release { major: 2, minor: 10 }
+}
+
+/// Whether this names the driver's own pool; `None` where it names no backend of CUDA.
+fn known_backend(name: &str) -> Option<bool> {
+    match name {
+        "native" => Some(false),
+        "cudaMallocAsync" => Some(true),
+        _ => None,
+    }
+}
+
+fn backend_name(cuda_malloc_async: bool) -> &'static str {
+    if cuda_malloc_async { "cudaMallocAsync" } else { "native" }
 }

@@ -17,11 +17,22 @@ pub(super) struct PoolNumber(pub(super) u8);
 /// What a program does. There are millions: 16 bytes, and a test holds them there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
-    Malloc { requested: u64, slot: Slot, stream: StreamIndex },
+    Malloc {
+        requested: u64,
+        slot: Slot,
+        stream: StreamIndex,
+    },
     /// A request to a private pool. Its stream is that of [`Program::pool_requests`].
-    MallocPrivate { requested: u64, slot: Slot, pool: PoolNumber },
+    MallocPrivate {
+        requested: u64,
+        slot: Slot,
+        pool: PoolNumber,
+    },
     /// A request that failed when it was recorded, by its rounded size.
-    Failed { rounded: u64, stream: StreamIndex },
+    Failed {
+        rounded: u64,
+        stream: StreamIndex,
+    },
     Free(Slot),
     /// Let go of, while another stream still uses it.
     FreeLater(Slot),

@@ -11,7 +11,9 @@ use super::releases::{Release, releases};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProgramError {
     /// There is nothing to replay.
-    #[error("the snapshot has no memory history of device {0}: record one with torch.cuda.memory._record_memory_history")]
+    #[error(
+        "the snapshot has no memory history of device {0}: record one with torch.cuda.memory._record_memory_history"
+    )]
     NoHistory(u32),
     /// Events contradict each other.
     #[error("event {event}: {found}, so the history is not what one allocator did")]
@@ -142,7 +144,8 @@ impl<'a> Reader<'a> {
                 self.program.push(Op::Failed { rounded: event.size.0.max(1), stream }, at);
             }
             Action::FreeRequested => {
-                let slot = self.live.remove(&event.address).ok_or_else(|| contradiction(at, "freed what was not there"))?;
+                let slot =
+                    self.live.remove(&event.address).ok_or_else(|| contradiction(at, "freed what was not there"))?;
                 let completes = |next: &&Event| next.action == Action::FreeCompleted && next.address == event.address;
                 if next.filter(completes).is_some() {
                     self.free(slot, at);

@@ -31,7 +31,7 @@ pub(super) fn releases(events: &[Event], reserved: Bytes) -> Vec<Release> {
             index += 1;
             continue;
         }
-        let waited = events[..index].iter().rev().take_while(|event| event.action == Action::FreeCompleted).count();
+        let waited = waited_for(&events[..index]);
         let length = events[index..].iter().take_while(|event| belongs(event.action)).count();
         let end = index + length;
         let is_call = is_call(event.stack, reserved, most, events.get(end));
@@ -40,6 +40,13 @@ pub(super) fn releases(events: &[Event], reserved: Bytes) -> Vec<Release> {
         index = end;
     }
     runs
+}
+
+/// How many blocks came back last that were not freed right then.
+fn waited_for(events: &[Event]) -> usize {
+    let freed_now = |pair: &[Event]| pair[0].action == Action::FreeRequested && pair[0].address == pair[1].address;
+    let pairs = events.windows(2).rev();
+    pairs.take_while(|pair| pair[1].action == Action::FreeCompleted && !freed_now(pair)).count()
 }
 
 fn at(index: usize) -> EventIndex {

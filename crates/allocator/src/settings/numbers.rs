@@ -203,10 +203,15 @@ mod tests {
 
     #[test]
     fn doubles_may_be_hexadecimal_and_must_not_underflow() {
-        let cases = [("0.5x", 0.5), (".5", 0.5), ("5.", 5.0), ("-0x.8", -0.5), ("0x1p-2", 0.25), ("0x", 0.0), ("0x.p1", 0.0)];
+        let cases =
+            [("0.5x", 0.5), (".5", 0.5), ("5.", 5.0), ("-0x.8", -0.5), ("0x1p-2", 0.25), ("0x", 0.0), ("0x.p1", 0.0)];
         let odd = [("1e", 1.0), ("1e+", 1.0), ("0e99999999999999999999", 0.0), ("0x0.00000000000000000001p79", 0.5)];
         let fine = [("0x1.fffffffffffff7p-1", 1.0 - f64::EPSILON / 2.0), ("0x1.fffffffffffff8p-1", 1.0)];
-        let small = [("0x1p-1074", 5e-324), ("0x0p-9999999999999999999999", 0.0), ("2.2250738585072014e-308", f64::MIN_POSITIVE)];
+        let small = [
+            ("0x1p-1074", 5e-324),
+            ("0x0p-9999999999999999999999", 0.0),
+            ("2.2250738585072014e-308", f64::MIN_POSITIVE),
+        ];
         for (text, value) in cases.into_iter().chain(odd).chain(fine).chain(small) {
             assert_eq!(doubles(text), Some(value), "{text:?}");
         }
@@ -222,7 +227,8 @@ mod tests {
 
     #[test]
     fn a_stream_reads_plain_decimals_to_the_end() {
-        let cases = [("0.5", Some(0.5)), ("5.", Some(5.0)), ("+.5e1", Some(5.0)), ("1e-400", Some(0.0)), ("-1", Some(-1.0))];
+        let cases =
+            [("0.5", Some(0.5)), ("5.", Some(5.0)), ("+.5e1", Some(5.0)), ("1e-400", Some(0.0)), ("-1", Some(-1.0))];
         let wrong = ["", ".", "1e", "1e+", "0x1", "inf", "nan", "1e400", "1.5.5", "1k", "++1", "é"];
         for (text, value) in cases.into_iter().chain(wrong.map(|text| (text, None))) {
             assert_eq!(from_stream(text), value, "{text:?}");

@@ -1,0 +1,228 @@
+//! The parser of PyTorch up to 2.9 (`c10/cuda/CUDAAllocatorConfig.cpp`; until 2.0 in `CUDACachingAllocator.cpp`).
+
+use trace::{Bytes, Release};
+
+use super::divisions;
+use super::error::{SettingsError, Thrown};
+use super::keys::{self, Flag, Key, Meaning};
+use super::numbers::{stod, stoi, stoull};
+use super::tokens::{self, Cursor, is_space};
+use super::{MAX_MIB, Settings, backend_name, known_backend};
+
+/// Sizes must be larger than the segment for requests of 1 to 10 MiB.
+const LARGE_SEGMENT_MIB: u64 = 20;
+const MAX_REGISTER_THREADS: u64 = 128;
+
+/// Reads a text into settings, which keep what was read before an error.
+pub(super) fn read(text: &str, release: Release, settings: &mut Settings) -> Result<(), SettingsError> {
+    let wording = Wording::of(release);
+    let text = if wording.ends_at_nul { text.split('\0').next().unwrap_or_default() } else { text };
+    let tokens = tokens::cut(text, |c| c == ' ');
+    Reader { cursor: Cursor::new(&tokens), release, wording, settings }.run()
+}
+
+/// The backend that the libraries choose while they are loaded: the first that is named, if it is known.
+///
+/// They cut the text at blanks and commas, and what is between at colons, several counting as one.
+pub(super) fn backend_at_load(text: &str) -> bool {
+    let options = text.split(|c| is_space(c) || c == ',').filter(|option| !option.is_empty());
+    let chosen = options.map(|option| option.replace("::", ":")).find_map(|option| {
+        let mut parts = option.split(':');
+        parts.next().filter(|&key| key == "backend").and(parts.find(|part| !part.is_empty())).and_then(known_backend)
+    });
+    chosen.unwrap_or_default()
+}
+
+/// What differs among these releases.
+#[derive(Clone, Copy, Debug)]
+struct Wording {
+    /// The text was handed on as a C string.
+    ends_at_nul: bool,
+    /// How "divisions" is spelt.
+    divisions: &'static str,
+    /// Division by 0, for none, is taken.
+    zero_divisions: bool,
+    /// Both backends are named when they differ.
+    names_backends: bool,
+}
+
+impl Wording {
+    fn of(release: Release) -> Wording {
+        let from = |minor| release >= Release { major: 2, minor };
+        Wording {
+            ends_at_nul: !from(7),
+            divisions: if from(8) { "divisions" } else { "divisons" },
+            zero_divisions: from(2),
+            names_backends: from(8),
+        }
+    }
+}
+
+struct Reader<'a> {
+    cursor: Cursor<'a>,
+    release: Release,
+    wording: Wording,
+    settings: &'a mut Settings,
+}
+
+impl Reader<'_> {
+    fn run(mut self) -> Result<(), SettingsError> {
+        while let Some(name) = self.cursor.next() {
+            let unknown = || SettingsError::check(format!("Unrecognized CachingAllocator option: {name}"));
+            let key = keys::find(name, self.release).ok_or_else(unknown)?;
+            self.expect(':')?;
+            self.read(key)?;
+            if self.cursor.peek().is_some() {
+                self.expect(',')?;
+            }
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, separator: char) -> Result<(), SettingsError> {
+        if self.cursor.next() == Some(separator.encode_utf8(&mut [0; 4])) {
+            return Ok(());
+        }
+        Err(expected(separator))
+    }
+
+    fn value(&mut self, name: &str) -> Result<&str, SettingsError> {
+        self.cursor.next().ok_or_else(|| SettingsError::check(format!("Error, expecting {name} value")))
+    }
+
+    fn read(&mut self, key: Key) -> Result<(), SettingsError> {
+        match key.meaning {
+            Meaning::MaxSplitSize => self.settings.max_split_size = Some(self.split_size(key.name)?),
+            Meaning::MaxNonSplitRounding => self.settings.max_non_split_rounding = self.split_size(key.name)?,
+            Meaning::GarbageCollectionThreshold => {
+                self.settings.garbage_collection_threshold = self.threshold(key.name)?;
+            }
+            Meaning::RoundupPower2Divisions => self.divisions(key.name)?,
+            Meaning::Backend => self.backend()?,
+            Meaning::Flag(flag) => self.flag(flag, key.name)?,
+            Meaning::PinnedNumRegisterThreads => self.register_threads(key.name)?,
+            _ => self.pinned_size(key.name)?,
+        }
+        Ok(())
+    }
+
+    fn split_size(&mut self, name: &str) -> Result<Bytes, SettingsError> {
+        let mib = unsigned(stoi(self.value(name)?)?);
+        if mib <= LARGE_SEGMENT_MIB {
+            let needed = format!("CachingAllocator option {name} too small, must be > {LARGE_SEGMENT_MIB}");
+            return Err(SettingsError::check(needed));
+        }
+        Ok(Bytes(mib.min(MAX_MIB) << 20))
+    }
+
+    fn threshold(&mut self, name: &str) -> Result<f64, SettingsError> {
+        let share = stod(self.value(name)?)?;
+        let wrong = |how| SettingsError::check(format!("garbage_collect_threshold too {how}, set it 0.0~1.0"));
+        // As PyTorch asks: what is no number is too small.
+        if !(share > 0.0) {
+            return Err(wrong("small"));
+        }
+        if share < 1.0 { Ok(share) } else { Err(wrong("big")) }
+    }
+
+    fn divisions(&mut self, name: &str) -> Result<(), SettingsError> {
+        let first = self.value(name)?;
+        if first == "[" {
+            return self.list();
+        }
+        let divisions = divisions::power_of_two(unsigned(stoi(first)?));
+        let needed = || format!("For roundups, the {} has to be power of 2 ", self.wording.divisions);
+        let divisions = divisions.ok_or_else(|| SettingsError::check(needed()))?;
+        self.settings.roundup_power2_divisions = [divisions; 16];
+        Ok(())
+    }
+
+    fn list(&mut self) -> Result<(), SettingsError> {
+        while let Some(boundary) = self.cursor.next().filter(|&token| token != "]") {
+            self.expect(':')?;
+            let unfinished = || SettingsError::check("Error parsing roundup_power2_divisions value");
+            let value = unsigned(stoi(self.cursor.next().ok_or_else(unfinished)?)?);
+            self.check_divisions(value)?;
+            let mut list = divisions::List::new(&mut self.settings.roundup_power2_divisions, 0);
+            if boundary == ">" {
+                list.rest(value);
+            } else {
+                let wrong = || SettingsError::check("For roundups, the intervals have to be power of 2 ");
+                list.from(divisions::power_of_two(stoull(boundary, "stoul")?).ok_or_else(wrong)?, value);
+            }
+            match self.cursor.peek() {
+                None => return Err(SettingsError::new(Thrown::PastTheEnd, expected(',').message())),
+                Some("]") => {}
+                Some(_) => self.expect(',')?,
+            }
+        }
+        Ok(())
+    }
+
+    fn check_divisions(&self, value: u64) -> Result<(), SettingsError> {
+        if divisions::power_of_two(value).is_some() || value == 0 && self.wording.zero_divisions {
+            return Ok(());
+        }
+        let or_zero = if self.wording.zero_divisions { "or 0 to disable roundup " } else { "" };
+        Err(SettingsError::check(format!(
+            "For roundups, the {} has to be power of 2 {or_zero}",
+            self.wording.divisions
+        )))
+    }
+
+    fn backend(&mut self) -> Result<(), SettingsError> {
+        let name = self.cursor.next().ok_or_else(|| SettingsError::check("Error parsing backend value"))?;
+        let unknown = || SettingsError::check("Unknown allocator backend, options are native and cudaMallocAsync");
+        let chosen = known_backend(name).ok_or_else(unknown)?;
+        if chosen == self.settings.cuda_malloc_async {
+            return Ok(());
+        }
+        let mut differs = String::from("Allocator backend parsed at runtime != allocator backend parsed at load time");
+        if self.wording.names_backends {
+            differs += &format!(", {name} != {}", backend_name(self.settings.cuda_malloc_async));
+        }
+        Err(SettingsError::check(differs))
+    }
+
+    fn flag(&mut self, flag: Flag, name: &str) -> Result<(), SettingsError> {
+        let name = name.replace("hip", "cuda");
+        let tells_absence = !matches!(flag, Flag::ExpandableSegments | Flag::ReleaseLockOnCudaMalloc);
+        let value = match self.cursor.next() {
+            Some("True") => true,
+            Some("False") => false,
+            None if tells_absence => return Err(SettingsError::check(format!("Error, expecting {name} value"))),
+            _ => return Err(SettingsError::check(format!("Expected a single True/False argument for {name}"))),
+        };
+        self.settings.set(flag, value);
+        Ok(())
+    }
+
+    fn register_threads(&mut self, name: &str) -> Result<(), SettingsError> {
+        let threads = unsigned(stoi(self.value(name)?)?);
+        if !threads.is_power_of_two() {
+            return Err(SettingsError::check("Number of register threads has to be power of 2 "));
+        }
+        if threads > MAX_REGISTER_THREADS {
+            let most = format!("Number of register threads should be less than or equal to {MAX_REGISTER_THREADS}");
+            return Err(SettingsError::check(most));
+        }
+        Ok(())
+    }
+
+    fn pinned_size(&mut self, name: &str) -> Result<(), SettingsError> {
+        if unsigned(stoi(self.value(name)?)?) == 0 {
+            return Err(SettingsError::check("Pinned reserve segment size has to be greater than 0 "));
+        }
+        Ok(())
+    }
+}
+
+fn expected(separator: char) -> SettingsError {
+    SettingsError::check(format!("Error parsing CachingAllocator settings, expected {separator}"))
+}
+
+/// An `int` made a `size_t`: what is negative becomes huge.
+#[expect(clippy::cast_sign_loss, reason = "as C++ converts")]
+fn unsigned(number: i32) -> u64 {
+    i64::from(number) as u64
+}
