@@ -3,6 +3,9 @@
 A program is `programs/NAME.py`; the lines that may be blamed bear the words `# the cause`. `controls/NAME.py` is the
 same program without the cause. A text is `texts/NAME.txt`: what no program can show on phantom GPUs, such as a kernel that
 kills, and wordings of other versions and tools.
+
+The one rule without a case is `wsl`: Windows does not run here, and a text would hold no more than the path of Windows that
+the rule looks for. A test in `crates/diagnose/tests/explain.rs` holds it to that.
 """
 
 from dataclasses import dataclass
@@ -31,6 +34,8 @@ class Program:
     gpu: str = "rtx-4090"
     # What other processes hold of the device while the program runs; the control has it to itself.
     others: str = "0"
+    # How much shared memory there is for program and control, as tmpfs takes it; empty for the machine's own.
+    shared: str = ""
 
 
 PROGRAMS = (
@@ -53,6 +58,7 @@ PROGRAMS = (
     Program("reference_cycle", "reference-cycle", "4GiB"),
     Program("retained_graph", "retained-graph"),
     Program("saved_intermediates", "saved-intermediates"),
+    Program("shared_memory", "shm", text=("shm",), needs_text=True, shared="16m"),
     Program("small_gpu_fraction", "small-gpu-fraction", "4GiB", text=("small-gpu-fraction",)),
     Program("wrong_device", "wrong-device", text=(), ranks=2),
     Program("wrong_shape", "one-huge-request", "24GiB", text=("one-huge-request",)),

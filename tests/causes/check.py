@@ -17,13 +17,14 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 
 from cases import PROGRAMS, TEXTS, Program
-from recording import HERE, PATIENCE, Recorder, Recording, plain_environment
+from recording import HERE, PATIENCE, Recorder, Recording, Skipped, plain_environment
 
 MARK = "# the cause"
 WORKERS = 2
@@ -142,9 +143,9 @@ def main() -> int:
         jobs = _jobs(recorder, arguments.peaks_only)
         jobs = [job for job in jobs if not arguments.words or any(word in job[0] for word in arguments.words)]
         print(f"{'':8}{'':8}  {'program':28}{'the text says':28}{'the snapshot says':28}{'allocated':>14}{'reserved':>14}")
-        failures = sum(pool.map(lambda job: _failed(oomph, *job), jobs))
-    print(f"{len(jobs) - failures} passed, {failures} failed")
-    return 1 if failures or not jobs else 0
+        outcomes = Counter(pool.map(lambda job: _outcome(oomph, *job), jobs))
+    print(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("ok", "FAILED", "skipped")))
+    return 1 if outcomes["FAILED"] or not jobs else 0
 
 
 def _jobs(recorder: Recorder, peaks_only: bool) -> list[tuple]:
@@ -155,20 +156,23 @@ def _jobs(recorder: Recorder, peaks_only: bool) -> list[tuple]:
     return [(program.name, check_program, (recorder, program)) for program in PROGRAMS] + texts
 
 
-def _failed(oomph: Path, name: str, check, arguments: tuple) -> bool:
+def _outcome(oomph: Path, name: str, check, arguments: tuple) -> str:
     started = time.perf_counter()
     checker = Checker(oomph)
     detail = ""
+    outcome = "ok"
     try:
         detail = check(checker, *arguments)
+    except Skipped as reason:
+        outcome, detail = "skipped", str(reason)
     except AssertionError as failure:
         checker.problems.append(str(failure))
     except Exception:
         checker.problems.append(traceback.format_exc())
     problems = "".join(f"\n    {problem}" for problem in checker.problems)
-    outcome = "FAILED" if problems else "ok"
+    outcome = "FAILED" if problems else outcome
     print(f"{outcome:8}{time.perf_counter() - started:6.1f} s  {name:28}{detail}{problems}", flush=True)
-    return bool(problems)
+    return outcome
 
 
 if __name__ == "__main__":

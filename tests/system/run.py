@@ -17,10 +17,11 @@ import exact
 import explain
 import launchers
 import leak
+import tune
 import verdicts
 from harness import Case, Skip, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "explain": explain}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "explain": explain, "tune": tune}
 WORKERS = 2
 
 

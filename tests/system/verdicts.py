@@ -135,6 +135,54 @@ def swallowed_oom_is_told(box: Box) -> None:
     contains(result, " ".join(finding["rule"] for finding in result.report["findings"]), "caught-oom")
 
 
+def formats(box: Box) -> None:
+    """Each format gives the verdict and every finding; in the annotations at its line."""
+    words = "--vram", "600MiB", PROGRAMS / "leak_graph.py"
+    report = answer(box, "oom", *words).report
+    place = ", ".join(report["oom"][key] for key in ("phase", "module"))
+    verdict = (
+        f"does not fit: NVIDIA GeForce RTX 4090 of 600.00 MiB, needs {_size(report['need']['device_bytes'])} on the device, "
+        f"ran out at step {report['oom']['step']}, {place}"
+    )
+    result = box.check("--format", "concise", *words)
+    expect(result, (result.status, result.stderr), (1, ""), "status and standard error")
+    lines = [verdict, *(f"{_place(box, finding)}: {finding['severity']}[{finding['rule']}] {finding['message']}" for finding in report["findings"])]
+    expect(result, result.stdout.splitlines(), lines, "the lines")
+    result = box.check("--format", "github", *words)
+    expect(result, (result.status, result.stderr), (1, ""), "status and standard error")
+    commands = [f"::error title=oomph check::{verdict}", *(_command(box, finding) for finding in report["findings"])]
+    expect(result, result.stdout.splitlines(), commands, "the commands")
+    told = box.check("--format", "json", *words)
+    expect(told, told.report["findings"], report["findings"], "the findings of --format json")
+
+
+def _size(size: int) -> str:
+    """As oomph shows what has more than a MiB and less than a GiB."""
+    return f"{size / 2**20:.2f} MiB"
+
+
+def _command(box: Box, finding: dict) -> str:
+    file, _, line = _place(box, finding).rpartition(":")
+    lines = [finding["message"], *(f"{remedy['remedy']}: {remedy['how']}" for remedy in finding["remedies"])]
+    return f"::{finding['severity']} file={file},line={line},title={finding['rule']}::{'%0A'.join(lines)}"
+
+
+def _place(box: Box, finding: dict) -> str:
+    location = finding["location"]
+    return f"{location['file'].removeprefix(f'{box.work}/')}:{location['line']}"
+
+
+def page(box: Box) -> None:
+    """The page stands beside the answer, whatever that is, and holds what it says."""
+    for status, vram, words in ((0, "24GiB", "fits NVIDIA GeForce RTX 4090"), (1, "600MiB", "does not fit NVIDIA GeForce RTX 4090")):
+        result = box.check("--vram", vram, "--html", "fit.html", PROGRAMS / "leak_graph.py")
+        expect(result, (result.status, result.stderr), (status, ""), "status and standard error")
+        contains(result, result.stdout, words)
+        text = (box.work / "fit.html").read_text(encoding="utf-8")
+        contains(result, text, f"<h1>{words}", "leak_graph.py:", "</html>")
+        expect(result, [path.name for path in box.work.iterdir()], ["fit.html"], "the files")
+
+
 PLAIN = (
     ("gpt2 with 8 fits", "fits", ("--gpu", "rtx-4090", GPT2, "--batch-size", "8"), {}),
     ("--steps 1", "fits", ("--steps", "1", MLP), {"steps": 1}),
@@ -158,6 +206,8 @@ CASES = [
     Case("a request beyond all devices", request_beyond_all_devices),
     Case("a spinning program is stopped", spinning_is_stopped),
     Case("a swallowed OOM is told", swallowed_oom_is_told),
+    Case("check in all formats", formats),
+    Case("check --html", page),
     *(
         Case(name, lambda box, verdict=verdict, words=words, expected=expected: check(box, verdict, *words, **expected))
         for name, verdict, words, expected in PLAIN

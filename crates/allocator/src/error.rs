@@ -25,6 +25,10 @@ pub enum MallocError {
     /// `!block->expandable_segment_ INTERNAL ASSERT FAILED`.
     #[error("this version of PyTorch stops with an internal assertion: it would release an expandable segment whole")]
     ExpandableReleased,
+    /// A pool that was to lend (`use_on_oom`) is in use already: PyTorch stops with a `RuntimeError`, and the pool's memory is
+    /// never given back, because it counts one user more from then on (2.8 to 2.15).
+    #[error("beginAllocateToPool: already recording to mempool_id")]
+    LendingPoolInUse,
 }
 
 /// The numbers of `torch.OutOfMemoryError`.

@@ -24,5 +24,5 @@ pub use error::{MallocError, OutOfMemory};
 pub use machine::{Allocator, BlockView, Observer, PoolOptions, Route, SegmentView, Thread};
 pub use pool::PrivatePoolId;
 pub use rules::{Rules, Tie};
-pub use settings::{Reserve, Settings};
+pub use settings::{Reserve, Settings, SettingsError};
 pub use stats::{Stat, StatArray, Stats};

@@ -1,11 +1,19 @@
 //! How little memory the recorded buffers could do with: a lower bound and a packing.
 
+mod busy;
+mod order;
+mod problem;
+mod search;
 mod sweep;
 mod timeline;
+mod tree;
 
 use thiserror::Error;
 use trace::{Bytes, History, Moment};
 
+pub use self::order::Order;
+use self::problem::Problem;
+use self::search::{Budget, search};
 use self::timeline::Timeline;
 
 /// Every size is rounded up to a multiple of this, as PyTorch's allocator does.
@@ -75,6 +83,11 @@ pub struct Packing {
 }
 
 impl Packing {
+    /// Whether the packing needs no more than the bound: then no allocator can do better.
+    pub fn is_optimal(&self) -> bool {
+        self.peak == self.bound.bytes
+    }
+
     /// By what part of the bound the packing exceeds it: 0.004 is 0.4 %.
     pub fn gap(&self) -> f64 {
         if self.bound.bytes == Bytes::ZERO {
@@ -87,8 +100,14 @@ impl Packing {
 /// How a packing was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Best fit in the order of time.
+    /// Best fit in the order of time, as an allocator does that knows nothing of the future.
     BestFit,
+    /// First fit in an order.
+    FirstFit(Order),
+    /// First fit in an order that was improved step by step, from this one.
+    Improved(Order),
+    /// First fit for the large buffers, best fit in the order of time for the small ones on top of them.
+    Partial,
 }
 
 /// The sizes add up to more than an address can hold.
@@ -110,11 +129,11 @@ pub fn pack(buffers: &[Buffer]) -> Result<Packing, TooLarge> {
     if found > 1 << 62 {
         return Err(TooLarge { found });
     }
-    let timeline = Timeline::of(buffers);
-    let bound = timeline.peak(buffers);
-    let (peak, mut offsets) = sweep::best_fit(buffers, &timeline);
-    for offset in &mut offsets {
-        *offset *= GRANULE.0;
+    let problem = Problem::new(buffers);
+    let solution = search(&problem, Budget::USUAL);
+    let mut offsets = vec![0; buffers.len()];
+    for (&name, offset) in problem.named.iter().zip(&solution.offsets) {
+        offsets[name as usize] = offset * GRANULE.0;
     }
-    Ok(Packing { bound, peak: Bytes(peak * GRANULE.0), offsets, method: Method::BestFit })
+    Ok(Packing { bound: problem.peak, peak: Bytes(solution.peak * GRANULE.0), offsets, method: solution.method })
 }

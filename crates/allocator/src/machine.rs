@@ -82,6 +82,8 @@ struct Wanted {
     segment: u64,
     stream: Stream,
     pool: PoolIndex,
+    /// Whether expandable segments serve it.
+    expands: bool,
 }
 
 impl<D: Device, O: Observer> Allocator<D, O> {
@@ -141,12 +143,14 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             self.process_events();
         }
         let size = size::block_bytes(requested.0, &self.settings);
+        let pool = PoolIndex::of(private, size <= SMALL_BYTES);
         let wanted = Wanted {
             requested: requested.0,
             size,
             segment: size::segment_bytes(size, &self.settings),
             stream,
-            pool: PoolIndex::of(private, size <= SMALL_BYTES),
+            pool,
+            expands: self.expands(pool),
         };
         match self.take_free(&wanted) {
             Some(block) => Ok(self.hand_out(block, &wanted)),
@@ -174,7 +178,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         if let Some(block) = self.allocate_once(wanted)? {
             return Ok(Some(block));
         }
-        if let Some(block) = self.take_from_lenient_pool(wanted) {
+        if let Some(block) = self.take_from_lending_pool(wanted)? {
             return Ok(Some(block));
         }
         if self.release_oversize(wanted)? {
@@ -202,7 +206,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             self.stats.num_oom_rejections += 1;
             return Err(MallocError::Rejected { requested: Bytes(wanted.requested) });
         }
-        Ok(if self.expands(wanted.pool) { self.allocate_expandable(wanted) } else { self.allocate_segment(wanted) })
+        Ok(if wanted.expands { self.allocate_expandable(wanted) } else { self.allocate_segment(wanted) })
     }
 
     fn allocate_segment(&mut self, wanted: &Wanted) -> Option<BlockId> {

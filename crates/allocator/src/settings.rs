@@ -1,6 +1,7 @@
 //! What `PYTORCH_CUDA_ALLOC_CONF` can say of device memory, as values.
 
 mod common;
+mod conf;
 mod divisions;
 mod error;
 mod keys;
@@ -12,6 +13,7 @@ use trace::{Bytes, Release};
 
 use self::keys::Flag;
 
+pub use self::conf::Inexpressible;
 pub use self::error::{SettingsError, Thrown};
 
 /// The most MiB that PyTorch takes: more would not fit 64 bits as bytes.
@@ -20,6 +22,7 @@ const MAX_MIB: u64 = u64::MAX >> 20;
 /// The settings of the allocator, each with PyTorch's name for it
 /// (`c10/core/AllocatorConfig.h` and `c10/cuda/CUDAAllocatorConfig.h`, 2.15).
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "PyTorch's settings are what they are")]
 pub struct Settings {
     /// `backend:cudaMallocAsync`: the driver's own pool; there are no blocks and no segments to model.
     pub cuda_malloc_async: bool,
@@ -81,11 +84,7 @@ impl Settings {
     /// # Errors
     /// What PyTorch says of a text that it refuses.
     pub fn parse(text: &str, release: Release) -> Result<Settings, SettingsError> {
-        let cuda_malloc_async = if has_common_parser(release) {
-            common::backend_at_load(text).map_err(SettingsError::at_load)?
-        } else {
-            older::backend_at_load(text)
-        };
+        let cuda_malloc_async = backend_at_load(text, release).map_err(SettingsError::at_load)?;
         let mut settings = Settings { cuda_malloc_async, ..Settings::default() };
         settings.apply(text, release)?;
         Ok(settings)
@@ -122,6 +121,17 @@ impl Settings {
             Flag::Pinned => {}
         }
     }
+}
+
+/// Whether `import torch` chooses the driver's own pool.
+fn backend_at_load(text: &str, release: Release) -> Result<bool, SettingsError> {
+    if has_common_parser(release) {
+        return common::backend_at_load(text);
+    }
+    if (release.major, release.minor) == (2, 9) {
+        common::check_at_load(text, release)?;
+    }
+    Ok(older::backend_at_load(text))
 }
 
 /// Whether accelerators share a parser.

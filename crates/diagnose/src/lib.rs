@@ -13,9 +13,12 @@ mod explain;
 mod facts;
 mod measure;
 mod notes;
+mod replayed;
 mod rules;
+mod tune;
 mod verdict;
 
 pub use case::Case;
 pub use check::check;
 pub use explain::{Contents, ExplainCase, ExplainInput, explain};
+pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch, tune, with_measured};

@@ -22,9 +22,9 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
 fn note(case: &Case, record: &Record) -> Option<String> {
     match record {
         Record::InitializersSkipped { count, bytes } => {
-            let bytes = Bytes(*bytes);
+            let (bytes, calls) = (Bytes(*bytes), if *count == 1 { "call" } else { "calls" });
             Some(format!(
-                "large host tensors were not initialised ({count} calls, {bytes}), which changes no GPU memory"
+                "large host tensors were not initialised ({count} {calls}, {bytes}), which changes no GPU memory"
             ))
         }
         Record::ValueRead { file, line, count } => {

@@ -6,7 +6,7 @@ mod crash;
 use crash::{At, Crash, MIB, SCRIPT, Tensor};
 use diagnose::{Contents as Held, ExplainCase, ExplainInput, explain};
 use proptest::prelude::*;
-use report::explain::ExplainReport;
+use report::explain::{ExplainReport, Holder};
 use report::{Contents, Finding, Location};
 use trace::text::{Artifact, OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Bytes, Frame, Settings};
@@ -535,6 +535,19 @@ fn a_text_without_an_error_finds_nothing() {
     let report = of_texts(Vec::new());
     assert_eq!(report.findings, []);
     assert_eq!(report.memory, None);
+}
+
+/// 2.97 GiB may be 5 MiB less; the 34 MiB that are free may not.
+#[test]
+fn rounded_numbers_give_way_to_finer_ones() {
+    let mib = |mib: u64| Some(StatedBytes::exact(mib * MIB));
+    let said = StatedOom { total_bytes: mib(3072), free_bytes: mib(34), ..stated(0.25, 0.03, 2.97, 2.5, 0.0) };
+    let memory = of_texts(vec![said]).memory.unwrap();
+    let parts: Vec<_> = memory.parts().iter().map(|part| (part.holder, part.bytes.0 / MIB)).collect();
+    assert_eq!(
+        parts,
+        [(Holder::Allocated(None), 2560), (Holder::OutsidePytorch, 3072 - 2560 - 34), (Holder::Free, 34),]
+    );
 }
 
 #[test]

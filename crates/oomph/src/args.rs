@@ -23,6 +23,9 @@ pub(crate) enum Command {
     /// Why did it run out of memory? Reads what a crash left: logs, snapshots, tables.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
+    /// Which allocator settings suit this program? Replays a recorded one under many of them, exactly.
+    #[command(after_help = crate::commands::tune::EXAMPLES)]
+    Tune(Box<crate::commands::tune::Tune>),
     /// Lists the GPUs that are known, or shows one with the provenance of each figure.
     #[command(after_help = GPUS_EXAMPLES)]
     Gpus(Gpus),
@@ -66,7 +69,7 @@ Examples:
   oomph gpus --json";
 
 /// Which GPU is shown, and how many of it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Card {
     /// The GPU, such as `rtx-4090`; `oomph gpus` lists them [default: this machine's, else an RTX 4090]
     #[arg(long, value_name = "NAME")]
@@ -81,7 +84,7 @@ pub(crate) struct Card {
     pub(crate) gpus: u32,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) card: Card,
@@ -120,6 +123,10 @@ pub(crate) struct Check {
     /// Whether the program stands after a `--`; set by [`Arguments::parse_line`].
     #[arg(skip)]
     pub(crate) is_command_line: bool,
+
+    /// The allocator's settings that the program gets in place of its own; `tune` sets them.
+    #[arg(skip)]
+    pub(crate) conf: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -133,7 +140,7 @@ pub(crate) struct Explain {
 }
 
 /// The forms that an answer takes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Form {
     /// Print one JSON object instead of the report; short for `--format json`
     #[arg(long, conflicts_with = "format")]
@@ -149,9 +156,10 @@ pub(crate) struct Form {
 }
 
 /// How an answer is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people: at most 80 columns
+    #[default]
     Terminal,
     /// One line per finding
     Concise,
@@ -224,13 +232,13 @@ impl Arguments {
     }
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
     let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero());
     duration.ok_or_else(|| format!("`{text}` is out of range; expected seconds above 0"))
 }
 
-fn parse_share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err(format!("`{text}` is no share; expected a number from 0 to 1")),

@@ -30,6 +30,11 @@ pub(crate) const STEPS: &str = "OOMPH_STEPS";
 /// Set for the agent: the share that value-dependent shapes are assumed to select.
 pub(crate) const FRACTION: &str = "OOMPH_FRACTION";
 
+/// Set for PyTorch: the allocator's settings, where a run is to have others than the environment says.
+pub(crate) const CUDA_ALLOC_CONF: &str = "PYTORCH_CUDA_ALLOC_CONF";
+/// Removed then: its newer name.
+pub(crate) const ALLOC_CONF: &str = "PYTORCH_ALLOC_CONF";
+
 /// Set for the dynamic loader: the phantom, by its bare name, because this list is split at blanks.
 pub(crate) const LD_PRELOAD: &str = "LD_PRELOAD";
 /// Set for the dynamic loader: the folder of the phantom.

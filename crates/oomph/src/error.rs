@@ -66,6 +66,8 @@ pub(crate) enum Error {
     Unwritable { path: PathBuf, source: io::Error },
     #[error("`{}` would be replaced, and is no file", .0.display())]
     NotAFile(PathBuf),
+    #[error("{0}")]
+    Tune(#[from] diagnose::TuneError),
     #[error("cannot watch for Ctrl-C: {0}")]
     Signals(#[from] ctrlc::Error),
     #[error("interrupted")]
@@ -228,6 +230,7 @@ impl Error {
             Error::NothingInFolder { .. } => "name the log or the snapshot itself, to hear what is in it",
             Error::TooManyFiles { .. } => "name the folder of the job's logs and snapshots, or the files themselves",
             Error::Unwritable { .. } | Error::NotAFile(_) => "name another file with --html",
+            Error::Tune(error) => return crate::commands::tune::hints(error),
             Error::Program(failure) => return failure.hints(),
             Error::Unreadable { .. } | Error::Signals(_) | Error::Interrupted | Error::Output(_) | Error::Json(_) => {
                 return Vec::new();

@@ -19,7 +19,7 @@ use crate::cache::{LIBRARY, Unpacked};
 use crate::environment as names;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::{reap, rundir};
+use crate::{interrupt, reap, rundir};
 
 /// What is started, and on what.
 pub(crate) struct Launch<'a> {
@@ -41,6 +41,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) fraction: f64,
     /// When to stop waiting.
     pub(crate) timeout: Duration,
+    /// The allocator's settings in place of those of the environment; an empty text is the defaults.
+    pub(crate) conf: Option<&'a str>,
     /// Whether the program's output is shown.
     pub(crate) verbose: bool,
 }
@@ -81,6 +83,7 @@ fn interrupts() -> Result<&'static std::sync::Mutex<Option<Sender<Happening>>>, 
     }
     let listener = LISTENER.get_or_init(Default::default);
     ctrlc::set_handler(move || {
+        interrupt::note();
         if let Ok(listener) = listener.lock()
             && let Some(sender) = listener.as_ref()
         {
@@ -132,6 +135,9 @@ fn set_environment(command: &mut Command, launch: &Launch) {
         .env(names::PYTHONPATH, before(names::PYTHONPATH, launch.unpacked.inject_dir.as_os_str()));
     if launch.unlimited {
         command.env(names::UNLIMITED, "1");
+    }
+    if let Some(conf) = launch.conf {
+        command.env_remove(names::ALLOC_CONF).env(names::CUDA_ALLOC_CONF, conf);
     }
 }
 

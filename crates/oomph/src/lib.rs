@@ -10,6 +10,7 @@ mod card;
 mod commands;
 mod environment;
 mod error;
+mod interrupt;
 mod launch;
 mod output;
 mod progress;
@@ -60,6 +61,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match arguments.command {
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Gpus(arguments) => commands::gpus::run(&arguments),
         Command::Phantom(arguments) => commands::phantom::run(&arguments),
     };

@@ -13,6 +13,8 @@ use crate::error::Error;
 
 /// What the program printed, in the run directory.
 pub(crate) const OUTPUT: &str = "output.log";
+/// The folder inside a run of the second run, without a limit, where the first ran out.
+pub(crate) const UNLIMITED: &str = "unlimited";
 const LAUNCH: &str = "run.json";
 const MARKS: &str = ".marks.jsonl";
 const SNAPSHOT: &str = ".snapshot.pickle";

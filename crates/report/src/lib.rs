@@ -13,6 +13,7 @@ pub mod check;
 pub mod explain;
 pub mod finding;
 pub mod render;
+pub mod tune;
 
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use check::{

@@ -9,6 +9,7 @@ pub mod html;
 pub mod json;
 mod layout;
 pub mod terminal;
+mod tune;
 mod verdict;
 mod words;
 

@@ -15,6 +15,14 @@ pub struct Frame {
     pub line: u32,
 }
 
+/// Parts of paths below which files were installed: packages, the standard library.
+const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python3"];
+
+/// Whether a source file belongs to an installed package or to Python itself, by its path.
+pub fn is_installed(file: &str) -> bool {
+    INSTALLED.iter().any(|part| file.contains(part))
+}
+
 /// Index of a [`Frame`] in its [`StackTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u32);

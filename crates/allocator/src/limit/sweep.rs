@@ -2,20 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Buffer;
-use super::timeline::{Timeline, Turn};
+use super::problem::Problem;
 
-/// Returns where the highest buffer ends and each buffer's offset, in granules.
-pub(super) fn best_fit(buffers: &[Buffer], timeline: &Timeline) -> (u64, Vec<u64>) {
-    let mut offsets = vec![0; buffers.len()];
-    let mut gaps = Gaps::default();
-    for turn in timeline.turns(buffers) {
-        match turn {
-            Turn::Begins(index) => offsets[index as usize] = gaps.take(buffers[index as usize].granules()),
-            Turn::Ends(index) => gaps.give(offsets[index as usize], buffers[index as usize].granules()),
+/// Places those of `chosen`, which come in the order in which they begin, from `floor` on. Returns where the highest ends.
+pub(super) fn best_fit(problem: &Problem, chosen: &[u32], floor: u64, offsets: &mut [u64]) -> u64 {
+    let mut by_end = chosen.to_vec();
+    by_end.sort_by_key(|&item| problem.items[item as usize].life.end);
+    let mut ending = by_end.into_iter().peekable();
+    let mut gaps = Gaps { top: floor, ..Gaps::default() };
+    for &new in chosen {
+        let item = problem.items[new as usize];
+        while let Some(old) = ending.next_if(|&old| problem.items[old as usize].life.end <= item.life.first) {
+            gaps.give(offsets[old as usize], problem.items[old as usize].size);
         }
+        offsets[new as usize] = gaps.take(item.size);
     }
-    (gaps.top, offsets)
+    gaps.top
 }
 
 /// What is free below the highest place ever used.
@@ -27,6 +29,7 @@ struct Gaps {
 }
 
 impl Gaps {
+    /// The smallest gap that is large enough, the lowest of equals; else the end grows.
     fn take(&mut self, size: u64) -> u64 {
         if let Some(&(room, offset)) = self.by_size.range((size, 0)..).next() {
             self.remove(offset, room);
@@ -34,13 +37,11 @@ impl Gaps {
             return offset;
         }
         let last = self.by_offset.last_key_value().map(|(&offset, &room)| (offset, room));
-        let offset = match last {
-            Some((offset, room)) if offset + room == self.top => {
-                self.remove(offset, room);
-                offset
-            }
-            _ => self.top,
-        };
+        let at_the_end = last.filter(|(offset, room)| offset + room == self.top);
+        let offset = at_the_end.map_or(self.top, |(offset, _)| offset);
+        if let Some((offset, room)) = at_the_end {
+            self.remove(offset, room);
+        }
         self.top = offset + size;
         offset
     }

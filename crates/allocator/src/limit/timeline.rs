@@ -49,15 +49,17 @@ impl Timeline {
         let (mut alive, mut most, mut at) = (0u128, 0, 0);
         for turn in self.turns(buffers) {
             match turn {
-                Turn::Begins(index) => alive += u128::from(buffers[index as usize].granules()),
+                Turn::Begins(index) => {
+                    let buffer = &buffers[index as usize];
+                    alive += u128::from(buffer.granules());
+                    if alive > most {
+                        (most, at) = (alive, buffer.start);
+                    }
+                }
                 Turn::Ends(index) => alive -= u128::from(buffers[index as usize].granules()),
             }
-            if let Turn::Begins(index) = turn
-                && alive > most
-            {
-                (most, at) = (alive, buffers[index as usize].start);
-            }
         }
-        Peak { bytes: Bytes(u64::try_from(most * u128::from(GRANULE.0)).unwrap_or(u64::MAX)), at }
+        let bytes = u64::try_from(most * u128::from(GRANULE.0)).unwrap_or(u64::MAX);
+        Peak { bytes: Bytes(bytes), at }
     }
 }

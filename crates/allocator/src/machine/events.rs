@@ -13,7 +13,8 @@ use crate::device::Device;
 pub(super) struct Events {
     /// New events stay outstanding until they are completed by name.
     held: bool,
-    /// Per stream, oldest first, with whether it is done. An event that is not hides those after it.
+    /// Per stream, oldest first, with whether it is done. An event that is not hides those after it. The order among
+    /// streams is that of their pointers; PyTorch's is that of a hash map, which nothing states.
     queues: Vec<(Stream, VecDeque<(bool, BlockId)>)>,
     /// Blocks held by [`Allocator::free_later`].
     blocks: Vec<BlockId>,
@@ -22,10 +23,11 @@ pub(super) struct Events {
 impl Events {
     fn record(&mut self, stream: Stream, block: BlockId) {
         let done = !self.held;
-        match self.queues.iter_mut().find(|(other, _)| *other == stream) {
-            Some((_, queue)) => queue.push_back((done, block)),
-            None => self.queues.push((stream, VecDeque::from([(done, block)]))),
+        let place = self.queues.partition_point(|(other, _)| *other < stream);
+        if self.queues.get(place).is_none_or(|(other, _)| *other != stream) {
+            self.queues.insert(place, (stream, VecDeque::new()));
         }
+        self.queues[place].1.push_back((done, block));
     }
 
     /// The block of the next event that is done.
@@ -37,7 +39,9 @@ impl Events {
     fn complete(&mut self, stream: Option<Stream>) {
         for (other, queue) in &mut self.queues {
             if stream.is_none_or(|stream| stream == *other) {
-                queue.iter_mut().for_each(|(done, _)| *done = true);
+                for (done, _) in queue {
+                    *done = true;
+                }
             }
         }
     }

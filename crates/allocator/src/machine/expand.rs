@@ -190,6 +190,8 @@ impl<D: Device, O: Observer> Allocator<D, O> {
 
     fn unmap_block(&mut self, id: BlockId, begin: u64, pages: Pages) {
         self.uncache(id);
+        // PyTorch waits for the stream before it unmaps (`ExpandableSegment::unmapHandles`).
+        self.complete_events_of(self.blocks[id].stream);
         self.device.unmap(Address(begin), pages);
         let bytes = pages.bytes();
         self.keep_slivers(id, begin, begin + bytes);

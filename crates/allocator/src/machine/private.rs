@@ -5,6 +5,7 @@ use trace::Stream;
 use super::{Allocator, Observer, Wanted};
 use crate::block::BlockId;
 use crate::device::Device;
+use crate::error::MallocError;
 use crate::pool::{Pool, PoolIndex, PrivatePoolId};
 
 /// A thread of the program.
@@ -38,19 +39,23 @@ pub(super) struct PrivatePool {
     users: u32,
     /// Segments and mappings it holds.
     device_allocs: u64,
+    /// Nobody refers to it, and its memory is not known to be gone yet (`graph_pools_freeable`).
+    is_freeable: bool,
 }
 
 /// A private pool in use.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Underway {
     pool: PrivatePoolId,
     route: Route,
+    /// Streams that joined the capture.
+    joined: Vec<Stream>,
 }
 
-impl Route {
-    fn takes(self, thread: Thread, stream: Stream) -> bool {
-        match self {
-            Route::Capture(capturing) => capturing == stream,
+impl Underway {
+    fn takes(&self, thread: Thread, stream: Stream) -> bool {
+        match self.route {
+            Route::Capture(capturing) => capturing == stream || self.joined.contains(&stream),
             Route::Thread(using) => using == thread,
         }
     }
@@ -60,20 +65,36 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     /// Makes a private pool that one object refers to.
     pub fn create_pool(&mut self, options: PoolOptions) -> PrivatePoolId {
         let id = PrivatePoolId::new(self.private_pools.len());
-        self.private_pools.push(PrivatePool { options, users: 1, device_allocs: 0 });
+        self.private_pools.push(PrivatePool { options, users: 1, device_allocs: 0, is_freeable: false });
         self.pools.extend([Pool::default(), Pool::default()]);
         id
     }
 
     /// One object fewer refers to it (`releasePool`). Its memory goes when everything cached is released.
     pub fn release_pool(&mut self, id: PrivatePoolId) {
-        self.private_pools[id.index()].users -= 1;
+        let pool = &mut self.private_pools[id.index()];
+        pool.users -= 1;
+        pool.is_freeable |= pool.users == 0;
+    }
+
+    /// The end of a `torch.cuda.MemPool`: it lends no more, and what it holds of free memory goes at once.
+    pub fn delete_pool(&mut self, id: PrivatePoolId) {
+        self.private_pools[id.index()].options.use_on_oom = false;
+        self.release_pool(id);
+        self.release_cached(Some(id));
     }
 
     /// From here on requests that the route takes go to the pool (`beginAllocateToPool`).
     pub fn begin_allocate_to_pool(&mut self, id: PrivatePoolId, route: Route) {
         self.private_pools[id.index()].users += 1;
-        self.underway.push(Underway { pool: id, route });
+        self.underway.push(Underway { pool: id, route, joined: Vec::new() });
+    }
+
+    /// A stream takes part in the capture that goes to the pool, having waited for one that does.
+    pub fn join_capture(&mut self, id: PrivatePoolId, stream: Stream) {
+        if let Some(underway) = self.underway.iter_mut().find(|underway| underway.pool == id) {
+            underway.joined.push(stream);
+        }
     }
 
     /// The end of that (`endAllocateToPool`). The pool is still referred to until [`Allocator::release_pool`].
@@ -83,15 +104,10 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// `emptyCache` of one pool, as the end of a `torch.cuda.MemPool` does.
-    pub fn empty_pool_cache(&mut self, id: PrivatePoolId) {
-        self.release_cached(Some(id));
-    }
-
     /// The private pool that takes a request.
     #[inline]
     pub(super) fn route(&self, thread: Thread, stream: Stream) -> Option<PrivatePoolId> {
-        let takes = |underway: &&Underway| underway.route.takes(thread, stream);
+        let takes = |underway: &&Underway| underway.takes(thread, stream);
         let mut underway = self.underway.iter();
         let taker = if self.rules.first_pool_wins { underway.find(takes) } else { underway.rfind(takes) };
         taker.map(|underway| underway.pool)
@@ -123,24 +139,30 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// A cached block of a pool that lends to the shared one when the device has no more.
-    pub(super) fn take_from_lenient_pool(&mut self, wanted: &mut Wanted) -> Option<BlockId> {
+    /// A cached block of a pool that lends to the shared one when the device has no more (`try_mempool_fallback`). Blocks of
+    /// expandable segments are not lent.
+    pub(super) fn take_from_lending_pool(&mut self, wanted: &mut Wanted) -> Result<Option<BlockId>, MallocError> {
         if wanted.pool.owner().is_some() {
-            return None;
+            return Ok(None);
         }
-        for id in self.private_pools_where(|pool| pool.options.use_on_oom && pool.users > 0) {
-            let there = Wanted { pool: PoolIndex::of(Some(id), wanted.pool.is_small()), ..*wanted };
+        for id in self.private_pools_where(|pool| pool.options.use_on_oom) {
+            if self.underway.iter().any(|underway| underway.pool == id) {
+                self.private_pools[id.index()].users += 1;
+                return Err(MallocError::LendingPoolInUse);
+            }
+            let pool = PoolIndex::of(Some(id), wanted.pool.is_small());
+            let there = Wanted { pool, expands: false, ..*wanted };
             if let Some(block) = self.take_free(&there) {
                 *wanted = there;
-                return Some(block);
+                return Ok(Some(block));
             }
         }
-        None
+        Ok(None)
     }
 
     /// Releases what private pools hold that nobody refers to: one of them, or all.
     pub(super) fn release_unused_private_pools(&mut self, of: Option<PrivatePoolId>) {
-        for id in self.private_pools_where(|pool| pool.users == 0 && pool.device_allocs > 0) {
+        for id in self.private_pools_where(|pool| pool.is_freeable) {
             if of.is_some_and(|of| of != id) {
                 continue;
             }
@@ -149,6 +171,8 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             }
             self.release_pool_blocks(PoolIndex::of(Some(id), true));
             self.release_pool_blocks(PoolIndex::of(Some(id), false));
+            let pool = &mut self.private_pools[id.index()];
+            pool.is_freeable = pool.device_allocs > 0;
         }
     }
 

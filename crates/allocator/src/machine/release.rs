@@ -64,11 +64,10 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         let Some(set) = self.pools[wanted.pool.index()].free_of(wanted.stream) else { return Ok(false) };
         let place = set.lower_bound(Key::first_of(needed));
         if let Some(block) = set.get(place) {
-            if !self.blocks[block].is_expandable() {
+            if self.is_releasable(block)? {
                 self.release_segment(block);
                 return Ok(true);
             }
-            self.assert_not_expandable()?;
         }
         let before = std::iter::successors(set.before(place), |&place| set.before(place));
         let smaller: Vec<BlockId> = before.filter_map(|place| set.get(place)).collect();
@@ -79,22 +78,25 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     fn release_several(&mut self, blocks: &[BlockId], needed: u64, max_split: u64) -> Result<bool, MallocError> {
         let mut released = 0;
         for &id in blocks {
-            let block = &self.blocks[id];
-            if released >= needed || block.size < max_split {
+            if released >= needed || self.blocks[id].size < max_split {
                 break;
             }
-            if block.is_expandable() {
-                self.assert_not_expandable()?;
-                continue;
+            if self.is_releasable(id)? {
+                released += self.blocks[id].size;
+                self.release_segment(id);
             }
-            released += block.size;
-            self.release_segment(id);
         }
         Ok(released >= needed)
     }
 
-    /// PyTorch 2.1 to 2.5 stop here with an internal assertion.
-    fn assert_not_expandable(&self) -> Result<(), MallocError> {
-        if self.rules.oversize_release_asserts { Err(MallocError::ExpandableReleased) } else { Ok(()) }
+    /// Whether a block is a whole segment. PyTorch 2.1 to 2.5 stop with an internal assertion at an expandable one. No
+    /// oversize block is split, unless `max_split_size` became smaller while the program ran; PyTorch then frees an
+    /// address that it never got.
+    fn is_releasable(&self, id: BlockId) -> Result<bool, MallocError> {
+        let block = &self.blocks[id];
+        if block.is_expandable() && self.rules.oversize_release_asserts {
+            return Err(MallocError::ExpandableReleased);
+        }
+        Ok(!block.is_expandable() && !block.is_split())
     }
 }

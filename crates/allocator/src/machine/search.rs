@@ -37,7 +37,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
 
     /// Among expandable blocks those count as larger that could still grow; without the setting they are passed over.
     fn best_expandable(&self, set: &FreeSet, first: Place, wanted: &Wanted) -> Option<Place> {
-        if self.expands(wanted.pool) { Some(self.least_expandable(set, first)) } else { self.first_fixed(set, first) }
+        if wanted.expands { Some(self.least_expandable(set, first)) } else { self.first_fixed(set, first) }
     }
 
     /// Goes on while the next block could grow to less than this one. It stops at the first that could not, as PyTorch does.

@@ -5,7 +5,6 @@ use trace::Action;
 use super::{Allocator, Observer, Wanted};
 use crate::block::{Block, BlockId};
 use crate::device::Device;
-use crate::pool::PoolIndex;
 use crate::size::{MIN_BLOCK_BYTES, SMALL_BYTES};
 
 impl<D: Device, O: Observer> Allocator<D, O> {
@@ -13,7 +12,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     #[inline]
     pub(super) fn hand_out(&mut self, found: BlockId, wanted: &Wanted) -> BlockId {
         let remaining = self.blocks[found].size - wanted.size;
-        let id = if self.splits(wanted.pool, wanted.size, remaining) {
+        let id = if self.splits(wanted, remaining) {
             self.split_front(found, wanted.size)
         } else {
             self.count_whole_block(found);
@@ -24,14 +23,14 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     }
 
     #[inline]
-    fn splits(&self, pool: PoolIndex, size: u64, remaining: u64) -> bool {
-        if pool.owner().is_some_and(|owner| self.private_pools[owner.index()].options.no_split) {
+    fn splits(&self, wanted: &Wanted, remaining: u64) -> bool {
+        if wanted.pool.owner().is_some_and(|owner| self.private_pools[owner.index()].options.no_split) {
             return false;
         }
-        if pool.is_small() || self.expands(pool) {
+        if wanted.pool.is_small() || wanted.expands {
             return remaining >= MIN_BLOCK_BYTES;
         }
-        self.settings.max_split_size.is_none_or(|max| size < max.0) && remaining > SMALL_BYTES
+        self.settings.max_split_size.is_none_or(|max| wanted.size < max.0) && remaining > SMALL_BYTES
     }
 
     /// Makes a block of the front; what remains stays the block it was and goes back to its pool.

@@ -12,6 +12,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// The first request that failed now and had not failed when it was recorded. The replay ended there.
     pub failed: Option<FailedAt>,
+    /// The requests that had failed when it was recorded and were served now, in order.
+    pub served: Vec<EventIndex>,
 }
 
 /// A request that failed.

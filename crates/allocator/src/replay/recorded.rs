@@ -43,7 +43,11 @@ pub fn recorded_by(
         let agreement = verify(program, events, settings, Rules::of(release));
         let is_better = best.as_ref().is_none_or(|(_, best)| agreement.is_longer_than(best));
         if is_better {
+            let is_whole = agreement.difference.is_none();
             best = Some((release, agreement));
+            if is_whole {
+                break;
+            }
         }
     }
     best.unwrap_or_else(|| (minor(0), verify(program, events, settings, Rules::of(minor(0)))))

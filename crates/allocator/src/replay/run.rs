@@ -17,7 +17,7 @@ use crate::settings::Settings;
 pub fn replay(program: &Program, settings: &Settings, rules: Rules, device: SimulatedDevice) -> Outcome {
     let mut player = Player::new(program, Allocator::new(rules, settings.clone(), device, ()));
     let failed = player.ask_for_older().and_then(|()| player.play()).err();
-    Outcome { stats: *player.allocator.stats(), failed }
+    Outcome { stats: *player.allocator.stats(), failed, served: player.served }
 }
 
 /// A program on its way.
@@ -26,6 +26,8 @@ pub(super) struct Player<'a, D, O> {
     pub(super) allocator: Allocator<D, O>,
     pub(super) pools: Vec<PrivatePoolId>,
     pub(super) blocks: Vec<BlockId>,
+    /// Failed requests that were served.
+    served: Vec<EventIndex>,
 }
 
 impl<'a, D: Device, O: Observer> Player<'a, D, O> {
@@ -36,7 +38,7 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
             let known = program.pools[..index].iter().position(|other| other == pool);
             pools.push(known.map_or_else(|| allocator.create_pool(PoolOptions::default()), |known| pools[known]));
         }
-        Player { program, allocator, pools, blocks: vec![BlockId::NONE; program.slots] }
+        Player { program, allocator, pools, blocks: vec![BlockId::NONE; program.slots], served: Vec::new() }
     }
 
     fn ask_for_older(&mut self) -> Result<(), FailedAt> {
@@ -73,13 +75,13 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
                 self.blocks[slot.0 as usize] = self.allocator.malloc_in(None, Bytes(requested), stream)?;
             }
             Op::Free(slot) => self.allocator.free(self.block(slot)),
-            op => self.rare_step(op)?,
+            op => self.rare_step(index, op)?,
         }
         Ok(())
     }
 
     #[cold]
-    fn rare_step(&mut self, op: Op) -> Result<(), MallocError> {
+    fn rare_step(&mut self, index: usize, op: Op) -> Result<(), MallocError> {
         match op {
             Op::MallocPrivate { requested, slot, pool } => {
                 let number = usize::from(pool.0);
@@ -91,6 +93,7 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
                 let stream = self.program.streams[usize::from(stream.0)];
                 if let Ok(block) = self.allocator.malloc_in(None, Bytes(rounded), stream) {
                     self.allocator.free(block);
+                    self.served.push(self.event(index));
                 }
             }
             Op::FreeLater(slot) => self.allocator.free_later(self.block(slot)),

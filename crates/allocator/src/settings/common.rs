@@ -27,7 +27,7 @@ pub(super) fn read(text: &str, release: Release, settings: &mut Settings) -> Res
         settings.max_non_split_rounding = settings.large_segment_size;
     }
     for common in [true, false] {
-        Pass { cursor: Cursor::new(&tokens), release, common, settings }.run()?;
+        Pass { cursor: Cursor::new(&tokens), release, common, lenient: false, settings }.run()?;
     }
     Ok(())
 }
@@ -52,22 +52,27 @@ fn read_large_segments(tokens: &[String], settings: &mut Settings) -> Result<(),
     Ok(())
 }
 
-/// The backend that the libraries choose while they are loaded: the first that is named, if it is known.
+/// The backend that the libraries choose while they are loaded: the first that is named; native where it is unknown.
 pub(super) fn backend_at_load(text: &str) -> Result<bool, SettingsError> {
     let tokens = tokens::cut(text, tokens::is_space);
     let mut cursor = Cursor::new(&tokens);
     while let Some(key) = cursor.next() {
         if key == "backend" {
             colon(&mut cursor)?;
-            if let Some(cuda_malloc_async) = known_backend(token(&mut cursor)?) {
-                return Ok(cuda_malloc_async);
-            }
-        } else {
-            skip_value(&mut cursor)?;
+            return Ok(known_backend(token(&mut cursor)?).unwrap_or_default());
         }
+        skip_value(&mut cursor)?;
         cursor.next();
     }
     Ok(false)
+}
+
+/// The common pass alone, as the libraries of 2.9 read the text while they are loaded, before the older parser does.
+/// They know no other keys yet, and let them pass.
+pub(super) fn check_at_load(text: &str, release: Release) -> Result<(), SettingsError> {
+    let tokens = tokens::cut(text, tokens::is_space);
+    let settings = &mut Settings::default();
+    Pass { cursor: Cursor::new(&tokens), release, common: true, lenient: true, settings }.run()
 }
 
 /// One of the two readings of the text.
@@ -75,18 +80,21 @@ struct Pass<'a> {
     cursor: Cursor<'a>,
     release: Release,
     common: bool,
+    /// Unknown keys are skipped.
+    lenient: bool,
     settings: &'a mut Settings,
 }
 
 impl Pass<'_> {
     fn run(mut self) -> Result<(), SettingsError> {
         while let Some(name) = self.cursor.next() {
-            let key = keys::find(name, self.release).ok_or_else(|| self.unrecognized(name))?;
-            if key.common == self.common && key.meaning != Meaning::LargeSegmentSize {
-                colon(&mut self.cursor)?;
-                self.read(key)?;
-            } else {
-                skip_value(&mut self.cursor)?;
+            match keys::find(name, self.release) {
+                Some(key) if key.common == self.common && key.meaning != Meaning::LargeSegmentSize => {
+                    colon(&mut self.cursor)?;
+                    self.read(key)?;
+                }
+                None if !self.lenient => return Err(self.unrecognized(name)),
+                _ => skip_value(&mut self.cursor)?,
             }
             self.cursor.next();
         }
@@ -151,7 +159,7 @@ impl Pass<'_> {
             *all = [divisions.ok_or_else(wrong)?; 16];
             return Ok(());
         }
-        let mut list = divisions::List::new(all, 1);
+        let mut list = divisions::List::new(1);
         loop {
             let boundary = self.cursor.next().ok_or_else(not_closed)?;
             if boundary == "]" {
@@ -164,10 +172,10 @@ impl Pass<'_> {
                 return Err(SettingsError::value(needed));
             }
             if boundary == ">" {
-                list.rest(value);
+                list.rest(value, all);
             } else {
                 let wrong = || SettingsError::value("For roundups, the intervals have to be power of 2 ");
-                list.from(divisions::power_of_two(stoull(boundary, "stoull")?).ok_or_else(wrong)?, value);
+                list.from(divisions::power_of_two(stoull(boundary, "stoull")?).ok_or_else(wrong)?, value, all);
             }
             if self.cursor.peek().ok_or_else(out_of_tokens)? != "]" {
                 self.cursor.next();

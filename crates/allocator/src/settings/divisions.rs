@@ -10,31 +10,30 @@ pub(super) fn power_of_two(number: u64) -> Option<u64> {
 /// The first pair fills every interval below its own too; later pairs set their own only, so intervals between two keep
 /// what they had; `>` fills those that follow the last.
 #[derive(Debug)]
-pub(super) struct List<'a> {
-    divisions: &'a mut [u64; 16],
+pub(super) struct List {
     first: bool,
     last: usize,
     /// 1 where `>` begins behind the last interval, 0 where it overwrites it.
     behind: usize,
 }
 
-impl List<'_> {
-    pub(super) fn new(divisions: &mut [u64; 16], behind: usize) -> List<'_> {
-        List { divisions, first: true, last: 0, behind }
+impl List {
+    pub(super) fn new(behind: usize) -> List {
+        List { first: true, last: 0, behind }
     }
 
     /// A pair: so many divisions from a power of two of MiB on.
-    pub(super) fn from(&mut self, boundary: u64, value: u64) {
+    pub(super) fn from(&mut self, boundary: u64, value: u64, divisions: &mut [u64; 16]) {
         let index = (boundary.ilog2() as usize).min(15);
         if std::mem::take(&mut self.first) {
-            self.divisions.iter_mut().take(index).for_each(|below| *below = value);
+            divisions.iter_mut().take(index).for_each(|below| *below = value);
         }
-        self.divisions.iter_mut().skip(index).take(1).for_each(|own| *own = value);
+        divisions.iter_mut().skip(index).take(1).for_each(|own| *own = value);
         self.last = index;
     }
 
     /// `>`: so many divisions for the rest.
-    pub(super) fn rest(&mut self, value: u64) {
-        self.divisions.iter_mut().skip(self.last + self.behind).for_each(|above| *above = value);
+    pub(super) fn rest(&self, value: u64, divisions: &mut [u64; 16]) {
+        divisions.iter_mut().skip(self.last + self.behind).for_each(|above| *above = value);
     }
 }

@@ -65,7 +65,7 @@ const KEYS: [Key; 22] = [
     common("max_non_split_rounding_mb", Meaning::MaxNonSplitRounding, 6),
     common("pinned_use_background_threads", Meaning::Flag(Flag::Pinned), 6),
     cuda("graph_capture_record_stream_reuse", Meaning::Flag(Flag::GraphCaptureRecordStreamReuse), 9),
-    cuda("pinned_reserve_segment_size_mb", Meaning::PinnedReserveSegmentSize, 9),
+    cuda("pinned_reserve_segment_size_mb", Meaning::PinnedReserveSegmentSize, 10),
     cuda("per_process_memory_fraction", Meaning::PerProcessMemoryFraction, 10),
     common("large_segment_size_mb", Meaning::LargeSegmentSize, 11),
     cuda("throw_on_cudamalloc_oom", Meaning::Flag(Flag::ThrowOnCudaMallocOom), 12),

@@ -7,7 +7,7 @@ use super::error::{SettingsError, Thrown};
 use super::keys::{self, Flag, Key, Meaning};
 use super::numbers::{stod, stoi, stoull};
 use super::tokens::{self, Cursor, is_space};
-use super::{MAX_MIB, Settings, backend_name, known_backend};
+use super::{MAX_MIB, Settings, known_backend};
 
 /// Sizes must be larger than the segment for requests of 1 to 10 MiB.
 const LARGE_SEGMENT_MIB: u64 = 20;
@@ -16,7 +16,8 @@ const MAX_REGISTER_THREADS: u64 = 128;
 /// Reads a text into settings, which keep what was read before an error.
 pub(super) fn read(text: &str, release: Release, settings: &mut Settings) -> Result<(), SettingsError> {
     let wording = Wording::of(release);
-    let text = if wording.ends_at_nul { text.split('\0').next().unwrap_or_default() } else { text };
+    // It is handed on as a C string.
+    let text = text.split('\0').next().unwrap_or_default();
     let tokens = tokens::cut(text, |c| c == ' ');
     Reader { cursor: Cursor::new(&tokens), release, wording, settings }.run()
 }
@@ -26,7 +27,7 @@ pub(super) fn read(text: &str, release: Release, settings: &mut Settings) -> Res
 /// They cut the text at blanks and commas, and what is between at colons, several counting as one.
 pub(super) fn backend_at_load(text: &str) -> bool {
     let options = text.split(|c| is_space(c) || c == ',').filter(|option| !option.is_empty());
-    let chosen = options.map(|option| option.replace("::", ":")).find_map(|option| {
+    let chosen = options.filter(|option| option.contains(':')).find_map(|option| {
         let mut parts = option.split(':');
         parts.next().filter(|&key| key == "backend").and(parts.find(|part| !part.is_empty())).and_then(known_backend)
     });
@@ -36,25 +37,16 @@ pub(super) fn backend_at_load(text: &str) -> bool {
 /// What differs among these releases.
 #[derive(Clone, Copy, Debug)]
 struct Wording {
-    /// The text was handed on as a C string.
-    ends_at_nul: bool,
     /// How "divisions" is spelt.
     divisions: &'static str,
     /// Division by 0, for none, is taken.
     zero_divisions: bool,
-    /// Both backends are named when they differ.
-    names_backends: bool,
 }
 
 impl Wording {
     fn of(release: Release) -> Wording {
         let from = |minor| release >= Release { major: 2, minor };
-        Wording {
-            ends_at_nul: !from(7),
-            divisions: if from(8) { "divisions" } else { "divisons" },
-            zero_divisions: from(2),
-            names_backends: from(8),
-        }
+        Wording { divisions: if from(8) { "divisions" } else { "divisons" }, zero_divisions: from(2) }
     }
 }
 
@@ -68,8 +60,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn run(mut self) -> Result<(), SettingsError> {
         while let Some(name) = self.cursor.next() {
-            let unknown = || SettingsError::check(format!("Unrecognized CachingAllocator option: {name}"));
-            let key = keys::find(name, self.release).ok_or_else(unknown)?;
+            let key = keys::find(name, self.release).ok_or_else(|| unrecognized(name))?;
             self.expect(':')?;
             self.read(key)?;
             if self.cursor.peek().is_some() {
@@ -101,7 +92,12 @@ impl Reader<'_> {
             Meaning::Backend => self.backend()?,
             Meaning::Flag(flag) => self.flag(flag, key.name)?,
             Meaning::PinnedNumRegisterThreads => self.register_threads(key.name)?,
-            _ => self.pinned_size(key.name)?,
+            Meaning::LargeSegmentSize
+            | Meaning::PerProcessMemoryFraction
+            | Meaning::ExpandableSegmentsReserve
+            | Meaning::ReserveByClass
+            | Meaning::PinnedReserveSegmentSize
+            | Meaning::PinnedSize => return Err(unrecognized(key.name)),
         }
         Ok(())
     }
@@ -118,8 +114,8 @@ impl Reader<'_> {
     fn threshold(&mut self, name: &str) -> Result<f64, SettingsError> {
         let share = stod(self.value(name)?)?;
         let wrong = |how| SettingsError::check(format!("garbage_collect_threshold too {how}, set it 0.0~1.0"));
-        // As PyTorch asks: what is no number is too small.
-        if !(share > 0.0) {
+        // PyTorch asks whether it is more than zero, which what is no number is not.
+        if share.is_nan() || share <= 0.0 {
             return Err(wrong("small"));
         }
         if share < 1.0 { Ok(share) } else { Err(wrong("big")) }
@@ -138,17 +134,18 @@ impl Reader<'_> {
     }
 
     fn list(&mut self) -> Result<(), SettingsError> {
+        let mut list = divisions::List::new(0);
         while let Some(boundary) = self.cursor.next().filter(|&token| token != "]") {
             self.expect(':')?;
             let unfinished = || SettingsError::check("Error parsing roundup_power2_divisions value");
             let value = unsigned(stoi(self.cursor.next().ok_or_else(unfinished)?)?);
             self.check_divisions(value)?;
-            let mut list = divisions::List::new(&mut self.settings.roundup_power2_divisions, 0);
+            let all = &mut self.settings.roundup_power2_divisions;
             if boundary == ">" {
-                list.rest(value);
+                list.rest(value, all);
             } else {
                 let wrong = || SettingsError::check("For roundups, the intervals have to be power of 2 ");
-                list.from(divisions::power_of_two(stoull(boundary, "stoul")?).ok_or_else(wrong)?, value);
+                list.from(divisions::power_of_two(stoull(boundary, "stoul")?).ok_or_else(wrong)?, value, all);
             }
             match self.cursor.peek() {
                 None => return Err(SettingsError::new(Thrown::PastTheEnd, expected(',').message())),
@@ -177,11 +174,7 @@ impl Reader<'_> {
         if chosen == self.settings.cuda_malloc_async {
             return Ok(());
         }
-        let mut differs = String::from("Allocator backend parsed at runtime != allocator backend parsed at load time");
-        if self.wording.names_backends {
-            differs += &format!(", {name} != {}", backend_name(self.settings.cuda_malloc_async));
-        }
-        Err(SettingsError::check(differs))
+        Err(SettingsError::check("Allocator backend parsed at runtime != allocator backend parsed at load time"))
     }
 
     fn flag(&mut self, flag: Flag, name: &str) -> Result<(), SettingsError> {
@@ -208,13 +201,10 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
 
-    fn pinned_size(&mut self, name: &str) -> Result<(), SettingsError> {
-        if unsigned(stoi(self.value(name)?)?) == 0 {
-            return Err(SettingsError::check("Pinned reserve segment size has to be greater than 0 "));
-        }
-        Ok(())
-    }
+fn unrecognized(name: &str) -> SettingsError {
+    SettingsError::check(format!("Unrecognized CachingAllocator option: {name}"))
 }
 
 fn expected(separator: char) -> SettingsError {

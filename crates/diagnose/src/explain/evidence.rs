@@ -99,11 +99,12 @@ fn device<'a>(total: Option<StatedBytes>, failure: Option<&Failure>, history: Op
     let exact = history.and_then(|history| history.oom.as_ref());
     // Where the device had room all the same, a fraction decided, and how much it allows is not in the history.
     let decided = exact.filter(|oom| oom.free_bytes < oom.requested_bytes + SEGMENT);
-    let usable = decided.map(|oom| oom.counters.reserved_bytes + oom.free_bytes);
-    let allowed = failure.and_then(|failure| failure.allowed).map(|allowed| allowed.nearest);
-    let usable = match (usable, allowed) {
-        (Some(usable), Some(allowed)) => Some(usable.min(allowed)),
-        (usable, allowed) => usable.or(allowed),
-    };
-    Device { name: None, total, usable, usable_is: ("free and reserved at the error", "the history's oom event") }
+    let shown = decided.map(|oom| {
+        let is = ("free and reserved at the error", "the history's oom event");
+        (oom.counters.reserved_bytes + oom.free_bytes, is)
+    });
+    let allowed = failure.and_then(|failure| failure.allowed);
+    let allowed = allowed.map(|allowed| (allowed.nearest, ("allowed", "the error's text")));
+    let (usable, is) = shown.into_iter().chain(allowed).min_by_key(|(bytes, _)| *bytes).unzip();
+    Device { name: None, total, usable, usable_is: is.unwrap_or_default() }
 }

@@ -16,22 +16,24 @@ pub(super) fn memory(facts: &Facts) -> Option<DeviceMemory> {
     of_device(facts).or_else(|| of_reserved(facts.view?, facts.moment?, facts.fatal))
 }
 
-/// All of the device, as the error states it. What its rounded numbers leave over is unaccounted for.
+/// All of the device, as the error states it. Its numbers are rounded: what PyTorch does not hold of the process is as much of
+/// what is left as they allow, and what then remains is unaccounted for.
 fn of_device(facts: &Facts) -> Option<DeviceMemory> {
     let failure = facts.failure.as_ref().filter(|_| facts.fatal)?;
     let total = facts.device.total?.nearest;
     let (allocated, reserved) = (failure.allocated?.nearest, failure.reserved?.nearest);
     let held = others(failure).iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
-    let outside = failure.process.map(|process| process.nearest - reserved).unwrap_or_default();
     let mut parts = Parts { left: total, parts: Vec::new() };
+    parts.take(Holder::Free, failure.free.map(|free| free.nearest).unwrap_or_default());
     match facts.view.zip(facts.moment) {
         Some((view, moment)) => parts.take_contents(view, moment),
         None => parts.take(Holder::Allocated(None), allocated),
     }
     parts.take(Holder::Cached, reserved - allocated);
-    parts.take(Holder::OutsidePytorch, outside);
+    let left = parts.left - held;
+    let outside = failure.process.map(|process| left.max(process.lowest - reserved).min(process.highest - reserved));
+    parts.take(Holder::OutsidePytorch, outside.unwrap_or_default());
     parts.take(Holder::OtherProcesses, held);
-    parts.take(Holder::Free, failure.free.map(|free| free.nearest).unwrap_or_default());
     parts.take(Holder::Unaccounted, parts.left);
     DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts.parts).ok()
 }

@@ -1,7 +1,6 @@
 //! Which source files are the user's own, and which are libraries'.
 
-/// Parts of paths under which nothing is the user's own: installed packages, the standard library.
-const LIBRARIES: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python3"];
+use trace::stack::is_installed;
 
 /// Whether `file` is the user's own code, for a script that lies in `script_dir`.
 ///
@@ -10,7 +9,7 @@ const LIBRARIES: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python
 pub(crate) fn is_own(file: &str, script_dir: &str) -> bool {
     let inside = file.strip_prefix(script_dir).filter(|_| !script_dir.is_empty());
     let path = inside.filter(|rest| rest.starts_with('/')).unwrap_or(file);
-    !path.starts_with('<') && !path.is_empty() && !LIBRARIES.iter().any(|part| path.contains(part)) && !is_agent(path)
+    !path.starts_with('<') && !path.is_empty() && !is_installed(path) && !is_agent(path)
 }
 
 /// oomph's own agent, whose wrappers stand between the user's code and PyTorch's.

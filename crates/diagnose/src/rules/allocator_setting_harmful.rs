@@ -15,6 +15,7 @@ use super::{Cause, Rank, advice, bytes, count};
 use crate::facts::Facts;
 use crate::measure::life::Life;
 use crate::measure::view::View;
+use crate::replayed::{Change, Replayable};
 
 /// Less than this share of what is alive is not worth a word.
 const SHARE: u64 = 20;
@@ -49,7 +50,7 @@ fn slack(facts: &Facts) -> Option<Cause> {
             bytes("allocated and not asked for", wasted, "lifetimes in the history"),
             bytes("allocated", total, "lifetimes in the history"),
         ],
-        remedies: vec![without(name, total, wasted)],
+        remedies: vec![replayed(view).unwrap_or_else(|| without(name, total, wasted))],
     };
     Some(Cause { finding, bytes: Some(wasted), rank: Rank::Setting })
 }
@@ -59,6 +60,18 @@ fn setting(settings: &Settings) -> Option<&'static str> {
     let rounds = settings.roundup_power2_divisions.iter().any(|&(_, divisions)| divisions > 1);
     let splits = settings.max_split_size.is_some();
     if splits { Some("max_split_size_mb") } else { rounds.then_some("roundup_power2_divisions") }
+}
+
+/// The default rounding and splitting, where the replay says that less is reserved.
+fn replayed(view: &View) -> Option<Remedy> {
+    let change = Replayable::of(view)?.with(|settings| {
+        settings.max_split_size = None;
+        settings.roundup_power2_divisions = Default::default();
+    });
+    let remedy = "take max_split_size_mb and roundup_power2_divisions out of the allocator's settings";
+    change
+        .helps()
+        .then(|| change.remedy(remedy, "in PYTORCH_CUDA_ALLOC_CONF or torch.cuda.memory._set_allocator_settings"))
 }
 
 fn without(name: &str, total: Bytes, wasted: Bytes) -> Remedy {
@@ -98,12 +111,17 @@ fn emptied(facts: &Facts) -> Option<Cause> {
             bytes("given back", total, "segment_free events"),
             count("steps in which it was", u64::from(times), "segment_free events"),
         ],
-        remedies: vec![advice(
-            "call torch.cuda.empty_cache() only where another process needs the memory",
-            "PyTorch empties its cache by itself before it raises an error, so calling it prevents none",
-        )],
+        remedies: vec![not_emptied(view)],
     };
     Some(Cause { finding, bytes: None, rank: Rank::Setting })
+}
+
+fn not_emptied(view: &View) -> Remedy {
+    let remedy = "call torch.cuda.empty_cache() only where another process needs the memory";
+    let how = "PyTorch empties its cache by itself before it raises an error, so calling it prevents none";
+    let change = Replayable::of(view).map(|replayable| replayable.without_empty_cache());
+    let saves = change.filter(Change::saves_calls);
+    saves.map_or_else(|| advice(remedy, how), |change| change.remedy(remedy, how))
 }
 
 fn line(view: &View, event: EventIndex) -> Option<Location> {

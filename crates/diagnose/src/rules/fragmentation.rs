@@ -1,10 +1,11 @@
 //! `fragmentation`: the allocator held enough free memory for the request, in pieces that were each too small.
 
-use report::{Finding, Remedy, RuleId, Severity};
+use report::{Finding, Remedy, RuleId, Severity, Value};
 use trace::Bytes;
 
 use super::{Cause, Rank, advice, bytes};
 use crate::facts::{Facts, Failure};
+use crate::replayed::Replayable;
 
 /// In a table without a request: so much of what is reserved lies free in segments that are in use, one part in so many.
 const SPLIT: u64 = 4;
@@ -49,6 +50,8 @@ fn of_request(facts: &Facts) -> Option<Cause> {
     if requested == Bytes::ZERO || !certain || served {
         return None;
     }
+    let mut evidence = evidence(failure, requested);
+    let remedies = remedies(facts, &mut evidence);
     let finding = Finding {
         rule: RuleId("fragmentation"),
         severity: Severity::Error,
@@ -56,15 +59,34 @@ fn of_request(facts: &Facts) -> Option<Cause> {
             "{cached} was reserved and free when {requested} could not be had: no free block was large enough"
         ),
         location: failure.location.clone(),
-        evidence: evidence(failure, requested),
-        remedies: if facts.explains { vec![expandable()] } else { Vec::new() },
+        evidence,
+        remedies,
     };
     Some(Cause { finding, bytes: Some(cached), rank: Rank::Fault })
 }
 
+/// Expandable segments, replayed where there is a history. `check` offers nothing that was not.
+fn remedies(facts: &Facts, evidence: &mut Vec<report::Evidence>) -> Vec<Remedy> {
+    let replayable = facts.view.and_then(Replayable::of);
+    match replayable.map(|replayable| replayable.with(|settings| settings.expandable_segments = true)) {
+        Some(change) if change.helps() => vec![change.remedy(EXPANDABLE, SETTING)],
+        Some(_) => {
+            let (what, found) = ("with expandable_segments:True", "the request still fails");
+            let value = Value::Text(found.to_owned());
+            evidence.push(report::Evidence { what: what.to_owned(), value, source: "the recorded requests, replayed" });
+            vec![advice("other allocator settings", "oomph tune SNAPSHOT replays the history under each of them")]
+        }
+        None if facts.explains => vec![expandable()],
+        None => Vec::new(),
+    }
+}
+
+const EXPANDABLE: &str = "expandable segments";
+const SETTING: &str = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later)";
+
 fn expandable() -> Remedy {
     advice(
-        "expandable segments",
+        EXPANDABLE,
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later). max_split_size_mb, which \
          older messages name, helps only where large blocks were split for small requests",
     )

@@ -21,9 +21,9 @@ use crate::rundir::{self, Place};
 use crate::{ExitStatus, output, publish, python};
 
 /// What is the same for both runs.
-struct Plan<'a> {
+pub(super) struct Plan<'a> {
     arguments: &'a Check,
-    card: Card,
+    pub(super) card: Card,
     command: Vec<OsString>,
     unpacked: Unpacked,
     device: String,
@@ -66,7 +66,7 @@ fn card_assumptions(profile: &Profile) -> impl Iterator<Item = Assumption> + '_ 
     })
 }
 
-fn plan(arguments: &Check) -> Result<Plan<'_>, Error> {
+pub(super) fn plan(arguments: &Check) -> Result<Plan<'_>, Error> {
     let card = card::choose(&arguments.card)?;
     let command = command(arguments)?;
     let unpacked = cache::unpack()?;
@@ -100,7 +100,7 @@ fn no_script(script: PathBuf) -> Error {
 }
 
 /// Runs the program once, and reads what was recorded.
-fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, Run), Error> {
+pub(super) fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, Run), Error> {
     let mut facts = facts(plan, unlimited);
     rundir::write_launch(folder, &facts)?;
     let launch = Launch {
@@ -113,6 +113,7 @@ fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, R
         steps: plan.arguments.steps,
         fraction: plan.arguments.fraction,
         timeout: plan.arguments.timeout,
+        conf: plan.arguments.conf.as_deref(),
         verbose: plan.arguments.verbose && !unlimited,
     };
     let what = if unlimited { "it ran out; running without a limit" } else { "running on the phantom GPU" };
@@ -124,7 +125,7 @@ fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, R
 }
 
 fn record_need(plan: &Plan, folder: &Path) -> Result<Run, Error> {
-    let folder = folder.join("unlimited");
+    let folder = folder.join(rundir::UNLIMITED);
     fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
     Ok(record(plan, &folder, true)?.1)
 }
@@ -145,7 +146,7 @@ fn facts(plan: &Plan, unlimited: bool) -> LaunchFacts {
 }
 
 /// Whether the answer needs a second run: it ran out, or it got through only because PyTorch emptied its cache.
-fn ran_out(run: &Run) -> bool {
+pub(super) fn ran_out(run: &Run) -> bool {
     run.processes.iter().flat_map(|process| &process.records).any(|record| match record {
         Record::Oom { .. } => true,
         Record::Error { oom, .. } => *oom,
@@ -155,7 +156,7 @@ fn ran_out(run: &Run) -> bool {
 }
 
 /// Where the program did something that leaves nothing to check, that is the answer.
-fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<(), Error> {
+pub(super) fn fail_without_facts(launch: &LaunchFacts, run: &Run, folder: &Path) -> Result<(), Error> {
     let output = rundir::output_tail(folder);
     let error = if ended_by_oom(run) { None } else { first_cause(run) };
     let symbols = rundir::missing_symbols(folder)?;

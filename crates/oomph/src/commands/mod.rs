@@ -4,3 +4,4 @@ pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod gpus;
 pub(crate) mod phantom;
+pub(crate) mod tune;

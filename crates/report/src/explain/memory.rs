@@ -107,6 +107,11 @@ impl DeviceMemory {
         self.extent
     }
 
+    /// Whether the total is known to the byte: what an error states of a device is rounded.
+    pub fn is_exact(&self) -> bool {
+        self.extent == Extent::Reserved
+    }
+
     /// At which instant, e.g. `at the error`.
     pub fn when(&self) -> &str {
         &self.when

@@ -19,7 +19,7 @@ pub(super) fn answer(report: &ExplainReport) -> String {
         (None, false) if !report.counters.is_empty() || !report.cards.is_empty() => {
             "no out-of-memory error, and nothing wrong in the tables that were read".to_owned()
         }
-        (None, false) => "no out-of-memory error and no use of GPU memory in what was read".to_owned(),
+        (None, false) => "no out-of-memory error of PyTorch's and no use of GPU memory in what was read".to_owned(),
         (None, true) => "nothing was read".to_owned(),
     }
 }

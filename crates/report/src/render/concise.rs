@@ -6,6 +6,7 @@ use super::layout::{line_of, words_of};
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::Finding;
+use crate::tune::TuneReport;
 
 /// The verdict, then the findings, one line each.
 pub fn check(report: &CheckReport) -> String {
@@ -18,6 +19,13 @@ pub fn explain(report: &ExplainReport) -> String {
         return clean(&answer(report)).into_owned() + "\n";
     }
     lines(&report.findings, &report.folder)
+}
+
+/// The answer, then the setting, one line each.
+pub fn tune(report: &TuneReport) -> String {
+    let setting = report.recommended.iter().map(|recommended| recommended.lines.bash.as_str());
+    let answer = super::tune::headline(report);
+    std::iter::once(answer.as_str()).chain(setting).map(|line| clean(line).into_owned() + "\n").collect()
 }
 
 fn lines(findings: &[Finding], folder: &str) -> String {

@@ -1,5 +1,6 @@
 //! The figures that matter in an `explain` report, as names and sentences: what the terminal and the page both show.
 
+use trace::stack::is_installed;
 use trace::text::{OtherProcess, StatedBytes, StatedOom};
 
 use super::answer::focus;
@@ -29,7 +30,8 @@ fn stated(oom: &StatedOom, folder: &str) -> Vec<Fact> {
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
     let device = oom.device_index.map(|index| format!("on {}:{index}", words_of_framework(oom.framework)));
-    let line = raised(oom, folder).map(|line| format!("by {line}"));
+    let by = if oom.requested_bytes.is_some() { "by" } else { "at" };
+    let line = raised(oom, folder).map(|line| format!("{by} {line}"));
     let pytorch = [
         size(oom.allocated_bytes, "allocated"),
         size(oom.reserved(), "reserved"),
@@ -97,9 +99,9 @@ fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
-/// The innermost line outside installed packages, else the innermost.
+/// The innermost line outside of what was installed, else the innermost.
 fn raised(oom: &StatedOom, folder: &str) -> Option<String> {
-    let own = oom.traceback.iter().find(|frame| !frame.file.contains("/site-packages/"));
+    let own = oom.traceback.iter().find(|frame| !is_installed(&frame.file));
     let frame = own.or_else(|| oom.traceback.first())?;
     Some(keep_end(&words_of_frame(&frame.file, frame.line, &frame.function, folder), 60))
 }

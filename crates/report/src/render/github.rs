@@ -9,6 +9,7 @@ use super::layout::short_path;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Location, Severity};
+use crate::tune::TuneReport;
 
 /// The verdict, where it is not "fits", and the findings.
 pub fn check(report: &CheckReport) -> String {
@@ -25,6 +26,14 @@ pub fn check(report: &CheckReport) -> String {
 pub fn explain(report: &ExplainReport) -> String {
     if report.findings.is_empty() {
         return line("notice", None, "oomph explain", &super::answer::answer(report), &report.folder);
+    }
+    findings(&report.findings, &report.folder)
+}
+
+/// The findings; a notice with the answer where there is none.
+pub fn tune(report: &TuneReport) -> String {
+    if report.findings.is_empty() {
+        return line("notice", None, "oomph tune", &super::tune::headline(report), &report.folder);
     }
     findings(&report.findings, &report.folder)
 }

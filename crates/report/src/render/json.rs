@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
+use crate::tune::TuneReport;
 
 /// The report of `check` as one JSON object, indented, with a newline at its end.
 pub fn check(report: &CheckReport) -> Result<String, serde_json::Error> {
@@ -12,6 +13,11 @@ pub fn check(report: &CheckReport) -> Result<String, serde_json::Error> {
 
 /// The report of `explain` as one JSON object, indented, with a newline at its end.
 pub fn explain(report: &ExplainReport) -> Result<String, serde_json::Error> {
+    object(report)
+}
+
+/// The report of `tune` as one JSON object, indented, with a newline at its end.
+pub fn tune(report: &TuneReport) -> Result<String, serde_json::Error> {
     object(report)
 }
 

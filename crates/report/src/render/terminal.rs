@@ -4,11 +4,13 @@ mod check;
 mod explain;
 mod page;
 mod sections;
+mod tune;
 
 use anstyle::{AnsiColor, Style};
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
+use crate::tune::TuneReport;
 use page::Page;
 
 /// The decorations of words that say the same without them.
@@ -70,5 +72,12 @@ pub fn check(report: &CheckReport, look: &Look) -> String {
 pub fn explain(report: &ExplainReport, look: &Look) -> String {
     let mut page = Page::new(*look, &report.folder);
     explain::write(&mut page, report);
+    page.into_text()
+}
+
+/// The whole report of `tune`.
+pub fn tune(report: &TuneReport, look: &Look) -> String {
+    let mut page = Page::new(*look, &report.folder);
+    tune::write(&mut page, report);
     page.into_text()
 }

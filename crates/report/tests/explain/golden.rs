@@ -2,7 +2,8 @@
 
 use report::explain::{ExplainReport, Input, InputKind, StatedCard, StatedCounters, StatedProcess};
 use report::render::terminal::{Bars, Look, Styles, explain};
-use trace::text::StatedBytes;
+use trace::Frame;
+use trace::text::{OomKind, StatedBytes, StatedOom};
 
 use crate::samples;
 
@@ -75,6 +76,31 @@ fn tables_in_a_text() {
         ..ExplainReport::default()
     };
     check(&report, include_str!("golden/tables.txt"));
+}
+
+/// What stands after `ran out` for an error that was raised on `frames`, the innermost first.
+fn ran_out(oom: StatedOom, frames: &[(&str, u32, &str)]) -> String {
+    let frame = |&(file, line, function): &(&str, u32, &str)| Frame {
+        file: file.to_owned(),
+        line,
+        function: function.to_owned(),
+    };
+    let oom = StatedOom { traceback: frames.iter().map(frame).collect(), ..oom };
+    let report = ExplainReport { ooms: vec![oom], focus_oom: Some(0), ..samples::empty() };
+    let text = explain(&report, &Look::default());
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix("ran out "));
+    line.unwrap_or_default().trim().to_owned()
+}
+
+#[test]
+fn an_error_is_shown_at_the_users_own_line() {
+    let asked = StatedOom { requested_bytes: Some(StatedBytes::exact(2 << 30)), ..StatedOom::default() };
+    let shared = StatedOom { kind: OomKind::SharedMemory, ..StatedOom::default() };
+    let installed = ("/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py", 630, "__next__");
+    let own = ("train.py", 40, "<module>");
+    assert_eq!(ran_out(asked.clone(), &[installed, own]), "2.00 GiB requested by train.py:40 <module>");
+    assert_eq!(ran_out(shared, &[installed, own]), "the host's shared memory was full at train.py:40 <module>");
+    assert_eq!(ran_out(asked, &[("a.py", 1, "f"), own]), "2.00 GiB requested by a.py:1 f");
 }
 
 #[test]

@@ -20,7 +20,7 @@ new Function(script);
 // What needs no document stands above `look.js`, which starts with `$`.
 const pure = script.slice(0, script.indexOf("const $"));
 const names = ["decodePage", "decodeColumn", "columnsOf", "rasterSpans", "wrapSegments", "mergeStacks", "layoutFlame",
-  "placeOf", "showBytes", "zoomed", "upperBound", "ticks", "rowBytesFor"];
+  "placeOf", "showBytes", "zoomed", "upperBound", "ticks", "rowBytesFor", "apart"];
 const made = new Function(`"use strict"; ${pure}; return { ${names.join(", ")} };`)();
 
 const data = made.decodePage(between('id="page-data">', "</script>"));
@@ -99,3 +99,10 @@ assert.deepEqual(made.zoomed({ from: 0, to: 1000 }, 2, 0.5, 1000), { from: 0, to
 assert.equal(made.upperBound([1, 3, 3, 7], 3), 3);
 assert.deepEqual(made.ticks(20 * GIB), [5, 10, 15, 20].map((gib) => gib * GIB));
 assert.deepEqual(made.ticks(0), []);
+
+// Words give way downwards, past all that they would cover, and only then.
+const words = (left, top, width = 100) => ({ left, right: left + width, top, bottom: top + 14 });
+assert.deepEqual(made.apart([]), []);
+assert.deepEqual(made.apart([words(0, 0), words(100, 0), words(0, 14)]), [words(0, 0), words(100, 0), words(0, 14)]);
+assert.deepEqual(made.apart([words(0, 0), words(50, 5), words(90, 10)]), [words(0, 0), words(50, 14), words(90, 28)]);
+assert.deepEqual(made.apart([words(0, 20), words(60, 8), words(60, 0)]), [words(0, 20), words(60, 34), words(60, 0)]);

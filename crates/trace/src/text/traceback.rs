@@ -38,6 +38,10 @@ const WHILE_HANDLING: &str = "During handling of the above exception";
 /// It stands so many lines above the head of the second, empty ones included.
 const LINES_BETWEEN: usize = 3;
 
+/// Heads the traceback of a worker or a replica whose error is raised again in its parent: that one's stands above
+/// (`torch/_utils.py`, `ExceptionWrapper`, 1.3 and later).
+const OF_A_WORKER: &str = "Original Traceback";
+
 /// What has been read of one traceback, upwards.
 #[derive(Default)]
 struct Reading {
@@ -124,7 +128,11 @@ impl Reading {
     /// Takes the next line above; `true` where that is the head of the traceback.
     fn take(&mut self, line: &str) -> bool {
         if line.contains("Traceback (most recent call last)") {
-            return true;
+            let is_outermost = !line.contains(OF_A_WORKER);
+            if !is_outermost {
+                self.sure.get_or_insert(self.frames.len());
+            }
+            return is_outermost;
         }
         if is_other_error(line) {
             self.while_handling = line.contains(WHILE_HANDLING);

@@ -189,6 +189,24 @@ fn without_the_head_of_a_traceback_the_frames_up_to_the_first_other_line_are_kep
 }
 
 #[test]
+fn a_workers_traceback_goes_on_in_that_of_its_parent() {
+    let worker = format!(
+        "RuntimeError: Caught RuntimeError in DataLoader worker process 0.
+Original Traceback (most recent call last):
+  File \"/usr/lib/python3.11/site-packages/torch/storage.py\", line 414, in _new_shared
+    return cls._new_using_fd_cpu(size)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+{MESSAGE}
+"
+    );
+    let inner = "/usr/lib/python3.11/site-packages/torch/storage.py:414 _new_shared";
+    check_frames(&format!("{TRACEBACK}{worker}"), &[&[inner], &FRAMES[..]].concat());
+    check_frames(&format!("epoch 3 of 9\n{worker}"), &[inner]);
+    let (_, headless) = TRACEBACK.split_at(TRACEBACK.find("  File").unwrap());
+    check_frames(&format!("epoch 3 of 9\n{headless}{worker}"), &[inner]);
+}
+
+#[test]
 fn an_error_that_is_logged_and_raised_is_one_with_its_traceback() {
     let text = format!("ERROR step 3 failed: {MESSAGE}\n{TRACEBACK}{MESSAGE}\nERROR giving up: {MESSAGE}\n");
     let oom = only(&text);

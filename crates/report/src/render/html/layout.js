@@ -159,6 +159,22 @@ function clamped(from, length, events) {
   return { from: start, to: start + length };
 }
 
+/** Boxes `{left, right, top, bottom}` of which none covers one before it: those that would are moved down. */
+function apart(boxes) {
+  const placed = [];
+  for (const box of boxes) {
+    const moved = { ...box };
+    const covered = () => placed.find((other) => other.left < moved.right && moved.left < other.right
+      && other.top < moved.bottom && moved.top < other.bottom);
+    for (let other = covered(); other; other = covered()) {
+      moved.bottom += other.bottom - moved.top;
+      moved.top = other.bottom;
+    }
+    placed.push(moved);
+  }
+  return placed;
+}
+
 /** Round numbers of bytes up to `top`, at most five: 1, 2 or 5 times a power of ten of a binary unit. */
 function ticks(top) {
   if (!(top > 0)) return [];

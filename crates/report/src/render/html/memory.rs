@@ -14,7 +14,7 @@ pub(super) fn write(html: &mut Html, memory: &DeviceMemory) {
     html.wrap("<section id=\"memory\"><h2>", &heading, "</h2>\n");
     bar(html, memory);
     let parts = memory.parts().iter().map(|part| (class(part.holder), part.holder.words(), part.bytes));
-    shares(html, parts, memory.total());
+    shares(html, parts, memory.total(), memory.is_exact());
     html.raw("</section>\n");
 }
 

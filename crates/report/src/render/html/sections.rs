@@ -87,12 +87,17 @@ pub(super) fn breakdown(html: &mut Html, breakdown: &Breakdown) {
     html.raw("<section id=\"breakdown\"><h2>At the peak of allocated memory</h2>\n");
     let parts = breakdown.parts().iter();
     let parts = parts.map(|part| (class_of(part.category), part.category.words(), part.bytes));
-    shares(html, parts, breakdown.total());
+    shares(html, parts, breakdown.total(), true);
     html.raw("</section>\n");
 }
 
 /// A table of parts, each with the class of its colour, and their total.
-pub(super) fn shares(html: &mut Html, parts: impl Iterator<Item = (&'static str, &'static str, Bytes)>, total: Bytes) {
+pub(super) fn shares(
+    html: &mut Html,
+    parts: impl Iterator<Item = (&'static str, &'static str, Bytes)>,
+    total: Bytes,
+    is_exact: bool,
+) {
     html.raw("<table class=\"figures\"><tbody>\n");
     for (class, words, bytes) in parts {
         let permille = permille(bytes.0, total.0);
@@ -103,7 +108,8 @@ pub(super) fn shares(html: &mut Html, parts: impl Iterator<Item = (&'static str,
         html.wrap("<td class=\"n\">", &format!("{}.{} %", permille / 10, permille % 10), "</td></tr>\n");
     }
     html.wrap("<tr class=\"total\"><td></td><th scope=\"row\">total</th><td class=\"n\">", &total.to_string(), "</td>");
-    html.wrap("<td class=\"n\">", &format!("{} B", total.0), "</td></tr>\n</tbody></table>\n");
+    let exact = if is_exact { format!("{} B", total.0) } else { String::new() };
+    html.wrap("<td class=\"n\">", &exact, "</td></tr>\n</tbody></table>\n");
 }
 
 /// The class that gives a category its colour in `page.css`; the number is that of the page data.

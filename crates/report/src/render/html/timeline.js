@@ -3,6 +3,8 @@
 const TIMELINE_HEIGHT = 320;
 const AXIS = 18;
 const FONT = "12px system-ui, sans-serif";
+const ASCENT = 11;
+const DESCENT = 3;
 
 /** Draws into `#timeline` and answers the pointer; returns what the page's buttons call. */
 function timeline(page) {
@@ -41,8 +43,8 @@ function timeline(page) {
     const top = Math.max(highest, limit) * 1.05;
     const owners = rasterSpans(device.span, columns.event, height, top);
     paintSpans(sheet.context, owners, columns, { width, height, top });
-    paintAxis(sheet, top);
-    paintLines(sheet, columns, { top, limit });
+    const labels = [...paintAxis(sheet, top), ...paintLines(sheet, columns, { top, limit }), ...paintMarks(sheet)];
+    write(sheet.context, labels);
     state.drawn = { columns, owners, width, height, top, ratio: sheet.ratio };
     noteView(columns);
   }
@@ -70,6 +72,7 @@ function timeline(page) {
     context.putImageData(image, 0, 0);
   }
 
+  /** Draws the totals and the device's memory; returns the words for them. */
   function paintLines({ context, width }, columns, { top, limit }) {
     const height = TIMELINE_HEIGHT - AXIS;
     const y = (bytes) => height - (bytes / top) * height;
@@ -84,50 +87,51 @@ function timeline(page) {
     line(columns.reserved, "reserved", [6, 3]);
     line(columns.allocated, "ink", []);
     context.setLineDash([]);
-    if (limit > 0) {
-      context.fillStyle = cssColour("error");
-      context.fillRect(0, y(limit), width, 1);
-      context.font = FONT;
-      context.textAlign = "right";
-      label(context, `the device has ${showBytes(limit)}`, width - 2, y(limit) + 13);
-    }
-    mark(context, width, 28, state.device.peak_event, "peak", "ink");
-    mark(context, width, 42, state.device.oom_event, "out of memory", "error");
+    if (limit === 0) return [];
+    context.fillStyle = cssColour("error");
+    context.fillRect(0, y(limit), width, 1);
+    return [{ words: `the device has ${showBytes(limit)}`, colour: "error", right: width - 2, y: y(limit) + 13 }];
   }
 
-  function mark(context, width, baseline, event, words, colour) {
+  /** Draws a line at the peak and at the error; returns the words for them. */
+  function paintMarks({ context, width }) {
     const { from, to } = state.view;
-    if (event === null || event === undefined || event < from || event > to) return;
-    const x = ((event - from) / (to - from)) * width;
-    context.fillStyle = cssColour(colour);
-    context.fillRect(x, 0, 1, TIMELINE_HEIGHT - AXIS);
-    context.font = FONT;
-    context.textAlign = x > width / 2 ? "right" : "left";
-    label(context, words, x + (x > width / 2 ? -4 : 4), baseline);
+    const { peak_event, oom_event } = state.device;
+    const marks = [[peak_event, "peak", "ink"], [oom_event, "out of memory", "error"]];
+    return marks.filter(([event]) => event !== null && event >= from && event <= to).map(([event, words, colour]) => {
+      const x = ((event - from) / (to - from)) * width;
+      context.fillStyle = cssColour(colour);
+      context.fillRect(x, 0, 1, TIMELINE_HEIGHT - AXIS);
+      return { words, colour, y: 28, ...(x > width / 2 ? { right: x - 4 } : { left: x + 4 }) };
+    });
   }
 
-  /** Words that are readable on any colour. */
-  function label(context, words, x, y) {
-    context.save();
+  /** Words that are readable on any colour and cover none; each begins at `left` or ends at `right`. */
+  function write(context, labels) {
+    Object.assign(context, { font: FONT, textAlign: "left", lineWidth: 3, lineJoin: "round" });
     context.strokeStyle = cssColour("paper");
-    context.lineWidth = 3;
-    context.lineJoin = "round";
-    context.strokeText(words, x, y);
-    context.fillText(words, x, y);
-    context.restore();
+    const boxes = apart(labels.map(({ words, left, right, y }) => {
+      const { width } = context.measureText(words);
+      const start = left ?? right - width;
+      return { left: start, right: start + width, top: y - ASCENT, bottom: y + DESCENT };
+    }));
+    labels.forEach(({ words, colour }, at) => {
+      const { left, bottom } = boxes[at];
+      context.fillStyle = cssColour(colour);
+      context.strokeText(words, left, bottom - DESCENT);
+      context.fillText(words, left, bottom - DESCENT);
+    });
   }
 
+  /** Draws the grid and the numbers of the events; returns the words for the sizes. */
   function paintAxis({ context, width }, top) {
     const { from, to } = state.view;
     const height = TIMELINE_HEIGHT - AXIS;
-    context.font = FONT;
-    context.textAlign = "left";
-    ticks(top).forEach((bytes) => {
+    Object.assign(context, { font: FONT, textAlign: "left", fillStyle: cssColour("grid") });
+    const labels = ticks(top).map((bytes) => {
       const y = height - (bytes / top) * height;
-      context.fillStyle = cssColour("grid");
       context.fillRect(0, y, width, 1);
-      context.fillStyle = cssColour("ink");
-      label(context, showBytes(bytes).replace(".00", ""), 2, y - 3);
+      return { words: showBytes(bytes).replace(".00", ""), colour: "ink", left: 2, y: y - 3 };
     });
     context.fillStyle = cssColour("faint");
     context.fillText(`event ${Math.round(from)}`, 0, TIMELINE_HEIGHT - 4);
@@ -137,6 +141,7 @@ function timeline(page) {
     if (shown.length <= width / 8) {
       shown.forEach((event) => context.fillRect(((event - from) / (to - from)) * width, TIMELINE_HEIGHT - AXIS, 1, 5));
     }
+    return labels;
   }
 
   function noteView(columns) {

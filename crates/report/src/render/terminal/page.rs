@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::{Bars, Look, Styles};
 use crate::finding::Location;
-use crate::render::foreign::columns;
+use crate::render::foreign::{clean, columns};
 use crate::render::layout::{COLUMNS, keep_start, line_of, short_path, wrap};
 
 /// How many columns a full bar takes.
@@ -79,6 +79,11 @@ impl<'a> Page<'a> {
             self.styled_line(&start, &line, style);
             start = " ".repeat(indent);
         }
+    }
+
+    /// A line to be copied: never cut, so that what is pasted is whole.
+    pub(super) fn copied(&mut self, start: &str, line: &str) {
+        self.push(&format!("{start}{}", clean(line)));
     }
 
     /// One named figure, e.g. `  peak       12.00 GiB on the device`.

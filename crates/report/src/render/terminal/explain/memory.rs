@@ -18,7 +18,8 @@ pub(super) fn write(page: &mut Page, memory: &DeviceMemory) {
         let (letter, words) = (letter(part.holder), part.holder.words());
         page.line(&format!("  {letter} {words:<21}{}", share(part.bytes, total)));
     }
-    page.line(&format!("    {:<21}{total:>11}  {} bytes", "total", total.0));
+    let exact = if memory.is_exact() { format!("  {} bytes", total.0) } else { String::new() };
+    page.line(&format!("    {:<21}{total:>11}{exact}", "total"));
 }
 
 fn bar(memory: &DeviceMemory) -> String {

@@ -1,0 +1,126 @@
+//! The way back: settings as a text.
+
+use thiserror::Error;
+use trace::{Bytes, Release};
+
+use super::{MAX_MIB, Reserve, Settings, SettingsError};
+
+/// A release has no text that gives these settings.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("PyTorch {release} cannot be given these settings: of {text:?} it {}", .refused.as_ref().map_or_else(
+    || String::from("makes others"),
+    |refused| format!("says {:?}", refused.message()),
+))]
+pub struct Inexpressible {
+    /// The release.
+    pub release: Release,
+    /// The text that comes nearest.
+    pub text: String,
+    /// What PyTorch says of it; `None` where it takes it to mean something else.
+    pub refused: Option<SettingsError>,
+}
+
+impl Settings {
+    /// A text for `PYTORCH_CUDA_ALLOC_CONF` that gives these settings under this release, with no key that is not
+    /// needed; empty for the defaults.
+    ///
+    /// # Errors
+    /// That the release has no such text: it does not know a key, or not such a value.
+    pub fn conf(&self, release: Release) -> Result<String, Inexpressible> {
+        let mut pairs = self.pairs();
+        if self.roundup_power2_divisions != [0; 16] {
+            pairs.push(divisions(self.roundup_power2_divisions, release));
+        }
+        let text = pairs.join(",");
+        match Settings::parse(&text, release) {
+            Ok(settings) if settings == *self => Ok(text),
+            other => Err(Inexpressible { release, text, refused: other.err() }),
+        }
+    }
+
+    /// Each setting but the divisions that is not what it is by default.
+    fn pairs(&self) -> Vec<String> {
+        let default = Settings::default();
+        // Releases that know the size of large segments start from it; in the others it is the default.
+        let rounding = self.large_segment_size;
+        let threshold = self.garbage_collection_threshold;
+        let fraction = self.per_process_memory_fraction;
+        let large = (self.large_segment_size != default.large_segment_size).then_some(self.large_segment_size);
+        let rounding = (self.max_non_split_rounding != rounding).then_some(self.max_non_split_rounding);
+        let values = [
+            ("backend", self.cuda_malloc_async.then(|| "cudaMallocAsync".into())),
+            ("expandable_segments", truth(self.expandable_segments)),
+            ("expandable_segments_reserve", self.expandable_segments_reserve.map(reserve)),
+            ("large_segment_size_mb", large.map(mib)),
+            ("max_split_size_mb", self.max_split_size.map(mib)),
+            ("max_non_split_rounding_mb", rounding.map(mib)),
+            ("garbage_collection_threshold", (threshold != 0.0).then(|| double(threshold))),
+            ("per_process_memory_fraction", (fraction < 1.0).then(|| double(fraction))),
+            ("throw_on_cudamalloc_oom", truth(self.throw_on_cudamalloc_oom)),
+            ("graph_capture_record_stream_reuse", truth(self.graph_capture_record_stream_reuse)),
+            ("release_lock_on_cudamalloc", truth(self.release_lock_on_cudamalloc)),
+        ];
+        values.into_iter().filter_map(|(key, value)| Some(format!("{key}:{}", value?))).collect()
+    }
+}
+
+/// False is what a flag is by default.
+fn truth(flag: bool) -> Option<String> {
+    flag.then(|| "True".into())
+}
+
+/// Whole MiB. The largest size is what a negative number stands for, and some releases take it in no other form.
+fn mib(bytes: Bytes) -> String {
+    let mib = bytes.0 >> 20;
+    if mib == MAX_MIB { "-1".into() } else { mib.to_string() }
+}
+
+/// The shorter of the two usual forms; exact for numbers that are too small for C to take as decimals.
+fn double(value: f64) -> String {
+    if value.is_subnormal() {
+        return format!("0x{:x}p-1074", value.to_bits());
+    }
+    let (plain, scientific) = (value.to_string(), format!("{value:e}"));
+    if scientific.len() < plain.len() { scientific } else { plain }
+}
+
+/// A share, or GiB.
+#[expect(clippy::cast_precision_loss, reason = "what a double cannot hold is found when the text is read back")]
+fn reserve(reserve: Reserve) -> String {
+    match reserve {
+        Reserve::Fraction(share) if share.is_subnormal() => format!("{share:e}"),
+        Reserve::Fraction(share) => double(share),
+        // Less than a byte: zero itself is ignored.
+        Reserve::Bytes(Bytes(0)) => "1e-10G".into(),
+        Reserve::Bytes(Bytes(bytes)) => format!("{}G", double(bytes as f64 / f64::from(1 << 30))),
+    }
+}
+
+/// The shortest of the forms that give these divisions, or the plainest where none does.
+fn divisions(wanted: [u64; 16], release: Release) -> String {
+    let first = wanted.first().copied().unwrap_or_default();
+    let scalar = wanted.iter().all(|&own| own == first).then(|| first.to_string());
+    let forms = std::iter::once(list(&wanted, None)).chain((0..16).map(|behind| list(&wanted, Some(behind))));
+    let texts = scalar.into_iter().chain(forms).map(|form| format!("roundup_power2_divisions:{form}"));
+    let gives = |text: &String| {
+        Settings::parse(text, release).is_ok_and(|settings| settings.roundup_power2_divisions == wanted)
+    };
+    let shortest = texts.filter(gives).min_by_key(String::len);
+    shortest.unwrap_or_else(|| format!("roundup_power2_divisions:{}", list(&wanted, None)))
+}
+
+/// A list: the first pair for as many intervals as are equal, one for each that is not zero after that; after the
+/// interval `rest`, where one is given, `>` with the divisions of the last.
+fn list(wanted: &[u64; 16], rest: Option<usize>) -> String {
+    let first = wanted.iter().position(|own| Some(own) != wanted.first()).map_or(15, |differs| differs - 1);
+    // What is not named is zero, so a start of zeros needs its first only.
+    let first = if wanted.first() == Some(&0) { 0 } else { first };
+    let first = rest.map_or(first, |rest| first.min(rest));
+    let named = |&(index, own): &(usize, &u64)| {
+        let needed = index == first || index > first && *own != 0 && rest.is_none_or(|rest| index <= rest);
+        needed || rest == Some(index)
+    };
+    let pairs = wanted.iter().enumerate().filter(named).map(|(index, own)| format!("{}:{own}", 1_u64 << index));
+    let last = rest.and(wanted.last()).map(|own| format!(">:{own}"));
+    format!("[{}]", pairs.chain(last).collect::<Vec<_>>().join(","))
+}

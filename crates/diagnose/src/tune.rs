@@ -1,0 +1,167 @@
+//! The search for the allocator's settings that suit a recorded program.
+//!
+//! Every figure is a replay of the recorded requests through the model of PyTorch's allocator; that the model did under
+//! the recorded settings what was recorded is checked first, and said.
+
+mod answer;
+mod candidates;
+mod case;
+mod conf;
+mod cost;
+mod effect;
+mod empty_cache;
+mod front;
+mod guides;
+mod lines;
+mod measured;
+mod need;
+mod search;
+mod traces;
+mod trial;
+
+use allocator::SimulatedDevice;
+use allocator::replay::replay;
+use allocator::settings::Settings;
+use report::tune::{Needs, Setting, TuneReport, TunedDevice};
+use trace::Bytes;
+
+pub use self::case::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch};
+pub use self::measured::with_measured;
+use self::search::Search;
+use self::traces::{Trace, traces};
+use self::trial::{Stage, outcome, worst};
+use crate::explain::Contents;
+
+/// Everything that `tune` says of `case`.
+///
+/// # Errors
+/// Inputs in which there is nothing to replay, and places for `empty_cache` that there are not.
+pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError> {
+    let traces = traces(case)?;
+    let device = device(case, &traces);
+    let stage =
+        Stage { device: device.as_ref().map(|device| (device.total_bytes, device.total_bytes - device.usable_bytes)) };
+    let (limit, packing) = limit(&traces);
+    let current = current(&traces, stage);
+    let mut search = Search::new(&traces, stage, limit, watch);
+    search.run();
+    if search.trials.is_empty() {
+        return Err(TuneError::Interrupted);
+    }
+    let mut report = TuneReport {
+        version: case.version.clone(),
+        torch: traces.iter().map(|trace| trace.release).max().map(|release| release.to_string()).unwrap_or_default(),
+        device,
+        limit_bytes: limit,
+        packing_bytes: packing,
+        search: search.done(),
+        cost_model: cost::MODEL,
+        folder: case.folder.clone(),
+        empty_cache: empty_cache::empty_cache(case, &traces, stage)?,
+        guides: guides::guides(&search, &current),
+        ..TuneReport::default()
+    };
+    report.traces = told(&traces, stage);
+    report.current = current;
+    decide(&mut search, &mut report);
+    Ok(report)
+}
+
+/// Orders what was replayed, and says what follows.
+fn decide(search: &mut Search<'_>, report: &mut TuneReport) {
+    let allowance = cost::allowance_us(spent_now(search, &report.current), report.limit_bytes.0);
+    front::judge(&mut search.trials, &report.current, allowance);
+    front::sort(&mut search.trials);
+    let trials = &search.trials;
+    report.settings = trials.iter().map(|trial| trial.setting.clone()).collect();
+    report.front = front::front(trials);
+    report.recommended = answer::recommendation(search, trials, &report.current);
+    report.needs = needs(search, report);
+    report.findings = answer::findings(report, answer::of_default(trials));
+    report.notes = answer::notes(search, report);
+}
+
+/// What calls take now; where the program runs out now, what they would on a device that is never full.
+fn spent_now(search: &Search<'_>, current: &Setting) -> u64 {
+    if !current.oom {
+        return current.cost_us;
+    }
+    self::current(search.traces, Stage::default()).cost_us
+}
+
+/// The device that was asked for, that of the run, or what an error in the history tells.
+fn device(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
+    let of_gpu = |gpu: &Gpu| TunedDevice {
+        name: gpu.name.clone(),
+        total_bytes: gpu.total,
+        usable_bytes: gpu.total - gpu.context,
+    };
+    let launches = case.inputs.iter().filter_map(|input| match &input.contents {
+        Contents::Run(_, Some(launch)) => Some(launch),
+        _ => None,
+    });
+    let of_launch = launches.map(|launch| TunedDevice {
+        name: launch.gpu_name.clone(),
+        total_bytes: Bytes(launch.device_total_bytes),
+        usable_bytes: Bytes(launch.device_total_bytes) - Bytes(launch.device_context_bytes),
+    });
+    let of_error = traces.iter().filter_map(|trace| trace.capacity).min().map(|usable| TunedDevice {
+        name: "the memory that the recorded error tells of".to_owned(),
+        total_bytes: usable,
+        usable_bytes: usable,
+    });
+    case.device.as_ref().map(of_gpu).or_else(|| of_launch.min_by_key(|device| device.usable_bytes)).or(of_error)
+}
+
+/// The worst over all traces.
+fn limit(traces: &[Trace<'_>]) -> (Bytes, Option<Bytes>) {
+    let limits: Vec<(Bytes, Option<Bytes>)> = traces.iter().map(Trace::limit).collect();
+    let packing = limits.iter().map(|&(_, packing)| packing).collect::<Option<Vec<Bytes>>>();
+    let limit = limits.iter().map(|&(limit, _)| limit).max().unwrap_or_default();
+    (limit, packing.and_then(|packings| packings.into_iter().max()))
+}
+
+/// Each trace under the settings that it was recorded with.
+fn current(traces: &[Trace<'_>], stage: Stage) -> Setting {
+    let outcomes = traces.iter().map(|trace| outcome(trace, &trace.program, &trace.settings, stage));
+    worst(traces.first().map(|trace| trace.conf.to_owned()).unwrap_or_default(), outcomes.collect())
+}
+
+fn told(traces: &[Trace<'_>], stage: Stage) -> Vec<report::tune::TunedTrace> {
+    let replayed = |trace: &Trace<'_>| outcome(trace, &trace.program, &trace.settings, stage).reserved_bytes;
+    traces.iter().map(|trace| trace.told(replayed(trace))).collect()
+}
+
+/// The least memory under the current settings and under the recommended ones.
+fn needs(search: &Search<'_>, report: &TuneReport) -> Needs {
+    if report.search.interrupted {
+        return Needs::default();
+    }
+    let recommended = report.recommended.as_ref().and_then(|recommended| search.settings(&recommended.setting.conf));
+    let current = || need(search, report.limit_bytes, |trace| &trace.settings);
+    let then = || recommended.as_ref().and_then(|settings| need(search, report.limit_bytes, |_| settings));
+    let (current, then) = rayon::join(current, then);
+    Needs {
+        current_bytes: current.map(|need| need.bytes),
+        recommended_bytes: then.map(|need| need.bytes),
+        contradicted_at: [current, then].into_iter().flatten().find_map(|need| need.contradicted_at),
+    }
+}
+
+fn need<'s>(
+    search: &'s Search<'_>,
+    limit: Bytes,
+    settings: impl Fn(&'s Trace<'_>) -> &'s Settings + Sync,
+) -> Option<need::Need> {
+    let reserved =
+        |trace: &'s Trace<'_>| outcome(trace, &trace.program, settings(trace), Stage::default()).reserved_bytes;
+    let enough = search.traces.iter().map(reserved).max()?;
+    let fits = |bytes: Bytes| {
+        search.traces.iter().all(|trace| {
+            let device = SimulatedDevice::new(bytes.0, 0);
+            let outcome = replay(&trace.program, settings(trace), trace.rules(), device);
+            outcome.failed.is_none() && outcome.stats.num_ooms == 0
+        })
+    };
+    need::need(limit, enough, fits)
+}

@@ -1,0 +1,216 @@
+//! From the settings that were replayed to what is recommended, and why.
+
+use allocator::{Rules, Tie};
+use report::tune::{Agreement, Recommendation, Setting, TuneReport};
+use report::{Evidence, Finding, Remedy, RuleId, Severity, Standing, Value};
+use trace::Bytes;
+
+use super::conf::Conf;
+use super::front::{Trial, choose};
+use super::lines::{VARIABLE, lines};
+use super::search::Search;
+use super::traces::Trace;
+use super::trial::outcome;
+
+const SOURCE: &str = "replay of the recorded requests";
+
+/// What to set; `None` where nothing is worth it.
+pub(super) fn recommendation(search: &Search<'_>, sorted: &[Trial], current: &Setting) -> Option<Recommendation> {
+    let chosen = choose(sorted, current, |_| true).filter(|trial| is_worth_it(&trial.setting, current))?;
+    let plain = choose(sorted, current, |conf| !conf.expandable).filter(|_| chosen.conf.expandable);
+    let (standing, how) = standing(search, chosen);
+    Some(Recommendation {
+        setting: chosen.setting.clone(),
+        standing,
+        how,
+        variable: VARIABLE,
+        lines: lines(&chosen.setting.conf),
+        without_expandable: plain.map(|trial| trial.setting.clone()),
+        measured: None,
+    })
+}
+
+/// A hundredth of what is reserved, or getting through at all.
+fn is_worth_it(setting: &Setting, current: &Setting) -> bool {
+    let saving = current.reserved_bytes.saturating_sub(setting.reserved_bytes);
+    current.oom && !setting.oom || saving > Bytes::ZERO && saving.0 >= current.reserved_bytes.0 / 100
+}
+
+/// A replay is as good as a run where it did under the recorded settings what was recorded, from the beginning on, and
+/// where the addresses of segments, which it cannot know under others, make no difference.
+fn standing(search: &Search<'_>, chosen: &Trial) -> (Standing, String) {
+    let doubt =
+        search.traces.iter().find_map(|trace| doubt(trace).or_else(|| depends_on_addresses(search, trace, chosen)));
+    match doubt {
+        None => (
+            Standing::Verified,
+            "replayed; under the recorded settings the replay did all that was recorded".to_owned(),
+        ),
+        Some(doubt) => (Standing::Estimated, format!("replayed, but {doubt}")),
+    }
+}
+
+fn doubt(trace: &Trace<'_>) -> Option<String> {
+    match (&trace.agreement, trace.program.is_whole()) {
+        (Agreement { difference: Some(difference), .. }, _) => {
+            Some(format!("under the recorded settings it differs from what was recorded ({difference})"))
+        }
+        (_, false) => Some(
+            "the history begins after the program did: what was there before is taken to be asked for first".to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Up to 2.11 the lowest address is handed out first of equal blocks, and the driver chooses the addresses of new
+/// segments. Other orders are tried in its place.
+fn depends_on_addresses(search: &Search<'_>, trace: &Trace<'_>, chosen: &Trial) -> Option<String> {
+    let rules = trace.rules();
+    let settings = search.settings(&chosen.setting.conf).filter(|_| rules.tie == Tie::Address)?;
+    let reserved = |rules: Rules| {
+        allocator::replay::replay(&trace.program, &settings, rules, search.stage.simulated()).peak_reserved_bytes()
+    };
+    let here = outcome(trace, &trace.program, &settings, search.stage).reserved_bytes;
+    let others = [Tie::SegmentNumber, Tie::BlockNumber].map(|tie| reserved(Rules { tie, ..rules }));
+    let most = others.into_iter().max().filter(|_| others.iter().any(|&other| other != here))?;
+    Some(format!(
+        "where the driver puts new segments decides among equal blocks: with other addresses it may be {most}"
+    ))
+}
+
+/// The finding that the answer amounts to, with its remedy.
+pub(super) fn findings(report: &TuneReport, default: Option<&Setting>) -> Vec<Finding> {
+    match &report.recommended {
+        Some(recommended) => vec![improvable(report, recommended, default)],
+        None if report.current.oom => vec![unavoidable(report)],
+        None => Vec::new(),
+    }
+}
+
+fn improvable(report: &TuneReport, recommended: &Recommendation, default: Option<&Setting>) -> Finding {
+    let Setting { reserved_bytes: now, .. } = report.current;
+    let then = recommended.setting.reserved_bytes;
+    let harms = !report.current.conf.is_empty() && default.is_some_and(|default| default.reserved_bytes < now);
+    let rule = if harms { "allocator-setting-harmful" } else { "fragmentation" };
+    let end = if report.current.oom { "it runs out" } else { "" };
+    let message = match end {
+        "" => format!("the allocator reserves {now} for at most {} alive at once; {then} would do", report.limit_bytes),
+        end => format!(
+            "{end} under {}, and gets through under {}",
+            name(&report.current.conf),
+            name(&recommended.setting.conf)
+        ),
+    };
+    Finding {
+        rule: RuleId(rule),
+        severity: if report.current.oom { Severity::Error } else { Severity::Warning },
+        message,
+        location: None,
+        evidence: evidence(report),
+        remedies: vec![remedy(report, recommended)],
+    }
+}
+
+fn remedy(report: &TuneReport, recommended: &Recommendation) -> Remedy {
+    Remedy {
+        remedy: match recommended.setting.conf.as_str() {
+            "" => format!("remove {VARIABLE}"),
+            conf => format!("set {VARIABLE}={conf}"),
+        },
+        standing: recommended.standing,
+        before_bytes: Some(report.current.reserved_bytes),
+        after_bytes: Some(recommended.setting.reserved_bytes),
+        how: recommended.how.clone(),
+    }
+}
+
+fn evidence(report: &TuneReport) -> Vec<Evidence> {
+    let bytes =
+        |what: &str, bytes: Bytes| Evidence { what: what.to_owned(), value: Value::Bytes(bytes), source: SOURCE };
+    vec![
+        bytes("reserved at most now", report.current.reserved_bytes),
+        bytes("most bytes alive at once", report.limit_bytes),
+    ]
+}
+
+/// It runs out, and no setting changes that.
+fn unavoidable(report: &TuneReport) -> Finding {
+    let usable = report.device.as_ref().map_or(Bytes::ZERO, |device| device.usable_bytes);
+    let is_proven = report.limit_bytes > usable;
+    let message = if is_proven {
+        format!(
+            "no setting of any allocator helps: {} are alive at once, and PyTorch can have {usable} of the device",
+            report.limit_bytes
+        )
+    } else {
+        format!("none of the {} settings that were replayed gets through in {usable}", report.search.replayed)
+    };
+    Finding {
+        rule: RuleId("need-exceeds-device"),
+        severity: Severity::Error,
+        message,
+        location: None,
+        evidence: evidence(report),
+        remedies: Vec::new(),
+    }
+}
+
+/// A setting in a sentence.
+pub(super) fn name(conf: &str) -> &str {
+    if conf.is_empty() { "the default settings" } else { conf }
+}
+
+/// What limits the answer, one sentence each.
+pub(super) fn notes(search: &Search<'_>, report: &TuneReport) -> Vec<String> {
+    let traces = search.traces;
+    let mut notes = Vec::new();
+    for trace in traces {
+        notes.extend(doubt(trace).map(|doubt| format!("{}: {doubt}; figures are approximate", place(trace, traces))));
+    }
+    if report.search.interrupted {
+        notes.push("the search was interrupted: this is the best of what was replayed until then".to_owned());
+    }
+    if let Some(at) = report.needs.contradicted_at {
+        notes.push(format!("the least memory is not certain: at {at} it is otherwise than at its neighbours"));
+    }
+    if traces.iter().any(|trace| trace.oldest != trace.release) {
+        let (oldest, newest) = (search.release(), &report.torch);
+        notes.push(format!(
+            "the snapshot may be of PyTorch {oldest}: settings that only later versions know were not tried; it was replayed as \
+             {newest}, and --torch names the version"
+        ));
+    }
+    if search.stage.device.is_none() {
+        notes.push(
+            "garbage_collection_threshold acts only together with a fraction of a device: name one with --gpu or --vram to have it tried"
+                .to_owned(),
+        );
+    }
+    if traces.windows(2).any(|pair| pair[0].conf != pair[1].conf) {
+        notes.push("the traces were recorded under different settings: \"now\" is each one's own".to_owned());
+    }
+    if report
+        .recommended
+        .as_ref()
+        .is_some_and(|recommended| recommended.setting.conf.contains("expandable_segments:True"))
+    {
+        notes.push(
+            "expandable segments are ignored on Windows and in WSL; CUDA IPC of tensors needs care with them"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn place(trace: &Trace<'_>, traces: &[Trace<'_>]) -> String {
+    if traces.len() == 1 {
+        return "the replay".to_owned();
+    }
+    let rank = trace.rank.map_or_else(|| trace.path.to_owned(), |rank| format!("rank {rank}"));
+    format!("{rank}, cuda:{}", trace.device.0)
+}
+
+/// Whether the default settings were tried.
+pub(super) fn of_default(trials: &[Trial]) -> Option<&Setting> {
+    trials.iter().find(|trial| trial.conf == Conf::default()).map(|trial| &trial.setting)
+}

@@ -1,0 +1,142 @@
+//! The order of settings: which is better, and which no other beats.
+
+use report::tune::Setting;
+use trace::Bytes;
+
+use super::conf::Conf;
+
+/// A setting that was replayed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Trial {
+    pub(super) conf: Conf,
+    pub(super) setting: Setting,
+}
+
+/// Marks what takes too long: more retries than now, or more time in calls than `allowance_us`. Where the program runs
+/// out now, retries are allowed.
+pub(super) fn judge(trials: &mut [Trial], current: &Setting, allowance_us: u64) {
+    for Trial { setting, .. } in trials {
+        let flushes = !current.oom && setting.retries > current.retries;
+        setting.too_costly = flushes || setting.cost_us > allowance_us;
+    }
+}
+
+/// Puts the best first: what gets through, what is not too costly, then the least memory, the least time in calls, the
+/// fewest keys.
+pub(super) fn sort(trials: &mut [Trial]) {
+    let key = |Trial { conf, setting }: &Trial| {
+        (setting.oom, setting.too_costly, setting.reserved_bytes, setting.cost_us, conf.keys(), conf.text().len())
+    };
+    trials.sort_by_key(key);
+}
+
+/// The setting to recommend of `sorted` ones. A hundredth of the saving is worth less than one key more.
+///
+/// A fraction is never recommended: it makes an error of the first byte beyond what was recorded.
+pub(super) fn choose<'a>(sorted: &'a [Trial], current: &Setting, takes: impl Fn(&Conf) -> bool) -> Option<&'a Trial> {
+    let is_possible = |trial: &&Trial| {
+        !trial.setting.oom && !trial.setting.too_costly && trial.conf.collection.is_none() && takes(&trial.conf)
+    };
+    let best = sorted.iter().find(is_possible)?;
+    let saving = current.reserved_bytes.saturating_sub(best.setting.reserved_bytes);
+    let enough = best.setting.reserved_bytes + Bytes(saving.0 / 100);
+    let near = sorted.iter().filter(is_possible).filter(|trial| trial.setting.reserved_bytes <= enough);
+    near.min_by_key(|trial| trial.conf.keys())
+}
+
+/// Those that no other beats in both memory and time: the least time first.
+pub(super) fn front(trials: &[Trial]) -> Vec<Setting> {
+    let mut settings: Vec<&Trial> = trials.iter().filter(|trial| !trial.setting.oom).collect();
+    settings.sort_by_key(|trial| (trial.setting.cost_us, trial.setting.reserved_bytes, trial.conf.keys()));
+    let mut front: Vec<Setting> = Vec::new();
+    for Trial { setting, .. } in settings {
+        if front.last().is_none_or(|last| setting.reserved_bytes < last.reserved_bytes) {
+            front.push(setting.clone());
+        }
+    }
+    front
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conf::Collection;
+    use super::*;
+
+    /// A trial by its `max_split_size_mb`, memory and time.
+    fn trial(name: u64, reserved: u64, cost_us: u64) -> Trial {
+        let conf = Conf { max_split_mb: Some(name), ..Conf::default() };
+        let setting =
+            Setting { conf: name.to_string(), reserved_bytes: Bytes(reserved), cost_us, ..Setting::default() };
+        Trial { conf, setting }
+    }
+
+    fn names<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> Vec<String> {
+        settings.into_iter().map(|setting| setting.conf.clone()).collect()
+    }
+
+    #[test]
+    fn the_front_has_what_nothing_beats() {
+        let cases: [(&[(u64, u64, u64)], &[&str]); 5] = [
+            (&[], &[]),
+            (&[(1, 10, 10)], &["1"]),
+            (&[(1, 10, 10), (2, 20, 20)], &["1"]),
+            (&[(1, 10, 30), (2, 20, 20), (3, 30, 10), (4, 25, 25)], &["3", "2", "1"]),
+            (&[(1, 10, 10), (2, 10, 10), (3, 10, 5)], &["3"]),
+        ];
+        for (trials, expected) in cases {
+            let trials: Vec<Trial> = trials.iter().map(|&(name, reserved, cost)| trial(name, reserved, cost)).collect();
+            assert_eq!(names(&front(&trials)), expected, "{trials:?}");
+        }
+    }
+
+    #[test]
+    fn what_runs_out_is_not_on_the_front() {
+        let mut trials = [trial(1, 5, 5), trial(2, 10, 10)];
+        trials[0].setting.oom = true;
+        assert_eq!(names(&front(&trials)), ["2"]);
+    }
+
+    #[test]
+    fn what_runs_out_comes_last_and_before_it_what_costs_too_much() {
+        let mut trials = vec![trial(1, 1, 0), trial(2, 2, 999), trial(3, 3, 1), trial(4, 3, 0), trial(5, 4, 0)];
+        trials[0].setting.oom = true;
+        judge(&mut trials, &Setting::default(), 100);
+        sort(&mut trials);
+        assert_eq!(names(trials.iter().map(|trial| &trial.setting)), ["4", "3", "5", "2", "1"]);
+    }
+
+    #[test]
+    fn more_retries_are_too_many_unless_it_runs_out_now() {
+        for (oom, too_costly) in [(false, true), (true, false)] {
+            let mut trials = [trial(1, 1, 0)];
+            trials[0].setting.retries = 1;
+            judge(&mut trials, &Setting { oom, ..Setting::default() }, 100);
+            assert_eq!(trials[0].setting.too_costly, too_costly, "{oom}");
+        }
+    }
+
+    #[test]
+    fn the_simplest_of_those_that_are_near_is_chosen() {
+        let current = Setting { reserved_bytes: Bytes(1100), ..Setting::default() };
+        let two = Trial { conf: Conf { expandable: true, ..trial(2, 0, 0).conf }, ..trial(2, 100, 0) };
+        let cases = [
+            // A saving of 1000: 10 are worth a key, more are not.
+            (vec![two.clone(), trial(1, 110, 0)], Some("1")),
+            (vec![two.clone(), trial(1, 111, 0)], Some("2")),
+            (vec![], None),
+        ];
+        for (trials, expected) in cases {
+            let chosen = choose(&trials, &current, |_| true).map(|trial| trial.setting.conf.as_str());
+            assert_eq!(chosen, expected, "{trials:?}");
+        }
+        let plain = choose(&[two, trial(1, 1000, 0)], &current, |conf| !conf.expandable).map(|trial| trial.conf.keys());
+        assert_eq!(plain, Some(1));
+    }
+
+    #[test]
+    fn a_fraction_is_never_chosen() {
+        let collection = Some(Collection { threshold: 80, fraction: 50 });
+        let limited = Trial { conf: Conf { collection, ..Conf::default() }, ..trial(1, 1, 0) };
+        assert_eq!(choose(&[limited], &Setting::default(), |_| true), None);
+    }
+}

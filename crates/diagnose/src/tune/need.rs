@@ -1,0 +1,78 @@
+//! The least memory in which a program runs through.
+//!
+//! # Note [Monotonic]
+//! It is found by halving, which takes for granted that what fits a device fits every larger one. The allocator does not
+//! promise that: what is released on the way changes what is where. So a few sizes on either side are tried as well.
+
+use trace::Bytes;
+
+/// Segments come in whole pages of the driver.
+const PAGE: u64 = allocator::size::ROUND_LARGE_BYTES;
+/// How many sizes are tried on either side.
+const PROBES: u64 = 4;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Need {
+    /// The least size that fits, in whole pages.
+    pub(super) bytes: Bytes,
+    /// A larger one that does not, or a smaller one that does.
+    pub(super) contradicted_at: Option<Bytes>,
+}
+
+/// The least size in whole pages that `fits`, which no size below `least` does and `enough` does; `None` where `enough` and
+/// twice as much do not.
+pub(super) fn need(least: Bytes, enough: Bytes, fits: impl Fn(Bytes) -> bool) -> Option<Need> {
+    let fits = |pages: u64| fits(Bytes(pages * PAGE));
+    let enough = enough.0.div_ceil(PAGE).max(1);
+    let enough = [enough, enough * 2].into_iter().find(|&pages| fits(pages))?;
+    let least = least.0.div_ceil(PAGE).min(enough);
+    let (mut failing, mut fitting) = (least.saturating_sub(1), enough);
+    while fitting - failing > 1 {
+        let middle = failing.midpoint(fitting);
+        if fits(middle) { fitting = middle } else { failing = middle }
+    }
+    let step = |from: u64, to: u64, index: u64| from + (to - from) * index / (PROBES + 1);
+    let larger = (1..=PROBES).map(|index| step(fitting, enough, index)).find(|&pages| pages > fitting && !fits(pages));
+    let smaller = (1..=PROBES).map(|index| step(least, fitting, index)).find(|&pages| pages < fitting && fits(pages));
+    Some(Need { bytes: Bytes(fitting * PAGE), contradicted_at: larger.or(smaller).map(|pages| Bytes(pages * PAGE)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(count: u64) -> Bytes {
+        Bytes(count * PAGE)
+    }
+
+    #[test]
+    fn the_least_size_is_found() {
+        for boundary in 10..=200 {
+            let found = need(pages(10), pages(200), |bytes| bytes >= pages(boundary));
+            assert_eq!(found, Some(Need { bytes: pages(boundary), contradicted_at: None }), "{boundary}");
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_taken_in_whole_pages() {
+        let exact = need(Bytes(PAGE * 3 - 1), Bytes(PAGE * 5 + 1), |bytes| bytes >= pages(6));
+        assert_eq!(exact, Some(Need { bytes: pages(6), contradicted_at: None }));
+        assert_eq!(need(pages(3), pages(3), |_| true), Some(Need { bytes: pages(3), contradicted_at: None }));
+    }
+
+    #[test]
+    fn what_is_not_enough_is_said() {
+        assert_eq!(need(pages(1), pages(100), |_| false), None);
+        let twice = need(pages(1), pages(100), |bytes| bytes >= pages(150));
+        assert_eq!(twice, Some(Need { bytes: pages(150), contradicted_at: None }));
+    }
+
+    #[test]
+    fn a_hole_among_the_sizes_that_fit_is_seen() {
+        // Fits from 50 on, and at 200, but not from 100 to 190.
+        let fits = |bytes: Bytes| bytes >= pages(50) && !(pages(100)..=pages(190)).contains(&bytes);
+        let found = need(pages(10), pages(200), fits).and_then(|need| need.contradicted_at);
+        assert!(found.is_some(), "{found:?}");
+    }
+}

@@ -1,0 +1,274 @@
+//! The search over settings, from coarse to fine.
+//!
+//! # Note [Search]
+//! Each key by itself first, with and without expandable segments; then finer values beside the best; then the best
+//! values of the keys together, where they can act on one another. What cannot differ on the program is replayed once
+//! (Note `[Same effect]`). What a round tries depends on nothing but the results of earlier rounds, so threads change
+//! nothing.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use allocator::settings::Settings;
+use rayon::prelude::*;
+use report::tune::{Search as Done, Setting};
+use trace::{Bytes, Release};
+
+use super::candidates as values;
+use super::case::Watch;
+use super::conf::{Conf, least_max_split_mb};
+use super::effect::{Effect, Requests};
+use super::front::Trial;
+use super::traces::Trace;
+use super::trial::{Stage, outcome, worst};
+
+/// How many values of a key are combined with those of others.
+const TOP: usize = 3;
+
+/// A search on its way.
+pub(super) struct Search<'a> {
+    pub(super) traces: &'a [Trace<'a>],
+    pub(super) stage: Stage,
+    watch: &'a dyn Watch,
+    /// The version that must take every setting.
+    release: Release,
+    /// Keys of the user's own that every setting keeps.
+    kept: String,
+    requests: Requests,
+    limit: Bytes,
+    seen: HashMap<Effect, ()>,
+    pub(super) trials: Vec<Trial>,
+    considered: u64,
+    interrupted: bool,
+}
+
+/// The two families, between which nothing is carried over.
+fn bases() -> [Conf; 2] {
+    [Conf::default(), Conf { expandable: true, ..Conf::default() }]
+}
+
+impl<'a> Search<'a> {
+    /// A search that has tried nothing yet. `limit` is the most bytes alive at once.
+    pub(super) fn new(traces: &'a [Trace<'a>], stage: Stage, limit: Bytes, watch: &'a dyn Watch) -> Search<'a> {
+        let kept = traces.first().map(|trace| super::conf::kept(trace.conf)).unwrap_or_default();
+        let oldest = traces.iter().map(|trace| trace.oldest).min();
+        Search {
+            traces,
+            stage,
+            watch,
+            release: oldest.unwrap_or(Release { major: 2, minor: 0 }),
+            kept,
+            requests: Requests::new(traces.iter().flat_map(Trace::requests).collect()),
+            limit,
+            seen: HashMap::new(),
+            trials: Vec::new(),
+            considered: 0,
+            interrupted: false,
+        }
+    }
+
+    /// Goes through all rounds.
+    pub(super) fn run(&mut self) {
+        let rounds: [fn(&Search<'a>) -> Vec<Conf>; 6] =
+            [Search::single, Search::finer, Search::listed, Search::roundings, Search::combined, Search::collecting];
+        self.try_all(bases().to_vec());
+        for round in rounds {
+            let confs = round(self);
+            self.try_all(confs);
+        }
+    }
+
+    /// What it did.
+    pub(super) fn done(&self) -> Done {
+        Done { considered: self.considered, replayed: self.trials.len() as u64, interrupted: self.interrupted }
+    }
+
+    /// The text of a combination, with what the user has set besides.
+    pub(super) fn text(&self, conf: &Conf) -> String {
+        let parts = [conf.text(), self.kept.clone()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
+    }
+
+    /// What a text means; `None` where the version refuses it.
+    pub(super) fn settings(&self, text: &str) -> Option<Settings> {
+        Settings::parse(text, self.release).ok()
+    }
+
+    /// The version that must take every setting.
+    pub(super) fn release(&self) -> Release {
+        self.release
+    }
+
+    /// Replays those that may differ from what was replayed before.
+    fn try_all(&mut self, confs: Vec<Conf>) {
+        self.considered += confs.len() as u64;
+        let mut fresh: Vec<(Conf, String, Settings)> = Vec::new();
+        for conf in confs {
+            let text = self.text(&conf);
+            let Some(settings) = self.settings(&text) else { continue };
+            if self.seen.insert(self.requests.effect(&settings), ()).is_none() {
+                fresh.push((conf, text, settings));
+            }
+        }
+        let tried = self.replay_all(&fresh);
+        self.interrupted |= tried.len() < fresh.len();
+        self.trials.extend(tried);
+    }
+
+    fn replay_all(&self, fresh: &[(Conf, String, Settings)]) -> Vec<Trial> {
+        let before = self.trials.len();
+        let planned = before + fresh.len();
+        let least =
+            self.trials.iter().filter(|trial| !trial.setting.oom).map(|trial| trial.setting.reserved_bytes.0).min();
+        let (done, least) = (AtomicUsize::new(before), AtomicU64::new(least.unwrap_or(u64::MAX)));
+        let tried = fresh.par_iter().map(|(conf, text, settings)| {
+            if self.watch.is_over() {
+                return None;
+            }
+            let setting = self.replay(text, settings);
+            if !setting.oom {
+                least.fetch_min(setting.reserved_bytes.0, Ordering::Relaxed);
+            }
+            let (count, least) = (done.fetch_add(1, Ordering::Relaxed) + 1, least.load(Ordering::Relaxed));
+            self.watch.progress(count, planned, (least < u64::MAX).then_some(Bytes(least)));
+            Some(Trial { conf: conf.clone(), setting })
+        });
+        let tried: Vec<Option<Trial>> = tried.collect();
+        tried.into_iter().flatten().collect()
+    }
+
+    /// One setting on every trace.
+    pub(super) fn replay(&self, text: &str, settings: &Settings) -> Setting {
+        let outcomes = self.traces.iter().map(|trace| outcome(trace, &trace.program, settings, self.stage));
+        worst(text.to_owned(), outcomes.collect())
+    }
+
+    fn least_split(&self) -> u64 {
+        least_max_split_mb(self.release)
+    }
+
+    fn critical_splits(&self) -> Vec<u64> {
+        values::critical_splits(&self.requests.blocks(&values::plain()), self.least_split())
+    }
+
+    /// Each key by itself.
+    fn single(&self) -> Vec<Conf> {
+        let splits = values::coarse_splits(&self.critical_splits(), self.least_split());
+        let of = |base: &Conf| {
+            let large = values::with_large_segments(base);
+            [values::with_splits(base, &splits), values::with_divisions(base), large].concat()
+        };
+        bases().iter().flat_map(of).collect()
+    }
+
+    /// Limits on splitting beside the best ones.
+    fn finer(&self) -> Vec<Conf> {
+        let critical = self.critical_splits();
+        let tried = values::coarse_splits(&critical, self.least_split());
+        let around = |base: &Conf| -> Vec<Conf> {
+            let best = self.best_of(base, is_split);
+            best.iter()
+                .filter_map(|conf| conf.max_split_mb)
+                .flat_map(|limit| values::with_splits(base, &values::fine_splits(&critical, &tried, limit)))
+                .collect()
+        };
+        bases().iter().flat_map(around).collect()
+    }
+
+    /// Divisions for single classes of sizes.
+    fn listed(&self) -> Vec<Conf> {
+        bases().iter().flat_map(|base| values::with_class_divisions(base, &self.requests)).collect()
+    }
+
+    /// The classes that gained by themselves, together: the largest gain first, then one more and one more. And what is
+    /// not split, with more and less slack.
+    fn roundings(&self) -> Vec<Conf> {
+        bases().iter().flat_map(|base| [self.joined_classes(base), self.slackened(base)].concat()).collect()
+    }
+
+    fn joined_classes(&self, base: &Conf) -> Vec<Conf> {
+        let mut taken = [false; 16];
+        let mut joined = base.clone();
+        let mut steps = Vec::new();
+        for conf in self.improving(base, is_one_class) {
+            let divisions = values::each(&conf);
+            let Some(index) = divisions.iter().position(|&divisions| divisions > 1) else { continue };
+            if !std::mem::replace(&mut taken[index], true) {
+                joined = values::with_class(&joined, index, divisions[index]);
+                steps.push(joined.clone());
+            }
+        }
+        steps
+    }
+
+    fn slackened(&self, base: &Conf) -> Vec<Conf> {
+        self.best_of(base, is_split).iter().flat_map(values::with_non_split_roundings).collect()
+    }
+
+    /// The best values of the keys together.
+    fn combined(&self) -> Vec<Conf> {
+        bases().iter().flat_map(|base| self.combined_from(base)).collect()
+    }
+
+    fn combined_from(&self, base: &Conf) -> Vec<Conf> {
+        let own = || std::iter::once(base.clone());
+        let splits: Vec<Conf> = self.best_of(base, is_split).into_iter().chain(own()).collect();
+        let rounded: Vec<Conf> = self.best_of(base, is_rounded).into_iter().chain(own()).collect();
+        let large: Vec<Conf> = self.best_of(base, is_large).into_iter().chain(own()).collect();
+        let both =
+            values::crossed(&splits, &rounded, |split, round| Conf { roundup: round.roundup.clone(), ..split.clone() });
+        values::crossed(&both, &large, |one, large| Conf { large_segment_mb: large.large_segment_mb, ..one.clone() })
+    }
+
+    /// Garbage collection below a fraction of the device, where its size is known.
+    fn collecting(&self) -> Vec<Conf> {
+        let Some((total, _)) = self.stage.device else { return Vec::new() };
+        let best = |base: &Conf| self.best_of(base, |_, _| true).into_iter().next().unwrap_or_else(|| base.clone());
+        let reserved = |conf: &Conf| self.reserved(conf).unwrap_or(self.limit).0;
+        let bases = bases();
+        let starts = bases.iter().cloned().chain(bases.iter().map(best));
+        starts.flat_map(|conf| values::with_collection(&conf, total.0, self.limit.0, reserved(&conf))).collect()
+    }
+
+    fn reserved(&self, conf: &Conf) -> Option<Bytes> {
+        self.trials.iter().find(|trial| trial.conf == *conf).map(|trial| trial.setting.reserved_bytes)
+    }
+
+    /// The best few combinations of this kind, by memory.
+    fn best_of(&self, base: &Conf, kind: impl Fn(&Conf, &Conf) -> bool) -> Vec<Conf> {
+        let mut found: Vec<&Trial> =
+            self.trials.iter().filter(|trial| !trial.setting.oom && kind(base, &trial.conf)).collect();
+        found.sort_by_key(|trial| (trial.setting.reserved_bytes, trial.setting.cost_us));
+        found.into_iter().take(TOP).map(|trial| trial.conf.clone()).collect()
+    }
+
+    /// All combinations of this kind that need less than `base`, the least first.
+    fn improving(&self, base: &Conf, kind: impl Fn(&Conf, &Conf) -> bool) -> Vec<Conf> {
+        let now = self.reserved(base).unwrap_or(Bytes(u64::MAX));
+        let is_better = |trial: &&Trial| kind(base, &trial.conf) && trial.setting.reserved_bytes < now;
+        let mut found: Vec<&Trial> = self.trials.iter().filter(is_better).collect();
+        found.sort_by_key(|trial| trial.setting.reserved_bytes);
+        found.into_iter().map(|trial| trial.conf.clone()).collect()
+    }
+}
+
+/// `base` and a limit on splitting alone.
+fn is_split(base: &Conf, conf: &Conf) -> bool {
+    let without = Conf { max_split_mb: None, non_split_rounding_mb: None, ..conf.clone() };
+    conf.max_split_mb.is_some() && without == *base
+}
+
+/// `base` and divisions alone.
+fn is_rounded(base: &Conf, conf: &Conf) -> bool {
+    conf.roundup.is_some() && Conf { roundup: None, ..conf.clone() } == *base
+}
+
+/// `base` and divisions for one class alone.
+fn is_one_class(base: &Conf, conf: &Conf) -> bool {
+    is_rounded(base, conf) && values::each(conf).iter().filter(|&&divisions| divisions > 1).count() == 1
+}
+
+/// `base` and the size of large segments alone.
+fn is_large(base: &Conf, conf: &Conf) -> bool {
+    conf.large_segment_mb.is_some() && Conf { large_segment_mb: None, ..conf.clone() } == *base
+}

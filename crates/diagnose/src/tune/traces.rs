@@ -1,0 +1,287 @@
+//! The inputs as programs to replay.
+
+use allocator::replay::{Difference, Program, recorded_by, recorded_settings};
+use allocator::settings::Settings;
+use allocator::{Rules, limit, size};
+use report::tune::{Agreement, TunedTrace};
+use trace::{Bytes, DeviceIndex, Event, History, Process, Release, Snapshot};
+
+use super::case::{TuneCase, TuneError};
+use crate::explain::{Contents, ExplainInput};
+use crate::measure::view::View;
+
+/// One recorded device of one process.
+#[derive(Debug)]
+pub(super) struct Trace<'a> {
+    pub(super) path: &'a str,
+    pub(super) rank: Option<u32>,
+    pub(super) device: DeviceIndex,
+    pub(super) events: &'a [Event],
+    pub(super) history: History,
+    pub(super) program: Program,
+    /// What it was recorded with.
+    pub(super) settings: Settings,
+    /// The same as a text.
+    pub(super) conf: &'a str,
+    /// The version whose allocator it is replayed by.
+    pub(super) release: Release,
+    /// The version whose keys may be recommended: the oldest that it may have been.
+    pub(super) oldest: Release,
+    pub(super) agreement: Agreement,
+    /// The most that the device can have had for PyTorch's allocator, by an error in the history.
+    pub(super) capacity: Option<Bytes>,
+    snapshot: &'a Snapshot,
+    process: Option<&'a Process>,
+}
+
+/// A snapshot and whose it is.
+struct Source<'a> {
+    path: &'a str,
+    rank: Option<u32>,
+    snapshot: &'a Snapshot,
+    process: Option<&'a Process>,
+}
+
+/// Every recorded device of every input.
+pub(super) fn traces(case: &TuneCase) -> Result<Vec<Trace<'_>>, TuneError> {
+    let mut traces = Vec::new();
+    for source in sources(&case.inputs)? {
+        for (device, events) in (0..).map(DeviceIndex).zip(&source.snapshot.traces) {
+            if is_used(events) {
+                traces.push(trace(&source, device, events, case.torch)?);
+            }
+        }
+    }
+    match (traces.is_empty(), case.inputs.first()) {
+        (false, _) => Ok(traces),
+        (true, input) => Err(TuneError::NoHistory(input.map(|input| input.path.clone()).unwrap_or_default())),
+    }
+}
+
+/// The snapshots, each with something to replay. A run's log is passed over: its snapshots say more.
+fn sources(inputs: &[ExplainInput]) -> Result<Vec<Source<'_>>, TuneError> {
+    let mut sources = Vec::new();
+    let is_text = |input: &&ExplainInput| matches!(input.contents, Contents::Text(_));
+    if let Some(text) = inputs.iter().find(is_text).filter(|_| inputs.iter().all(|input| is_text(&input))) {
+        return Err(TuneError::Text(text.path.clone()));
+    }
+    for input in inputs {
+        let before = sources.len();
+        sources.extend(sources_of(input));
+        let is_empty =
+            !sources[before..].iter().any(|source| source.snapshot.traces.iter().any(|trace| is_used(trace)));
+        if is_empty && !is_text(&input) {
+            return Err(TuneError::NoHistory(input.path.clone()));
+        }
+    }
+    Ok(sources)
+}
+
+fn sources_of(input: &ExplainInput) -> Vec<Source<'_>> {
+    let path = input.path.as_str();
+    match &input.contents {
+        Contents::Text(_) => Vec::new(),
+        Contents::Snapshot(snapshot) => vec![Source { path, rank: input.rank, snapshot, process: None }],
+        Contents::Run(run, _) => {
+            let of = |process: &'_ Process| process.rank();
+            let processes = run.processes.iter();
+            let recorded = processes.filter_map(|process| Some((process, process.snapshot.as_ref()?)));
+            recorded
+                .map(|(process, snapshot)| Source { path, rank: Some(of(process)), snapshot, process: Some(process) })
+                .collect()
+        }
+    }
+}
+
+/// A history of nothing but the snapshot's own mark is none.
+fn is_used(events: &[Event]) -> bool {
+    events.iter().any(|event| event.action == trace::Action::Alloc)
+}
+
+fn trace<'a>(
+    source: &Source<'a>,
+    device: DeviceIndex,
+    events: &'a [Event],
+    torch: Option<Release>,
+) -> Result<Trace<'a>, TuneError> {
+    let snapshot = source.snapshot;
+    let history = History::of(snapshot, device);
+    let program = Program::of(snapshot, device, &history).map_err(|error| TuneError::NotReplayable {
+        path: source.path.to_owned(),
+        device: device.0,
+        problem: error.to_string(),
+    })?;
+    let known = torch.or_else(|| source.process.and_then(release_of));
+    let settings = settings(snapshot, events, known.unwrap_or(snapshot.torch.from));
+    let mut versions = snapshot.torch;
+    if let Some(release) = known {
+        versions = trace::TorchVersions { from: release, before: Some(next(release)) };
+    }
+    let (release, agreement) = recorded_by(&program, events, &settings, versions);
+    Ok(Trace {
+        path: source.path,
+        rank: source.rank,
+        device,
+        events,
+        capacity: capacity(&history),
+        history,
+        program,
+        settings,
+        conf: snapshot.settings.conf.as_str(),
+        release,
+        oldest: known.unwrap_or(snapshot.torch.from),
+        agreement: told(&agreement),
+        snapshot,
+        process: source.process,
+    })
+}
+
+fn next(release: Release) -> Release {
+    Release { minor: release.minor.saturating_add(1), ..release }
+}
+
+/// What the agent noted of PyTorch's version.
+fn release_of(process: &Process) -> Option<Release> {
+    let text = process.records.iter().find_map(|record| match record {
+        trace::Record::Process { torch, .. } => Some(torch.as_str()),
+        _ => None,
+    })?;
+    release(text)
+}
+
+/// `2.11` of `2.11.0+cu130`.
+pub(super) fn release(text: &str) -> Option<Release> {
+    let mut parts = text.split('.');
+    let mut number = || parts.next()?.parse().ok();
+    Some(Release { major: number()?, minor: number()? })
+}
+
+/// What the text says, and over it what the snapshot states of the settings in force.
+fn settings(snapshot: &Snapshot, events: &[Event], release: Release) -> Settings {
+    let stated = recorded_settings(&snapshot.settings, events);
+    let Ok(read) = Settings::parse(&snapshot.settings.conf, release) else { return stated };
+    Settings {
+        max_split_size: stated.max_split_size,
+        garbage_collection_threshold: stated.garbage_collection_threshold,
+        expandable_segments: stated.expandable_segments,
+        roundup_power2_divisions: stated.roundup_power2_divisions,
+        release_lock_on_cudamalloc: stated.release_lock_on_cudamalloc,
+        ..read
+    }
+}
+
+/// What was reserved and what was free when a request failed: all that the allocator could have.
+fn capacity(history: &History) -> Option<Bytes> {
+    history.ooms().last().map(|failed| failed.totals.reserved + failed.device_free)
+}
+
+fn told(agreement: &allocator::replay::Agreement) -> Agreement {
+    Agreement {
+        exact: agreement.difference.is_none(),
+        segment_events: agreement.segment_events as u64,
+        placements: agreement.placements as u64,
+        difference: agreement.difference.as_ref().map(words_of_difference),
+    }
+}
+
+fn words_of_difference(difference: &Difference) -> String {
+    match difference {
+        Difference::Segment { event, replayed: (action, _, bytes), recorded: Some((other, _, others)) } => format!(
+            "event {}: the replay did {action:?} of {bytes} bytes, recorded is {other:?} of {others} bytes",
+            event.0
+        ),
+        Difference::Segment { event, replayed: (action, _, bytes), recorded: None } => {
+            format!("event {}: the replay did {action:?} of {bytes} bytes, recorded is nothing more", event.0)
+        }
+        Difference::Placement { event, replayed, recorded } => {
+            format!("event {}: the replay put the block at {replayed}, recorded is {recorded}", event.0)
+        }
+        Difference::Failure { event, error } => format!("event {}: the replay fails: {error}", event.0),
+        Difference::Missing { event } => format!("event {}: the replay does not come to what was recorded", event.0),
+    }
+}
+
+impl Trace<'_> {
+    /// The rules of its version.
+    pub(super) fn rules(&self) -> Rules {
+        Rules::of(self.release)
+    }
+
+    /// What was asked for, each size once, in order.
+    pub(super) fn requests(&self) -> Vec<u64> {
+        let failed = self.history.ooms().iter().map(|failed| failed.requested.0);
+        let mut sizes: Vec<u64> = self
+            .history
+            .lifetimes()
+            .iter()
+            .map(|life| life.requested.0)
+            .chain(failed)
+            .map(|size| size.max(1))
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The most bytes alive at once, and what a packing needs.
+    pub(super) fn limit(&self) -> (Bytes, Option<Bytes>) {
+        let buffers = limit::buffers(&self.history, limit::Until::Requested);
+        let packing = limit::pack(&buffers).ok().map(|packing| packing.peak);
+        (limit::peak_alive_bytes(&buffers).bytes, packing)
+    }
+
+    /// `max_memory_reserved` as recorded.
+    pub(super) fn recorded_reserved(&self) -> Bytes {
+        self.history.peaks().reserved.map_or(Bytes::ZERO, |peak| peak.bytes)
+    }
+
+    /// Its phases and steps.
+    pub(super) fn view(&self) -> View<'_> {
+        match self.process {
+            Some(process) => View::new(process, self.device),
+            None => View::bare(self.snapshot, self.device),
+        }
+    }
+
+    /// As the report has it.
+    pub(super) fn told(&self, replayed: Bytes) -> TunedTrace {
+        TunedTrace {
+            path: self.path.to_owned(),
+            rank: self.rank,
+            device: self.device,
+            events: self.events.len() as u64,
+            whole: self.program.is_whole(),
+            recorded_reserved_bytes: self.recorded_reserved(),
+            replayed_reserved_bytes: replayed,
+            agreement: self.agreement.clone(),
+        }
+    }
+}
+
+/// The blocks for these requests under `settings`, each size once, in order.
+pub(super) fn blocks(requests: &[u64], settings: &Settings) -> Vec<u64> {
+    let mut blocks: Vec<u64> = requests.iter().map(|&request| size::block_bytes(request, settings)).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_to_its_minor() {
+        let cases = [
+            ("2.11.0+cu130", Some((2, 11))),
+            ("2.0.1", Some((2, 0))),
+            ("2.9", Some((2, 9))),
+            ("nightly", None),
+            ("2", None),
+            ("2.x", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(release(text).map(|release| (release.major, release.minor)), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One setting on every trace.
+
+use allocator::replay::{Outcome, Program, replay};
+use allocator::{Settings, SimulatedDevice};
+use report::tune::Setting;
+use trace::Bytes;
+
+use super::cost::{calls, cost_us};
+use super::traces::Trace;
+
+/// A device that is never full, and no larger than address space goes.
+const NEVER_FULL: u64 = 1 << 42;
+
+/// The device that everything is replayed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stage {
+    /// All of its memory and what others hold of it; `None` = never full.
+    pub(super) device: Option<(Bytes, Bytes)>,
+}
+
+impl Stage {
+    /// A fresh device.
+    pub(super) fn simulated(self) -> SimulatedDevice {
+        let (total, used) = self.device.unwrap_or((Bytes(NEVER_FULL), Bytes::ZERO));
+        SimulatedDevice::new(total.0, used.0)
+    }
+}
+
+/// What one replay came to.
+pub(super) fn outcome(trace: &Trace<'_>, program: &Program, settings: &Settings, stage: Stage) -> Setting {
+    told(&replay(program, settings, trace.rules(), stage.simulated()), settings)
+}
+
+fn told(outcome: &Outcome, settings: &Settings) -> Setting {
+    let stats = &outcome.stats;
+    let (calls, retries) = (calls(stats, settings), stats.num_alloc_retries);
+    Setting {
+        conf: String::new(),
+        reserved_bytes: outcome.peak_reserved_bytes(),
+        allocated_bytes: outcome.peak_allocated_bytes(),
+        segments: stats.segment.all.peak,
+        retries,
+        oom: outcome.failed.is_some() || stats.num_ooms > 0,
+        cost_us: cost_us(&calls, retries),
+        calls,
+        too_costly: false,
+        reserved_bytes_by_trace: Vec::new(),
+    }
+}
+
+/// The worst of each figure.
+pub(super) fn worst(conf: String, outcomes: Vec<Setting>) -> Setting {
+    let by_trace =
+        if outcomes.len() > 1 { outcomes.iter().map(|one| one.reserved_bytes).collect() } else { Vec::new() };
+    let mut worst = Setting { conf, reserved_bytes_by_trace: by_trace, ..Setting::default() };
+    for one in outcomes {
+        worst.reserved_bytes = worst.reserved_bytes.max(one.reserved_bytes);
+        worst.allocated_bytes = worst.allocated_bytes.max(one.allocated_bytes);
+        worst.segments = worst.segments.max(one.segments);
+        worst.retries = worst.retries.max(one.retries);
+        worst.oom |= one.oom;
+        if one.cost_us >= worst.cost_us {
+            (worst.cost_us, worst.calls) = (one.cost_us, one.calls);
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use report::tune::Calls;
+
+    use super::*;
+
+    #[test]
+    fn of_several_traces_the_worst_of_each_figure_counts() {
+        let one = Setting { reserved_bytes: Bytes(5), retries: 2, cost_us: 7, ..Setting::default() };
+        let calls = Calls { cuda_malloc: 9, ..Calls::default() };
+        let other =
+            Setting { reserved_bytes: Bytes(3), segments: 4, oom: true, cost_us: 900, calls, ..Setting::default() };
+        let expected = Setting {
+            conf: "x".to_owned(),
+            reserved_bytes: Bytes(5),
+            segments: 4,
+            retries: 2,
+            oom: true,
+            cost_us: 900,
+            calls,
+            reserved_bytes_by_trace: vec![Bytes(5), Bytes(3)],
+            ..Setting::default()
+        };
+        assert_eq!(worst("x".to_owned(), vec![one.clone(), other]), expected);
+        assert_eq!(worst(String::new(), vec![one.clone()]), one);
+    }
+}

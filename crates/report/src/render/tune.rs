@@ -1,0 +1,79 @@
+//! The words for what `tune` found, shared by the formats.
+
+use crate::tune::{Setting, TuneReport, TunedTrace};
+
+/// The answer in one sentence. No full stop.
+pub(super) fn headline(report: &TuneReport) -> String {
+    let current = &report.current;
+    let Some(recommended) = &report.recommended else { return nothing(report) };
+    let setting = &recommended.setting;
+    if current.oom {
+        return format!(
+            "{} gets through with {} reserved; {} runs out",
+            named(&setting.conf),
+            setting.reserved_bytes,
+            named(&current.conf)
+        );
+    }
+    let saved = current.reserved_bytes.saturating_sub(setting.reserved_bytes);
+    format!("{} reserves {}, {saved} less than now", named(&setting.conf), setting.reserved_bytes)
+}
+
+/// Why there is nothing to set.
+fn nothing(report: &TuneReport) -> String {
+    let over = report.device.as_ref().filter(|device| report.limit_bytes > device.usable_bytes);
+    match (over, report.current.oom) {
+        (Some(device), _) => format!(
+            "no setting helps: {} are alive at once, more than the {} that PyTorch can have",
+            report.limit_bytes, device.usable_bytes
+        ),
+        (None, true) => "it runs out under every setting that was replayed".to_owned(),
+        (None, false) => {
+            let most = report.current.reserved_bytes.saturating_sub(report.limit_bytes);
+            format!(
+                "no setting is worth it: {} reserved, and no allocator could save more than {most} of it",
+                report.current.reserved_bytes
+            )
+        }
+    }
+}
+
+/// A setting by its text.
+pub(super) fn named(conf: &str) -> &str {
+    if conf.is_empty() { "default settings" } else { conf }
+}
+
+/// `12 cudaMalloc, 3 cudaFree, 1.5 ms`.
+pub(super) fn price(setting: &Setting) -> String {
+    let calls = &setting.calls;
+    let kinds = [
+        (calls.cuda_malloc, "cudaMalloc"),
+        (calls.cuda_free, "cudaFree"),
+        (calls.pages_mapped, "pages mapped"),
+        (calls.pages_unmapped, "unmapped"),
+    ];
+    let parts = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+    let parts: Vec<String> = parts.chain([time(setting.cost_us)]).collect();
+    parts.join(", ")
+}
+
+/// `900 us`, `1.5 ms`, `2.3 s`.
+fn time(us: u64) -> String {
+    match us {
+        0..1000 => format!("{us} us"),
+        1000..1_000_000 => format!("{:.1} ms", us as f64 / 1e3),
+        _ => format!("{:.1} s", us as f64 / 1e6),
+    }
+}
+
+/// How far the replay did what was recorded.
+pub(super) fn standing_of(trace: &TunedTrace) -> String {
+    let agreement = &trace.agreement;
+    let done =
+        format!("{} segment events and {} placements as recorded", agreement.segment_events, agreement.placements);
+    let start = if trace.whole { "from its beginning" } else { "from a reconstructed state" };
+    match &agreement.difference {
+        None => format!("{start}, all {done}"),
+        Some(difference) => format!("{start}, {done}, then {difference}"),
+    }
+}

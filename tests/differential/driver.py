@@ -1,0 +1,94 @@
+"""Random programs in real PyTorch on the phantom: what was done, and all that PyTorch answered. README.md has the format.
+
+    oomph phantom --gpu rtx-4090 -- python tests/differential/driver.py --seed 1 --programs 100 --operations 500
+
+PyTorch's allocator cannot be brought back to its first state, so each program runs in a child that is forked after
+`import torch` and before the first CUDA call. The allocator reads its settings, and the phantom its device, at that call.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import traceback
+
+import torch
+
+import plans
+from machine import Machine
+
+# Seconds after which a program is said to hang.
+PATIENCE = 120
+
+
+def main() -> None:
+    """Writes one line of JSON for each program; exit status 1 if one of them could not be run."""
+    arguments = parsed()
+    failures = 0
+    for number in arguments.only or range(arguments.programs):
+        failures += not in_a_child(lambda: run(arguments, number))
+    if failures:
+        print(f"{failures} programs could not be run", file=sys.stderr)
+    sys.exit(bool(failures))
+
+
+def parsed() -> argparse.Namespace:
+    """The arguments."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--programs", type=int, default=100)
+    parser.add_argument("--operations", type=int, default=500)
+    parser.add_argument("--kinds", default=",".join(plans.KINDS), help="which kinds of operations there may be; default all")
+    parser.add_argument("--only", type=int, nargs="+", help="run these programs of the seed alone")
+    arguments = parser.parse_args()
+    arguments.kinds = [kind for kind in arguments.kinds.split(",") if kind]
+    unknown = set(arguments.kinds) - set(plans.KINDS)
+    if unknown:
+        parser.error(f"unknown kinds {sorted(unknown)}; known are {', '.join(plans.KINDS)}")
+    return arguments
+
+
+def in_a_child(body) -> bool:
+    """Runs `body` in a forked child; whether it got through."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.alarm(PATIENCE)
+            # Kept until the end: PyTorch aborts where a pool goes while another is entered.
+            machine = body()
+            sys.stdout.flush()
+            status = 0 if machine else 1
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def run(arguments: argparse.Namespace, number: int) -> Machine:
+    """Runs one program, writes its line, and returns what holds its memory. Program `number` of a seed is the same whatever else is run."""
+    chance = random.Random(f"{arguments.seed}.{number}")
+    plan = plans.Plan.drawn(chance, arguments.kinds, torch.__version__)
+    os.environ["PYTORCH_CUDA_ALLOC_CONF"] = plan.settings
+    os.environ["OOMPH_DEVICE"] = with_total(os.environ.get("OOMPH_DEVICE", ""), plan.device_bytes)
+    machine = Machine(plan)
+    plans.play(plan, chance, machine, arguments.operations)
+    line = {"seed": arguments.seed, "number": number, "kinds": plan.kinds} | machine.record()
+    # One write a line: a line that is cut was cut by a crash.
+    sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
+    return machine
+
+
+def with_total(device: str, total_bytes: int) -> str:
+    """The phantom's device variable with another size of memory."""
+    fields = [field for field in device.split(";") if field and not field.startswith("total_bytes=")]
+    return ";".join([*fields, f"total_bytes={total_bytes}"])
+
+
+if __name__ == "__main__":
+    main()

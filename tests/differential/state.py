@@ -1,0 +1,264 @@
+"""What is alive in a random program, and the operations that are possible with it.
+
+# Note [Deferred frees]
+
+While a pool or a capture is entered, PyTorch defers the frees of tensors that other streams use. Two things it does then
+depend on where the C++ heap puts its blocks, so that no model can follow, and the programs here keep away from both:
+- What was deferred is taken up in the order of a hash map by block (`deferred_blocks`, 2.9 and later): there is at most one.
+- A stream that is recorded inside is remembered for the block (`block_to_cudagraph_stream_uses`) and forgotten only when a
+  free of that block was deferred. Left behind, it makes PyTorch skip the event of a later tensor at that block, which is then
+  handed out again while the other stream may still use it. So such a tensor is always freed before the pool is left.
+"""
+
+import dataclasses
+
+import plans
+
+MIB = 1 << 20
+# No program needs more at a time.
+MOST_ALIVE = 400
+MOST_POOLS = 4
+MOST_GRAPHS = 4
+
+
+@dataclasses.dataclass
+class Tensor:
+    """What is known of one that is alive."""
+
+    size: int
+    stream: int
+    is_raw: bool
+    # Whether another stream was recorded.
+    is_shared: bool = False
+
+
+class State:
+    """Each public method carries out one random operation, or nothing where none is possible."""
+
+    def __init__(self, plan, chance, machine):
+        self.plan, self.chance, self.machine = plan, chance, machine
+        self.names = 0
+        self.alive = {}
+        self.bytes = 0
+        self.sizes = []
+        # See Note [Deferred frees].
+        self.has_deferred = False
+        self.used_inside = None
+        self.pools = set()
+        self.entered = {}
+        self.graphs = {}
+        self.captured = {}
+        self.lending = set()
+        self.spent = set()
+
+    def _name(self) -> int:
+        self.names += 1
+        return self.names - 1
+
+    def _has(self, kind: str) -> bool:
+        return kind in self.plan.kinds
+
+    def _thread(self) -> int:
+        return self.chance.randrange(self.plan.threads) if self.plan.threads > 1 and self.chance.random() < 0.5 else 0
+
+    def _stream(self) -> int:
+        # Most work is on one stream.
+        return 0 if self.chance.random() < 0.5 else self.chance.randrange(self.plan.streams)
+
+    # Memory.
+
+    def alloc_or_free(self) -> None:
+        """An allocation while there is room, a free where there is not, and both near the limit."""
+        share = self.bytes / (self.plan.device_bytes * self.plan.fill)
+        name = self.chance.choice(list(self.alive)) if self.alive else None
+        if self.alive and (self.chance.random() < 0.3 + 0.35 * share or len(self.alive) > MOST_ALIVE):
+            self._free(name)
+        else:
+            self._alloc(plans.size(self.plan, self.chance, self.sizes))
+
+    def alloc_huge(self) -> None:
+        """A request that may well fail."""
+        self._alloc(int(self.plan.device_bytes * self.chance.uniform(0.2, 1.3)))
+
+    def _alloc(self, size: int) -> None:
+        name = self._name()
+        # A capture's stream is the busy one while it lasts.
+        streams = [stream for capture in self.captured.values() for stream in capture]
+        stream = self.chance.choice(streams) if streams and self.chance.random() < 0.7 else self._stream()
+        is_raw = self._has("raw") and self.chance.random() < 0.3
+        if self.machine.alloc(name, size, stream, self._thread(), is_raw):
+            self.alive[name] = Tensor(size, stream, is_raw)
+            self.bytes += size
+            self.sizes = [*self.sizes[-20:], size]
+        self.has_deferred &= self._is_diverted()
+
+    def _free(self, name: int) -> None:
+        is_deferred = self.alive[name].is_shared and self._is_diverted()
+        if is_deferred and (self.has_deferred or self.used_inside not in (None, name)):
+            return
+        self.has_deferred |= is_deferred
+        self.used_inside = None if name == self.used_inside else self.used_inside
+        self.bytes -= self.alive.pop(name).size
+        self.machine.free(name, self._thread())
+
+    def _is_diverted(self) -> bool:
+        return bool(self.captured) or any(self.entered.values())
+
+    def _leave(self) -> None:
+        """What has to be done before the last pool or capture is left."""
+        if self.used_inside is not None and len(self.captured) + sum(map(len, self.entered.values())) == 1:
+            self._free(self.used_inside)
+
+    def free_many(self) -> None:
+        """A phase ends: most of what is alive goes."""
+        for name in [name for name in list(self.alive) if self.chance.random() < 0.8]:
+            self._free(name)
+
+    def empty_cache(self) -> None:
+        """All that is cached goes."""
+        self.machine.empty_cache(self._thread())
+
+    # Time.
+
+    def record_stream(self) -> None:
+        """A tensor is used on another stream, too."""
+        tensors = [name for name, tensor in self.alive.items() if not tensor.is_raw]
+        if self._is_diverted():
+            tensors = [self.used_inside] if self.used_inside is not None else [] if self.has_deferred else tensors
+        if tensors:
+            name, stream = self.chance.choice(tensors), self.chance.randrange(self.plan.streams)
+            is_other = stream != self.alive[name].stream
+            self.alive[name].is_shared |= is_other
+            self.used_inside = name if is_other and self._is_diverted() else self.used_inside
+            self.machine.record_stream(name, stream)
+
+    def hold_events(self) -> None:
+        """Events begin to be withheld, or cease to be."""
+        self.machine.hold_events(self.chance.random() < 0.7)
+
+    def complete_events(self) -> None:
+        """All streams get their work done."""
+        self.machine.complete_events()
+
+    def complete_stream(self) -> None:
+        """One stream gets its work done."""
+        self.machine.complete_stream(self.chance.randrange(self.plan.streams))
+
+    def synchronize(self) -> None:
+        """The program waits for the device; what is captured cannot be waited for."""
+        if not self.captured:
+            self.machine.synchronize()
+
+    # Questions and settings.
+
+    def snapshot(self) -> None:
+        """The segments of this moment."""
+        self.machine.snapshot()
+
+    def reset_peak(self) -> None:
+        """Peaks begin anew."""
+        self.machine.reset_peak()
+
+    def reset_accumulated(self) -> None:
+        """Sums begin anew."""
+        self.machine.reset_accumulated()
+
+    def set_fraction(self) -> None:
+        """Another limit."""
+        self.machine.set_fraction(self.chance.choice([0.3, 0.5, 0.75, 0.9, 1.0]))
+
+    def set_settings(self) -> None:
+        """Other settings from here on."""
+        self.machine.set_settings(self.plan.source.draw())
+
+    # Pools.
+
+    def create_pool(self) -> None:
+        """A `MemPool`, with or without its options."""
+        if len(self.pools) < MOST_POOLS:
+            name = self._name()
+            options = [option for option, since in (("use_on_oom", (2, 8)), ("no_split", (2, 10))) if self.plan.version >= since]
+            flags = {option: True for option in options if self.chance.random() < 0.3}
+            # PyTorch asks the pools that lend in the order of a hash map: of two, either may be first.
+            if self.pools & self.lending:
+                flags.pop("use_on_oom", None)
+            self.pools.add(name)
+            self.lending |= {name} if "use_on_oom" in flags else set()
+            self.machine.create_pool(name, **flags)
+
+    def begin_or_end_pool(self) -> None:
+        """A thread enters a pool that nobody uses, or leaves the one it entered last."""
+        thread = self._thread()
+        inside = self.entered.setdefault(thread, [])
+        free = sorted(self.pools - {name for names in self.entered.values() for name in names} - self._captured_pools())
+        if inside and (not free or self.chance.random() < 0.6):
+            self._leave()
+            self.machine.end_pool(inside.pop(), thread)
+        elif free:
+            inside.append(self.chance.choice(free))
+            self.machine.begin_pool(inside[-1], thread)
+
+    def delete_pool(self) -> None:
+        """A pool goes; its memory may be in use. While any pool or capture is entered, PyTorch 2.11 aborts the process."""
+        if self.pools and not self.captured and not any(self.entered.values()):
+            name = self.chance.choice(sorted(self.pools))
+            self.pools.remove(name)
+            self.machine.delete_pool(name)
+
+    # Captures.
+
+    def _captured_pools(self) -> set[int]:
+        """The `MemPool`s into which a capture goes on."""
+        return {self._root(name) for name in self.captured}
+
+    def _root(self, graph: int):
+        shared = self.graphs[graph]
+        return shared[1] if shared else graph
+
+    def begin_or_end_capture(self) -> None:
+        """A stream begins to be captured, or a capture ends."""
+        if self.captured and self.chance.random() < 0.6:
+            self._leave()
+            name = self.chance.choice(sorted(self.captured))
+            self.machine.end_capture(name, self.captured.pop(name)[0])
+        elif len(self.graphs) < MOST_GRAPHS and len(self.captured) < (2 if self.chance.random() < 0.1 else 1):
+            self._begin_capture()
+
+    def _begin_capture(self) -> None:
+        taken = {stream for capture in self.captured.values() for stream in capture}
+        streams = [stream for stream in range(1, self.plan.streams) if stream not in taken]
+        if not streams:
+            return
+        name, stream = self._name(), self.chance.choice(streams)
+        shared = self._shared()
+        if self.machine.begin_capture(name, stream, shared):
+            self.graphs[name] = shared
+            self.captured[name] = [stream]
+
+    def _shared(self) -> tuple | None:
+        """A pool that a new graph may share: nobody else is filling it."""
+        entered = {name for names in self.entered.values() for name in names}
+        busy = entered | self._captured_pools()
+        pools = [("pool", name) for name in sorted(self.pools - busy - self.spent)]
+        graphs = [("graph", name) for name in sorted(self.graphs) if self.graphs[name] is None and name not in busy]
+        return self.chance.choice(pools + graphs) if pools + graphs and self.chance.random() < 0.4 else None
+
+    def join_capture(self) -> None:
+        """A stream joins a capture."""
+        taken = {stream for capture in self.captured.values() for stream in capture}
+        free = [stream for stream in range(1, self.plan.streams) if stream not in taken]
+        if self.captured and free:
+            name, stream = self.chance.choice(sorted(self.captured)), self.chance.choice(free)
+            self.machine.join_capture(name, self.captured[name][0], stream)
+            self.captured[name].append(stream)
+
+    def destroy_graph(self) -> None:
+        """A graph goes that is not being captured and whose pool no other graph began with."""
+        idle = [name for name in sorted(self.graphs) if name not in self.captured]
+        if idle:
+            name = self.chance.choice(idle)
+            root = self._root(name)
+            self.graphs.pop(name)
+            # An internal assertion stops the next capture into it (2.11): its host memory counts graphs alone.
+            self.spent |= {root} - {self._root(other) for other in self.graphs}
+            self.machine.destroy_graph(name)
