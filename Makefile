@@ -67,6 +67,7 @@ crosscheck: setup build
 bench: setup build
 	$(PY) benches/run.py --oomph $(OOMPH) --python $(PY)
 	$(PY) benches/explain.py --oomph $(OOMPH) --python $(PY)
+	$(PY) benches/allocator.py --oomph $(OOMPH) --python $(PY)
 
 # Every reader under coverage-guided fuzzing; needs a nightly compiler and cargo-fuzz. fuzz/README.md says what was run.
 fuzz:

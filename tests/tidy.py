@@ -19,7 +19,8 @@ ARROWS = {
     "phantom": set(),
     "gpus": {"trace"},
     "report": {"trace"},
-    "diagnose": {"trace", "report"},
+    "allocator": {"trace"},
+    "diagnose": {"trace", "allocator", "report"},
     "oomph": {"trace", "gpus", "report", "diagnose"},
 }
 

@@ -70,7 +70,7 @@ def play(plan: Plan, chance: random.Random, machine, operations: int) -> None:
 
 def weighted(plan: Plan) -> dict[str, float]:
     """How often each kind of operation comes."""
-    weights = {"alloc_or_free": 100.0, "empty_cache": 0.8, "snapshot": 0.4, "free_many": 0.3, "alloc_huge": 0.3}
+    weights = {"alloc_or_free": 100.0, "empty_cache": 0.8, "snapshot": 0.4, "free_many": 0.3, "alloc_huge": 0.3, "alloc_absurd": 0.03}
     extra = {
         "streams": {"record_stream": 6, "hold_events": 1, "complete_events": 1.5, "complete_stream": 1, "synchronize": 0.5},
         "pools": {"create_pool": 0.7, "begin_or_end_pool": 4, "delete_pool": 0.5},

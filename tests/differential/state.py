@@ -80,6 +80,10 @@ class State:
         """A request that may well fail."""
         self._alloc(int(self.plan.device_bytes * self.chance.uniform(0.2, 1.3)))
 
+    def alloc_absurd(self) -> None:
+        """A request that no device could serve."""
+        self._alloc(2**60 + self.chance.choice([-1, 0, 1]))
+
     def _alloc(self, size: int) -> None:
         name = self._name()
         # A capture's stream is the busy one while it lasts.

@@ -1,24 +1,19 @@
-//! How fast histories are replayed: `speed SETTINGS FILE...` replays each snapshot under its own settings on one core, and
-//! then under so many settings on all cores. Prints events per second.
+//! How fast a history is replayed: `speed SETTINGS SNAPSHOT [OPERATIONS]` replays it under its own settings on one core, then
+//! under so many settings on all cores, and prints the figures as JSON. The third argument is a file to write the requests
+//! to, for the real allocator (benches/allocator.py).
 
-use std::process::ExitCode;
+use std::error::Error;
+use std::io::{BufWriter, Write as _};
 use std::time::Instant;
 
 use allocator::replay::{Program, recorded_settings, replay};
 use allocator::{Rules, Settings, SimulatedDevice};
 use rayon::prelude::*;
-use trace::{Bytes, DeviceIndex, History, Release, read_snapshot};
+use serde_json::json;
+use trace::{Bytes, DeviceIndex, History, Moment, Release, read_snapshot};
 
 const ROOM_BYTES: u64 = 1 << 40;
-
-fn read(path: &str) -> Result<(Program, Settings), String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let snapshot = read_snapshot(file).map_err(|error| error.to_string())?;
-    let history = History::of(&snapshot, DeviceIndex(0));
-    let program = Program::of(&snapshot, DeviceIndex(0), &history).map_err(|error| error.to_string())?;
-    let settings = recorded_settings(&snapshot.settings, &snapshot.traces[0]);
-    Ok((program, settings))
-}
+const EVENTS: usize = 20_000_000;
 
 /// Settings of every kind, none like another.
 fn variants(settings: &Settings, count: u64) -> Vec<Settings> {
@@ -31,34 +26,54 @@ fn variants(settings: &Settings, count: u64) -> Vec<Settings> {
     (0..count).map(variant).collect()
 }
 
-fn measure(path: &str, count: u64) -> Result<(), String> {
-    let (program, settings) = read(path)?;
+/// The requests of a history that one stream made and that nothing precedes, a line each.
+fn write_operations(history: &History, path: &str) -> Result<(), Box<dyn Error>> {
+    let mut operations = Vec::new();
+    for (slot, life) in history.lifetimes().iter().enumerate() {
+        operations.push((life.begun, format!("m {slot} {}", life.requested.0)));
+        if life.free_requested != Moment::NEVER {
+            operations.push((life.free_requested, format!("f {slot}")));
+        }
+    }
+    operations.sort_by_key(|&(moment, _)| moment);
+    let mut file = BufWriter::new(std::fs::File::create(path)?);
+    for (_, line) in operations {
+        writeln!(file, "{line}")?;
+    }
+    Ok(file.flush()?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [count, path, operations @ ..] = arguments.as_slice() else {
+        return Err("usage: speed SETTINGS SNAPSHOT [OPERATIONS]".into());
+    };
+    let snapshot = read_snapshot(std::fs::File::open(path)?)?;
+    let history = History::of(&snapshot, DeviceIndex(0));
+    let program = Program::of(&snapshot, DeviceIndex(0), &history)?;
+    let settings = recorded_settings(&snapshot.settings, &snapshot.traces[0]);
+    if let [operations] = operations {
+        write_operations(&history, operations)?;
+    }
     let rules = Rules::of(Release { major: 2, minor: 11 });
     let run = |settings: &Settings| replay(&program, settings, rules, SimulatedDevice::new(ROOM_BYTES, 0));
-    let repeats = 10_000_000 / program.event_count() + 1;
+    let repeats = EVENTS / program.event_count() + 1;
     let start = Instant::now();
     let reserved = (0..repeats).map(|_| run(&settings).peak_reserved_bytes()).max();
     let seconds = start.elapsed().as_secs_f64();
-    let events = (repeats * program.event_count()) as f64;
-    println!("{path}: {} events, peak {reserved:?}", program.event_count());
-    println!("  one core: {:.1} million events a second", events / seconds / 1e6);
-    let variants = variants(&settings, count);
+    let variants = variants(&settings, count.parse()?);
     let start = Instant::now();
     variants.par_iter().for_each(|settings| drop(run(settings)));
-    let seconds = start.elapsed().as_secs_f64();
-    let events = (variants.len() * program.event_count()) as f64;
-    println!("  {count} settings: {seconds:.1} s, {:.1} million events a second", events / seconds / 1e6);
+    println!(
+        "{}",
+        json!({
+            "history_events": program.event_count(),
+            "events": repeats * program.event_count(),
+            "operations": repeats * program.operation_count(),
+            "seconds": seconds,
+            "reserved_bytes": reserved,
+            "settings_seconds": start.elapsed().as_secs_f64(),
+        })
+    );
     Ok(())
-}
-
-fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let count = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(0);
-    for path in arguments {
-        if let Err(error) = measure(&path, count) {
-            println!("{path}: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
 }

@@ -13,6 +13,7 @@ pub(crate) struct Key(u128);
 
 impl Key {
     const UNIT_BITS: u32 = 9;
+    const MAX_BYTES: u64 = (1 << 57) - 1;
 
     pub(crate) fn new(bytes: u64, tie: u32, address: u64) -> Key {
         let (size, address) = (bytes >> Key::UNIT_BITS, address >> Key::UNIT_BITS);
@@ -21,7 +22,8 @@ impl Key {
 
     /// What is not larger than any key of a block of this size.
     pub(crate) fn first_of(bytes: u64) -> Key {
-        Key::new(bytes, 0, 0)
+        // Only a request can be larger than what fits into a key; no block is as large as the largest that does.
+        Key::new(bytes.min(Key::MAX_BYTES), 0, 0)
     }
 
     /// The size of the block.

@@ -7,10 +7,6 @@ use std::ops::Range;
 pub(super) struct Busy(Vec<Range<u64>>);
 
 impl Busy {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -9,8 +9,8 @@
 //! # Note [Search]
 //! 1. Best fit in the order of time, as a measure and as what is always there.
 //! 2. First fit in each [`Order`]. A pass ends where it gets no better than what is known.
-//! 3. The best order is improved: what came to lie above the goal is placed first in the next pass (known as
-//!    "squeaky wheel"). The goal is in turn the bound, and a quarter of the way down to it.
+//! 3. The best order is improved: what came to lie above a goal is placed earlier in the next pass (known as "squeaky
+//!    wheel"). The goal goes round from the bound upwards in quarters of the way to the best known.
 //!
 //! It ends when the bound is reached, which proves the packing best; after [`PATIENCE`] passes without progress; or when
 //! the [`Budget`] is spent, which is counted in looks at ranges and not in seconds, so that the result is always the same. If the
@@ -141,18 +141,25 @@ impl Search<'_> {
                 return;
             }
             let spare = known.min(self.solution.peak) - self.problem.bound;
-            let goal = self.problem.bound + if passes % 2 == 0 { 0 } else { spare * 3 / 4 };
-            order = self.raised(&order, goal);
+            let goal = self.problem.bound + spare / 4 * u64::from(passes % 4);
+            order = self.raised(&order, goal, passes);
             passes += 1;
         }
     }
 
-    /// The order with those that lie above `goal` first.
-    fn raised(&self, order: &[u32], goal: u64) -> Vec<u32> {
-        let above = |&&index: &&u32| self.offsets[index as usize] + self.problem.items[index as usize].size > goal;
-        let (mut first, rest): (Vec<u32>, Vec<u32>) = order.iter().partition(above);
-        first.extend(rest);
-        first
+    /// The order with those that lie above `goal` earlier: first of all, or, in turns of four passes, at half their rank.
+    fn raised(&self, order: &[u32], goal: u64, pass: u32) -> Vec<u32> {
+        let is_above = |index: u32| self.offsets[index as usize] + self.problem.items[index as usize].size > goal;
+        let first_of_all = pass / 4 % 2 == 0;
+        // Doubled, so that there is room between any two.
+        let rank = |(rank, &index): (usize, &u32)| match (is_above(index), first_of_all) {
+            (false, _) => (2 * rank + 1, index),
+            (true, true) => (0, index),
+            (true, false) => (rank, index),
+        };
+        let mut ranked: Vec<(usize, u32)> = order.iter().enumerate().map(rank).collect();
+        ranked.sort_by_key(|&(rank, _)| rank);
+        ranked.into_iter().map(|(_, index)| index).collect()
     }
 }
 
