@@ -34,7 +34,7 @@ def with_inner(operations: list, counts: list, trace: list) -> list:
     found, inner, last = [], Inner(), [0, 0]
     for operation, now in zip(operations, counts, strict=True):
         done = 0 if operation[0] == "reset_accumulated" else sum(now) - sum(last)
-        own = operation[0] in ("alloc", "free") and done > 0
+        own = operation[0] == "free" or operation[0] == "alloc" and isinstance(operation[4], list)
         meant = [next(entries) for _ in range(done)]
         if not own:
             found.extend(inner.operation(entry) for entry in meant)

@@ -89,7 +89,8 @@ class State:
         # A capture's stream is the busy one while it lasts.
         streams = [stream for capture in self.captured.values() for stream in capture]
         stream = self.chance.choice(streams) if streams and self.chance.random() < 0.7 else self._stream()
-        is_raw = self._has("raw") and self.chance.random() < 0.3
+        # What has no tensor is not checked for an absurd size.
+        is_raw = size < 2**60 and self._has("raw") and self.chance.random() < 0.3
         if self.machine.alloc(name, size, stream, self._thread(), is_raw):
             self.alive[name] = Tensor(size, stream, is_raw)
             self.bytes += size

@@ -1,4 +1,4 @@
-"""Gives random texts to PyTorch's own parser of PYTORCH_CUDA_ALLOC_CONF and prints what it made of each, a JSON line per text.
+"""Gives random texts to PyTorch's own parser of PYTORCH_CUDA_ALLOC_CONF and prints a JSON line of what it made of each.
 
     oomph phantom --gpu rtx-4090 -- python tests/settings/fuzz.py --seed 1 --cases 1000 |
         cargo run --release -p allocator --example settings
@@ -115,8 +115,8 @@ def first(torch, layout, text):
 
 
 def parse_variable(torch, text):
-    """What makes torch parse the variable: a snapshot; or, where the backend has none, being told the same once more."""
-    if torch._C._cuda_getAllocatorBackend() == "native":
+    """What makes torch parse the variable: a snapshot; or, where none tells settings, being told the same once more."""
+    if torch._C._cuda_getAllocatorBackend() == "native" and release(torch) >= (2, 3):
         torch._C._cuda_memorySnapshot(*peek.NO_MEMPOOL[release(torch) >= (2, 8)])
     else:
         peek.setter(torch)(text)

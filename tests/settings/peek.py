@@ -50,8 +50,8 @@ def setter(torch):
 
 
 def layout(torch):
-    """Where each member lies: `{name: [object, offset]}`."""
-    return aside(lambda: found(torch))
+    """Where each member lies: `{name: [object, offset]}`; `None` in the releases that do not export their object."""
+    return aside(lambda: found(torch) if addresses(torch) else None)
 
 
 def known(torch, samples):
@@ -60,7 +60,7 @@ def known(torch, samples):
 
 
 def aside(ask):
-    """Ask in a forked process, so that nothing is set in this one."""
+    """Ask in a forked process: asking alone makes this one read the variable, once and for all."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -141,6 +141,8 @@ def addresses(torch):
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
     cuda = ctypes.CDLL(os.path.join(folder, CUDA[0]))
     common = getattr(ctypes.CDLL(os.path.join(folder, COMMON[0])), COMMON[1], None) if newer(torch) else None
+    if not hasattr(cuda, CUDA[1]):
+        return []
     at = [ctypes.c_void_p.in_dll(cuda, CUDA[1]).value]
     if common:
         common.restype = ctypes.c_void_p
@@ -154,7 +156,9 @@ def newer(torch):
 
 
 def read(torch, places):
-    """The settings that are not as they are in a new process."""
+    """The settings that are not as they are in a new process; `None` where they cannot be read."""
+    if places is None:
+        return None
     at = addresses(torch)
     values = {name: member(name, at[number] + offset) for name, (number, offset) in places.items()}
     values["cuda_malloc_async"] = torch._C._cuda_getAllocatorBackend() != "native"

@@ -16,7 +16,9 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
-    println!("{:34} {:>8}  {:>10}  {:>10}  {:>7}  {:>8}  by", "of", "buffers", "bound", "packing", "gap", "CPU s");
+    let titles = ("of", "buffers", "bound", "packing", "gap", "best fit", "CPU s");
+    let (of, count, bound, peak, gap, naive, seconds) = titles;
+    println!("{of:26} {count:>8}  {bound:>10}  {peak:>10}  {gap:>11}  {naive:>11}  {seconds:>7}  by");
     while let Some(argument) = arguments.next() {
         let mut count = || arguments.next().ok_or("expected a number of buffers")?.parse().map_err(Failure::from);
         match argument.as_str() {
@@ -60,7 +62,7 @@ fn show_device(name: &str, snapshot: &Snapshot, device: DeviceIndex) -> Result<(
     let let_go = peak_alive_bytes(&buffers(&history, Until::Requested));
     let waiting = peak_alive_bytes(&buffers(&history, Until::Completed)).bytes - let_go.bytes;
     if waiting > Bytes::ZERO {
-        println!("{:34} {waiting} of the bound were let go of and waited for a stream", "");
+        println!("{:26} {waiting} of the bound were let go of and waited for a stream", "");
     }
     Ok(())
 }
@@ -69,11 +71,21 @@ fn show(name: &str, buffers: &[Buffer]) -> Result<(), Failure> {
     let before = seconds()?;
     let packing = pack(buffers)?;
     let seconds = seconds()? - before;
-    let Packing { bound, peak, method, .. } = &packing;
-    let (bound, peak) = (bound.bytes.to_string(), peak.to_string());
-    let gap = if packing.is_optimal() { "0".to_owned() } else { format!("{:.4}", packing.gap() * 100.0) };
-    println!("{name:34} {:>8}  {bound:>10}  {peak:>10}  {gap:>5} %  {seconds:>8.3}  {method:?}", buffers.len());
+    let Packing { bound, peak, best_fit, method, .. } = &packing;
+    let over = |peak: Bytes| percent((peak - bound.bytes).0 as f64 / bound.bytes.0.max(1) as f64);
+    let (bound, gap, naive) = (bound.bytes.to_string(), over(*peak), over(*best_fit));
+    let (count, peak) = (buffers.len(), peak.to_string());
+    println!("{name:26} {count:>8}  {bound:>10}  {peak:>10}  {gap:>11}  {naive:>11}  {seconds:>7.3}  {method:?}");
     Ok(())
+}
+
+/// Zero only where it is zero.
+fn percent(part: f64) -> String {
+    if part == 0.0 { "0 %".to_owned() } else { format!("{:.6} %", part * 100.0) }
+}
+
+fn narrow(moment: u64) -> u32 {
+    u32::try_from(moment).unwrap_or(u32::MAX)
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, and the buffers made up so far.
@@ -99,7 +111,7 @@ impl Generator {
     }
 
     fn one_of(&mut self, choices: &[u64]) -> u64 {
-        choices[self.next() as usize % choices.len()]
+        choices[usize::from(self.next().to_le_bytes()[0]) % choices.len()]
     }
 
     /// About equally likely in every power of two below 2 to the `bits`.
@@ -111,10 +123,10 @@ impl Generator {
     /// Lifetimes and sizes of every magnitude.
     fn random(mut self, count: usize) -> Vec<Buffer> {
         for _ in 0..count {
-            let start = self.below(2 * count as u64) as u32;
-            let length = self.any_magnitude(u64::from(count.ilog2())) as u32;
+            let start = narrow(self.below(2 * count as u64));
+            let length = narrow(self.any_magnitude(u64::from(count.ilog2())));
             let size = Bytes(self.any_magnitude(30));
-            self.buffers.push(Buffer { start, end: start + length, size });
+            self.buffers.push(Buffer { start, end: start.saturating_add(length), size });
         }
         self.buffers
     }
@@ -137,7 +149,9 @@ impl Generator {
 
     /// A model of 48 layers: weights and states for ever, then steps.
     fn training(mut self, count: usize) -> Vec<Buffer> {
-        (0..48 * 36).for_each(|_| drop(self.open_weight()));
+        for _ in 0..48 * 36 {
+            self.open_weight();
+        }
         while self.buffers.len() < count {
             self.step();
         }

@@ -14,6 +14,7 @@ impl BlockId {
     /// No block. Blocks have links to two neighbours each, and an `Option` would double their size.
     pub(crate) const NONE: BlockId = BlockId(u32::MAX);
 
+    #[cfg(test)]
     pub(crate) fn new(index: u32) -> BlockId {
         BlockId(index)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trace::Address;
+use trace::{Address, Stream};
 
 use crate::size::ROUND_LARGE_BYTES;
 
@@ -17,11 +17,24 @@ pub trait Device {
     /// `cudaFree` of what [`Device::allocate`] gave.
     fn release(&mut self, address: Address, bytes: u64);
     /// `cuMemAddressReserve`: address space with nothing behind it.
-    fn reserve(&mut self, bytes: u64) -> Address;
+    fn reserve(&mut self, space: Space) -> Address;
+    /// `cuMemAddressFree` of what [`Device::reserve`] gave. A device that uses no address twice has nothing to do.
+    fn unreserve(&mut self, _: Address) {}
     /// Puts memory behind a range, in pages; all or nothing. `false` = out of memory.
     fn map(&mut self, address: Address, pages: Pages) -> bool;
     /// Takes the memory behind a range back.
     fn unmap(&mut self, address: Address, pages: Pages);
+}
+
+/// Address space for an expandable segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// Its size, a number of whole pages.
+    pub bytes: u64,
+    /// What it is mapped in.
+    pub page_bytes: u64,
+    /// The stream it is for.
+    pub stream: Stream,
 }
 
 /// A number of equal pages.
@@ -118,9 +131,9 @@ impl Device for SimulatedDevice {
         self.vacant.entry(physical).or_default().insert(address.0);
     }
 
-    fn reserve(&mut self, bytes: u64) -> Address {
+    fn reserve(&mut self, space: Space) -> Address {
         let address = self.next_reserved;
-        self.next_reserved += (bytes + 1).next_multiple_of(SimulatedDevice::RESERVED_ALIGNMENT);
+        self.next_reserved += (space.bytes + 1).next_multiple_of(SimulatedDevice::RESERVED_ALIGNMENT);
         Address(address)
     }
 

@@ -19,7 +19,7 @@ pub mod size;
 mod stats;
 
 pub use block::BlockId;
-pub use device::{Device, Pages, SimulatedDevice};
+pub use device::{Device, Pages, SimulatedDevice, Space};
 pub use error::{MallocError, OutOfMemory};
 pub use machine::{Allocator, BlockView, Observer, PoolOptions, Route, SegmentView, Thread};
 pub use pool::PrivatePoolId;

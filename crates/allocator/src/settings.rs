@@ -1,4 +1,39 @@
 //! What `PYTORCH_CUDA_ALLOC_CONF` can say of device memory, as values.
+//!
+//! # Note [Settings by release]
+//! Releases up to 2.9 have a parser of CUDA's own (`older.rs`), later ones share theirs among accelerators
+//! (`common.rs`). What else differs is data: which keys there are (`keys.rs`), and a few words. A text is taken, refused
+//! and understood as the release does it, odd numbers and all, and refused in its words.
+//!
+//! Importing torch chooses the backend before anything else is read, by a reading of its own; from 2.9 on, a text that
+//! this reading cannot follow (a key without a value) ends the process. A running process that is told another text
+//! ([`Settings::reparse`]) starts anew from some defaults and keeps the rest; if the text is refused, what was read before
+//! the error holds ([`Settings::apply`]).
+//!
+//! # Note [Compared with PyTorch]
+//! `tests/settings/fuzz.py` gives random texts to real PyTorch and prints what it made of each; `examples/settings.rs`
+//! compares: whether a text is taken, the exception and its message, and every setting afterwards, after refusals too (of
+//! 2.0 none can be read). A text that a running process was told, and refused, is followed by others.
+//!
+//! ```sh
+//! oomph phantom --gpu rtx-4090 -- python tests/settings/fuzz.py --seed 11 --cases 100000 |
+//!     cargo run --release -p allocator --example settings
+//! ```
+//!
+//! 2026-11-21, all runs of the day (the generator of texts grew meanwhile, so a seed repeats only the last of them: 11 for
+//! 2.11.0, 15 for 2.15.0, 6 for 2.6.0). 2.1 to 2.5, 2.13 and 2.14 were not run: their keys are known from their libraries.
+//!
+//! | PyTorch | equal | different | not defined |
+//! |---|---|---|---|
+//! | 2.0.1 | 2,999 | 0 | 1 |
+//! | 2.6.0 | 42,454 | 0 | 3 |
+//! | 2.7.1 | 5,175 | 0 | 0 |
+//! | 2.8.0 | 6,271 | 0 | 0 |
+//! | 2.9.1 | 6,305 | 0 | 0 |
+//! | 2.10.0 | 6,256 | 0 | 0 |
+//! | 2.11.0 | 212,382 | 0 | 0 |
+//! | 2.12.1 | 6,303 | 0 | 0 |
+//! | 2.15.0 | 42,497 | 0 | 0 |
 
 mod common;
 mod conf;

@@ -145,8 +145,7 @@ impl Program {
             Op::DropPool(index) => {
                 if let Some((id, false)) = self.pool(index).copied() {
                     self.pools.retain(|&(other, _)| other != id);
-                    self.model.release_pool(id);
-                    self.model.empty_pool_cache(id);
+                    self.model.delete_pool(id);
                 }
             }
             _ => {}

@@ -187,7 +187,7 @@ fn few_buffers_are_packed_as_well_as_possible() {
             missed += u32::from(packing.peak.0 > best);
         }
     }
-    assert!(missed <= 2, "missed {missed} of 2000");
+    assert!(missed <= 4, "missed {missed} of 2000");
 }
 
 proptest! {

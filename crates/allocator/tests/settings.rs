@@ -24,7 +24,7 @@ fn what_real_pytorch_was_seen_to_do() {
         let verdict = recorded.compare();
         assert!(!matches!(verdict, Verdict::Different(_)), "{verdict:?}");
     }
-    assert_eq!(releases.into_iter().collect::<Vec<_>>(), (0..=15).map(release).collect::<Vec<_>>());
+    assert!(releases.into_iter().eq([0, 6, 7, 8, 9, 10, 11, 12, 15].map(release)));
 }
 
 /// A text, the first release that takes it, and one of the settings it gives.

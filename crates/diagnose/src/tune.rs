@@ -63,22 +63,22 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
     };
     report.traces = told(&traces, stage);
     report.current = current;
-    decide(&mut search, &mut report);
+    decide(case, &mut search, &mut report);
     Ok(report)
 }
 
 /// Orders what was replayed, and says what follows.
-fn decide(search: &mut Search<'_>, report: &mut TuneReport) {
+fn decide(case: &TuneCase, search: &mut Search<'_>, report: &mut TuneReport) {
     let allowance = cost::allowance_us(spent_now(search, &report.current), report.limit_bytes.0);
     front::judge(&mut search.trials, &report.current, allowance);
     front::sort(&mut search.trials);
     let trials = &search.trials;
     report.settings = trials.iter().map(|trial| trial.setting.clone()).collect();
-    report.front = front::front(trials);
+    report.front = front::front(trials, &report.current);
     report.recommended = answer::recommendation(search, trials, &report.current);
     report.needs = needs(search, report);
     report.findings = answer::findings(report, answer::of_default(trials));
-    report.notes = answer::notes(search, report);
+    report.notes = answer::notes(case, search, report);
 }
 
 /// What calls take now; where the program runs out now, what they would on a device that is never full.
@@ -115,7 +115,7 @@ fn device(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
 
 /// The worst over all traces.
 fn limit(traces: &[Trace<'_>]) -> (Bytes, Option<Bytes>) {
-    let limits: Vec<(Bytes, Option<Bytes>)> = traces.iter().map(Trace::limit).collect();
+    let limits: Vec<(Bytes, Option<Bytes>)> = traces.iter().map(|trace| trace.limit).collect();
     let packing = limits.iter().map(|&(_, packing)| packing).collect::<Option<Vec<Bytes>>>();
     let limit = limits.iter().map(|&(limit, _)| limit).max().unwrap_or_default();
     (limit, packing.and_then(|packings| packings.into_iter().max()))
@@ -124,7 +124,7 @@ fn limit(traces: &[Trace<'_>]) -> (Bytes, Option<Bytes>) {
 /// Each trace under the settings that it was recorded with.
 fn current(traces: &[Trace<'_>], stage: Stage) -> Setting {
     let outcomes = traces.iter().map(|trace| outcome(trace, &trace.program, &trace.settings, stage));
-    worst(traces.first().map(|trace| trace.conf.to_owned()).unwrap_or_default(), outcomes.collect())
+    worst(traces.first().map(|trace| trace.conf.clone()).unwrap_or_default(), outcomes.collect())
 }
 
 fn told(traces: &[Trace<'_>], stage: Stage) -> Vec<report::tune::TunedTrace> {

@@ -144,6 +144,32 @@ fn a_step_is_taken_apart_to_the_byte_without_any_mark() {
     assert_eq!(report.findings, []);
 }
 
+/// `stacks="all"`, which is what `_record_memory_history()` does unless told otherwise.
+#[test]
+fn frames_of_cpp_between_pythons_change_nothing() {
+    let report = |crash: Crash| {
+        let mut training = Training::of(crash);
+        let mut kept = Vec::new();
+        for _ in 0..4 {
+            training.load();
+            let saved = training.forward();
+            kept.push(training.crash.alloc(At::Script(LOSS), 24));
+            training.backward(saved);
+            training.step();
+            training.zero_grad();
+        }
+        training.forward();
+        training.crash.oom(At::Linear(MODEL), 32, 4);
+        of_crash(training.crash)
+    };
+    let (plain, mixed) = (report(Crash::new()), report(Crash::with_native_frames()));
+    assert_eq!(mixed.findings, plain.findings);
+    assert_eq!(line(&mixed.findings[0]), Some(LOSS), "{:#?}", mixed.findings);
+    assert_eq!((&mixed.breakdown, &mixed.sites), (&plain.breakdown, &plain.sites));
+    assert!(mixed.sites.iter().any(|site| site.location.is_some()));
+    assert_eq!(mixed.devices[0].growth, plain.devices[0].growth);
+}
+
 #[test]
 fn what_survives_step_after_step_is_named_by_why() {
     // What a step keeps, the rule it is, and the line.

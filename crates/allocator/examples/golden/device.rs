@@ -1,6 +1,6 @@
 //! The phantom's device: memory and reservations from one rising range of addresses, never used again.
 
-use allocator::{Device, Pages, SimulatedDevice};
+use allocator::{Device, Pages, SimulatedDevice, Space};
 use trace::Address;
 
 use crate::recorded::Place;
@@ -57,9 +57,9 @@ impl Device for RecordedDevice {
         self.account.release(address, bytes);
     }
 
-    fn reserve(&mut self, bytes: u64) -> Address {
-        let address = self.account.reserve(bytes);
-        self.fresh(bytes).unwrap_or(address)
+    fn reserve(&mut self, space: Space) -> Address {
+        let address = self.account.reserve(space);
+        self.fresh(space.bytes).unwrap_or(address)
     }
 
     fn map(&mut self, address: Address, pages: Pages) -> bool {

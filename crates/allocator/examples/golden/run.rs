@@ -204,7 +204,9 @@ impl<'a> Run<'a> {
                  per_process_memory_fraction limit. Requested size: {}",
                 message::size(*requested)
             ),
-            MallocError::TooLarge { .. } => "OOM: CUDA out of memory. Tried to allocate more than 1EB memory.".to_owned(),
+            MallocError::TooLarge { .. } => {
+                "OOM: CUDA out of memory. Tried to allocate more than 1EB memory.".to_owned()
+            }
             MallocError::LendingPoolInUse => format!("RuntimeError: {error}"),
             other => other.to_string(),
         }

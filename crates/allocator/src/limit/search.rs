@@ -42,6 +42,8 @@ const PATIENCE: u32 = 64;
 /// Offsets in granules, by item.
 pub(super) struct Solution {
     pub(super) peak: u64,
+    /// The peak of best fit in the order of time.
+    pub(super) best_fit: u64,
     pub(super) offsets: Vec<u64>,
     pub(super) method: Method,
 }
@@ -84,7 +86,7 @@ impl Search<'_> {
         let all: Vec<u32> = (0..).zip(&problem.items).map(|(item, _)| item).collect();
         let mut offsets = vec![0; all.len()];
         let peak = best_fit(problem, &all, 0, &mut offsets);
-        let solution = Solution { peak, offsets: offsets.clone(), method: Method::BestFit };
+        let solution = Solution { peak, best_fit: peak, offsets: offsets.clone(), method: Method::BestFit };
         Search { problem, budget, tree: Tree::new(problem.epochs), solution, offsets }
     }
 
@@ -150,7 +152,7 @@ impl Search<'_> {
     /// The order with those that lie above `goal` earlier: first of all, or, in turns of four passes, at half their rank.
     fn raised(&self, order: &[u32], goal: u64, pass: u32) -> Vec<u32> {
         let is_above = |index: u32| self.offsets[index as usize] + self.problem.items[index as usize].size > goal;
-        let first_of_all = pass / 4 % 2 == 0;
+        let first_of_all = (pass / 4).is_multiple_of(2);
         // Doubled, so that there is room between any two.
         let rank = |(rank, &index): (usize, &u32)| match (is_above(index), first_of_all) {
             (false, _) => (2 * rank + 1, index),

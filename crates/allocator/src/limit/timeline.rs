@@ -29,19 +29,15 @@ impl Timeline {
 
     /// Beginnings and ends in order; what ends at a moment comes before what begins at it.
     pub(super) fn turns<'a>(&'a self, buffers: &'a [Buffer]) -> impl Iterator<Item = Turn> + 'a {
-        let (mut begun, mut ended) = (0, 0);
+        let (mut begins, mut ends) = (self.begins.iter().copied().peekable(), self.ends.iter().copied());
+        let mut oldest = ends.next();
         std::iter::from_fn(move || {
-            let end = self.ends.get(ended).copied()?;
-            match self.begins.get(begun) {
-                Some(&begin) if buffers[begin as usize].start < buffers[end as usize].end => {
-                    begun += 1;
-                    Some(Turn::Begins(begin))
-                }
-                _ => {
-                    ended += 1;
-                    Some(Turn::Ends(end))
-                }
+            let old = oldest?;
+            let new = begins.next_if(|&new| buffers[new as usize].start < buffers[old as usize].end);
+            if new.is_none() {
+                oldest = ends.next();
             }
+            Some(new.map_or(Turn::Ends(old), Turn::Begins))
         })
     }
 

@@ -4,7 +4,7 @@ use trace::{Action, Address, Bytes};
 
 use super::{Allocator, Observer, Wanted};
 use crate::block::{Block, BlockId, SegmentIndex};
-use crate::device::{Device, Pages};
+use crate::device::{Device, Pages, Space};
 use crate::pool::PoolIndex;
 use crate::settings::Reserve;
 use crate::size::SMALL_SEGMENT_BYTES;
@@ -20,10 +20,6 @@ pub(super) struct Expandable {
 impl Expandable {
     pub(super) fn new(address: u64, size: u64, page_bytes: u64) -> Expandable {
         Expandable { address, size, page_bytes }
-    }
-
-    pub(super) fn address(&self) -> u64 {
-        self.address
     }
 
     pub(super) fn end(&self) -> u64 {
@@ -107,7 +103,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         let (stream, pool) = (wanted.stream, wanted.pool);
         let page_bytes = if pool.is_small() { SMALL_SEGMENT_BYTES } else { self.settings.large_segment_size.0 };
         let size = self.reserved_space().next_multiple_of(page_bytes);
-        let address = self.device.reserve(size).0;
+        let address = self.device.reserve(Space { bytes: size, page_bytes, stream }).0;
         let segment = SegmentIndex::new(self.segments.len());
         self.segments.push(Some(Expandable { address, size, page_bytes }));
         let tie = self.new_number();
@@ -233,7 +229,9 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         let Block { pool, segment, size, .. } = self.blocks[id];
         debug_assert_eq!(Some(size), self.segments[segment.index()].map(|segment| segment.size));
         self.pools[pool.index()].remove_unmapped(id);
-        self.segments[segment.index()] = None;
+        if let Some(space) = self.segments[segment.index()].take() {
+            self.device.unreserve(Address(space.address));
+        }
         self.blocks.remove(id);
     }
 }

@@ -56,8 +56,12 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.reserved_bytes += segment.size.0;
         self.stats.reserved_bytes.increase(pool.is_small(), segment.size.0);
         self.count_device_alloc(pool);
-        if !segment.is_expandable {
-            self.stats.segment.increase(pool.is_small(), 1);
+        if segment.is_expandable {
+            return;
+        }
+        self.stats.segment.increase(pool.is_small(), 1);
+        if self.is_oversize(segment.size.0) {
+            self.stats.oversize_segments.increase(1);
         }
     }
 
@@ -125,10 +129,5 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         let tail = self.blocks.add(tail);
         self.blocks.link(tail);
         self.pools[pool.index()].add_unmapped(stream, end, tail);
-    }
-
-    /// The address space that restored expandable segments are taken to have.
-    pub fn restored_spaces(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.segments.iter().flatten().map(|space| (space.address(), space.end() - space.address()))
     }
 }

@@ -42,7 +42,7 @@ impl Program {
         }
         let mut reader = Reader::new(snapshot, events.len());
         reader.start(history)?;
-        let releases = releases(events, history.at_start().reserved);
+        let releases = releases(events, history.at_start().reserved, snapshot.settings.max_split_size);
         reader.events(events, &releases)?;
         Ok(reader.program)
     }

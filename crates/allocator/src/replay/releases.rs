@@ -4,8 +4,9 @@
 //!
 //! Both look alike: `free_completed` of blocks that were waited for, then `segment_free` and `segment_unmap`. A run of
 //! these that no new segment and no `oom` follows was a call of `empty_cache`. Where one does follow, stacks tell: a request
-//! and what it releases share theirs. Without stacks it is a question of room: a request that would have fitted
-//! below the most that was ever reserved had no reason to release anything.
+//! and what it releases share theirs. Without stacks it is a question of need: a request that one of the released
+//! segments would have served, or that would have fitted below the most that was ever reserved, had no reason to
+//! release anything.
 
 use trace::{Action, Bytes, Event, EventIndex, StackId};
 
@@ -21,7 +22,8 @@ pub(super) struct Release {
 }
 
 /// All runs, in order. `reserved` is what was reserved before the first event.
-pub(super) fn releases(events: &[Event], reserved: Bytes) -> Vec<Release> {
+/// With `max_split` oversize segments serve no smaller request.
+pub(super) fn releases(events: &[Event], reserved: Bytes, max_split: Option<Bytes>) -> Vec<Release> {
     let most = most_reserved(events, reserved);
     let mut runs = Vec::new();
     let (mut reserved, mut index) = (reserved.0, 0);
@@ -34,7 +36,13 @@ pub(super) fn releases(events: &[Event], reserved: Bytes) -> Vec<Release> {
         let waited = waited_for(&events[..index]);
         let length = events[index..].iter().take_while(|event| belongs(event.action)).count();
         let end = index + length;
-        let is_call = is_call(event.stack, reserved, most, events.get(end));
+        let run = &events[index..end];
+        let is_call = match events.get(end).filter(|next| obtains(next.action) || next.action == Action::Oom) {
+            None => true,
+            Some(next) if next.stack != event.stack => true,
+            Some(next) if next.stack != StackId::EMPTY => false,
+            Some(next) => would_be_served(run, next, max_split) || would_fit(reserved, next, most),
+        };
         runs.push(Release { first: at(index - waited), end: at(end), is_call });
         reserved = events[index..end].iter().fold(reserved, after);
         index = end;
@@ -61,12 +69,21 @@ fn belongs(action: Action) -> bool {
     is_release(action) || action == Action::FreeCompleted
 }
 
-fn is_call(stack: StackId, reserved: u64, most: u64, next: Option<&Event>) -> bool {
-    let Some(next) = next.filter(|next| obtains(next.action) || next.action == Action::Oom) else { return true };
-    if stack != StackId::EMPTY || next.stack != StackId::EMPTY {
-        return stack != next.stack;
-    }
-    next.action != Action::Oom && reserved.saturating_add(next.size.0) <= most
+/// Whether a released segment is one that the request of `next` would have got from the cache.
+fn would_be_served(run: &[Event], next: &Event, max_split: Option<Bytes>) -> bool {
+    let oversize = |bytes: Bytes| max_split.is_some_and(|max| bytes >= max);
+    let serves = |freed: &Event| {
+        freed.action == Action::SegmentFree
+            && freed.stream == next.stream
+            && freed.size >= next.size
+            && !oversize(freed.size)
+    };
+    next.action == Action::SegmentAlloc && run.iter().any(serves)
+}
+
+/// Whether there was room for the segment of `next` without releasing anything.
+fn would_fit(reserved: u64, next: &Event, most: u64) -> bool {
+    obtains(next.action) && reserved.saturating_add(next.size.0) <= most
 }
 
 fn obtains(action: Action) -> bool {

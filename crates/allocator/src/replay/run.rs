@@ -7,7 +7,7 @@ use super::outcome::{FailedAt, Outcome};
 use crate::block::BlockId;
 use crate::device::{Device, SimulatedDevice};
 use crate::error::MallocError;
-use crate::machine::{Allocator, Observer, PoolOptions};
+use crate::machine::{Allocator, Observer, PoolOptions, Route, Thread};
 use crate::pool::PrivatePoolId;
 use crate::rules::Rules;
 use crate::settings::Settings;
@@ -85,9 +85,7 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
         match op {
             Op::MallocPrivate { requested, slot, pool } => {
                 let number = usize::from(pool.0);
-                let stream = self.program.streams[usize::from(self.program.pool_streams[number].0)];
-                let block = self.allocator.malloc_in(Some(self.pools[number]), Bytes(requested), stream)?;
-                self.blocks[slot.0 as usize] = block;
+                self.blocks[slot.0 as usize] = self.malloc_private(number, Bytes(requested))?;
             }
             Op::Failed { rounded, stream } => {
                 let stream = self.program.streams[usize::from(stream.0)];
@@ -102,6 +100,19 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
             Op::Malloc { .. } | Op::Free(_) => {}
         }
         Ok(())
+    }
+
+    /// A request to a private pool, as one in use serves it: captures have pools with a first number, programs' own a second.
+    fn malloc_private(&mut self, number: usize, requested: Bytes) -> Result<BlockId, MallocError> {
+        let stream = self.program.streams[usize::from(self.program.pool_streams[number].0)];
+        let of_capture = self.program.pools[number].first != 0;
+        let route = if of_capture { Route::Capture(stream) } else { Route::Thread(Thread::default()) };
+        let pool = self.pools[number];
+        self.allocator.begin_allocate_to_pool(pool, route);
+        let got = self.allocator.malloc_in(Some(pool), requested, stream);
+        self.allocator.end_allocate_to_pool(pool);
+        self.allocator.release_pool(pool);
+        got
     }
 
     #[inline]

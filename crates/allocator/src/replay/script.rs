@@ -1,11 +1,10 @@
 //! A device that answers as the recorded one did.
 
-use std::collections::VecDeque;
-
 use trace::{Action, Address, Event, EventIndex};
 
 use super::verify::Difference;
-use crate::device::{Device, Pages};
+use crate::device::{Device, Pages, Space};
+use crate::size::SMALL_SEGMENT_BYTES;
 
 /// What the recorded device did, in order. Where the allocator asks for something else, that is the difference.
 #[derive(Clone, Debug)]
@@ -16,22 +15,16 @@ pub(super) struct Script<'a> {
     /// How many of those there were.
     pub(super) matched: usize,
     pub(super) difference: Option<Difference>,
-    /// Address space that was given out.
-    reserved: VecDeque<(u64, u64)>,
+    /// Address space that was given out: where it begins, and up to where it was ever mapped.
+    reserved: Vec<(u64, u64)>,
     /// For answers that the recording does not have.
     invented: u64,
 }
 
 impl<'a> Script<'a> {
-    pub(super) fn new(events: &'a [Event], reserved: impl IntoIterator<Item = (u64, u64)>) -> Script<'a> {
-        let mut script = Script {
-            events,
-            next: 0,
-            matched: 0,
-            difference: None,
-            reserved: reserved.into_iter().collect(),
-            invented: 1 << 54,
-        };
+    pub(super) fn new(events: &'a [Event]) -> Script<'a> {
+        let mut script =
+            Script { events, next: 0, matched: 0, difference: None, reserved: Vec::new(), invented: 1 << 54 };
         script.skip();
         script
     }
@@ -108,8 +101,16 @@ impl<'a> Script<'a> {
         Address(address)
     }
 
-    fn is_reserved(&self, address: Address) -> bool {
-        self.reserved.iter().any(|&(start, size)| start <= address.0 && address.0 - start < size)
+    /// Whether a mapping continues one that was made before, or lies within.
+    fn is_known(&self, address: Address) -> bool {
+        self.reserved.iter().any(|&(start, end)| start <= address.0 && address.0 <= end)
+    }
+
+    fn note_mapped(&mut self, address: Address, bytes: u64) {
+        let of = |space: &&mut (u64, u64)| space.0 <= address.0 && address.0 <= space.1;
+        if let Some(space) = self.reserved.iter_mut().find(of) {
+            space.1 = space.1.max(address.0 + bytes);
+        }
     }
 }
 
@@ -131,21 +132,38 @@ impl Device for Script<'_> {
         self.give_back(Action::SegmentFree, address, bytes);
     }
 
-    /// A new reservation begins where it was first mapped.
-    fn reserve(&mut self, bytes: u64) -> Address {
+    /// A new reservation begins where the next mapping lies that continues none, of this stream and of such pages.
+    fn reserve(&mut self, space: Space) -> Address {
         let rest = &self.events[self.next.min(self.events.len())..];
-        let mapped = rest.iter().filter(|event| event.action == Action::SegmentMap).map(|event| event.address);
-        let first = { mapped }.find(|&address| !self.is_reserved(address));
-        let address = first.unwrap_or_else(|| self.invent(bytes));
-        self.reserved.push_back((address.0, bytes));
+        let meant = |event: &&Event| {
+            event.action == Action::SegmentMap && event.stream == space.stream && is_mapped_in(event, space.page_bytes)
+        };
+        let first = rest.iter().filter(meant).map(|event| event.address).find(|&address| !self.is_known(address));
+        let address = first.unwrap_or_else(|| self.invent(space.bytes));
+        self.reserved.push((address.0, address.0));
         address
     }
 
+    fn unreserve(&mut self, address: Address) {
+        self.reserved.retain(|&(start, _)| start != address.0);
+    }
+
     fn map(&mut self, address: Address, pages: Pages) -> bool {
-        self.obtain(Action::SegmentMap, Some(address), pages.bytes()).is_some()
+        let mapped = self.obtain(Action::SegmentMap, Some(address), pages.bytes()).is_some();
+        if mapped {
+            self.note_mapped(address, pages.bytes());
+        }
+        mapped
     }
 
     fn unmap(&mut self, address: Address, pages: Pages) {
         self.give_back(Action::SegmentUnmap, address, pages.bytes());
     }
+}
+
+/// Whether a mapping is of the small pool's pages or of the large pool's. Small requests map one page at a time, and the
+/// large pool has larger ones.
+fn is_mapped_in(event: &Event, page_bytes: u64) -> bool {
+    let is_small = event.size.0 == SMALL_SEGMENT_BYTES;
+    is_small == (page_bytes == SMALL_SEGMENT_BYTES)
 }

@@ -60,7 +60,7 @@ pub enum Difference {
 ///
 /// `events` are those that the program was read off.
 pub fn verify(program: &Program, events: &[Event], settings: &Settings, rules: Rules) -> Agreement {
-    let script = Script::new(events, []);
+    let script = Script::new(events);
     let mut player = Player::new(program, Allocator::new(rules, settings.clone(), script, ()));
     player.restore();
     let mut placements = 0;

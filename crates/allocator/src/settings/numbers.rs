@@ -3,7 +3,9 @@
 //! # Note [Numbers of C]
 //! `std::stoi` and its kin skip blanks, take a sign, read as many digits as there are and ignore the rest: `12abc` is 12,
 //! `1e3` as an integer is 1, and `-5` as an unsigned number is 2⁶⁴ − 5. `std::stod` reads hexadecimal floats, `inf` and
-//! `nan`, and calls a result that underflows out of range. A number read from a stream (`>>`) must be the whole text.
+//! `nan`, and calls a result that underflows out of range. Two kinds of decimals differ here: one with hundreds of digits
+//! that is exactly a double below the smallest normal one is in range for C, and one that rounds up to the smallest normal
+//! one (2.2250738585072012e-308) is not. A number read from a stream (`>>`) must be the whole text.
 
 use super::error::{SettingsError, Thrown};
 use super::tokens::is_space;

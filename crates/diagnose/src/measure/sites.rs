@@ -20,7 +20,7 @@ enum Key {
     Own(Location, Option<(String, u32)>),
     /// No line is the user's.
     Foreign(String, u32),
-    /// No frame was recorded, as in autograd's own threads.
+    /// No frame of Python was recorded, as in autograd's own threads.
     Stretch(Option<Phase>, Option<String>),
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn sites(view: &View, at: impl Into<Moment>) -> Vec<Site> {
     groups.into_iter().map(|((key, contents), group)| site(view, key, contents, &group)).collect()
 }
 
-/// `None` where no frame was recorded.
+/// `None` where no frame of Python was recorded.
 fn key(view: &View, stack: StackId) -> Option<Key> {
     if let Some(line) = view.own_line(stack) {
         let called = view.library_line(stack).map(|(file, line)| (file.to_owned(), line));

@@ -10,7 +10,7 @@ use super::contents::classify;
 use super::infer;
 use super::infer::roles::{Role, roles};
 use super::life::Life;
-use super::own::{is_agent, is_own};
+use super::own::{is_agent, is_native, is_own};
 use super::paths::{in_torch, posix};
 use super::records::script_dir;
 use super::timeline::Timeline;
@@ -164,7 +164,7 @@ impl<'a> View<'a> {
         Some(Location { file: frame.file.clone(), line: frame.line, column: None })
     }
 
-    /// The frames of `stack` that say most, innermost first: those up to the user's own line, without machinery.
+    /// The frames of `stack` that say most, innermost first: Python's up to the user's own line, without machinery.
     pub(crate) fn frames(&self, stack: StackId) -> Vec<SiteFrame> {
         let all = self.stacks().into_iter().flat_map(|stacks| stacks.frames(stack));
         let telling = all.filter(|frame| !is_machinery(frame));
@@ -178,9 +178,9 @@ impl<'a> View<'a> {
         Some((frame.file.as_str(), frame.line))
     }
 
-    /// The innermost frame of a stack.
+    /// The innermost frame of Python in a stack.
     pub(crate) fn innermost(&self, stack: StackId) -> Option<(String, u32)> {
-        let frame = self.stacks()?.frames(stack).next()?;
+        let frame = self.stacks()?.frames(stack).find(|frame| !is_native(&frame.file))?;
         Some((frame.file.clone(), frame.line))
     }
 
@@ -245,11 +245,11 @@ fn calls_module(frame: &Frame) -> bool {
     frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
 }
 
-/// What stands between a module's call and its `forward`, generated code, and our own wrappers: it says nothing.
+/// C++, what stands between a module's call and its `forward`, generated code, and our own wrappers: it says nothing.
 fn is_machinery(frame: &Frame) -> bool {
     let between = ["_call_impl", "_wrapped_call_impl", "inner"].contains(&frame.function.as_str());
     let in_module = frame.file.ends_with("/torch/nn/modules/module.py");
-    (between && in_module) || frame.file.starts_with('<') || is_agent(&frame.file)
+    (between && in_module) || frame.file.starts_with('<') || is_native(&frame.file) || is_agent(&frame.file)
 }
 
 #[cfg(test)]
@@ -288,6 +288,7 @@ mod tests {
             ("inner", "/home/ann/train.py", false),
             ("<module>", "<string>", true),
             ("wrapper", "/cache/_oomph_agent/modules.py", true),
+            ("at::detail::empty_cuda()", "??", true),
         ];
         for (function, file, expected) in cases {
             let frame = Frame { function: function.to_owned(), file: file.to_owned(), line: 1 };

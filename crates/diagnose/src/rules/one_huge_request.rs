@@ -3,7 +3,7 @@
 use report::{Contents, Finding, RuleId, Severity};
 use trace::Bytes;
 
-use super::{Cause, Rank, bytes};
+use super::{Cause, Rank, advice, bytes};
 use crate::facts::{Facts, Failure};
 
 /// After the fact, one part of the device in so many is one large request; less only adds to what is there already.
@@ -35,7 +35,11 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
         message: format!("one request for {requested} is larger than the {most} that could ever be free"),
         location: failure.location.clone(),
         evidence,
-        remedies: Vec::new(),
+        remedies: vec![advice(
+            "make that tensor smaller",
+            "scaled-dot-product attention instead of an explicit matrix, a loss in chunks, indices instead of one-hot; \
+             broadcasting makes large results of small tensors",
+        )],
     };
     Some(Cause { finding, bytes: Some(requested), rank: Rank::Fault })
 }

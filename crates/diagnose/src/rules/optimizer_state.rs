@@ -8,6 +8,9 @@ use crate::facts::Facts;
 use crate::measure::sweep::peak_without;
 use crate::measure::view::View;
 
+/// Temporaries that raise the peak by less than one part in so many are not worth a word.
+const WORTH: u64 = 50;
+
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
     temporaries(facts).or_else(|| state(facts))
 }
@@ -55,6 +58,9 @@ fn temporaries(facts: &Facts) -> Option<Cause> {
     }
     let after = without_temporaries(view);
     let saved = peak.bytes - after;
+    if saved.0.saturating_mul(WORTH) < peak.bytes.0 {
+        return None;
+    }
     let finding = Finding {
         rule: RuleId("optimizer-state"),
         severity: Severity::Warning,

@@ -5,12 +5,14 @@ use report::tune::{Agreement, Recommendation, Setting, TuneReport};
 use report::{Evidence, Finding, Remedy, RuleId, Severity, Standing, Value};
 use trace::Bytes;
 
+use super::case::TuneCase;
 use super::conf::Conf;
 use super::front::{Trial, choose};
 use super::lines::{VARIABLE, lines};
 use super::search::Search;
-use super::traces::Trace;
+use super::traces::{Trace, has_history};
 use super::trial::outcome;
+use crate::explain::{Contents, ExplainInput};
 
 const SOURCE: &str = "replay of the recorded requests";
 
@@ -18,6 +20,7 @@ const SOURCE: &str = "replay of the recorded requests";
 pub(super) fn recommendation(search: &Search<'_>, sorted: &[Trial], current: &Setting) -> Option<Recommendation> {
     let chosen = choose(sorted, current, |_| true).filter(|trial| is_worth_it(&trial.setting, current))?;
     let plain = choose(sorted, current, |conf| !conf.expandable).filter(|_| chosen.conf.expandable);
+    let plain = plain.filter(|trial| is_worth_it(&trial.setting, current));
     let (standing, how) = standing(search, chosen);
     Some(Recommendation {
         setting: chosen.setting.clone(),
@@ -30,10 +33,12 @@ pub(super) fn recommendation(search: &Search<'_>, sorted: &[Trial], current: &Se
     })
 }
 
-/// A hundredth of what is reserved, or getting through at all.
+/// A hundredth of what is reserved, fewer retries in as much memory, or getting through at all.
 fn is_worth_it(setting: &Setting, current: &Setting) -> bool {
     let saving = current.reserved_bytes.saturating_sub(setting.reserved_bytes);
-    current.oom && !setting.oom || saving > Bytes::ZERO && saving.0 >= current.reserved_bytes.0 / 100
+    let is_calmer = setting.retries < current.retries && setting.reserved_bytes <= current.reserved_bytes;
+    let is_smaller = saving > Bytes::ZERO && saving.0 >= current.reserved_bytes.0 / 100;
+    current.oom && !setting.oom || is_smaller || is_calmer
 }
 
 /// A replay is as good as a run where it did under the recorded settings what was recorded, from the beginning on, and
@@ -50,7 +55,14 @@ fn standing(search: &Search<'_>, chosen: &Trial) -> (Standing, String) {
     }
 }
 
+/// What keeps the replay of a trace from being a proof.
 fn doubt(trace: &Trace<'_>) -> Option<String> {
+    let (recorded, alive) = (trace.recorded_reserved(), trace.limit.0);
+    if alive > recorded {
+        return Some(format!(
+            "{alive} are alive at once where only {recorded} were reserved: frees are missing from the history"
+        ));
+    }
     match (&trace.agreement, trace.program.is_whole()) {
         (Agreement { difference: Some(difference), .. }, _) => {
             Some(format!("under the recorded settings it differs from what was recorded ({difference})"))
@@ -94,6 +106,7 @@ fn improvable(report: &TuneReport, recommended: &Recommendation, default: Option
     let rule = if harms { "allocator-setting-harmful" } else { "fragmentation" };
     let end = if report.current.oom { "it runs out" } else { "" };
     let message = match end {
+        "" if then == now => format!("the allocator releases its cache {} times to get along", report.current.retries),
         "" => format!("the allocator reserves {now} for at most {} alive at once; {then} would do", report.limit_bytes),
         end => format!(
             "{end} under {}, and gets through under {}",
@@ -161,11 +174,14 @@ pub(super) fn name(conf: &str) -> &str {
 }
 
 /// What limits the answer, one sentence each.
-pub(super) fn notes(search: &Search<'_>, report: &TuneReport) -> Vec<String> {
+pub(super) fn notes(case: &TuneCase, search: &Search<'_>, report: &TuneReport) -> Vec<String> {
     let traces = search.traces;
     let mut notes = Vec::new();
     for trace in traces {
         notes.extend(doubt(trace).map(|doubt| format!("{}: {doubt}; figures are approximate", place(trace, traces))));
+    }
+    for input in without_history(case) {
+        notes.push(format!("`{input}` has no memory history, and was left out"));
     }
     if report.search.interrupted {
         notes.push("the search was interrupted: this is the best of what was replayed until then".to_owned());
@@ -194,12 +210,19 @@ pub(super) fn notes(search: &Search<'_>, report: &TuneReport) -> Vec<String> {
         .as_ref()
         .is_some_and(|recommended| recommended.setting.conf.contains("expandable_segments:True"))
     {
-        notes.push(
-            "expandable segments are ignored on Windows and in WSL; CUDA IPC of tensors needs care with them"
-                .to_owned(),
-        );
+        notes.push("PyTorch ignores expandable segments on Windows".to_owned());
     }
     notes
+}
+
+/// The inputs in which there was nothing to replay; a run's log is not meant to have anything.
+fn without_history(case: &TuneCase) -> impl Iterator<Item = &str> {
+    let is_empty = |input: &&ExplainInput| match &input.contents {
+        Contents::Text(_) => false,
+        Contents::Snapshot(snapshot) => !has_history(snapshot),
+        Contents::Run(run, _) => !run.processes.iter().filter_map(|process| process.snapshot.as_ref()).any(has_history),
+    };
+    case.inputs.iter().filter(is_empty).map(|input| input.path.as_str())
 }
 
 fn place(trace: &Trace<'_>, traces: &[Trace<'_>]) -> String {

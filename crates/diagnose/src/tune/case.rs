@@ -42,6 +42,16 @@ pub enum EmptyCacheAt {
     Step,
 }
 
+impl EmptyCacheAt {
+    /// The event, where it is one.
+    pub(crate) fn event(self) -> Option<EventIndex> {
+        match self {
+            EmptyCacheAt::Event(event) => Some(event),
+            EmptyCacheAt::Step => None,
+        }
+    }
+}
+
 /// Hears how far the search is, and may end it. It is asked by several threads.
 pub trait Watch: Sync {
     /// So many of so many settings are replayed; the least that was reserved so far.

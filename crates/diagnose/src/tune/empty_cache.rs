@@ -16,42 +16,47 @@ pub(super) fn empty_cache(case: &TuneCase, traces: &[Trace<'_>], stage: Stage) -
         let without = |trace: &Trace<'_>| trace.program.without_empty_cache();
         tried.push(with(traces, stage, format!("nowhere (now {own} calls)"), without));
     }
-    for place in &case.empty_cache_at {
-        tried.push(at(*place, traces, stage)?);
+    if case.empty_cache_at.contains(&EmptyCacheAt::Step) {
+        tried.push(after_steps(traces, stage)?);
+    }
+    let mut events: Vec<EventIndex> = case.empty_cache_at.iter().filter_map(|place| place.event()).collect();
+    events.sort_unstable();
+    events.dedup();
+    if !events.is_empty() {
+        tried.push(after_events(&events, traces, stage)?);
     }
     Ok(tried)
 }
 
-fn at(place: EmptyCacheAt, traces: &[Trace<'_>], stage: Stage) -> Result<EmptyCache, TuneError> {
-    match place {
-        EmptyCacheAt::Event(event) => {
-            let events = traces.iter().map(|trace| trace.events.len() as u64).max().unwrap_or(0);
-            if u64::from(event.0) >= events {
-                return Err(TuneError::NoSuchEvent { event: event.0, events });
-            }
-            let with_call = |trace: &Trace<'_>| trace.program.with_empty_cache_after(&[event]);
-            Ok(with(traces, stage, format!("after event {}", event.0), with_call))
-        }
-        EmptyCacheAt::Step => {
-            let ends: Vec<Vec<EventIndex>> = traces.iter().map(step_ends).collect();
-            if ends.iter().all(Vec::is_empty) {
-                return Err(TuneError::NoSteps);
-            }
-            let ends_of = |trace: &Trace<'_>| {
-                let index = traces.iter().position(|other| std::ptr::eq(other, trace));
-                index.and_then(|index| ends.get(index)).cloned().unwrap_or_default()
-            };
-            let with_calls = |trace: &Trace<'_>| trace.program.with_empty_cache_after(&ends_of(trace));
-            Ok(with(traces, stage, "after each step".to_owned(), with_calls))
-        }
+fn after_events(events: &[EventIndex], traces: &[Trace<'_>], stage: Stage) -> Result<EmptyCache, TuneError> {
+    let most = traces.iter().map(|trace| trace.events.len() as u64).max().unwrap_or(0);
+    if let Some(event) = events.iter().find(|event| u64::from(event.0) >= most) {
+        return Err(TuneError::NoSuchEvent { event: event.0, events: most });
     }
+    let at = match events {
+        [event] => format!("after event {}", event.0),
+        events => format!("after {} events", events.len()),
+    };
+    Ok(with(traces, stage, at, |trace| trace.program.with_empty_cache_after(events)))
+}
+
+fn after_steps(traces: &[Trace<'_>], stage: Stage) -> Result<EmptyCache, TuneError> {
+    let ends: Vec<Vec<EventIndex>> = traces.iter().map(step_ends).collect();
+    if ends.iter().all(Vec::is_empty) {
+        return Err(TuneError::NoSteps);
+    }
+    let programs = traces.iter().zip(&ends).map(|(trace, ends)| trace.program.with_empty_cache_after(ends));
+    Ok(of_programs(traces, stage, "after each step".to_owned(), &programs.collect::<Vec<_>>()))
 }
 
 fn with(traces: &[Trace<'_>], stage: Stage, at: String, change: impl Fn(&Trace<'_>) -> Program) -> EmptyCache {
-    let programs: Vec<Program> = traces.iter().map(change).collect();
+    of_programs(traces, stage, at, &traces.iter().map(change).collect::<Vec<_>>())
+}
+
+fn of_programs(traces: &[Trace<'_>], stage: Stage, at: String, programs: &[Program]) -> EmptyCache {
     let calls = programs.iter().map(|program| program.empty_cache_count() as u64).max().unwrap_or(0);
-    let outcomes = traces.iter().zip(&programs).map(|(trace, program)| outcome(trace, program, &trace.settings, stage));
-    let conf = traces.first().map(|trace| trace.conf.to_owned()).unwrap_or_default();
+    let outcomes = traces.iter().zip(programs).map(|(trace, program)| outcome(trace, program, &trace.settings, stage));
+    let conf = traces.first().map(|trace| trace.conf.clone()).unwrap_or_default();
     EmptyCache { at, calls, setting: worst(conf, outcomes.collect()) }
 }
 

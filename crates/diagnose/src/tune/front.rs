@@ -44,9 +44,11 @@ pub(super) fn choose<'a>(sorted: &'a [Trial], current: &Setting, takes: impl Fn(
     near.min_by_key(|trial| trial.conf.keys())
 }
 
-/// Those that no other beats in both memory and time: the least time first.
-pub(super) fn front(trials: &[Trial]) -> Vec<Setting> {
-    let mut settings: Vec<&Trial> = trials.iter().filter(|trial| !trial.setting.oom).collect();
+/// Those that no other beats in both memory and time, as far as they reserve no more than now: the least time first.
+pub(super) fn front(trials: &[Trial], current: &Setting) -> Vec<Setting> {
+    let is_gain = |setting: &Setting| current.oom || setting.reserved_bytes <= current.reserved_bytes;
+    let mut settings: Vec<&Trial> =
+        trials.iter().filter(|trial| !trial.setting.oom && is_gain(&trial.setting)).collect();
     settings.sort_by_key(|trial| (trial.setting.cost_us, trial.setting.reserved_bytes, trial.conf.keys()));
     let mut front: Vec<Setting> = Vec::new();
     for Trial { setting, .. } in settings {
@@ -85,7 +87,8 @@ mod tests {
         ];
         for (trials, expected) in cases {
             let trials: Vec<Trial> = trials.iter().map(|&(name, reserved, cost)| trial(name, reserved, cost)).collect();
-            assert_eq!(names(&front(&trials)), expected, "{trials:?}");
+            let now = Setting { reserved_bytes: Bytes(99), ..Setting::default() };
+            assert_eq!(names(&front(&trials, &now)), expected, "{trials:?}");
         }
     }
 
@@ -93,7 +96,9 @@ mod tests {
     fn what_runs_out_is_not_on_the_front() {
         let mut trials = [trial(1, 5, 5), trial(2, 10, 10)];
         trials[0].setting.oom = true;
-        assert_eq!(names(&front(&trials)), ["2"]);
+        let now = Setting { reserved_bytes: Bytes(10), ..Setting::default() };
+        assert_eq!(names(&front(&trials, &now)), ["2"]);
+        assert_eq!(names(&front(&[trial(1, 11, 1), trial(2, 10, 10)], &now)), ["2"]);
     }
 
     #[test]

@@ -33,9 +33,9 @@ pub(super) fn guides(search: &Search<'_>, current: &Setting) -> Vec<Guide> {
 fn guide(search: &Search<'_>, current: &Setting, text: &str) -> Guide {
     let known = || search.trials.iter().find(|trial| trial.setting.conf == text).map(|trial| trial.setting.clone());
     match Settings::parse(text, search.release()) {
-        Err(error) => {
-            let setting = Setting { conf: text.to_owned(), ..Setting::default() };
-            Guide { setting, change_bytes: 0, effect: Effect::Refused, refused: Some(error.to_string()) }
+        Err(error) => refused(text, error.to_string()),
+        Ok(settings) if settings.expandable_segments && search.on_windows() => {
+            refused(text, "PyTorch ignores expandable_segments on Windows, where this was recorded".to_owned())
         }
         Ok(settings) => {
             let setting = known().unwrap_or_else(|| search.replay(text, &settings));
@@ -45,8 +45,15 @@ fn guide(search: &Search<'_>, current: &Setting, text: &str) -> Guide {
     }
 }
 
+fn refused(text: &str, reason: String) -> Guide {
+    let setting = Setting { conf: text.to_owned(), ..Setting::default() };
+    Guide { setting, change_bytes: 0, effect: Effect::Refused, refused: Some(reason) }
+}
+
+/// By memory; where that is the same, by retries.
 fn effect(setting: &Setting, current: &Setting) -> Effect {
-    match setting.reserved_bytes.cmp(&current.reserved_bytes) {
+    let amount = |setting: &Setting| (setting.reserved_bytes, setting.retries);
+    match amount(setting).cmp(&amount(current)) {
         _ if setting.oom && !current.oom => Effect::RunsOut,
         _ if current.oom && !setting.oom => Effect::Better,
         std::cmp::Ordering::Less => Effect::Better,
@@ -74,6 +81,8 @@ mod tests {
             (setting(5, true), setting(10, false), Effect::RunsOut, -5),
             (setting(12, false), setting(10, true), Effect::Better, 2),
             (setting(10, true), setting(10, true), Effect::Same, 0),
+            (Setting { retries: 1, ..setting(10, false) }, setting(10, false), Effect::Worse, 0),
+            (setting(10, false), Setting { retries: 1, ..setting(10, false) }, Effect::Better, 0),
         ];
         for (one, current, word, bytes) in cases {
             assert_eq!((effect(&one, &current), change(&one, &current)), (word, bytes), "{one:?} {current:?}");

@@ -42,15 +42,10 @@ pub(super) struct Search<'a> {
     interrupted: bool,
 }
 
-/// The two families, between which nothing is carried over.
-fn bases() -> [Conf; 2] {
-    [Conf::default(), Conf { expandable: true, ..Conf::default() }]
-}
-
 impl<'a> Search<'a> {
     /// A search that has tried nothing yet. `limit` is the most bytes alive at once.
     pub(super) fn new(traces: &'a [Trace<'a>], stage: Stage, limit: Bytes, watch: &'a dyn Watch) -> Search<'a> {
-        let kept = traces.first().map(|trace| super::conf::kept(trace.conf)).unwrap_or_default();
+        let kept = traces.first().map(|trace| super::conf::kept(&trace.conf)).unwrap_or_default();
         let oldest = traces.iter().map(|trace| trace.oldest).min();
         Search {
             traces,
@@ -71,11 +66,22 @@ impl<'a> Search<'a> {
     pub(super) fn run(&mut self) {
         let rounds: [fn(&Search<'a>) -> Vec<Conf>; 6] =
             [Search::single, Search::finer, Search::listed, Search::roundings, Search::combined, Search::collecting];
-        self.try_all(bases().to_vec());
+        self.try_all(self.bases());
         for round in rounds {
             let confs = round(self);
             self.try_all(confs);
         }
+    }
+
+    /// The two families, between which nothing is carried over; on Windows one of them does nothing.
+    fn bases(&self) -> Vec<Conf> {
+        let expandable = (!self.on_windows()).then(|| Conf { expandable: true, ..Conf::default() });
+        std::iter::once(Conf::default()).chain(expandable).collect()
+    }
+
+    /// Whether a recording is of Windows, where PyTorch ignores expandable segments.
+    pub(super) fn on_windows(&self) -> bool {
+        self.traces.iter().any(|trace| trace.on_windows)
     }
 
     /// What it did.
@@ -158,7 +164,7 @@ impl<'a> Search<'a> {
             let large = values::with_large_segments(base);
             [values::with_splits(base, &splits), values::with_divisions(base), large].concat()
         };
-        bases().iter().flat_map(of).collect()
+        self.bases().iter().flat_map(of).collect()
     }
 
     /// Limits on splitting beside the best ones.
@@ -172,18 +178,18 @@ impl<'a> Search<'a> {
                 .flat_map(|limit| values::with_splits(base, &values::fine_splits(&critical, &tried, limit)))
                 .collect()
         };
-        bases().iter().flat_map(around).collect()
+        self.bases().iter().flat_map(around).collect()
     }
 
     /// Divisions for single classes of sizes.
     fn listed(&self) -> Vec<Conf> {
-        bases().iter().flat_map(|base| values::with_class_divisions(base, &self.requests)).collect()
+        self.bases().iter().flat_map(|base| values::with_class_divisions(base, &self.requests)).collect()
     }
 
     /// The classes that gained by themselves, together: the largest gain first, then one more and one more. And what is
     /// not split, with more and less slack.
     fn roundings(&self) -> Vec<Conf> {
-        bases().iter().flat_map(|base| [self.joined_classes(base), self.slackened(base)].concat()).collect()
+        self.bases().iter().flat_map(|base| [self.joined_classes(base), self.slackened(base)].concat()).collect()
     }
 
     fn joined_classes(&self, base: &Conf) -> Vec<Conf> {
@@ -207,7 +213,7 @@ impl<'a> Search<'a> {
 
     /// The best values of the keys together.
     fn combined(&self) -> Vec<Conf> {
-        bases().iter().flat_map(|base| self.combined_from(base)).collect()
+        self.bases().iter().flat_map(|base| self.combined_from(base)).collect()
     }
 
     fn combined_from(&self, base: &Conf) -> Vec<Conf> {
@@ -225,7 +231,7 @@ impl<'a> Search<'a> {
         let Some((total, _)) = self.stage.device else { return Vec::new() };
         let best = |base: &Conf| self.best_of(base, |_, _| true).into_iter().next().unwrap_or_else(|| base.clone());
         let reserved = |conf: &Conf| self.reserved(conf).unwrap_or(self.limit).0;
-        let bases = bases();
+        let bases = self.bases();
         let starts = bases.iter().cloned().chain(bases.iter().map(best));
         starts.flat_map(|conf| values::with_collection(&conf, total.0, self.limit.0, reserved(&conf))).collect()
     }

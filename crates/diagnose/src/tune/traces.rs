@@ -22,12 +22,16 @@ pub(super) struct Trace<'a> {
     /// What it was recorded with.
     pub(super) settings: Settings,
     /// The same as a text.
-    pub(super) conf: &'a str,
+    pub(super) conf: String,
+    /// Whether it was recorded on Windows, which has no expandable segments.
+    pub(super) on_windows: bool,
     /// The version whose allocator it is replayed by.
     pub(super) release: Release,
     /// The version whose keys may be recommended: the oldest that it may have been.
     pub(super) oldest: Release,
     pub(super) agreement: Agreement,
+    /// The most bytes alive at once, and what a packing needs.
+    pub(super) limit: (Bytes, Option<Bytes>),
     /// The most that the device can have had for PyTorch's allocator, by an error in the history.
     pub(super) capacity: Option<Bytes>,
     snapshot: &'a Snapshot,
@@ -65,15 +69,7 @@ fn sources(inputs: &[ExplainInput]) -> Result<Vec<Source<'_>>, TuneError> {
     if let Some(text) = inputs.iter().find(is_text).filter(|_| inputs.iter().all(|input| is_text(&input))) {
         return Err(TuneError::Text(text.path.clone()));
     }
-    for input in inputs {
-        let before = sources.len();
-        sources.extend(sources_of(input));
-        let is_empty =
-            !sources[before..].iter().any(|source| source.snapshot.traces.iter().any(|trace| is_used(trace)));
-        if is_empty && !is_text(&input) {
-            return Err(TuneError::NoHistory(input.path.clone()));
-        }
-    }
+    inputs.iter().for_each(|input| sources.extend(sources_of(input)));
     Ok(sources)
 }
 
@@ -91,6 +87,11 @@ fn sources_of(input: &ExplainInput) -> Vec<Source<'_>> {
                 .collect()
         }
     }
+}
+
+/// Whether a device of it has a history.
+pub(super) fn has_history(snapshot: &Snapshot) -> bool {
+    snapshot.traces.iter().any(|events| is_used(events))
 }
 
 /// A history of nothing but the snapshot's own mark is none.
@@ -124,10 +125,12 @@ fn trace<'a>(
         device,
         events,
         capacity: capacity(&history),
+        limit: limit(&history),
+        conf: conf(snapshot, &settings, release),
+        on_windows: is_of_windows(snapshot, events),
         history,
         program,
         settings,
-        conf: snapshot.settings.conf.as_str(),
         release,
         oldest: known.unwrap_or(snapshot.torch.from),
         agreement: told(&agreement),
@@ -170,9 +173,32 @@ fn settings(snapshot: &Snapshot, events: &[Event], release: Release) -> Settings
     }
 }
 
+/// The recorded text where it says what was in force; else, as after a change at run time, one that does.
+fn conf(snapshot: &Snapshot, settings: &Settings, release: Release) -> String {
+    let recorded = &snapshot.settings.conf;
+    if Settings::parse(recorded, release).as_ref() == Ok(settings) {
+        return recorded.clone();
+    }
+    settings.conf(release).unwrap_or_else(|nearest| nearest.text)
+}
+
+/// Whether the stacks have files such as `C:\train.py`.
+fn is_of_windows(snapshot: &Snapshot, events: &[Event]) -> bool {
+    const LOOKED_AT: usize = 100;
+    let stacks = events.iter().map(|event| event.stack).filter(|&stack| stack != trace::StackId::EMPTY);
+    let mut files = stacks.take(LOOKED_AT).flat_map(|stack| snapshot.stacks.frames(stack)).map(|frame| &frame.file);
+    files.any(|file| file.as_bytes().get(1..3).is_some_and(|drive| drive == b":\\"))
+}
+
 /// What was reserved and what was free when a request failed: all that the allocator could have.
 fn capacity(history: &History) -> Option<Bytes> {
     history.ooms().last().map(|failed| failed.totals.reserved + failed.device_free)
+}
+
+fn limit(history: &History) -> (Bytes, Option<Bytes>) {
+    let buffers = limit::buffers(history, limit::Until::Requested);
+    let packing = limit::pack(&buffers).ok().map(|packing| packing.peak);
+    (limit::peak_alive_bytes(&buffers).bytes, packing)
 }
 
 fn told(agreement: &allocator::replay::Agreement) -> Agreement {
@@ -221,13 +247,6 @@ impl Trace<'_> {
         sizes.sort_unstable();
         sizes.dedup();
         sizes
-    }
-
-    /// The most bytes alive at once, and what a packing needs.
-    pub(super) fn limit(&self) -> (Bytes, Option<Bytes>) {
-        let buffers = limit::buffers(&self.history, limit::Until::Requested);
-        let packing = limit::pack(&buffers).ok().map(|packing| packing.peak);
-        (limit::peak_alive_bytes(&buffers).bytes, packing)
     }
 
     /// `max_memory_reserved` as recorded.

@@ -52,13 +52,21 @@ pub(crate) struct Crash {
     segments: BTreeMap<u64, u64>,
     /// Size of each block in use, by address.
     live: BTreeMap<u64, u64>,
+    /// Whether frames of C++ are recorded between Python's.
+    native: bool,
 }
 
 impl Crash {
     /// A program that has done nothing yet.
     pub(crate) fn new() -> Crash {
         let snapshot = Snapshot { traces: vec![Vec::new()], ..Snapshot::default() };
-        Crash { snapshot, next: 1 << 30, cached: BTreeMap::new(), segments: BTreeMap::new(), live: BTreeMap::new() }
+        let (cached, segments, live) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Crash { snapshot, next: 1 << 30, cached, segments, live, native: false }
+    }
+
+    /// The same, recorded with `stacks="all"`.
+    pub(crate) fn with_native_frames() -> Crash {
+        Crash { native: true, ..Crash::new() }
     }
 
     /// The same, with settings of the allocator.
@@ -212,7 +220,8 @@ impl Crash {
     }
 
     fn stack(&mut self, at: At) -> StackId {
-        let frames: Vec<_> = frames(at).into_iter().map(|frame| self.snapshot.stacks.intern_frame(frame)).collect();
+        let frames = if self.native { among_native(frames(at)) } else { frames(at) };
+        let frames: Vec<_> = frames.into_iter().map(|frame| self.snapshot.stacks.intern_frame(frame)).collect();
         self.snapshot.stacks.intern_stack(&frames)
     }
 }
@@ -224,6 +233,21 @@ fn block(address: u64, size: u64, state: BlockState) -> Block {
 fn frame(function: &str, file: &str, line: u32) -> Frame {
     let file = if file.starts_with('/') { file.to_owned() } else { format!("{TORCH}/{file}") };
     Frame { function: function.to_owned(), file, line }
+}
+
+/// A stack as `stacks="all"` has it; of autograd's threads there is nothing else.
+fn among_native(python: Vec<Frame>) -> Vec<Frame> {
+    let native = |function: &str, file: &str| Frame { function: function.to_owned(), file: file.to_owned(), line: 0 };
+    let mut frames = vec![
+        native("torch::unwind::unwind()", "??"),
+        native("c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate(unsigned long)", ""),
+        native("at::(anonymous namespace)::wrapper_CUDA_add_Tensor(at::Tensor const&)", "RegisterCUDA.cpp"),
+    ];
+    if python.is_empty() {
+        frames.push(native("torch::autograd::Engine::evaluate_function(std::shared_ptr<GraphTask>&)", "??"));
+    }
+    frames.extend(python.into_iter().flat_map(|frame| [frame, native("_PyEval_EvalFrameDefault", "??")]));
+    frames
 }
 
 fn script(line: u32) -> Frame {

@@ -9,14 +9,13 @@ pub(super) fn headline(report: &TuneReport) -> String {
     let setting = &recommended.setting;
     if current.oom {
         return format!(
-            "{} gets through with {} reserved; {} runs out",
+            "with {} it gets through, with {} reserved; now it runs out",
             named(&setting.conf),
-            setting.reserved_bytes,
-            named(&current.conf)
+            setting.reserved_bytes
         );
     }
     let saved = current.reserved_bytes.saturating_sub(setting.reserved_bytes);
-    format!("{} reserves {}, {saved} less than now", named(&setting.conf), setting.reserved_bytes)
+    format!("with {} {} are reserved, {saved} less than now", named(&setting.conf), setting.reserved_bytes)
 }
 
 /// Why there is nothing to set.
@@ -72,8 +71,14 @@ pub(super) fn standing_of(trace: &TunedTrace) -> String {
     let done =
         format!("{} segment events and {} placements as recorded", agreement.segment_events, agreement.placements);
     let start = if trace.whole { "from its beginning" } else { "from a reconstructed state" };
+    let (recorded, replayed) = (trace.recorded_reserved_bytes, trace.replayed_reserved_bytes);
+    let peak = if recorded == replayed {
+        String::new()
+    } else {
+        format!("; recorded are {recorded} reserved at most, replayed {replayed}")
+    };
     match &agreement.difference {
-        None => format!("{start}, all {done}"),
-        Some(difference) => format!("{start}, {done}, then {difference}"),
+        None => format!("{start}, all {done}{peak}"),
+        Some(difference) => format!("{start}, {done}, then {difference}{peak}"),
     }
 }

@@ -41,6 +41,11 @@ impl Golden {
 pub(crate) fn goldens() -> Vec<Golden> {
     let folder = std::env::var_os("OOMPH_GOLDEN")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden"), PathBuf::from);
+    goldens_in(&folder)
+}
+
+/// All programs of a folder, by name.
+pub(crate) fn goldens_in(folder: &Path) -> Vec<Golden> {
     let mut paths: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "gz"));
     paths.sort();

@@ -57,9 +57,11 @@ fn figures(setting: &Setting) -> String {
 }
 
 fn limit(report: &TuneReport) -> String {
-    let packing = report
-        .packing_bytes
-        .map_or_else(String::new, |bytes| format!("; {bytes} are enough for one that knows the program beforehand"));
+    let packing = match report.packing_bytes {
+        Some(bytes) if bytes == report.limit_bytes => ", and one that knows the program beforehand no more".to_owned(),
+        Some(bytes) => format!("; {bytes} are enough for one that knows the program beforehand"),
+        None => String::new(),
+    };
     format!("{} are alive at once: no allocator needs less{packing}", report.limit_bytes)
 }
 
