@@ -130,9 +130,15 @@ class Machine:
         parse = getattr(torch._C, "_accelerator_setAllocatorSettings", None) or torch.cuda.memory._set_allocator_settings
         self._do("set_settings", None, settings, None, 0, lambda: parse(settings))
 
-    def snapshot(self) -> None:
-        """The segments and blocks of this moment."""
-        self._do("snapshot", None, None, None, 0, lambda: record.segments(torch.cuda.memory._snapshot(), self))
+    def snapshot(self, pool: tuple[int, int] = (0, 0)) -> list[int]:
+        """The segments and blocks of this moment; the names of what is alive in a pool."""
+        segments = self._do("snapshot", None, None, None, 0, lambda: record.segments(torch.cuda.memory._snapshot(), self))
+        places = {place for segment in segments if tuple(segment["pool"]) == pool for place in record.allocated(segment)}
+        return [name for name, address in self._addresses() if address - FIRST_ADDRESS in places]
+
+    def _addresses(self):
+        yield from ((name, tensor.data_ptr()) for name, tensor in self.tensors.items())
+        yield from self.raw.items()
 
     # Pools.
 

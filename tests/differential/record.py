@@ -107,6 +107,15 @@ def segment(raw: dict, machine) -> dict:
     }
 
 
+def allocated(segment: dict):
+    """Where the blocks are that the program holds."""
+    offset = segment["addr"][1]
+    for size, state, _ in segment["blocks"]:
+        if state == "active_allocated":
+            yield offset
+        offset += size
+
+
 def trace(snapshot: dict, machine) -> list[list]:
     """The memory history as `[action, address, size, stream]`; of an `oom` the free bytes stand in place of the address."""
     return [entry(raw, machine) for raw in snapshot["device_traces"][0]]

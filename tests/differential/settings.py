@@ -14,6 +14,8 @@ class Source:
         self.large = chance.choice(sizes) if version >= (2, 11) and chance.random() < 0.2 else 20
         # PyTorch frees the middle of a segment if `max_split_size` falls: blocks of at least the limit are taken for whole.
         self.least_split = 0
+        # Whether any settings so far had expandable segments.
+        self.has_expanded = False
 
     def draw(self) -> str:
         """Some settings, most of the time few."""
@@ -26,6 +28,7 @@ class Source:
         parts += [text for text in (self._split() if maker is max_split else maker(self.chance, self.version, self.large) for maker in makers) if text]
         if max_split not in makers:
             self.least_split = UNLIMITED
+        self.has_expanded |= "expandable_segments:True" in parts
         return ",".join(parts)
 
     def _split(self) -> str:

@@ -8,6 +8,13 @@ depend on where the C++ heap puts its blocks, so that no model can follow, and t
 - A stream that is recorded inside is remembered for the block (`block_to_cudagraph_stream_uses`) and forgotten only when a
   free of that block was deferred. Left behind, it makes PyTorch skip the event of a later tensor at that block, which is then
   handed out again while the other stream may still use it. So such a tensor is always freed before the pool is left.
+
+# Note [Pools that expand]
+
+A private pool counts its mappings up once for each request that mapped and down once for each range that is unmapped
+(`cudaMalloc_count`, 2.11). Where live tensors keep the free pages apart there are more ranges than there were requests:
+PyTorch stops with an internal assertion, or takes the pool for empty and destroys it under its tensors. So once expandable
+segments were on, a pool is emptied before its last user goes.
 """
 
 import dataclasses
@@ -205,10 +212,17 @@ class State:
 
     def delete_pool(self) -> None:
         """A pool goes; its memory may be in use. While any pool or capture is entered, PyTorch 2.11 aborts the process."""
-        if self.pools and not self.captured and not any(self.entered.values()):
+        if self.pools and not self._is_diverted():
             name = self.chance.choice(sorted(self.pools))
+            self._clear(self.machine.pools[name].id)
             self.pools.remove(name)
             self.machine.delete_pool(name)
+
+    def _clear(self, pool: tuple[int, int]) -> None:
+        """Frees what a pool holds before its user goes. See Note [Pools that expand]."""
+        if self.plan.source.has_expanded:
+            for name in self.machine.snapshot(tuple(pool)):
+                self._free(name)
 
     # Captures.
 
@@ -260,10 +274,14 @@ class State:
     def destroy_graph(self) -> None:
         """A graph goes that is not being captured and whose pool no other graph began with."""
         idle = [name for name in sorted(self.graphs) if name not in self.captured]
-        if idle:
+        has_expanded = self.plan.source.has_expanded
+        if idle and not (has_expanded and self._is_diverted()):
             name = self.chance.choice(idle)
             root = self._root(name)
+            self._clear(self.machine.graphs[name].pool())
             self.graphs.pop(name)
             # An internal assertion stops the next capture into it (2.11): its host memory counts graphs alone.
             self.spent |= {root} - {self._root(other) for other in self.graphs}
             self.machine.destroy_graph(name)
+            if has_expanded:
+                self.machine.empty_cache()

@@ -153,8 +153,12 @@ def too_small_a_device(box: Box) -> None:
     expect(result, headline, "no setting helps: 482.50 MiB are alive at once, more than the 400.00 MiB that PyTorch can have", "the answer")
     report = tune(box, "--json", "--vram", "400MiB", "snapshot.pickle", status=1).report
     expect(result, (report["recommended"], report["findings"][0]["rule"]), (None, "need-exceeds-device"), "the finding")
-    report = tune(box, "--json", "--vram", "500MiB", "snapshot.pickle", status=1).report
-    expect(result, report["needs"]["recommended_bytes"] or report["needs"]["current_bytes"], 484 * MIB, "the least memory")
+    result = tune(box, "--json", "--vram", "500MiB", "snapshot.pickle", status=1)
+    needs = result.report["needs"]
+    # What is cached is given back before an error is raised, so even the default gets along; but only by retries.
+    expect(result, (needs["current_bytes"], needs["recommended_bytes"]), (484 * MIB, 484 * MIB), "the least memory")
+    retries = (result.report["current"]["retries"], result.report["recommended"]["retries"])
+    expect(result, retries, (2, 0), "retries now and then")
 
 
 def several_recordings(box: Box) -> None:
@@ -179,11 +183,11 @@ def empty_cache(box: Box) -> None:
     result = tune(box, "--json", "--empty-cache-at", frees[0], "snapshot.pickle", status=1)
     [tried] = result.report["empty_cache"]
     # After the first batch alone: 240 MiB are given back before 350 and 480 are asked for, and asked for again.
-    expect(result, (tried["calls"], tried["reserved_bytes"]), (1, (350 + 480 + 4) * MIB), "with one call")
+    expect(result, (tried["times"], tried["reserved_bytes"]), (1, (350 + 480 + 4) * MIB), "with one call")
     places = ",".join(map(str, frees))
     result = tune(box, "--json", "--empty-cache-at", places, "snapshot.pickle", status=1)
     [tried] = result.report["empty_cache"]
-    expect(result, (tried["calls"], tried["reserved_bytes"]), (len(frees), (480 + 4) * MIB), "with a call after each")
+    expect(result, (tried["times"], tried["reserved_bytes"]), (len(frees), (480 + 4) * MIB), "with a call after each")
     wrong = tune(box, "--empty-cache-at", str(len(events)), "snapshot.pickle", status=2)
     contains(wrong, wrong.stderr, f"--empty-cache-at {len(events)}", f"the histories have {len(events)} at most")
 

@@ -16,7 +16,7 @@ fn check(path: &str) -> Result<bool, String> {
         }
         let history = History::of(&snapshot, DeviceIndex(index));
         let program = Program::of(&snapshot, DeviceIndex(index), &history).map_err(|error| error.to_string())?;
-        let settings = recorded_settings(&snapshot.settings, events);
+        let settings = recorded_settings(&snapshot.settings, events, snapshot.torch.from);
         let (release, agreement) = recorded_by(&program, events, &settings, snapshot.torch);
         let whole = if program.is_whole() { "from its beginning" } else { "from a reconstructed state" };
         println!(

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let snapshot = read_snapshot(std::fs::File::open(path)?)?;
     let history = History::of(&snapshot, DeviceIndex(0));
     let program = Program::of(&snapshot, DeviceIndex(0), &history)?;
-    let settings = recorded_settings(&snapshot.settings, &snapshot.traces[0]);
+    let settings = recorded_settings(&snapshot.settings, &snapshot.traces[0], snapshot.torch.from);
     if let [operations] = operations {
         write_operations(&history, operations)?;
     }

@@ -15,7 +15,7 @@ const MIB: u64 = 1 << 20;
 fn run(settings: Settings, stays: bool, cycles: &[u64]) -> Vec<(u64, u64)> {
     let device = SimulatedDevice::new(16 << 30, 0);
     let mut allocator = Allocator::new(Rules::of(Release { major: 2, minor: 12 }), settings, device, ());
-    let mut malloc =
+    let malloc =
         |allocator: &mut Allocator<_>, kib: u64| allocator.malloc(Bytes(kib << 10), Stream::default()).unwrap();
     malloc(&mut allocator, 64 << 10);
     let mut seen = Vec::new();

@@ -8,7 +8,7 @@ mod recorded;
 use std::path::{Path, PathBuf};
 
 use allocator::replay::{Difference, Program, replay, verify};
-use allocator::{Rules, Settings, SimulatedDevice};
+use allocator::{Rules, Settings, SimulatedDevice, Tie};
 use recorded::{Golden, goldens_in};
 use trace::{Action, Address, Bytes, DeviceIndex, Event, History, Release, Snapshot, Stream};
 
@@ -92,10 +92,11 @@ fn on_a_larger_device_what_failed_is_served() {
     }
 }
 
-/// Not with expandable segments: no history tells the address space that had lost its memory before it began.
+/// Not with expandable segments: no history tells the address space that had lost its memory before it began. Not from 2.12
+/// on: nor does it tell the numbers that decide between equal blocks.
 #[test]
 fn a_history_from_its_middle_is_replayed_from_the_state_before() {
-    let fixed = recordings().into_iter().filter(|recording| !recording.settings.expandable_segments);
+    let fixed = recordings().into_iter().filter(|r| !r.settings.expandable_segments && r.rules.tie == Tie::Address);
     for Recording { name, snapshot, settings, rules, .. } in fixed {
         let middle = snapshot.traces[0].len() / 2;
         let events = snapshot.traces[0][middle..].to_vec();

@@ -46,7 +46,7 @@ impl Replayable {
     pub(crate) fn of(view: &View) -> Option<Replayable> {
         let snapshot = view.snapshot?;
         let program = Program::of(snapshot, view.device, &view.found).ok()?;
-        let settings = recorded_settings(&snapshot.settings, view.events);
+        let settings = recorded_settings(&snapshot.settings, view.events, snapshot.torch.from);
         let (release, agreement) = recorded_by(&program, view.events, &settings, snapshot.torch);
         let exact = agreement.difference.is_none() && program.is_whole();
         let failure = view.found.ooms().last().map(|failed| (failed.event, failed.capacity()));

@@ -30,7 +30,7 @@ pub use self::measured::with_measured;
 use self::search::Search;
 use self::traces::{Trace, traces};
 use self::trial::{Stage, outcome, worst};
-use crate::explain::Contents;
+use crate::explain::{Contents, ExplainInput};
 
 /// Everything that `tune` says of `case`.
 ///
@@ -39,8 +39,7 @@ use crate::explain::Contents;
 pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError> {
     let traces = traces(case)?;
     let device = device(case, &traces);
-    let stage =
-        Stage { device: device.as_ref().map(|device| (device.total_bytes, device.total_bytes - device.usable_bytes)) };
+    let stage = Stage::on(device.as_ref());
     let (limit, packing) = limit(&traces);
     let current = current(&traces, stage);
     let mut search = Search::new(&traces, stage, limit, watch);
@@ -61,7 +60,7 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
         guides: guides::guides(&search, &current),
         ..TuneReport::default()
     };
-    report.traces = told(&traces, stage);
+    report.traces = told(&traces, recorded_stage(case, &traces));
     report.current = current;
     decide(case, &mut search, &mut report);
     Ok(report)
@@ -89,13 +88,18 @@ fn spent_now(search: &Search<'_>, current: &Setting) -> u64 {
     self::current(search.traces, Stage::default()).cost_us
 }
 
-/// The device that was asked for, that of the run, or what an error in the history tells.
+/// The device that was asked for, else the one that it was recorded on.
 fn device(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
     let of_gpu = |gpu: &Gpu| TunedDevice {
         name: gpu.name.clone(),
         total_bytes: gpu.total,
         usable_bytes: gpu.total - gpu.context,
     };
+    case.device.as_ref().map(of_gpu).or_else(|| recorded_on(case, traces))
+}
+
+/// The device of the run, or what an error in the history tells of it.
+fn recorded_on(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
     let launches = case.inputs.iter().filter_map(|input| match &input.contents {
         Contents::Run(_, Some(launch)) => Some(launch),
         _ => None,
@@ -110,7 +114,17 @@ fn device(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
         total_bytes: usable,
         usable_bytes: usable,
     });
-    case.device.as_ref().map(of_gpu).or_else(|| of_launch.min_by_key(|device| device.usable_bytes)).or(of_error)
+    of_launch.min_by_key(|device| device.usable_bytes).or(of_error)
+}
+
+/// What the recording ran on: nothing that could be full, where it was made without a limit.
+fn recorded_stage(case: &TuneCase, traces: &[Trace<'_>]) -> Stage {
+    let is_unlimited =
+        |input: &ExplainInput| matches!(&input.contents, Contents::Run(_, Some(launch)) if launch.unlimited);
+    if case.inputs.iter().any(is_unlimited) {
+        return Stage::default();
+    }
+    Stage::on(recorded_on(case, traces).as_ref())
 }
 
 /// The worst over all traces.

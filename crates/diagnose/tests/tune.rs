@@ -122,7 +122,7 @@ fn emptying_the_cache_is_replayed_where_asked() {
     let places = vec![EmptyCacheAt::Event(EventIndex(2))];
     let case = TuneCase { empty_cache_at: places, ..case(vec![recorded(&[30, 40], "")]) };
     let tried = tune(&case, &()).unwrap().empty_cache;
-    let figures: Vec<(u64, u64)> = tried.iter().map(|one| (one.calls, mib(one.setting.reserved_bytes))).collect();
+    let figures: Vec<(u64, u64)> = tried.iter().map(|one| (one.times, mib(one.setting.reserved_bytes))).collect();
     // Without the program's own call at the end nothing changes; after the first tensor its segment is given back.
     assert_eq!(figures, [(0, 70), (2, 40)]);
 }

@@ -229,8 +229,8 @@ impl Effect {
 pub struct EmptyCache {
     /// Where it is called, e.g. `after each step`.
     pub at: String,
-    /// How often, over the recording.
-    pub calls: u64,
+    /// How often, over the recording; with several the most.
+    pub times: u64,
     /// What that comes to, under the current settings.
     #[serde(flatten)]
     pub setting: Setting,

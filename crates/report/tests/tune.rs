@@ -4,8 +4,8 @@
 use report::render::terminal::{Look, tune};
 use report::render::{concise, github, json};
 use report::tune::{
-    Agreement, Calls, CostModel, Effect, EmptyCache, Guide, Lines, Needs, Recommendation, Search, Setting, TuneReport,
-    TunedDevice, TunedTrace,
+    Agreement, Calls, CostModel, Effect, EmptyCache, Guide, Lines, Measured, Needs, Recommendation, Search, Setting,
+    TuneReport, TunedDevice, TunedTrace,
 };
 use report::{Evidence, Finding, Remedy, RuleId, Severity, Standing, Value};
 use trace::{Bytes, DeviceIndex};
@@ -121,6 +121,26 @@ fn a_setting_that_saves() {
 }
 
 #[test]
+fn a_run_under_the_setting_is_shown() {
+    let measured = |mib, as_predicted| Measured {
+        reserved_bytes: Bytes::from_mib(mib),
+        allocated_bytes: Bytes::from_mib(480),
+        retries: 1,
+        oom: false,
+        as_predicted,
+    };
+    let cases = [
+        (measured(484, true), "  measured 484.00 MiB reserved, 480.00 MiB allocated, 1 retry, as predicted\n"),
+        (measured(500, false), "  measured 500.00 MiB reserved, 480.00 MiB allocated, 1 retry, not as predicted\n"),
+    ];
+    for (measured, line) in cases {
+        let recommended = Some(Recommendation { measured: Some(measured), ..recommendation() });
+        let page = tune(&TuneReport { recommended, ..report() }, &Look::default());
+        assert!(page.contains(line), "{page}");
+    }
+}
+
+#[test]
 fn nothing_to_set() {
     let device = TunedDevice {
         name: "NVIDIA L4".to_owned(),
@@ -142,7 +162,7 @@ fn nothing_to_set() {
         traces: vec![trace(Some("event 7: the replay fails"))],
         empty_cache: vec![EmptyCache {
             at: "after each step".to_owned(),
-            calls: 3,
+            times: 3,
             setting: setting("", 900, Calls { cuda_malloc: 9, cuda_free: 4, ..Calls::default() }, 1_300_000),
         }],
         notes: Vec::new(),
@@ -176,6 +196,9 @@ fn an_answer_for_each_way_to_run_out() {
             "no setting helps: 501.00 MiB are alive at once, more than the 500.00 MiB that PyTorch can have",
         ),
     ];
+    let calm = Setting { retries: 2, reserved_bytes: Bytes::from_mib(484), ..report().current };
+    let calmer = "with expandable_segments:True 484.00 MiB are reserved as now, with 0 retries in place of 2";
+    let cases = cases.into_iter().chain([(TuneReport { current: calm, ..report() }, calmer)]);
     for (report, expected) in cases {
         assert_eq!(concise::tune(&report).lines().next(), Some(expected));
     }

@@ -55,10 +55,14 @@ impl Events {
         place.map(|place| self.blocks.remove(place)).is_some()
     }
 
-    /// Takes out all that wait and are meant, oldest first.
+    /// Takes out all that wait and are meant, oldest first. A stream that got to an event has got to those before it.
     fn take(&mut self, is_meant: impl Fn(BlockId) -> bool) -> Vec<BlockId> {
         let mut taken: Vec<BlockId> = self.blocks.extract_if(.., |block| is_meant(*block)).collect();
         for (_, queue) in &mut self.queues {
+            let reached = queue.iter().rposition(|&(_, block)| is_meant(block)).unwrap_or(0);
+            for (done, _) in queue.iter_mut().take(reached) {
+                *done = true;
+            }
             let (out, stay): (VecDeque<_>, _) = queue.drain(..).partition(|&(_, block)| is_meant(block));
             *queue = stay;
             taken.extend(out.into_iter().map(|(_, block)| block));

@@ -14,21 +14,24 @@ const fn minor(minor: u8) -> Release {
     Release { major: 2, minor }
 }
 
-/// The settings that a snapshot states; older versions state none, and events show only whether segments expand.
-pub fn recorded_settings(stated: &trace::Settings, events: &[Event]) -> Settings {
-    let mut settings = Settings {
-        max_split_size: stated.max_split_size,
-        garbage_collection_threshold: stated.garbage_collection_threshold.unwrap_or(0.0),
-        expandable_segments: stated.expandable_segments
-            || events.iter().any(|event| event.action == Action::SegmentMap),
-        release_lock_on_cudamalloc: stated.release_lock_on_cudamalloc,
-        ..Settings::default()
-    };
+/// The settings under which a history was recorded: what its text says, and over it what the snapshot states to be in
+/// force, since a program may change settings. Older versions state none; their events show only whether segments expand.
+pub fn recorded_settings(stated: &trace::Settings, events: &[Event], release: Release) -> Settings {
+    let read = Settings::parse(&stated.conf, release).unwrap_or_default();
+    let maps = || events.iter().any(|event| event.action == Action::SegmentMap);
+    let mut roundup_power2_divisions = read.roundup_power2_divisions;
     for &(mib, divisions) in &stated.roundup_power2_divisions {
         let index = mib.checked_ilog2().unwrap_or(0).min(15) as usize;
-        settings.roundup_power2_divisions[index] = divisions;
+        roundup_power2_divisions[index] = divisions;
     }
-    settings
+    Settings {
+        max_split_size: stated.max_split_size,
+        garbage_collection_threshold: stated.garbage_collection_threshold.unwrap_or(0.0),
+        expandable_segments: stated.expandable_segments || maps(),
+        roundup_power2_divisions,
+        release_lock_on_cudamalloc: stated.release_lock_on_cudamalloc,
+        ..read
+    }
 }
 
 /// The version of those that a snapshot leaves open whose rules do most of what was recorded, the newest of equals.

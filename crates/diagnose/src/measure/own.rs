@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use trace::Frame;
 use trace::stack::is_installed;
 
 /// Whether `file` is the user's own code, for a script that lies in `script_dir`.
@@ -11,17 +12,15 @@ use trace::stack::is_installed;
 pub(crate) fn is_own(file: &str, script_dir: &str) -> bool {
     let inside = file.strip_prefix(script_dir).filter(|_| !script_dir.is_empty());
     let path = inside.filter(|rest| rest.starts_with('/')).unwrap_or(file);
-    !path.starts_with('<') && !is_native(path) && !is_installed(path) && !is_agent(path)
+    !path.starts_with('<') && !path.is_empty() && !is_installed(path) && !is_agent(path)
 }
 
-/// Whether a frame's file is none of Python's: a source of C++, a library, `??` or nothing. `_record_memory_history()` records
-/// such frames between Python's unless `stacks="python"` is said (`torch/csrc/cuda/memory_snapshot.cpp`, 2.1 and later).
-pub(crate) fn is_native(file: &str) -> bool {
-    const EXTENSIONS: [&str; 9] = ["c", "cc", "cpp", "cxx", "cu", "cuh", "h", "hpp", "so"];
-    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
-    matches!(file, "" | "??")
-        || extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
-        || file.contains(".so.")
+/// Whether a frame is Python's. `_record_memory_history()` records those of C++ between them unless `stacks="python"` is said
+/// (`torch/csrc/cuda/memory_snapshot.cpp`, 2.1 and later); they have no line, or one in a source of C++.
+pub(crate) fn is_python(frame: &Frame) -> bool {
+    const NATIVE: [&str; 8] = ["c", "cc", "cpp", "cxx", "cu", "cuh", "h", "hpp"];
+    let extension = Path::new(&frame.file).extension().and_then(|extension| extension.to_str());
+    frame.line > 0 && !extension.is_some_and(|extension| NATIVE.contains(&extension))
 }
 
 /// oomph's own agent, whose wrappers stand between the user's code and PyTorch's.
@@ -46,13 +45,27 @@ mod tests {
             ("<frozen runpy>", "/home/ann/gpt", false),
             ("/tmp/x/oomph/agent/steps.py", "/home/ann/gpt", false),
             ("", "", false),
-            ("??", "", false),
-            ("CUDACachingAllocator.cpp", "", false),
-            ("/opt/cuda/lib/libcudart.so.13", "", false),
-            ("/home/ann/bin/train", "", true),
         ];
         for (file, script_dir, own) in cases {
             assert_eq!(is_own(file, script_dir), own, "{file}");
+        }
+    }
+
+    #[test]
+    fn frames_of_python_and_of_cpp() {
+        let cases = [
+            ("/home/ann/train.py", 3, true),
+            ("<string>", 1, true),
+            ("/home/ann/bin/train", 9, true),
+            ("??", 0, false),
+            ("", 0, false),
+            ("thread48.o", 0, false),
+            ("/usr/bin/python3.11", 0, false),
+            ("/pytorch/c10/cuda/CUDACachingAllocator.cpp", 1438, false),
+        ];
+        for (file, line, expected) in cases {
+            let frame = Frame { function: "f".to_owned(), file: file.to_owned(), line };
+            assert_eq!(is_python(&frame), expected, "{file}:{line}");
         }
     }
 }

@@ -10,7 +10,7 @@ use super::contents::classify;
 use super::infer;
 use super::infer::roles::{Role, roles};
 use super::life::Life;
-use super::own::{is_agent, is_native, is_own};
+use super::own::{is_agent, is_own, is_python};
 use super::paths::{in_torch, posix};
 use super::records::script_dir;
 use super::timeline::Timeline;
@@ -159,34 +159,32 @@ impl<'a> View<'a> {
 
     /// The innermost line of the user's own code in `stack`.
     pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
-        let mut frames = self.stacks()?.frames(stack);
-        let frame = frames.find(|frame| is_own(&frame.file, self.script_dir))?;
+        let frame = self.python(stack).find(|frame| is_own(&frame.file, self.script_dir))?;
         Some(Location { file: frame.file.clone(), line: frame.line, column: None })
     }
 
     /// The frames of `stack` that say most, innermost first: Python's up to the user's own line, without machinery.
     pub(crate) fn frames(&self, stack: StackId) -> Vec<SiteFrame> {
-        let all = self.stacks().into_iter().flat_map(|stacks| stacks.frames(stack));
-        let telling = all.filter(|frame| !is_machinery(frame));
+        let telling = self.python(stack).filter(|frame| !is_machinery(frame));
         shortened(telling.map(|frame| self.site_frame(frame)).collect())
     }
 
     /// The innermost frame that is neither PyTorch's nor the user's own, if the user's line called one.
     pub(crate) fn library_line(&self, stack: StackId) -> Option<(&'a str, u32)> {
-        let mut inner = self.stacks()?.frames(stack).take_while(|frame| !is_own(&frame.file, self.script_dir));
+        let mut inner = self.python(stack).take_while(|frame| !is_own(&frame.file, self.script_dir));
         let frame = inner.find(|frame| !frame.file.contains("/torch/") && !is_machinery(frame))?;
         Some((frame.file.as_str(), frame.line))
     }
 
     /// The innermost frame of Python in a stack.
     pub(crate) fn innermost(&self, stack: StackId) -> Option<(String, u32)> {
-        let frame = self.stacks()?.frames(stack).find(|frame| !is_native(&frame.file))?;
+        let frame = self.python(stack).next()?;
         Some((frame.file.clone(), frame.line))
     }
 
     /// The line that called the outermost module, else the user's innermost own line.
     pub(crate) fn call_line(&self, stack: StackId) -> Option<(String, u32)> {
-        let frames: Vec<&Frame> = self.stacks()?.frames(stack).collect();
+        let frames: Vec<&Frame> = self.python(stack).collect();
         let module = frames.iter().rposition(|frame| calls_module(frame));
         let outside = module.map_or(0, |module| module + 1);
         let mut rest = frames.get(outside..)?.iter();
@@ -212,7 +210,7 @@ impl<'a> View<'a> {
 
     /// Whether the user's innermost own line was run by a module: in a `forward` of the user's, or in a hook.
     pub(crate) fn own_line_is_inside_module(&self, stack: StackId) -> bool {
-        let mut frames = self.stacks().into_iter().flat_map(|stacks| stacks.frames(stack));
+        let mut frames = self.python(stack);
         frames.any(|frame| is_own(&frame.file, self.script_dir)) && frames.any(calls_module)
     }
 
@@ -223,6 +221,12 @@ impl<'a> View<'a> {
             line: frame.line,
             own: is_own(&frame.file, self.script_dir),
         }
+    }
+
+    /// The frames of Python in a stack, innermost first.
+    fn python(&self, stack: StackId) -> impl Iterator<Item = &'a Frame> + use<'a> {
+        let all = self.stacks().into_iter().flat_map(move |stacks| stacks.frames(stack));
+        all.filter(|frame| is_python(frame))
     }
 
     fn stacks(&self) -> Option<&'a StackTable> {
@@ -245,11 +249,11 @@ fn calls_module(frame: &Frame) -> bool {
     frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
 }
 
-/// C++, what stands between a module's call and its `forward`, generated code, and our own wrappers: it says nothing.
+/// What stands between a module's call and its `forward`, generated code, and our own wrappers: it says nothing.
 fn is_machinery(frame: &Frame) -> bool {
     let between = ["_call_impl", "_wrapped_call_impl", "inner"].contains(&frame.function.as_str());
     let in_module = frame.file.ends_with("/torch/nn/modules/module.py");
-    (between && in_module) || frame.file.starts_with('<') || is_native(&frame.file) || is_agent(&frame.file)
+    (between && in_module) || frame.file.starts_with('<') || is_agent(&frame.file)
 }
 
 #[cfg(test)]
@@ -288,7 +292,6 @@ mod tests {
             ("inner", "/home/ann/train.py", false),
             ("<module>", "<string>", true),
             ("wrapper", "/cache/_oomph_agent/modules.py", true),
-            ("at::detail::empty_cuda()", "??", true),
         ];
         for (function, file, expected) in cases {
             let frame = Frame { function: function.to_owned(), file: file.to_owned(), line: 1 };

@@ -54,10 +54,10 @@ fn with(traces: &[Trace<'_>], stage: Stage, at: String, change: impl Fn(&Trace<'
 }
 
 fn of_programs(traces: &[Trace<'_>], stage: Stage, at: String, programs: &[Program]) -> EmptyCache {
-    let calls = programs.iter().map(|program| program.empty_cache_count() as u64).max().unwrap_or(0);
+    let times = programs.iter().map(|program| program.empty_cache_count() as u64).max().unwrap_or(0);
     let outcomes = traces.iter().zip(programs).map(|(trace, program)| outcome(trace, program, &trace.settings, stage));
     let conf = traces.first().map(|trace| trace.conf.clone()).unwrap_or_default();
-    EmptyCache { at, calls, setting: worst(conf, outcomes.collect()) }
+    EmptyCache { at, times, setting: worst(conf, outcomes.collect()) }
 }
 
 /// The last event of each step but the last.

@@ -39,8 +39,11 @@ pub(super) fn choose<'a>(sorted: &'a [Trial], current: &Setting, takes: impl Fn(
     };
     let best = sorted.iter().find(is_possible)?;
     let saving = current.reserved_bytes.saturating_sub(best.setting.reserved_bytes);
-    let enough = best.setting.reserved_bytes + Bytes(saving.0 / 100);
-    let near = sorted.iter().filter(is_possible).filter(|trial| trial.setting.reserved_bytes <= enough);
+    // What now runs out reserved little before it did.
+    let gain = if current.oom { best.setting.reserved_bytes } else { saving };
+    let enough = best.setting.reserved_bytes + Bytes(gain.0 / 100);
+    let is_near = |setting: &Setting| setting.reserved_bytes <= enough && setting.retries <= best.setting.retries;
+    let near = sorted.iter().filter(is_possible).filter(|trial| is_near(&trial.setting));
     near.min_by_key(|trial| trial.conf.keys())
 }
 
@@ -136,6 +139,14 @@ mod tests {
         }
         let plain = choose(&[two, trial(1, 1000, 0)], &current, |conf| !conf.expandable).map(|trial| trial.conf.keys());
         assert_eq!(plain, Some(1));
+    }
+
+    #[test]
+    fn a_key_less_is_not_worth_a_retry() {
+        let current = Setting { reserved_bytes: Bytes(100), retries: 2, ..Setting::default() };
+        let retrying = Trial { setting: current.clone(), conf: Conf::default() };
+        let trials = [trial(1, 100, 0), retrying];
+        assert_eq!(choose(&trials, &current, |_| true), Some(&trials[0]));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub fn with_measured(mut report: TuneReport, run: &Run) -> TuneReport {
     let predicted = &recommended.setting;
     measured.as_predicted = measured.reserved_bytes == predicted.reserved_bytes
         && measured.allocated_bytes == predicted.allocated_bytes
+        && measured.retries == predicted.retries
         && measured.oom == predicted.oom;
     (recommended.standing, recommended.how) = if measured.as_predicted {
         (Standing::Verified, "replayed, and then run under it: the run reserved as much, to the byte".to_owned())

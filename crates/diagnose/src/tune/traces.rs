@@ -113,7 +113,7 @@ fn trace<'a>(
         problem: error.to_string(),
     })?;
     let known = torch.or_else(|| source.process.and_then(release_of));
-    let settings = settings(snapshot, events, known.unwrap_or(snapshot.torch.from));
+    let settings = recorded_settings(&snapshot.settings, events, known.unwrap_or(snapshot.torch.from));
     let mut versions = snapshot.torch;
     if let Some(release) = known {
         versions = trace::TorchVersions { from: release, before: Some(next(release)) };
@@ -157,20 +157,6 @@ pub(super) fn release(text: &str) -> Option<Release> {
     let mut parts = text.split('.');
     let mut number = || parts.next()?.parse().ok();
     Some(Release { major: number()?, minor: number()? })
-}
-
-/// What the text says, and over it what the snapshot states of the settings in force.
-fn settings(snapshot: &Snapshot, events: &[Event], release: Release) -> Settings {
-    let stated = recorded_settings(&snapshot.settings, events);
-    let Ok(read) = Settings::parse(&snapshot.settings.conf, release) else { return stated };
-    Settings {
-        max_split_size: stated.max_split_size,
-        garbage_collection_threshold: stated.garbage_collection_threshold,
-        expandable_segments: stated.expandable_segments,
-        roundup_power2_divisions: stated.roundup_power2_divisions,
-        release_lock_on_cudamalloc: stated.release_lock_on_cudamalloc,
-        ..read
-    }
 }
 
 /// The recorded text where it says what was in force; else, as after a change at run time, one that does.

@@ -2,7 +2,7 @@
 
 use allocator::replay::{Outcome, Program, replay};
 use allocator::{Settings, SimulatedDevice};
-use report::tune::Setting;
+use report::tune::{Setting, TunedDevice};
 use trace::Bytes;
 
 use super::cost::{calls, cost_us};
@@ -19,6 +19,11 @@ pub(super) struct Stage {
 }
 
 impl Stage {
+    /// A device with what others hold of it; never full where none is known.
+    pub(super) fn on(device: Option<&TunedDevice>) -> Stage {
+        Stage { device: device.map(|device| (device.total_bytes, device.total_bytes - device.usable_bytes)) }
+    }
+
     /// A fresh device.
     pub(super) fn simulated(self) -> SimulatedDevice {
         let (total, used) = self.device.unwrap_or((Bytes(NEVER_FULL), Bytes::ZERO));

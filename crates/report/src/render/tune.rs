@@ -15,6 +15,13 @@ pub(super) fn headline(report: &TuneReport) -> String {
         );
     }
     let saved = current.reserved_bytes.saturating_sub(setting.reserved_bytes);
+    if setting.reserved_bytes == current.reserved_bytes {
+        let (name, reserved) = (named(&setting.conf), setting.reserved_bytes);
+        return format!(
+            "with {name} {reserved} are reserved as now, with {} retries in place of {}",
+            setting.retries, current.retries
+        );
+    }
     format!("with {} {} are reserved, {saved} less than now", named(&setting.conf), setting.reserved_bytes)
 }
 

@@ -36,11 +36,11 @@ struct Recorded {
 fn recorded(program: &Check) -> Result<Recorded, Error> {
     let plan = plan(program)?;
     let place = Place::make(None)?;
-    let (facts, mut run) = record(&plan, place.path(), false)?;
+    let (mut facts, mut run) = record(&plan, place.path(), false)?;
     fail_without_facts(&facts, &run, place.path())?;
     if ran_out(&run) {
         let whole = Place::make(None)?;
-        run = record(&plan, whole.path(), true)?.1;
+        (facts, run) = record(&plan, whole.path(), true)?;
     }
     let path = facts.command.join(" ");
     let profile = &plan.card.profile;

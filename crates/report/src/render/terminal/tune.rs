@@ -6,7 +6,7 @@ use super::page::Page;
 use super::sections;
 use crate::render::layout::COLUMNS;
 use crate::render::tune::{headline, named, price, standing_of};
-use crate::tune::{EmptyCache, Guide, Recommendation, Setting, TuneReport};
+use crate::tune::{EmptyCache, Guide, Measured, Recommendation, Setting, TuneReport};
 
 /// How many rows a list shows.
 const ROWS: usize = 8;
@@ -38,6 +38,9 @@ fn head(page: &mut Page, report: &TuneReport) {
     page.fact("now", &figures(&report.current));
     if let Some(recommended) = &report.recommended {
         page.fact("then", &figures(&recommended.setting));
+        if let Some(measured) = &recommended.measured {
+            page.fact("measured", &run(measured));
+        }
         page.fact("standing", &format!("{}: {}", recommended.standing.word(), recommended.how));
     }
     page.fact("limit", &limit(report));
@@ -51,9 +54,21 @@ fn head(page: &mut Page, report: &TuneReport) {
 fn figures(setting: &Setting) -> String {
     let Setting { reserved_bytes, allocated_bytes, retries, oom, .. } = setting;
     let end = if *oom { "; runs out" } else { "" };
-    let retries = if *retries == 1 { "1 retry".to_owned() } else { format!("{retries} retries") };
+    let retries = counted(*retries);
     let name = named(&setting.conf);
     format!("{reserved_bytes} reserved, {allocated_bytes} allocated, {retries}, {}{end} ({name})", price(setting))
+}
+
+/// A run of the real allocator under the setting.
+fn run(measured: &Measured) -> String {
+    let Measured { reserved_bytes, allocated_bytes, retries, oom, as_predicted } = measured;
+    let end = if *oom { "; ran out" } else { "" };
+    let word = if *as_predicted { "as predicted" } else { "not as predicted" };
+    format!("{reserved_bytes} reserved, {allocated_bytes} allocated, {}{end}, {word}", counted(*retries))
+}
+
+fn counted(retries: u64) -> String {
+    if retries == 1 { "1 retry".to_owned() } else { format!("{retries} retries") }
 }
 
 fn limit(report: &TuneReport) -> String {
@@ -82,9 +97,9 @@ fn needs(report: &TuneReport) -> String {
 
 fn search(report: &TuneReport) -> String {
     let search = &report.search;
-    let end = if search.interrupted { ", then interrupted" } else { "" };
+    let end = if search.interrupted { ", interrupted" } else { "" };
     format!(
-        "{} settings, {} that differ here replayed in {:.1} s{end}",
+        "{} settings, {} that differ here replayed; {:.1} s in all{end}",
         search.considered, search.replayed, report.seconds
     )
 }
@@ -170,7 +185,7 @@ fn empty_cache(page: &mut Page, tried: &[EmptyCache]) {
     }
     page.heading("torch.cuda.empty_cache(), under the current settings");
     for one in tried {
-        let text = format!("{}, {} calls: {}", one.at, one.calls, figures_of_calls(&one.setting));
+        let text = format!("{}, {} times: {}", one.at, one.times, figures_of_calls(&one.setting));
         page.paragraph("  - ", &text);
     }
 }
