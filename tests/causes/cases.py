@@ -4,6 +4,9 @@ A program is `programs/NAME.py`; the lines that may be blamed bear the words `# 
 same program without the cause. A text is `texts/NAME.txt`: what no program can show on phantom GPUs, such as a kernel that
 kills, and wordings of other versions and tools.
 
+Most record stacks of Python alone; `retained_graph`, `optimizer_state` and `grad_recorded_in_eval` record those of C++ too, as
+PyTorch does unless told otherwise.
+
 The one rule without a case is `wsl`: Windows does not run here, and a text would hold no more than the path of Windows that
 the rule looks for. A test in `crates/diagnose/tests/explain.rs` holds it to that.
 """

@@ -47,3 +47,12 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int de
     }
     return cudaSuccess;
 }
+
+/* The phantom's own has the parameters of CUDA 13, with edges; the header here declares the older one of that name. */
+extern cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                const cudaGraphNode_t **nodes, const void **edges, size_t *count) __asm__("cudaStreamGetCaptureInfo");
+
+cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                        cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *count) {
+    return capture_info(stream, status, id, graph, nodes, 0, count);
+}

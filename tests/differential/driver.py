@@ -17,6 +17,7 @@ import traceback
 import torch
 
 import plans
+import race
 from machine import Machine
 
 # Seconds after which a program is said to hang.
@@ -28,7 +29,9 @@ def main() -> None:
     arguments = parsed()
     failures = 0
     for number in arguments.only or range(arguments.programs):
-        failures += not in_a_child(lambda: run(arguments, number))
+        if not in_a_child(lambda: run(arguments, number)):
+            failures += 1
+            print(f"seed {arguments.seed}, program {number}: could not be run", file=sys.stderr, flush=True)
     if failures:
         print(f"{failures} programs could not be run", file=sys.stderr)
     sys.exit(bool(failures))
@@ -41,8 +44,11 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--operations", type=int, default=500)
     parser.add_argument("--kinds", default=",".join(plans.KINDS), help="which kinds of operations there may be; default all")
+    parser.add_argument("--race", action="store_true", help="threads that do not take turns; kinds other than streams and fraction play no part")
     parser.add_argument("--only", type=int, nargs="+", help="run these programs of the seed alone")
     arguments = parser.parse_args()
+    if arguments.race:
+        arguments.kinds = "streams,fraction"
     arguments.kinds = [kind for kind in arguments.kinds.split(",") if kind]
     unknown = set(arguments.kinds) - set(plans.KINDS)
     if unknown:
@@ -74,10 +80,15 @@ def run(arguments: argparse.Namespace, number: int) -> Machine:
     """Runs one program, writes its line, and returns what holds its memory. Program `number` of a seed is the same whatever else is run."""
     chance = random.Random(f"{arguments.seed}.{number}")
     plan = plans.Plan.drawn(chance, arguments.kinds, torch.__version__)
+    if arguments.race:
+        plan.settings = plan.settings.replace("release_lock_on_cudamalloc:True", "release_lock_on_cudamalloc:False")
     os.environ["PYTORCH_CUDA_ALLOC_CONF"] = plan.settings
     os.environ["OOMPH_DEVICE"] = with_total(os.environ.get("OOMPH_DEVICE", ""), plan.device_bytes)
     machine = Machine(plan)
-    plans.play(plan, chance, machine, arguments.operations)
+    if arguments.race:
+        race.play(plan, f"{arguments.seed}.{number}", machine, arguments.operations)
+    else:
+        plans.play(plan, chance, machine, arguments.operations)
     line = {"seed": arguments.seed, "number": number, "kinds": plan.kinds} | machine.record()
     # One write a line: a line that is cut was cut by a crash.
     sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")

@@ -48,11 +48,15 @@ class Machine:
     def alloc(self, name: int, size: int, stream: int, thread: int = 0, raw: bool = False):
         """Whether the memory was had."""
         make = self._make_raw if raw else self._make_tensor
-        result = self._do("alloc", name, size, stream, thread, lambda: make(name, size, stream))
+
+        def alloc():
+            torch._C._cuda_setStream(**self._parts(self.streams[stream]))
+            return make(name, size, stream)
+
+        result = self._do("alloc", name, size, stream, thread, alloc)
         return isinstance(result, list)
 
     def _make_tensor(self, name: int, size: int, stream: int):
-        torch._C._cuda_setStream(**self._parts(self.streams[stream]))
         self.tensors[name] = torch.empty(size, dtype=torch.uint8, device="cuda")
         return self._place(self.tensors[name].data_ptr())
 

@@ -108,6 +108,9 @@ class State:
         is_deferred = self.alive[name].is_shared and self._is_diverted()
         if is_deferred and (self.has_deferred or self.used_inside not in (None, name)):
             return
+        if is_deferred and self.captured and self.plan.version >= (2, 13):
+            # Its event could be recorded on a stream that is captured, from one that is not.
+            return
         self.has_deferred |= is_deferred
         self.used_inside = None if name == self.used_inside else self.used_inside
         self.bytes -= self.alive.pop(name).size
@@ -128,6 +131,9 @@ class State:
 
     def empty_cache(self) -> None:
         """All that is cached goes."""
+        if self._is_diverted() and self.plan.version < (2, 11):
+            # An internal assertion stops it.
+            return
         self.machine.empty_cache(self._thread())
 
     # Time.
@@ -135,6 +141,9 @@ class State:
     def record_stream(self) -> None:
         """A tensor is used on another stream, too."""
         tensors = [name for name, tensor in self.alive.items() if not tensor.is_raw]
+        if self._is_diverted() and self.plan.version >= (2, 13):
+            # What is deferred then depends on the current stream of the moment.
+            return
         if self._is_diverted():
             tensors = [self.used_inside] if self.used_inside is not None else [] if self.has_deferred else tensors
         if tensors:
@@ -203,6 +212,9 @@ class State:
         thread = self._thread()
         inside = self.entered.setdefault(thread, [])
         free = sorted(self.pools - {name for names in self.entered.values() for name in names} - self._captured_pools())
+        if self.captured and self.plan.version >= (2, 13):
+            # A graph keeps the pools that are entered during its capture alive (2.15).
+            free = []
         if inside and (not free or self.chance.random() < 0.6):
             self._leave()
             self.machine.end_pool(inside.pop(), thread)

@@ -17,6 +17,7 @@ from harness import PROGRAMS, Box, Case, Result, collect, contains, expect
 
 MIB = 1 << 20
 PROGRAM = PROGRAMS / "varying_sizes.py"
+FRAGMENTS = PROGRAMS / "fragments.py"
 CONF = "PYTORCH_CUDA_ALLOC_CONF"
 # The setting, and what the program then reserves.
 RESERVED = {"": 1074 * MIB, "max_split_size_mb:128": 2562 * MIB, "expandable_segments:True": 484 * MIB}
@@ -95,6 +96,22 @@ def a_program_is_recorded_tuned_and_run_again(box: Box) -> None:
     expect(result, recommended["measured"], measured, "what the second run came to")
     expect(result, result.report["device"]["name"], "NVIDIA GeForce RTX 4090", "the device")
     contains(result, recommended["how"], "replayed, and then run")
+
+
+def a_program_that_runs_out_gets_through(box: Box) -> None:
+    """Where a setting makes room, it is found, from a kept run as well, and a real run under it gets through."""
+    words = ("--gpu", "rtx-4090", "--vram", "3.5GiB")
+    kept = box.check(*words, "--save", "run", FRAGMENTS)
+    expect(kept, kept.status, 1, "the exit status of check")
+    of_run = tune(box, "--json", "run", status=1).report
+    recorded = box.run(box.oomph, "tune", "--json", *words, "--", box.python, FRAGMENTS)
+    expect(recorded, recorded.status, 1, "the exit status")
+    for report in (of_run, recorded.report):
+        expect(recorded, (report["current"]["oom"], report["recommended"]["oom"]), (True, False), "whether it runs out")
+        expect(recorded, report["recommended"]["conf"].split(",")[0], "expandable_segments:True", "the setting")
+        expect(recorded, report["findings"][0]["severity"], "error", "the severity")
+    measured = recorded.report["recommended"]["measured"]
+    expect(recorded, (measured["oom"], measured["as_predicted"]), (False, True), "the run under it")
 
 
 def lines_work_where_they_are_pasted(box: Box) -> None:
@@ -251,6 +268,7 @@ CASES = [
     Case("one recording foretells three runs", one_recording_foretells_all),
     Case("the answer has what is promised", the_answer_has_what_is_promised),
     Case("a program is recorded, tuned, and run again", a_program_is_recorded_tuned_and_run_again),
+    Case("a program that runs out gets through", a_program_that_runs_out_gets_through),
     Case("lines work where they are pasted", lines_work_where_they_are_pasted),
     Case("text", text),
     Case("a setting that harms is named", a_setting_that_harms_is_named),

@@ -19,7 +19,7 @@ const EVENTS: usize = 20_000_000;
 fn variants(settings: &Settings, count: u64) -> Vec<Settings> {
     let variant = |n: u64| Settings {
         expandable_segments: n.is_multiple_of(3),
-        max_split_size: (n % 3 != 0).then_some(Bytes((20 + n) << 20)),
+        max_split_size: (!n.is_multiple_of(3)).then_some(Bytes((20 + n) << 20)),
         roundup_power2_divisions: [1 << (n % 5); 16],
         ..settings.clone()
     };

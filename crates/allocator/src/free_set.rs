@@ -27,7 +27,6 @@ impl Key {
     }
 
     /// The size of the block.
-    #[expect(clippy::cast_possible_truncation, reason = "the upper 48 bits")]
     pub(crate) fn bytes(self) -> u64 {
         ((self.0 >> 80) as u64) << Key::UNIT_BITS
     }

@@ -27,8 +27,8 @@
 //! memory across them at the moment it is free, which a real allocator can only do after synchronizing. For a program
 //! of several streams the bound stands, and the packing is what it could at best be brought to.
 //!
-//! The algorithm is first fit over several orders (Notes [Orders suffice] and [Search] in `search.rs`, [Time tree] in
-//! `tree.rs`, [Epochs] in `problem.rs`). Sizes are rounded up here; offsets are multiples of 512. The driver hands out
+//! The algorithm is first fit over several orders (Notes `[Orders suffice]` and `[Search]` in `search.rs`, `[Time tree]` in
+//! `tree.rs`, `[Epochs]` in `problem.rs`). Sizes are rounded up here; offsets are multiples of 512. The driver hands out
 //! multiples of 2 MiB, so a real arena is the peak rounded up to that.
 //!
 //! Measured on one core of a busy machine with

@@ -64,6 +64,8 @@ pub struct Allocator<D, O = ()> {
     capture_uses: FxHashMap<BlockId, Vec<Stream>>,
     /// Freed during a capture; their events are recorded after it.
     deferred: Vec<BlockId>,
+    /// The current stream of the thread that calls.
+    current: Stream,
     /// What was obtained from the device, in bytes.
     reserved_bytes: u64,
     /// What may be obtained, where a memory fraction limits it.
@@ -103,6 +105,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             stream_uses: FxHashMap::default(),
             capture_uses: FxHashMap::default(),
             deferred: Vec::new(),
+            current: Stream(0),
             reserved_bytes: 0,
             allowed_bytes: None,
             next_number: 0,
@@ -139,6 +142,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         if requested.0 >= MAX_REQUEST_BYTES {
             return Err(MallocError::TooLarge { requested });
         }
+        self.current = stream;
         if !self.is_capturing() {
             self.process_events();
         }
@@ -181,10 +185,10 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         if let Some(block) = self.take_from_lending_pool(wanted)? {
             return Ok(Some(block));
         }
-        if self.release_oversize(wanted)? {
-            if let Some(block) = self.allocate_once(wanted)? {
-                return Ok(Some(block));
-            }
+        if self.release_oversize(wanted)?
+            && let Some(block) = self.allocate_once(wanted)?
+        {
+            return Ok(Some(block));
         }
         if self.is_capturing() {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! Recorded programs, replayed: under their own settings, which must give what was recorded, or under any others.
 //!
-//! # Note [Replay]
+//! # Note [Program]
 //!
 //! A history tells what the program asked for and what the allocator did about it. Of that a [`Program`] keeps the
 //! program's part: requests, frees, the moments at which blocks came back from other streams, and calls of

@@ -16,12 +16,13 @@ pub enum Tie {
 /// What one version of PyTorch does, where versions differ. Settings that a version does not know are
 /// the parser's business; it never hands them on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a change of PyTorch that came by itself")]
 pub struct Rules {
     /// The order among equal sizes.
     pub tie: Tie,
     /// Setting the memory fraction to 1 sets a limit, and so starts garbage collection (up to 2.9).
     pub whole_fraction_limits: bool,
-    /// Allocating to any private pool, not only a capture, suspends events and recovery from OOM (up to 2.12).
+    /// Allocating to any private pool, not only a capture of the current stream, suspends events and recovery from OOM (up to 2.12).
     pub pools_suspend_recovery: bool,
     /// Of several private pools that would take a request, the one begun first does (up to 2.6), not the last.
     pub first_pool_wins: bool,

@@ -61,6 +61,7 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
         ..TuneReport::default()
     };
     report.traces = told(&traces, recorded_stage(case, &traces));
+    report.savable_bytes = current.reserved_bytes.saturating_sub(limit);
     report.current = current;
     decide(case, &mut search, &mut report);
     Ok(report)
@@ -70,7 +71,7 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
 fn decide(case: &TuneCase, search: &mut Search<'_>, report: &mut TuneReport) {
     let allowance = cost::allowance_us(spent_now(search, &report.current), report.limit_bytes.0);
     front::judge(&mut search.trials, &report.current, allowance);
-    front::sort(&mut search.trials);
+    front::sort(&mut search.trials, &report.current);
     let trials = &search.trials;
     report.settings = trials.iter().map(|trial| trial.setting.clone()).collect();
     report.front = front::front(trials, &report.current);

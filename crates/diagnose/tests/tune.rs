@@ -9,7 +9,7 @@ use diagnose::{Contents, EmptyCacheAt, ExplainInput, Gpu, TuneCase, TuneError, W
 use report::Standing;
 use report::tune::{Effect, TuneReport};
 use trace::run::DeviceStats;
-use trace::{Bytes, Event, EventIndex, Process, Record, Release, Run, Snapshot, Stream, TorchVersions};
+use trace::{Bytes, Event, EventIndex, Frame, Process, Record, Release, Run, Snapshot, Stream, TorchVersions};
 
 const MIB: u64 = 1 << 20;
 const RELEASE: Release = Release { major: 2, minor: 13 };
@@ -43,8 +43,8 @@ fn case(snapshots: Vec<Snapshot>) -> TuneCase {
     TuneCase { inputs: inputs.collect(), ..TuneCase::default() }
 }
 
-fn device(mib: u64) -> Option<Gpu> {
-    Some(Gpu { name: "a device".to_owned(), total: Bytes(mib * MIB), context: Bytes::ZERO })
+fn device(mib: u64) -> Gpu {
+    Gpu { name: "a device".to_owned(), total: Bytes(mib * MIB), context: Bytes::ZERO }
 }
 
 fn mib(bytes: Bytes) -> u64 {
@@ -89,6 +89,27 @@ fn a_setting_that_costs_is_named_as_harmful() {
 }
 
 #[test]
+fn on_windows_there_are_no_expandable_segments() {
+    let mut snapshot = recorded(&[30, 40], "");
+    let file = "C:\\Users\\ann\\train.py".to_owned();
+    let frame = snapshot.stacks.intern_frame(Frame { function: "main".to_owned(), file, line: 1 });
+    let stack = snapshot.stacks.intern_stack(&[frame]);
+    snapshot.traces[0].iter_mut().for_each(|event| event.stack = stack);
+    let report = tune(&case(vec![snapshot]), &()).unwrap();
+    assert!(report.settings.iter().all(|setting| !setting.conf.contains("expandable")), "{:?}", report.recommended);
+    assert_eq!(report.guides[0].setting.conf, "expandable_segments:True");
+    assert_eq!(report.guides[0].effect, Effect::Refused);
+}
+
+#[test]
+fn settings_changed_at_run_time_are_named() {
+    let mut snapshot = recorded(&[64, 36], "max_split_size_mb:32");
+    snapshot.settings.conf = String::new();
+    let report = tune(&case(vec![snapshot]), &()).unwrap();
+    assert_eq!((report.current.conf.as_str(), mib(report.current.reserved_bytes)), ("max_split_size_mb:32", 100));
+}
+
+#[test]
 fn guides_are_compared_with_now() {
     let report = tune(&case(vec![recorded(&[200, 150], "")]), &()).unwrap();
     let effect = |conf: &str| {
@@ -110,7 +131,7 @@ fn of_several_programs_the_worst_counts() {
 
 #[test]
 fn what_is_alive_at_once_and_does_not_fit_is_a_proof() {
-    let case = TuneCase { device: device(38), ..case(vec![recorded(&[30, 40], "")]) };
+    let case = TuneCase { device: Some(device(38)), ..case(vec![recorded(&[30, 40], "")]) };
     let report = tune(&case, &()).unwrap();
     assert!(report.current.oom);
     assert_eq!((recommended(&report), report.findings[0].rule.0), (None, "need-exceeds-device"));
@@ -151,13 +172,13 @@ fn what_cannot_be_replayed_is_named() {
 
 #[test]
 fn the_same_case_gives_the_same_report() {
-    let case = TuneCase { device: device(200), ..case(vec![recorded(&[21, 3, 40, 1, 77, 30, 5], "")]) };
+    let case = TuneCase { device: Some(device(200)), ..case(vec![recorded(&[21, 3, 40, 1, 77, 30, 5], "")]) };
     assert_eq!(tune(&case, &()).unwrap(), tune(&case, &()).unwrap());
 }
 
 #[test]
 fn every_setting_is_one_that_the_version_takes() {
-    let case = TuneCase { device: device(200), ..case(vec![recorded(&[21, 3, 40, 1, 77, 30, 5], "")]) };
+    let case = TuneCase { device: Some(device(200)), ..case(vec![recorded(&[21, 3, 40, 1, 77, 30, 5], "")]) };
     let report = tune(&case, &()).unwrap();
     assert!(report.settings.len() > 50, "{}", report.settings.len());
     for setting in &report.settings {

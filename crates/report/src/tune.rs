@@ -30,6 +30,8 @@ pub struct TuneReport {
     pub empty_cache: Vec<EmptyCache>,
     /// The most bytes alive at once: no allocator needs less.
     pub limit_bytes: Bytes,
+    /// What is reserved now beyond that: no allocator could save more.
+    pub savable_bytes: Bytes,
     /// What a packing needs that knows the whole program beforehand; `None` where the sizes are beyond all bounds.
     pub packing_bytes: Option<Bytes>,
     /// The least memory in which the program runs through.
@@ -139,6 +141,10 @@ pub struct Recommendation {
     /// What it comes to.
     #[serde(flatten)]
     pub setting: Setting,
+    /// What it reserves less than is reserved now.
+    pub saved_bytes: Bytes,
+    /// What it reserves beyond the most bytes alive at once.
+    pub above_limit_bytes: Bytes,
     /// How well that is known.
     pub standing: Standing,
     /// What the standing rests on.

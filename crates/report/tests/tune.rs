@@ -34,6 +34,8 @@ fn recommendation() -> Recommendation {
     let pages = Calls { pages_mapped: 26, ..Calls::default() };
     Recommendation {
         setting: setting("expandable_segments:True", 484, pages, 1300),
+        saved_bytes: Bytes::from_mib(590),
+        above_limit_bytes: Bytes::from_mib(2),
         standing: Standing::Verified,
         how: "replayed; under the recorded settings the replay did all that was recorded".to_owned(),
         variable: "PYTORCH_CUDA_ALLOC_CONF",
@@ -99,6 +101,7 @@ fn report() -> TuneReport {
         current,
         recommended: Some(recommended),
         limit_bytes: Bytes::from_mib(482),
+        savable_bytes: Bytes::from_mib(592),
         packing_bytes: Some(Bytes::from_mib(483)),
         needs: Needs {
             current_bytes: Some(Bytes::from_mib(490)),

@@ -16,7 +16,7 @@ def main():
             correct += (model(tokens).argmax(dim=1) == labels).sum().item()
 
 
-torch.cuda.memory._record_memory_history(stacks="python")
+torch.cuda.memory._record_memory_history()
 try:
     main()
 finally:

@@ -14,7 +14,7 @@ def main():
         optimizer.zero_grad()
 
 
-torch.cuda.memory._record_memory_history(stacks="python")
+torch.cuda.memory._record_memory_history()
 try:
     main()
 finally:

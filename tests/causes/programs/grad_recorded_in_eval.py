@@ -15,7 +15,7 @@ def main():
         correct += (model(tokens).argmax(dim=1) == labels).sum().item()  # the cause
 
 
-torch.cuda.memory._record_memory_history(stacks="python")
+torch.cuda.memory._record_memory_history()
 try:
     main()
 finally:

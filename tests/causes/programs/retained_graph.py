@@ -18,7 +18,7 @@ def main():
         validation += model(held_out).square().mean()  # the cause
 
 
-torch.cuda.memory._record_memory_history(stacks="python")
+torch.cuda.memory._record_memory_history()
 try:
     main()
 finally:

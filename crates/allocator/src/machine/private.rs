@@ -109,16 +109,25 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     pub(super) fn route(&self, thread: Thread, stream: Stream) -> Option<PrivatePoolId> {
         let takes = |underway: &&Underway| underway.takes(thread, stream);
         let mut underway = self.underway.iter();
-        let taker = if self.rules.first_pool_wins { underway.find(takes) } else { underway.rfind(takes) };
-        taker.map(|underway| underway.pool)
+        let first = self.rules.first_pool_wins;
+        let chosen = if first { underway.find(takes) } else { underway.rfind(takes) };
+        chosen.map(|underway| underway.pool)
     }
 
-    /// Whether events are not asked for and nothing cached is released: during a capture, and in older versions
-    /// while any private pool is in use.
+    /// The current stream of the calling thread, where it is not that of the last request: from 2.13 on, what is done
+    /// while it is captured is done differently.
+    pub fn set_current_stream(&mut self, stream: Stream) {
+        self.current = stream;
+    }
+
+    /// Whether events are not asked for and nothing cached is released: while the current stream is captured, and in older
+    /// versions while any private pool is in use (`is_capture_context` in 2.13 and later, `captures_underway` before).
     #[inline]
     pub(super) fn is_capturing(&self) -> bool {
-        let is_capture = |underway: &Underway| matches!(underway.route, Route::Capture(_));
-        !self.underway.is_empty() && (self.rules.pools_suspend_recovery || self.underway.iter().any(is_capture))
+        let is_captured = |underway: &Underway| {
+            matches!(underway.route, Route::Capture(_)) && underway.takes(Thread(0), self.current)
+        };
+        !self.underway.is_empty() && (self.rules.pools_suspend_recovery || self.underway.iter().any(is_captured))
     }
 
     #[inline]

@@ -17,7 +17,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
 
     /// Releases everything that is wholly free: of one private pool that nobody uses any more, or of all and of everybody.
     pub(super) fn release_cached(&mut self, of: Option<PrivatePoolId>) {
-        if of.is_none() && self.underway.is_empty() {
+        if of.is_none() && !self.is_capturing() {
             self.wait_for_events(|_, _| true);
             self.release_pool_blocks(PoolIndex::LARGE);
             self.release_pool_blocks(PoolIndex::SMALL);
@@ -63,11 +63,11 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         let needed = wanted.size.max(max_split.0);
         let Some(set) = self.pools[wanted.pool.index()].free_of(wanted.stream) else { return Ok(false) };
         let place = set.lower_bound(Key::first_of(needed));
-        if let Some(block) = set.get(place) {
-            if self.is_releasable(block)? {
-                self.release_segment(block);
-                return Ok(true);
-            }
+        if let Some(block) = set.get(place)
+            && self.is_releasable(block)?
+        {
+            self.release_segment(block);
+            return Ok(true);
         }
         let before = std::iter::successors(set.before(place), |&place| set.before(place));
         let smaller: Vec<BlockId> = before.filter_map(|place| set.get(place)).collect();

@@ -83,8 +83,8 @@ impl<'a> Reader<'a> {
                 let slot = self.new_slot();
                 let stream = self.stream(segment.stream)?;
                 let pool = segment.pool.map(|pool| self.private_pool(pool, stream)).transpose()?.flatten();
-                let live = if used.pending { &mut self.pending } else { &mut self.live };
-                live.insert(used.address, slot);
+                let held = if used.pending { &mut self.pending } else { &mut self.live };
+                held.insert(used.address, slot);
                 let (address, requested, pending) = (used.address, life.requested.0.max(1), used.pending);
                 self.program.older.push(Older { slot, address, requested, stream, pool, pending });
             }
@@ -99,18 +99,15 @@ impl<'a> Reader<'a> {
         while let Some(event) = events.get(index) {
             let at = EventIndex(u32::try_from(index).unwrap_or(u32::MAX));
             let run = releases.next_if(|release| release.first == at);
-            match run.filter(|run| self.flushes(events, run)) {
-                Some(run) => {
-                    self.release(events, *run);
-                    index = run.end.0 as usize;
-                }
-                None => {
-                    if let Some(run) = run.filter(|run| run.is_call) {
-                        self.program.push(Op::EmptyCache, run.first);
-                    }
-                    index += self.event(at, event, events.get(index + 1))?;
-                }
+            if let Some(run) = run.filter(|run| self.flushes(events, run)) {
+                self.release(events, *run);
+                index = run.end.0 as usize;
+                continue;
             }
+            if let Some(run) = run.filter(|run| run.is_call) {
+                self.program.push(Op::EmptyCache, run.first);
+            }
+            index += self.event(at, event, events.get(index + 1))?;
         }
         Ok(())
     }
@@ -125,9 +122,7 @@ impl<'a> Reader<'a> {
     fn release(&mut self, events: &[Event], run: Release) {
         for event in &events[run.first.0 as usize..run.end.0 as usize] {
             if event.action == Action::FreeCompleted {
-                if let Some(slot) = self.pending.remove(&event.address) {
-                    self.vacant.push(slot);
-                }
+                self.vacant.extend(self.pending.remove(&event.address));
             }
         }
         if run.is_call {
@@ -147,7 +142,7 @@ impl<'a> Reader<'a> {
                 let slot =
                     self.live.remove(&event.address).ok_or_else(|| contradiction(at, "freed what was not there"))?;
                 let completes = |next: &&Event| next.action == Action::FreeCompleted && next.address == event.address;
-                if next.filter(completes).is_some() {
+                if next.as_ref().is_some_and(completes) {
                     self.free(slot, at);
                     return Ok(2);
                 }

@@ -16,11 +16,14 @@ pub(crate) fn is_own(file: &str, script_dir: &str) -> bool {
 }
 
 /// Whether a frame is Python's. `_record_memory_history()` records those of C++ between them unless `stacks="python"` is said
-/// (`torch/csrc/cuda/memory_snapshot.cpp`, 2.1 and later); they have no line, or one in a source of C++.
+/// (`torch/csrc/cuda/memory_snapshot.cpp`, 2.1 and later); they have no line, or one in a source of C++ or assembler.
 pub(crate) fn is_python(frame: &Frame) -> bool {
-    const NATIVE: [&str; 8] = ["c", "cc", "cpp", "cxx", "cu", "cuh", "h", "hpp"];
-    let extension = Path::new(&frame.file).extension().and_then(|extension| extension.to_str());
-    frame.line > 0 && !extension.is_some_and(|extension| NATIVE.contains(&extension))
+    let is_source = match Path::new(&frame.file).extension() {
+        Some(extension) => extension == "py" || extension == "pyw" || extension == "pyx" || frame.file.starts_with('<'),
+        // A script; the headers of C++'s own library have no extension either.
+        None => !frame.file.contains("/include/"),
+    };
+    frame.line > 0 && is_source
 }
 
 /// oomph's own agent, whose wrappers stand between the user's code and PyTorch's.
@@ -57,6 +60,9 @@ mod tests {
             ("/home/ann/train.py", 3, true),
             ("<string>", 1, true),
             ("/home/ann/bin/train", 9, true),
+            ("<frozen importlib._bootstrap>", 1, true),
+            ("/usr/include/c++/13/functional", 59, false),
+            ("../sysdeps/unix/sysv/linux/x86_64/clone3.S", 81, false),
             ("??", 0, false),
             ("", 0, false),
             ("thread48.o", 0, false),

@@ -223,6 +223,11 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Whether two stacks are the same but for frames of C++.
+    pub(crate) fn is_same_python(&self, one: StackId, other: StackId) -> bool {
+        one == other || self.python(one).eq(self.python(other))
+    }
+
     /// The frames of Python in a stack, innermost first.
     fn python(&self, stack: StackId) -> impl Iterator<Item = &'a Frame> + use<'a> {
         let all = self.stacks().into_iter().flat_map(move |stacks| stacks.frames(stack));

@@ -23,6 +23,8 @@ pub(super) fn recommendation(search: &Search<'_>, sorted: &[Trial], current: &Se
     let plain = plain.filter(|trial| is_worth_it(&trial.setting, current));
     let (standing, how) = standing(search, chosen);
     Some(Recommendation {
+        saved_bytes: current.reserved_bytes.saturating_sub(chosen.setting.reserved_bytes),
+        above_limit_bytes: chosen.setting.reserved_bytes.saturating_sub(search.limit),
         setting: chosen.setting.clone(),
         standing,
         how,

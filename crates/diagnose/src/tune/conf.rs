@@ -139,7 +139,9 @@ mod tests {
 
     fn divisions(values: &[(usize, u64)]) -> [u64; 16] {
         let mut all = [0; 16];
-        values.iter().for_each(|&(index, value)| all[index] = value);
+        for &(index, value) in values {
+            all[index] = value;
+        }
         all
     }
 

@@ -22,10 +22,12 @@ pub(super) fn judge(trials: &mut [Trial], current: &Setting, allowance_us: u64) 
 }
 
 /// Puts the best first: what gets through, what is not too costly, then the least memory, the least time in calls, the
-/// fewest keys.
-pub(super) fn sort(trials: &mut [Trial]) {
+/// fewest keys. Where the program runs out now, getting through without a retry comes before memory: nothing there is to spare.
+pub(super) fn sort(trials: &mut [Trial], current: &Setting) {
     let key = |Trial { conf, setting }: &Trial| {
-        (setting.oom, setting.too_costly, setting.reserved_bytes, setting.cost_us, conf.keys(), conf.text().len())
+        let retries = if current.oom { setting.retries } else { 0 };
+        let amount = (setting.reserved_bytes, setting.cost_us);
+        (setting.oom, setting.too_costly, retries, amount, conf.keys(), conf.text().len())
     };
     trials.sort_by_key(key);
 }
@@ -81,7 +83,8 @@ mod tests {
 
     #[test]
     fn the_front_has_what_nothing_beats() {
-        let cases: [(&[(u64, u64, u64)], &[&str]); 5] = [
+        type Case<'a> = (&'a [(u64, u64, u64)], &'a [&'a str]);
+        let cases: [Case<'_>; 5] = [
             (&[], &[]),
             (&[(1, 10, 10)], &["1"]),
             (&[(1, 10, 10), (2, 20, 20)], &["1"]),
@@ -109,8 +112,18 @@ mod tests {
         let mut trials = vec![trial(1, 1, 0), trial(2, 2, 999), trial(3, 3, 1), trial(4, 3, 0), trial(5, 4, 0)];
         trials[0].setting.oom = true;
         judge(&mut trials, &Setting::default(), 100);
-        sort(&mut trials);
+        sort(&mut trials, &Setting::default());
         assert_eq!(names(trials.iter().map(|trial| &trial.setting)), ["4", "3", "5", "2", "1"]);
+    }
+
+    #[test]
+    fn where_it_runs_out_now_retries_come_before_memory() {
+        for (oom, expected) in [(false, ["1", "2"]), (true, ["2", "1"])] {
+            let mut trials = [trial(1, 1, 1000), trial(2, 2, 0)];
+            trials[0].setting.retries = 1;
+            sort(&mut trials, &Setting { oom, ..Setting::default() });
+            assert_eq!(names(trials.iter().map(|trial| &trial.setting)), expected, "{oom}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! (Note `[Same effect]`). What a round tries depends on nothing but the results of earlier rounds, so threads change
 //! nothing.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use allocator::settings::Settings;
@@ -35,8 +35,9 @@ pub(super) struct Search<'a> {
     /// Keys of the user's own that every setting keeps.
     kept: String,
     requests: Requests,
-    limit: Bytes,
-    seen: HashMap<Effect, ()>,
+    /// The most bytes alive at once.
+    pub(super) limit: Bytes,
+    seen: HashSet<Effect>,
     pub(super) trials: Vec<Trial>,
     considered: u64,
     interrupted: bool,
@@ -55,7 +56,7 @@ impl<'a> Search<'a> {
             kept,
             requests: Requests::new(traces.iter().flat_map(Trace::requests).collect()),
             limit,
-            seen: HashMap::new(),
+            seen: HashSet::new(),
             trials: Vec::new(),
             considered: 0,
             interrupted: false,
@@ -112,7 +113,7 @@ impl<'a> Search<'a> {
         for conf in confs {
             let text = self.text(&conf);
             let Some(settings) = self.settings(&text) else { continue };
-            if self.seen.insert(self.requests.effect(&settings), ()).is_none() {
+            if self.seen.insert(self.requests.effect(&settings)) {
                 fresh.push((conf, text, settings));
             }
         }

@@ -64,13 +64,11 @@ pub(super) fn traces(case: &TuneCase) -> Result<Vec<Trace<'_>>, TuneError> {
 
 /// The snapshots, each with something to replay. A run's log is passed over: its snapshots say more.
 fn sources(inputs: &[ExplainInput]) -> Result<Vec<Source<'_>>, TuneError> {
-    let mut sources = Vec::new();
     let is_text = |input: &&ExplainInput| matches!(input.contents, Contents::Text(_));
     if let Some(text) = inputs.iter().find(is_text).filter(|_| inputs.iter().all(|input| is_text(&input))) {
         return Err(TuneError::Text(text.path.clone()));
     }
-    inputs.iter().for_each(|input| sources.extend(sources_of(input)));
-    Ok(sources)
+    Ok(inputs.iter().flat_map(sources_of).collect())
 }
 
 fn sources_of(input: &ExplainInput) -> Vec<Source<'_>> {

@@ -220,7 +220,7 @@ impl Crash {
     }
 
     fn stack(&mut self, at: At) -> StackId {
-        let frames = if self.native { among_native(frames(at)) } else { frames(at) };
+        let frames = if self.native { among_native(frames(at), self.snapshot.traces[0].len()) } else { frames(at) };
         let frames: Vec<_> = frames.into_iter().map(|frame| self.snapshot.stacks.intern_frame(frame)).collect();
         self.snapshot.stacks.intern_stack(&frames)
     }
@@ -235,13 +235,14 @@ fn frame(function: &str, file: &str, line: u32) -> Frame {
     Frame { function: function.to_owned(), file, line }
 }
 
-/// A stack as `stacks="all"` has it; of autograd's threads there is nothing else.
-fn among_native(python: Vec<Frame>) -> Vec<Frame> {
+/// A stack as `stacks="all"` has it: one line reaches the allocator in several ways, and of autograd's threads there is
+/// nothing else.
+fn among_native(python: Vec<Frame>, event: usize) -> Vec<Frame> {
     let native = |function: &str, file: &str| Frame { function: function.to_owned(), file: file.to_owned(), line: 0 };
     let mut frames = vec![
         native("torch::unwind::unwind()", "??"),
         native("c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate(unsigned long)", ""),
-        native("at::(anonymous namespace)::wrapper_CUDA_add_Tensor(at::Tensor const&)", "RegisterCUDA.cpp"),
+        native(["at::_ops::addmm::call()", "at::cuda::getCUDABlasLtWorkspace()"][event % 2], "RegisterCUDA.cpp"),
     ];
     if python.is_empty() {
         frames.push(native("torch::autograd::Engine::evaluate_function(std::shared_ptr<GraphTask>&)", "??"));

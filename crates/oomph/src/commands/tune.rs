@@ -4,6 +4,7 @@ mod arguments;
 mod record;
 mod watching;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,10 +21,10 @@ use crate::{ExitStatus, artifacts, card, interrupt, output, rundir};
 /// Records where a program was given, searches, and prints.
 pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {
     let started = Instant::now();
-    if let Some(program) = arguments.program()? {
+    if let Some(program) = arguments.program() {
         return record::run(arguments, &program, started);
     }
-    if arguments.files.is_empty() {
+    if arguments.files.is_empty() && std::io::stdin().is_terminal() {
         output::help(&mut Arguments::help_of("tune"));
         return Ok(ExitStatus::Failed);
     }

@@ -14,7 +14,7 @@ pub(super) fn headline(report: &TuneReport) -> String {
             setting.reserved_bytes
         );
     }
-    let saved = current.reserved_bytes.saturating_sub(setting.reserved_bytes);
+    let saved = recommended.saved_bytes;
     if setting.reserved_bytes == current.reserved_bytes {
         let (name, reserved) = (named(&setting.conf), setting.reserved_bytes);
         return format!(
@@ -35,10 +35,9 @@ fn nothing(report: &TuneReport) -> String {
         ),
         (None, true) => "it runs out under every setting that was replayed".to_owned(),
         (None, false) => {
-            let most = report.current.reserved_bytes.saturating_sub(report.limit_bytes);
             format!(
-                "no setting is worth it: {} reserved, and no allocator could save more than {most} of it",
-                report.current.reserved_bytes
+                "no setting is worth it: {} reserved, and no allocator could save more than {} of it",
+                report.current.reserved_bytes, report.savable_bytes
             )
         }
     }

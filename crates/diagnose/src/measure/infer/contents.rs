@@ -129,7 +129,7 @@ fn workspaces(view: &View, size: Bytes) -> Vec<EventIndex> {
     let lives = view.found.lifetimes();
     let mut found = Vec::new();
     for (before, life) in lives.iter().zip(lives.iter().skip(1)) {
-        if life.requested() == size && life.freed().is_none() && before.stack == life.stack {
+        if life.requested() == size && life.freed().is_none() && view.is_same_python(before.stack, life.stack) {
             found.extend(life.begun().filter(|&event| is_running(view, event)));
         }
     }

@@ -9,7 +9,6 @@ use diagnose::EmptyCacheAt;
 use trace::{EventIndex, Release};
 
 use crate::args::{self, Card, Check, Form, Format};
-use crate::error::Error;
 
 /// Shown below the help.
 pub(crate) const EXAMPLES: &str = "\
@@ -68,7 +67,8 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
     python: Option<PathBuf>,
 
-    /// Snapshots, and folders of `oomph check --save`; or one script
+    /// Snapshots, and folders of `oomph check --save`; `-` is standard input, and so is no SNAPSHOT where it is no terminal;
+    /// or one script
     #[arg(value_name = "SNAPSHOT")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -84,13 +84,13 @@ impl Tune {
     }
 
     /// The program to record, as `check` takes it; `None` where snapshots were given.
-    pub(super) fn program(&self) -> Result<Option<Check>, Error> {
+    pub(super) fn program(&self) -> Option<Check> {
         let is_script = self.files.first().is_some_and(|file| file.extension().is_some_and(|ending| ending == "py"));
         if self.command.is_empty() && !is_script {
-            return Ok(None);
+            return None;
         }
         let words = self.files.iter().map(|file| file.clone().into_os_string());
-        Ok(Some(Check {
+        Some(Check {
             card: self.card.clone(),
             steps: self.steps,
             timeout: self.timeout,
@@ -102,7 +102,7 @@ impl Tune {
             program: if is_script { words.collect() } else { self.command.clone() },
             is_command_line: !is_script,
             conf: None,
-        }))
+        })
     }
 }
 

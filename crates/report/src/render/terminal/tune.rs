@@ -77,7 +77,10 @@ fn limit(report: &TuneReport) -> String {
         Some(bytes) => format!("; {bytes} are enough for one that knows the program beforehand"),
         None => String::new(),
     };
-    format!("{} are alive at once: no allocator needs less{packing}", report.limit_bytes)
+    let above = report.recommended.as_ref().map_or_else(String::new, |recommended| {
+        format!("; what is recommended reserves {} more", recommended.above_limit_bytes)
+    });
+    format!("{} are alive at once: no allocator needs less{packing}{above}", report.limit_bytes)
 }
 
 fn device(report: &TuneReport) -> String {

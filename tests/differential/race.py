@@ -1,0 +1,59 @@
+"""Programs whose threads do not take turns: what they did is read off PyTorch's history afterwards.
+
+Every operation holds the allocator's lock, so the history is an order in which one thread could have done all of it
+(`release_lock_on_cudamalloc` breaks that, and is left out). Only the end is compared in full: segments, history, statistics.
+"""
+
+import random
+import sys
+import threading
+
+import torch
+
+import plans
+
+THREADS = 4
+
+
+def play(plan: "plans.Plan", seed: str, machine, operations: int) -> None:
+    """Lets threads allocate and free at once, then notes what they did in the order of the history."""
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work, args=(plan, random.Random(f"{seed}.{thread}"), machine, operations // THREADS)) for thread in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    trace = torch.cuda.memory._snapshot()["device_traces"][0]
+    machine.operations = list(serial(trace, machine))
+    machine.counts = [[0, 0]] * len(machine.operations)
+    machine.operations[-1][5] = machine.stats.changes()
+
+
+def work(plan: "plans.Plan", chance: random.Random, machine, operations: int) -> None:
+    """One thread's part. What it holds at the end is kept, so that nothing is freed after the history was read."""
+    held = []
+    machine.tensors[threading.get_ident()] = held
+    for _ in range(operations):
+        share = sum(tensor.numel() for tensor in held) * THREADS / (plan.device_bytes * plan.fill)
+        if held and chance.random() < 0.3 + 0.35 * share:
+            del held[chance.randrange(len(held))]
+            continue
+        torch.cuda.set_stream(machine.streams[chance.randrange(plan.streams)])
+        try:
+            held.append(torch.empty(plans.size(plan, chance, []), dtype=torch.uint8, device="cuda"))
+        except torch.OutOfMemoryError:
+            pass
+
+
+def serial(trace: list[dict], machine):
+    """The operations that leave such a history when they are done one after another."""
+    names = {}
+    for number, entry in enumerate(trace):
+        if entry["action"] == "alloc":
+            names[entry["addr"]] = number
+            yield ["alloc", number, entry["size"], machine.stream_of[entry["stream"]], machine._place(entry["addr"]), None]
+        elif entry["action"] == "free_requested":
+            yield ["free", names.pop(entry["addr"]), None, None, None, None]
+        elif entry["action"] == "oom":
+            # The request itself is not in the history, but its size as a block, which rounds to itself.
+            yield ["alloc", number, entry["size"], machine.stream_of[entry["stream"]], "OOM", None]
