@@ -29,8 +29,8 @@ fn run(settings: Settings, stays: bool, cycles: &[u64]) -> Vec<(u64, u64)> {
             allocator.free(fence);
         }
         if cycles.contains(&cycle) {
-            let stats = allocator.stats();
-            seen.push((stats.reserved_bytes.all.current / MIB, stats.allocated_bytes.all.current / MIB));
+            let counted = allocator.stats();
+            seen.push((counted.reserved_bytes.all.current / MIB, counted.allocated_bytes.all.current / MIB));
         }
     }
     seen

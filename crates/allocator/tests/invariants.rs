@@ -213,7 +213,9 @@ proptest! {
     fn the_same_operations_give_the_same_state(ops in ops(), settings in settings(), minor in 6_u8..=15) {
         let mut programs = [Program::new(&settings, minor), Program::new(&settings, minor)];
         for program in &mut programs {
-            ops.iter().for_each(|&op| program.apply(op));
+            for &op in &ops {
+                program.apply(op);
+            }
         }
         let [first, second] = programs;
         prop_assert_eq!(first.model.segments(), second.model.segments());
@@ -225,7 +227,9 @@ proptest! {
     fn an_emptied_cache_leaves_only_what_is_in_use(ops in ops(), settings in settings(), minor in 6_u8..=15) {
         let mut program = Program::new(&settings, minor);
         let plain = |op: &&Op| matches!(op, Op::Malloc { .. } | Op::Free(_) | Op::RecordStream(..) | Op::SetFraction(_));
-        ops.iter().filter(plain).for_each(|&op| program.apply(op));
+        for &op in ops.iter().filter(plain) {
+            program.apply(op);
+        }
         for block in std::mem::take(&mut program.live) {
             program.model.free(block);
         }

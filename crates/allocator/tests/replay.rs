@@ -26,7 +26,9 @@ fn stream(golden: &Golden, stream: Stream) -> Stream {
 fn snapshot(golden: &Golden) -> Snapshot {
     let events = golden.events.iter().map(|event| Event { stream: stream(golden, event.stream), ..*event });
     let mut segments = golden.segments.clone();
-    segments.iter_mut().for_each(|segment| segment.stream = stream(golden, segment.stream));
+    for segment in &mut segments {
+        segment.stream = stream(golden, segment.stream);
+    }
     segments.sort_by_key(|segment| segment.address);
     Snapshot { segments, traces: vec![events.collect()], settings: golden.settings.clone(), ..Snapshot::default() }
 }
