@@ -44,7 +44,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--operations", type=int, default=500)
     parser.add_argument("--kinds", default=",".join(plans.KINDS), help="which kinds of operations there may be; default all")
-    parser.add_argument("--race", action="store_true", help="threads that do not take turns; kinds other than streams and fraction play no part")
+    parser.add_argument("--race", action="store_true", help="threads that do not take turns, and allocate and free alone")
     parser.add_argument("--only", type=int, nargs="+", help="run these programs of the seed alone")
     arguments = parser.parse_args()
     if arguments.race:
@@ -77,7 +77,10 @@ def in_a_child(body) -> bool:
 
 
 def run(arguments: argparse.Namespace, number: int) -> Machine:
-    """Runs one program, writes its line, and returns what holds its memory. Program `number` of a seed is the same whatever else is run."""
+    """Runs one program, writes its line, and returns what holds its memory.
+
+    Program `number` of a seed is the same whatever else is run.
+    """
     chance = random.Random(f"{arguments.seed}.{number}")
     plan = plans.Plan.drawn(chance, arguments.kinds, torch.__version__)
     if arguments.race:

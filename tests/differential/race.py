@@ -18,7 +18,8 @@ THREADS = 4
 def play(plan: "plans.Plan", seed: str, machine, operations: int) -> None:
     """Lets threads allocate and free at once, then notes what they did in the order of the history."""
     sys.setswitchinterval(1e-6)
-    threads = [threading.Thread(target=work, args=(plan, random.Random(f"{seed}.{thread}"), machine, operations // THREADS)) for thread in range(THREADS)]
+    chances = [random.Random(f"{seed}.{thread}") for thread in range(THREADS)]
+    threads = [threading.Thread(target=work, args=(plan, chance, machine, operations // THREADS)) for chance in chances]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -25,7 +25,8 @@ class Source:
         if self.chance.random() < 0.15 and self.large == 20:
             makers = []
         parts = [f"large_segment_size_mb:{self.large}"] * (self.large != 20)
-        parts += [text for text in (self._split() if maker is max_split else maker(self.chance, self.version, self.large) for maker in makers) if text]
+        texts = [self._split() if maker is max_split else maker(self.chance, self.version, self.large) for maker in makers]
+        parts += [text for text in texts if text]
         if max_split not in makers:
             self.least_split = UNLIMITED
         self.has_expanded |= "expandable_segments:True" in parts

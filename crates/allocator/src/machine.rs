@@ -263,7 +263,8 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         reason = "as in PyTorch; a share of a device is far below 2^53"
     )]
     fn share_of_device(&self, fraction: f64) -> u64 {
-        (fraction * self.device.total_bytes() as f64) as u64
+        let share = fraction * self.device.total_bytes() as f64;
+        if self.rules.fraction_is_rounded { share.round() as u64 } else { share as u64 }
     }
 
     fn is_oversize(&self, bytes: u64) -> bool {

@@ -22,6 +22,8 @@ pub struct Rules {
     pub tie: Tie,
     /// Setting the memory fraction to 1 sets a limit, and so starts garbage collection (up to 2.9).
     pub whole_fraction_limits: bool,
+    /// A share of the device is rounded to the nearest byte (2.15), not down (2.11; what is between was not seen).
+    pub fraction_is_rounded: bool,
     /// Allocating to any private pool, not only a capture of the current stream, suspends events and recovery from OOM (up to 2.12).
     pub pools_suspend_recovery: bool,
     /// Of several private pools that would take a request, the one begun first does (up to 2.6), not the last.
@@ -45,6 +47,7 @@ impl Rules {
                 () => Tie::Address,
             },
             whole_fraction_limits: !at_least(10),
+            fraction_is_rounded: at_least(15),
             pools_suspend_recovery: !at_least(13),
             first_pool_wins: !at_least(7),
             unfit_segment_is_dropped: at_least(15),

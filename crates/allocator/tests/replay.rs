@@ -56,7 +56,7 @@ fn recordings() -> Vec<Recording> {
     goldens.map(recording).collect()
 }
 
-fn is_segment(event: &&Event) -> bool {
+fn is_segment(event: &Event) -> bool {
     use Action::{Oom, SegmentAlloc, SegmentFree, SegmentMap, SegmentUnmap};
     matches!(event.action, SegmentAlloc | SegmentFree | SegmentMap | SegmentUnmap | Oom)
 }
@@ -69,7 +69,7 @@ fn under_its_own_settings_a_history_repeats() {
         let events = &snapshot.traces[0];
         let agreement = verify(program, events, settings, *rules);
         assert_eq!(agreement.difference, None, "{name}");
-        assert_eq!(agreement.segment_events, events.iter().filter(is_segment).count(), "{name}");
+        assert_eq!(agreement.segment_events, events.iter().filter(|event| is_segment(event)).count(), "{name}");
         let requests = events.iter().filter(|event| event.action == Action::Alloc).count();
         assert_eq!(agreement.placements, requests, "{name}");
     }

@@ -183,7 +183,7 @@ pub struct Measured {
     pub retries: u64,
     /// Whether it ran out.
     pub oom: bool,
-    /// Whether all of that is as predicted.
+    /// Whether it reserved and retried as predicted.
     pub as_predicted: bool,
 }
 

@@ -1,9 +1,9 @@
 //! What a file says: one run of real PyTorch, with its operations and all that it answered.
 //!
-//! Runs of `tests/differential/driver.py` have more operations and statistics than the older golden ones; its README
-//! tells the format.
+//! Runs of `tests/differential/driver.py` have more operations and statistics than the older golden ones; the README beside
+//! it tells the format of both.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read as _};
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -28,46 +28,74 @@ pub(crate) struct Recorded {
     #[serde(rename = "ops")]
     pub(crate) operations: Vec<Operation>,
     pub(crate) final_segments: Vec<Segment>,
-    pub(crate) trace: Vec<(String, Value, u64, Option<usize>)>,
+    pub(crate) trace: Vec<Entry>,
 }
 
 impl Recorded {
+    /// Whether it comes from the driver and not from among the older golden runs.
+    pub(crate) fn is_of_driver(&self) -> bool {
+        self.stats_are.as_deref() == Some("changes")
+    }
+
+    /// Whether private pools were used, whose order of release nothing states.
+    pub(crate) fn has_pools(&self) -> bool {
+        self.operations.iter().any(|operation| matches!(operation.name.as_str(), "create_pool" | "begin_capture"))
+    }
+
     /// The version of PyTorch.
     pub(crate) fn release(&self) -> Result<Release, String> {
         let mut parts = self.torch.split('.').map_while(|part| part.parse().ok());
         let (major, minor) = (parts.next(), parts.next());
-        major
-            .zip(minor)
-            .map(|(major, minor)| Release { major, minor })
-            .ok_or_else(|| format!("no version: {}", self.torch))
+        let release = major.zip(minor).map(|(major, minor)| Release { major, minor });
+        release.ok_or_else(|| format!("no version of PyTorch: {:?}", self.torch))
     }
 
     /// The value of `set_per_process_memory_fraction` before the first operation.
     pub(crate) fn fraction(&self) -> Result<Option<f64>, String> {
         match &self.set_fraction_api {
             Value::String(text) if text.is_empty() => Ok(None),
-            Value::String(text) => text.parse().map(Some).map_err(|_| format!("no fraction: {text}")),
+            Value::String(text) => text.parse().map(Some).map_err(|_| format!("no fraction: {text:?}")),
             other => Ok(other.as_f64()),
         }
     }
 }
 
+/// One operation; what its parts mean depends on its name.
+#[derive(Deserialize)]
+#[serde(from = "Row")]
+pub(crate) struct Operation {
+    pub(crate) name: String,
+    pub(crate) id: i64,
+    pub(crate) argument: Value,
+    pub(crate) stream: usize,
+    pub(crate) result: Value,
+    /// `None` = this operation has none of its own.
+    pub(crate) stats: Option<Vec<Option<i64>>>,
+    pub(crate) thread: u32,
+}
+
 /// Name, id, argument, stream, result, statistics, thread.
 #[derive(Deserialize)]
-pub(crate) struct Operation(
-    pub(crate) String,
-    #[serde(deserialize_with = "number")] pub(crate) Option<i64>,
-    pub(crate) Value,
-    pub(crate) Option<usize>,
-    pub(crate) Value,
-    pub(crate) Option<Vec<Option<i64>>>,
-    #[serde(default)] pub(crate) u32,
+struct Row(
+    String,
+    #[serde(deserialize_with = "number")] i64,
+    Value,
+    Option<usize>,
+    Value,
+    Option<Vec<Option<i64>>>,
+    #[serde(default)] u32,
 );
 
-/// A number, or a flag as one.
-fn number<'de, D: Deserializer<'de>>(text: D) -> Result<Option<i64>, D::Error> {
+impl From<Row> for Operation {
+    fn from(Row(name, id, argument, stream, result, stats, thread): Row) -> Operation {
+        Operation { name, id, argument, stream: stream.unwrap_or(0), result, stats, thread }
+    }
+}
+
+/// A number, a flag as one, or nothing as zero.
+fn number<'de, D: Deserializer<'de>>(text: D) -> Result<i64, D::Error> {
     let value = Value::deserialize(text)?;
-    Ok(value.as_i64().or(value.as_bool().map(i64::from)))
+    Ok(value.as_i64().or(value.as_bool().map(i64::from)).unwrap_or(0))
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,24 +109,28 @@ pub(crate) struct Segment {
     pub(crate) pool: Option<[u64; 2]>,
     #[serde(default)]
     pub(crate) expandable: Option<bool>,
+    /// Size, state, requested size.
     pub(crate) blocks: Vec<(u64, String, u64)>,
 }
+
+/// Action, place (of an `oom` the free bytes), size, stream.
+#[derive(Deserialize)]
+pub(crate) struct Entry(pub(crate) String, pub(crate) Value, pub(crate) u64, pub(crate) Option<usize>);
 
 /// A range of addresses and an offset: `m` is memory of `cudaMalloc`, `va` reservations, `d` both in one.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place(pub(crate) String, pub(crate) u64);
 
-/// The text of a file, plain or gzip.
+/// The text of a file, plain or gzip; `-` is standard input.
 pub(crate) fn open(path: &str) -> Result<Box<dyn BufRead>, String> {
     if path == "-" {
         return Ok(Box::new(BufReader::new(std::io::stdin())));
     }
     let mut file = BufReader::new(std::fs::File::open(path).map_err(|error| error.to_string())?);
-    let is_gzip = file.fill_buf().is_ok_and(|start| start.starts_with(&[0x1f, 0x8b]));
-    if !is_gzip {
+    if !file.fill_buf().is_ok_and(|start| start.starts_with(&[0x1f, 0x8b])) {
         return Ok(Box::new(file));
     }
     let mut text = Vec::new();
     flate2::read::GzDecoder::new(file).read_to_end(&mut text).map_err(|error| error.to_string())?;
-    Ok(Box::new(std::io::Cursor::new(text)))
+    Ok(Box::new(Cursor::new(text)))
 }

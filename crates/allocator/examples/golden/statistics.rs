@@ -1,12 +1,74 @@
 //! The flat keys of `torch.cuda.memory_stats`, looked up in the model's counters.
 
-use allocator::{Stat, StatArray, Stats};
+use allocator::{Settings, Stat, StatArray, Stats};
+use trace::Bytes;
+
+use crate::recorded::{Operation, Recorded};
+
+/// What the recording says of the statistics so far, and how to read each from the model's.
+pub(crate) struct Statistics {
+    named: Vec<(String, Getter)>,
+    are_changes: bool,
+    expected: Vec<Option<i64>>,
+}
 
 /// How to read one statistic.
-pub(crate) type Getter = Box<dyn Fn(&Stats) -> u64>;
+type Getter = Box<dyn Fn(&Stats) -> i64>;
 
-/// How to read the statistic of that name: a flat key, or a name of the golden runs.
-pub(crate) fn getter(name: &str) -> Result<Getter, String> {
+impl Statistics {
+    pub(crate) fn new(recorded: &Recorded, settings: &Settings) -> Result<Statistics, String> {
+        let named = recorded.stat_names.iter().map(|name| Ok((name.clone(), getter(name, settings)?)));
+        Ok(Statistics {
+            named: named.collect::<Result<_, String>>()?,
+            are_changes: recorded.is_of_driver(),
+            expected: vec![Some(0); recorded.stat_names.len()],
+        })
+    }
+
+    /// Compares the model's after an operation; all that differ. What a version does not report is `None`.
+    pub(crate) fn compare(&mut self, operation: &Operation, stats: &Stats) -> Result<(), String> {
+        let Some(recorded) = &operation.stats else { return Ok(()) };
+        if self.are_changes {
+            self.change(recorded)?;
+        } else {
+            self.expected.clone_from(recorded);
+        }
+        let pairs = self.named.iter().zip(&self.expected);
+        let differences: Vec<String> =
+            pairs.filter_map(|((name, getter), expected)| difference(name, getter(stats), *expected)).collect();
+        if differences.is_empty() { Ok(()) } else { Err(differences.join("; ")) }
+    }
+
+    fn change(&mut self, changes: &[Option<i64>]) -> Result<(), String> {
+        for change in changes.chunks(2) {
+            let [Some(index), value] = *change else { return Err(format!("no change of a statistic: {change:?}")) };
+            let place = usize::try_from(index).ok().and_then(|index| self.expected.get_mut(index));
+            *place.ok_or_else(|| format!("no statistic {index}"))? = value;
+        }
+        Ok(())
+    }
+}
+
+fn difference(name: &str, got: i64, expected: Option<i64>) -> Option<String> {
+    expected.filter(|expected| *expected != got).map(|expected| format!("{name} {got}, recorded {expected}"))
+}
+
+/// How to read the statistic of that name. `max_split_size` is that of the settings at the start.
+fn getter(name: &str, settings: &Settings) -> Result<Getter, String> {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    if name == "max_split_size" {
+        let size = settings.max_split_size.map_or(-1, |Bytes(bytes)| signed(bytes));
+        return Ok(Box::new(move |_| size));
+    }
+    let counter = counter(name)?;
+    Ok(Box::new(move |stats| signed(counter(stats))))
+}
+
+/// How to read one counter.
+type Counter = Box<dyn Fn(&Stats) -> u64>;
+
+/// How to read the counter of that name: a flat key, or a name of the golden runs.
+fn counter(name: &str) -> Result<Counter, String> {
     let full = match name {
         "reserved" | "allocated" | "active" | "requested" => format!("{name}_bytes.all.current"),
         "inactive_split_bytes" | "inactive_split" => format!("{name}.all.current"),
@@ -20,7 +82,7 @@ pub(crate) fn getter(name: &str) -> Result<Getter, String> {
     found(&parts).ok_or_else(|| format!("unknown statistic {name}"))
 }
 
-fn found(parts: &[&str]) -> Option<Getter> {
+fn found(parts: &[&str]) -> Option<Counter> {
     match *parts {
         [name] => {
             let scalar = scalar(name)?;

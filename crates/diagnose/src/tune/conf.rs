@@ -31,7 +31,7 @@ pub(super) struct Collection {
     pub(super) fraction: u8,
 }
 
-/// The least sizes that a version takes, in MiB (Note `[Config string]` of the parser: more than 20 up to 2.9).
+/// The least `max_split_size_mb` that a version takes: more than 20 up to 2.9, from 2.10 on 20 as well.
 pub(super) fn least_max_split_mb(release: Release) -> u64 {
     if release < (Release { major: 2, minor: 10 }) { 21 } else { 20 }
 }

@@ -111,14 +111,16 @@ fn split(blocks: &[u64], settings: &Settings) -> Split {
 
 #[cfg(test)]
 mod tests {
-    use trace::Release;
+    use allocator::{Allocator, Rules, SimulatedDevice, Stats};
+    use proptest::prelude::*;
+    use trace::{Bytes, Release, Stream};
 
     use super::*;
 
     const MIB: u64 = 1 << 20;
 
     fn effect(requests: &[u64], text: &str) -> Effect {
-        let settings = Settings::parse(text, Release { major: 2, minor: 11 }).unwrap_or_else(|error| panic!("{error}"));
+        let settings = Settings::parse(text, Release { major: 2, minor: 13 }).unwrap_or_else(|error| panic!("{error}"));
         Requests::new(requests.to_owned()).effect(&settings)
     }
 
@@ -154,6 +156,61 @@ mod tests {
         ];
         for (requests, one, other, same) in cases {
             assert_eq!(effect(requests, one) == effect(requests, other), same, "{requests:?}: `{one}` and `{other}`");
+        }
+    }
+
+    const TEXTS: [&str; 14] = [
+        "",
+        "max_split_size_mb:20",
+        "max_split_size_mb:22",
+        "max_split_size_mb:25",
+        "max_split_size_mb:31",
+        "max_split_size_mb:40",
+        "max_split_size_mb:64",
+        "max_split_size_mb:25,max_non_split_rounding_mb:64",
+        "max_split_size_mb:64,max_non_split_rounding_mb:128",
+        "large_segment_size_mb:24",
+        "large_segment_size_mb:24,max_split_size_mb:31",
+        "roundup_power2_divisions:2",
+        "roundup_power2_divisions:4",
+        "roundup_power2_divisions:[1:4]",
+    ];
+
+    /// What a program comes to: sizes of requests, each with the place of an older one to free beside it.
+    fn stats(program: &[(u64, usize)], text: &str) -> Stats {
+        let release = Release { major: 2, minor: 13 };
+        let settings = Settings::parse(text, release).unwrap_or_else(|error| panic!("{error}"));
+        let mut machine = Allocator::new(Rules::of(release), settings, SimulatedDevice::new(1 << 42, 0), ());
+        let mut live = Vec::new();
+        for &(size, freed) in program {
+            live.extend(machine.malloc(Bytes(size), Stream::default()));
+            if freed < live.len() {
+                machine.free(live.swap_remove(freed));
+            }
+        }
+        *machine.stats()
+    }
+
+    proptest! {
+        #[test]
+        fn settings_of_equal_effect_come_to_the_same(
+            sizes in prop::collection::vec(1..80 * 2 * MIB, 1..6),
+            choices in prop::collection::vec((any::<prop::sample::Index>(), 0usize..6), 1..60),
+        ) {
+            let program: Vec<(u64, usize)> = choices.iter().map(|(index, freed)| (*index.get(&sizes) / 2 + 1, *freed)).collect();
+            let requests: Vec<u64> = program.iter().map(|&(size, _)| size).collect();
+            for (index, one) in TEXTS.iter().enumerate() {
+                for other in &TEXTS[..index] {
+                    if effect(&requests, one) == effect(&requests, other) {
+                        let (mut one, mut other) = (stats(&program, one), stats(&program, other));
+                        // Counted by the limit itself; nothing is decided by them.
+                        for stats in [&mut one, &mut other] {
+                            (stats.oversize_allocations, stats.oversize_segments) = Default::default();
+                        }
+                        prop_assert_eq!(one, other);
+                    }
+                }
+            }
         }
     }
 

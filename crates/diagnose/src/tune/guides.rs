@@ -25,20 +25,24 @@ const GUIDED: [&str; 15] = [
     "expandable_segments:True,roundup_power2_divisions:16",
 ];
 
-/// Each of them beside the current settings.
+/// Each of them beside the current settings; after an interrupted search, those that were replayed by then.
 pub(super) fn guides(search: &Search<'_>, current: &Setting) -> Vec<Guide> {
-    GUIDED.iter().map(|text| guide(search, current, text)).collect()
+    let is_wanted = |text: &&&str| !search.done().interrupted || known(search, text).is_some();
+    GUIDED.iter().filter(is_wanted).map(|text| guide(search, current, text)).collect()
+}
+
+fn known(search: &Search<'_>, text: &str) -> Option<Setting> {
+    search.trials.iter().find(|trial| trial.setting.conf == text).map(|trial| trial.setting.clone())
 }
 
 fn guide(search: &Search<'_>, current: &Setting, text: &str) -> Guide {
-    let known = || search.trials.iter().find(|trial| trial.setting.conf == text).map(|trial| trial.setting.clone());
     match Settings::parse(text, search.release()) {
         Err(error) => refused(text, error.to_string()),
         Ok(settings) if settings.expandable_segments && search.on_windows() => {
             refused(text, "PyTorch ignores expandable_segments on Windows, where this was recorded".to_owned())
         }
         Ok(settings) => {
-            let setting = known().unwrap_or_else(|| search.replay(text, &settings));
+            let setting = known(search, text).unwrap_or_else(|| search.replay(text, &settings));
             let (effect, change_bytes) = (effect(&setting, current), change(&setting, current));
             Guide { setting, change_bytes, effect, refused: None }
         }

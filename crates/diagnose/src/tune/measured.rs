@@ -1,40 +1,56 @@
 //! A real run under the recommended setting, beside what was predicted.
 
 use report::Standing;
-use report::tune::{Measured, TuneReport};
+use report::tune::{Measured, Setting, TuneReport};
 use trace::{Bytes, Record, Run};
 
 use crate::measure::records;
 
-/// `report` with what `run`, made under the recommended setting, came to. The prediction is verified if the run did all of
-/// it; what was verified by replay alone and comes out otherwise is an estimate.
+/// `report` with what `run`, made under the recommended setting, came to. The prediction is verified if the run reserved as
+/// much with as many retries; what was verified by replay alone and comes out otherwise is an estimate.
 #[must_use]
 pub fn with_measured(mut report: TuneReport, run: &Run) -> TuneReport {
     let Some(recommended) = &mut report.recommended else { return report };
-    let mut measured = measured(run);
-    let predicted = &recommended.setting;
-    measured.as_predicted = measured.reserved_bytes == predicted.reserved_bytes
-        && measured.allocated_bytes == predicted.allocated_bytes
-        && measured.retries == predicted.retries
-        && measured.oom == predicted.oom;
-    (recommended.standing, recommended.how) = if measured.as_predicted {
-        (Standing::Verified, "replayed, and then run under it: the run reserved as much, to the byte".to_owned())
-    } else {
-        let (found, foretold) = (measured.reserved_bytes, predicted.reserved_bytes);
-        (
-            Standing::Estimated,
-            format!("a run under it reserved {} bytes, where the replay said {}", found.0, foretold.0),
-        )
-    };
+    if let Some(own) = own_settings(run, &recommended.setting.conf) {
+        let end = format!("; the program sets PYTORCH_CUDA_ALLOC_CONF itself (`{own}`), so no run under it was made");
+        recommended.how.push_str(&end);
+        return report;
+    }
+    let measured = measured(run, &recommended.setting);
+    (recommended.standing, recommended.how) = judged(&measured, &recommended.setting);
+    recommended.measured = Some(measured);
     for remedy in report.findings.iter_mut().flat_map(|finding| &mut finding.remedies) {
         (remedy.standing, remedy.how) = (recommended.standing, recommended.how.clone());
     }
-    recommended.measured = Some(measured);
     report
 }
 
+fn judged(measured: &Measured, predicted: &Setting) -> (Standing, String) {
+    let (found, foretold) = (measured.reserved_bytes, predicted.reserved_bytes);
+    if !measured.as_predicted {
+        let ends = if measured.oom { "ran out" } else { "reserved" };
+        let how = format!(
+            "a run under it {ends}: {} bytes and {} retries, where the replay said {} and {}",
+            found.0, measured.retries, foretold.0, predicted.retries
+        );
+        return (Standing::Estimated, how);
+    }
+    let (found, foretold) = (measured.allocated_bytes, predicted.allocated_bytes);
+    // Threads that race for memory do not allocate in the same order twice.
+    let differs = || format!("; it allocated {} bytes, where the recorded run did {}", found.0, foretold.0);
+    let end = if found == foretold { String::new() } else { differs() };
+    let how = format!("replayed, and then run under it: the run reserved as much, to the byte{end}");
+    (Standing::Verified, how)
+}
+
+/// What a program that chooses its settings itself ran under.
+fn own_settings<'a>(run: &'a Run, conf: &str) -> Option<&'a str> {
+    let snapshots = run.processes.iter().filter_map(|process| process.snapshot.as_ref());
+    snapshots.map(|snapshot| snapshot.settings.conf.as_str()).find(|&own| own != conf)
+}
+
 /// The worst over all processes and devices.
-fn measured(run: &Run) -> Measured {
+fn measured(run: &Run, predicted: &Setting) -> Measured {
     let mut worst = Measured::default();
     for process in &run.processes {
         worst.oom |= records::ended_by_oom(process);
@@ -49,5 +65,8 @@ fn measured(run: &Run) -> Measured {
             }
         }
     }
+    worst.as_predicted = worst.reserved_bytes == predicted.reserved_bytes
+        && worst.retries == predicted.retries
+        && worst.oom == predicted.oom;
     worst
 }
