@@ -12,7 +12,9 @@ CHECK  := $(OOMPH) check --python $(PY)
 
 EXECUTIONS ?= 1000000
 
-.PHONY: demo test bench fuzz compat setup build lint unit python-tests system causes zoo crosscheck clean
+SHELL := bash
+
+.PHONY: demo test bench fuzz compat setup build lint unit golden differential python-tests system causes zoo crosscheck clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -23,7 +25,7 @@ demo: setup build
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
 	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
 
-test: lint unit python-tests system causes zoo crosscheck
+test: lint unit golden python-tests system differential causes zoo crosscheck
 	@echo; echo 'all tests passed'
 
 setup: $(VENV)/.ready
@@ -44,6 +46,18 @@ lint:
 
 unit: setup
 	cargo test --workspace --locked --quiet
+
+# The allocator model against what real PyTorch of many versions did, operation by operation.
+golden:
+	cargo run --release --locked --quiet --package allocator --example golden -- crates/trace/tests/golden/*.json.gz
+
+# The same against the installed PyTorch, in random programs; tests/differential/README.md has the long runs.
+PROGRAMS ?= 150
+
+differential: setup build
+	cargo build --release --locked --quiet --package allocator --example golden
+	set -o pipefail; $(OOMPH) phantom --gpu rtx-4090 -- $(PY) tests/differential/driver.py --seed 1 --programs $(PROGRAMS) --operations 500 | \
+		target/release/examples/golden - | tail -n 20
 
 # The agent's tests use the phantom that the binary carries.
 python-tests: setup build
