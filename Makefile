@@ -52,7 +52,7 @@ golden:
 	cargo run --release --locked --quiet --package allocator --example golden -- crates/trace/tests/golden/*.json.gz
 
 # The same against the installed PyTorch, in random programs; tests/differential/README.md has the long runs.
-PROGRAMS ?= 150
+PROGRAMS ?= 300
 
 differential: setup build
 	cargo build --release --locked --quiet --package allocator --example golden

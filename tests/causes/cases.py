@@ -7,8 +7,8 @@ kills, and wordings of other versions and tools.
 Most record stacks of Python alone; `retained_graph`, `optimizer_state` and `grad_recorded_in_eval` record those of C++ too, as
 PyTorch does unless told otherwise.
 
-The one rule without a case is `wsl`: Windows does not run here, and a text would hold no more than the path of Windows that
-the rule looks for. A test in `crates/diagnose/tests/explain.rs` holds it to that.
+Windows does not run here. `wsl` has what a program sees of it: it lies on a drive of Windows, where WSL mounts it, and something
+that is no process of its own holds a part of the device.
 """
 
 from dataclasses import dataclass
@@ -37,6 +37,10 @@ class Program:
     gpu: str = "rtx-4090"
     # What other processes hold of the device while the program runs; the control has it to itself.
     others: str = "0"
+    # Rules that the text must show beside the first.
+    also: tuple[str, ...] = ()
+    # Whether the program, and not its control, lies on a drive of Windows.
+    on_windows: bool = False
     # How much shared memory there is for program and control, as tmpfs takes it; empty for the machine's own.
     shared: str = ""
 
@@ -63,6 +67,9 @@ PROGRAMS = (
     Program("saved_intermediates", "saved-intermediates"),
     Program("shared_memory", "shm", text=("shm",), needs_text=True, shared="16m"),
     Program("small_gpu_fraction", "small-gpu-fraction", "4GiB", text=("small-gpu-fraction",)),
+    Program(
+        "windows_drive", "other-process-memory", text=("other-process-memory",), needs_text=True, others="2GiB", also=("wsl",), on_windows=True
+    ),
     Program("wrong_device", "wrong-device", text=(), ranks=2),
     Program("wrong_shape", "one-huge-request", "24GiB", text=("one-huge-request",)),
 )

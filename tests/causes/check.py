@@ -94,6 +94,8 @@ def check_program(checker: Checker, recorder: Recorder, program: Program) -> str
         checker.first("the text", report, program.text)
         checker.expect("whether the text has an error", bool(report["ooms"]), True)
         said = report["findings"][0]["rule"] if report["findings"] else ""
+        rules = [finding["rule"] for finding in report["findings"]]
+        checker.expect("what the text shows besides", [rule for rule in program.also if rule not in rules], [])
         checker.first("text and snapshot", checker.explain(run.log, run.input), (program.rule,))
     if not program.needs_text:
         report = checker.explain(run.input)

@@ -16,6 +16,9 @@ PRELOAD = 'LD_LIBRARY_PATH="$1:$LD_LIBRARY_PATH" LD_PRELOAD="$2 $LD_PRELOAD"; ex
 # A /dev/shm of its own, in namespaces of its own; where the system allows it, any user may.
 NAMESPACES = ("unshare", "--map-root-user", "--mount")
 SHARED = 'mount -t tmpfs -o "size=$1" tmpfs /dev/shm && shift && exec "$@"'
+# /mnt as WSL has it, with a copy of the program on drive C.
+WINDOWS = 'mount -t tmpfs tmpfs /mnt && mkdir -p "$(dirname "$2")" && cp "$1" "$2" && shift 2 && exec "$@"'
+DRIVE = Path("/mnt/c/train")
 
 
 class Skipped(Exception):
@@ -66,7 +69,7 @@ class Recorder:
         folder = self.folder / kind / program.name
         done = folder / "done"
         if not done.exists():
-            if program.shared:
+            if program.shared or program.on_windows:
                 _need_namespaces()
             folder.mkdir(parents=True, exist_ok=True)
             others = program.others if kind == "programs" else "0"
@@ -80,7 +83,11 @@ class Recorder:
         phantom = (self.oomph, "phantom", *card, *(("--others", others) if others != "0" else ()), "--")
         preload = ("sh", "-c", PRELOAD, "sh", self.preload.parent, self.preload.name) if self.preload else ()
         shared = (*NAMESPACES, "sh", "-c", SHARED, "sh", program.shared) if program.shared else ()
-        command = [str(word) for word in (*phantom, *shared, *preload, sys.executable, script)]
+        on_windows, start = (), script
+        if program.on_windows and script.parent.name == "programs":
+            start = DRIVE / script.name
+            on_windows = (*NAMESPACES, "sh", "-c", WINDOWS, "sh", script, start)
+        command = [str(word) for word in (*phantom, *shared, *on_windows, *preload, sys.executable, start)]
         environment = plain_environment() | {"RANK": str(rank), "PYTHONDONTWRITEBYTECODE": "1", "OOMPH_CACHE_DIR": str(self.folder / "cache")}
         with (folder / f"rank{rank}.out").open("w") as output, (folder / "errors.log").open("a") as errors:
             subprocess.run(command, cwd=folder, env=environment, stdout=output, stderr=errors, timeout=PATIENCE)
@@ -90,9 +97,9 @@ def _need_namespaces() -> None:
     try:
         tried = subprocess.run([*NAMESPACES, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], capture_output=True, text=True)
     except FileNotFoundError as missing:
-        raise Skipped(f"a /dev/shm of its own needs util-linux: {missing}") from None
+        raise Skipped(f"mounts of its own need util-linux: {missing}") from None
     if tried.returncode != 0:
-        raise Skipped(f"this machine gives no user a /dev/shm of its own: {tried.stderr.strip()}")
+        raise Skipped(f"this machine gives no user mounts of its own: {tried.stderr.strip()}")
 
 
 def plain_environment() -> dict[str, str]:
