@@ -52,12 +52,13 @@ golden:
 	cargo run --release --locked --quiet --package allocator --example golden -- crates/trace/tests/golden/*.json.gz
 
 # The same against the installed PyTorch, in random programs; tests/differential/README.md has the long runs.
-PROGRAMS ?= 300
+RANDOM := $(OOMPH) phantom --gpu rtx-4090 -- $(PY) tests/differential/driver.py
 
 differential: setup build
-	cargo build --release --locked --quiet --package allocator --example golden
-	set -o pipefail; $(OOMPH) phantom --gpu rtx-4090 -- $(PY) tests/differential/driver.py --seed 1 --programs $(PROGRAMS) --operations 500 | \
-		target/release/examples/golden - | tail -n 20
+	$(RANDOM) --seed 1 --programs 300 > target/differential.jsonl
+	$(RANDOM) --seed 2 --programs 100 --race > target/differential-race.jsonl
+	cargo run --release --locked --quiet --package allocator --example golden -- target/differential.jsonl target/differential-race.jsonl | tail -n 20; \
+		exit $${PIPESTATUS[0]}
 
 # The agent's tests use the phantom that the binary carries.
 python-tests: setup build
