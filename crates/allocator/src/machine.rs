@@ -1,6 +1,7 @@
 //! The allocator of one device (`DeviceCachingAllocator` in `c10/cuda/CUDACachingAllocator.cpp`): its state, and how a
 //! request is served. What it does is spread over the files beside this one, by topic.
 
+mod access;
 mod collect;
 mod events;
 mod expand;
@@ -313,45 +314,5 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     #[inline]
     fn observe(&mut self, action: Action, address: u64, bytes: u64, stream: Stream) {
         self.observer.observe(Event { stream, ..Event::new(action, Address(address), Bytes(bytes)) });
-    }
-
-    /// The counters of `torch.cuda.memory_stats`.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    /// The same, to reset them.
-    pub fn stats_mut(&mut self) -> &mut Stats {
-        &mut self.stats
-    }
-
-    /// What listens.
-    pub fn observer(&self) -> &O {
-        &self.observer
-    }
-
-    /// What listens, to empty it.
-    pub fn observer_mut(&mut self) -> &mut O {
-        &mut self.observer
-    }
-
-    /// What lies underneath.
-    pub fn device(&self) -> &D {
-        &self.device
-    }
-
-    /// What lies underneath, to tell it something.
-    pub fn device_mut(&mut self) -> &mut D {
-        &mut self.device
-    }
-
-    /// Where a block is.
-    pub fn address(&self, block: BlockId) -> Address {
-        Address(self.blocks[block].address)
-    }
-
-    /// How large a block is.
-    pub fn size(&self, block: BlockId) -> Bytes {
-        Bytes(self.blocks[block].size)
     }
 }

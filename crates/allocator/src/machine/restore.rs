@@ -66,17 +66,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     }
 
     fn restore_used(&mut self, id: BlockId, requested: u64, pending: bool) {
-        let block = &mut self.blocks[id];
-        (block.allocated, block.requested) = (true, requested);
-        let (size, is_small) = (block.size, block.pool.is_small());
-        self.stats.allocation.increase(is_small, 1);
-        self.stats.allocated_bytes.increase(is_small, size);
-        self.stats.active.increase(is_small, 1);
-        self.stats.active_bytes.increase(is_small, size);
-        self.stats.requested_bytes.increase(is_small, requested);
-        if self.is_oversize(size) {
-            self.stats.oversize_allocations.increase(1);
-        }
+        self.count_allocated(id, requested);
         if pending {
             self.free_later(id);
         }

@@ -67,11 +67,17 @@ impl<D: Device, O: Observer> Allocator<D, O> {
 
     #[inline]
     fn mark_allocated(&mut self, id: BlockId, requested: u64) {
-        let block = &mut self.blocks[id];
-        block.allocated = true;
-        block.requested = requested;
-        let (address, size, stream, is_small) = (block.address, block.size, block.stream, block.pool.is_small());
+        self.count_allocated(id, requested);
+        let block = &self.blocks[id];
+        let (address, stream) = (block.address, block.stream);
         self.observe(Action::Alloc, address, requested, stream);
+    }
+
+    #[inline]
+    pub(super) fn count_allocated(&mut self, id: BlockId, requested: u64) {
+        let block = &mut self.blocks[id];
+        (block.allocated, block.requested) = (true, requested);
+        let (size, is_small) = (block.size, block.pool.is_small());
         self.stats.allocation.increase(is_small, 1);
         self.stats.allocated_bytes.increase(is_small, size);
         self.stats.active.increase(is_small, 1);
