@@ -11,6 +11,7 @@
 
 mod op;
 mod outcome;
+mod places;
 mod read;
 mod recorded;
 mod releases;

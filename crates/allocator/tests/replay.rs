@@ -7,8 +7,9 @@ mod recorded;
 
 use std::path::{Path, PathBuf};
 
-use allocator::replay::{Difference, Program, replay, verify};
+use allocator::replay::{Difference, Program, ProgramError, replay, verify};
 use allocator::{Rules, Settings, SimulatedDevice, Tie};
+use proptest::prelude::*;
 use recorded::{Golden, goldens_in};
 use trace::{Action, Address, Bytes, DeviceIndex, Event, History, Release, Snapshot, Stream};
 
@@ -136,4 +137,63 @@ fn calls_of_empty_cache_are_told_and_can_be_taken_out_and_put_in() {
     let without = program.without_empty_cache();
     assert_eq!(calls(&without), 1);
     assert_eq!(calls(&without.with_empty_cache_after(&[trace::EventIndex(3)])), 2);
+}
+
+/// Events of any kind at few places, so that they meet.
+fn any_events() -> impl Strategy<Value = Vec<Event>> {
+    let actions = prop::sample::select(vec![
+        Action::Alloc,
+        Action::FreeRequested,
+        Action::FreeCompleted,
+        Action::SegmentAlloc,
+        Action::SegmentFree,
+        Action::SegmentMap,
+        Action::SegmentUnmap,
+        Action::Oom,
+    ]);
+    let size = prop_oneof![8 => (1_u64..60).prop_map(|n| n << 19), 1 => Just(512), 1 => any::<u64>()];
+    let address = prop_oneof![12 => (0_u64..30).prop_map(|n| (1 << 40) + (n << 20)), 1 => any::<u64>()];
+    let event = (actions, address, size, 0..2_u64).prop_map(|(action, address, size, stream)| {
+        let event = Event::new(action, Address(address), Bytes(size));
+        Event { stream: Stream(stream), ..event }
+    });
+    prop::collection::vec(event, 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What no allocator did is refused, or differs; nothing panics.
+    #[test]
+    fn any_history_is_replayed_or_refused(events in any_events(), expandable_segments in any::<bool>(), minor in 6_u8..=15) {
+        let snapshot = Snapshot { traces: vec![events], ..Snapshot::default() };
+        let history = History::walk(&snapshot.traces[0], None, &snapshot.settings);
+        if let Ok(program) = Program::of(&snapshot, DeviceIndex(0), &history) {
+            let (rules, settings) = (Rules::of(Release { major: 2, minor }), Settings { expandable_segments, ..Settings::default() });
+            let agreement = verify(&program, &snapshot.traces[0], &settings, rules);
+            prop_assert!(agreement.placements <= snapshot.traces[0].len());
+            let outcome = replay(&program, &settings, rules, SimulatedDevice::new(4 << 30, 0));
+            prop_assert!(outcome.peak_allocated_bytes() <= outcome.peak_reserved_bytes());
+        }
+    }
+}
+
+#[test]
+fn memory_where_pytorch_has_none_is_refused() {
+    let refused = |address: u64, size: u64| {
+        let events = vec![Event::new(Action::SegmentAlloc, Address(address), Bytes(size))];
+        let snapshot = Snapshot { traces: vec![events], ..Snapshot::default() };
+        let history = History::walk(&snapshot.traces[0], None, &snapshot.settings);
+        matches!(Program::of(&snapshot, DeviceIndex(0), &history), Err(ProgramError::Place { .. }))
+    };
+    let cases = [
+        (1 << 40, 2 << 20, false),
+        ((1 << 40) + 1, 2 << 20, true),
+        (1 << 40, (2 << 20) + 1, true),
+        (1 << 57, 2 << 20, true),
+        (1 << 40, 0, true),
+    ];
+    for (address, size, expected) in cases {
+        assert_eq!(refused(address, size), expected, "{size} at {address:#x}");
+    }
 }

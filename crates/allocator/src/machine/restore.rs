@@ -110,12 +110,9 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         let Block { address, size, stream, pool, segment: index, tie, .. } = self.blocks[last];
         let Some(space) = self.segments[index.index()] else { return };
         let end = address + size;
-        let tail = Block {
-            segment: index,
-            mapped: false,
-            prev: last,
-            ..Block::whole_segment(end, space.end() - end, stream, pool, tie)
-        };
+        let Some(left) = space.end().checked_sub(end).filter(|&left| left > 0) else { return };
+        let tail =
+            Block { segment: index, mapped: false, prev: last, ..Block::whole_segment(end, left, stream, pool, tie) };
         let tail = self.blocks.add(tail);
         self.blocks.link(tail);
         self.pools[pool.index()].add_unmapped(stream, end, tail);

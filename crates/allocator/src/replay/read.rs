@@ -5,6 +5,7 @@ use thiserror::Error;
 use trace::{Action, Address, DeviceIndex, Event, EventIndex, History, Moment, Pool, PoolId, Snapshot, Stream};
 
 use super::op::{Older, Op, PoolNumber, Program, Slot, StreamIndex};
+use super::places;
 use super::releases::{Release, releases};
 
 /// A history that cannot be replayed.
@@ -23,6 +24,16 @@ pub enum ProgramError {
         /// What is wrong.
         found: &'static str,
     },
+    /// Memory where PyTorch's allocator has none.
+    #[error("{bytes} bytes at {address:#x} are no block or segment of PyTorch's: {expected}")]
+    Place {
+        /// Where.
+        address: u64,
+        /// How many bytes.
+        bytes: u64,
+        /// What PyTorch's are like.
+        expected: &'static str,
+    },
     /// More streams or private pools than the replay has numbers for.
     #[error("the history has more than {most} {what}")]
     TooMany {
@@ -40,7 +51,8 @@ impl Program {
         if events.is_empty() {
             return Err(ProgramError::NoHistory(device.0));
         }
-        let mut reader = Reader::new(snapshot, events.len());
+        places::check_events(events)?;
+        let mut reader = Reader::new(snapshot, device, events.len());
         reader.start(history)?;
         let releases = releases(events, history.at_start().reserved, snapshot.settings.max_split_size);
         reader.events(events, &releases)?;
@@ -54,29 +66,33 @@ struct Reader<'a> {
     vacant: Vec<Slot>,
     live: FxHashMap<Address, Slot>,
     pending: FxHashMap<Address, Slot>,
-    /// The pools of segments that were there at the dump, for versions whose events do not tell.
+    /// The pools of segments that were there at the dump, by address, for versions whose events do not tell.
     segments: Vec<(Address, u64, PoolId)>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(snapshot: &'a Snapshot, events: usize) -> Reader<'a> {
-        let private = snapshot.segments.iter().filter_map(|segment| {
+    fn new(snapshot: &'a Snapshot, device: DeviceIndex, events: usize) -> Reader<'a> {
+        let segments = snapshot.segments.iter().filter(|segment| segment.device == device);
+        let private = segments.filter_map(|segment| {
             let pool = segment.pool.filter(|&pool| !snapshot.pool(pool).is_default())?;
             Some((segment.address, segment.total_size.0, pool))
         });
+        let mut private: Vec<_> = private.collect();
+        private.sort_unstable_by_key(|&(address, ..)| address);
         Reader {
             snapshot,
             program: Program { history_events: events, ..Program::default() },
             vacant: Vec::new(),
             live: FxHashMap::default(),
             pending: FxHashMap::default(),
-            segments: private.collect(),
+            segments: private,
         }
     }
 
     /// What was there before the first event.
     fn start(&mut self, history: &History) -> Result<(), ProgramError> {
         let state = history.state_after(Moment::BEFORE);
+        places::check_state(&state)?;
         for segment in &state.segments {
             for used in &segment.used {
                 let Some(life) = history.lifetimes().get(used.lifetime.0 as usize) else { continue };
@@ -207,8 +223,9 @@ impl<'a> Reader<'a> {
     }
 
     fn pool_at(&self, address: Address) -> Option<PoolId> {
-        let holds = |start: Address, size: u64| start <= address && address.0 - start.0 < size;
-        self.segments.iter().find(|&&(start, size, _)| holds(start, size)).map(|&(_, _, pool)| pool)
+        let behind = self.segments.partition_point(|&(start, ..)| start <= address);
+        let &(start, size, pool) = self.segments.get(behind.checked_sub(1)?)?;
+        (address.0 - start.0 < size).then_some(pool)
     }
 
     /// The number of a private pool and stream; `None` for the shared pool.

@@ -15,9 +15,11 @@ const fn minor(minor: u8) -> Release {
 }
 
 /// The settings under which a history was recorded: what its text says, and over it what the snapshot states to be in
-/// force, since a program may change settings. Older versions state none; their events show only whether segments expand.
+/// force, since a program may change settings. Older versions state none; their events show only whether segments expand. A
+/// text that the version refuses is of a newer one; one that every version refuses was never in force.
 pub fn recorded_settings(stated: &trace::Settings, events: &[Event], release: Release) -> Settings {
-    let read = Settings::parse(&stated.conf, release).unwrap_or_default();
+    let read = Settings::parse(&stated.conf, release).or_else(|_| Settings::parse(&stated.conf, minor(15)));
+    let read = read.unwrap_or_default();
     let maps = || events.iter().any(|event| event.action == Action::SegmentMap);
     let mut roundup_power2_divisions = read.roundup_power2_divisions;
     for &(mib, divisions) in &stated.roundup_power2_divisions {

@@ -120,10 +120,10 @@ impl<'a> Verifying<'a> {
     /// Brings the allocator into the state before the first event.
     fn restore(&mut self) {
         for segment in &self.program.start.segments {
-            let pool =
-                self.program.older.iter().find(|older| {
-                    older.address >= segment.address && older.address.0 - segment.address.0 < segment.size.0
-                });
+            // They are in the order of their addresses, as the segments are.
+            let older = &self.program.older;
+            let pool = older.get(older.partition_point(|older| older.address < segment.address));
+            let pool = pool.filter(|older| older.address.0 - segment.address.0 < segment.size.0);
             let pool = pool.and_then(|older| older.pool).map(|number| self.pools[usize::from(number.0)]);
             let requested = |address: Address| {
                 let at = self.program.older.binary_search_by_key(&address, |older| older.address).ok()?;
