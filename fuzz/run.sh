@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 executions=${1:-1000000}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(container history records settings snapshot text)
+[ ${#targets[@]} -gt 0 ] || targets=(container history lint records settings snapshot text)
 for target in "${targets[@]}"; do
     mkdir -p "corpus/$target"
     cargo +nightly fuzz run --sanitizer none "$target" "corpus/$target" "seeds/$target" -- \

@@ -21,7 +21,10 @@ ARROWS = {
     "report": {"trace"},
     "allocator": {"trace"},
     "diagnose": {"trace", "allocator", "report"},
-    "oomph": {"trace", "gpus", "report", "diagnose"},
+    "python": set(),
+    "patch": {"python", "report"},
+    "lint": {"python", "report"},
+    "oomph": {"trace", "gpus", "report", "diagnose", "patch", "lint"},
 }
 
 

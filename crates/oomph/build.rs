@@ -17,6 +17,10 @@ fn main() {
     watch(&workspace);
     let mut files = BTreeMap::from([("lib/liboomph_phantom.so".to_owned(), build_phantom(&workspace, &out))]);
     gather(&workspace.join("python"), &workspace.join("python/oomph"), &mut files);
+    let docs = |folder: &str| workspace.join("docs").join(folder);
+    fs::write(out.join("pages.rs"), pages("PAGES", &docs("remedies"))).expect("OUT_DIR is writable");
+    let rules = pages("LINT_PAGES", &docs("lint")) + &pages("RUN_PAGES", &docs("rules"));
+    fs::write(out.join("rule_pages.rs"), rules).expect("OUT_DIR is writable");
     fs::write(out.join("carried.rs"), carried(&files)).expect("OUT_DIR is writable");
 }
 
@@ -25,7 +29,15 @@ fn variable(name: &str) -> String {
 }
 
 fn watch(workspace: &Path) {
-    for path in ["crates/phantom/src", "crates/phantom/Cargo.toml", "python/oomph", "Cargo.lock"] {
+    for path in [
+        "crates/phantom/src",
+        "crates/phantom/Cargo.toml",
+        "python/oomph",
+        "docs/remedies",
+        "docs/lint",
+        "docs/rules",
+        "Cargo.lock",
+    ] {
         println!("cargo::rerun-if-changed={}", workspace.join(path).display());
     }
 }
@@ -45,6 +57,24 @@ fn build_phantom(workspace: &Path, out: &Path) -> PathBuf {
         .expect("Cargo can be started again");
     assert!(status.success(), "the phantom library did not build");
     target.join("release/liboomph_phantom.so")
+}
+
+/// A Rust table of the pages in a folder, by name. Those in capitals are about the folder, not of it.
+fn pages(constant: &str, folder: &Path) -> String {
+    let entries = fs::read_dir(folder).expect("the pages lie beside the crates");
+    let paths = entries.map(|entry| entry.expect("the folder of pages can be read").path());
+    let mut pages: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+    let is_page =
+        |path: &PathBuf| path.file_stem().is_some_and(|name| name.to_string_lossy().chars().any(char::is_lowercase));
+    pages.retain(is_page);
+    pages.sort();
+    let mut text = format!("const {constant}: &[(&str, &str)] = &[\n");
+    for page in pages {
+        let name = page.file_stem().unwrap_or_default().display().to_string();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "    ({name:?}, include_str!({:?})),", page.display().to_string());
+    }
+    text + "];\n\n"
 }
 
 /// The agent's files, by the path that they have below the cache folder.

@@ -6,8 +6,10 @@ is what the library exports (or, for the driver, what cuda.h declares), less wha
     python3 crates/phantom/generate.py <site-packages>/nvidia            writes the files
     python3 crates/phantom/generate.py <site-packages>/nvidia --check    exit status 1 if a file differs from its list
 
-The folder is the `nvidia` namespace package that PyTorch's wheels bring. `nm` (binutils) must be installed. The output
-depends on the wheels and the sources alone: names are sorted, and no time, path or version of a tool is written.
+The folder is the `nvidia` namespace package that the wheels of torch 2.11.0 bring. What the libraries of other versions of
+PyTorch export besides is kept in `symbols/other_exports.txt`; `--other <site-packages>/nvidia` adds those of one more.
+`nm` (binutils) must be installed. The output depends on the wheels, that file and the sources alone: names are sorted,
+and no time, path or version of a tool is written.
 """
 
 import argparse
@@ -19,6 +21,10 @@ from pathlib import Path
 
 CRATE = Path(__file__).parent
 GENERATED = CRATE / "src" / "generated"
+OTHERS = CRATE / "symbols" / "other_exports.txt"
+OTHERS_HEADER = """\
+# What NVIDIA's libraries of other versions export that those of torch 2.11.0 do not; made by generate.py --other.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,34 +39,34 @@ class Library:
 
 
 LIBRARIES = (
-    Library("cublas", "cuBLAS", "api::cublas::CublasStatus", ("cu13/lib/libcublas.so.13",), r"cublas\w+"),
-    Library("cublaslt", "cublasLt", "api::cublas::CublasStatus", ("cu13/lib/libcublasLt.so.13",), r"cublasLt\w+"),
-    Library("cudart", "the CUDA runtime", "api::runtime::CudaStatus", ("cu13/lib/libcudart.so.13",), r"(__)?cuda[A-Z]\w+"),
+    Library("cublas", "cuBLAS", "api::cublas::CublasStatus", ("libcublas.so",), r"cublas\w+"),
+    Library("cublaslt", "cublasLt", "api::cublas::CublasStatus", ("libcublasLt.so",), r"cublasLt\w+"),
+    Library("cudart", "the CUDA runtime", "api::runtime::CudaStatus", ("libcudart.so",), r"(__)?cuda[A-Z]\w+"),
     Library(
         "cudnn",
         "cuDNN",
         "api::cudnn::CudnnStatus",
-        tuple(f"cudnn/lib/libcudnn{part}.so.9" for part in ("", "_adv", "_cnn", "_graph", "_ops")),
+        tuple(f"libcudnn{part}.so" for part in ("", "_adv", "_cnn", "_graph", "_ops")),
         r"cudnn[A-Z]\w+",
     ),
-    Library("cufft", "cuFFT", "api::cufft::CufftResult", ("cu13/lib/libcufft.so.12",), r"cufft[A-Z]\w+"),
-    Library("cufile", "cuFile", "api::cufile::CufileError", ("cu13/lib/libcufile.so.0",), r"cuFile\w+"),
-    Library("curand", "cuRAND", "api::curand::CurandStatus", ("cu13/lib/libcurand.so.10",), r"curand[A-Z]\w+"),
+    Library("cufft", "cuFFT", "api::cufft::CufftResult", ("libcufft.so",), r"cufft[A-Z]\w+"),
+    Library("cufile", "cuFile", "api::cufile::CufileError", ("libcufile.so",), r"cuFile\w+"),
+    Library("curand", "cuRAND", "api::curand::CurandStatus", ("libcurand.so",), r"curand[A-Z]\w+"),
     Library(
-        "cusolver", "cuSOLVER", "api::cusolver::CusolverStatus", ("cu13/lib/libcusolver.so.12",), r"cusolver[A-Z]\w+"
+        "cusolver", "cuSOLVER", "api::cusolver::CusolverStatus", ("libcusolver.so",), r"cusolver[A-Z]\w+"
     ),
     Library(
-        "cusparse", "cuSPARSE", "api::cusparse::CusparseStatus", ("cu13/lib/libcusparse.so.12",), r"cusparse[A-Z]\w+"
+        "cusparse", "cuSPARSE", "api::cusparse::CusparseStatus", ("libcusparse.so",), r"cusparse[A-Z]\w+"
     ),
     Library(
         "cusparselt",
         "cuSPARSELt",
         "api::cusparse::CusparseStatus",
-        ("cusparselt/lib/libcusparseLt.so.0",),
+        ("libcusparseLt.so",),
         r"cusparseLt[A-Z]\w+",
     ),
-    Library("driver", "the CUDA driver", "api::driver::DriverStatus", ("cu13/include/cuda.h",), r"cu[A-Z]\w+"),
-    Library("nccl", "NCCL", "api::nccl::NcclResult", ("nccl/lib/libnccl.so.2",), r"p?nccl[A-Z]\w+"),
+    Library("driver", "the CUDA driver", "api::driver::DriverStatus", ("cuda.h",), r"cu[A-Z]\w+"),
+    Library("nccl", "NCCL", "api::nccl::NcclResult", ("libnccl.so",), r"p?nccl[A-Z]\w+"),
 )
 
 
@@ -69,7 +75,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("nvidia", type=Path, help="the `nvidia` folder of PyTorch's site-packages")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--other", type=Path, help="the `nvidia` folder of another version, to add its exports to the file")
     arguments = parser.parse_args()
+    if arguments.other:
+        add_others(arguments.nvidia, arguments.other)
     ours = defined_names(CRATE / "src" / "api")
     files = {f"absent_{library.name}.rs": listing(library, arguments.nvidia, ours) for library in LIBRARIES}
     files["mod.rs"] = modules()
@@ -84,11 +93,8 @@ def main() -> int:
 
 def listing(library: Library, nvidia: Path, ours: set[str]) -> str:
     """The text of one file."""
-    names = set()
-    for source in library.sources:
-        path = nvidia / source
-        names |= declared_names(path) if path.suffix == ".h" else exported_names(path)
-    absent = sorted(name for name in names - ours if re.fullmatch(library.pattern, name))
+    names = names_of(library, nvidia) | others().get(library.name, set())
+    absent = sorted(names - ours)
     module, status = library.status.rsplit("::", 1)
     lines = [
         f"//! Functions of {library.title} that the phantom lacks: each fails by name.",
@@ -105,11 +111,40 @@ def listing(library: Library, nvidia: Path, ours: set[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def names_of(library: Library, nvidia: Path) -> set[str]:
+    """The functions of one library, in the version that lies in a folder."""
+    names: set[str] = set()
+    for source in library.sources:
+        for path in nvidia.glob(f"*/include/{source}" if source.endswith(".h") else f"*/lib/{source}.*"):
+            names |= declared_names(path) if path.suffix == ".h" else exported_names(path)
+    return {name for name in names if re.fullmatch(library.pattern, name)}
+
+
+def others() -> dict[str, set[str]]:
+    """The file of other versions' exports, by library."""
+    found: dict[str, set[str]] = {}
+    for line in (read(OTHERS) or "").splitlines():
+        if not line.startswith("#"):
+            library, *names = line.split()
+            found.setdefault(library.rstrip(":"), set()).update(names)
+    return found
+
+
+def add_others(nvidia: Path, other: Path) -> None:
+    """Adds to the file what the libraries in `other` export and those in `nvidia` do not."""
+    known = others()
+    lines = []
+    for library in LIBRARIES:
+        names = known.get(library.name, set()) | (names_of(library, other) - names_of(library, nvidia))
+        lines += [f"{library.name}: {name}\n" for name in sorted(names)]
+    OTHERS.write_text(OTHERS_HEADER + "".join(lines))
+
+
 def origin(library: Library) -> str:
     """Where the names of a list come from, in words."""
     files = ", ".join(Path(source).name for source in library.sources)
     if files.endswith(".h"):
-        return f"the declarations of {files} (CUDA 13.0)"
+        return f"the declarations of {files}"
     return f"the exports of {files}"
 
 

@@ -58,7 +58,7 @@ def run_program(source: str, *, phantom: bool = False, recorded: bool = True, **
         env = {**_environment(run_dir, phantom, recorded), **variables}
         command = [sys.executable, "-B", str(script)]
         done = subprocess.run(
-            command, env=env, cwd=folder, capture_output=True, text=True, timeout=120, preexec_fn=_heed_interrupts
+            command, env=env, cwd=folder, capture_output=True, text=True, timeout=600, preexec_fn=_heed_interrupts
         )
         return _collect(Ran(done.returncode, done.stdout, done.stderr), run_dir)
 

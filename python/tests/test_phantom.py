@@ -70,6 +70,28 @@ class Training(unittest.TestCase):
 
 
 @needs_phantom
+class Closure(unittest.TestCase):
+    """An optimizer that is given a closure: backward is backward, and the update comes after it."""
+
+    def check(self, call):
+        step = f"optimizer.step({call})"
+        source = MODEL.replace("optimizer.zero_grad()", "def closure():")
+        source = source.replace("model(torch", "    optimizer.zero_grad(); model(torch").replace("optimizer.step()", step)
+        ran = run_program(source, phantom=True)
+        self.assertEqual((ran.status, ran.end()["steps"]), (0, 3), ran.stderr)
+        seen = {(mark["step"], mark["phase"]) for mark in ran.marks()}
+        self.assertTrue({("2", "forward"), ("2", "backward"), ("1", "optimizer")} <= seen, seen)
+        noted = {census["when"]: census["tensors"] for census in ran.records("census")}
+        self.assertIn("gradient", {category for category, *_rest in noted["optimizer"]})
+
+    def test_by_place(self):
+        self.check("closure")
+
+    def test_by_name(self):
+        self.check("closure=closure")
+
+
+@needs_phantom
 class OutOfMemory(unittest.TestCase):
     """The error is noted before it is raised, with the line of the script."""
 
@@ -151,6 +173,19 @@ class ValueDependent(unittest.TestCase):
         ran = run_program(source, phantom=True)
         reads = [(record["line"], record["count"]) for record in ran.records("value_read")]
         self.assertEqual(reads, [(3, 4), (4, 1)], ran.stderr)
+
+    def test_the_maximum_of_copied_indices_is_theirs(self):
+        source = """
+            import torch
+            edges = torch.tensor([[0, 7, 3], [1, 2, 9]]).cuda()
+            print(int(edges.max()), int(edges[0].max()), int(edges[:, 1:2].max()), edges[1].max().item())
+            unread = edges.max()
+            print(edges.sum().item(), int((edges * 2).max()))
+        """
+        ran = run_program(source, phantom=True)
+        self.assertEqual(ran.stdout, "9 7 7 9\n0 0\n", ran.stderr)
+        reads = [(record["line"], record["count"]) for record in ran.records("value_read")]
+        self.assertEqual(reads, [(6, 2)], ran.stderr)
 
     def test_distributions_and_samplers_are_not_refused(self):
         source = """

@@ -136,12 +136,11 @@ def main() -> int:
     parser.add_argument("--oomph", type=Path, required=True, help="the binary")
     parser.add_argument("--recordings", type=Path, help="keep the recordings in this folder, and use those that are there")
     parser.add_argument("--peaks-only", action="store_true", help="only the fourth check, without controls")
-    parser.add_argument("--preload", type=Path, help="a library for the programs, before the phantom")
     parser.add_argument("words", nargs="*", metavar="WORD", help="check only the cases whose names hold one of these")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="oomph-causes-") as folder, ThreadPoolExecutor(WORKERS) as pool:
-        oomph, preload = arguments.oomph.absolute(), arguments.preload and arguments.preload.absolute()
-        recorder = Recorder(oomph, (arguments.recordings or Path(folder)).absolute(), preload)
+        oomph = arguments.oomph.absolute()
+        recorder = Recorder(oomph, (arguments.recordings or Path(folder)).absolute())
         jobs = _jobs(recorder, arguments.peaks_only)
         jobs = [job for job in jobs if not arguments.words or any(word in job[0] for word in arguments.words)]
         print(f"{'':8}{'':8}  {'program':28}{'the text says':28}{'the snapshot says':28}{'allocated':>14}{'reserved':>14}")

@@ -10,9 +10,7 @@ from cases import Program
 
 HERE = Path(__file__).resolve().parent
 # No program takes this long, unless the machine is busy with much else.
-PATIENCE = 300
-# Preloads one more library before the phantom; by its bare name, because the variable is split at blanks.
-PRELOAD = 'LD_LIBRARY_PATH="$1:$LD_LIBRARY_PATH" LD_PRELOAD="$2 $LD_PRELOAD"; export LD_LIBRARY_PATH LD_PRELOAD; shift 2; exec "$@"'
+PATIENCE = 900
 # A /dev/shm of its own, in namespaces of its own; where the system allows it, any user may.
 NAMESPACES = ("unshare", "--map-root-user", "--mount")
 SHARED = 'mount -t tmpfs -o "size=$1" tmpfs /dev/shm && shift && exec "$@"'
@@ -61,7 +59,6 @@ class Recorder:
 
     oomph: Path
     folder: Path
-    preload: Path | None
 
     def record(self, kind: str, program: Program) -> Recording:
         """Runs `programs/NAME.py` or `controls/NAME.py`, each rank by itself."""
@@ -81,13 +78,12 @@ class Recorder:
     def _run(self, script: Path, program: Program, folder: Path, rank: int, others: str) -> None:
         card = ("--gpu", program.gpu, *(("--vram", program.vram) if program.vram else ()), "--gpus", max(1, program.ranks))
         phantom = (self.oomph, "phantom", *card, *(("--others", others) if others != "0" else ()), "--")
-        preload = ("sh", "-c", PRELOAD, "sh", self.preload.parent, self.preload.name) if self.preload else ()
         shared = (*NAMESPACES, "sh", "-c", SHARED, "sh", program.shared) if program.shared else ()
         on_windows, start = (), script
         if program.on_windows and script.parent.name == "programs":
             start = DRIVE / script.name
             on_windows = (*NAMESPACES, "sh", "-c", WINDOWS, "sh", script, start)
-        command = [str(word) for word in (*phantom, *shared, *on_windows, *preload, sys.executable, start)]
+        command = [str(word) for word in (*phantom, *shared, *on_windows, sys.executable, start)]
         environment = plain_environment() | {"RANK": str(rank), "PYTHONDONTWRITEBYTECODE": "1", "OOMPH_CACHE_DIR": str(self.folder / "cache")}
         with (folder / f"rank{rank}.out").open("w") as output, (folder / "errors.log").open("a") as errors:
             subprocess.run(command, cwd=folder, env=environment, stdout=output, stderr=errors, timeout=PATIENCE)

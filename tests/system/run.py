@@ -15,13 +15,19 @@ sys.dont_write_bytecode = True
 import bad_input
 import exact
 import explain
+import faults
+import fit
+import kept
+import large
 import launchers
 import leak
+import lint
+import ranks
 import tune
 import verdicts
 from harness import Case, Skip, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "explain": explain, "tune": tune}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint}
 WORKERS = 2
 
 

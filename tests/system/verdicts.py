@@ -120,7 +120,7 @@ def request_beyond_all_devices(box: Box) -> None:
 def spinning_is_stopped(box: Box) -> None:
     """A loop that waits for a computed value never ends here; the time-out says where it was."""
     saved = box.work / "run"
-    result = box.check("--json", "--timeout", "8", "--save", saved, PROGRAMS / "spins.py")
+    result = box.check("--json", "--timeout", "15", "--save", saved, PROGRAMS / "spins.py")
     expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
     contains(result, result.report["reason"], "when its time was up")
     half = [path.name for path in saved.iterdir() if path.suffix == ".tmp"]

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 TABLE = HERE / "peaks.json"
 GPU = "rtx-4090"
 AT_ONCE = 2
-SECONDS_FOR_ALL = 900
+SECONDS_FOR_ALL = 3600
 PACKAGES = ("torch", "torchvision", "transformers")
 # The longest first. The detectors' shapes depend on values, and what is assumed of those is the business of `check`.
 FILES = {"layers": "phantom", "language": "phantom", "vision": "phantom", "detection": "check"}

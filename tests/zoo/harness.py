@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import torch
 
-SECONDS_FOR_ONE = 90
+SECONDS_FOR_ONE = 300
 SGD = "sgd"
 ADAMW = "adamw"
 OPTIMIZERS = {SGD: functools.partial(torch.optim.SGD, lr=0.01, momentum=0.9), ADAMW: torch.optim.AdamW}

@@ -574,13 +574,19 @@ def offloaded(precision):
 
 
 def functional(precision):
-    """Gradients of each sample, a Jacobian and a Hessian, by torch.func; a second derivative by autograd."""
+    """A second derivative by autograd; gradients of each sample, a Jacobian and a Hessian, by torch.func."""
+    # First, and far from the peak: autograd's thread lets go of a graph that it made when it gets round to it.
+    second_derivative()
     weight = torch.randn(16, 16, device="cuda")
     batch = torch.randn(8, 16, device="cuda")
     loss = lambda weight, x: (x @ weight).square().sum()  # noqa: E731
     torch.func.vmap(torch.func.grad(loss), (None, 0))(weight, batch)
     torch.func.jacrev(torch.sin)(batch[0])
     torch.func.hessian(lambda x: x.square().sum())(batch[0])
+
+
+def second_derivative():
+    """Through the graph of a gradient."""
     x = torch.randn(8, device="cuda", requires_grad=True)
     (gradient,) = torch.autograd.grad(x.pow(3).sum(), x, create_graph=True)
     gradient.sum().backward()

@@ -72,6 +72,8 @@ pub struct SimulatedDevice {
 }
 
 impl SimulatedDevice {
+    /// More than any device has, and so little that all addresses fit (Note `[Keys]` in `free_set.rs`).
+    pub const NEVER_FULL_BYTES: u64 = 1 << 42;
     /// Reservations of address space begin at multiples of this, and never where another ends.
     const RESERVED_ALIGNMENT: u64 = 1 << 30;
 

@@ -16,6 +16,7 @@ mod read;
 mod recorded;
 mod releases;
 mod run;
+mod scaled;
 mod script;
 mod verify;
 
@@ -23,5 +24,6 @@ pub use self::op::Program;
 pub use self::outcome::{FailedAt, Outcome};
 pub use self::read::ProgramError;
 pub use self::recorded::{recorded_by, recorded_settings};
+pub use self::releases::{Release, releases};
 pub use self::run::replay;
 pub use self::verify::{Agreement, Difference, verify};

@@ -90,7 +90,7 @@ fn on_a_larger_device_what_failed_is_served() {
     let limited = |recording: &Recording| recording.settings.expandable_segments_reserve.is_some();
     for Recording { name, snapshot, program, settings, rules } in recordings().into_iter().filter(|r| !limited(r)) {
         let failed = snapshot.traces[0].iter().filter(|event| event.action == Action::Oom).count();
-        let outcome = replay(&program, &settings, rules, SimulatedDevice::new(1 << 50, 0));
+        let outcome = replay(&program, &settings, rules, SimulatedDevice::new(SimulatedDevice::NEVER_FULL_BYTES, 0));
         assert_eq!((outcome.served.len(), outcome.failed), (failed, None), "{name}");
     }
 }

@@ -12,9 +12,9 @@ use crate::measure::kept::kept;
 use crate::measure::need::need;
 use crate::measure::noted::{assumptions, value_shapes};
 use crate::measure::oom::{oom, refused, times_refused};
-use crate::measure::ranks::ranks;
+use crate::measure::ranks::{rank_facts, ranks};
 use crate::measure::records::{ended_by_oom, last_oom, stats, steps, torch};
-use crate::measure::sharing::shared;
+use crate::measure::sharing::{shared, shared_in};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
@@ -89,12 +89,20 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage)
     report.peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
     report.oom = (report.verdict == Verdict::Oom).then(|| oom(view.process));
     report.need = need(case, view, usage, report.oom.as_ref());
+    report.need.device_bytes = report.need.device_bytes.max(need_of_job(case));
     report.spare_bytes = difference(case.total(), report.need.device_bytes);
     report.breakdown = breakdown(view, usage.allocated_bytes).unwrap_or_default();
     report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.at));
     report.growth = growth(view, &report.peak, case.usable());
     report.notes.extend(lower_bound(case, &report.verdict));
-    report.notes.extend(unaccounted(shown, usage.allocated_bytes));
+    report.notes.extend(unaccounted(view.process, shown, usage.allocated_bytes));
+}
+
+/// What the ranks of one job need together of a device that they share.
+fn need_of_job(case: &Case) -> Bytes {
+    let runs = std::iter::once(&case.limited).chain(&case.unlimited);
+    let shared = runs.filter_map(|run| shared_in(&case.launch, run)).filter(|shared| shared.is_job);
+    shared.map(|shared| shared.together).max().unwrap_or_default()
 }
 
 /// What the rules look at.
@@ -122,7 +130,7 @@ fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Fac
         kept: report.growth.is_some().then(|| kept(view, &survivors)),
         survivors,
         moment: view.found.peaks().allocated.map(|peak| peak.at),
-        ranks: Vec::new(),
+        ranks: rank_facts(case, &report.ranks),
         stated: &[],
         counters: None,
         card: None,
@@ -142,7 +150,7 @@ fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
         _ => None,
     };
     Some(Failure {
-        requested: Some(StatedBytes::exact(oom.requested_bytes.0)),
+        requested: oom.requested_bytes.map(|bytes| StatedBytes::exact(bytes.0)),
         allocated: stats.map(|stats| StatedBytes::exact(stats.allocated_bytes)),
         reserved: stats.map(|stats| StatedBytes::exact(stats.reserved_bytes)),
         location: oom.location.clone(),

@@ -11,6 +11,7 @@ mod case;
 mod check;
 mod explain;
 mod facts;
+mod fit;
 mod measure;
 mod notes;
 mod replayed;
@@ -21,4 +22,9 @@ mod verdict;
 pub use case::Case;
 pub use check::check;
 pub use explain::{Contents, ExplainCase, ExplainInput, explain};
+pub use fit::{
+    Allowed, BatchRun, BatchSearch, Choice, Ending, Entry, FitCase, Recording, Search, Trial, Variant, catalogue,
+    depends_on_chance, entry, fit, settings_by_replay, trial, with_fresh_run, with_times,
+};
+pub use measure::sharing::others_of_shared;
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch, tune, with_measured};

@@ -11,6 +11,7 @@ mod live;
 pub(crate) mod need;
 pub(crate) mod noted;
 pub(crate) mod oom;
+pub(crate) mod outside;
 pub(crate) mod own;
 pub(crate) mod paths;
 pub(crate) mod ranks;

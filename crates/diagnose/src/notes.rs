@@ -1,38 +1,74 @@
 //! What else the reader should know, one sentence each.
 
 use report::Verdict;
-use trace::{Bytes, PhantomRecord, Record};
+use trace::{Bytes, PhantomRecord, Process, Record};
 
 use crate::case::Case;
-use crate::measure::records::{phantom_records, records, steps};
+use crate::measure::outside::outside;
+use crate::measure::records::{phantom_records, records, steps, unrecorded};
+
+/// So many lines that read values are named.
+const LINES_SHOWN: usize = 6;
+/// No single number is larger.
+const MOST_SCALAR_BYTES: u64 = 16;
 
 /// What can be said without looking at any device.
 pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let run = &case.limited;
-    let mut notes: Vec<String> = records(run).filter_map(|record| note(case, record)).collect();
+    let mut notes: Vec<String> = values_read(case).chain(records(run).filter_map(note)).collect();
     let missing = phantom_records(run).filter_map(|record| match record {
         PhantomRecord::Missing { symbol } => Some(format!("the program called {symbol}, which the phantom GPU lacks")),
         _ => None,
     });
     notes.extend(missing);
+    let held = outside(run).into_iter();
+    notes
+        .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(few_steps(case, verdict));
     notes
 }
 
-fn note(case: &Case, record: &Record) -> Option<String> {
+fn note(record: &Record) -> Option<String> {
     match record {
+        Record::Unrecorded { reason } => {
+            let reason = reason.split(". ").next().unwrap_or_default();
+            Some(format!("the peak is the device's, and nothing is known of what fills it: {reason}"))
+        }
         Record::InitializersSkipped { count, bytes } => {
             let (bytes, calls) = (Bytes(*bytes), if *count == 1 { "call" } else { "calls" });
             Some(format!(
                 "large host tensors were not initialised ({count} {calls}, {bytes}), which changes no GPU memory"
             ))
         }
-        Record::ValueRead { file, line, count } => {
-            let file = case.show(file);
-            Some(format!("{file}:{line} read values that a GPU would have computed ({count}x); zeros were answered"))
+        Record::CheckpointUnread { count, bytes } => {
+            let (bytes, tensors) = (Bytes(*bytes), if *count == 1 { "tensor" } else { "tensors" });
+            Some(format!(
+                "weights in checkpoints were not read ({count} {tensors}, {bytes}): they are taken to be zeros"
+            ))
+        }
+        Record::Remedy { remedy, applied, text, line, .. } => {
+            let how = if *applied { "" } else { "not " };
+            let place = if *line > 0 { format!(" (line {line})") } else { String::new() };
+            Some(format!("{remedy} was {how}applied: {text}{place}"))
         }
         _ => None,
     }
+}
+
+/// Where the program read what nothing computed: the first lines in the order of the program, and how many more.
+fn values_read(case: &Case) -> impl Iterator<Item = String> {
+    let reads: Vec<String> = records(&case.limited).filter_map(|record| value_read(case, record)).collect();
+    let more = reads.len().saturating_sub(LINES_SHOWN);
+    let lines = if more == 1 { "line" } else { "lines" };
+    let rest = (more > 0).then(|| format!("{more} more {lines} read values that a GPU would have computed"));
+    reads.into_iter().take(LINES_SHOWN).chain(rest)
+}
+
+fn value_read(case: &Case, record: &Record) -> Option<String> {
+    let Record::ValueRead { file, line, count, bytes } = record else { return None };
+    let place = if file.is_empty() { "no line of Python".to_owned() } else { format!("{}:{line}", case.show(file)) };
+    let bytes = if *bytes > MOST_SCALAR_BYTES * count { format!(", {}", Bytes(*bytes)) } else { String::new() };
+    Some(format!("{place} read values that a GPU would have computed ({count}x{bytes}); zeros were answered"))
 }
 
 /// That the program ended by itself with fewer steps than were asked for.
@@ -48,8 +84,11 @@ pub(crate) fn lower_bound(case: &Case, verdict: &Verdict) -> Option<String> {
     unknown.then(|| "the need is a lower bound: the program was not run without a limit".to_owned())
 }
 
-/// That the trace and the allocator's own counter differ about the peak.
-pub(crate) fn unaccounted(shown: Bytes, counted: Bytes) -> Option<String> {
+/// That the trace and the allocator's own counter differ about the peak; of a process without a trace, another note says why.
+pub(crate) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Option<String> {
+    if unrecorded(process).is_some() {
+        return None;
+    }
     let Bytes(difference) = Bytes(shown.0.abs_diff(counted.0));
     (difference != 0).then(|| {
         format!(

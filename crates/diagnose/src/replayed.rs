@@ -4,20 +4,21 @@
 //!
 //! A remedy of settings is `verified` where the model, under the settings of the recording, did all that was recorded, and
 //! then did better under others. Where it did not do all of it, or the history has lost its beginning, what it says is
-//! `estimated`. Both peaks are of a device that is never full, so that they compare; whether the request that failed would
+//! `estimated`. So it is where equal blocks are tried by address (up to 2.11) and other orders come to something else: the
+//! driver chooses the addresses. Both peaks are of a device that is never full, so that they compare; whether the request that failed would
 //! have been served is asked on the device that it failed on.
 
 use std::fmt::Write as _;
 
 use allocator::replay::{Outcome, Program, recorded_by, recorded_settings, replay};
-use allocator::{Rules, Settings, SimulatedDevice};
+use allocator::{Rules, Settings, SimulatedDevice, Tie};
 use report::{Remedy, Standing};
 use trace::{Bytes, EventIndex};
 
 use crate::measure::view::View;
 
-/// More than any device has.
-const NEVER_FULL_BYTES: u64 = 1 << 50;
+/// What addresses may come to that are not known.
+const OTHER_ORDERS: [Tie; 2] = [Tie::SegmentNumber, Tie::BlockNumber];
 
 /// A history that can be replayed.
 pub(crate) struct Replayable {
@@ -31,6 +32,7 @@ pub(crate) struct Replayable {
 }
 
 /// What a change comes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
     /// The most that was reserved, before and after.
     reserved: [Bytes; 2],
@@ -66,10 +68,21 @@ impl Replayable {
     }
 
     fn change(&self, program: &Program, settings: &Settings) -> Change {
-        let before = self.run(&self.program, &self.settings, NEVER_FULL_BYTES);
-        let after = self.run(program, settings, NEVER_FULL_BYTES);
+        let change = self.change_by(self.rules, program, settings);
+        let same = |tie| self.change_by(Rules { tie, ..self.rules }, program, settings) == change;
+        let by_address = self.rules.tie == Tie::Address;
+        if change.standing == Standing::Verified && by_address && !OTHER_ORDERS.into_iter().all(same) {
+            return Change { standing: Standing::Estimated, ..change };
+        }
+        change
+    }
+
+    fn change_by(&self, rules: Rules, program: &Program, settings: &Settings) -> Change {
+        let run = |program, settings, bytes| replay(program, settings, rules, SimulatedDevice::new(bytes, 0));
+        let before = run(&self.program, &self.settings, SimulatedDevice::NEVER_FULL_BYTES);
+        let after = run(program, settings, SimulatedDevice::NEVER_FULL_BYTES);
         let served = self.failure.map(|(event, capacity)| {
-            let outcome = self.run(program, settings, capacity.0);
+            let outcome = run(program, settings, capacity.0);
             outcome.served.contains(&event) && outcome.failed.is_none_or(|failed| failed.event > Some(event))
         });
         Change {
@@ -78,10 +91,6 @@ impl Replayable {
             served,
             standing: if self.exact { Standing::Verified } else { Standing::Estimated },
         }
-    }
-
-    fn run(&self, program: &Program, settings: &Settings, bytes: u64) -> Outcome {
-        replay(program, settings, self.rules, SimulatedDevice::new(bytes, 0))
     }
 }
 
@@ -100,7 +109,7 @@ impl Change {
     pub(crate) fn remedy(&self, remedy: &str, how: &str) -> Remedy {
         let mut how = format!("{how}; replayed on the recorded requests");
         if self.standing == Standing::Estimated {
-            how.push_str(", whose beginning or placement is not wholly recorded");
+            how.push_str(", whose beginning or placement is not wholly known");
         }
         match self.served {
             Some(true) => how.push_str(": the request that failed is served"),

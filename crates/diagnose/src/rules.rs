@@ -66,7 +66,7 @@ pub(crate) enum Rank {
 type Rule = fn(&Facts) -> Option<Cause>;
 
 /// The rules of `check`, the most telling first. Those about growth share one place: at most one of them finds anything.
-const OF_A_CHECK: [Rule; 12] = [
+const OF_A_CHECK: [Rule; 13] = [
     one_huge_request::find,
     fragmentation::find,
     retained_graph::find,
@@ -75,6 +75,7 @@ const OF_A_CHECK: [Rule; 12] = [
     reference_cycle::find,
     need_exceeds_device::find,
     wrong_device::find,
+    rank_imbalance::find,
     gradients_alive_in_forward::find,
     optimizer_state::find,
     cache_flushed::find,

@@ -28,6 +28,7 @@ use trace::Bytes;
 pub use self::case::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch};
 pub use self::measured::with_measured;
 use self::search::Search;
+pub(crate) use self::traces::release;
 use self::traces::{Trace, traces};
 use self::trial::{Stage, outcome, worst};
 use crate::explain::{Contents, ExplainInput};

@@ -20,7 +20,7 @@ pub(crate) fn verdict(case: &Case) -> Verdict {
 /// Several processes on one device that may need more than it has: each fits, and together nobody knows.
 fn crowded(case: &Case) -> Option<String> {
     let found = shared(case).filter(|found| found.together > case.total())?;
-    let (processes, device, together) = (found.processes, found.device, found.together);
+    let (processes, device, together) = (found.held.len(), found.device, found.together);
     Some(format!("{processes} processes share device {device}; each fits alone, and together they may take {together}"))
 }
 

@@ -3,10 +3,11 @@
 
 mod program;
 
-use diagnose::check;
+use diagnose::{check, others_of_shared};
 use program::{Program, SCRIPT, Tensor, block, case};
 use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Severity, Verdict};
+use trace::run::Job;
 use trace::{Bytes, Category, PhantomRecord, Phase, Process, Record, Run};
 
 const MIB: u64 = 1 << 20;
@@ -151,7 +152,7 @@ fn running_out_says_where_and_takes_what_was_saved_for_activations() {
     let report = check(&case);
     assert_eq!(report.verdict, Verdict::Oom);
     let oom = report.oom.clone().unwrap();
-    assert_eq!(oom.requested_bytes, Bytes::from_mib(400));
+    assert_eq!(oom.requested_bytes, Some(Bytes::from_mib(400)));
     assert_eq!((oom.place.step, oom.place.phase), (Some(2), Some(Phase::Forward)));
     assert_eq!((oom.location, oom.message.as_str()), (Some(line(42)), "CUDA out of memory."));
     assert_eq!(report.breakdown.bytes_of(Contents::Activations), Bytes::from_mib(600));
@@ -302,8 +303,10 @@ fn what_was_assumed_is_passed_on() {
             count: 4,
             fraction: 0.5,
         },
-        Record::ValueRead { file: SCRIPT.to_owned(), line: 34, count: 2 },
+        Record::ValueRead { file: SCRIPT.to_owned(), line: 34, count: 2, bytes: 8 },
+        Record::ValueRead { file: SCRIPT.to_owned(), line: 35, count: 2, bytes: 8192 },
         Record::InitializersSkipped { count: 3, bytes: MIB },
+        Record::CheckpointUnread { count: 1, bytes: 2 * MIB },
     ];
     program.process.records.extend(records);
     for bytes in [MIB, 3 * MIB, 2 * MIB] {
@@ -325,7 +328,9 @@ fn what_was_assumed_is_passed_on() {
     assert_eq!(report.assumptions[0].bytes, Bytes::from_mib(3));
     let notes = [
         "train.py:34 read values that a GPU would have computed (2x); zeros were answered",
+        "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); zeros were answered",
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
+        "weights in checkpoints were not read (1 tensor, 2.00 MiB): they are taken to be zeros",
         "the program ended after 0 of 3 optimizer steps",
     ];
     assert_eq!(report.notes, notes);
@@ -410,6 +415,58 @@ fn processes_that_share_a_device_are_added_up() {
         let report = check(&case(Run { processes }));
         assert_eq!(finding(&report, "wrong-device").map(|finding| finding.severity), severity, "{sizes:?}");
         assert_eq!(report.verdict == Verdict::Fits, fits, "{sizes:?}: {:?}", report.verdict);
+    }
+}
+
+#[test]
+fn ranks_of_a_job_that_do_not_fit_together_get_a_part_each() {
+    let process = |rank: u32, world_size: u32, mib: u64| {
+        let mut program = Program::of_job(rank, world_size);
+        program.alloc(1, mib * MIB);
+        program.end("steps").processes.remove(0)
+    };
+    // 1 GiB, of which each context takes 24 MiB. World size, MiB of each rank, and MiB that others are said to hold.
+    let cases: [(u32, &[u64], Option<u64>); 4] = [
+        (2, &[300, 300], None),
+        (2, &[1000, 1000], Some(512)),
+        (4, &[1000, 1000, 1000, 1000], Some(768)),
+        (1, &[1000, 1000], None),
+    ];
+    for (world_size, sizes, others_mib) in cases {
+        let processes = (0..).zip(sizes).map(|(rank, mib)| process(rank, world_size, *mib)).collect();
+        let case = case(Run { processes });
+        assert_eq!(others_of_shared(&case.launch, &case.limited), others_mib.map(Bytes::from_mib), "{sizes:?}");
+        let together: u64 = sizes.iter().map(|mib| (mib + 24) * MIB).sum();
+        let need = check(&case).need.device_bytes;
+        assert_eq!(need == Bytes(together), world_size > 1, "{sizes:?} need {need}, {together} together");
+    }
+}
+
+#[test]
+fn ranks_that_ran_alone_share_nothing() {
+    let process = |rank: u32| {
+        let mut program = Program::of_job(rank, 16);
+        program.alloc(1, 1000 * MIB);
+        program.end("steps").processes.remove(0)
+    };
+    let mut case = case(Run { processes: vec![process(0), process(8)] });
+    case.launch.job = Some(Job { world_size: 16, local_world_size: 8, ranks: vec![0, 8] });
+    let report = check(&case);
+    assert!(finding(&report, "wrong-device").is_none() && report.verdict == Verdict::Fits, "{:?}", report.verdict);
+    assert_eq!(report.ranks.len(), 2);
+}
+
+#[test]
+fn a_rank_that_holds_more_is_found() {
+    let process = |rank: u32, mib: u64| {
+        let mut program = Program::of_rank(rank);
+        program.alloc(1, mib * MIB);
+        program.end("steps").processes.remove(0)
+    };
+    for (first_mib, is_found) in [(30, false), (40, true)] {
+        let run = Run { processes: vec![process(0, first_mib), process(1, 30), process(2, 30)] };
+        let report = check(&case(run));
+        assert_eq!(finding(&report, "rank-imbalance").is_some(), is_found, "{first_mib} MiB");
     }
 }
 

@@ -10,10 +10,12 @@
 
 mod lookup;
 mod profile;
+mod rates;
 mod size;
 mod table;
 
 pub use lookup::{UnknownGpu, find};
-pub use profile::{ComputeCapability, Field, Profile, Provenance};
+pub use profile::{ComputeCapability, Field, Kind, Profile, Provenance};
+pub use rates::Rates;
 pub use size::{BadSize, parse_size};
 pub use table::all;

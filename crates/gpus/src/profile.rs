@@ -115,18 +115,34 @@ impl Field {
 /// A provenance with the words that name its source.
 pub(crate) type Source = (Provenance, String);
 
+/// What a model is a model of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A GPU of its own.
+    #[default]
+    Card,
+    /// A part of a card, by MIG.
+    Slice,
+    /// It shares the memory of the CPU.
+    Integrated,
+}
+
 /// What is known of one GPU model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// The name of the model, unique in the table.
     pub name: String,
+    /// Whether it is a card by itself.
+    pub kind: Kind,
     /// What `cudaDeviceProp::name` says: `name`, but where CUDA gives two models one name.
     pub cuda_name: String,
     /// Further names by which people ask for it.
     pub aliases: Vec<String>,
     /// Device memory as `cudaDeviceProp::totalGlobalMem` states it.
     pub total_bytes: Bytes,
-    /// What a CUDA context with PyTorch's kernels takes, outside PyTorch's allocator.
+    /// What one process holds outside PyTorch's allocator: CUDA context, loaded kernels, library handles; not NCCL's
+    /// buffers.
     pub context_bytes: Bytes,
     /// The compute capability.
     pub compute_capability: ComputeCapability,

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, de::Error};
 use trace::Bytes;
 
-use crate::profile::{ComputeCapability, Field, Profile, Provenance, Source};
+use crate::profile::{ComputeCapability, Field, Kind, Profile, Provenance, Source};
 
 /// Every model that is known, in the order of the table.
 pub fn all() -> &'static [Profile] {
@@ -42,7 +42,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Context {
     base_bytes: Bytes,
-    bytes_per_multiprocessor: Bytes,
+    bytes_per_thread: Bytes,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +67,8 @@ struct Architecture {
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
+    #[serde(default)]
+    kind: Kind,
     cuda_name: Option<String>,
     #[serde(default)]
     aliases: Vec<String>,
@@ -136,12 +138,14 @@ impl Table {
     fn profile(&self, entry: Entry) -> Result<Profile, BadTable> {
         let sources = self.sources(&entry);
         let architecture = self.architecture(&entry)?;
+        let resident_threads = entry.chip.multiprocessors * architecture.threads_per_multiprocessor;
         Ok(Profile {
             cuda_name: entry.cuda_name.unwrap_or_else(|| entry.name.clone()),
             name: entry.name,
+            kind: entry.kind,
             aliases: entry.aliases,
             total_bytes: entry.memory.total_bytes,
-            context_bytes: entry.context_bytes.unwrap_or_else(|| self.context.estimate(entry.chip.multiprocessors)),
+            context_bytes: entry.context_bytes.unwrap_or_else(|| self.context.estimate(resident_threads)),
             compute_capability: entry.compute_capability,
             multiprocessors: entry.chip.multiprocessors,
             l2_bytes: entry.chip.l2_bytes,
@@ -173,8 +177,9 @@ impl Table {
 }
 
 impl Context {
-    fn estimate(&self, multiprocessors: u32) -> Bytes {
-        Bytes(self.base_bytes.0 + self.bytes_per_multiprocessor.0 * u64::from(multiprocessors))
+    /// The driver keeps local memory for every thread that can be resident, so what a context takes grows with them.
+    fn estimate(&self, resident_threads: u32) -> Bytes {
+        Bytes(self.base_bytes.0 + self.bytes_per_thread.0 * u64::from(resident_threads))
     }
 }
 
@@ -261,20 +266,20 @@ mod tests {
 
     #[test]
     fn the_models_that_known_peaks_rest_on_have_no_estimate_but_the_context() {
-        let cases = [
-            ("T4", 40, 4, 1024),
-            ("A100-SXM4-40GB", 108, 40, 2048),
-            ("RTX 4090", 128, 72, 1536),
-            ("H100 SXM", 132, 50, 2048),
+        let cases: [(&str, u32, u64, u32, &[Field]); 4] = [
+            ("T4", 40, 4, 1024, &[]),
+            ("A100-SXM4-40GB", 108, 40, 2048, &[]),
+            ("RTX 4090", 128, 72, 1536, &[]),
+            ("H100 SXM", 132, 50, 2048, &[Field::ContextBytes]),
         ];
-        for (name, multiprocessors, l2_mib, threads) in cases {
+        for (name, multiprocessors, l2_mib, threads, expected) in cases {
             let profile = find(name).unwrap();
             assert_eq!(profile.multiprocessors, multiprocessors, "{name}");
             assert_eq!(profile.l2_bytes, Bytes::from_mib(l2_mib), "{name}");
             assert_eq!(profile.threads_per_multiprocessor, threads, "{name}");
             let estimates =
                 Field::ALL.into_iter().filter(|&field| profile.provenance(field).0 == Provenance::Estimated);
-            assert_eq!(estimates.collect::<Vec<_>>(), [Field::ContextBytes], "{name}");
+            assert_eq!(estimates.collect::<Vec<_>>(), expected, "{name}");
         }
     }
 

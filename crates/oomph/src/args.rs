@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use report::Change;
 use trace::Bytes;
+
+use crate::world::JobArguments;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
 #[derive(Debug, Parser)]
@@ -23,12 +26,22 @@ pub(crate) enum Command {
     /// Why did it run out of memory? Reads what a crash left: logs, snapshots, tables.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
+    /// What is the smallest change that makes it fit? Tries remedies on a phantom GPU, alone and together.
+    #[command(after_help = crate::commands::fit::EXAMPLES)]
+    Fit(Box<crate::commands::fit::Fit>),
     /// Which allocator settings suit this program? Replays a recorded one under many of them, exactly.
     #[command(after_help = crate::commands::tune::EXAMPLES)]
     Tune(Box<crate::commands::tune::Tune>),
+    /// Which memory mistakes are in the source? Reads Python files and notebooks; runs nothing.
+    #[command(after_help = crate::commands::lint::EXAMPLES)]
+    Lint(Box<crate::commands::lint::Lint>),
     /// Lists the GPUs that are known, or shows one with the provenance of each figure.
     #[command(after_help = GPUS_EXAMPLES)]
     Gpus(Gpus),
+    /// Lists the remedies that `fit` tries, or prints the page of one.
+    Remedy(Remedy),
+    /// Lists the rules of `lint`, and of `check` and `explain`, or prints the page of one.
+    Rule(Rule),
     /// Runs any command on a phantom GPU and records nothing: to try out what oomph sees, or to debug.
     #[command(after_help = PHANTOM_EXAMPLES)]
     Phantom(Phantom),
@@ -42,6 +55,8 @@ Examples:
   oomph check --gpu h100-sxm --json train.py > report.json
   oomph check --gpu l4 --format github train.py             in a workflow: annotations at the lines
   oomph check --gpus 2 -- torchrun --nproc-per-node 2 train.py
+  oomph check --gpu h100-sxm --world-size 64 train.py       rank 0 of 64, in one process
+  oomph check --world-size 64 --rank first,last -- torchrun --nproc-per-node 8 train.py
   oomph check -- python -m package.train --epochs 1
 
 The program runs as it is, with real PyTorch, up to the end of the third optimizer step (--steps).
@@ -84,12 +99,10 @@ pub(crate) struct Card {
     pub(crate) gpus: u32,
 }
 
+/// How a program is run, and how far.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Check {
-    #[command(flatten)]
-    pub(crate) card: Card,
-
-    /// Stop after so many optimizer steps; 0 runs the program to its end
+pub(crate) struct Depth {
+    /// Stop the program after so many optimizer steps; 0 runs it to its end
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) steps: u32,
 
@@ -101,6 +114,26 @@ pub(crate) struct Check {
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
     pub(crate) fraction: f64,
 
+    /// The Python that runs the script [default: the active environment's, else `python3`]
+    #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
+    pub(crate) python: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) card: Card,
+
+    #[command(flatten)]
+    pub(crate) world: JobArguments,
+
+    #[command(flatten)]
+    pub(crate) depth: Depth,
+
+    /// Change the program while it runs, such as `optimizer-fused` or `autocast:dtype=bf16`; `oomph remedy` lists what there is
+    #[arg(long = "with", value_name = "REMEDY", value_delimiter = ',', value_parser = parse_change)]
+    pub(crate) changes: Vec<Change>,
+
     #[command(flatten)]
     pub(crate) form: Form,
 
@@ -111,10 +144,6 @@ pub(crate) struct Check {
     /// Show what the program prints, on standard error
     #[arg(long, short)]
     pub(crate) verbose: bool,
-
-    /// The Python that runs the script [default: the active environment's, else `python3`]
-    #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
-    pub(crate) python: Option<PathBuf>,
 
     /// The script and its arguments; after `--`, any command line
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SCRIPT [ARGS]")]
@@ -139,9 +168,9 @@ pub(crate) struct Explain {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// The forms that an answer takes.
+/// How an answer is printed.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Form {
+pub(crate) struct Printed {
     /// Print one JSON object instead of the report; short for `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -149,6 +178,13 @@ pub(crate) struct Form {
     /// How the answer is written
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Terminal)]
     format: Format,
+}
+
+/// The forms that an answer takes.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Form {
+    #[command(flatten)]
+    pub(crate) printed: Printed,
 
     /// Write a page as well: one file, which needs no network
     #[arg(long, value_name = "FILE")]
@@ -169,7 +205,7 @@ pub(crate) enum Format {
     Json,
 }
 
-impl Form {
+impl Printed {
     /// The format that was asked for.
     pub(crate) fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
@@ -199,6 +235,18 @@ pub(crate) struct Phantom {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Remedy {
+    /// Print the page of this one, such as `gradient-accumulation`
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rule {
+    /// Print the page of this one, such as `graph-in-collection`
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Gpus {
     /// Show this one
     pub(crate) name: Option<String>,
@@ -223,22 +271,43 @@ impl Arguments {
     /// no complete command line: in `oomph check train.py -- x` the `--` belongs to the script.
     pub(crate) fn parse_line(line: &[OsString]) -> Result<Arguments, clap::Error> {
         let mut arguments = Arguments::try_parse_from(line)?;
-        if let (Command::Check(check), Some(dashes)) =
-            (&mut arguments.command, line.iter().position(|word| word == "--"))
-        {
-            check.is_command_line = Arguments::try_parse_from(&line[..dashes]).is_err();
+        let Some(dashes) = line.iter().position(|word| word == "--") else { return Ok(arguments) };
+        let is_command_line = || Arguments::try_parse_from(&line[..dashes]).is_err();
+        match &mut arguments.command {
+            Command::Check(check) => check.is_command_line = is_command_line(),
+            Command::Fit(fit) => fit.is_command_line = is_command_line(),
+            _ => {}
         }
         Ok(arguments)
     }
 }
 
-pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let number = text.strip_suffix('s').unwrap_or(text);
+    let seconds: f64 = number.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
     let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero());
     duration.ok_or_else(|| format!("`{text}` is out of range; expected seconds above 0"))
 }
 
-pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
+/// A remedy with its settings, as `autocast:dtype=bf16`.
+fn parse_change(text: &str) -> Result<Change, String> {
+    let change: Change = text.parse().map_err(|error: report::ChangeError| error.to_string())?;
+    let settings = diagnose::entry(&parse_remedy(&change.remedy)?).map_or(&[][..], |entry| entry.settings);
+    let Some(unknown) = change.settings.keys().find(|key| !settings.contains(&key.as_str())) else { return Ok(change) };
+    let expected =
+        if settings.is_empty() { "it has none".to_owned() } else { format!("expected {}", settings.join(" or ")) };
+    Err(format!("`{}` has no setting `{unknown}`; {expected}", change.remedy))
+}
+
+/// The name of a remedy.
+pub(crate) fn parse_remedy(text: &str) -> Result<String, String> {
+    let known = || diagnose::catalogue().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+    diagnose::entry(text)
+        .map(|entry| entry.name.to_owned())
+        .ok_or_else(|| format!("there is no remedy `{text}`; expected one of {}", known()))
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err(format!("`{text}` is no share; expected a number from 0 to 1")),
@@ -252,6 +321,20 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn settings_that_a_remedy_lacks_are_refused() {
+        let cases = [
+            ("autocast:dtype=bf16", None),
+            ("batch-size:arg=--bs:size=8", None),
+            ("autocast:dtyp=bf16", Some("`autocast` has no setting `dtyp`; expected dtype")),
+            ("sdpa:rank=8", Some("`sdpa` has no setting `rank`; it has none")),
+            ("batch-size:sise=8", Some("`batch-size` has no setting `sise`; expected size or arg or probe")),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_change(text).err().as_deref(), expected, "{text}");
+        }
     }
 
     #[test]
@@ -269,7 +352,7 @@ mod tests {
             };
             assert_eq!(check.program, program);
             assert_eq!(check.is_command_line, is_command_line, "{line:?}");
-            assert_eq!((check.steps, check.form.format()), (3, Format::Terminal), "{line:?}");
+            assert_eq!((check.depth.steps, check.form.printed.format()), (3, Format::Terminal), "{line:?}");
         }
     }
 }

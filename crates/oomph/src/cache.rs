@@ -42,8 +42,8 @@ pub(crate) fn unpack() -> Result<Unpacked, Error> {
     Ok(Unpacked { library_dir: folder.join("lib"), inject_dir: folder.join("python/oomph/agent/inject") })
 }
 
-/// The folder that holds one folder for each version.
-fn parent() -> Result<PathBuf, Error> {
+/// The folder that holds one folder for each version, and what `fit` keeps.
+pub(crate) fn parent() -> Result<PathBuf, Error> {
     if let Some(chosen) = environment::get(environment::CACHE_DIR) {
         return Ok(PathBuf::from(chosen));
     }

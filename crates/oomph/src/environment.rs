@@ -27,6 +27,24 @@ pub(crate) const UNLIMITED: &str = "OOMPH_UNLIMITED";
 pub(crate) const OTHERS: &str = "OOMPH_OTHERS";
 /// Set for the agent: optimizer steps after which it stops.
 pub(crate) const STEPS: &str = "OOMPH_STEPS";
+/// Set for the phantom: the file that takes notes of which files the program looks at.
+pub(crate) const FILES: &str = "OOMPH_FILES";
+/// Set for the agent: wait as a fork server.
+pub(crate) const SERVE: &str = "OOMPH_SERVE";
+/// Set for the agent: `0` = only the counters are wanted, no history of the allocator.
+pub(crate) const HISTORY: &str = "OOMPH_HISTORY";
+/// Set for the agent: `1` = operators are counted.
+pub(crate) const WORK: &str = "OOMPH_WORK";
+/// Set for the agent: the changes that it makes to the program.
+pub(crate) const REMEDIES: &str = "OOMPH_REMEDIES";
+/// Set for the agent: the one rank that runs, where the others are absent.
+pub(crate) const RANK: &str = "OOMPH_RANK";
+/// Set for the agent then: how many ranks the job has.
+pub(crate) const WORLD_SIZE: &str = "OOMPH_WORLD_SIZE";
+/// Set for the agent then: how many of them a machine has.
+pub(crate) const LOCAL_WORLD_SIZE: &str = "OOMPH_LOCAL_WORLD_SIZE";
+/// Removed then: the place that a launcher gave oomph itself.
+pub(crate) const LAUNCHERS: &[&str] = &["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"];
 /// Set for the agent: the share that value-dependent shapes are assumed to select.
 pub(crate) const FRACTION: &str = "OOMPH_FRACTION";
 

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+/// So much of a program's own message is repeated.
+const MOST_MESSAGE_CHARS: usize = 400;
+
 /// Why a command failed. The text says what was found; [`Error::hints`] says what to do.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
@@ -12,10 +15,34 @@ pub(crate) enum Error {
     UnknownGpu(#[from] gpus::UnknownGpu),
     #[error("--vram {vram} leaves nothing: a CUDA context alone takes {context} on this GPU")]
     TooLittleMemory { vram: trace::Bytes, context: trace::Bytes },
+    #[error("--world-size {world_size} is no multiple of --local-world-size {local_world_size}")]
+    UnevenWorld { world_size: u32, local_world_size: u32 },
+    #[error("there is no rank {rank} in a job of {world_size}: expected ranks 0 to {}", world_size - 1)]
+    NoSuchRank { rank: u32, world_size: u32 },
     #[error("there is no file `{}`", .0.display())]
     NoScript(PathBuf),
     #[error("`{}` is a folder, expected a Python script", .0.display())]
     ScriptIsFolder(PathBuf),
+    #[error("there is no remedy `{0}`")]
+    UnknownRemedy(String),
+    #[error("there is no rule `{name}`{}", meant(nearest.as_deref()))]
+    UnknownRule { name: String, nearest: Option<String> },
+    #[error("there is nothing at `{}`", .0.display())]
+    NothingThere(PathBuf),
+    #[error("there is no Python file and no notebook to lint in {}", listed(.0))]
+    NothingToLint(Vec<PathBuf>),
+    #[error("`{pattern}` is no pattern: {problem}")]
+    Pattern { pattern: String, problem: String },
+    #[error("the settings `{}` cannot be used: {problem}", path.display())]
+    Settings { path: PathBuf, problem: String },
+    #[error("`{}` is no baseline of lint: {problem}", path.display())]
+    Baseline { path: PathBuf, problem: String },
+    #[error("`{}` is there, and is no baseline of lint; it was left as it is", .0.display())]
+    NoBaseline(PathBuf),
+    #[error("no batch size was found in the program")]
+    NoBatch,
+    #[error("the program runs by itself, and fails as a child of the fork server: {0}")]
+    OnlyForked(String),
     #[error("there is no option `{0}` of oomph's, and no script of that name")]
     NoOption(String),
     #[error("there is no Python: `{}` cannot be started: {source}", python.display())]
@@ -85,7 +112,7 @@ pub(crate) enum Error {
 pub(crate) enum ProgramFailure {
     #[error("called {}, which the phantom GPU does not have{}", symbols.join(", "), place(at.as_ref()))]
     MissingEntryPoint { symbols: Vec<String>, at: Option<(String, u32)>, output: String },
-    #[error("raised {type_name}: {message}{}", place(at.as_ref()))]
+    #[error("raised {type_name}: {}{}", clipped(message), place(at.as_ref()))]
     Raised {
         type_name: String,
         message: String,
@@ -93,6 +120,8 @@ pub(crate) enum ProgramFailure {
         read: Option<(String, u32)>,
         output: String,
     },
+    #[error("ran out of memory on a GPU without a limit: one request is larger than any device")]
+    RanOutUnlimited { output: String },
     #[error("left no snapshot of its memory in the run folder")]
     NoSnapshot { output: String },
     #[error("used the phantom GPU, but oomph's agent was not started in it")]
@@ -118,6 +147,14 @@ fn files_of(count: usize) -> String {
     if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }
 
+/// Some messages print a whole tensor; the program's own output, which follows, has all of it.
+fn clipped(message: &str) -> String {
+    match message.char_indices().nth(MOST_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{} …", &message[..end]),
+        None => message.to_owned(),
+    }
+}
+
 fn place(at: Option<&(String, u32)>) -> String {
     at.map_or_else(String::new, |(file, line)| format!("\n  at {file}:{line}"))
 }
@@ -128,6 +165,7 @@ impl ProgramFailure {
         match self {
             ProgramFailure::MissingEntryPoint { output, .. }
             | ProgramFailure::Raised { output, .. }
+            | ProgramFailure::RanOutUnlimited { output }
             | ProgramFailure::NoSnapshot { output }
             | ProgramFailure::NoAgent { output }
             | ProgramFailure::NoTorch { output }
@@ -153,12 +191,19 @@ impl ProgramFailure {
             ProgramFailure::Raised { message, .. } if is_about_devices(message) => {
                 "does the script name a GPU, perhaps in CUDA_VISIBLE_DEVICES? --gpus N shows it N of them"
             }
+            ProgramFailure::Raised { message, .. } if is_about_the_hub(message) => {
+                "fetch it once where there is a network (`hf download NAME`), or build the model from its configuration \
+                 (`AutoModelForCausalLM.from_config`): of the weights a dry run needs the shapes alone"
+            }
             ProgramFailure::Raised { type_name, .. } => raised_hint(type_name),
+            ProgramFailure::RanOutUnlimited { .. } => "`oomph check` shows which line asks for how much",
             ProgramFailure::NoSnapshot { .. } => "is the disk full? TMPDIR, or --save DIR, chooses another place",
             ProgramFailure::NoAgent { .. } => {
-                "the agent is found through PYTHONPATH and `sitecustomize`: `python -I`, `-E` and `-S` leave them out"
+                "the agent starts when PyTorch is imported, and is found through PYTHONPATH and `sitecustomize`: `python -I`, `-E` and `-S` leave them out"
             }
-            ProgramFailure::NoTorch { .. } => "give the script that trains, with the arguments that it needs",
+            ProgramFailure::NoTorch { .. } => {
+                "give the script that trains, with the arguments that it needs; a program that it starts with an environment of its own is not seen"
+            }
             ProgramFailure::NoCuda { .. } => {
                 "does it need an argument such as `--device cuda`? On the phantom, torch.cuda.is_available() is True"
             }
@@ -173,9 +218,24 @@ impl ProgramFailure {
     }
 }
 
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
+}
+
 /// CUDA's and PyTorch's words for a device that is not there.
 fn is_about_devices(message: &str) -> bool {
     ["No CUDA GPUs are available", "invalid device ordinal", "Invalid device id"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// Hugging Face's words for a model that is neither on the disk nor to be had (transformers 4.30 to 5.17, diffusers).
+fn is_about_the_hub(message: &str) -> bool {
+    ["couldn't connect to 'https://huggingface.co'", "is not a local folder and is not a valid model identifier"]
         .iter()
         .any(|words| message.contains(words))
 }
@@ -196,6 +256,28 @@ impl Error {
         let hint = match self {
             Error::UnknownGpu(_) => "`oomph gpus` lists the GPUs that are known; --vram SIZE changes the memory of one",
             Error::TooLittleMemory { .. } => "give the whole memory of the card, such as --vram 8GiB",
+            Error::UnevenWorld { .. } => {
+                "every machine has the same number of GPUs: say how many with --local-world-size"
+            }
+            Error::NoSuchRank { .. } => "ranks are counted from 0; `--rank last` is the last one",
+            Error::UnknownRemedy(_) => "`oomph remedy` lists what there is",
+            Error::UnknownRule { .. } => "`oomph rule` lists what there is",
+            Error::NothingThere(_) => "name files or folders; `oomph lint` alone looks below this folder",
+            Error::NothingToLint(_) => {
+                "hidden folders, environments and what git ignores are left out; --no-gitignore, --include and --exclude change that"
+            }
+            Error::Pattern { .. } => "patterns are those of `.gitignore`, such as `*.py` or `build/`",
+            Error::Settings { .. } => {
+                "`[lint]` in oomph.toml and `[tool.oomph.lint]` in pyproject.toml may have: select, ignore, pedantic, include, exclude, unsafe-fixes, baseline"
+            }
+            Error::Baseline { .. } => "--write-baseline FILE writes one",
+            Error::NoBaseline(_) => "name a new file behind --write-baseline, and what to lint after it",
+            Error::NoBatch => {
+                "name the option or the variable that sets it: --batch-arg=--bs, or --batch-arg BATCH_SIZE"
+            }
+            Error::OnlyForked(_) => {
+                "this is a bug of oomph; please report it. `oomph check --with REMEDY` tries one change at a time without a server"
+            }
             Error::NoScript(_) => "give the script as you would to `python`; after `--` comes any other command line",
             Error::NoOption(_) => "options of oomph stand before the script; `oomph check --help` lists them",
             Error::ScriptIsFolder(_) => "for a package, write `oomph check -- python -m package`",
@@ -229,7 +311,9 @@ impl Error {
             Error::Device(_) => "name the file that the program's output went to",
             Error::NothingInFolder { .. } => "name the log or the snapshot itself, to hear what is in it",
             Error::TooManyFiles { .. } => "name the folder of the job's logs and snapshots, or the files themselves",
-            Error::Unwritable { .. } | Error::NotAFile(_) => "name another file with --html",
+            Error::Unwritable { .. } | Error::NotAFile(_) => {
+                "name a file in a folder that you may write, where it was asked for (--html, --write-baseline)"
+            }
             Error::Tune(error) => return crate::commands::tune::hints(error),
             Error::Program(failure) => return failure.hints(),
             Error::Unreadable { .. } | Error::Signals(_) | Error::Interrupted | Error::Output(_) | Error::Json(_) => {

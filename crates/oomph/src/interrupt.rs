@@ -33,6 +33,11 @@ pub(crate) fn note() -> bool {
     is_searching
 }
 
+/// Ctrl-C ends the process where it is: what reads or waits cannot be ended by a flag.
+pub(crate) fn ends_the_process() -> Result<(), Error> {
+    Ok(ctrlc::set_handler(|| end())?)
+}
+
 /// Ends the process where it is.
 pub(crate) fn end() -> ! {
     publish::abandon();

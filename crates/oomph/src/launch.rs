@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use trace::run::Ended;
+use report::Change;
+use trace::Bytes;
+use trace::run::{Ended, Job};
 
 use crate::cache::{LIBRARY, Unpacked};
 use crate::environment as names;
@@ -39,12 +41,31 @@ pub(crate) struct Launch<'a> {
     pub(crate) steps: u32,
     /// What value-dependent shapes are assumed to select.
     pub(crate) fraction: f64,
+    /// What is changed of the program while it runs.
+    pub(crate) changes: &'a [Change],
+    /// The one rank that runs, and its job; `None` where a launcher's ranks are all there.
+    pub(crate) rank: Option<(u32, &'a Job)>,
+    /// What others are said to hold of each device.
+    pub(crate) others: Bytes,
     /// When to stop waiting.
     pub(crate) timeout: Duration,
     /// The allocator's settings in place of those of the environment; an empty text is the defaults.
     pub(crate) conf: Option<&'a str>,
-    /// Whether the program's output is shown.
-    pub(crate) verbose: bool,
+    /// What is shown of it meanwhile.
+    pub(crate) shown: Shown,
+    /// Whether it is noted which files the program looks at.
+    pub(crate) notes_files: bool,
+}
+
+/// What is shown of a program while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// What it prints.
+    Output,
+    /// How far it has come.
+    Progress,
+    /// Nothing: whoever runs it shows something else.
+    Nothing,
 }
 
 /// What the waiting thread hears.
@@ -68,11 +89,16 @@ pub(crate) fn run(launch: &Launch, what: &str) -> Result<Ended, Error> {
     let child = start(launch)?;
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     let happenings = watch(child, interrupts);
-    let progress = (!launch.verbose).then(|| Progress::start(what, launch.folder));
+    let progress = (launch.shown == Shown::Progress).then(|| Progress::start(what, launch.folder));
     let outcome = wait(&happenings, pid, launch.timeout, progress.as_ref());
     reap::end_orphans();
     let (status, timed_out) = outcome?;
     Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds: started.elapsed().as_secs_f64(), timed_out })
+}
+
+/// Ctrl-C is noted from now on.
+pub(crate) fn watch_for_interrupts() -> Result<(), Error> {
+    interrupts().map(|_| ())
 }
 
 /// The channel on which Ctrl-C arrives; its handler can be set only once in a process.
@@ -103,9 +129,13 @@ fn start(launch: &Launch) -> Result<Child, Error> {
     command.args(arguments).stdin(input());
     redirect(&mut command, launch)?;
     set_environment(&mut command, launch);
-    // A group of its own: Ctrl-C reaches us, and we decide what the program hears.
-    command.process_group(0);
+    set_group(&mut command);
     command.spawn().map_err(|source| Error::NoProgram { program: program.to_string_lossy().into_owned(), source })
+}
+
+/// A group of its own: Ctrl-C reaches us, and we decide what the program hears.
+pub(crate) fn set_group(command: &mut Command) {
+    command.process_group(0);
 }
 
 /// A program in a group of its own would be stopped when it reads from the terminal.
@@ -116,11 +146,12 @@ fn input() -> Stdio {
 /// The program's output goes to a file, or to our standard error: standard output is for the answer.
 fn redirect(command: &mut Command, launch: &Launch) -> Result<(), Error> {
     let failed = |source| Error::RunFolder { folder: launch.folder.to_owned(), source };
-    if launch.verbose {
+    if launch.shown == Shown::Output {
         command.stdout(std::io::stderr()).stderr(Stdio::inherit());
         return Ok(());
     }
-    let file = File::create(launch.folder.join(rundir::OUTPUT)).map_err(failed)?;
+    // The ranks of a job that run one after the other write behind each other.
+    let file = File::options().create(true).append(true).open(launch.folder.join(rundir::OUTPUT)).map_err(failed)?;
     command.stderr(file.try_clone().map_err(failed)?).stdout(file);
     Ok(())
 }
@@ -136,9 +167,58 @@ fn set_environment(command: &mut Command, launch: &Launch) {
     if launch.unlimited {
         command.env(names::UNLIMITED, "1");
     }
-    if let Some(conf) = launch.conf {
+    if launch.others > Bytes::ZERO {
+        command.env(names::OTHERS, launch.others.0.to_string());
+    }
+    if launch.notes_files {
+        command.env(names::FILES, launch.folder.join(rundir::FILES));
+    }
+    let changes = Changes::of(launch.changes);
+    if let Some(json) = &changes.json {
+        command.env(names::REMEDIES, json);
+    }
+    set_place(command, launch.rank);
+    if let Some(conf) = launch.conf.or(changes.conf) {
         command.env_remove(names::ALLOC_CONF).env(names::CUDA_ALLOC_CONF, conf);
     }
+}
+
+/// The change that is none of the program's but of PyTorch's environment.
+const SETTINGS: &str = "allocator-settings";
+
+/// Changes as the program's process is told of them.
+pub(crate) struct Changes<'a> {
+    /// The allocator's settings.
+    pub(crate) conf: Option<&'a str>,
+    /// Those that the agent makes, as it reads them; `None` where there are none.
+    pub(crate) json: Option<String>,
+}
+
+impl Changes<'_> {
+    /// Takes apart what the environment and what the agent is for.
+    pub(crate) fn of(changes: &[Change]) -> Changes<'_> {
+        let (settings, agents): (Vec<&Change>, Vec<&Change>) =
+            changes.iter().partition(|change| change.remedy == SETTINGS);
+        let conf = settings.iter().find_map(|change| change.settings.get("conf")?.as_str());
+        // Names and JSON values cannot fail to be written.
+        let json = (!agents.is_empty()).then(|| serde_json::to_string(&agents).unwrap_or_default());
+        Changes { conf, json }
+    }
+}
+
+/// Tells the agent which rank to be, and nobody of a place that oomph itself has.
+fn set_place(command: &mut Command, rank: Option<(u32, &Job)>) {
+    for name in [names::RANK, names::WORLD_SIZE, names::LOCAL_WORLD_SIZE] {
+        command.env_remove(name);
+    }
+    let Some((rank, job)) = rank else { return };
+    for name in names::LAUNCHERS {
+        command.env_remove(name);
+    }
+    command
+        .env(names::RANK, rank.to_string())
+        .env(names::WORLD_SIZE, job.world_size.to_string())
+        .env(names::LOCAL_WORLD_SIZE, job.local_world_size.to_string());
 }
 
 /// Puts the phantom in front of a command.
@@ -153,11 +233,16 @@ pub(crate) fn set_phantom(command: &mut Command, unpacked: &Unpacked, device: &s
         .env_remove(names::UNLIMITED)
         .env_remove(names::OTHERS)
         .env_remove(names::RUN_DIR)
+        .env_remove(names::REMEDIES)
+        .env_remove(names::HISTORY)
+        .env_remove(names::WORK)
+        .env_remove(names::SERVE)
+        .env_remove(names::FILES)
         .env_remove(names::CUDA_VISIBLE_DEVICES);
 }
 
 /// `first`, and after a colon what the variable holds already.
-fn before(variable: &str, first: &OsStr) -> OsString {
+pub(crate) fn before(variable: &str, first: &OsStr) -> OsString {
     let mut list = first.to_owned();
     if let Some(rest) = names::get(variable) {
         list.push(":");

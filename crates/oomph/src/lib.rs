@@ -12,12 +12,15 @@ mod environment;
 mod error;
 mod interrupt;
 mod launch;
+mod linted;
 mod output;
 mod progress;
 mod publish;
 mod python;
 mod reap;
 mod rundir;
+mod server;
+mod world;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -61,7 +64,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match arguments.command {
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Fit(arguments) => commands::fit::run(&arguments),
+        Command::Remedy(arguments) => commands::remedy::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Lint(arguments) => commands::lint::run(&arguments),
+        Command::Rule(arguments) => commands::rule::run(&arguments),
         Command::Gpus(arguments) => commands::gpus::run(&arguments),
         Command::Phantom(arguments) => commands::phantom::run(&arguments),
     };

@@ -15,12 +15,19 @@ const HINT: Style = AnsiColor::Cyan.on_default();
 
 /// Prints the answer.
 pub(crate) fn answer(text: &str) -> Result<(), Error> {
-    let mut out = anstream::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    match written {
+    written(&mut anstream::stdout().lock(), text)
+}
+
+fn written(out: &mut impl Write, text: &str) -> Result<(), Error> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
+}
+
+/// Prints an answer that another program reads, byte by byte: nothing of it is taken for a colour.
+pub(crate) fn verbatim(text: &str) -> Result<(), Error> {
+    written(&mut io::stdout().lock(), text)
 }
 
 /// Says something beside the answer.

@@ -34,7 +34,7 @@ impl Progress {
         }
         let (records, _) = rundir::records_so_far(&self.folder);
         let last = records.iter().rev().find_map(|record| match record {
-            Record::Step { step, devices } => {
+            Record::Step { step, devices, .. } => {
                 Some((*step, devices.iter().map(|d| d.allocated_peak_bytes).max().unwrap_or(0)))
             }
             _ => None,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,8 +20,27 @@ pub(crate) fn possible(path: &Path) -> Result<(), Error> {
 
 /// Writes `text` to `path`, over what may be there.
 pub(crate) fn whole(path: &Path, text: &str) -> Result<(), Error> {
+    write(path, beside(path)?, text)
+}
+
+/// Writes `text` over the file at `path`, which keeps its permissions and, where we may give it away, its owner; a link stays, and the
+/// file that it leads to is written. One that has several names is written in place, so that it keeps them; one that we may not write stays.
+pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Error> {
     let failed = |source| Error::Unwritable { path: path.to_owned(), source };
-    let mut file = beside(path)?;
+    let path = path.canonicalize().map_err(failed)?;
+    let found = fs::OpenOptions::new().write(true).open(&path).and_then(|file| file.metadata()).map_err(failed)?;
+    if found.nlink() > 1 {
+        return fs::write(&path, text).map_err(failed);
+    }
+    let file = beside(&path)?;
+    // Only root may: what others write is theirs, as with any editor. It comes first, since it takes some permissions away.
+    let _ = fchown(file.as_file(), Some(found.uid()), Some(found.gid()));
+    file.as_file().set_permissions(found.permissions()).map_err(failed)?;
+    write(&path, file, text)
+}
+
+fn write(path: &Path, mut file: NamedTempFile, text: &str) -> Result<(), Error> {
+    let failed = |source| Error::Unwritable { path: path.to_owned(), source };
     note(Some(file.path().to_owned()));
     let written = file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed);
     let written = written.and_then(|()| file.persist(path).map(drop).map_err(|error| failed(error.error)));

@@ -10,7 +10,10 @@ use crate::environment;
 use crate::error::Error;
 
 /// The versions this phantom was made for, for people.
-pub(crate) const SUPPORTED: &str = "2.11";
+pub(crate) const SUPPORTED: &str = "2.5 to 2.15";
+
+/// The same, for programs: the minor versions of PyTorch 2.
+const SUPPORTED_MINORS: std::ops::RangeInclusive<u32> = 5..=15;
 
 /// Prints where PyTorch is and what its `version.py` says, or `null`.
 const PROBE: &str = r#"
@@ -100,7 +103,8 @@ fn check_version(python: &Path, torch: Torch) -> Result<(), Error> {
 
 fn is_supported(version: &str) -> bool {
     let mut parts = version.split('.');
-    (parts.next(), parts.next()) == (Some("2"), Some("11"))
+    let (major, minor) = (parts.next(), parts.next().and_then(|minor| minor.parse().ok()));
+    major == Some("2") && minor.is_some_and(|minor| SUPPORTED_MINORS.contains(&minor))
 }
 
 #[cfg(test)]
@@ -112,6 +116,10 @@ mod tests {
         let cases = [
             ("2.11.0+cu130", true),
             ("2.11.1", true),
+            ("2.5.1", true),
+            ("2.15.0+cu132", true),
+            ("2.16.0.dev20261101", false),
+            ("2.4.1", false),
             ("2.1.0", false),
             ("2.110.0", false),
             ("1.13.1", false),

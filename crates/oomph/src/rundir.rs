@@ -13,8 +13,12 @@ use crate::error::Error;
 
 /// What the program printed, in the run directory.
 pub(crate) const OUTPUT: &str = "output.log";
+/// Which files the program looked at, in the run directory of a run that `fit` may keep.
+pub(crate) const FILES: &str = "files";
 /// The folder inside a run of the second run, without a limit, where the first ran out.
 pub(crate) const UNLIMITED: &str = "unlimited";
+/// The folder inside a run of its second run, where ranks shared a device that could not hold them all.
+pub(crate) const SHARED: &str = "shared";
 const LAUNCH: &str = "run.json";
 const MARKS: &str = ".marks.jsonl";
 const SNAPSHOT: &str = ".snapshot.pickle";

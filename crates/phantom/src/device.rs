@@ -133,7 +133,19 @@ struct Shown {
 static SHOWN: OnceLock<Shown> = OnceLock::new();
 
 fn shown() -> &'static Shown {
-    SHOWN.get_or_init(|| {
+    if let Some(shown) = SHOWN.get() {
+        return shown;
+    }
+    // A fork server runs nothing itself. Its children are told after the fork what they run on; what it asks for while it imports is
+    // answered and forgotten: a few hundred bytes each time.
+    if std::env::var_os("OOMPH_SERVE").is_some() {
+        return Box::leak(Box::new(Shown::read()));
+    }
+    SHOWN.get_or_init(Shown::read)
+}
+
+impl Shown {
+    fn read() -> Shown {
         let (mut profile, problems) = Profile::parse(&std::env::var("OOMPH_DEVICE").unwrap_or_default());
         for problem in problems {
             complain(&problem);
@@ -144,7 +156,7 @@ fn shown() -> &'static Shown {
         }
         let others_bytes = number("OOMPH_OTHERS", "a number of bytes", 0);
         Shown { profile, count: visible_count(), unlimited, others_bytes }
-    })
+    }
 }
 
 /// A number from the environment, unset and empty being the same. As in Note [Device variable], one that cannot be read is

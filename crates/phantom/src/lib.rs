@@ -7,9 +7,11 @@
 //! # Design constraints
 //! - Nothing of PyTorch's allocator is known here: PyTorch brings the real one.
 //! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in [`boundary`].
-//! - `unsafe` lives in `boundary`, `caller`, `fatbin`, `resolve`, `space` and `values`; the files under `api` take typed
+//! - `unsafe` lives in `boundary`, `caller`, `fatbin`, `files`, `host`, `resolve` and `values`; the files under `api` take typed
 //!   parameters and need none.
-//! - Inert until CUDA is used: preloading it into a compiler or a shell costs nothing and changes nothing.
+//! - Inert until CUDA is used: preloading it into a compiler or a shell costs nothing and changes nothing, but for where
+//!   large aligned requests lie (Note [Host memory] in [`host`]) and, where a launcher asks, that it notes which files are
+//!   looked at (Note [Files looked at] in [`files`]).
 
 pub mod api;
 pub mod boundary;
@@ -17,10 +19,13 @@ pub mod caller;
 pub mod cuda;
 pub mod device;
 pub mod fatbin;
+pub mod files;
 pub mod generated;
 pub mod handle;
+pub mod host;
 pub mod journal;
 pub mod ledger;
 pub mod resolve;
 pub mod space;
 pub mod values;
+pub mod version;

@@ -1,6 +1,7 @@
-//! Finding our own functions by name, for programs that look entry points up at run time.
+//! Finding functions by name: our own, for programs that look entry points up at run time, and those of the libraries that
+//! are mapped beside us.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 
 use crate::generated::absent_driver::ABSENT;
 
@@ -34,4 +35,81 @@ fn base_of(address: *const c_void) -> Option<usize> {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: `dladdr` takes any address and fills `info` when it returns non-zero.
     unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init().dli_fbase as usize) }
+}
+
+/// Whether a library is mapped whose file name starts so.
+pub fn is_mapped(file: &str) -> bool {
+    path_of(file).is_some()
+}
+
+/// A function of a library that is mapped already, found by the start of its file name: the library's own, not ours.
+pub fn mapped_symbol(file: &str, name: &CStr) -> Option<*const c_void> {
+    let path = path_of(file)?;
+    // SAFETY: the path ends in NUL; `RTLD_NOLOAD` only finds what is mapped and runs none of its code. The reference that
+    // it takes is kept, so that the address stays good.
+    let address = unsafe {
+        let library = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return None;
+        }
+        libc::dlsym(library, name.as_ptr())
+    };
+    (!address.is_null() && !is_ours(address)).then_some(address.cast_const())
+}
+
+/// What `int name(int *value)` of a mapped library gives; only for functions that the header declares so.
+pub fn ask_number(file: &str, name: &CStr) -> Option<c_int> {
+    let function = mapped_symbol(file, name)?;
+    let mut value = 0;
+    // SAFETY: `version` asks only functions that the libraries' headers declare so; their status is an enum, zero for
+    // success.
+    let status = unsafe {
+        let function: extern "C" fn(*mut c_int) -> c_int = std::mem::transmute(function);
+        function(&raw mut value)
+    };
+    (status == 0).then_some(value)
+}
+
+/// What `int name(libraryPropertyType, int *value)` of a mapped library gives for major, minor, patch level.
+pub fn ask_properties(file: &str, name: &CStr) -> Option<[c_int; 3]> {
+    let function = mapped_symbol(file, name)?;
+    let mut version = [0; 3];
+    for (property, value) in (0..).zip(&mut version) {
+        // SAFETY: `version` asks only the libraries' `…GetProperty`, which their headers declare so; the status and the
+        // property are enums.
+        let status = unsafe {
+            let function: extern "C" fn(c_int, *mut c_int) -> c_int = std::mem::transmute(function);
+            function(property, value)
+        };
+        (status == 0).then_some(())?;
+    }
+    Some(version)
+}
+
+/// The path of a library that is mapped, by the start of its file name; the phantom's own links do not count.
+fn path_of(file: &str) -> Option<CString> {
+    let mut search = Search { file, found: None };
+    // SAFETY: the callback is called during this call alone, with the pointer that is passed here.
+    unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut search).cast()) };
+    search.found
+}
+
+struct Search<'a> {
+    file: &'a str,
+    found: Option<CString>,
+}
+
+/// Stops at the library that is searched for.
+extern "C" fn look_at(info: *mut libc::dl_phdr_info, _bytes: usize, search: *mut c_void) -> c_int {
+    // SAFETY: `dl_iterate_phdr` passes a valid `info`, whose name is null or ends in NUL, and our own `search`, of which
+    // nobody else has a reference meanwhile.
+    let (name, search) = unsafe {
+        let name = (*info).dlpi_name;
+        (if name.is_null() { c"" } else { CStr::from_ptr(name) }, &mut *search.cast::<Search>())
+    };
+    let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    if file.starts_with(search.file.as_bytes()) {
+        search.found = Some(name.to_owned());
+    }
+    c_int::from(search.found.is_some())
 }

@@ -8,12 +8,11 @@
 //! reproducible and a stale pointer is recognised. Pinned and managed memory are real, zero until touched.
 
 use std::collections::BTreeMap;
-use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::ledger::{self, OutOfMemory, Owner};
-use crate::values;
+use crate::{host, values};
 
 /// Where device addresses lie. See Note [Device addresses].
 pub const DEVICE_RANGE: Range<usize> = 0x1000_0000_0000..0x5000_0000_0000;
@@ -135,29 +134,13 @@ pub fn free(address: usize) -> Option<()> {
 
 /// Maps real, zeroed host memory that takes no space until it is touched.
 pub fn map_host(kind: Kind, device: u32, owner: Owner, bytes: usize) -> Option<usize> {
-    // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no memory of the program's.
-    let pointer = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            bytes.max(1),
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    if pointer == libc::MAP_FAILED {
-        return None;
-    }
-    note(Extent { address: pointer as usize, bytes, kind, device, owner });
-    Some(pointer as usize)
+    let address = host::map(bytes.max(1))?;
+    note(Extent { address, bytes, kind, device, owner });
+    Some(address)
 }
 
 /// Unmaps what [`map_host`] mapped; `None` unless a range of that kind starts exactly there.
 pub fn unmap_host(address: usize, kind: Kind) -> Option<()> {
     let range = take_out(address, kind)?;
-    // SAFETY: the range came from `mmap` in `map_host` with this length and is unmapped once, because it was just
-    // taken out of the table.
-    let result = unsafe { libc::munmap(range.address as *mut c_void, range.bytes.max(1)) };
-    (result == 0).then_some(())
+    host::unmap(range.address, range.bytes.max(1))
 }

@@ -8,10 +8,17 @@
 //! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. So a read from
 //! the start of a block takes an island that starts there only if it has just that extent: what is read whole was
 //! written whole.
+//!
+//! # Note [Unknown reads]
+//!
+//! A program may decide anything by what it reads, above all the shape of its next tensor. So whoever wants to know is told
+//! of each copy to the host of which a byte is in no island and no answer was set. What a kernel wrote over an island
+//! is not seen: the island is answered, and nobody is told.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::host;
 use crate::space::is_device;
 
 /// Copies up to this size are kept.
@@ -33,6 +40,11 @@ struct Islands {
 
 static ISLANDS: Mutex<Islands> =
     Mutex::new(Islands { by_address: BTreeMap::new(), total_bytes: 0, answer: None, verdicts: BTreeMap::new() });
+
+/// Who is told of a read of values that nothing computed, and of how many bytes it was.
+type Listener = extern "C" fn(u64);
+
+static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
 
 fn lock() -> MutexGuard<'static, Islands> {
     ISLANDS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -82,9 +94,10 @@ impl Islands {
         self.insert(address, bytes);
     }
 
-    /// The bytes of a range as they are known, zeros elsewhere. See Note [Values on a phantom].
-    fn read(&self, address: usize, into: &mut [u8]) {
-        into.fill(0);
+    /// The bytes of a range as they are known, zeros elsewhere; gives how many are known. See Note [Values on a phantom].
+    fn read(&self, address: usize, into: &mut [u8]) -> usize {
+        host::clear(into.as_mut_ptr() as usize, into.len());
+        let mut known = 0;
         let end = address.saturating_add(into.len());
         let is_block = address.is_multiple_of(BLOCK_ALIGNMENT);
         let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
@@ -95,7 +108,9 @@ impl Islands {
             }
             let (from, to) = (start.max(address), island_end.min(end));
             into[from - address..to - address].copy_from_slice(&island[from - start..to - start]);
+            known += to - from;
         }
+        known
     }
 }
 
@@ -137,14 +152,33 @@ fn host_to_device(dst: usize, src: usize, bytes: usize) {
 fn device_to_host(dst: usize, src: usize, bytes: usize) {
     // SAFETY: `cudaMemcpy`'s contract is that the host range is `bytes` long and the caller's to write.
     let target = unsafe { std::slice::from_raw_parts_mut(dst as *mut u8, bytes) };
+    let known = known_values(src, target);
+    if known < bytes {
+        tell_listener(bytes);
+    }
+}
+
+/// Writes what a read from `src` gives; gives how many of the bytes are known.
+fn known_values(src: usize, target: &mut [u8]) -> usize {
     let mut islands = lock();
     if let ([byte], Some(verdict)) = (&mut *target, islands.verdicts.remove(&src)) {
         *byte = verdict;
-        return;
+        return 1;
     }
     match islands.answer {
-        Some(answer) if bytes <= size_of::<u64>() => target.copy_from_slice(&answer.to_le_bytes()[..bytes]),
+        Some(answer) if target.len() <= size_of::<u64>() => {
+            target.copy_from_slice(&answer.to_le_bytes()[..target.len()]);
+            target.len()
+        }
         _ => islands.read(src, target),
+    }
+}
+
+/// Without any lock held: whoever listens may wait for a lock of its own that another caller of CUDA holds.
+fn tell_listener(bytes: usize) {
+    let listener = *LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(listener) = listener {
+        listener(bytes as u64);
     }
 }
 
@@ -153,7 +187,9 @@ pub fn fill(dst: usize, value: u8, bytes: usize) {
     if bytes == 0 || dst == 0 {
         return;
     }
-    if !is_device(dst) {
+    if !is_device(dst) && value == 0 {
+        host::clear(dst, bytes);
+    } else if !is_device(dst) {
         // SAFETY: `cudaMemset`'s contract is that managed or pinned memory is `bytes` long and writable.
         unsafe { std::ptr::write_bytes(dst as *mut u8, value, bytes) };
     } else if value == 0 || bytes > KEPT_BYTES {
@@ -180,6 +216,13 @@ pub extern "C" fn oomph_answer_next_read(value: u64) {
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_answer_at(address: usize, value: u8) {
     lock().verdicts.insert(address, value);
+}
+
+/// From now on `listener` is called in the reading thread, with the bytes read, where Note [Unknown reads] says; null ends
+/// that. It may be called once more by a thread that is just reading.
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_on_unknown_read(listener: Option<Listener>) {
+    *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = listener;
 }
 
 /// Scalars are read from the device again.
@@ -211,6 +254,19 @@ mod tests {
         assert_eq!(read(&islands, BASE, 256), [7; 256], "all labels");
         islands.write(BASE, vec![9; 4]);
         assert_eq!(read(&islands, BASE, 4), [9; 4], "a scalar that was copied there");
+    }
+
+    #[test]
+    fn what_is_known_is_counted() {
+        let mut islands = Islands::default();
+        islands.write(BASE, vec![7; 256]);
+        islands.write(BASE + 512, vec![8; 4]);
+        let known = |address, bytes| islands.read(address, &mut vec![0; bytes]);
+        assert_eq!(known(BASE, 256), 256, "all labels");
+        assert_eq!(known(BASE, 4), 0, "a result in a reused block");
+        assert_eq!(known(BASE + 200, 100), 56, "labels, and what follows them");
+        assert_eq!(known(BASE + 256, 512), 4, "a scalar in between");
+        assert_eq!(known(BASE + 1024, 8), 0, "nothing");
     }
 
     proptest! {

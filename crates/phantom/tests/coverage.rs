@@ -1,13 +1,15 @@
 //! What PyTorch needs is exported, and what each entry point is worth is written down.
 //!
-//! `symbols/torch-2.11.0.txt` lists the CUDA entry points that torch 2.11.0's and torchvision 0.26.0's libraries need;
-//! `symbols/coverage.txt` says of each whether it is modelled, inert or absent (Note [Out-parameters] in
-//! `boundary.rs`). Both are made here: `OOMPH_BLESS=1 cargo test -p phantom --test coverage` writes them anew; run it
-//! twice, because the second is made from the first.
+//! `symbols/needed.txt` lists the CUDA entry points that the libraries of PyTorch's wheels need, and which versions need
+//! them; `symbols/coverage.txt` says of each whether it is modelled, inert or absent (Note [Out-parameters] in
+//! `boundary.rs`), and counts them for each version. Both are made here. To write them anew, unpack wheels into folders of
+//! their own below one folder and run `OOMPH_BLESS=that-folder cargo test -p phantom --test coverage` twice, because the second
+//! file is made from the first; an empty folder brings only the second up to date.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,58 +17,60 @@ use std::path::{Path, PathBuf};
 use object::read::elf::{ElfFile64, SectionHeader as _};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
-/// Where torch's and torchvision's libraries lie in `site-packages`.
-const LIBRARY_FOLDERS: [&str; 3] = ["torch", "torch/lib", "torchvision"];
+/// Where torch's libraries lie in `site-packages`, and in an unpacked wheel.
+const LIBRARY_FOLDERS: [&str; 2] = ["torch", "torch/lib"];
 /// The libraries that look entry points up at run time, by names in their constants.
 const LOOKING_UP: [&str; 2] = ["libc10_cuda.so", "libtorch_cuda.so"];
-/// What separates the two parts of the list.
-const AT_RUN_TIME: &str = "# looked up by name at run time";
-const LIST: &str = "symbols/torch-2.11.0.txt";
+const LIST: &str = "symbols/needed.txt";
 const COVERAGE: &str = "symbols/coverage.txt";
-const LIST_HEADER: &str = "\
-# The CUDA entry points that the libraries of torch 2.11.0 (CUDA 13.0) and torchvision 0.26.0 need; made by
-# tests/coverage.rs from the wheels. Left out: nvrtc* and cupti*, whose real libraries stay in place.
-";
 const COVERAGE_HEADER: &str = "\
-# What each entry point of torch-2.11.0.txt is worth on a phantom; made by tests/coverage.rs from the sources.
+# What each entry point of needed.txt is worth on a phantom; made by tests/coverage.rs from the sources.
 # modelled: behaves as on a GPU. inert: computes on the device only, so nothing is done. absent: fails by name.
 ";
 
 #[test]
 fn every_entry_point_that_pytorch_needs_is_exported() {
     let exports = exported(&library());
+    let needed = Needed::read();
+    assert!(!needed.names().is_empty(), "{LIST} names nothing");
     let missing: Vec<_> =
-        needed(&read(LIST)).filter(|name| versions(name).all(|name| !exports.contains(&name))).collect();
+        needed.names().into_iter().filter(|name| versions(name).all(|name| !exports.contains(&name))).collect();
     assert_eq!(missing, Vec::<String>::new());
 }
 
 #[test]
 fn the_list_is_what_the_wheels_need() {
-    let Some(packages) = site_packages() else {
+    let mut needed = Needed::read();
+    let packages = wheels();
+    if packages.is_empty() {
         // Unlike `eprintln`, this is seen although the test passes.
-        writeln!(std::io::stderr(), "skipped: no .venv with torch 2.11.0 and torchvision 0.26.0 here").unwrap();
-        return;
-    };
-    check_file(LIST, &format!("{LIST_HEADER}{}", listing(&packages)));
+        writeln!(std::io::stderr(), "skipped: no .venv with PyTorch here").unwrap();
+    }
+    for packages in &packages {
+        needed.put(packages);
+    }
+    check_file(LIST, &needed.to_string());
 }
 
 #[test]
 fn the_coverage_is_what_the_sources_say() {
     let kinds = kinds_in(&crate_path("src"));
     let exports = exported(&library());
-    let line = |name: String| {
+    let kind = |name: &str| {
         // A plain name that is looked up gets the version that `resolve` would give it.
-        let found = versions(&name).find(|name| exports.contains(name) && kinds.get(name) != Some(&"absent"));
-        let kind = kinds.get(found.as_ref().unwrap_or(&name)).unwrap_or(&"modelled");
-        format!("{name} {kind}\n")
+        let found = versions(name).find(|name| exports.contains(name) && kinds.get(name) != Some(&"absent"));
+        *kinds.get(found.as_deref().unwrap_or(name)).unwrap_or(&"modelled")
     };
-    let lines: String = needed(&read(LIST)).map(line).collect();
-    check_file(COVERAGE, &format!("{COVERAGE_HEADER}{lines}"));
+    let needed = Needed::read();
+    let counts = needed.versions.iter().map(|version| needed.count(version, kind)).collect::<String>();
+    let lines: Vec<String> = needed.names().iter().map(|name| format!("{name} {}", kind(name))).collect();
+    check_file(COVERAGE, &format!("{COVERAGE_HEADER}{counts}{}\n", lines.join("\n")));
 }
 
 /// Compares a committed file with what it should hold, or writes it when asked to.
 fn check_file(path: &str, expected: &str) {
-    if std::env::var_os("OOMPH_BLESS").is_some() {
+    // Written only where it differs: another test may be reading it.
+    if std::env::var_os("OOMPH_BLESS").is_some() && read(path) != expected {
         fs::write(crate_path(path), expected).unwrap();
     }
     let found: BTreeSet<String> = read(path).lines().map(str::to_owned).collect();
@@ -76,19 +80,142 @@ fn check_file(path: &str, expected: &str) {
     assert!(surplus.is_empty() && lacking.is_empty(), "{path}: surplus {surplus:?}, lacking {lacking:?}");
 }
 
-/// The names of a list, each once.
-fn needed(list: &str) -> impl Iterator<Item = String> {
-    let names: BTreeSet<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
-    names.into_iter().map(str::to_owned).collect::<Vec<_>>().into_iter()
-}
-
 /// A name and its later versions, newest first: who looks a name up gets the newest.
 fn versions(name: &str) -> impl Iterator<Item = String> {
     ["_v4", "_v3", "_v2", ""].map(|version| format!("{name}{version}")).into_iter()
 }
 
-/// The list as the wheels give it.
-fn listing(packages: &Path) -> String {
+/// What the versions of PyTorch need: linked, and looked up by name at run time. Which of them, as indices.
+#[derive(Default)]
+struct Needed {
+    versions: Vec<String>,
+    linked: BTreeMap<String, BTreeSet<usize>>,
+    looked_up: BTreeMap<String, BTreeSet<usize>>,
+}
+
+impl Needed {
+    /// Reads the list; the format is what `fmt` writes.
+    fn read() -> Needed {
+        let text = read(LIST);
+        let (linked, looked_up) = text.split_once("\nlooked up\n").unwrap_or((&text, ""));
+        let mut lines = linked.lines().filter(|line| !line.starts_with('#'));
+        let versions: Vec<String> = lines.next().unwrap_or_default().split(' ').skip(1).map(str::to_owned).collect();
+        let part = |lines: &mut dyn Iterator<Item = &str>| lines.map(|line| spans(line, &versions)).collect();
+        Needed { linked: part(&mut lines.skip(1)), looked_up: part(&mut looked_up.lines()), versions }
+    }
+
+    /// Puts in, or brings up to date, the version that lies in a folder.
+    fn put(&mut self, packages: &Path) {
+        let version = version_of(packages);
+        let known = self.versions.iter().position(|known| *known == version);
+        let index = known.unwrap_or_else(|| {
+            self.versions.push(version);
+            self.versions.len() - 1
+        });
+        let (linked, looked_up) = names_of(packages);
+        replace(&mut self.linked, index, linked);
+        replace(&mut self.looked_up, index, looked_up);
+        self.sort();
+    }
+
+    /// Orders the versions, and with them the indices.
+    fn sort(&mut self) {
+        let number = |version: &String| version.split('.').map(|part| part.parse().unwrap()).collect::<Vec<u32>>();
+        let mut order: Vec<usize> = (0..self.versions.len()).collect();
+        order.sort_by_key(|index| number(&self.versions[*index]));
+        self.versions = order.iter().map(|index| self.versions[*index].clone()).collect();
+        for needing in self.linked.values_mut().chain(self.looked_up.values_mut()) {
+            *needing = needing.iter().map(|old| order.iter().position(|index| index == old).unwrap()).collect();
+        }
+    }
+
+    /// Every name once.
+    fn names(&self) -> BTreeSet<String> {
+        self.linked.keys().chain(self.looked_up.keys()).cloned().collect()
+    }
+
+    /// How many of the names that a version needs are of which kind, in words.
+    fn count(&self, version: &str, kind: impl Fn(&str) -> &'static str) -> String {
+        let index = self.versions.iter().position(|known| known == version).unwrap();
+        let all = self.linked.iter().chain(&self.looked_up);
+        let names: BTreeSet<&String> =
+            all.filter(|(_, needing)| needing.contains(&index)).map(|(name, _)| name).collect();
+        let of = |wanted: &str| names.iter().filter(|name| kind(name) == wanted).count();
+        let (modelled, inert, absent) = (of("modelled"), of("inert"), of("absent"));
+        format!("# torch {version}: {} needed, {modelled} modelled, {inert} inert, {absent} absent\n", names.len())
+    }
+}
+
+impl fmt::Display for Needed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            formatter,
+            "# The CUDA entry points that the libraries of PyTorch's wheels need; made by tests/coverage.rs from the wheels."
+        )?;
+        writeln!(
+            formatter,
+            "# After a name: the versions that need it, where not all do. Left out: nvrtc* and cupti*, whose real libraries stay."
+        )?;
+        writeln!(formatter, "versions {}", self.versions.join(" "))?;
+        for (title, names) in [("linked", &self.linked), ("looked up", &self.looked_up)] {
+            writeln!(formatter, "{title}")?;
+            for (name, needing) in names {
+                writeln!(formatter, "{name}{}", in_words(needing, &self.versions))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes `names` what the version of that index needs; a name that nobody needs goes.
+fn replace(part: &mut BTreeMap<String, BTreeSet<usize>>, index: usize, names: BTreeSet<String>) {
+    for needing in part.values_mut() {
+        needing.remove(&index);
+    }
+    for name in names {
+        part.entry(name).or_default().insert(index);
+    }
+    part.retain(|_, needing| !needing.is_empty());
+}
+
+/// The versions after a name: nothing for all of them, else spans such as `2.5.1-2.8.0`.
+fn in_words(needing: &BTreeSet<usize>, versions: &[String]) -> String {
+    if needing.len() == versions.len() {
+        return String::new();
+    }
+    let mut words = String::new();
+    for &index in needing {
+        if index == 0 || !needing.contains(&(index - 1)) {
+            words += " ";
+            words += &versions[index];
+        }
+        if !needing.contains(&(index + 1)) {
+            words += "-";
+            words += &versions[index];
+        }
+    }
+    words
+}
+
+/// A line of the list: a name, and the indices of the versions that need it.
+fn spans(line: &str, versions: &[String]) -> (String, BTreeSet<usize>) {
+    let mut words = line.split(' ');
+    let name = words.next().unwrap().to_owned();
+    let index = |version: &str| versions.iter().position(|known| known == version).unwrap();
+    let mut needing: BTreeSet<usize> = words
+        .flat_map(|span| {
+            let (first, last) = span.split_once('-').unwrap();
+            index(first)..=index(last)
+        })
+        .collect();
+    if needing.is_empty() {
+        needing = (0..versions.len()).collect();
+    }
+    (name, needing)
+}
+
+/// What the libraries of one version link, and what they look up.
+fn names_of(packages: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut linked = BTreeSet::new();
     let mut looked_up = BTreeSet::new();
     for path in libraries(packages) {
@@ -99,8 +226,7 @@ fn listing(packages: &Path) -> String {
             looked_up.extend(constants(&file).into_iter().filter(|name| is_looked_up(name)));
         }
     }
-    let lines = |names: BTreeSet<String>| names.into_iter().map(|name| name + "\n").collect::<String>();
-    format!("{}{AT_RUN_TIME}\n{}", lines(linked), lines(looked_up))
+    (linked, looked_up)
 }
 
 fn libraries(packages: &Path) -> Vec<PathBuf> {
@@ -141,8 +267,10 @@ fn is_looked_up(name: &str) -> bool {
         "Graph",
         "GreenCtx",
         "Init",
+        "Kernel",
         "Launch",
         "Link",
+        "Logs",
         "Mem",
         "Module",
         "Multicast",
@@ -196,11 +324,21 @@ fn library() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("liboomph_phantom.so")
 }
 
-fn site_packages() -> Option<PathBuf> {
-    let lib = crate_path("../../.venv/lib");
-    let pythons = fs::read_dir(lib).ok()?.filter_map(|entry| Some(entry.ok()?.path().join("site-packages")));
-    let wheels = ["torch-2.11.0.dist-info", "torchvision-0.26.0.dist-info"];
-    pythons.into_iter().find(|path| wheels.iter().all(|wheel| path.join(wheel).is_dir()))
+/// The PyTorch that the tests run with, or where the list is written anew, those of the folder that was named.
+fn wheels() -> Vec<PathBuf> {
+    let folders = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let found: Vec<PathBuf> = match std::env::var_os("OOMPH_BLESS") {
+        Some(folder) => folders(folder.into()).collect(),
+        None => folders(crate_path("../../.venv/lib")).map(|python| python.join("site-packages")).collect(),
+    };
+    found.into_iter().filter(|packages| packages.join("torch/version.py").is_file()).collect()
+}
+
+/// `__version__` of `torch/version.py`, without the CUDA that it was built for.
+fn version_of(packages: &Path) -> String {
+    let text = fs::read_to_string(packages.join("torch/version.py")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("__version__")).unwrap();
+    line.split('\'').nth(1).unwrap().split('+').next().unwrap().to_owned()
 }
 
 fn read(path: &str) -> String {

@@ -1,10 +1,10 @@
 //! Parts that add up to their total, or do not exist.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::Bytes;
 
 /// What the bytes of an allocation hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contents {
     /// Parameters of modules.
@@ -48,7 +48,7 @@ impl Contents {
 }
 
 /// One line of a breakdown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// What it is.
     pub category: Contents,

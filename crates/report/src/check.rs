@@ -1,6 +1,6 @@
 //! Everything `check` says, as values. Its serialisation is the `--json` contract of DESIGN.md §3.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use trace::{Bytes, Phase};
 
 use crate::breakdown::{Breakdown, Contents};
@@ -82,7 +82,7 @@ pub enum Verdict {
 }
 
 /// Three ways to count the same peak.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// In the program's hands, `allocated_bytes` of `memory_stats`.
     pub allocated_bytes: Bytes,
@@ -118,8 +118,8 @@ pub struct Peak {
 /// How the program ran out of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Oom {
-    /// What could not be had.
-    pub requested_bytes: Bytes,
+    /// What could not be had; `None` where a library asked for it, and its error does not say.
+    pub requested_bytes: Option<Bytes>,
     /// When.
     #[serde(flatten)]
     pub place: Place,

@@ -1,5 +1,5 @@
-//! What a finding is, what `check` and `explain` say, and how it looks: on a terminal, in one line, in GitHub's workflow
-//! commands, in JSON, and as a page.
+//! What a finding is, what each command says, and how it looks: on a terminal, in one line, in GitHub's workflow
+//! commands, in JSON, in SARIF, and as a page.
 //!
 //! # Design constraints
 //! - Computes nothing: every number shown was handed over. Layout (percentages, bars, line breaks) is all that happens here.
@@ -9,13 +9,17 @@
 //! - Without colour nothing is lost: styles decorate words that say the same.
 
 pub mod breakdown;
+pub mod change;
 pub mod check;
 pub mod explain;
 pub mod finding;
+pub mod fit;
+pub mod lint;
 pub mod render;
 pub mod tune;
 
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
+pub use change::{Change, ChangeError};
 pub use check::{
     Assumption, CheckReport, Gpu, Growth, Oom, Peak, Place, Rank, Site, SiteFrame, Usage, ValueShape, Verdict,
 };

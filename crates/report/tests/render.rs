@@ -90,7 +90,7 @@ fn full() -> CheckReport {
         need: usage(26_000, 26_600, 27_040),
         spare_bytes: -(2840 << 20),
         oom: Some(Oom {
-            requested_bytes: Bytes::from_mib(2048),
+            requested_bytes: Some(Bytes::from_mib(2048)),
             place: place(1, Phase::Forward, "lm_head"),
             location: Some(at(57)),
             message: "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of \

@@ -7,6 +7,7 @@
 // rank0.marks.jsonl        the agent, one record a line, appended as things happen: a cut file is a valid prefix
 // rank0.snapshot.pickle    torch's own snapshot (opens in memory_viz); written beside, then renamed: whole or absent
 // phantom-<pid>.jsonl      the phantom, appended as device memory changes; also a valid prefix
+// files                    the phantom: which files were looked at, where `fit` asks (Note [Files looked at] in `phantom/src/files.rs`)
 // ```
 // A second process of the same rank writes `rank0-<pid>.…`. The process record names the pid, which joins the
 // agent's file and the phantom's.
@@ -14,9 +15,11 @@
 mod launch;
 mod read;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-pub use self::launch::{Ended, Launch};
+pub use self::launch::{Ended, Job, Launch};
 pub use self::read::{LaunchError, Problem, ProblemKind, read_launch, read_phantom_records, read_records};
 use crate::bytes::Bytes;
 use crate::ids::{Address, DeviceIndex};
@@ -98,6 +101,9 @@ pub enum Record {
         step: u32,
         /// Per device: what `memory_stats` said after it.
         devices: Vec<DeviceStats>,
+        /// What operators did from the program's start, where that was counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<Work>,
     },
     /// The allocator was about to raise out of memory.
     Oom {
@@ -133,7 +139,7 @@ pub enum Record {
         /// The share of elements that was assumed to be selected.
         fraction: f64,
     },
-    /// Values that a GPU would have computed were read by the program here (`.item()`, `.cpu()` of a scalar); zeros were answered.
+    /// Values that a GPU would have computed were read by the program here (`.item()`, `.tolist()`, `.cpu()`); zeros were answered.
     ValueRead {
         /// The script's file.
         file: String,
@@ -141,12 +147,68 @@ pub enum Record {
         line: u32,
         /// How often.
         count: u64,
+        /// How many bytes, all times together.
+        #[serde(default)]
+        bytes: u64,
+    },
+    /// PyTorch keeps no history of the allocator in use, so there is no snapshot.
+    Unrecorded {
+        /// PyTorch's words for it.
+        reason: String,
     },
     /// Random initialisation of large host tensors that was skipped.
     InitializersSkipped {
         /// How many calls.
         count: u64,
         /// How many bytes they would have filled.
+        bytes: u64,
+    },
+    /// Something that the agent took for granted, as [`PhantomRecord::Assumption`].
+    Assumption {
+        /// A stable name, e.g. `absent-ranks`.
+        id: String,
+        /// One sentence.
+        text: String,
+    },
+    /// A change that was asked for (Note `[Remedies]` in `python/oomph/agent/remedies`) met something that it is for.
+    Remedy {
+        /// Which.
+        remedy: String,
+        /// Whether it took effect.
+        applied: bool,
+        /// On what, or why not.
+        text: String,
+        /// The script's file; empty where there is no such place.
+        file: String,
+        /// The script's line, or 0.
+        line: u32,
+        /// Whether results differ in this program by more than rounding, though the remedy as such changes none.
+        #[serde(default)]
+        alters: bool,
+    },
+    /// What decides the program's batch size, sequence length or resolution, as it is without us; noted when the program ends,
+    /// for each remedy that looks for it.
+    Batch {
+        /// For which remedy: `batch-size`, `sequence-length` or `resolution`.
+        remedy: String,
+        /// What kind of place it is: `option`, `training-arguments`, `tokenizer`, `transform`, `loader` or `constant`.
+        source: String,
+        /// Its name, e.g. `--batch-size`; as the setting `arg`, it names this place.
+        name: String,
+        /// What the program has there.
+        size: u64,
+        /// What it was changed to.
+        scaled: Option<u64>,
+        /// The script's file; empty where there is no such place.
+        file: String,
+        /// The script's line, or 0.
+        line: u32,
+    },
+    /// Weights of checkpoint files that were not read.
+    CheckpointUnread {
+        /// How many tensors.
+        count: u64,
+        /// How many bytes of the files.
         bytes: u64,
     },
     /// An exception ended the program.
@@ -195,6 +257,19 @@ pub struct DeviceStats {
     pub alloc_retries: u64,
     /// `num_ooms`.
     pub ooms: u64,
+}
+
+/// What operators had a GPU do; `python/oomph/agent/work.py` counts it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// FLOPs of matrix products, convolutions and attention, by dtype, e.g. `float32`.
+    pub flops: BTreeMap<String, u64>,
+    /// Bytes that operators read and wrote on the device.
+    pub bytes: u64,
+    /// Bytes copied between host and device.
+    pub host_bytes: u64,
+    /// How many operators ran.
+    pub operators: u64,
 }
 
 /// A line of `phantom-<pid>.jsonl`.
@@ -257,8 +332,22 @@ pub enum PhantomRecord {
 
 impl Record {
     /// The names of all kinds, as they are written.
-    pub(crate) const KINDS: &[&str] =
-        &["process", "census", "step", "oom", "value_shape", "value_read", "initializers_skipped", "error", "end"];
+    pub(crate) const KINDS: &[&str] = &[
+        "process",
+        "census",
+        "step",
+        "oom",
+        "value_shape",
+        "value_read",
+        "unrecorded",
+        "initializers_skipped",
+        "assumption",
+        "remedy",
+        "batch",
+        "checkpoint_unread",
+        "error",
+        "end",
+    ];
 }
 
 impl PhantomRecord {

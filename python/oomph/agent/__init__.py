@@ -1,6 +1,6 @@
 """The agent: notes what a PyTorch program does into the run directory, from inside the program.
 
-Nothing here imports torch before the program does. `start_with_torch` waits for that import; `session.start` then
+Nothing here imports torch before the program does. `start` waits for that import; `session.start` then
 connects the parts:
 
 ==============  =====================================================================
@@ -11,26 +11,49 @@ connects the parts:
 `steps`         optimizer steps, and stopping after the wanted number
 `census`        which storages are parameters, gradients, optimizer state, buffers
 `stats`         the allocator's counters
+`positions`     marks for PyTorch before 2.10
 `history`       PyTorch's memory history: turning it on, writing the snapshot
 `oom`           out-of-memory errors, at the instant they happen
 `finish`        how the program ended
 `values`        shapes that depend on values (only over a phantom GPU)
 `initializers`  random initialisation that nobody needs (only over a phantom GPU)
+`generation`    how long text generation goes on (only over a phantom GPU)
+`checkpoints`   weights in files that nobody needs to read (only over a phantom GPU)
+`holes`         large host tensors that hold nothing and cost nothing (only over a phantom GPU)
+`files`         which folders are listed, for a launcher that keeps what a run came to; nothing without `OOMPH_FILES`
+`remedies`      changes that were asked for, such as another optimizer; nothing without `OOMPH_REMEDIES`
+`script`        the main script's syntax tree, changed before Python compiles it; nothing unless a remedy asks
+`groups`        what NCCL is told of process groups (only over a phantom GPU)
+`objects`       Python objects that ranks exchange (only over a phantom GPU)
+`integers`      small tensors of integers that ranks exchange (only over a phantom GPU)
+`world`         the ranks of a job that do not run (only over a phantom GPU)
 ==============  =====================================================================
 
 The agent decides nothing, keeps no tensor alive, never initialises CUDA, and never breaks the program: what goes wrong
 in it is one line on standard error.
 """
 
-from . import importing
+from . import files, importing, remedies, world
 
 
-def start_with_torch() -> None:
-    """Starts the agent as soon as the program has imported torch."""
-    importing.after_import("torch", _start)
+def serve() -> None:
+    """Waits as a fork server; returns in each of its children, which then run the program."""
+    from . import server
+
+    files.watch()
+    server.serve()
 
 
-def _start() -> None:
+def start() -> None:
+    """Takes the place of the rank that was asked for; starts the agent as soon as the program has imported torch."""
+    files.watch()
+    world.take_place()
+    asked = remedies.Remedies()
+    asked.prepare()
+    importing.after_import("torch", lambda: _start(asked))
+
+
+def _start(asked: remedies.Remedies) -> None:
     from . import session
 
-    session.start()
+    session.start(asked)

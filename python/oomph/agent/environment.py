@@ -22,6 +22,10 @@ class Environment:
     steps: int
     # The share of elements that a value-dependent shape is assumed to select.
     fraction: float
+    # Whether the allocator's history is wanted, or only its counters.
+    history: bool
+    # Whether operators are counted, to estimate time.
+    work: bool
     # Whether this is the process that the launcher started (or the first below it that uses torch).
     is_first: bool
     # The folder of the script.
@@ -33,11 +37,14 @@ def read() -> Environment:
     is_first = os.environ.setdefault(_FIRST, str(os.getpid())) == str(os.getpid())
     return Environment(
         run_dir=os.environ["OOMPH_RUN_DIR"],
-        rank=_number("RANK", 0),
+        # Lightning tells the processes that it starts no more than the local one.
+        rank=_number("RANK", _number("LOCAL_RANK", 0)),
         local_rank=_number("LOCAL_RANK", 0),
         world_size=_number("WORLD_SIZE", 1),
         steps=_number("OOMPH_STEPS", 0),
         fraction=_number("OOMPH_FRACTION", 0.5),
+        history=os.environ.get("OOMPH_HISTORY") != "0",
+        work=os.environ.get("OOMPH_WORK") == "1",
         is_first=is_first,
         script_dir=_script_dir(),
     )

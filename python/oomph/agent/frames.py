@@ -1,6 +1,7 @@
 """Which lines are the user's own, and where the program is."""
 
 import os
+import re
 import sys
 import sysconfig
 from types import FrameType, TracebackType
@@ -8,11 +9,13 @@ from types import FrameType, TracebackType
 _AGENT = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PLACES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
 _LIBRARIES = tuple({os.path.join(path, "") for place in _PLACES if (path := sysconfig.get_path(place))})
+# What libraries write while the program runs, as `is_generated` in crates/trace/src/stack.rs has it.
+_GENERATED = re.compile(r"([\\/](..)[\\/]c(?=\2)[a-z2-7]{51}|_(propagate|edge_updater)_.{8})\.py$")
 _known: dict[str, bool] = {}
 
 
 def is_users(filename: str) -> bool:
-    """Whether a code object's file is neither the standard library's, an installed package's, nor ours."""
+    """Whether a code object's file is neither the standard library's, an installed package's, a compiler's, nor ours."""
     known = _known.get(filename)
     if known is None:
         known = _known[filename] = _decide(filename)
@@ -20,7 +23,7 @@ def is_users(filename: str) -> bool:
 
 
 def _decide(filename: str) -> bool:
-    if filename.startswith("<"):
+    if filename.startswith("<") or _GENERATED.search(filename):
         return False
     path = os.path.abspath(filename)
     in_packages = f"{os.sep}site-packages{os.sep}" in path or f"{os.sep}dist-packages{os.sep}" in path

@@ -8,6 +8,8 @@ import sys
 
 import torch
 
+from .positions import Positions
+
 # The ring holds the whole history of all but very long runs. An event costs some 200 bytes of host memory plus its stack.
 _MAX_EVENTS = 4_000_000
 
@@ -17,13 +19,13 @@ def record() -> None:
     torch.cuda.memory._record_memory_history(enabled="all", context="alloc", stacks="python", max_entries=_MAX_EVENTS)
 
 
-def write(folder: str, stem: str) -> str:
+def write(folder: str, stem: str, positions: Positions) -> str:
     """Writes torch's snapshot and returns its file name. Beside, then renamed: a full disk leaves no half file."""
     name = f"{stem}.snapshot.pickle"
     path = os.path.join(folder, name)
     try:
         with _no_collection(), _no_compiler():
-            _dump(f"{path}.tmp")
+            _dump(f"{path}.tmp", positions)
         os.replace(f"{path}.tmp", path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -32,9 +34,10 @@ def write(folder: str, stem: str) -> str:
     return name
 
 
-def _dump(path: str) -> None:
+def _dump(path: str, positions: Positions) -> None:
     """A function of its own, so that the snapshot is gone before garbage is collected again, which would walk it."""
     snapshot = torch.cuda.memory._snapshot()
+    positions.write_into(snapshot)
     _share_texts(snapshot)
     with open(path, "wb") as file:
         pickle.dump(snapshot, file)

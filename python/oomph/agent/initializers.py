@@ -1,17 +1,16 @@
 """Random initialisation that nobody needs: over a phantom GPU no value is ever computed, so none must be drawn.
 
-Only the in-place samplers that initialisers use are skipped, on large host tensors; `randint`, `randperm` and `random_`
-are not, because their values are indices.
+Only the in-place samplers that initialisers use are skipped, on large host tensors, which then hold zeros and cost
+nothing (Note [Holes]); `randint`, `randperm` and `random_` are not, because their values are indices.
 """
 
 import functools
 
 import torch
 
+from .holes import Holes, is_dense, is_large
 from .overrides import Original, Overrides
 
-# From here on skipping pays: below, a sampler takes well under a millisecond.
-_LARGE_BYTES = 1 << 20
 # `erfinv_` is the second half of `trunc_normal_`.
 _SAMPLERS = ("normal_", "uniform_", "bernoulli_.float", "exponential_", "log_normal_", "cauchy_", "erfinv_")
 
@@ -19,7 +18,8 @@ _SAMPLERS = ("normal_", "uniform_", "bernoulli_.float", "exponential_", "log_nor
 class Initializers:
     """Skips, and counts what it skipped."""
 
-    def __init__(self) -> None:
+    def __init__(self, holes: Holes) -> None:
+        self.holes = holes
         self.count = 0
         self.bytes = 0
 
@@ -33,14 +33,18 @@ class Initializers:
     def _skipping(self, initialise: Original) -> Original:
         @functools.wraps(initialise)
         def wrapper(tensor, *args, **kwargs):
+            # A tensor that only pretends to have memory says that it is on the CPU, too.
+            if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+                return initialise(tensor, *args, **kwargs)
             return self._skip_if_large(initialise, tensor, *args, **kwargs)
 
         return wrapper
 
     def _skip_if_large(self, original: Original, tensor, *args, **kwargs):
-        size = tensor.numel() * tensor.element_size()
-        if size < _LARGE_BYTES or tensor.device.type != "cpu":
+        if not is_large(tensor):
             return original(tensor, *args, **kwargs)
         self.count += 1
-        self.bytes += size
+        self.bytes += tensor.numel() * tensor.element_size()
+        if is_dense(tensor):
+            self.holes.empty(tensor)
         return tensor

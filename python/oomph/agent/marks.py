@@ -31,8 +31,8 @@ class Marks:
         self._prefix = self._text()
         self._set: Callable[[str], None] | None = None
 
-    def attach(self, set_metadata: Callable[[str], None] | None) -> None:
-        """From now on the mark is told to PyTorch; torch before 2.10 has no way to."""
+    def attach(self, set_metadata: Callable[[str], None]) -> None:
+        """From now on the mark is told to PyTorch, or before 2.10 to who counts (Note [Positions] in `positions`)."""
         self._set = set_metadata
         self._changed()
 

@@ -6,6 +6,11 @@ everything that must never be done there.
 
 import contextlib
 import ctypes
+from collections.abc import Callable
+
+_Listener = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
+# `NCCL_SPLIT_NOCOLOR`, which is no group's.
+_ANY_COLOR = -1
 
 
 class Phantom:
@@ -21,10 +26,58 @@ class Phantom:
         self._clear = library.oomph_answer_clear
         self._clear.argtypes = []
         self._clear.restype = None
+        self._on_unknown_read = library.oomph_on_unknown_read
+        self._on_unknown_read.argtypes = [_Listener]
+        self._on_unknown_read.restype = None
+        self._clear_host = library.oomph_clear_host
+        self._clear_host.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+        self._clear_host.restype = None
+        self._first_touched = library.oomph_first_touched
+        self._first_touched.argtypes = [ctypes.c_size_t, ctypes.c_size_t, *[ctypes.POINTER(ctypes.c_size_t)] * 2]
+        self._first_touched.restype = ctypes.c_int
+        self._group = library.oomph_nccl_group
+        self._group.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int]
+        self._group.restype = None
+        # What the phantom calls must live as long as the process: it may be about to.
+        self._listeners: list[_Listener] = []
+
+    def listen(self, listener: Callable[[int], object]) -> None:
+        """Calls `listener` with the number of bytes, whenever the program reads values that nothing computed.
+
+        It is called in the thread that reads, inside the operator that does. See Note [Unknown reads] in
+        crates/phantom/src/values.rs.
+        """
+        self._listeners.append(_Listener(listener))
+        self._on_unknown_read(self._listeners[-1])
+
+    def stop_listening(self) -> None:
+        """The interpreter ends: nothing may be called in it any more."""
+        self._on_unknown_read(_Listener())
+
+    def say_group(self, color: int, count: int, rank: int) -> None:
+        """A communicator that is split off with `color` has `count` ranks; this is the `rank`-th."""
+        self._group(color, count, rank)
+
+    def say_next_group(self, count: int, rank: int) -> None:
+        """So has the next one that is split off, whatever its colour."""
+        self._group(_ANY_COLOR, count, rank)
 
     def answer_at(self, address: int, value: bool) -> None:
         """The next read of the one byte at `address` gives `value`."""
         self._answer_at(address, value)
+
+    def clear_host(self, address: int, size: int) -> None:
+        """Makes host memory read as zeros, which takes none where it is ours.
+
+        See Note [Host memory] in crates/phantom/src/host.rs.
+        """
+        self._clear_host(address, size)
+
+    def first_touched(self, address: int, size: int) -> tuple[int, int] | None:
+        """Where the first part of a range of host memory that may hold something starts and ends; `None` if it is one hole."""
+        start, end = ctypes.c_size_t(), ctypes.c_size_t()
+        found = self._first_touched(address, size, ctypes.byref(start), ctypes.byref(end))
+        return (start.value, end.value) if found else None
 
     @contextlib.contextmanager
     def answering(self, value: int):

@@ -3,23 +3,32 @@
 import os
 import platform
 import sys
+import typing
 
 import torch
 
-from . import environment, history, phantom
+from . import environment, history, phantom, world
 from .backward import Backward
 from .census import Census
+from .checkpoints import Checkpoints
 from .failure import guarded, say
 from .finish import Finish, describe
+from .generation import Generation
+from .holes import Holes
 from .initializers import Initializers
 from .marks import Marks
 from .modules import Modules
 from .oom import OutOfMemory
 from .overrides import Overrides
+from .positions import Positions
 from .records import Records
+from .remedies import Remedies
 from .stats import Stats
 from .steps import Steps
 from .values import Values
+
+if typing.TYPE_CHECKING:
+    from .work import Work
 
 # When a census is taken though the peak has not risen: at the first steps, and at every so many.
 _EVERY_STEP_UNTIL = 3
@@ -31,13 +40,16 @@ _RISE = 1 + 1 / 1024
 class Session:
     """Everything that the agent keeps."""
 
-    def __init__(self, env: environment.Environment) -> None:
+    def __init__(self, env: environment.Environment, remedies: Remedies) -> None:
         self.env = env
         self.is_first = env.is_first
         self.is_forked = False
+        # Whether PyTorch keeps a history.
+        self.is_recorded = True
         self.marks = Marks()
         self.records = Records(env.run_dir, env.rank)
         self.stats = Stats()
+        self.positions = Positions(self.stats)
         self.backward = Backward(self.marks)
         self.modules = Modules(self.marks, first_forward=lambda _root: self._take_census("forward"))
         self.steps = Steps(self.marks, env.steps, before=self._before_step, after=self._after_step, stop=self._stop)
@@ -45,9 +57,16 @@ class Session:
         self.oom = OutOfMemory(self.marks, self.records, self.stats, self.backward, self._note_oom)
         self.finish = Finish(self._finish)
         self.overrides = Overrides()
-        self.initializers = Initializers()
+        self.remedies = remedies
+        self.initializers: Initializers | None = None
+        self.checkpoints: Checkpoints | None = None
         self.values: Values | None = None
+        self.work: Work | None = None
         self._known_peak = 0
+        # What was taken for granted, by its stable name.
+        self._assumptions: dict[str, str] = {}
+        # What to wait for after a step, before memory is counted.
+        self._settle = lambda: None
         # The snapshot saved at the first out of memory, while the program has made no step since.
         self._saved_at_oom: str | None = None
 
@@ -56,6 +75,8 @@ class Session:
         for part in (self.stats, self.modules, self.backward, self.steps, self.finish):
             guarded(part.install)()
         self._install_phantoms_parts()
+        self._install_work()
+        guarded(self.remedies.install)(self._write_remedy)
         os.register_at_fork(after_in_child=self._forked)
         torch.cuda._lazy_call(self._cuda_started)
 
@@ -63,18 +84,75 @@ class Session:
     def _install_phantoms_parts(self) -> None:
         found = phantom.find()
         if found is not None:
-            self.initializers.install(self.overrides)
+            self._install_host_parts(found)
             self.values = Values(found, self.env.fraction, step=lambda: self.marks.step)
             self.values.install(self.overrides)
+            Generation(self._assume).install()
+            self._install_ranks(found)
+
+    @guarded
+    def _install_work(self) -> None:
+        if self.env.work:
+            from .work import Work
+
+            self.work = Work()
+            self.work.install()
+
+    def _install_ranks(self, found: phantom.Phantom) -> None:
+        if not torch.distributed.is_available():
+            return
+        from . import groups, integers, objects
+
+        place = world.asked()
+        groups.install(found)
+        objects.install(place is not None, self._assume)
+        if place is not None:
+            world.install(place, self._assume)
+        else:
+            integers.install()
+        self._settle = groups.settle
+
+    def _write_remedy(self, kind: str, **fields) -> None:
+        """The process record comes first, also where a remedy is noted before CUDA is initialised; a forked helper notes none."""
+        if self.is_forked and not self.records.is_open:
+            return
+        if not self.records.is_open:
+            self._write_process()
+        self.records.write(kind, **fields)
+
+    def _assume(self, name: str, text: str) -> None:
+        self._assumptions[name] = text
+
+    def _install_host_parts(self, found: phantom.Phantom) -> None:
+        holes = Holes(found)
+        self.initializers, self.checkpoints = Initializers(holes), Checkpoints()
+        holes.install(self.overrides)
+        self.initializers.install(self.overrides)
+        self.checkpoints.install()
 
     @guarded
     def _cuda_started(self) -> None:
-        self._write_process()
-        history.record()
-        self.marks.attach(getattr(torch._C, "_cuda_setMemoryMetadata", None))
-        self.oom.attach()
+        if not self.records.is_open:
+            self._write_process()
+        self.stats.attach()
+        self._record_history()
         if self.is_forked:
             self.finish.install_in_child()
+
+    def _record_history(self) -> None:
+        """PyTorch keeps a history of its own allocator only, and says so of others."""
+        if not self.env.history:
+            self.is_recorded = False
+            self.oom.attach()
+            return
+        try:
+            history.record()
+        except RuntimeError as error:
+            self.is_recorded = False
+            self.records.write("unrecorded", reason=str(error))
+            return
+        self.marks.attach(self.positions.setter())
+        self.oom.attach()
 
     @guarded
     def _forked(self) -> None:
@@ -83,6 +161,7 @@ class Session:
         self.is_forked = True
         self.records.abandon()
         self.marks.reset()
+        self.positions.reset()
         self.steps.reset()
         self.finish.reset()
 
@@ -104,7 +183,7 @@ class Session:
 
     @guarded
     def _take_census(self, when: str) -> None:
-        if torch.cuda.is_initialized():
+        if torch.cuda.is_initialized() and self.env.history:
             tensors = self.census.take()
             self.records.write("census", number=self.marks.next_census(), step=self.marks.step, when=when, tensors=tensors)
 
@@ -130,8 +209,10 @@ class Session:
     @guarded
     def _after_step(self) -> None:
         self._saved_at_oom = None
+        self._settle()
         if self.records.is_open:
-            self.records.write("step", step=self.steps.done, devices=self.stats.of_all())
+            work = {} if self.work is None else {"work": self.work.so_far()}
+            self.records.write("step", step=self.steps.done, devices=self.stats.of_all(), **work)
 
     def _stop(self) -> None:
         self.finish.now("steps")
@@ -147,8 +228,10 @@ class Session:
 
     @guarded
     def _write_snapshot(self) -> str | None:
+        if not self.is_recorded:
+            return None
         try:
-            return history.write(self.env.run_dir, self.records.stem)
+            return history.write(self.env.run_dir, self.records.stem, self.positions)
         except OSError as error:
             say(f"cannot write the snapshot into {self.env.run_dir}: {error.strerror}")
             return None
@@ -164,6 +247,7 @@ class Session:
         if error is not None:
             self._write_error(error)
         self._take_census("end")
+        guarded(self.remedies.finish)()
         self._write_assumptions()
         self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
 
@@ -179,10 +263,14 @@ class Session:
 
     @guarded
     def _write_assumptions(self) -> None:
+        for name, text in self._assumptions.items():
+            self.records.write("assumption", id=name, text=text)
         if self.values is not None:
-            self.values.write(self.records)
-        if self.initializers.count:
+            self.values.finish(self.records)
+        if self.initializers is not None and self.initializers.count:
             self.records.write("initializers_skipped", count=self.initializers.count, bytes=self.initializers.bytes)
+        if self.checkpoints is not None and self.checkpoints.count:
+            self.records.write("checkpoint_unread", count=self.checkpoints.count, bytes=self.checkpoints.bytes)
 
     @guarded
     def _write_end(self, reason: str, snapshot: str | None) -> None:
@@ -194,8 +282,8 @@ def _cudnn_version() -> int | None:
     return None if cudnn is None else int(cudnn.getVersionInt())
 
 
-def start() -> Session:
+def start(remedies: Remedies) -> Session:
     """Starts the agent in this process; torch has just been imported."""
-    session = Session(environment.read())
+    session = Session(environment.read(), remedies)
     session.install()
     return session

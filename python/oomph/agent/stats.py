@@ -11,13 +11,31 @@ class Stats:
     def __init__(self) -> None:
         # Per device: the largest allocated and reserved peaks seen at a reset.
         self._peaks: dict[int, tuple[int, int]] = {}
+        # Per device: how many allocations and frees were counted before the counts were reset.
+        self._counted: dict[int, int] = {}
+        # Whether the allocator in use keeps counters; a `CUDAPluggableAllocator` keeps none.
+        self._are_kept = True
+
+    def attach(self) -> None:
+        """CUDA is initialised: whether there are counters can be seen."""
+        try:
+            torch._C._cuda_memoryStats(0)
+        except RuntimeError:
+            self._are_kept = False
 
     def install(self) -> None:
-        """Notes the peaks before each reset; all of torch's `reset_*` functions end in these two."""
-        for name in ("_cuda_resetPeakMemoryStats", "_accelerator_resetPeakStats"):
-            reset = getattr(torch._C, name, None)
-            if reset is not None:
-                setattr(torch._C, name, self._noting(reset))
+        """Notes what a reset forgets; all of torch's `reset_*` functions end in these four."""
+        for prefix, middle in (("_cuda", "Memory"), ("_accelerator", "")):
+            for kind, note in (("Peak", self._note_peaks), ("Accumulated", self._note_position)):
+                name = f"{prefix}_reset{kind}{middle}Stats"
+                reset = getattr(torch._C, name, None)
+                if reset is not None:
+                    setattr(torch._C, name, self._noting(note, reset))
+
+    def position(self, device: int) -> int:
+        """How many allocations and frees of one device there were since the program began. See Note [Positions]."""
+        counts = torch._C._cuda_memoryStats(device)["allocation"]["all"]
+        return counts["allocated"] + counts["freed"] + self._counted.get(device, 0)
 
     def of(self, device: int) -> dict:
         """The `DeviceStats` of one device."""
@@ -35,21 +53,26 @@ class Stats:
         }
 
     def of_all(self) -> list[dict]:
-        """Those of the devices that have been used; none before CUDA is initialised."""
-        if not torch.cuda.is_initialized():
+        """Those of the devices that have been used; none before CUDA is initialised, or where none are kept."""
+        if not torch.cuda.is_initialized() or not self._are_kept:
             return []
         every = [self.of(device) for device in range(torch.cuda.device_count())]
         return [stats for stats in every if stats["reserved_peak_bytes"] or stats["ooms"]]
 
     @guarded
-    def _note(self, device: int) -> None:
+    def _note_position(self, device: int) -> None:
+        if torch.cuda.is_initialized() and self._are_kept:
+            self._counted[device] = self.position(device)
+
+    @guarded
+    def _note_peaks(self, device: int) -> None:
         if torch.cuda.is_initialized():
             stats = self.of(device)
             self._peaks[device] = (stats["allocated_peak_bytes"], stats["reserved_peak_bytes"])
 
-    def _noting(self, reset):
+    def _noting(self, note, reset):
         def wrapper(device):
-            self._note(device)
+            note(device)
             return reset(device)
 
         return wrapper

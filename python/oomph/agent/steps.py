@@ -54,12 +54,19 @@ class Steps:
         self._counts.clear()
         self._most = 0
 
-    def _pre_hook(self, optimizer: torch.optim.Optimizer, _args, _kwargs) -> None:
+    def _pre_hook(self, optimizer: torch.optim.Optimizer, args, kwargs) -> tuple | None:
         if torch.compiler.is_compiling():
-            return
+            return None
         if self._stopped:
             _leave()
-        self._begin(optimizer)
+        self.optimizers.add(optimizer)
+        # A closure comes by its place, after the optimizer, or by its name.
+        if callable(kwargs.get("closure")):
+            return args, {**kwargs, "closure": self._around(kwargs["closure"])}
+        if len(args) > 1 and callable(args[1]):
+            return (args[0], self._around(args[1]), *args[2:]), kwargs
+        self._begin()
+        return None
 
     def _post_hook(self, optimizer: torch.optim.Optimizer, _args, _kwargs) -> None:
         if torch.compiler.is_compiling():
@@ -71,9 +78,21 @@ class Steps:
             # Not an error, and no `except Exception` swallows it. Not a subclass: a thread that ends so must stay silent.
             raise SystemExit(0)
 
+    def _around(self, closure: Callable[[], object]) -> Callable[[], object]:
+        """The closure: the update begins when it is done, and not before its forward and backward."""
+
+        @functools.wraps(closure)
+        def wrapper():
+            self.marks.enter_phase("other")
+            try:
+                return closure()
+            finally:
+                self._begin()
+
+        return wrapper
+
     @guarded
-    def _begin(self, optimizer: torch.optim.Optimizer) -> None:
-        self.optimizers.add(optimizer)
+    def _begin(self) -> None:
         self._before()
         self.marks.enter_phase("optimizer")
 

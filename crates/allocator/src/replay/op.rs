@@ -1,5 +1,7 @@
 //! A program as the allocator sees it.
 
+use std::collections::HashSet;
+
 use trace::{Address, EventIndex, Pool, State, Stream};
 
 /// Where a replay keeps the block of a request while it lives.
@@ -31,6 +33,11 @@ pub(super) enum Op {
     /// A request that failed when it was recorded, by its rounded size.
     Failed {
         rounded: u64,
+        stream: StreamIndex,
+    },
+    /// A request that the program lets go of at once, and does without for good after it failed the first time.
+    Optional {
+        requested: u64,
         stream: StreamIndex,
     },
     Free(Slot),
@@ -72,6 +79,26 @@ pub struct Program {
 }
 
 impl Program {
+    /// The same program, which does without the requests at `events` where they cannot be served, and from then on without all of that
+    /// size. Only such count as are let go of by the next operation.
+    #[must_use]
+    pub fn with_optional(&self, events: &HashSet<EventIndex>) -> Program {
+        let mut program = Program { ops: Vec::new(), events: Vec::new(), ..self.clone() };
+        let mut skipped = None;
+        for (index, (op, event)) in self.ops.iter().zip(&self.events).enumerate() {
+            if let (Op::Malloc { requested, slot, stream }, Some(Op::Free(freed))) = (*op, self.ops.get(index + 1))
+                && slot == *freed
+                && events.contains(event)
+            {
+                program.push(Op::Optional { requested, stream }, *event);
+                skipped = Some(index + 1);
+            } else if skipped != Some(index) {
+                program.push(*op, *event);
+            }
+        }
+        program
+    }
+
     /// Whether the history begins with the program: nothing was there before it.
     pub fn is_whole(&self) -> bool {
         self.start.segments.is_empty() && self.older.is_empty()
@@ -123,6 +150,11 @@ impl Program {
         program
     }
 
+    /// Whether it can do without a request.
+    pub fn has_optional(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Optional { .. }))
+    }
+
     pub(super) fn push(&mut self, op: Op, event: EventIndex) {
         self.ops.push(op);
         self.events.push(event);
@@ -131,10 +163,50 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use super::super::run::replay;
     use super::*;
+    use crate::{Rules, Settings, SimulatedDevice};
+    use trace::Release;
 
     #[test]
     fn an_operation_takes_16_bytes() {
         assert_eq!(size_of::<Op>(), 16);
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    /// Twice a workspace, then a tensor that stays; each of 64 MiB.
+    fn twice_with_a_workspace() -> Program {
+        let mut program = Program { streams: vec![Stream(0)], slots: 3, ..Program::default() };
+        let malloc = |slot| Op::Malloc { requested: 64 * MIB, slot: Slot(slot), stream: StreamIndex(0) };
+        let ops = [malloc(0), malloc(1), Op::Free(Slot(1)), malloc(2), malloc(1), Op::Free(Slot(1))];
+        (0..).zip(ops).for_each(|(index, op)| program.push(op, EventIndex(index)));
+        program
+    }
+
+    #[test]
+    fn what_is_optional_is_done_without() {
+        let check = |optional: &[u32], mib: u64, expected: Option<u32>| {
+            let events = optional.iter().copied().map(EventIndex).collect();
+            let device = SimulatedDevice::new(mib * MIB, 0);
+            let outcome = replay(
+                &twice_with_a_workspace().with_optional(&events),
+                &Settings::default(),
+                Rules::of(Release { major: 2, minor: 11 }),
+                device,
+            );
+            assert_eq!(
+                outcome.failed.and_then(|failed| failed.event),
+                expected.map(EventIndex),
+                "{optional:?} of {mib} MiB"
+            );
+        };
+        check(&[], 192, None);
+        check(&[], 128, Some(4));
+        check(&[4], 128, None);
+        check(&[4], 64, Some(1));
+        check(&[1, 4], 128, None);
+        // It stays: not let go of at once.
+        check(&[3], 64, Some(1));
     }
 }

@@ -12,18 +12,18 @@ use trace::{Action, Bytes, Event, EventIndex, StackId};
 
 /// A run of events that released memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Release {
+pub struct Release {
     /// The first event, among them blocks that were waited for.
-    pub(super) first: EventIndex,
+    pub first: EventIndex,
     /// The first event behind it.
-    pub(super) end: EventIndex,
+    pub end: EventIndex,
     /// It was a call of `empty_cache`.
-    pub(super) is_call: bool,
+    pub is_call: bool,
 }
 
 /// All runs, in order. `reserved` is what was reserved before the first event.
 /// With `max_split` oversize segments serve no smaller request.
-pub(super) fn releases(events: &[Event], reserved: Bytes, max_split: Option<Bytes>) -> Vec<Release> {
+pub fn releases(events: &[Event], reserved: Bytes, max_split: Option<Bytes>) -> Vec<Release> {
     let most = most_reserved(events, reserved);
     let mut runs = Vec::new();
     let (mut reserved, mut index) = (reserved.0, 0);

@@ -1,5 +1,7 @@
 //! A program through an allocator.
 
+use std::collections::HashSet;
+
 use trace::{Bytes, EventIndex};
 
 use super::op::{Op, Program, Slot};
@@ -28,6 +30,8 @@ pub(super) struct Player<'a, D, O> {
     pub(super) blocks: Vec<BlockId>,
     /// Failed requests that were served.
     served: Vec<EventIndex>,
+    /// Sizes of requests that the program does without now.
+    refused: HashSet<u64>,
 }
 
 impl<'a, D: Device, O: Observer> Player<'a, D, O> {
@@ -38,7 +42,14 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
             let known = program.pools[..index].iter().position(|other| other == pool);
             pools.push(known.map_or_else(|| allocator.create_pool(PoolOptions::default()), |known| pools[known]));
         }
-        Player { program, allocator, pools, blocks: vec![BlockId::NONE; program.slots], served: Vec::new() }
+        Player {
+            program,
+            allocator,
+            pools,
+            blocks: vec![BlockId::NONE; program.slots],
+            served: Vec::new(),
+            refused: HashSet::new(),
+        }
     }
 
     fn ask_for_older(&mut self) -> Result<(), FailedAt> {
@@ -94,10 +105,17 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
                     self.served.push(self.event(index));
                 }
             }
+            Op::Optional { requested, stream } if !self.refused.contains(&requested) => {
+                let stream = self.program.streams[usize::from(stream.0)];
+                match self.allocator.malloc_in(None, Bytes(requested), stream) {
+                    Ok(block) => self.allocator.free(block),
+                    Err(_) => _ = self.refused.insert(requested),
+                }
+            }
             Op::FreeLater(slot) => self.allocator.free_later(self.block(slot)),
             Op::Complete(slot) => self.allocator.complete(self.block(slot)),
             Op::EmptyCache => self.allocator.empty_cache(),
-            Op::Malloc { .. } | Op::Free(_) => {}
+            Op::Malloc { .. } | Op::Optional { .. } | Op::Free(_) => {}
         }
         Ok(())
     }

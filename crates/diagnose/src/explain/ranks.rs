@@ -1,7 +1,5 @@
 //! The ranks of a job, and how they differ.
 
-use std::collections::BTreeMap;
-
 use report::Location;
 use report::explain::ExplainReport;
 use trace::Bytes;
@@ -9,7 +7,7 @@ use trace::Bytes;
 use super::devices::Seen;
 use super::evidence::moment;
 use crate::facts::RankFacts;
-use crate::measure::life::Life;
+use crate::measure::ranks::{by_line, more};
 use crate::measure::view::View;
 
 /// Every device of every rank that has history; empty unless there are several ranks.
@@ -47,22 +45,5 @@ fn name_extra(ranks: &mut [RankFacts], seen: &[Seen], report: &ExplainReport) {
 }
 
 fn extra(here: &View, there: &View) -> Option<(Bytes, Location)> {
-    let (here, there) = (by_line(here), by_line(there));
-    let more = here.into_iter().map(|(line, bytes)| (bytes - there.get(&line).copied().unwrap_or_default(), line));
-    more.filter(|(bytes, _)| *bytes > Bytes::ZERO).max()
-}
-
-/// What is live at the moment of interest, by the user's line.
-pub(super) fn by_line(view: &View) -> BTreeMap<Location, Bytes> {
-    let mut stacks = BTreeMap::new();
-    let mut lines = BTreeMap::new();
-    for (life, _) in moment(view).into_iter().flat_map(|moment| view.live_after(moment)) {
-        *stacks.entry(life.stack).or_insert(Bytes::ZERO) += life.block();
-    }
-    for (stack, bytes) in stacks {
-        if let Some(line) = view.own_line(stack) {
-            *lines.entry(line).or_insert(Bytes::ZERO) += bytes;
-        }
-    }
-    lines
+    more(by_line(here, moment(here)), &by_line(there, moment(there)))
 }

@@ -39,10 +39,15 @@ impl Survivors {
 }
 
 /// The growth of `view`'s device, if it grows steadily; `usable` is what the program may take of it.
+///
+/// Where each step's tensors take the place of the step's before, as those of ever longer batches do, nothing grows.
 pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
     let after = allocated_after_steps(view);
     let (first_step, rises) = steady_rises(&after)?;
     let bytes_per_step = median(rises)?;
+    if outliving(view).next().is_none() && !view.events.is_empty() {
+        return None;
+    }
     Some(Growth {
         bytes_per_step,
         first_step,
@@ -58,7 +63,7 @@ fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
         Some(Bytes(stats.allocated_bytes))
     };
     let steps = view.process.records.iter().filter_map(|record| match record {
-        Record::Step { step, devices } => Some((*step, on_device(devices)?)),
+        Record::Step { step, devices, .. } => Some((*step, on_device(devices)?)),
         _ => None,
     });
     steps.collect()
@@ -95,19 +100,10 @@ fn last_step(view: &View) -> Option<u32> {
 }
 
 /// What one step made that was still alive when the step after it had ended, by the user's line, most bytes first.
-///
-/// Looked at is the last step that has a whole step after it. What stays by design is not counted.
 pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
-    let Some(step) = last_step(view).and_then(|last| last.checked_sub(1)) else {
-        return Vec::new();
-    };
-    let after = view.first_event(|mark| mark.step > step + 1);
     let mut lines: BTreeMap<Location, Survivors> = BTreeMap::new();
-    for (life, contents) in view.found.lifetimes().iter().zip(&view.contents) {
-        let begun = view.step_of(life) == Some(step);
-        let alive = life.freed().is_none_or(|freed| freed >= after);
-        let line = (begun && alive && !stays(*contents)).then(|| view.own_line(life.stack));
-        if let Some(line) = line.flatten() {
+    for life in outliving(view) {
+        if let Some(line) = view.own_line(life.stack) {
             lines.entry(line).or_default().add(life);
         }
     }
@@ -115,6 +111,20 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
     let mut survivors: Vec<Survivors> = survivors.collect();
     survivors.sort_by_key(|line| std::cmp::Reverse(line.bytes));
     survivors
+}
+
+/// What one step made that was still alive when the step after it had ended.
+///
+/// Looked at is the last step that has a whole step after it. What stays by design is not counted.
+fn outliving<'a>(view: &'a View) -> impl Iterator<Item = &'a Lifetime> {
+    let step = last_step(view).and_then(|last| last.checked_sub(1));
+    let after = step.map(|step| view.first_event(|mark| mark.step > step + 1));
+    let all = view.found.lifetimes().iter().zip(&view.contents);
+    all.filter_map(move |(life, contents)| {
+        let begun = step.is_some() && view.step_of(life) == step;
+        let alive = life.freed().is_none_or(|freed| after.is_some_and(|after| freed >= after));
+        (begun && alive && !stays(*contents)).then_some(life)
+    })
 }
 
 /// What a program keeps for good.

@@ -23,7 +23,7 @@ fn at_least(case: &Case, view: &View, limited: Usage, oom: &Oom) -> Usage {
         Some(Record::Oom { stats, .. }) => Bytes(stats.allocated_bytes),
         _ => Bytes::ZERO,
     };
-    let wanted = live + oom.requested_bytes;
+    let wanted = live + oom.requested_bytes.unwrap_or_default();
     Usage {
         allocated_bytes: limited.allocated_bytes.max(wanted),
         reserved_bytes: limited.reserved_bytes.max(wanted),

@@ -7,10 +7,15 @@ use super::records::{phantom_records, records};
 
 /// What was modelled; of assumptions that several processes made, the largest amount.
 pub(crate) fn assumptions(run: &Run) -> Vec<Assumption> {
-    let all = phantom_records(run).filter_map(|record| match record {
+    let agents = records(run).filter_map(|record| match record {
+        Record::Assumption { id, text } => Some((id, text, Bytes::ZERO)),
+        _ => None,
+    });
+    let phantoms = phantom_records(run).filter_map(|record| match record {
         PhantomRecord::Assumption { id, text, bytes } => Some((id, text, Bytes(*bytes))),
         _ => None,
     });
+    let all = agents.chain(phantoms);
     let mut assumptions: Vec<Assumption> = Vec::new();
     for (id, text, bytes) in all {
         match assumptions.iter_mut().find(|known| known.id == *id) {

@@ -1,6 +1,7 @@
 //! How a process ran out of memory.
 
 use report::{Location, Oom, Place};
+use trace::text::Artifact;
 use trace::{Bytes, Phase, Process, Record};
 
 use super::own::is_own;
@@ -12,7 +13,7 @@ pub(crate) fn refused(process: &Process) -> Option<Oom> {
         return None;
     };
     Some(Oom {
-        requested_bytes: Bytes(*requested_bytes),
+        requested_bytes: Some(Bytes(*requested_bytes)),
         place: Place {
             step: Some(*step),
             phase: Phase::from_name(phase),
@@ -31,7 +32,28 @@ pub(crate) fn times_refused(process: &Process) -> u64 {
 
 /// How `process` ended by running out of memory, as far as it is known.
 pub(crate) fn oom(process: &Process) -> Oom {
-    refused(process).unwrap_or_else(|| Oom { message: error_message(process), ..Oom::default() })
+    refused(process).unwrap_or_else(|| told(process))
+}
+
+/// What the error alone tells: of a library's own request, or of an allocator that has no observer.
+fn told(process: &Process) -> Oom {
+    let message = error_message(process);
+    let location = process.records.iter().rev().find_map(|record| match record {
+        Record::Error { oom: true, file: Some(file), line: Some(line), .. } => {
+            Some(Location { file: file.clone(), line: *line, column: None })
+        }
+        _ => None,
+    });
+    Oom { requested_bytes: stated_request(&message), location, message, ..Oom::default() }
+}
+
+/// The request that an error of PyTorch's states.
+fn stated_request(message: &str) -> Option<Bytes> {
+    let text = format!("torch.OutOfMemoryError: {message}");
+    trace::text::read(text.as_bytes()).into_iter().find_map(|artifact| match artifact {
+        Artifact::Oom(oom) => oom.requested_bytes.map(|bytes| bytes.nearest),
+        _ => None,
+    })
 }
 
 fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Location> {

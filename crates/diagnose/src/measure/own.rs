@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use trace::Frame;
-use trace::stack::is_installed;
+use trace::stack::{is_generated, is_installed};
 
 /// Whether `file` is the user's own code, for a script that lies in `script_dir`.
 ///
@@ -12,7 +12,7 @@ use trace::stack::is_installed;
 pub(crate) fn is_own(file: &str, script_dir: &str) -> bool {
     let inside = file.strip_prefix(script_dir).filter(|_| !script_dir.is_empty());
     let path = inside.filter(|rest| rest.starts_with('/')).unwrap_or(file);
-    !path.starts_with('<') && !path.is_empty() && !is_installed(path) && !is_agent(path)
+    !path.starts_with('<') && !path.is_empty() && !is_installed(path) && !is_generated(path) && !is_agent(path)
 }
 
 /// Whether a frame is Python's. `_record_memory_history()` records those of C++ between them unless `stacks="python"` is said
@@ -46,6 +46,9 @@ mod tests {
             ("/v/lib/python3.11/site-packages/tool/__main__.py", "/v/lib/python3.11/site-packages/tool", true),
             ("/usr/lib/python3.11/runpy.py", "/home/ann/gpt", false),
             ("<frozen runpy>", "/home/ann/gpt", false),
+            ("/tmp/i/24/c2432jyt6wwchfp4x4s5cfdasxrcs5jwuseulwca6su35buatfcx.py", "/home/ann/gpt", false),
+            ("/tmp/torch_geometric.nn.conv.gat_conv_GATConv_propagate_6hb1zwx2.py", "/home/ann/gpt", false),
+            ("/tmp/i/42/c2432jyt6wwchfp4x4s5cfdasxrcs5jwuseulwca6su35buatfcx.py", "/home/ann/gpt", true),
             ("/tmp/x/oomph/agent/steps.py", "/home/ann/gpt", false),
             ("", "", false),
         ];

@@ -73,6 +73,22 @@ pub(crate) fn stats(process: &Process, device: DeviceIndex) -> impl Iterator<Ite
     all.filter(move |stats| stats.device == device.0)
 }
 
+/// PyTorch's reason for keeping no history, where it kept none.
+pub(crate) fn unrecorded(process: &Process) -> Option<&str> {
+    process.records.iter().find_map(|record| match record {
+        Record::Unrecorded { reason } => Some(reason.as_str()),
+        _ => None,
+    })
+}
+
+/// The devices that the phantom counted memory of.
+fn in_ledger(process: &Process) -> impl Iterator<Item = DeviceIndex> + '_ {
+    process.phantom.iter().filter_map(|record| match record {
+        PhantomRecord::Memory { device, .. } => Some(DeviceIndex(*device)),
+        _ => None,
+    })
+}
+
 /// The devices that the process used, in order.
 pub(crate) fn devices(process: &Process) -> Vec<DeviceIndex> {
     let noted = process.records.iter().flat_map(|record| match record {
@@ -83,6 +99,9 @@ pub(crate) fn devices(process: &Process) -> Vec<DeviceIndex> {
     let mut devices: Vec<DeviceIndex> = noted.map(|stats| DeviceIndex(stats.device)).collect();
     let traces = process.snapshot.iter().flat_map(|snapshot| (0..).zip(&snapshot.traces));
     devices.extend(traces.filter(|(_, trace)| !trace.is_empty()).map(|(index, _)| DeviceIndex(index)));
+    if unrecorded(process).is_some() {
+        devices.extend(in_ledger(process));
+    }
     devices.sort_unstable();
     devices.dedup();
     devices

@@ -1,6 +1,7 @@
 //! One device of one process, with its history walked once: what every measure looks at.
 
 use report::{Contents, Location, Place, SiteFrame};
+use trace::stack::is_generated;
 use trace::{
     Bytes, DeviceIndex, Event, EventIndex, Frame, History, Lifetime, Mark, Moment, Phase, Process, Snapshot, StackId,
     StackTable,
@@ -258,7 +259,7 @@ fn calls_module(frame: &Frame) -> bool {
 fn is_machinery(frame: &Frame) -> bool {
     let between = ["_call_impl", "_wrapped_call_impl", "inner"].contains(&frame.function.as_str());
     let in_module = frame.file.ends_with("/torch/nn/modules/module.py");
-    (between && in_module) || frame.file.starts_with('<') || is_agent(&frame.file)
+    (between && in_module) || frame.file.starts_with('<') || is_generated(&frame.file) || is_agent(&frame.file)
 }
 
 #[cfg(test)]

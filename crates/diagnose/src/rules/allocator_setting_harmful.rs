@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use allocator::replay::releases;
 use report::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};
 use trace::{Action, Bytes, EventIndex, Settings, StackId};
 
@@ -128,19 +129,17 @@ fn line(view: &View, event: EventIndex) -> Option<Location> {
     view.own_line(view.events.get(event.0 as usize)?.stack)
 }
 
-/// The segments given back for no request. A release that the allocator needed is followed at once by a segment taken,
-/// for the same request and so by the same stack; without stacks the two cannot be told apart.
+/// The segments that calls of `empty_cache` gave back, not requests that needed room.
 fn given_back(view: &View) -> Vec<(EventIndex, Bytes)> {
-    let (mut given, mut run, mut by) = (Vec::new(), Vec::new(), StackId::EMPTY);
-    for (index, event) in (0..).map(EventIndex).zip(view.events) {
-        match event.action {
-            Action::SegmentFree | Action::SegmentUnmap => {
-                by = event.stack;
-                run.push((index, event.size));
-            }
-            Action::SegmentAlloc | Action::SegmentMap | Action::Oom if by == event.stack => run.clear(),
-            _ => given.append(&mut run),
-        }
-    }
-    given
+    let max_split = view.snapshot.and_then(|snapshot| snapshot.settings.max_split_size);
+    let releases = releases(view.events, view.found.at_start().reserved, max_split);
+    let calls = releases.iter().filter(|release| release.is_call);
+    let events = calls.flat_map(|release| (release.first.0..release.end.0).map(EventIndex));
+    let event = |index: EventIndex| view.events.get(index.0 as usize).map(|event| (index, event));
+    let freed = events.filter_map(event).filter(|(_, event)| is_release(event.action));
+    freed.map(|(index, event)| (index, event.size)).collect()
+}
+
+fn is_release(action: Action) -> bool {
+    matches!(action, Action::SegmentFree | Action::SegmentUnmap)
 }

@@ -18,11 +18,9 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
     if median == Bytes::ZERO || more.0.saturating_mul(SHARE) <= median.0 {
         return None;
     }
-    let mut evidence: Vec<Evidence> = facts
-        .ranks
-        .iter()
-        .map(|rank| bytes(&format!("peak of rank {}", rank.rank), rank.allocated, "its snapshot"))
-        .collect();
+    let source = if facts.explains { "its snapshot" } else { "its memory_stats" };
+    let mut evidence: Vec<Evidence> =
+        facts.ranks.iter().map(|rank| bytes(&format!("peak of rank {}", rank.rank), rank.allocated, source)).collect();
     let extra = most.extra.as_ref();
     evidence.extend(
         extra.map(|(held, line)| bytes(&format!("only there, made at {}", facts.at(line)), *held, "its snapshot")),

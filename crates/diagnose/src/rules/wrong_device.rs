@@ -8,8 +8,11 @@ use trace::Bytes;
 use super::other_process_memory::others;
 use super::{Cause, Rank, advice, bytes, count};
 use crate::facts::{Facts, RankFacts};
+use crate::measure::sharing::Shared;
 
-/// Where a check's figures come from.
+/// Where a process's share comes from.
+const LEDGER: &str = "the phantom's ledger";
+/// Where a check's sum comes from.
 const SOURCE: &str = "the sum of each process's own peak";
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
@@ -18,16 +21,27 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
 
 /// Processes of a dry run whose ledgers are known.
 fn measured(facts: &Facts) -> Option<Cause> {
-    let found = facts.shared?;
-    let (processes, device, together) = (found.processes, found.device, found.together);
-    let full = facts.device.total.is_some_and(|total| together > total.nearest);
-    let evidence = vec![
-        count("processes on the device", processes, "the phantom's ledgers"),
-        bytes("together at most", together, SOURCE),
-    ];
-    let message = format!("{processes} processes use device {device}, up to {together} together");
+    let found = facts.shared.as_ref()?;
+    let full = facts.fatal || facts.device.total.is_some_and(|total| found.together > total.nearest);
+    let mut evidence: Vec<Evidence> =
+        found.held.iter().map(|(rank, held)| bytes(&format!("held by rank {rank}"), *held, LEDGER)).collect();
+    evidence.push(bytes("together at most", found.together, SOURCE));
     let severity = if full { Severity::Error } else { Severity::Warning };
-    Some(cause(severity, message, evidence, Some(together)))
+    let mut cause = cause(severity, measured_message(found), evidence, Some(found.together));
+    cause.finding.location.clone_from(&found.astray);
+    Some(cause)
+}
+
+/// All of them work there, or some only left something.
+fn measured_message(found: &Shared) -> String {
+    let Shared { device, together, visitors, .. } = found;
+    let processes = found.held.len();
+    match *visitors {
+        0 => format!("{processes} processes use device {device}, up to {together} together"),
+        visitors => {
+            format!("{visitors} of {processes} processes on device {device} work on another; up to {together} together")
+        }
+    }
 }
 
 /// Whether the texts say that the others on the device are ranks of the same job.
@@ -69,6 +83,9 @@ fn stated(facts: &Facts) -> Option<Cause> {
 
 /// Snapshots of several ranks that all show one device.
 fn seen(facts: &Facts) -> Option<Cause> {
+    if !facts.explains {
+        return None;
+    }
     let astray: Vec<&RankFacts> = facts.ranks.iter().filter(|rank| rank.device != rank.rank).collect();
     let device = astray.first()?.device;
     let there: Vec<&RankFacts> = facts.ranks.iter().filter(|rank| rank.device == device).collect();

@@ -151,7 +151,7 @@ fn release_of(process: &Process) -> Option<Release> {
 }
 
 /// `2.11` of `2.11.0+cu130`.
-pub(super) fn release(text: &str) -> Option<Release> {
+pub(crate) fn release(text: &str) -> Option<Release> {
     let mut parts = text.split('.');
     let mut number = || parts.next()?.parse().ok();
     Some(Release { major: number()?, minor: number()? })

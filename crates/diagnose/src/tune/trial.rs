@@ -8,9 +8,6 @@ use trace::Bytes;
 use super::cost::{calls, cost_us};
 use super::traces::Trace;
 
-/// A device that is never full, and no larger than address space goes.
-const NEVER_FULL: u64 = 1 << 42;
-
 /// The device that everything is replayed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stage {
@@ -26,7 +23,7 @@ impl Stage {
 
     /// A fresh device.
     pub(super) fn simulated(self) -> SimulatedDevice {
-        let (total, used) = self.device.unwrap_or((Bytes(NEVER_FULL), Bytes::ZERO));
+        let (total, used) = self.device.unwrap_or((Bytes(SimulatedDevice::NEVER_FULL_BYTES), Bytes::ZERO));
         SimulatedDevice::new(total.0, used.0)
     }
 }

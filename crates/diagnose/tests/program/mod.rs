@@ -28,13 +28,18 @@ impl Program {
         Program::of_rank(0)
     }
 
-    /// A program of some rank that has done nothing yet.
+    /// A program of some rank that has done nothing yet, and is no part of a job.
     pub(crate) fn of_rank(rank: u32) -> Program {
+        Program::of_job(rank, 1)
+    }
+
+    /// A program of some rank of a job, all on the first device.
+    pub(crate) fn of_job(rank: u32, world_size: u32) -> Program {
         let first = Record::Process {
             pid: 100 + rank,
             rank,
             local_rank: 0,
-            world_size: 1,
+            world_size,
             argv: vec![SCRIPT.to_owned()],
             script_dir: "/home/ann/gpt".to_owned(),
             python: "3.11.7".to_owned(),
@@ -107,7 +112,7 @@ impl Program {
     /// Ends the optimizer step.
     pub(crate) fn end_step(&mut self) {
         let devices = vec![self.stats.clone()];
-        self.process.records.push(Record::Step { step: self.mark.step, devices });
+        self.process.records.push(Record::Step { step: self.mark.step, devices, work: None });
         self.mark.step += 1;
         self.mark.phase = Phase::Data;
     }
@@ -206,6 +211,7 @@ pub(crate) fn case(run: Run) -> Case {
             devices: 1,
             unlimited: false,
             steps: 3,
+            job: None,
             ended: Some(Ended { exit_code: Some(0), ..Ended::default() }),
         },
         limited: run,

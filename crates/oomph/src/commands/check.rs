@@ -1,32 +1,81 @@
 //! `oomph check`: runs the program on the phantom, a second time without a limit where it ran out, and reports.
 
+mod record;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use diagnose::Case;
 use gpus::{Field, Profile, Provenance};
 use report::render::{concise, github, html, json, terminal};
 use report::{Assumption, CheckReport, Verdict};
-use trace::run::Launch as LaunchFacts;
+use trace::run::{Job, Launch as LaunchFacts};
 use trace::{Process, Record, Run};
 
+use self::record::record_again;
+pub(super) use self::record::{Pass, ran_out, record};
 use crate::args::{Check, Form, Format};
 use crate::cache::{self, Unpacked};
 use crate::card::{self, Card};
 use crate::error::{Error, ProgramFailure};
-use crate::launch::{self, Launch};
+use crate::launch::Shown;
 use crate::rundir::{self, Place};
-use crate::{ExitStatus, output, publish, python};
+use crate::server::ForkServer;
+use crate::{ExitStatus, linted, output, publish, python};
 
 /// What is the same for both runs.
 pub(super) struct Plan<'a> {
     arguments: &'a Check,
     pub(super) card: Card,
-    command: Vec<OsString>,
+    pub(super) command: Vec<OsString>,
     unpacked: Unpacked,
-    device: String,
+    pub(super) device: String,
+    job: Option<Job>,
+    /// Whether it is noted which files the program looks at.
+    pub(super) notes_files: bool,
+    /// What is shown of a run whose output is not.
+    pub(super) shown: Shown,
+}
+
+impl Plan<'_> {
+    /// Whether the program is a Python that can wait as a fork server: one process, which starts no others to train in.
+    pub(super) fn is_python(&self) -> bool {
+        self.job.is_none() && (!self.arguments.is_command_line || starts_python(&self.command))
+    }
+
+    /// A fork server for the program; its files lie in `folder`.
+    pub(super) fn fork_server(&self, folder: &Path) -> Result<ForkServer, Error> {
+        ForkServer::start(&self.command, &self.unpacked, &self.device, self.devices(), folder, self.notes_files)
+    }
+
+    /// How far a run goes: its steps, and the share that value-dependent shapes are assumed to select.
+    pub(super) fn depth(&self) -> (u32, f64) {
+        (self.arguments.depth.steps, self.arguments.depth.fraction)
+    }
+
+    /// How many GPUs a process sees.
+    pub(super) fn devices(&self) -> u32 {
+        self.job.as_ref().map_or(self.arguments.card.gpus, |job| job.local_world_size)
+    }
+}
+
+/// Whether a command line starts a script with a Python.
+fn starts_python(command: &[OsString]) -> bool {
+    let name = command.first().and_then(|program| Path::new(program).file_name()).unwrap_or_default();
+    name.to_string_lossy().starts_with("python")
+}
+
+/// What the launcher knows of a program that ended without a word: nothing where it ended well.
+pub(super) fn failure_words(folder: &Path, status: i32, timed_out: Option<Duration>) -> Option<String> {
+    let last = rundir::output_tail(folder).lines().last().unwrap_or_default().to_owned();
+    match (timed_out, status) {
+        (Some(limit), _) => Some(format!("it did not end within {} s", limit.as_secs())),
+        (None, 0) => None,
+        (None, 1..) => Some(format!("it ended with exit status {status}: {last}")),
+        (None, _) => Some(format!("it was killed by signal {}", -status)),
+    }
 }
 
 /// Runs the check and prints its report.
@@ -37,9 +86,14 @@ pub(crate) fn run(arguments: &Check) -> Result<ExitStatus, Error> {
     }
     let plan = plan(arguments)?;
     let place = Place::make(arguments.save.as_deref())?;
-    let (launch, limited) = record(&plan, place.path(), false)?;
+    let (mut launch, mut limited) = record(&plan, place.path(), Pass::Limited)?;
     fail_without_facts(&launch, &limited, place.path())?;
-    let unlimited = if ran_out(&limited) { Some(record_need(&plan, place.path())?) } else { None };
+    if let Some(others) = diagnose::others_of_shared(&launch, &limited) {
+        let again = record_again(&plan, place.path(), Pass::Shared(others))?;
+        fail_without_facts(&again.0, &again.1, &again.2)?;
+        (launch, limited) = (again.0, again.1);
+    }
+    let unlimited = if ran_out(&limited) { Some(record_again(&plan, place.path(), Pass::Unlimited)?.1) } else { None };
     let case = Case {
         launch,
         limited,
@@ -49,29 +103,37 @@ pub(crate) fn run(arguments: &Check) -> Result<ExitStatus, Error> {
         seconds: started.elapsed().as_secs_f64(),
     };
     let mut report = diagnose::check(&case);
+    let script = arguments.program.first().filter(|_| !arguments.is_command_line).map(Path::new);
+    linted::link(&mut report.findings, &case.folder, script);
     report.assumptions.extend(card_assumptions(&plan.card.profile));
     show(&arguments.form, &report)
 }
 
-/// What is only estimated of the card, and counts against "fits".
-fn card_assumptions(profile: &Profile) -> impl Iterator<Item = Assumption> + '_ {
+/// What is only estimated of the card, and counts against "fits". A context that others' programs had counts too: programs
+/// differ in the kernels that they load.
+pub(super) fn card_assumptions(profile: &Profile) -> impl Iterator<Item = Assumption> + '_ {
     let figures = [
         (Field::TotalBytes, "gpu-memory", "the GPU's memory", profile.total_bytes),
         (Field::ContextBytes, "cuda-context", "what the CUDA context takes", profile.context_bytes),
     ];
     figures.into_iter().filter_map(|(field, id, what, bytes)| {
         let (provenance, source) = profile.provenance(field);
-        let text = format!("{what} is estimated: {source}");
-        (provenance == Provenance::Estimated).then(|| Assumption { id: id.to_owned(), text, bytes })
+        let how = match provenance {
+            Provenance::Estimated => "estimated",
+            Provenance::Published if field == Field::ContextBytes => "taken from what others published",
+            Provenance::Published | Provenance::Measured | Provenance::Given => return None,
+        };
+        Some(Assumption { id: id.to_owned(), text: format!("{what} is {how}: {source}"), bytes })
     })
 }
 
 pub(super) fn plan(arguments: &Check) -> Result<Plan<'_>, Error> {
     let card = card::choose(&arguments.card)?;
+    let job = arguments.world.job()?;
     let command = command(arguments)?;
     let unpacked = cache::unpack()?;
     let device = card.profile.device_variable();
-    Ok(Plan { arguments, card, command, unpacked, device })
+    Ok(Plan { arguments, card, command, unpacked, device, job, notes_files: false, shown: Shown::Progress })
 }
 
 /// `python SCRIPT ARGS`, or the command line after `--` as it is.
@@ -86,7 +148,7 @@ fn command(arguments: &Check) -> Result<Vec<OsString>, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(no_script(script)),
         Err(source) => return Err(Error::Unreadable { path: script, source }),
     }
-    let python = python::choose(arguments.python.as_deref());
+    let python = python::choose(arguments.depth.python.as_deref());
     python::check_torch(&python)?;
     Ok([python.into_os_string()].into_iter().chain(arguments.program.iter().cloned()).collect())
 }
@@ -97,62 +159,6 @@ fn no_script(script: PathBuf) -> Error {
         Some(word) => Error::NoOption(word.to_owned()),
         None => Error::NoScript(script),
     }
-}
-
-/// Runs the program once, and reads what was recorded.
-pub(super) fn record(plan: &Plan, folder: &Path, unlimited: bool) -> Result<(LaunchFacts, Run), Error> {
-    let mut facts = facts(plan, unlimited);
-    rundir::write_launch(folder, &facts)?;
-    let launch = Launch {
-        command: &plan.command,
-        unpacked: &plan.unpacked,
-        folder,
-        device: &plan.device,
-        devices: plan.arguments.card.gpus,
-        unlimited,
-        steps: plan.arguments.steps,
-        fraction: plan.arguments.fraction,
-        timeout: plan.arguments.timeout,
-        conf: plan.arguments.conf.as_deref(),
-        verbose: plan.arguments.verbose && !unlimited,
-    };
-    let what = if unlimited { "it ran out; running without a limit" } else { "running on the phantom GPU" };
-    let ended = launch::run(&launch, what);
-    rundir::remove_unfinished(folder)?;
-    facts.ended = Some(ended?);
-    rundir::write_launch(folder, &facts)?;
-    Ok((facts, rundir::read(folder)?))
-}
-
-fn record_need(plan: &Plan, folder: &Path) -> Result<Run, Error> {
-    let folder = folder.join(rundir::UNLIMITED);
-    fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
-    Ok(record(plan, &folder, true)?.1)
-}
-
-fn facts(plan: &Plan, unlimited: bool) -> LaunchFacts {
-    LaunchFacts {
-        format: LaunchFacts::FORMAT,
-        oomph: env!("CARGO_PKG_VERSION").to_owned(),
-        command: plan.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        gpu_name: plan.card.profile.name.clone(),
-        device_total_bytes: plan.card.profile.total_bytes.0,
-        device_context_bytes: plan.card.profile.context_bytes.0,
-        devices: plan.arguments.card.gpus,
-        unlimited,
-        steps: plan.arguments.steps,
-        ended: None,
-    }
-}
-
-/// Whether the answer needs a second run: it ran out, or it got through only because PyTorch emptied its cache.
-pub(super) fn ran_out(run: &Run) -> bool {
-    run.processes.iter().flat_map(|process| &process.records).any(|record| match record {
-        Record::Oom { .. } => true,
-        Record::Error { oom, .. } => *oom,
-        Record::End { devices, .. } => devices.iter().any(|stats| stats.alloc_retries > 0),
-        _ => false,
-    })
 }
 
 /// Where the program did something that leaves nothing to check, that is the answer.
@@ -215,19 +221,18 @@ fn last_read(run: &Run) -> Option<(String, u32)> {
     reads.next_back()
 }
 
-/// Whether the process came to its end after using a GPU, and could not write its snapshot.
+/// Whether the process came to its end after using a GPU, and could not write the snapshot that PyTorch had for it.
 fn lacks_snapshot(process: &Process) -> bool {
-    process
-        .records
-        .iter()
-        .any(|record| matches!(record, Record::End { devices, snapshot: None, .. } if !devices.is_empty()))
+    let has = |is: fn(&Record) -> bool| process.records.iter().any(is);
+    has(|record| matches!(record, Record::End { devices, snapshot: None, .. } if !devices.is_empty()))
+        && !has(|record| matches!(record, Record::Unrecorded { .. }))
 }
 
 fn show(form: &Form, report: &CheckReport) -> Result<ExitStatus, Error> {
     if let Some(path) = &form.html {
         publish::whole(path, &html::check(report))?;
     }
-    output::answer(&written(form.format(), report)?)?;
+    output::answer(&written(form.printed.format(), report)?)?;
     Ok(match report.verdict {
         Verdict::Fits => ExitStatus::Fits,
         Verdict::Oom => ExitStatus::Found,

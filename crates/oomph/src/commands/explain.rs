@@ -9,7 +9,7 @@ use report::render::{concise, github, html, json, terminal};
 
 use crate::args::{Arguments, Explain, Format};
 use crate::error::Error;
-use crate::{ExitStatus, artifacts, output, publish};
+use crate::{ExitStatus, artifacts, interrupt, linted, output, publish};
 
 /// Reads, explains and prints.
 pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
@@ -17,28 +17,19 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
         output::help(&mut Arguments::help_of("explain"));
         return Ok(ExitStatus::Failed);
     }
-    end_at_interrupt()?;
+    interrupt::ends_the_process()?;
     let case = ExplainCase {
         inputs: artifacts::read(&arguments.files)?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         folder: std::env::current_dir().unwrap_or_default().display().to_string(),
     };
-    let report = diagnose::explain(&case);
+    let mut report = diagnose::explain(&case);
+    linted::link(&mut report.findings, &case.folder, None);
     if let Some(path) = &arguments.form.html {
         publish::whole(path, &html::explain(&report))?;
     }
-    output::answer(&written(arguments.form.format(), &report)?)?;
+    output::answer(&written(arguments.form.printed.format(), &report)?)?;
     Ok(status(&report))
-}
-
-/// Reading waits for whoever writes into a pipe, and no flag can end that: the process ends where it is.
-fn end_at_interrupt() -> Result<(), Error> {
-    ctrlc::set_handler(|| {
-        publish::abandon();
-        output::failure(&Error::Interrupted);
-        std::process::exit(ExitStatus::Failed.code().into());
-    })?;
-    Ok(())
 }
 
 fn written(format: Format, report: &ExplainReport) -> Result<String, Error> {

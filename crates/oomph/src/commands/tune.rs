@@ -83,7 +83,7 @@ fn whole_run(folder: &Path) -> Option<PathBuf> {
 }
 
 fn show(arguments: &Tune, report: &TuneReport) -> Result<ExitStatus, Error> {
-    let text = match arguments.format() {
+    let text = match arguments.printed.format() {
         Format::Terminal => terminal::tune(report, &output::look()),
         Format::Concise => concise::tune(report),
         Format::Github => github::tune(report),

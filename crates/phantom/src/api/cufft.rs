@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::datatype;
 use crate::boundary::{In, Out, Status, export, inert, status};
+use crate::version::Library;
 
 status! {
     /// `cufftResult`.
@@ -22,8 +23,8 @@ status! {
 /// `CUFFT_INVALID_PLAN`: the plan was never created, or was destroyed.
 pub const INVALID_PLAN: CufftResult = CufftResult(1);
 
-/// `CUFFT_VER_*` of `cufft.h`, CUDA 13.0.
-const VERSION: [i32; 3] = [12, 0, 0];
+/// See Note [Version answers] in `version.rs`; otherwise `CUFFT_VER_*` of `cufft.h`, CUDA 13.0.
+static VERSION: Library = Library::new("libcufft.so.", c"cufftGetProperty", [12, 0, 0]);
 
 /// The longest transform that fits into the shared memory of one block.
 const IN_SHARED_MEMORY: u64 = 4_096;
@@ -194,11 +195,8 @@ export! { CufftResult;
         size.set(bytes)
     }
 
-    fn cufftGetVersion(version: Out<i32>) {
-        let [major, minor, patch] = VERSION;
-        version.set(major * 1_000 + minor * 100 + patch)
-    }
-    fn cufftGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(VERSION, property, value) }
+    fn cufftGetVersion(version: Out<i32>) { version.set(VERSION.number(1000)) }
+    fn cufftGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 }
 
 // `cufftPlan1d` and its kin allocate their work area themselves, which is not modelled: they are absent. Executions

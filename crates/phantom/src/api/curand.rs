@@ -3,6 +3,7 @@
 
 use crate::boundary::{Out, export, inert, status};
 use crate::handle::{Handle, Table};
+use crate::version::Library;
 
 status! {
     /// `curandStatus_t`. There is no "invalid value": out of range is what comes closest.
@@ -12,19 +13,16 @@ status! {
 /// `CURAND_STATUS_NOT_INITIALIZED`: the generator was never created, or was destroyed.
 pub const NOT_INITIALIZED: CurandStatus = CurandStatus(101);
 
-/// `CURAND_VER_*` of `curand.h`, CUDA 13.0.
-const VERSION: [i32; 3] = [10, 4, 0];
+/// See Note [Version answers] in `version.rs`; otherwise `CURAND_VER_*` of `curand.h`, CUDA 13.0.
+static VERSION: Library = Library::new("libcurand.so.", c"curandGetProperty", [10, 4, 0]);
 
 static GENERATORS: Table<()> = Table::new();
 
 export! { CurandStatus;
     fn curandCreateGenerator(generator: Out<Handle>, _kind: i32) { generator.set(GENERATORS.insert(())) }
     fn curandDestroyGenerator(generator: Handle) { GENERATORS.remove(generator).ok_or(NOT_INITIALIZED) }
-    fn curandGetVersion(version: Out<i32>) {
-        let [major, minor, patch] = VERSION;
-        version.set(major * 1_000 + minor * 100 + patch)
-    }
-    fn curandGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(VERSION, property, value) }
+    fn curandGetVersion(version: Out<i32>) { version.set(VERSION.number(1000)) }
+    fn curandGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 }
 
 // A generator of `curandCreateGenerator` writes device memory.

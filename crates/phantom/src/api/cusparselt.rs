@@ -12,12 +12,13 @@ use super::cusparse::{CusparseStatus, cusparseGetErrorName, cusparseGetErrorStri
 use super::datatype;
 use crate::boundary::{In, Out, Status, export, inert};
 use crate::handle::Handle;
+use crate::version::Library;
 
 /// `sizeof` of every opaque object of `cusparseLt.h` 0.8, printed by a C++ program over the header (g++ 12, x86-64).
 const OBJECT_BYTES: usize = 512;
 
-/// `CUSPARSELT_VER_*` of `cusparseLt.h`.
-const VERSION: [i32; 3] = [0, 8, 0];
+/// See Note [Version answers] in `version.rs`; otherwise `CUSPARSELT_VER_*` of `cusparseLt.h`.
+static VERSION: Library = Library::new("libcusparseLt.so.", c"cusparseLtGetProperty", [0, 8, 0]);
 
 /// The mark of each kind of object.
 const HANDLE: u64 = 0x6f6f_6d70_684c_7401;
@@ -127,11 +128,8 @@ export! { CusparseStatus;
     fn cusparseLtInit(handle: Out<u64>) { handle.set(HANDLE) }
     fn cusparseLtDestroy(handle: In<u64>) { initialised(handle, |mark| mark, HANDLE).map(drop) }
 
-    fn cusparseLtGetVersion(_handle: In<u64>, version: Out<i32>) {
-        let [major, minor, patch] = VERSION;
-        version.set(major * 1_000 + minor * 100 + patch)
-    }
-    fn cusparseLtGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(VERSION, property, value) }
+    fn cusparseLtGetVersion(_handle: In<u64>, version: Out<i32>) { version.set(VERSION.number(1000)) }
+    fn cusparseLtGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 
     fn cusparseLtDenseDescriptorInit(
         _handle: In<u64>, descriptor: Out<Matrix>, rows: i64, columns: i64, _ld: i64, _alignment: u32, data_type: i32,

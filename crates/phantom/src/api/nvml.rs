@@ -112,8 +112,8 @@ export! { NvmlStatus;
     fn nvmlSystemGetNVMLVersion(text: Out<c_char>, length: c_uint) {
         write_text(text, length as usize, "13.580.82.07")
     }
-    fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) { version.set(crate::api::runtime::device::CUDA_VERSION) }
-    fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) { version.set(crate::api::runtime::device::CUDA_VERSION) }
+    fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) { version.set(crate::version::driver()) }
+    fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) { version.set(crate::version::driver()) }
     fn nvmlDeviceGetCount(count: Out<c_uint>) { count.set(device::count()) }
     fn nvmlDeviceGetCount_v2(count: Out<c_uint>) { count.set(device::count()) }
     fn nvmlDeviceGetHandleByIndex(index: c_uint, found: Out<Device>) { by_index(found, index) }

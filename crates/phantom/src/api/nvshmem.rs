@@ -67,7 +67,8 @@ pub mod counts {
 
 // Some of these return nothing; their code is read by nobody.
 absent! { NvshmemStatus;
-    nvshmem_free nvshmem_init nvshmem_team_split_strided nvshmemid_hostlib_finalize nvshmemid_hostlib_init_attr
+    nvshmem_barrier_all nvshmem_free nvshmem_init nvshmem_selected_device_transport nvshmem_team_split_strided
+    nvshmemid_hostlib_finalize nvshmemid_hostlib_init_attr
     nvshmemx_alltoallmem_on_stream nvshmemx_broadcastmem_on_stream nvshmemx_cumodule_init nvshmemx_get_uniqueid
     nvshmemx_getmem_on_stream nvshmemx_putmem_on_stream nvshmemx_putmem_signal_on_stream
     nvshmemx_set_attr_uniqueid_args nvshmemx_signal_wait_until_on_stream

@@ -26,7 +26,7 @@ pub fn occupancy(profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> 
     u64::from(limit).min(by_shared) as u32
 }
 
-/// `cudaFuncAttributes` of CUDA 13.
+/// `cudaFuncAttributes` of CUDA 12 and 13.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the header")]

@@ -1,8 +1,18 @@
 //! Memory: device, pinned, registered and managed; and what a pointer is.
+//!
+//! # Note [Managed memory]
+//!
+//! Pages of managed memory move to the device when a kernel touches them or the program prefetches them, and the driver
+//! moves them back to the host as soon as anything else wants the room ("CUDA C++ Programming Guide", Unified Memory:
+//! oversubscription and eviction). So they never decide whether a program fits, and are not charged to the device, not even
+//! where they were prefetched: what they take of it is what is left over. That is said as an assumption with the most that
+//! there was at once, which is how paged optimizers (bitsandbytes) show in a report.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, context};
 use crate::space::{self, Extent, Kind};
-use crate::{caller, values};
+use crate::{caller, journal, values};
 
 /// Allocates device memory on the calling thread's device. Zero bytes are a null pointer, as in CUDA.
 pub fn allocate(bytes: usize) -> Result<usize, Code> {
@@ -14,7 +24,7 @@ pub fn allocate(bytes: usize) -> Result<usize, Code> {
 
 /// Frees device or managed memory. Null is fine.
 pub fn free(address: usize) -> Result<(), Code> {
-    if address == 0 || space::free(address).is_some() || space::unmap_host(address, Kind::Managed).is_some() {
+    if address == 0 || space::free(address).is_some() || free_managed(address).is_some() {
         return Ok(());
     }
     if super::pool::free(address) { Ok(()) } else { Err(INVALID_VALUE) }
@@ -43,7 +53,30 @@ pub fn allocate_host(kind: Kind, bytes: usize) -> Result<usize, Code> {
     if bytes == 0 {
         return Ok(0);
     }
-    space::map_host(kind, context::current(), "host", bytes).ok_or(OUT_OF_MEMORY)
+    let address = space::map_host(kind, context::current(), "host", bytes).ok_or(OUT_OF_MEMORY)?;
+    if kind == Kind::Managed {
+        note_managed(bytes);
+    }
+    Ok(address)
+}
+
+/// Managed memory that there is now.
+static MANAGED_BYTES: AtomicU64 = AtomicU64::new(0);
+
+fn note_managed(bytes: usize) {
+    let total = MANAGED_BYTES.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+    journal::assumption(
+        "managed-memory",
+        "managed memory (paged optimizer states) is evicted to the host where the device is short, and not counted on it",
+        total,
+    );
+}
+
+fn free_managed(address: usize) -> Option<()> {
+    let bytes = space::find(address)?.bytes as u64;
+    space::unmap_host(address, Kind::Managed)?;
+    MANAGED_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+    Some(())
 }
 
 /// Frees pinned memory. Null is fine.

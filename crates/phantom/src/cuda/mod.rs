@@ -7,6 +7,7 @@ pub mod graph;
 pub mod kernel;
 pub mod memory;
 pub mod pool;
+pub mod properties;
 pub mod stream;
 pub mod virtual_memory;
 

@@ -1,6 +1,6 @@
 //! Functions of cuBLAS that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcublas.so.13; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcublas.so; do not edit by hand.
 
 use crate::api::cublas::CublasStatus;
 use crate::boundary::absent;

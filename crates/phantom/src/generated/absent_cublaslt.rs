@@ -1,6 +1,6 @@
 //! Functions of cublasLt that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcublasLt.so.13; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcublasLt.so; do not edit by hand.
 
 use crate::api::cublas::CublasStatus;
 use crate::boundary::absent;
@@ -45,8 +45,124 @@ absent! { CublasStatus;
     cublasLtDDDMatmulAlgoGetHeuristic
     cublasLtDDDMatmulAlgoGetIds
     cublasLtDDDMatmulAlgoInit
+    cublasLtE4m3E4m3Fp32Bf16Bf16Matmul
+    cublasLtE4m3E4m3Fp32Bf16Bf16MatmulAlgoCapGetAttribute
+    cublasLtE4m3E4m3Fp32Bf16Bf16MatmulAlgoCheck
+    cublasLtE4m3E4m3Fp32Bf16Bf16MatmulAlgoGetHeuristic
+    cublasLtE4m3E4m3Fp32Bf16Bf16MatmulAlgoGetIds
+    cublasLtE4m3E4m3Fp32Bf16Bf16MatmulAlgoInit
+    cublasLtE4m3E4m3Fp32Bf16E4m3Matmul
+    cublasLtE4m3E4m3Fp32Bf16E4m3MatmulAlgoCapGetAttribute
+    cublasLtE4m3E4m3Fp32Bf16E4m3MatmulAlgoCheck
+    cublasLtE4m3E4m3Fp32Bf16E4m3MatmulAlgoGetHeuristic
+    cublasLtE4m3E4m3Fp32Bf16E4m3MatmulAlgoGetIds
+    cublasLtE4m3E4m3Fp32Bf16E4m3MatmulAlgoInit
+    cublasLtE4m3E4m3Fp32Fp16E4m3Matmul
+    cublasLtE4m3E4m3Fp32Fp16E4m3MatmulAlgoCapGetAttribute
+    cublasLtE4m3E4m3Fp32Fp16E4m3MatmulAlgoCheck
+    cublasLtE4m3E4m3Fp32Fp16E4m3MatmulAlgoGetHeuristic
+    cublasLtE4m3E4m3Fp32Fp16E4m3MatmulAlgoGetIds
+    cublasLtE4m3E4m3Fp32Fp16E4m3MatmulAlgoInit
+    cublasLtE4m3E4m3Fp32Fp16Fp16Matmul
+    cublasLtE4m3E4m3Fp32Fp16Fp16MatmulAlgoCapGetAttribute
+    cublasLtE4m3E4m3Fp32Fp16Fp16MatmulAlgoCheck
+    cublasLtE4m3E4m3Fp32Fp16Fp16MatmulAlgoGetHeuristic
+    cublasLtE4m3E4m3Fp32Fp16Fp16MatmulAlgoGetIds
+    cublasLtE4m3E4m3Fp32Fp16Fp16MatmulAlgoInit
+    cublasLtE4m3E4m3Fp32Fp32Fp32Matmul
+    cublasLtE4m3E4m3Fp32Fp32Fp32MatmulAlgoCapGetAttribute
+    cublasLtE4m3E4m3Fp32Fp32Fp32MatmulAlgoCheck
+    cublasLtE4m3E4m3Fp32Fp32Fp32MatmulAlgoGetHeuristic
+    cublasLtE4m3E4m3Fp32Fp32Fp32MatmulAlgoGetIds
+    cublasLtE4m3E4m3Fp32Fp32Fp32MatmulAlgoInit
+    cublasLtE4m3E5m2Fp32Bf16Bf16Matmul
+    cublasLtE4m3E5m2Fp32Bf16Bf16MatmulAlgoCapGetAttribute
+    cublasLtE4m3E5m2Fp32Bf16Bf16MatmulAlgoCheck
+    cublasLtE4m3E5m2Fp32Bf16Bf16MatmulAlgoGetHeuristic
+    cublasLtE4m3E5m2Fp32Bf16Bf16MatmulAlgoGetIds
+    cublasLtE4m3E5m2Fp32Bf16Bf16MatmulAlgoInit
+    cublasLtE4m3E5m2Fp32Bf16E4m3Matmul
+    cublasLtE4m3E5m2Fp32Bf16E4m3MatmulAlgoCapGetAttribute
+    cublasLtE4m3E5m2Fp32Bf16E4m3MatmulAlgoCheck
+    cublasLtE4m3E5m2Fp32Bf16E4m3MatmulAlgoGetHeuristic
+    cublasLtE4m3E5m2Fp32Bf16E4m3MatmulAlgoGetIds
+    cublasLtE4m3E5m2Fp32Bf16E4m3MatmulAlgoInit
+    cublasLtE4m3E5m2Fp32Bf16E5m2Matmul
+    cublasLtE4m3E5m2Fp32Bf16E5m2MatmulAlgoCapGetAttribute
+    cublasLtE4m3E5m2Fp32Bf16E5m2MatmulAlgoCheck
+    cublasLtE4m3E5m2Fp32Bf16E5m2MatmulAlgoGetHeuristic
+    cublasLtE4m3E5m2Fp32Bf16E5m2MatmulAlgoGetIds
+    cublasLtE4m3E5m2Fp32Bf16E5m2MatmulAlgoInit
+    cublasLtE4m3E5m2Fp32Fp16E4m3Matmul
+    cublasLtE4m3E5m2Fp32Fp16E4m3MatmulAlgoCapGetAttribute
+    cublasLtE4m3E5m2Fp32Fp16E4m3MatmulAlgoCheck
+    cublasLtE4m3E5m2Fp32Fp16E4m3MatmulAlgoGetHeuristic
+    cublasLtE4m3E5m2Fp32Fp16E4m3MatmulAlgoGetIds
+    cublasLtE4m3E5m2Fp32Fp16E4m3MatmulAlgoInit
+    cublasLtE4m3E5m2Fp32Fp16E5m2Matmul
+    cublasLtE4m3E5m2Fp32Fp16E5m2MatmulAlgoCapGetAttribute
+    cublasLtE4m3E5m2Fp32Fp16E5m2MatmulAlgoCheck
+    cublasLtE4m3E5m2Fp32Fp16E5m2MatmulAlgoGetHeuristic
+    cublasLtE4m3E5m2Fp32Fp16E5m2MatmulAlgoGetIds
+    cublasLtE4m3E5m2Fp32Fp16E5m2MatmulAlgoInit
+    cublasLtE4m3E5m2Fp32Fp16Fp16Matmul
+    cublasLtE4m3E5m2Fp32Fp16Fp16MatmulAlgoCapGetAttribute
+    cublasLtE4m3E5m2Fp32Fp16Fp16MatmulAlgoCheck
+    cublasLtE4m3E5m2Fp32Fp16Fp16MatmulAlgoGetHeuristic
+    cublasLtE4m3E5m2Fp32Fp16Fp16MatmulAlgoGetIds
+    cublasLtE4m3E5m2Fp32Fp16Fp16MatmulAlgoInit
+    cublasLtE4m3E5m2Fp32Fp32Fp32Matmul
+    cublasLtE4m3E5m2Fp32Fp32Fp32MatmulAlgoCapGetAttribute
+    cublasLtE4m3E5m2Fp32Fp32Fp32MatmulAlgoCheck
+    cublasLtE4m3E5m2Fp32Fp32Fp32MatmulAlgoGetHeuristic
+    cublasLtE4m3E5m2Fp32Fp32Fp32MatmulAlgoGetIds
+    cublasLtE4m3E5m2Fp32Fp32Fp32MatmulAlgoInit
+    cublasLtE5m2E4m3Fp32Bf16Bf16Matmul
+    cublasLtE5m2E4m3Fp32Bf16Bf16MatmulAlgoCapGetAttribute
+    cublasLtE5m2E4m3Fp32Bf16Bf16MatmulAlgoCheck
+    cublasLtE5m2E4m3Fp32Bf16Bf16MatmulAlgoGetHeuristic
+    cublasLtE5m2E4m3Fp32Bf16Bf16MatmulAlgoGetIds
+    cublasLtE5m2E4m3Fp32Bf16Bf16MatmulAlgoInit
+    cublasLtE5m2E4m3Fp32Bf16E4m3Matmul
+    cublasLtE5m2E4m3Fp32Bf16E4m3MatmulAlgoCapGetAttribute
+    cublasLtE5m2E4m3Fp32Bf16E4m3MatmulAlgoCheck
+    cublasLtE5m2E4m3Fp32Bf16E4m3MatmulAlgoGetHeuristic
+    cublasLtE5m2E4m3Fp32Bf16E4m3MatmulAlgoGetIds
+    cublasLtE5m2E4m3Fp32Bf16E4m3MatmulAlgoInit
+    cublasLtE5m2E4m3Fp32Bf16E5m2Matmul
+    cublasLtE5m2E4m3Fp32Bf16E5m2MatmulAlgoCapGetAttribute
+    cublasLtE5m2E4m3Fp32Bf16E5m2MatmulAlgoCheck
+    cublasLtE5m2E4m3Fp32Bf16E5m2MatmulAlgoGetHeuristic
+    cublasLtE5m2E4m3Fp32Bf16E5m2MatmulAlgoGetIds
+    cublasLtE5m2E4m3Fp32Bf16E5m2MatmulAlgoInit
+    cublasLtE5m2E4m3Fp32Fp16E4m3Matmul
+    cublasLtE5m2E4m3Fp32Fp16E4m3MatmulAlgoCapGetAttribute
+    cublasLtE5m2E4m3Fp32Fp16E4m3MatmulAlgoCheck
+    cublasLtE5m2E4m3Fp32Fp16E4m3MatmulAlgoGetHeuristic
+    cublasLtE5m2E4m3Fp32Fp16E4m3MatmulAlgoGetIds
+    cublasLtE5m2E4m3Fp32Fp16E4m3MatmulAlgoInit
+    cublasLtE5m2E4m3Fp32Fp16E5m2Matmul
+    cublasLtE5m2E4m3Fp32Fp16E5m2MatmulAlgoCapGetAttribute
+    cublasLtE5m2E4m3Fp32Fp16E5m2MatmulAlgoCheck
+    cublasLtE5m2E4m3Fp32Fp16E5m2MatmulAlgoGetHeuristic
+    cublasLtE5m2E4m3Fp32Fp16E5m2MatmulAlgoGetIds
+    cublasLtE5m2E4m3Fp32Fp16E5m2MatmulAlgoInit
+    cublasLtE5m2E4m3Fp32Fp16Fp16Matmul
+    cublasLtE5m2E4m3Fp32Fp16Fp16MatmulAlgoCapGetAttribute
+    cublasLtE5m2E4m3Fp32Fp16Fp16MatmulAlgoCheck
+    cublasLtE5m2E4m3Fp32Fp16Fp16MatmulAlgoGetHeuristic
+    cublasLtE5m2E4m3Fp32Fp16Fp16MatmulAlgoGetIds
+    cublasLtE5m2E4m3Fp32Fp16Fp16MatmulAlgoInit
+    cublasLtE5m2E4m3Fp32Fp32Fp32Matmul
+    cublasLtE5m2E4m3Fp32Fp32Fp32MatmulAlgoCapGetAttribute
+    cublasLtE5m2E4m3Fp32Fp32Fp32MatmulAlgoCheck
+    cublasLtE5m2E4m3Fp32Fp32Fp32MatmulAlgoGetHeuristic
+    cublasLtE5m2E4m3Fp32Fp32Fp32MatmulAlgoGetIds
+    cublasLtE5m2E4m3Fp32Fp32Fp32MatmulAlgoInit
     cublasLtEmulationDescInit_internal
     cublasLtGetEnvironmentMode
+    cublasLtGroupedMatrixLayoutCreate
+    cublasLtGroupedMatrixLayoutInit_internal
     cublasLtHHHMatmul
     cublasLtHHHMatmulAlgoCapGetAttribute
     cublasLtHHHMatmulAlgoCheck
@@ -93,6 +209,9 @@ absent! { CublasStatus;
     cublasLtLegacyGemmSSS
     cublasLtLegacyGemmTSS
     cublasLtLegacyGemmTST
+    cublasLtLegacyGemmUtilizationCCC
+    cublasLtLegacyGemmUtilizationDDD
+    cublasLtLegacyGemmUtilizationZZZ
     cublasLtLegacyGemmZZZ
     cublasLtMatmulAlgoCapGetAttribute
     cublasLtMatmulAlgoConfigGetAttributeRange
@@ -140,6 +259,7 @@ absent! { CublasStatus;
     cublasLtZZZMatmulAlgoInit
     cublasLt_for_cublas_BII
     cublasLt_for_cublas_BSS
+    cublasLt_for_cublas_CCC
     cublasLt_for_cublas_DDD
     cublasLt_for_cublas_HHH
     cublasLt_for_cublas_HSH
@@ -147,4 +267,5 @@ absent! { CublasStatus;
     cublasLt_for_cublas_SSS
     cublasLt_for_cublas_TSS
     cublasLt_for_cublas_TST
+    cublasLt_for_cublas_ZZZ
 }

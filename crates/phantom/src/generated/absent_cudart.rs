@@ -1,6 +1,6 @@
 //! Functions of the CUDA runtime that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcudart.so.13; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcudart.so; do not edit by hand.
 
 use crate::api::runtime::CudaStatus;
 use crate::boundary::absent;
@@ -21,7 +21,12 @@ absent! { CudaStatus;
     cudaDestroyExternalSemaphore
     cudaDestroySurfaceObject
     cudaDestroyTextureObject
+    cudaDevResourceGenerateDesc
+    cudaDevSmResourceSplit
+    cudaDevSmResourceSplitByCount
     cudaDeviceFlushGPUDirectRDMAWrites
+    cudaDeviceGetDevResource
+    cudaDeviceGetExecutionCtx
     cudaDeviceGetGraphMemAttribute
     cudaDeviceGetHostAtomicCapabilities
     cudaDeviceGetNvSciSyncAttributes
@@ -45,12 +50,21 @@ absent! { CudaStatus;
     cudaEventCreateFromEGLSync
     cudaEventRecordWithFlags_ptsz
     cudaEventRecord_ptsz
+    cudaExecutionCtxDestroy
+    cudaExecutionCtxGetDevResource
+    cudaExecutionCtxGetDevice
+    cudaExecutionCtxGetId
+    cudaExecutionCtxRecordEvent
+    cudaExecutionCtxStreamCreate
+    cudaExecutionCtxSynchronize
+    cudaExecutionCtxWaitEvent
     cudaExternalMemoryGetMappedBuffer
     cudaExternalMemoryGetMappedMipmappedArray
     cudaFreeArray
     cudaFreeAsync_ptsz
     cudaFreeMipmappedArray
     cudaFuncGetName
+    cudaFuncGetParamCount
     cudaFuncGetParamInfo
     cudaGLGetDevices
     cudaGLMapBufferObject
@@ -73,6 +87,7 @@ absent! { CudaStatus;
     cudaGetTextureObjectTextureDesc
     cudaGraphAddChildGraphNode
     cudaGraphAddDependencies
+    cudaGraphAddDependencies_v2
     cudaGraphAddEmptyNode
     cudaGraphAddEventRecordNode
     cudaGraphAddEventWaitNode
@@ -88,9 +103,11 @@ absent! { CudaStatus;
     cudaGraphAddMemcpyNodeToSymbol
     cudaGraphAddMemsetNode
     cudaGraphAddNode
+    cudaGraphAddNode_v2
     cudaGraphChildGraphNodeGetGraph
     cudaGraphClone
     cudaGraphConditionalHandleCreate
+    cudaGraphConditionalHandleCreate_v2
     cudaGraphDestroyNode
     cudaGraphEventRecordNodeGetEvent
     cudaGraphEventRecordNodeSetEvent
@@ -102,6 +119,7 @@ absent! { CudaStatus;
     cudaGraphExecExternalSemaphoresSignalNodeSetParams
     cudaGraphExecExternalSemaphoresWaitNodeSetParams
     cudaGraphExecGetFlags
+    cudaGraphExecGetId
     cudaGraphExecHostNodeSetParams
     cudaGraphExecKernelNodeSetParams
     cudaGraphExecMemcpyNodeSetParams
@@ -116,6 +134,8 @@ absent! { CudaStatus;
     cudaGraphExternalSemaphoresWaitNodeGetParams
     cudaGraphExternalSemaphoresWaitNodeSetParams
     cudaGraphGetEdges
+    cudaGraphGetEdges_v2
+    cudaGraphGetId
     cudaGraphHostNodeGetParams
     cudaGraphHostNodeSetParams
     cudaGraphInstantiateWithParams
@@ -136,13 +156,19 @@ absent! { CudaStatus;
     cudaGraphMemsetNodeGetParams
     cudaGraphMemsetNodeSetParams
     cudaGraphNodeFindInClone
+    cudaGraphNodeGetContainingGraph
     cudaGraphNodeGetDependentNodes
+    cudaGraphNodeGetDependentNodes_v2
     cudaGraphNodeGetEnabled
+    cudaGraphNodeGetLocalId
+    cudaGraphNodeGetParams
+    cudaGraphNodeGetToolsId
     cudaGraphNodeGetType
     cudaGraphNodeSetEnabled
     cudaGraphNodeSetParams
     cudaGraphReleaseUserObject
     cudaGraphRemoveDependencies
+    cudaGraphRemoveDependencies_v2
     cudaGraphRetainUserObject
     cudaGraphUpload_ptsz
     cudaGraphicsEGLRegisterImage
@@ -158,11 +184,15 @@ absent! { CudaStatus;
     cudaGraphicsUnregisterResource
     cudaGraphicsVDPAURegisterOutputSurface
     cudaGraphicsVDPAURegisterVideoSurface
+    cudaGreenCtxCreate
     cudaImportExternalMemory
     cudaImportExternalSemaphore
     cudaKernelSetAttributeForDevice
+    cudaLaunchCooperativeKernelMultiDevice
     cudaLaunchCooperativeKernel_ptsz
     cudaLaunchHostFunc_ptsz
+    cudaLaunchHostFunc_v2
+    cudaLaunchHostFunc_v2_ptsz
     cudaLaunchKernelExC_ptsz
     cudaLaunchKernel_ptsz
     cudaLibraryEnumerateKernels
@@ -185,6 +215,7 @@ absent! { CudaStatus;
     cudaMallocAsync_ptsz
     cudaMallocFromPoolAsync_ptsz
     cudaMallocMipmappedArray
+    cudaMemAdvise_v2
     cudaMemDiscardAndPrefetchBatchAsync
     cudaMemDiscardAndPrefetchBatchAsync_ptsz
     cudaMemDiscardBatchAsync
@@ -199,6 +230,8 @@ absent! { CudaStatus;
     cudaMemPoolImportFromShareableHandle
     cudaMemPoolImportPointer
     cudaMemPrefetchAsync_ptsz
+    cudaMemPrefetchAsync_v2
+    cudaMemPrefetchAsync_v2_ptsz
     cudaMemPrefetchBatchAsync
     cudaMemPrefetchBatchAsync_ptsz
     cudaMemRangeGetAttribute
@@ -225,6 +258,8 @@ absent! { CudaStatus;
     cudaMemcpy3DPeerAsync
     cudaMemcpy3DPeerAsync_ptsz
     cudaMemcpy3DPeer_ptds
+    cudaMemcpy3DWithAttributesAsync
+    cudaMemcpy3DWithAttributesAsync_ptsz
     cudaMemcpy3D_ptds
     cudaMemcpyArrayToArray
     cudaMemcpyArrayToArray_ptds
@@ -245,6 +280,8 @@ absent! { CudaStatus;
     cudaMemcpyToSymbolAsync
     cudaMemcpyToSymbolAsync_ptsz
     cudaMemcpyToSymbol_ptds
+    cudaMemcpyWithAttributesAsync
+    cudaMemcpyWithAttributesAsync_ptsz
     cudaMemcpy_ptds
     cudaMemset2D
     cudaMemset2DAsync
@@ -259,8 +296,12 @@ absent! { CudaStatus;
     cudaMipmappedArrayGetMemoryRequirements
     cudaMipmappedArrayGetSparseProperties
     cudaOccupancyMaxPotentialClusterSize
+    cudaSetDoubleForDevice
+    cudaSetDoubleForHost
     cudaSignalExternalSemaphoresAsync
     cudaSignalExternalSemaphoresAsync_ptsz
+    cudaSignalExternalSemaphoresAsync_v2
+    cudaSignalExternalSemaphoresAsync_v2_ptsz
     cudaStreamAddCallback_ptsz
     cudaStreamAttachMemAsync_ptsz
     cudaStreamBeginCaptureToGraph
@@ -272,6 +313,10 @@ absent! { CudaStatus;
     cudaStreamGetAttribute
     cudaStreamGetAttribute_ptsz
     cudaStreamGetCaptureInfo_ptsz
+    cudaStreamGetCaptureInfo_v2_ptsz
+    cudaStreamGetCaptureInfo_v3_ptsz
+    cudaStreamGetDevResource
+    cudaStreamGetDevResource_ptsz
     cudaStreamGetDevice_ptsz
     cudaStreamGetFlags_ptsz
     cudaStreamGetId_ptsz
@@ -283,7 +328,15 @@ absent! { CudaStatus;
     cudaStreamSynchronize_ptsz
     cudaStreamUpdateCaptureDependencies
     cudaStreamUpdateCaptureDependencies_ptsz
+    cudaStreamUpdateCaptureDependencies_v2
+    cudaStreamUpdateCaptureDependencies_v2_ptsz
     cudaStreamWaitEvent_ptsz
+    cudaThreadExit
+    cudaThreadGetCacheConfig
+    cudaThreadGetLimit
+    cudaThreadSetCacheConfig
+    cudaThreadSetLimit
+    cudaThreadSynchronize
     cudaUserObjectCreate
     cudaUserObjectRelease
     cudaUserObjectRetain
@@ -291,4 +344,6 @@ absent! { CudaStatus;
     cudaVDPAUSetVDPAUDevice
     cudaWaitExternalSemaphoresAsync
     cudaWaitExternalSemaphoresAsync_ptsz
+    cudaWaitExternalSemaphoresAsync_v2
+    cudaWaitExternalSemaphoresAsync_v2_ptsz
 }

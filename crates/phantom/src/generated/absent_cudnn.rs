@@ -1,6 +1,6 @@
 //! Functions of cuDNN that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcudnn.so.9, libcudnn_adv.so.9, libcudnn_cnn.so.9, libcudnn_graph.so.9, libcudnn_ops.so.9; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcudnn.so, libcudnn_adv.so, libcudnn_cnn.so, libcudnn_graph.so, libcudnn_ops.so; do not edit by hand.
 
 use crate::api::cudnn::CudnnStatus;
 use crate::boundary::absent;
@@ -9,12 +9,18 @@ absent! { CudnnStatus;
     cudnnActivationBackward
     cudnnActivationForward
     cudnnAddTensor
+    cudnnB2BCausalConv1dBackward
+    cudnnB2BCausalConv1dForward
     cudnnBackendInitialize
     cudnnBackendPopulateCudaGraph
     cudnnBackendUpdateCudaGraph
     cudnnBatchNormalizationBackward
     cudnnBatchNormalizationForwardTraining
     cudnnBuildRNNDynamic
+    cudnnCausalConv1dBackward
+    cudnnCausalConv1dForward
+    cudnnCausalConv1dNwhBackward
+    cudnnCausalConv1dNwhForward
     cudnnConvolutionBackwardBias
     cudnnCreateAttnDescriptor
     cudnnCreateFusedOpsConstParamPack
@@ -41,6 +47,8 @@ absent! { CudnnStatus;
     cudnnDropoutBackward
     cudnnDropoutForward
     cudnnDropoutGetReserveSpaceSize
+    cudnnFFTCausalConv1dBackward
+    cudnnFFTCausalConv1dForward
     cudnnFindConvolutionBackwardDataAlgorithm
     cudnnFindConvolutionBackwardFilterAlgorithm
     cudnnFindConvolutionForwardAlgorithm
@@ -65,6 +73,7 @@ absent! { CudnnStatus;
     cudnnGetConvolutionNdForwardOutputDim
     cudnnGetConvolutionReorderType
     cudnnGetDropoutDescriptor
+    cudnnGetExecutionPlanWorkspaceSize
     cudnnGetFilter4dDescriptor
     cudnnGetFilterSizeInBytes
     cudnnGetFoldedConvBackwardDataDescriptors
@@ -95,10 +104,15 @@ absent! { CudnnStatus;
     cudnnGetTensorTransformDescriptor
     cudnnGetTime
     cudnnGetTimeDiffString
+    cudnnGnnAggSimpleBackward
+    cudnnGnnAggSimpleForward
     cudnnIm2Col
     cudnnInitTransformDest
     cudnnLRNCrossChannelBackward
     cudnnLRNCrossChannelForward
+    cudnnLongFFTCausalConv1dBackward
+    cudnnLongFFTCausalConv1dForward
+    cudnnLongFFTCausalConv1dGetBufferSizes
     cudnnMakeFusedOpsPlan
     cudnnMultiHeadAttnBackwardData
     cudnnMultiHeadAttnBackwardWeights
@@ -141,6 +155,7 @@ absent! { CudnnStatus;
     cudnnSnprintf
     cudnnSoftmaxBackward
     cudnnSoftmaxForward
+    cudnnSubquadraticOpsVersionCheck
     cudnnTransformFilter
     cudnnTransformTensor
     cudnnTransformTensorEx

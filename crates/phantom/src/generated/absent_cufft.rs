@@ -1,12 +1,28 @@
 //! Functions of cuFFT that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcufft.so.12; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcufft.so; do not edit by hand.
 
 use crate::api::cufft::CufftResult;
 use crate::boundary::absent;
 
 absent! { CufftResult;
     cufftDebug
+    cufftDescriptionCreate
+    cufftDescriptionGetTraitInt64
+    cufftDescriptionSetTraitInt64
+    cufftDeviceCreate
+    cufftDeviceDestroy
+    cufftDeviceGetDatabaseStr
+    cufftDeviceGetDatabaseStrSize
+    cufftDeviceGetDeviceFunctionTraitInt64
+    cufftDeviceGetDeviceFunctions
+    cufftDeviceGetLTOIRSizes
+    cufftDeviceGetLTOIRs
+    cufftDeviceGetNumDeviceFunctions
+    cufftDeviceGetNumLTOIRs
+    cufftDeviceGetSemanticVersion
+    cufftDeviceGetVersion
+    cufftDeviceIsSupported
     cufftEstimate1d
     cufftEstimate2d
     cufftEstimate3d

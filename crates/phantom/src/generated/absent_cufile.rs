@@ -1,6 +1,6 @@
 //! Functions of cuFile that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcufile.so.0; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcufile.so; do not edit by hand.
 
 use crate::api::cufile::CufileError;
 use crate::boundary::absent;
@@ -17,13 +17,17 @@ absent! { CufileError;
     cuFileCopyGpuWrapPosixIORetry
     cuFileDriverClose
     cuFileDriverClose_v2
+    cuFileDriverGetP2PFlags
     cuFileDriverGetProperties
     cuFileDriverSetMaxCacheSize
     cuFileDriverSetMaxDirectIOSize
     cuFileDriverSetMaxPinnedMemSize
+    cuFileDriverSetP2PFlags
     cuFileDriverSetPollMode
+    cuFileExportPCIeTopology
     cuFileGetBARSizeInKB
     cuFileGetParameterBool
+    cuFileGetParameterGpuBounceBufferSlabArray
     cuFileGetParameterMinMaxValue
     cuFileGetParameterPosixPoolSlabArray
     cuFileGetParameterSizeT
@@ -37,6 +41,7 @@ absent! { CufileError;
     cuFileInlineGpu
     cuFileReadAsync
     cuFileSetParameterBool
+    cuFileSetParameterGpuBounceBufferSlabArray
     cuFileSetParameterPosixPoolSlabArray
     cuFileSetParameterSizeT
     cuFileSetParameterString

@@ -1,6 +1,6 @@
 //! Functions of cuRAND that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcurand.so.10; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcurand.so; do not edit by hand.
 
 use crate::api::curand::CurandStatus;
 use crate::boundary::absent;

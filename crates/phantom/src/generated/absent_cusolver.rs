@@ -1,6 +1,6 @@
 //! Functions of cuSOLVER that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcusolver.so.12; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcusolver.so; do not edit by hand.
 
 use crate::api::cusolver::CusolverStatus;
 use crate::boundary::absent;
@@ -26,13 +26,21 @@ absent! { CusolverStatus;
     cusolverDnCeyeBatch
     cusolverDnCgebrd
     cusolverDnCgebrd_bufferSize
+    cusolverDnCgehrd
+    cusolverDnCgehrd_bufferSize
     cusolverDnCgelqfHost
     cusolverDnCgemmHost
     cusolverDnCgeqlfHost
     cusolverDnCgeqrfHost
+    cusolverDnCgeqrf_ApI
+    cusolverDnCgeqrf_ApI_bufferSize
+    cusolverDnCgercond
+    cusolverDnCgercond_bufferSize
     cusolverDnCheevdx
     cusolverDnCheevdx_bufferSize
     cusolverDnChegst
+    cusolverDnChegst2
+    cusolverDnChegst2_bufferSize
     cusolverDnChegst_bufferSize
     cusolverDnChegvd
     cusolverDnChegvd_bufferSize
@@ -40,6 +48,8 @@ absent! { CusolverStatus;
     cusolverDnChegvdx_bufferSize
     cusolverDnChegvj
     cusolverDnChegvj_bufferSize
+    cusolverDnChemv
+    cusolverDnChemv_bufferSize
     cusolverDnChetrd
     cusolverDnChetrd_bufferSize
     cusolverDnClacpyHost
@@ -49,12 +59,17 @@ absent! { CusolverStatus;
     cusolverDnClanheHost
     cusolverDnClantrHost
     cusolverDnClarfgHost
+    cusolverDnClarft
+    cusolverDnClarft_bufferSize
     cusolverDnClarnvHost
+    cusolverDnClascl
     cusolverDnClasetHost
     cusolverDnClauum
     cusolverDnClauumHost
     cusolverDnClauum_bufferSize
     cusolverDnCnrm2Host
+    cusolverDnCpolar
+    cusolverDnCpolar_bufferSize
     cusolverDnCpotrfHost
     cusolverDnCpotri
     cusolverDnCpotriHost
@@ -71,6 +86,8 @@ absent! { CusolverStatus;
     cusolverDnCungbr_bufferSize
     cusolverDnCunghrHost
     cusolverDnCunglqHost
+    cusolverDnCungqr_ApI
+    cusolverDnCungqr_ApI_bufferSize
     cusolverDnCungtr
     cusolverDnCungtrHost
     cusolverDnCungtr_bufferSize
@@ -102,10 +119,16 @@ absent! { CusolverStatus;
     cusolverDnDeyeBatch
     cusolverDnDgebrd
     cusolverDnDgebrd_bufferSize
+    cusolverDnDgehrd
+    cusolverDnDgehrd_bufferSize
     cusolverDnDgelqfHost
     cusolverDnDgemmHost
     cusolverDnDgeqlfHost
     cusolverDnDgeqrfHost
+    cusolverDnDgeqrf_ApI
+    cusolverDnDgeqrf_ApI_bufferSize
+    cusolverDnDgercond
+    cusolverDnDgercond_bufferSize
     cusolverDnDlacpyHost
     cusolverDnDlamchHost
     cusolverDnDlange
@@ -114,7 +137,10 @@ absent! { CusolverStatus;
     cusolverDnDlansyHost
     cusolverDnDlantrHost
     cusolverDnDlarfgHost
+    cusolverDnDlarft
+    cusolverDnDlarft_bufferSize
     cusolverDnDlarnvHost
+    cusolverDnDlascl
     cusolverDnDlasetHost
     cusolverDnDlauum
     cusolverDnDlauumHost
@@ -125,6 +151,8 @@ absent! { CusolverStatus;
     cusolverDnDorgbr_bufferSize
     cusolverDnDorghrHost
     cusolverDnDorglqHost
+    cusolverDnDorgqr_ApI
+    cusolverDnDorgqr_ApI_bufferSize
     cusolverDnDorgtr
     cusolverDnDorgtrHost
     cusolverDnDorgtr_bufferSize
@@ -132,6 +160,8 @@ absent! { CusolverStatus;
     cusolverDnDormtr
     cusolverDnDormtrHost
     cusolverDnDormtr_bufferSize
+    cusolverDnDpolar
+    cusolverDnDpolar_bufferSize
     cusolverDnDpotrfHost
     cusolverDnDpotri
     cusolverDnDpotriHost
@@ -143,6 +173,8 @@ absent! { CusolverStatus;
     cusolverDnDsyevdx
     cusolverDnDsyevdx_bufferSize
     cusolverDnDsygst
+    cusolverDnDsygst2
+    cusolverDnDsygst2_bufferSize
     cusolverDnDsygst_bufferSize
     cusolverDnDsygvd
     cusolverDnDsygvd_bufferSize
@@ -150,6 +182,8 @@ absent! { CusolverStatus;
     cusolverDnDsygvdx_bufferSize
     cusolverDnDsygvj
     cusolverDnDsygvj_bufferSize
+    cusolverDnDsymv
+    cusolverDnDsymv_bufferSize
     cusolverDnDsytrd
     cusolverDnDsytrd_bufferSize
     cusolverDnDsytri
@@ -157,6 +191,17 @@ absent! { CusolverStatus;
     cusolverDnDsytri_bufferSize
     cusolverDnDsytrsHost
     cusolverDnDtrtriHost
+    cusolverDnGeqrf
+    cusolverDnGeqrf_bufferSize
+    cusolverDnGesvd
+    cusolverDnGesvd_bufferSize
+    cusolverDnGetEmulationSpecialValuesSupport
+    cusolverDnGetFixedPointEmulationMantissaBitOffset
+    cusolverDnGetFixedPointEmulationMantissaControl
+    cusolverDnGetFixedPointEmulationMaxMantissaBitCount
+    cusolverDnGetrf
+    cusolverDnGetrf_bufferSize
+    cusolverDnGetrs
     cusolverDnIRSInfosCreate
     cusolverDnIRSInfosDestroy
     cusolverDnIRSInfosGetMaxIters
@@ -181,6 +226,9 @@ absent! { CusolverStatus;
     cusolverDnIRSXgels_bufferSize
     cusolverDnIRSXgesv
     cusolverDnIRSXgesv_bufferSize
+    cusolverDnPotrf
+    cusolverDnPotrf_bufferSize
+    cusolverDnPotrs
     cusolverDnSBgels
     cusolverDnSBgels_bufferSize
     cusolverDnSBgesv
@@ -198,13 +246,23 @@ absent! { CusolverStatus;
     cusolverDnSXgesv
     cusolverDnSXgesv_bufferSize
     cusolverDnSaxpyHost
+    cusolverDnSetEmulationSpecialValuesSupport
+    cusolverDnSetFixedPointEmulationMantissaBitOffset
+    cusolverDnSetFixedPointEmulationMantissaControl
+    cusolverDnSetFixedPointEmulationMaxMantissaBitCount
     cusolverDnSeyeBatch
     cusolverDnSgebrd
     cusolverDnSgebrd_bufferSize
+    cusolverDnSgehrd
+    cusolverDnSgehrd_bufferSize
     cusolverDnSgelqfHost
     cusolverDnSgemmHost
     cusolverDnSgeqlfHost
     cusolverDnSgeqrfHost
+    cusolverDnSgeqrf_ApI
+    cusolverDnSgeqrf_ApI_bufferSize
+    cusolverDnSgercond
+    cusolverDnSgercond_bufferSize
     cusolverDnSlacpyHost
     cusolverDnSlamchHost
     cusolverDnSlange
@@ -213,7 +271,10 @@ absent! { CusolverStatus;
     cusolverDnSlansyHost
     cusolverDnSlantrHost
     cusolverDnSlarfgHost
+    cusolverDnSlarft
+    cusolverDnSlarft_bufferSize
     cusolverDnSlarnvHost
+    cusolverDnSlascl
     cusolverDnSlasetHost
     cusolverDnSlauum
     cusolverDnSlauumHost
@@ -224,6 +285,8 @@ absent! { CusolverStatus;
     cusolverDnSorgbr_bufferSize
     cusolverDnSorghrHost
     cusolverDnSorglqHost
+    cusolverDnSorgqr_ApI
+    cusolverDnSorgqr_ApI_bufferSize
     cusolverDnSorgtr
     cusolverDnSorgtrHost
     cusolverDnSorgtr_bufferSize
@@ -231,6 +294,8 @@ absent! { CusolverStatus;
     cusolverDnSormtr
     cusolverDnSormtrHost
     cusolverDnSormtr_bufferSize
+    cusolverDnSpolar
+    cusolverDnSpolar_bufferSize
     cusolverDnSpotrfHost
     cusolverDnSpotri
     cusolverDnSpotriHost
@@ -242,6 +307,8 @@ absent! { CusolverStatus;
     cusolverDnSsyevdx
     cusolverDnSsyevdx_bufferSize
     cusolverDnSsygst
+    cusolverDnSsygst2
+    cusolverDnSsygst2_bufferSize
     cusolverDnSsygst_bufferSize
     cusolverDnSsygvd
     cusolverDnSsygvd_bufferSize
@@ -249,6 +316,8 @@ absent! { CusolverStatus;
     cusolverDnSsygvdx_bufferSize
     cusolverDnSsygvj
     cusolverDnSsygvj_bufferSize
+    cusolverDnSsymv
+    cusolverDnSsymv_bufferSize
     cusolverDnSsytrd
     cusolverDnSsytrd_bufferSize
     cusolverDnSsytri
@@ -256,6 +325,10 @@ absent! { CusolverStatus;
     cusolverDnSsytri_bufferSize
     cusolverDnSsytrsHost
     cusolverDnStrtriHost
+    cusolverDnSyevd
+    cusolverDnSyevd_bufferSize
+    cusolverDnSyevdx
+    cusolverDnSyevdx_bufferSize
     cusolverDnXfillRandNormalOnDevice
     cusolverDnXfillRandNormalOnHost
     cusolverDnXgesvdjGetResidual
@@ -268,10 +341,18 @@ absent! { CusolverStatus;
     cusolverDnXlansy_bufferSize
     cusolverDnXlarft
     cusolverDnXlarft_bufferSize
+    cusolverDnXpolar
+    cusolverDnXpolar_bufferSize
+    cusolverDnXstedc
+    cusolverDnXstedc_bufferSize
     cusolverDnXsyevdx
     cusolverDnXsyevdx_bufferSize
     cusolverDnXsyevjGetResidual
     cusolverDnXsyevjGetSweeps
+    cusolverDnXsygvd
+    cusolverDnXsygvd_bufferSize
+    cusolverDnXsygvdx
+    cusolverDnXsygvdx_bufferSize
     cusolverDnXtrtri
     cusolverDnXtrtri_bufferSize
     cusolverDnZCgels
@@ -299,13 +380,21 @@ absent! { CusolverStatus;
     cusolverDnZeyeBatch
     cusolverDnZgebrd
     cusolverDnZgebrd_bufferSize
+    cusolverDnZgehrd
+    cusolverDnZgehrd_bufferSize
     cusolverDnZgelqfHost
     cusolverDnZgemmHost
     cusolverDnZgeqlfHost
     cusolverDnZgeqrfHost
+    cusolverDnZgeqrf_ApI
+    cusolverDnZgeqrf_ApI_bufferSize
+    cusolverDnZgercond
+    cusolverDnZgercond_bufferSize
     cusolverDnZheevdx
     cusolverDnZheevdx_bufferSize
     cusolverDnZhegst
+    cusolverDnZhegst2
+    cusolverDnZhegst2_bufferSize
     cusolverDnZhegst_bufferSize
     cusolverDnZhegvd
     cusolverDnZhegvd_bufferSize
@@ -313,6 +402,8 @@ absent! { CusolverStatus;
     cusolverDnZhegvdx_bufferSize
     cusolverDnZhegvj
     cusolverDnZhegvj_bufferSize
+    cusolverDnZhemv
+    cusolverDnZhemv_bufferSize
     cusolverDnZhetrd
     cusolverDnZhetrd_bufferSize
     cusolverDnZlacpyHost
@@ -322,12 +413,17 @@ absent! { CusolverStatus;
     cusolverDnZlanheHost
     cusolverDnZlantrHost
     cusolverDnZlarfgHost
+    cusolverDnZlarft
+    cusolverDnZlarft_bufferSize
     cusolverDnZlarnvHost
+    cusolverDnZlascl
     cusolverDnZlasetHost
     cusolverDnZlauum
     cusolverDnZlauumHost
     cusolverDnZlauum_bufferSize
     cusolverDnZnrm2Host
+    cusolverDnZpolar
+    cusolverDnZpolar_bufferSize
     cusolverDnZpotrfHost
     cusolverDnZpotri
     cusolverDnZpotriHost
@@ -343,6 +439,8 @@ absent! { CusolverStatus;
     cusolverDnZungbr_bufferSize
     cusolverDnZunghrHost
     cusolverDnZunglqHost
+    cusolverDnZungqr_ApI
+    cusolverDnZungqr_ApI_bufferSize
     cusolverDnZungtr
     cusolverDnZungtrHost
     cusolverDnZungtr_bufferSize

@@ -1,6 +1,6 @@
 //! Functions of cuSPARSE that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcusparse.so.12; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libcusparse.so; do not edit by hand.
 
 use crate::api::cusparse::CusparseStatus;
 use crate::boundary::absent;
@@ -199,6 +199,13 @@ absent! { CusparseStatus;
     cusparseSpMMOp
     cusparseSpMMOp_createPlan
     cusparseSpMMOp_destroyPlan
+    cusparseSpMVOp
+    cusparseSpMVOp_bufferSize
+    cusparseSpMVOp_createDescr
+    cusparseSpMVOp_createPlan
+    cusparseSpMVOp_destroyDescr
+    cusparseSpMVOp_destroyPlan
+    cusparseSpMVOp_setGlobalUserData
     cusparseSpVV
     cusparseSpVV_bufferSize
     cusparseSpVecGet

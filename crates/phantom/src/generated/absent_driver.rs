@@ -1,6 +1,6 @@
 //! Functions of the CUDA driver that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the declarations of cuda.h (CUDA 13.0); do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the declarations of cuda.h; do not edit by hand.
 
 use crate::api::driver::DriverStatus;
 use crate::boundary::absent;
@@ -24,8 +24,12 @@ absent! { DriverStatus;
     cuCheckpointProcessLock
     cuCheckpointProcessRestore
     cuCheckpointProcessUnlock
+    cuCoredumpDeregisterCompleteCallback
+    cuCoredumpDeregisterStartCallback
     cuCoredumpGetAttribute
     cuCoredumpGetAttributeGlobal
+    cuCoredumpRegisterCompleteCallback
+    cuCoredumpRegisterStartCallback
     cuCoredumpSetAttribute
     cuCoredumpSetAttributeGlobal
     cuCtxAttach
@@ -53,6 +57,7 @@ absent! { DriverStatus;
     cuDestroyExternalMemory
     cuDestroyExternalSemaphore
     cuDevResourceGenerateDesc
+    cuDevSmResourceSplit
     cuDevSmResourceSplitByCount
     cuDeviceGetDevResource
     cuDeviceGetExecAffinitySupport
@@ -80,6 +85,7 @@ absent! { DriverStatus;
     cuFlushGPUDirectRDMAWrites
     cuFuncGetModule
     cuFuncGetName
+    cuFuncGetParamCount
     cuFuncGetParamInfo
     cuFuncSetBlockShape
     cuFuncSetSharedMemConfig
@@ -121,6 +127,7 @@ absent! { DriverStatus;
     cuGraphExecExternalSemaphoresSignalNodeSetParams
     cuGraphExecExternalSemaphoresWaitNodeSetParams
     cuGraphExecGetFlags
+    cuGraphExecGetId
     cuGraphExecHostNodeSetParams
     cuGraphExecKernelNodeSetParams
     cuGraphExecKernelNodeSetParams_v2
@@ -135,6 +142,7 @@ absent! { DriverStatus;
     cuGraphExternalSemaphoresWaitNodeSetParams
     cuGraphGetEdges
     cuGraphGetEdges_v2
+    cuGraphGetId
     cuGraphGetNodes
     cuGraphGetRootNodes
     cuGraphHostNodeGetParams
@@ -156,11 +164,15 @@ absent! { DriverStatus;
     cuGraphMemsetNodeGetParams
     cuGraphMemsetNodeSetParams
     cuGraphNodeFindInClone
+    cuGraphNodeGetContainingGraph
     cuGraphNodeGetDependencies
     cuGraphNodeGetDependencies_v2
     cuGraphNodeGetDependentNodes
     cuGraphNodeGetDependentNodes_v2
     cuGraphNodeGetEnabled
+    cuGraphNodeGetLocalId
+    cuGraphNodeGetParams
+    cuGraphNodeGetToolsId
     cuGraphNodeGetType
     cuGraphNodeSetEnabled
     cuGraphNodeSetParams
@@ -195,11 +207,13 @@ absent! { DriverStatus;
     cuIpcOpenMemHandle_v2
     cuKernelGetLibrary
     cuKernelGetName
+    cuKernelGetParamCount
     cuKernelGetParamInfo
     cuLaunch
     cuLaunchCooperativeKernelMultiDevice
     cuLaunchGrid
     cuLaunchGridAsync
+    cuLaunchHostFunc_v2
     cuLibraryEnumerateKernels
     cuLibraryGetGlobal
     cuLibraryGetKernelCount
@@ -213,8 +227,6 @@ absent! { DriverStatus;
     cuLogsCurrent
     cuLogsDumpToFile
     cuLogsDumpToMemory
-    cuLogsRegisterCallback
-    cuLogsUnregisterCallback
     cuMemAlloc
     cuMemAllocFromPoolAsync
     cuMemAllocHost
@@ -262,6 +274,7 @@ absent! { DriverStatus;
     cuMemcpy3DBatchAsync_v2
     cuMemcpy3DPeer
     cuMemcpy3DPeerAsync
+    cuMemcpy3DWithAttributesAsync
     cuMemcpy3D_v2
     cuMemcpyAtoA
     cuMemcpyAtoA_v2
@@ -288,6 +301,7 @@ absent! { DriverStatus;
     cuMemcpyHtoDAsync
     cuMemcpyPeer
     cuMemcpyPeerAsync
+    cuMemcpyWithAttributesAsync
     cuMemsetD16
     cuMemsetD2D16
     cuMemsetD2D16Async
@@ -309,7 +323,9 @@ absent! { DriverStatus;
     cuModuleGetTexRef
     cuMulticastAddDevice
     cuMulticastBindAddr
+    cuMulticastBindAddr_v2
     cuMulticastBindMem
+    cuMulticastBindMem_v2
     cuMulticastCreate
     cuMulticastUnbind
     cuOccupancyAvailableDynamicSMemPerBlock
@@ -328,10 +344,12 @@ absent! { DriverStatus;
     cuStreamBatchMemOp_ptsz
     cuStreamBatchMemOp_v2
     cuStreamBeginCapture
+    cuStreamBeginCaptureToCig
     cuStreamBeginCaptureToGraph
     cuStreamBeginCapture_ptsz
     cuStreamCopyAttributes
     cuStreamDestroy
+    cuStreamEndCaptureToCig
     cuStreamGetAttribute
     cuStreamGetCaptureInfo
     cuStreamGetCaptureInfo_ptsz
@@ -339,6 +357,7 @@ absent! { DriverStatus;
     cuStreamGetCaptureInfo_v2_ptsz
     cuStreamGetCaptureInfo_v3
     cuStreamGetCtx_v2
+    cuStreamGetDevResource
     cuStreamGetGreenCtx
     cuStreamSetAttribute
     cuStreamUpdateCaptureDependencies

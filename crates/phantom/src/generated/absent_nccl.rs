@@ -1,21 +1,51 @@
 //! Functions of NCCL that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libnccl.so.2; do not edit by hand.
+//! Made by `crates/phantom/generate.py` from the exports of libnccl.so; do not edit by hand.
 
 use crate::api::nccl::NcclResult;
 use crate::boundary::absent;
 
 absent! { NcclResult;
+    ncclCommGetUniqueId
+    ncclCommGrow
+    ncclCommMemStats
+    ncclCommQueryProperties
+    ncclCommResume
+    ncclCommSuspend
+    ncclGetLsaDevicePointer
+    ncclGetLsaMultimemDevicePointer
+    ncclGetMultimemDevicePointer
+    ncclGetPeerDevicePointer
     ncclGinBarrierCreateRequirement
+    ncclGinInboxA2ACreateRequirement
+    ncclGinOutboxCreateRequirement
     ncclLLA2ACalcSlots
     ncclLLA2ACreateRequirement
     ncclLsaBarrierCreateRequirement
+    ncclParamBind
+    ncclParamDumpAll
+    ncclParamGet
+    ncclParamGetAllParameterKeys
+    ncclParamGetI16
+    ncclParamGetI32
+    ncclParamGetI64
+    ncclParamGetI8
+    ncclParamGetParameter
+    ncclParamGetStr
+    ncclParamGetU16
+    ncclParamGetU32
+    ncclParamGetU64
+    ncclParamGetU8
+    ncclPutSignal
     ncclResetDebugInitInternal
+    ncclSignal
     ncclTeamLsa
     ncclTeamRail
     ncclTeamRankToLsa
     ncclTeamRankToWorld
     ncclTeamWorld
+    ncclWaitSignal
+    ncclWinGetUserPtr
     pncclAllGather
     pncclAllReduce
     pncclAlltoAll
@@ -28,14 +58,20 @@ absent! { NcclResult;
     pncclCommDestroy
     pncclCommFinalize
     pncclCommGetAsyncError
+    pncclCommGetUniqueId
+    pncclCommGrow
     pncclCommInitAll
     pncclCommInitRank
     pncclCommInitRankConfig
     pncclCommInitRankScalable
+    pncclCommMemStats
+    pncclCommQueryProperties
     pncclCommRegister
+    pncclCommResume
     pncclCommRevoke
     pncclCommShrink
     pncclCommSplit
+    pncclCommSuspend
     pncclCommUserRank
     pncclCommWindowDeregister
     pncclCommWindowRegister
@@ -44,9 +80,15 @@ absent! { NcclResult;
     pncclGather
     pncclGetErrorString
     pncclGetLastError
+    pncclGetLsaDevicePointer
+    pncclGetLsaMultimemDevicePointer
+    pncclGetMultimemDevicePointer
+    pncclGetPeerDevicePointer
     pncclGetUniqueId
     pncclGetVersion
     pncclGinBarrierCreateRequirement
+    pncclGinInboxA2ACreateRequirement
+    pncclGinOutboxCreateRequirement
     pncclGroupEnd
     pncclGroupSimulateEnd
     pncclGroupStart
@@ -55,6 +97,21 @@ absent! { NcclResult;
     pncclLsaBarrierCreateRequirement
     pncclMemAlloc
     pncclMemFree
+    pncclParamBind
+    pncclParamDumpAll
+    pncclParamGet
+    pncclParamGetAllParameterKeys
+    pncclParamGetI16
+    pncclParamGetI32
+    pncclParamGetI64
+    pncclParamGetI8
+    pncclParamGetParameter
+    pncclParamGetStr
+    pncclParamGetU16
+    pncclParamGetU32
+    pncclParamGetU64
+    pncclParamGetU8
+    pncclPutSignal
     pncclRecv
     pncclRedOpCreatePreMulSum
     pncclRedOpDestroy
@@ -63,9 +120,12 @@ absent! { NcclResult;
     pncclResetDebugInit
     pncclScatter
     pncclSend
+    pncclSignal
     pncclTeamLsa
     pncclTeamRail
     pncclTeamRankToLsa
     pncclTeamRankToWorld
     pncclTeamWorld
+    pncclWaitSignal
+    pncclWinGetUserPtr
 }

@@ -2,10 +2,13 @@
 
 use super::answer::answer;
 use super::foreign::clean;
-use super::layout::{line_of, words_of};
+use super::layout::{line_of, short_path, words_of};
+use super::lint::place;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::Finding;
+use crate::fit::FitReport;
+use crate::lint::LintReport;
 use crate::tune::TuneReport;
 
 /// The verdict, then the findings, one line each.
@@ -19,6 +22,28 @@ pub fn explain(report: &ExplainReport) -> String {
         return clean(&answer(report)).into_owned() + "\n";
     }
     lines(&report.findings, &report.folder)
+}
+
+/// The answer, then one line for each place that the plan changes.
+pub fn fit(report: &FitReport) -> String {
+    let places = report.plans.first().into_iter().flat_map(|plan| &plan.places);
+    let places = places.map(|place| match place.line {
+        0 => format!("[{}] {}", place.remedy, place.text),
+        line => format!("{}:{line}: [{}] {}", short_path(&place.file, &report.folder), place.remedy, place.text),
+    });
+    let lines = std::iter::once(super::fit::headline(report)).chain(places);
+    lines.map(|line| clean(&line).into_owned() + "\n").collect()
+}
+
+/// One line for each finding, `train.py:41:5: error[accumulated-graph] message`, and one for each file that could not be read.
+pub fn lint(report: &LintReport) -> String {
+    let findings = report.findings.iter().map(|found| {
+        let finding = &found.finding;
+        format!("{}: {}[{}] {}", place(found, &report.folder), finding.severity.word(), finding.rule, finding.message)
+    });
+    let unreadable =
+        report.unreadable.iter().map(|it| format!("{}: {}", short_path(&it.file, &report.folder), it.reason));
+    findings.chain(unreadable).map(|line| clean(&line).into_owned() + "\n").collect()
 }
 
 /// The answer, then the setting, one line each.

@@ -9,6 +9,8 @@ use super::layout::short_path;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Location, Severity};
+use crate::fit::{FitReport, FitVerdict};
+use crate::lint::LintReport;
 use crate::tune::TuneReport;
 
 /// The verdict, where it is not "fits", and the findings.
@@ -30,12 +32,43 @@ pub fn explain(report: &ExplainReport) -> String {
     findings(&report.findings, &report.folder)
 }
 
+/// The answer: a notice where it fits as it is, else a warning, or an error where nothing makes it fit. Then a notice at each line that
+/// the plan changes.
+pub fn fit(report: &FitReport) -> String {
+    let command = match report.verdict {
+        FitVerdict::Fits => "notice",
+        FitVerdict::FitsWithPlan => "warning",
+        FitVerdict::DoesNotFit => "error",
+    };
+    let answer = line(command, None, "oomph fit", &super::fit::headline(report), &report.folder);
+    let places = report.plans.first().into_iter().flat_map(|plan| &plan.places).filter(|place| place.line > 0);
+    places.fold(answer, |text, place| {
+        let location = Location { file: place.file.clone(), line: place.line, column: None };
+        text + &line("notice", Some(&location), &place.remedy, &clean(&place.text), &report.folder)
+    })
+}
+
 /// The findings; a notice with the answer where there is none.
 pub fn tune(report: &TuneReport) -> String {
     if report.findings.is_empty() {
         return line("notice", None, "oomph tune", &super::tune::headline(report), &report.folder);
     }
     findings(&report.findings, &report.folder)
+}
+
+/// The findings, and a warning for each file that could not be read; a notice where there is neither.
+pub fn lint(report: &LintReport) -> String {
+    let unreadable = report.unreadable.iter().map(|it| {
+        let location = Location { file: it.file.clone(), line: 1, column: None };
+        line("warning", Some(&location), "oomph lint", &clean(&it.reason), &report.folder)
+    });
+    let found = report.findings.iter().map(|found| of(&found.finding, &report.folder));
+    let text: String = found.chain(unreadable).collect();
+    if text.is_empty() {
+        line("notice", None, "oomph lint", &super::lint::headline(report), &report.folder)
+    } else {
+        text
+    }
 }
 
 fn findings(findings: &[Finding], folder: &str) -> String {

@@ -9,13 +9,15 @@
 //! element may have a `style` attribute: static widths are attributes of SVG shapes, and the script sets styles through
 //! the object model, which the policy allows.
 
-mod base64;
 mod data;
 mod explain;
 mod memory;
 mod sections;
-mod sha256;
 mod writer;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
@@ -90,7 +92,7 @@ fn foot(mut html: Html) -> String {
 
 /// Note [Content policy].
 fn policy() -> String {
-    let hash = |text: &str| base64::encode(&sha256::digest(text.as_bytes()));
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         hash(SCRIPT),

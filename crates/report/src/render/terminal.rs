@@ -2,6 +2,8 @@
 
 mod check;
 mod explain;
+mod fit;
+mod lint;
 mod page;
 mod sections;
 mod tune;
@@ -10,6 +12,8 @@ use anstyle::{AnsiColor, Style};
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
+use crate::fit::FitReport;
+use crate::lint::LintReport;
 use crate::tune::TuneReport;
 use page::Page;
 
@@ -73,6 +77,23 @@ pub fn explain(report: &ExplainReport, look: &Look) -> String {
     let mut page = Page::new(*look, &report.folder);
     explain::write(&mut page, report);
     page.into_text()
+}
+
+/// The whole report of `fit`.
+pub fn fit(report: &FitReport, look: &Look) -> String {
+    let mut page = Page::new(*look, &report.folder);
+    fit::write(&mut page, report);
+    page.into_text()
+}
+
+/// The first line of `fit`'s report.
+pub fn fit_headline(report: &FitReport) -> String {
+    super::clean(&super::fit::headline(report)).into_owned()
+}
+
+/// The whole report of `lint`.
+pub fn lint(report: &LintReport, look: &Look) -> String {
+    lint::write(report, look)
 }
 
 /// The whole report of `tune`.

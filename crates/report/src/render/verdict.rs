@@ -60,7 +60,8 @@ fn device(report: &CheckReport) -> String {
 }
 
 fn ran_out(oom: &Oom, folder: &str) -> Vec<Fact> {
-    let mut text = format!("{} requested", oom.requested_bytes);
+    let asked = oom.requested_bytes.map(|bytes| format!("{bytes} requested"));
+    let mut text = asked.unwrap_or_else(|| "a library's request".to_owned());
     let place = words_of(&oom.place);
     if !place.is_empty() {
         text = format!("{text} at {place}");

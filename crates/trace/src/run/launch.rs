@@ -23,6 +23,9 @@ pub struct Launch {
     pub unlimited: bool,
     /// The optimizer steps after which the agent ends the program; 0 = none.
     pub steps: u32,
+    /// The job of which single ranks ran alone; `None` where every rank was a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Job>,
     /// How it ended; `None` while it runs, and where oomph itself was killed.
     pub ended: Option<Ended>,
 }
@@ -30,6 +33,17 @@ pub struct Launch {
 impl Launch {
     /// The format that this version writes and reads.
     pub const FORMAT: u32 = 1;
+}
+
+/// A job of more ranks than ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// How many ranks it has.
+    pub world_size: u32,
+    /// How many of them a machine has.
+    pub local_world_size: u32,
+    /// Those that ran, each in a process that was alone.
+    pub ranks: Vec<u32>,
 }
 
 /// How a program ended, as its parent saw it.

@@ -167,6 +167,7 @@ mod tests {
             devices: 1,
             unlimited: false,
             steps: 3,
+            job: None,
             ended: Some(ended),
         }
     }

@@ -35,6 +35,9 @@ def _run_the_users_own():
     spec.loader.exec_module(module)
 
 
+_agent = _load_agent() if os.environ.get("OOMPH_RUN_DIR") or os.environ.get("OOMPH_SERVE") else None
+if os.environ.get("OOMPH_SERVE"):
+    _agent.serve()
 if os.environ.get("OOMPH_RUN_DIR"):
-    _load_agent().start_with_torch()
+    _agent.start()
 _run_the_users_own()

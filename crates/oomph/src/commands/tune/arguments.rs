@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use diagnose::EmptyCacheAt;
 use trace::{EventIndex, Release};
 
-use crate::args::{self, Card, Check, Form, Format};
+use crate::args::{Card, Check, Depth, Form, Printed};
+use crate::world::JobArguments;
 
 /// Shown below the help.
 pub(crate) const EXAMPLES: &str = "\
@@ -31,13 +31,8 @@ pub(crate) struct Tune {
     #[command(flatten)]
     pub(crate) card: Card,
 
-    /// Print one JSON object instead of the report; short for `--format json`
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-
-    /// How the answer is written
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Terminal)]
-    format: Format,
+    #[command(flatten)]
+    pub(crate) printed: Printed,
 
     /// Also try torch.cuda.empty_cache() there: after each `step`, or after the event of this number
     #[arg(long, value_name = "EVENT|step", value_delimiter = ',', value_parser = parse_place)]
@@ -47,25 +42,12 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "VERSION", value_parser = parse_release)]
     pub(crate) torch: Option<Release>,
 
-    /// Of a program: stop after so many optimizer steps; 0 runs it to its end
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    steps: u32,
-
-    /// Of a program: stop one that does not get there in time
-    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = args::parse_seconds)]
-    timeout: Duration,
-
-    /// Of a program: share of elements that shapes depending on computed values are assumed to select
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = args::parse_share)]
-    fraction: f64,
+    #[command(flatten)]
+    depth: Depth,
 
     /// Of a program: show what it prints, on standard error
     #[arg(long, short)]
     verbose: bool,
-
-    /// Of a script: the Python that runs it [default: the active environment's, else `python3`]
-    #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
-    python: Option<PathBuf>,
 
     /// Snapshots, and folders of `oomph check --save`; `-` is standard input, and so is no SNAPSHOT where it is no terminal;
     /// or one script
@@ -78,11 +60,6 @@ pub(crate) struct Tune {
 }
 
 impl Tune {
-    /// The format that was asked for.
-    pub(super) fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
-    }
-
     /// The program to record, as `check` takes it; `None` where snapshots were given.
     pub(super) fn program(&self) -> Option<Check> {
         let is_script = self.files.first().is_some_and(|file| file.extension().is_some_and(|ending| ending == "py"));
@@ -92,13 +69,12 @@ impl Tune {
         let words = self.files.iter().map(|file| file.clone().into_os_string());
         Some(Check {
             card: self.card.clone(),
-            steps: self.steps,
-            timeout: self.timeout,
-            fraction: self.fraction,
+            world: JobArguments::default(),
+            depth: self.depth.clone(),
+            changes: Vec::new(),
             form: Form::default(),
             save: None,
             verbose: self.verbose,
-            python: self.python.clone(),
             program: if is_script { words.collect() } else { self.command.clone() },
             is_command_line: !is_script,
             conf: None,

@@ -9,7 +9,7 @@ use super::arguments::Tune;
 use super::watching::Watching;
 use crate::ExitStatus;
 use crate::args::Check;
-use crate::commands::check::{fail_without_facts, plan, ran_out, record};
+use crate::commands::check::{Pass, fail_without_facts, plan, ran_out, record};
 use crate::error::Error;
 use crate::rundir::Place;
 
@@ -36,11 +36,11 @@ struct Recorded {
 fn recorded(program: &Check) -> Result<Recorded, Error> {
     let plan = plan(program)?;
     let place = Place::make(None)?;
-    let (mut facts, mut run) = record(&plan, place.path(), false)?;
+    let (mut facts, mut run) = record(&plan, place.path(), Pass::Limited)?;
     fail_without_facts(&facts, &run, place.path())?;
     if ran_out(&run) {
         let whole = Place::make(None)?;
-        (facts, run) = record(&plan, whole.path(), true)?;
+        (facts, run) = record(&plan, whole.path(), Pass::Unlimited)?;
     }
     let path = facts.command.join(" ");
     let profile = &plan.card.profile;
@@ -56,6 +56,6 @@ fn verified(program: &Check, report: TuneReport) -> Result<TuneReport, Error> {
     let program = Check { conf: Some(recommended.setting.conf.clone()), ..program.clone() };
     let plan = plan(&program)?;
     let place = Place::make(None)?;
-    let (_, run) = record(&plan, place.path(), false)?;
+    let (_, run) = record(&plan, place.path(), Pass::Limited)?;
     Ok(with_measured(report, &run))
 }

@@ -13,6 +13,7 @@ use std::ffi::{c_char, c_void};
 
 use crate::boundary::{In, Out, export, literal, status};
 use crate::handle::{Handle, Table};
+use crate::version::{self, Library};
 
 status! {
     /// `cublasStatus_t`.
@@ -22,8 +23,8 @@ status! {
 /// `CUBLAS_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
 pub const NOT_INITIALIZED: CublasStatus = CublasStatus(1);
 
-/// `CUBLAS_VERSION` of `cublas_api.h`, CUDA 13.0: 13.1.0.
-pub const VERSION: [i32; 3] = [13, 1, 0];
+/// See Note [Version answers] in `version.rs`; cuBLAS of CUDA 13.0 is 13.1.0.
+pub static VERSION: Library = Library::new("libcublas.so.", c"cublasGetProperty", [13, 1, 0]);
 
 /// What a handle remembers. The fields with defaults other than zero are those of the cuBLAS manual.
 #[derive(Clone, Default)]
@@ -100,12 +101,9 @@ export! { CublasStatus;
         Ok(())
     }
 
-    fn cublasGetVersion_v2(_handle: Handle, version: Out<i32>) {
-        let [major, minor, patch] = VERSION;
-        version.set(major * 10_000 + minor * 100 + patch)
-    }
+    fn cublasGetVersion_v2(_handle: Handle, version: Out<i32>) { version.set(VERSION.number(10_000)) }
 
-    fn cublasGetProperty(property: i32, value: Out<i32>) { set_property(VERSION, property, value) }
+    fn cublasGetProperty(property: i32, value: Out<i32>) { set_property(&VERSION, property, value) }
 
     fn cublasLoggerConfigure(_on: i32, _to_stdout: i32, _to_stderr: i32, _file: In<c_char>) { Ok(()) }
 
@@ -114,12 +112,12 @@ export! { CublasStatus;
 
 /// Answers `libraryPropertyType`: 0 = major, 1 = minor, 2 = patch level.
 pub(crate) fn set_property<S: crate::boundary::Status>(
-    version: [i32; 3],
+    library: &Library,
     property: i32,
     value: Out<i32>,
 ) -> Result<(), S> {
     let index = usize::try_from(property).map_err(|_| S::INVALID)?;
-    value.set(*version.get(index).ok_or(S::INVALID)?)
+    value.set(*library.version().get(index).ok_or(S::INVALID)?)
 }
 
 /// `cublasGetStatusName`, as CUDA's header declares it.
@@ -154,10 +152,10 @@ pub extern "C" fn cublasGetStatusString(status: CublasStatus) -> *const c_char {
     })
 }
 
-/// `cublasGetCudartVersion`, as CUDA's header declares it: `CUDART_VERSION` of CUDA 13.0.
+/// `cublasGetCudartVersion`, as CUDA's header declares it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasGetCudartVersion() -> usize {
-    13_000
+    version::runtime() as usize
 }
 
 /// `cublasXerbla`, as CUDA's header declares it: says which argument of which routine was wrong.

@@ -12,6 +12,7 @@ use self::attributes::{Attributes, EMULATION, LAYOUT, MATMUL, PREFERENCE, TRANSF
 use super::cublas::{CublasStatus, VERSION, cublasGetStatusName, cublasGetStatusString, set_property};
 use crate::boundary::{In, Out, Status, export, inert};
 use crate::handle::{Handle, Table};
+use crate::version;
 
 static LIGHT: Table<()> = Table::new();
 static DESCRIPTORS: Table<Attributes> = Table::new();
@@ -83,7 +84,7 @@ export! { CublasStatus;
         Ok(())
     }
 
-    fn cublasLtGetProperty(property: i32, value: Out<i32>) { set_property(VERSION, property, value) }
+    fn cublasLtGetProperty(property: i32, value: Out<i32>) { set_property(&VERSION, property, value) }
 
     fn cublasLtHeuristicsCacheGetCapacity(capacity: Out<usize>) { capacity.set(0) }
 }
@@ -100,16 +101,16 @@ pub extern "C" fn cublasLtDisableCpuInstructionsSetMask(_mask: u32) -> u32 {
     0
 }
 
-/// `cublasLtGetVersion`, as CUDA's header declares it: `CUBLAS_VERSION` of CUDA 13.0.
+/// `cublasLtGetVersion`, as CUDA's header declares it: cuBLAS's.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasLtGetVersion() -> usize {
-    130_100
+    VERSION.number(10_000) as usize
 }
 
-/// `cublasLtGetCudartVersion`, as CUDA's header declares it: `CUDART_VERSION` of CUDA 13.0.
+/// `cublasLtGetCudartVersion`, as CUDA's header declares it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasLtGetCudartVersion() -> usize {
-    13_000
+    version::runtime() as usize
 }
 
 /// `cublasLtGetStatusName`, as CUDA's header declares it.

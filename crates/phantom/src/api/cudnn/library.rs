@@ -5,12 +5,10 @@ use std::ffi::{CStr, c_char};
 use super::{Answer, CudnnStatus, Opaque, create, destroy, known};
 use crate::boundary::{Out, Status, export, inert, literal, write_text};
 use crate::handle::{Handle, Table};
+use crate::version::{self, Library};
 
-/// `CUDNN_MAJOR`, `CUDNN_MINOR`, `CUDNN_PATCHLEVEL` of `cudnn_version.h` in the wheel that torch 2.11.0 depends on.
-const VERSION: [i32; 3] = [9, 19, 0];
-
-/// The CUDA runtime that this cuDNN is built with: the wheel is `nvidia-cudnn-cu13`.
-const CUDART_VERSION: usize = 13_000;
+/// See Note [Version answers] in `version.rs`; otherwise that of the wheel that torch 2.11.0 depends on.
+static VERSION: Library = Library::new("libcudnn.so.", c"cudnnGetProperty", [9, 19, 0]);
 
 /// `CUDNN_MAX_DEVICE_VERSION` of `cudnn_version.h`.
 const MAX_DEVICE_VERSION: usize = 1210;
@@ -41,8 +39,8 @@ export! { CudnnStatus;
 
     fn cudnnGetProperty(property: i32, value: Out<i32>) {
         // `libraryPropertyType`: MAJOR_VERSION 0, MINOR_VERSION 1, PATCH_LEVEL 2.
-        let part = usize::try_from(property).ok().and_then(|index| VERSION.get(index));
-        value.set(*part.ok_or(CudnnStatus::INVALID)?)
+        let part = usize::try_from(property).ok().and_then(|index| VERSION.version().get(index).copied());
+        value.set(part.ok_or(CudnnStatus::INVALID)?)
     }
 }
 
@@ -61,14 +59,13 @@ pub fn check(handle: Handle) -> Answer {
 /// `cudnnGetVersion`: `CUDNN_VERSION`, folded as `cudnn_version.h` does.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetVersion() -> usize {
-    let [major, minor, patch] = VERSION;
-    (major * 10_000 + minor * 100 + patch) as usize
+    VERSION.number(10_000) as usize
 }
 
-/// `cudnnGetCudartVersion`.
+/// `cudnnGetCudartVersion`: the wheels of cuDNN are built for a major version of CUDA.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetCudartVersion() -> usize {
-    CUDART_VERSION
+    version::runtime() as usize
 }
 
 /// `cudnnGetMaxDeviceVersion`.

@@ -9,6 +9,7 @@ pub mod workspace;
 
 use crate::boundary::{Out, Status, export, inert, status};
 use crate::handle::{Handle, Table};
+use crate::version::Library;
 
 status! {
     /// `cusolverStatus_t`.
@@ -18,8 +19,8 @@ status! {
 /// `CUSOLVER_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
 pub const NOT_INITIALIZED: CusolverStatus = CusolverStatus(1);
 
-/// `CUSOLVER_VER_*` of `cusolver_common.h`, CUDA 13.0.
-const VERSION: [i32; 3] = [12, 0, 4];
+/// See Note [Version answers] in `version.rs`; otherwise `CUSOLVER_VER_*` of `cusolver_common.h`, CUDA 13.0.
+static VERSION: Library = Library::new("libcusolver.so.", c"cusolverGetProperty", [12, 0, 4]);
 
 #[derive(Default)]
 struct Context {
@@ -66,11 +67,8 @@ export! { CusolverStatus;
     fn cusolverDnCreateGesvdjInfo(info: Out<Handle>) { info.set(GESVDJ.insert(())) }
     fn cusolverDnDestroyGesvdjInfo(info: Handle) { GESVDJ.remove(info).ok_or(CusolverStatus::INVALID) }
 
-    fn cusolverGetVersion(version: Out<i32>) {
-        let [major, minor, patch] = VERSION;
-        version.set(major * 1_000 + minor * 100 + patch)
-    }
-    fn cusolverGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(VERSION, property, value) }
+    fn cusolverGetVersion(version: Out<i32>) { version.set(VERSION.number(1000)) }
+    fn cusolverGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 }
 
 /// Approximate SVD is the one routine with a host output beside its info: the residual of each matrix.

@@ -10,6 +10,7 @@ use std::ffi::c_char;
 
 use crate::boundary::{Out, export, inert, literal, status};
 use crate::handle::{Handle, Table};
+use crate::version::Library;
 
 status! {
     /// `cusparseStatus_t`.
@@ -19,8 +20,8 @@ status! {
 /// `CUSPARSE_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
 pub const NOT_INITIALIZED: CusparseStatus = CusparseStatus(1);
 
-/// `CUSPARSE_VER_*` of `cusparse.h`, CUDA 13.0.
-const VERSION: [i32; 3] = [12, 6, 3];
+/// See Note [Version answers] in `version.rs`; otherwise `CUSPARSE_VER_*` of `cusparse.h`, CUDA 13.0.
+static VERSION: Library = Library::new("libcusparse.so.", c"cusparseGetProperty", [12, 6, 3]);
 
 #[derive(Default)]
 struct Context {
@@ -47,11 +48,8 @@ export! { CusparseStatus;
     fn cusparseSetPointerMode(handle: Handle, mode: i32) { with(handle, |context| context.pointer_mode = mode) }
     fn cusparseGetPointerMode(handle: Handle, mode: Out<i32>) { mode.set(with(handle, |context| context.pointer_mode)?) }
 
-    fn cusparseGetVersion(_handle: Handle, version: Out<i32>) {
-        let [major, minor, patch] = VERSION;
-        version.set(major * 1_000 + minor * 100 + patch)
-    }
-    fn cusparseGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(VERSION, property, value) }
+    fn cusparseGetVersion(_handle: Handle, version: Out<i32>) { version.set(VERSION.number(1000)) }
+    fn cusparseGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 }
 
 // Their outputs are vectors and matrices in device memory, or they only change logging.

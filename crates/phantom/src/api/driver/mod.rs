@@ -11,7 +11,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::boundary::{In, Out, Status, export, literal};
 use crate::cuda::{Code, INVALID_VALUE, NOT_SUPPORTED, describe};
-use crate::{api::runtime::device::CUDA_VERSION, resolve};
+use crate::{resolve, version};
 
 /// `CUresult`. Unlike the runtime's, a failure leaves nothing behind.
 #[repr(transparent)]
@@ -31,9 +31,12 @@ impl From<Code> for DriverStatus {
     }
 }
 
+/// `CUlogsCallbackHandle`: never dereferenced.
+const LOG_READER: usize = 0x0D00_0020;
+
 export! { DriverStatus;
     fn cuInit(_flags: c_uint) { Ok(()) }
-    fn cuDriverGetVersion(version: Out<c_int>) { version.set(CUDA_VERSION) }
+    fn cuDriverGetVersion(version: Out<c_int>) { version.set(version::driver()) }
     fn cuGetErrorString(error: DriverStatus, text: Out<*const c_char>) { text.set(literal(describe(Code(error.0)).1)) }
     fn cuGetErrorName(error: DriverStatus, text: Out<*const c_char>) { text.set(literal(describe(Code(error.0)).0)) }
     fn cuGetProcAddress(symbol: In<c_char>, found: Out<*const c_void>, _version: c_int, _flags: u64) {
@@ -44,7 +47,19 @@ export! { DriverStatus;
     ) {
         find(symbol, found, Some(status))
     }
-    fn cuGetExportTable(_table: Out<*const c_void>, _id: *const c_void) { Err(NOT_SUPPORTED.into()) }
+    /// Undocumented, and answered by nobody but NVIDIA's driver: what asks, such as a runtime that was linked statically, cannot run here.
+    // A driver of CUDA 13 tells its log to whoever asks. This one has none.
+    fn cuLogsRegisterCallback(_callback: usize, _data: *mut c_void, registered: Out<usize>) {
+        registered.set_if_wanted(LOG_READER);
+        Ok(())
+    }
+    fn cuLogsUnregisterCallback(registered: usize) {
+        if registered == LOG_READER { Ok(()) } else { Err(INVALID_VALUE.into()) }
+    }
+    fn cuGetExportTable(_table: Out<*const c_void>, _id: *const c_void) {
+        crate::journal::missing("cuGetExportTable");
+        Err(NOT_SUPPORTED.into())
+    }
     fn cuProfilerStart() { Ok(()) }
     fn cuProfilerStop() { Ok(()) }
 }

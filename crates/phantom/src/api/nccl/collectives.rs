@@ -7,12 +7,12 @@
 // moved: gathering repeats ours, reducing keeps it (right for minimum, maximum and mean; a sum is that of one rank).
 // Large buffers are not moved, they only forget what was known of them.
 
-use super::{Communicator, NcclResult, communicator};
-use crate::boundary::{Status, export, inert};
+use super::{Communicator, Connection, NcclResult, connect};
+use crate::boundary::{Status, export};
 use crate::handle::Handle;
 
-/// Results up to this size are worth moving: counts, shapes, flags, losses.
-const SMALL_BYTES: usize = 64 << 10;
+/// Results up to this size are worth moving: counts, shapes, flags, losses. Also of hundreds of ranks together.
+const SMALL_BYTES: usize = crate::values::KEPT_BYTES;
 
 /// Bytes of an `ncclDataType_t` of `nccl.h` 2.28.
 fn element_bytes(data_type: i32) -> Result<usize, NcclResult> {
@@ -67,18 +67,29 @@ fn to_root(known: Communicator, root: i32, share: Share, slots: i32) {
     }
 }
 
+/// Connects a communicator to every peer, which NCCL does for what it makes of sends and receives.
+fn connect_to_all(handle: Handle) -> Result<Communicator, NcclResult> {
+    let known = connect(handle, Connection::Ring)?;
+    for peer in (0..known.count).filter(|peer| *peer != known.rank) {
+        connect(handle, Connection::Peer(peer))?;
+    }
+    Ok(known)
+}
+
 export! { NcclResult;
     fn ncclAllGather(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, _stream: Handle) {
         let share = Share::new(send, receive, count, data_type)?;
-        share.receive_in(communicator(handle)?.count);
+        share.receive_in(connect(handle, Connection::Ring)?.count);
         Ok(())
     }
 
     fn ncclAllReduce(
         send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, _stream: Handle,
     ) {
-        communicator(handle)?;
-        Share::new(send, receive, count, data_type)?.receive_in(1);
+        let share = Share::new(send, receive, count, data_type)?;
+        connect(handle, Connection::Ring)?;
+        connect(handle, Connection::Tree)?;
+        share.receive_in(1);
         Ok(())
     }
 
@@ -86,14 +97,14 @@ export! { NcclResult;
         send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, root: i32, handle: Handle,
         _stream: Handle,
     ) {
-        to_root(communicator(handle)?, root, Share::new(send, receive, count, data_type)?, 1);
+        to_root(connect(handle, Connection::Ring)?, root, Share::new(send, receive, count, data_type)?, 1);
         Ok(())
     }
 
     fn ncclReduceScatter(
         send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, _stream: Handle,
     ) {
-        let rank = communicator(handle)?.rank;
+        let rank = connect(handle, Connection::Ring)?.rank;
         Share::new(send, receive, count, data_type)?.sending(rank).receive_in(1);
         Ok(())
     }
@@ -101,12 +112,12 @@ export! { NcclResult;
     fn ncclBroadcast(
         send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
     ) {
-        to_root(communicator(handle)?, root, Share::new(send, receive, count, data_type)?, 1);
+        to_root(connect(handle, Connection::Ring)?, root, Share::new(send, receive, count, data_type)?, 1);
         Ok(())
     }
 
     fn ncclAlltoAll(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, _stream: Handle) {
-        let known = communicator(handle)?;
+        let known = connect_to_all(handle)?;
         Share::new(send, receive, count, data_type)?.sending(known.rank).receive_in(known.count);
         Ok(())
     }
@@ -114,7 +125,7 @@ export! { NcclResult;
     fn ncclGather(
         send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
     ) {
-        let known = communicator(handle)?;
+        let known = connect_to_all(handle)?;
         to_root(known, root, Share::new(send, receive, count, data_type)?, known.count);
         Ok(())
     }
@@ -122,15 +133,28 @@ export! { NcclResult;
     fn ncclScatter(
         send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
     ) {
-        let known = communicator(handle)?;
+        let known = connect_to_all(handle)?;
         to_root(known, root, Share::new(send, receive, count, data_type)?.sending(known.rank), 1);
         Ok(())
     }
-}
 
-// What other ranks send is not known, and a broadcast in place changes nothing on any rank.
-inert! { NcclResult;
-    ncclBcast ncclRecv ncclSend
+    // In place, and what the root holds is taken to be what this rank holds.
+    fn ncclBcast(_buffer: usize, _count: usize, _data_type: i32, _root: i32, handle: Handle, _stream: Handle) {
+        connect(handle, Connection::Ring).map(drop)
+    }
+
+    fn ncclSend(_buffer: usize, count: usize, data_type: i32, peer: i32, handle: Handle, _stream: Handle) {
+        Share::new(0, 0, count, data_type)?;
+        connect(handle, Connection::Peer(peer)).map(drop)
+    }
+
+    // What the peer sends is not known; what lay there before is gone.
+    fn ncclRecv(buffer: usize, count: usize, data_type: i32, peer: i32, handle: Handle, _stream: Handle) {
+        let share = Share::new(0, buffer, count, data_type)?;
+        connect(handle, Connection::Peer(peer))?;
+        crate::values::forget(share.receive, share.bytes);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

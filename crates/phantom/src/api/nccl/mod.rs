@@ -1,15 +1,18 @@
 //! NCCL: communicators that know their size and rank, and collectives that move small values only ([`collectives`]).
 //!
-//! Every rank is taken to arrive at once, so nothing ever waits. What NCCL takes for itself (channel buffers, proxies)
-//! is not in the books: the assumption `nccl-buffers` says so whenever a communicator is made. Windows and device
-//! communicators, which programs would use from their own kernels, are absent.
+//! Every rank is taken to arrive at once, so nothing ever waits. What NCCL takes for itself is a model (`memory`).
+//! Windows and device communicators, which programs would use from their own kernels, are absent.
 
 pub mod collectives;
+mod memory;
+pub mod split;
 
 use std::cell::Cell;
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
+use self::memory::{Connection, Held};
+use self::split::NO_COLOR;
 use crate::api::runtime::memory::{cudaFree, cudaMalloc};
 use crate::boundary::{In, Out, Status, absent, export, literal, status};
 use crate::handle::{Handle, Table};
@@ -27,9 +30,6 @@ const INVALID_USAGE: NcclResult = NcclResult(5);
 
 /// `NCCL_VERSION_CODE` of `nccl.h`: 2.28.9.
 const VERSION: i32 = 22_809;
-
-/// `NCCL_SPLIT_NOCOLOR`: this rank takes no part in the split.
-const NO_COLOR: i32 = -1;
 
 /// `ncclNumOps`: operators that programs create are numbered from here.
 static NEXT_OPERATOR: AtomicI32 = AtomicI32::new(5);
@@ -61,29 +61,47 @@ struct Communicator {
     device: i32,
 }
 
-static COMMUNICATORS: Table<Communicator> = Table::new();
+static COMMUNICATORS: Table<(Communicator, Held)> = Table::new();
 static REGISTRATIONS: Table<()> = Table::new();
+
+/// What `ncclGetLastError` says after a request that the device had no room for, as NCCL words it.
+const OUT_OF_MEMORY: &CStr = c"Cuda failure 2 'out of memory'";
 
 thread_local! {
     static GROUP_DEPTH: Cell<u32> = const { Cell::new(0) };
+    static LAST_ERROR: Cell<&'static CStr> = const { Cell::new(c"") };
 }
 
 fn communicator(handle: Handle) -> Result<Communicator, NcclResult> {
-    COMMUNICATORS.with(handle, |known| *known).ok_or(NcclResult::INVALID)
+    COMMUNICATORS.with(handle, |(known, _)| *known).ok_or(NcclResult::INVALID)
+}
+
+/// Makes sure that a communicator is connected for what it is asked to do.
+fn connect(handle: Handle, connection: Connection) -> Result<Communicator, NcclResult> {
+    let connected = COMMUNICATORS.with(handle, |(known, held)| {
+        held.connect(connection, known.count, known.device).map(|()| *known).map_err(|_| {
+            LAST_ERROR.set(OUT_OF_MEMORY);
+            CUDA_ERROR
+        })
+    });
+    connected.ok_or(NcclResult::INVALID)?
 }
 
 fn create(handle: Out<Handle>, count: i32, rank: i32) -> Result<(), NcclResult> {
     if handle.is_null() || count < 1 || !(0..count).contains(&rank) {
         return Err(NcclResult::INVALID);
     }
-    let text = "NCCL's own buffers on the device are not counted";
-    crate::journal::assumption("nccl-buffers", text, 0);
-    let device = crate::cuda::context::current() as i32;
-    handle.set(COMMUNICATORS.insert(Communicator { count, rank, device }))
+    handle.set(insert(Communicator { count, rank, device: crate::cuda::context::current() as i32 }))
+}
+
+fn insert(communicator: Communicator) -> Handle {
+    COMMUNICATORS.insert((communicator, Held::default()))
 }
 
 fn destroy(handle: Handle) -> Result<(), NcclResult> {
-    COMMUNICATORS.remove(handle).map(drop).ok_or(NcclResult::INVALID)
+    let (known, held) = COMMUNICATORS.remove(handle).ok_or(NcclResult::INVALID)?;
+    held.release(known.device);
+    Ok(())
 }
 
 fn end_group() -> Result<(), NcclResult> {
@@ -93,7 +111,10 @@ fn end_group() -> Result<(), NcclResult> {
 }
 
 export! { NcclResult;
-    fn ncclGetVersion(version: Out<i32>) { version.set(VERSION) }
+    fn ncclGetVersion(version: Out<i32>) {
+        // See Note [Version answers] in `version.rs`.
+        version.set(crate::resolve::ask_number("libnccl.so.", c"ncclGetVersion").unwrap_or(VERSION))
+    }
 
     fn ncclGetUniqueId(id: Out<UniqueId>) {
         // Only that identifiers differ matters; a counter keeps runs the same.
@@ -117,7 +138,7 @@ export! { NcclResult;
         for index in 0..total {
             let rank = index as i32;
             let device = if devices.is_null() { rank } else { devices.at::<NcclResult>(index)? };
-            handles.set_at(index, COMMUNICATORS.insert(Communicator { count, rank, device }));
+            handles.set_at(index, insert(Communicator { count, rank, device }));
         }
         Ok(())
     }
@@ -127,7 +148,9 @@ export! { NcclResult;
         if color == NO_COLOR {
             return handle.set(std::ptr::null_mut());
         }
-        // The colours of the other ranks are not known here.
+        if let Some((count, rank)) = split::place(color) {
+            return create(handle, count, rank);
+        }
         let text = "a communicator that was split off is assumed to have all ranks of its parent";
         crate::journal::assumption("nccl-split", text, 0);
         create(handle, parent.count, parent.rank)
@@ -213,10 +236,10 @@ pub extern "C" fn ncclGetErrorString(result: NcclResult) -> *const c_char {
     })
 }
 
-/// `ncclGetLastError`, as NCCL's header declares it: there is no text beyond the status.
+/// `ncclGetLastError`, as NCCL's header declares it: the thread's last error that has a text beyond its status.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGetLastError(_communicator: Handle) -> *const c_char {
-    literal(c"")
+    literal(LAST_ERROR.get())
 }
 
 /// `ncclResetDebugInit`, as NCCL's header declares it: there is no debug output to reset.

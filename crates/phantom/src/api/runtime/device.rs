@@ -4,12 +4,9 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use super::CudaStatus;
 use crate::boundary::{In, Out, export, write_text};
-use crate::cuda::attribute::{self, DeviceProp};
-use crate::cuda::{INVALID_VALUE, PEER_ACCESS_ALREADY_ENABLED, context, event, stream};
-use crate::{device, ledger};
-
-/// CUDA 13.0, as `CUDART_VERSION` numbers it: the runtime of the torch this was made for.
-pub const CUDA_VERSION: c_int = 13_000;
+use crate::cuda::properties::{CUDA_12_BYTES, CUDA_13_BYTES, Layout, properties};
+use crate::cuda::{INVALID_VALUE, NOT_SUPPORTED, PEER_ACCESS_ALREADY_ENABLED, attribute, context, event, stream};
+use crate::{device, journal, ledger, version};
 
 export! { CudaStatus;
     fn cudaGetDeviceCount(count: Out<c_int>) { count.set(device::count() as c_int) }
@@ -32,11 +29,18 @@ export! { CudaStatus;
     fn cudaDeviceReset() { Ok(()) }
     fn cudaSetDeviceFlags(_flags: c_uint) { Ok(()) }
     fn cudaGetDeviceFlags(flags: Out<c_uint>) { flags.set(0) }
-    fn cudaDriverGetVersion(version: Out<c_int>) { version.set(CUDA_VERSION) }
-    fn cudaRuntimeGetVersion(version: Out<c_int>) { version.set(CUDA_VERSION) }
-    fn cudaGetDeviceProperties(properties: Out<DeviceProp>, which: c_int) {
-        let which = context::checked(which)?;
-        properties.set(attribute::properties(device::profile(), which))
+    fn cudaDriverGetVersion(version: Out<c_int>) { version.set(version::driver()) }
+    fn cudaRuntimeGetVersion(version: Out<c_int>) { version.set(version::runtime()) }
+    fn cudaGetDeviceProperties(all: Out<[u8; CUDA_13_BYTES]>, which: c_int) {
+        // In CUDA 12 this name has the layout of CUDA 11: Note [CUDA 12 and 13].
+        if !super::is_cuda_13("cudaGetDeviceProperties")? {
+            journal::missing("cudaGetDeviceProperties");
+            return Err(NOT_SUPPORTED.into());
+        }
+        all.set(properties(Layout::Cuda13, device::profile(), context::checked(which)?))
+    }
+    fn cudaGetDeviceProperties_v2(all: Out<[u8; CUDA_12_BYTES]>, which: c_int) {
+        all.set(properties(Layout::Cuda12, device::profile(), context::checked(which)?))
     }
     fn cudaDeviceGetAttribute(value: Out<c_int>, number: c_int, which: c_int) {
         let which = context::checked(which)?;

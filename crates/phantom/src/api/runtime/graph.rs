@@ -34,7 +34,12 @@ export! { CudaStatus;
         }
         count.set(1)
     }
-    fn cudaGraphNodeGetDependencies(_node: usize, _dependencies: Out<usize>, _edges: Out<usize>, count: Out<usize>) {
+    fn cudaGraphNodeGetDependencies(_node: usize, _dependencies: Out<usize>, third: Out<usize>, fourth: Out<usize>) {
+        // CUDA 13 has the data of the edges before the count.
+        let count = if super::is_cuda_13("cudaGraphNodeGetDependencies")? { fourth } else { third };
+        count.set(0)
+    }
+    fn cudaGraphNodeGetDependencies_v2(_node: usize, _dependencies: Out<usize>, _edges: Out<usize>, count: Out<usize>) {
         count.set(0)
     }
 }

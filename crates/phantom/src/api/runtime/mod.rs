@@ -1,4 +1,5 @@
-//! The CUDA runtime (`libcudart`), as declared in `cuda_runtime_api.h` of CUDA 13.0.
+//! The CUDA runtime (`libcudart`), as declared in `cuda_runtime_api.h` of CUDA 13.0, and of CUDA 12.4 where that differs
+//! (Note [CUDA 12 and 13] in `version.rs`).
 
 pub mod device;
 pub mod event;
@@ -13,7 +14,8 @@ use std::cell::Cell;
 use std::ffi::c_char;
 
 use crate::boundary::{Status, export, literal};
-use crate::cuda::{Code, describe};
+use crate::cuda::{Code, NOT_SUPPORTED, describe};
+use crate::{journal, version};
 
 /// `cudaError_t`.
 #[repr(transparent)]
@@ -64,6 +66,16 @@ pub extern "C" fn cudaGetErrorName(error: CudaStatus) -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetErrorString(error: CudaStatus) -> *const c_char {
     literal(describe(Code(error.0)).1)
+}
+
+/// Whether the callers of a function that CUDA 13 changed have its signature of CUDA 13, or that of CUDA 12; refuses where
+/// that cannot be told. See Note [CUDA 12 and 13] in `version.rs`.
+fn is_cuda_13(function: &'static str) -> Result<bool, CudaStatus> {
+    let Some(major) = version::cuda_major() else {
+        journal::missing(function);
+        return Err(NOT_SUPPORTED.into());
+    };
+    Ok(major == 13)
 }
 
 export! { CudaStatus;

@@ -51,13 +51,41 @@ export! { CudaStatus;
     fn cudaStreamGetCaptureInfo(
         which: Handle, status: Out<c_int>, id: Out<u64>, graph: Out<Handle>, nodes: Out<Handle>, edges: Out<Handle>, count: Out<usize>,
     ) {
-        let capture = stream::get(which)?.capture;
-        status.set::<CudaStatus>(c_int::from(capture.is_some()))?;
-        id.set_if_wanted(capture.unwrap_or(0));
-        graph.set_if_wanted(std::ptr::null_mut());
-        nodes.set_if_wanted(std::ptr::null_mut());
-        edges.set_if_wanted(std::ptr::null_mut());
-        count.set_if_wanted(0);
+        let is_13 = super::is_cuda_13("cudaStreamGetCaptureInfo")?;
+        capture_info(which, status, id)?;
+        // In CUDA 12 this name has three parameters.
+        if is_13 { no_dependencies(graph, nodes, Some(edges), count) }
         Ok(())
     }
+    fn cudaStreamGetCaptureInfo_v2(
+        which: Handle, status: Out<c_int>, id: Out<u64>, graph: Out<Handle>, nodes: Out<Handle>, count: Out<usize>,
+    ) {
+        capture_info(which, status, id)?;
+        no_dependencies(graph, nodes, None, count);
+        Ok(())
+    }
+    fn cudaStreamGetCaptureInfo_v3(
+        which: Handle, status: Out<c_int>, id: Out<u64>, graph: Out<Handle>, nodes: Out<Handle>, edges: Out<Handle>, count: Out<usize>,
+    ) {
+        capture_info(which, status, id)?;
+        no_dependencies(graph, nodes, Some(edges), count);
+        Ok(())
+    }
+}
+
+fn capture_info(which: Handle, status: Out<c_int>, id: Out<u64>) -> Result<(), CudaStatus> {
+    let capture = stream::get(which)?.capture;
+    status.set::<CudaStatus>(c_int::from(capture.is_some()))?;
+    id.set_if_wanted(capture.unwrap_or(0));
+    Ok(())
+}
+
+/// A capture's work depends on nothing: none of it was noted.
+fn no_dependencies(graph: Out<Handle>, nodes: Out<Handle>, edges: Option<Out<Handle>>, count: Out<usize>) {
+    graph.set_if_wanted(std::ptr::null_mut());
+    nodes.set_if_wanted(std::ptr::null_mut());
+    if let Some(edges) = edges {
+        edges.set_if_wanted(std::ptr::null_mut());
+    }
+    count.set_if_wanted(0);
 }

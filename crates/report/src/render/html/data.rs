@@ -34,10 +34,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use trace::{Bytes, SegmentKind};
 
-use super::base64;
 use crate::breakdown::Contents;
 use crate::check::SiteFrame;
 use crate::explain::{DeviceHistory, DeviceMemory, ExplainReport, Extent, Picture, SegmentPicture, Span};
@@ -242,7 +243,7 @@ impl Columns {
     fn add(&mut self, name: &str, delta: bool, numbers: impl Iterator<Item = u128>) {
         let mut bytes = Vec::new();
         let length = numbers.map(|number| leb128(&mut bytes, number)).count();
-        let column = json!({"length": length, "delta": delta, "data": base64::encode(&bytes)});
+        let column = json!({"length": length, "delta": delta, "data": STANDARD.encode(&bytes)});
         self.0.insert(name.to_owned(), column);
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     sections::sites(page, &report.sites);
     sections::findings(page, &report.findings);
     ranks(page, report);
-    assumptions(page, report);
+    sections::assumptions(page, &report.assumptions);
     sections::notes(page, &report.notes);
 }
 
@@ -40,17 +40,5 @@ fn ranks(page: &mut Page, report: &CheckReport) {
     page.heading("Ranks (the report is about the fullest)");
     for rank in &report.ranks {
         page.line(&format!("  {}", words_of_rank(rank)));
-    }
-}
-
-/// What was modelled rather than measured.
-fn assumptions(page: &mut Page, report: &CheckReport) {
-    if report.assumptions.is_empty() {
-        return;
-    }
-    page.heading("Assumptions");
-    for assumption in &report.assumptions {
-        let text = format!("{} ({}, up to {})", assumption.text, assumption.id, assumption.bytes);
-        page.paragraph("  - ", &text);
     }
 }

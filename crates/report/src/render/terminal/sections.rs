@@ -4,7 +4,7 @@ use trace::{Bytes, Phase};
 
 use super::page::Page;
 use crate::breakdown::Breakdown;
-use crate::check::{Place, Site, SiteFrame};
+use crate::check::{Assumption, Place, Site, SiteFrame};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::render::layout::{COLUMNS, keep_end, permille, words_of_frame};
 
@@ -48,6 +48,7 @@ fn write_site(page: &mut Page, site: &Site) {
     let head = format!("  {:>11}  {:>6}  {:<17}", site.bytes, format!("{}x", site.count), site.category.words());
     let place = match (&site.location, site.frames.first()) {
         (Some(location), _) => page.line_of(location),
+        (None, Some(_)) if site.place.phase.is_some() => phase(&site.place).to_owned(),
         (None, Some(frame)) => describe(page, frame),
         (None, None) => stretch(&site.place),
     };
@@ -62,17 +63,24 @@ fn write_site(page: &mut Page, site: &Site) {
 
 /// What stands in for a line where no Python ran, as in autograd's threads: `backward of layer4.2.relu`.
 fn stretch(place: &Place) -> String {
-    let phase = place.phase.map_or("no stack was recorded", Phase::name);
     let module = place.module.as_ref();
-    module.map_or_else(|| phase.to_owned(), |module| format!("{phase} of {module}"))
+    module.map_or_else(|| phase(place).to_owned(), |module| format!("{} of {module}", phase(place)))
+}
+
+fn phase(place: &Place) -> &'static str {
+    place.phase.map_or("no stack was recorded", Phase::name)
 }
 
 /// What the user's line called: the innermost frame outside torch, which says most, else torch's outermost.
+///
+/// Where no line is the user's, the library's stands in its place, unless the phase does.
 fn called(site: &Site) -> Option<&SiteFrame> {
-    site.location.as_ref()?;
+    if site.location.is_none() && site.place.phase.is_none() {
+        return None;
+    }
     let inner = || site.frames.iter().take_while(|frame| !frame.own);
     let outside_torch = inner().find(|frame| !frame.file.contains("/torch/"));
-    outside_torch.or_else(|| inner().last())
+    outside_torch.or_else(|| if site.location.is_some() { inner().last() } else { inner().next() })
 }
 
 /// A frame in words.
@@ -134,5 +142,18 @@ pub(super) fn notes(page: &mut Page, notes: &[String]) {
     page.heading("Notes");
     for note in notes {
         page.paragraph("  - ", note);
+    }
+}
+
+/// What the figures rest on that was not measured.
+pub(super) fn assumptions(page: &mut Page, assumptions: &[Assumption]) {
+    if assumptions.is_empty() {
+        return;
+    }
+    page.heading("Assumptions");
+    for assumption in assumptions {
+        let up_to =
+            if assumption.bytes == Bytes::ZERO { String::new() } else { format!(", up to {}", assumption.bytes) };
+        page.paragraph("  - ", &format!("{} ({}{up_to})", assumption.text, assumption.id));
     }
 }

@@ -19,16 +19,16 @@ fn layer(direction: Direction, data_type: i32, channels_last: bool) -> Convoluti
 }
 
 #[test]
-fn operands_are_copied_where_tensor_cores_need_channels_last() {
+fn tensors_are_copied_where_tensor_cores_need_channels_last() {
     let (x, w, y) = (8 * 16 * 32 * 32, 32 * 16 * 9, 8 * 32 * 30 * 30);
     let cases = [
-        (Direction::Forward, HALF, false, (8, 0), 2 * (x + w)),
+        (Direction::Forward, HALF, false, (8, 0), 2 * (x + w + y)),
         (Direction::Forward, HALF, true, (8, 0), 0),
-        (Direction::Forward, FLOAT, false, (8, 0), 4 * (x + w)),
+        (Direction::Forward, FLOAT, false, (8, 0), 4 * (x + w + y)),
         (Direction::Forward, FLOAT, false, (7, 5), 0),
-        (Direction::BackwardData, HALF, false, (7, 5), 2 * (y + w)),
+        (Direction::BackwardData, HALF, false, (7, 5), 2 * (x + w + y)),
         (Direction::BackwardData, BFLOAT16, false, (7, 5), 0),
-        (Direction::BackwardFilter, HALF, false, (9, 0), 2 * (x + y) + 4 * 16 * w),
+        (Direction::BackwardFilter, HALF, false, (9, 0), 2 * (x + w + y) + 4 * 16 * w),
         (Direction::BackwardFilter, FLOAT, true, (9, 0), 4 * 16 * w),
     ];
     for (direction, data_type, channels_last, capability, expected) in cases {

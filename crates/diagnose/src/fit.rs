@@ -1,0 +1,42 @@
+//! The search for the smallest change that makes a program fit. It decides which dry runs to make and what follows from them;
+//! the binary makes them.
+//!
+//! # Note [Search for a plan]
+//! 1. The program as it is, without a limit: its need. If that fits, there is nothing to do.
+//! 2. Every remedy alone, each of its options: what it brings here, or why it brings nothing. Then with its partner what does nothing
+//!    without one: packed weights beside adapters.
+//! 3. For every `Tier` of cost the strongest options together: where not even they fit, no set of the tier does.
+//! 4. Sets of options in the order of their cost. A set is run if it may fit: if no set that holds it was run and failed to, and
+//!    if its reckoned peak is near the target. The reckoning only decides what is tried; a plan is always a run.
+//!    Where the cheapest known set has more than a few changes, the strongest set of the tier is shrunk first: less one change after the
+//!    other, the dearest first, as long as it still fits (`shrink.rs`). What each saves is then no matter: adapters and
+//!    checkpointing bring together what neither brings alone.
+//! 5. A set whose need is above the target may still fit, because PyTorch releases its cache before it gives up: where its
+//!    allocated bytes alone would fit, it is run once more on a device of the target's size.
+//! 6. Where the cheapest plan checkpoints activations, it is tried with fewer blocks (Note [Fewest blocks] in `blocks.rs`).
+//!
+//! That a remedy never raises the peak of a set it joins is taken for granted in step 4; it can cost a cheaper plan, never make
+//! a wrong one.
+
+mod answer;
+mod batch;
+mod blocks;
+mod catalogue;
+mod cost;
+mod plans;
+mod recording;
+mod samples;
+mod search;
+mod settings;
+mod shrink;
+mod trial;
+mod verified;
+
+pub use answer::{FitCase, fit};
+pub use batch::{BatchRun, BatchSearch};
+pub use catalogue::{Choice, Entry, catalogue, entry};
+pub use recording::Recording;
+pub use search::{Allowed, Search, Variant};
+pub use settings::settings_by_replay;
+pub use trial::{Ending, Trial, trial};
+pub use verified::{depends_on_chance, with_fresh_run, with_times};

@@ -1,0 +1,66 @@
+//! What a set of changes costs, and which of two sets is the cheaper.
+
+use report::fit::{Cost, Exactness, TimeSource};
+
+use super::catalogue::Choosable;
+
+/// So much slower is no slower.
+const FREE: f64 = 1.025;
+/// What a change weighs beside the time that it costs.
+const PERMILLE_PER_CHANGE: u64 = 20;
+
+/// The order of cost in CATALOGUE.md §2: exact and free, exact and slower, other numerics, another model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Tier {
+    Free,
+    Slower,
+    Numerics,
+    Model,
+}
+
+impl Tier {
+    pub(super) const ALL: [Tier; 4] = [Tier::Free, Tier::Slower, Tier::Numerics, Tier::Model];
+}
+
+/// Whether an option belongs to no dearer tier than `tier`.
+pub(super) fn is_within(option: &Choosable, tier: Tier) -> bool {
+    tier_of(option.entry.exactness, option.time_ratio) <= tier
+}
+
+fn tier_of(exactness: Exactness, time_ratio: f64) -> Tier {
+    match exactness {
+        Exactness::Identical | Exactness::UpToRounding if time_ratio <= FREE => Tier::Free,
+        Exactness::Identical | Exactness::UpToRounding => Tier::Slower,
+        Exactness::OtherNumerics => Tier::Numerics,
+        Exactness::OtherModel => Tier::Model,
+    }
+}
+
+/// What a set costs by the typical prices of its options.
+pub(super) fn cost(set: &[&Choosable]) -> Cost {
+    Cost {
+        exactness: set.iter().map(|option| option.entry.exactness).max().unwrap_or_default(),
+        time_ratio: set.iter().map(|option| option.time_ratio).product(),
+        time_source: TimeSource::Typical,
+    }
+}
+
+/// Sorts sets: by tier, then by the number of changes that alter results, then by time, then by the number of changes.
+///
+/// A change is a thing to make, to review and to keep: it weighs as much as so many thousandths of the time.
+pub(super) fn price(set: &[&Choosable]) -> (Tier, usize, u64, usize) {
+    let dearest =
+        set.iter().map(|option| tier_of(option.entry.exactness, option.time_ratio)).max().unwrap_or(Tier::Free);
+    let altering = set.iter().filter(|option| option.entry.exactness >= Exactness::OtherNumerics).count();
+    (dearest, altering, permille(slowed(set)) + PERMILLE_PER_CHANGE * set.len() as u64, set.len())
+}
+
+/// How much slower a set is. What makes a step faster is no reason to add it.
+fn slowed(set: &[&Choosable]) -> f64 {
+    set.iter().map(|option| option.time_ratio.max(1.0)).product()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "ratios of times are small and positive")]
+fn permille(ratio: f64) -> u64 {
+    (ratio * 1000.0).round() as u64
+}

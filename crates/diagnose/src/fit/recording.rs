@@ -1,0 +1,68 @@
+//! A run with its history, to be replayed for batches that were not run.
+
+use std::collections::HashSet;
+
+use allocator::replay::{Program, recorded_settings, replay};
+use allocator::{Rules, Settings, SimulatedDevice};
+use trace::run::PhantomRecord;
+use trace::{Action, Address, Bytes, Event, EventIndex, History, Run};
+
+use crate::measure::records::torch;
+use crate::measure::usage::fullest;
+use crate::tune::release;
+
+/// What the allocator of the fullest device was asked for.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    program: Program,
+    settings: Settings,
+    rules: Rules,
+}
+
+impl Recording {
+    /// That of a run; `None` where it has no history that begins with the program.
+    pub(super) fn of(run: &Run, context: Bytes) -> Option<Recording> {
+        let (process, device, _) = fullest(run, context)?;
+        let snapshot = process.snapshot.as_ref()?;
+        let events = usize::try_from(device.0).ok().and_then(|index| snapshot.traces.get(index))?;
+        let program = Program::of(snapshot, device, &History::of(snapshot, device)).ok()?;
+        let release = torch(run).and_then(release).unwrap_or(snapshot.torch.from);
+        let settings = recorded_settings(&snapshot.settings, events, release);
+        let program = program.with_optional(&optional(&process.phantom, events));
+        program.is_whole().then_some(Recording { program, settings, rules: Rules::of(release) })
+    }
+
+    /// The same program at another batch, from this one and a second one; `None` where they do not do the same.
+    pub(super) fn scaled(&self, own: u64, other: &Recording, others: u64, size: u64) -> Option<Recording> {
+        let program = self.program.scaled(own, &other.program, others, size)?;
+        Some(Recording { program, settings: self.settings.clone(), rules: self.rules })
+    }
+
+    /// Whether PyTorch can do without a part of what is asked for.
+    pub(super) fn has_optional(&self) -> bool {
+        self.program.has_optional()
+    }
+
+    /// Whether it gets through on `device`.
+    pub(super) fn fits(&self, device: SimulatedDevice) -> bool {
+        replay(&self.program, &self.settings, self.rules, device).failed.is_none()
+    }
+}
+
+/// The requests that PyTorch can do without: where there is no room for a convolution's workspace, it takes the next algorithm
+/// (`try_plans` in aten/src/ATen/native/cudnn/Conv_v8.cpp, 2.11).
+fn optional(records: &[PhantomRecord], events: &[Event]) -> HashSet<EventIndex> {
+    let workspaces: HashSet<(Address, Bytes)> =
+        records.iter().filter_map(convolution_workspace).map(|(at, bytes)| (Address(at), bytes)).collect();
+    let asked = events.iter().enumerate().filter(|(_, event)| event.action == Action::Alloc);
+    let found = asked.filter(|(_, event)| workspaces.contains(&(event.address, event.size)));
+    found.filter_map(|(index, _)| u32::try_from(index).ok().map(EventIndex)).collect()
+}
+
+/// Where a workspace of cuDNN lies, and its size.
+pub(super) fn convolution_workspace(record: &PhantomRecord) -> Option<(u64, Bytes)> {
+    match record {
+        PhantomRecord::Workspace { library, address, bytes } if library == "cudnn" => Some((*address, Bytes(*bytes))),
+        _ => None,
+    }
+}

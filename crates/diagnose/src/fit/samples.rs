@@ -1,0 +1,114 @@
+//! Batches that were run without a limit, and what their recordings say of batches that were not.
+
+use allocator::SimulatedDevice;
+use report::Usage;
+use trace::Bytes;
+
+use super::recording::Recording;
+
+/// One batch that was run.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    pub(super) size: u64,
+    pub(super) usage: Usage,
+    /// No device of less will do.
+    pub(super) least: Bytes,
+    pub(super) recording: Option<Recording>,
+}
+
+/// What is expected of a batch that was not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forecast {
+    Fits,
+    DoesNot,
+    /// The batches below do other things than those above, and the two say different things.
+    Unsure,
+    /// There are no two recordings of the same things.
+    Unknown,
+}
+
+/// All that were run, the smallest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Samples(Vec<Sample>);
+
+impl Sample {
+    /// What the device holds beside PyTorch's allocator.
+    fn outside(&self) -> Bytes {
+        self.usage.device_bytes - self.usage.reserved_bytes
+    }
+
+    /// Whether it fits on a device of `target` bytes: by its need, by what is alive, else by a replay.
+    pub(super) fn fits(&self, target: Bytes) -> Option<bool> {
+        if self.usage.device_bytes <= target {
+            return Some(true);
+        }
+        if self.least > target {
+            return Some(false);
+        }
+        self.recording.as_ref().map(|recording| recording.fits(device(target, self.outside())))
+    }
+
+    /// Whether it holds requests that PyTorch can do without, so that a replay is not the last word.
+    pub(super) fn has_optional(&self) -> bool {
+        self.recording.as_ref().is_some_and(Recording::has_optional)
+    }
+
+    /// Itself at another size, by the line through it and `other`.
+    fn scaled(&self, other: &Sample, size: u64) -> Option<Recording> {
+        self.recording.as_ref()?.scaled(self.size, other.recording.as_ref()?, other.size, size)
+    }
+}
+
+impl Samples {
+    pub(super) fn add(&mut self, sample: Sample) {
+        self.0.push(sample);
+        self.0.sort_by_key(|sample| sample.size);
+    }
+
+    pub(super) fn as_slice(&self) -> &[Sample] {
+        &self.0
+    }
+
+    /// What is expected of `size` within `target`, by the nearest batches below and above it.
+    pub(super) fn forecast(&self, size: u64, target: Bytes) -> Forecast {
+        let below = self.0.iter().rev().find(|sample| sample.size <= size);
+        let above = self.0.iter().find(|sample| sample.size > size);
+        if let Some((below, above)) = below.zip(above)
+            && let Some(scaled) = below.scaled(above, size)
+        {
+            return said(scaled.fits(device(target, below.outside())));
+        }
+        let words: Vec<bool> =
+            [below, above].into_iter().flatten().filter_map(|near| self.by_line(near, size, target)).collect();
+        match words[..] {
+            [] => Forecast::Unknown,
+            [one, other] if one != other => Forecast::Unsure,
+            [one, ..] => said(one),
+        }
+    }
+
+    /// What the line through `near` and the nearest batch that does the same says of `size`.
+    fn by_line(&self, near: &Sample, size: u64, target: Bytes) -> Option<bool> {
+        let mut others: Vec<&Sample> = self.0.iter().filter(|other| other.size != near.size).collect();
+        others.sort_by_key(|other| other.size.abs_diff(near.size));
+        let scaled = others.into_iter().find_map(|other| near.scaled(other, size))?;
+        Some(scaled.fits(device(target, near.outside())))
+    }
+
+    /// What one more sample takes, by the two batches that are nearest to `size`.
+    pub(super) fn bytes_per_sample(&self, size: u64) -> Option<Bytes> {
+        let mut nearest: Vec<&Sample> = self.0.iter().collect();
+        nearest.sort_by_key(|sample| sample.size.abs_diff(size));
+        let [one, other, ..] = nearest[..] else { return None };
+        let difference = one.usage.allocated_bytes.0.abs_diff(other.usage.allocated_bytes.0);
+        Some(Bytes(difference.checked_div(one.size.abs_diff(other.size))?))
+    }
+}
+
+fn said(fits: bool) -> Forecast {
+    if fits { Forecast::Fits } else { Forecast::DoesNot }
+}
+
+fn device(target: Bytes, outside: Bytes) -> SimulatedDevice {
+    SimulatedDevice::new(target.0, outside.0)
+}

@@ -1,0 +1,373 @@
+//! The search itself: which dry runs come next, and what is known after them. See Note [Search for a plan].
+
+use std::collections::BTreeMap;
+
+use report::fit::{Exactness, Placed};
+use report::{Change, Usage};
+use trace::Bytes;
+
+use super::catalogue::{Choice, Choosable, catalogue, entry};
+use super::cost::{Tier, price};
+use super::plans::{Helpful, choosables, reckoned, sets, tops};
+use super::trial::{Ending, Trial};
+
+/// With so few changes a set is small enough.
+const FEW: usize = 2;
+/// So many sets are run for one target before the search gives up.
+const MOST_SETS: usize = 24;
+/// A reckoned peak so far above the target is still worth a run, in percent.
+const SLACK_PERCENT: u64 = 112;
+/// The same for a set with an option that does nothing alone.
+const SLACK_OF_IDLE_PERCENT: u64 = 125;
+
+/// The remedy that needs several GPUs.
+const SHARDING: &str = "fully-shard";
+
+/// The places that set a batch size for all the program: what cuts batches itself needs no other.
+const SET_BY: [&str; 2] = ["option", "constant"];
+
+/// A program with changes, on a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// What is changed.
+    pub changes: Vec<Change>,
+    /// The device's memory; `None` = without a limit.
+    pub limit: Option<Bytes>,
+    /// Whether the allocator's history is wanted.
+    pub recorded: bool,
+    /// Whether operators are counted.
+    pub counted: bool,
+}
+
+impl Variant {
+    /// These changes without a limit: what they need.
+    pub fn need(changes: Vec<Change>) -> Variant {
+        Variant { changes, limit: None, recorded: false, counted: false }
+    }
+
+    /// These changes on a device of so much memory.
+    pub fn within(changes: Vec<Change>, limit: Bytes) -> Variant {
+        Variant { changes, limit: Some(limit), recorded: false, counted: false }
+    }
+
+    /// Whether the program is as it is: at most it is asked what sets its batch size.
+    pub fn is_unchanged(&self) -> bool {
+        self.changes.iter().all(|change| change.settings.contains_key("probe"))
+    }
+}
+
+/// What is known of a set of changes and a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It was not run.
+    Unknown,
+    /// Its need is above the target, its allocated bytes are not: releasing the cache may help.
+    Open,
+    /// It was run within the target.
+    Fits,
+    /// It cannot fit, or fails.
+    DoesNot,
+}
+
+/// What is known so far, and what to find out next.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// What a program may use of each device, the one that was asked for first.
+    targets: Vec<Bytes>,
+    /// Which remedies may be tried.
+    choice: Allowed,
+    trials: BTreeMap<String, Trial>,
+    /// How many dry runs there were.
+    runs: u32,
+}
+
+/// Which remedies the user allows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// These too, which need to be asked for.
+    pub allow: Vec<String>,
+    /// Never these.
+    pub deny: Vec<String>,
+    /// None that changes numbers beyond their rounding.
+    pub keep_numerics: bool,
+    /// How many GPUs there are to divide the program among; 0 is one.
+    pub gpus: u64,
+}
+
+impl Search {
+    /// A search for plans within each of `targets`.
+    pub fn new(targets: Vec<Bytes>, choice: Allowed) -> Search {
+        Search { targets, choice, trials: BTreeMap::new(), runs: 0 }
+    }
+
+    /// Notes what a variant came to.
+    pub fn learn(&mut self, variant: &Variant, trial: Trial) {
+        self.runs += 1;
+        self.trials.insert(key(variant), trial);
+    }
+
+    /// The unchanged program, where it was run.
+    pub fn unchanged(&self) -> Option<&Trial> {
+        self.base()
+    }
+
+    /// How many dry runs there were.
+    pub fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    /// The variants to run next, at most `most` of a plan's; empty when nothing more is to be found out.
+    pub fn next(&self, most: usize) -> Vec<Variant> {
+        let unchanged = Variant { recorded: true, ..Variant::need(Vec::new()) };
+        let Some(base) = self.trial(&unchanged) else { return vec![unchanged] };
+        if !base.is_done() {
+            return Vec::new();
+        }
+        let waiting = self.targets.iter().filter(|target| self.standing(&[], **target) == Standing::Open);
+        let at_limit: Vec<Variant> = waiting.map(|target| Variant::within(Vec::new(), *target)).collect();
+        if !at_limit.is_empty() || self.targets.iter().all(|target| self.standing(&[], *target) == Standing::Fits) {
+            return at_limit;
+        }
+        for first in [self.alone(), self.pairs()] {
+            let unknown: Vec<Variant> = first.into_iter().filter(|variant| self.trial(variant).is_none()).collect();
+            if !unknown.is_empty() {
+                return unknown;
+            }
+        }
+        let sets = self.targets.iter().map(|target| self.next_sets(*target, most));
+        let blocks = self.targets.first().map(|target| self.next_blocks(*target));
+        sets.chain(blocks).find(|next| !next.is_empty()).unwrap_or_default()
+    }
+
+    /// The cheapest set that is known to fit.
+    pub(super) fn cheapest(&self, target: Bytes) -> Option<Vec<Change>> {
+        self.cheapest_set(&self.candidates(true), target).map(|set| changes(&set))
+    }
+
+    /// Every option alone, as a variant.
+    fn alone(&self) -> Vec<Variant> {
+        self.choosable().into_iter().map(|option| Variant::need(vec![option.change])).collect()
+    }
+
+    /// Every option that did nothing for want of its partner, with it.
+    fn pairs(&self) -> Vec<Variant> {
+        let options = self.choosable();
+        options.iter().filter_map(|option| Some(Variant::need(self.pair(option, &options)?.1))).collect()
+    }
+
+    /// The partner of an option that does nothing without it, and both as changes, in the order of the catalogue.
+    fn pair(&self, option: &Choosable, all: &[Choosable]) -> Option<(Change, Vec<Change>)> {
+        let alone = self.trial(&Variant::need(vec![option.change.clone()]))?;
+        let partner = all.iter().find(|other| Some(other.entry.name) == option.entry.partner)?;
+        let theirs = self.trial(&Variant::need(vec![partner.change.clone()]))?;
+        let lacks = alone.is_done() && !took_effect(alone, option.entry.name);
+        let works = theirs.is_done() && took_effect(theirs, partner.entry.name);
+        (lacks && works).then(|| (partner.change.clone(), vec![partner.change.clone(), option.change.clone()]))
+    }
+
+    /// Every option that may be tried on this program.
+    pub(super) fn choosable(&self) -> Vec<Choosable> {
+        let batch = self.base().and_then(|base| base.batch.as_ref()).map(|batch| batch.size);
+        let entries = catalogue().iter().filter(|entry| self.choice.permits(entry.name, entry.choice, entry.exactness));
+        let found = self.base().and_then(|base| base.settings.as_deref());
+        let options = entries.flat_map(|entry| entry.choosable(batch, found));
+        options.filter(|option| self.choice.has_gpus_for(option)).collect()
+    }
+
+    /// The unchanged program, where it was run.
+    pub(super) fn base(&self) -> Option<&Trial> {
+        self.trial(&Variant::need(Vec::new()))
+    }
+
+    pub(super) fn trial(&self, variant: &Variant) -> Option<&Trial> {
+        self.trials.get(&key(variant))
+    }
+
+    /// The changes to make for a variant: what was chosen, and what goes with it. Parts of a batch that no DataLoader cuts are
+    /// made by asking for smaller batches where their size is set.
+    pub fn to_make(&self, variant: &Variant) -> Vec<Change> {
+        let steps = variant.changes.iter().find_map(|change| change.settings.get("steps")?.as_u64());
+        let batch = self.base().and_then(|base| base.batch.as_ref()).filter(|batch| SET_BY.contains(&&*batch.source));
+        let part = steps.zip(batch).map(|(steps, batch)| {
+            Change::new("batch-size").with("size", batch.size / steps.max(1)).with("arg", batch.name.clone())
+        });
+        variant.changes.iter().cloned().chain(part).collect()
+    }
+
+    /// The options that may be part of a plan: those that lower the peak alone, and with `idle` also those that take effect and
+    /// leave it as it is. Another remedy may uncover what they are for.
+    pub(super) fn candidates(&self, idle: bool) -> Vec<Helpful> {
+        let Some(base) = self.base() else { return Vec::new() };
+        let all = self.choosable();
+        let options = all.iter().filter(|option| option.entry.choice != Choice::Folklore);
+        let found = options.filter_map(|option| {
+            let trial = self.trial(&Variant::need(vec![option.change.clone()]))?;
+            if !self.choice.permits_results_of(trial) {
+                return None;
+            }
+            if trial.is_done() && took_effect(trial, option.entry.name) {
+                let need = trial.usage.device_bytes.min(base.usage.device_bytes);
+                let wanted = idle || is_helpful(trial, option, base.usage);
+                return wanted.then(|| Helpful { option: option.clone(), need, with: None });
+            }
+            self.helpful_pair(option, &all)
+        });
+        found.collect()
+    }
+
+    /// An option that helps beside its partner: by what both need less than the partner alone.
+    fn helpful_pair(&self, option: &Choosable, all: &[Choosable]) -> Option<Helpful> {
+        let (partner, both) = self.pair(option, all)?;
+        let before = self.trial(&Variant::need(vec![partner]))?.usage.device_bytes;
+        let after = self
+            .trial(&Variant::need(both))
+            .filter(|trial| trial.is_done() && took_effect(trial, option.entry.name))?;
+        let need = self.base()?.usage.device_bytes - (before - after.usage.device_bytes);
+        Some(Helpful { option: option.clone(), need, with: option.entry.partner })
+    }
+
+    /// What is known of `changes` within `target`.
+    pub(super) fn standing(&self, changes: &[Change], target: Bytes) -> Standing {
+        let need = Variant::need(changes.to_vec());
+        let Some(trial) = self.trial(&need) else { return Standing::Unknown };
+        let is_whole = changes.iter().all(|change| took_effect(trial, &change.remedy));
+        if !trial.is_done() || !is_whole || !self.choice.permits_results_of(trial) {
+            return Standing::DoesNot;
+        }
+        if trial.usage.device_bytes <= target {
+            return Standing::Fits;
+        }
+        if trial.least() > target {
+            return Standing::DoesNot;
+        }
+        match self.trial(&Variant::within(changes.to_vec(), target)).map(|trial| &trial.ending) {
+            None => Standing::Open,
+            Some(Ending::Done) => Standing::Fits,
+            Some(_) => Standing::DoesNot,
+        }
+    }
+
+    /// The next sets to run for one target, tier by tier: whether all of a tier together fit, and if so, the cheapest that do.
+    fn next_sets(&self, target: Bytes, most: usize) -> Vec<Variant> {
+        if self.standing(&[], target) == Standing::Fits {
+            return Vec::new();
+        }
+        let (helpful, all) = (self.candidates(false), self.candidates(true));
+        for tier in Tier::ALL {
+            let tops = tops(&all, tier);
+            let may_fit = tops.iter().find(|top| self.standing(&changes(top), target) != Standing::DoesNot);
+            let Some(top) = may_fit else { continue };
+            if self.standing(&changes(top), target) == Standing::Unknown {
+                let unknown = tops.iter().filter(|top| self.standing(&changes(top), target) == Standing::Unknown);
+                return unknown.take(most).map(|top| Variant::need(changes(top))).collect();
+            }
+            if self.standing(&changes(top), target) == Standing::Open {
+                return vec![Variant::within(changes(top), target)];
+            }
+            if self.cheapest_set(&all, target).is_none_or(|set| set.len() > FEW) {
+                let smaller = self.shrink(&all, tier, target, most).1;
+                if !smaller.is_empty() {
+                    return smaller;
+                }
+            }
+            for options in [&helpful, &all] {
+                let (next, fits) = self.cheaper_sets(options, tier, target, most);
+                if fits || !next.is_empty() {
+                    return next;
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Sets of one tier in the order of cost that may fit and were not run, up to the first that is known to fit; and whether there
+    /// is one.
+    fn cheaper_sets(&self, options: &[Helpful], tier: Tier, target: Bytes, most: usize) -> (Vec<Variant>, bool) {
+        let Some(base) = self.base() else { return (Vec::new(), false) };
+        let mut wanted = Vec::new();
+        for set in sets(options).into_iter().filter(|set| price(&choosables(set)).0 == tier) {
+            let changes = changes(&set);
+            match self.standing(&changes, target) {
+                Standing::Fits => return (wanted, true),
+                Standing::Open => wanted.push(Variant::within(changes, target)),
+                Standing::Unknown if self.tried_sets() >= MOST_SETS * self.targets.len() => {}
+                Standing::Unknown if self.may_fit(base, &set, target) => wanted.push(Variant::need(changes)),
+                Standing::Unknown | Standing::DoesNot => {}
+            }
+            if wanted.len() == most {
+                break;
+            }
+        }
+        (wanted, false)
+    }
+
+    /// How many sets of several changes were run.
+    fn tried_sets(&self) -> usize {
+        self.trials.keys().filter(|key| key.contains(',')).count()
+    }
+
+    /// Whether a set is worth a run. What an option brings that brings nothing alone cannot be reckoned.
+    fn may_fit(&self, base: &Trial, set: &[&Helpful], target: Bytes) -> bool {
+        let need = base.usage.device_bytes;
+        let has_idle = set.iter().any(|helpful| helpful.need == need);
+        let near = Bytes(target.0 / 100 * if has_idle { SLACK_OF_IDLE_PERCENT } else { SLACK_PERCENT });
+        reckoned(need, set) <= near && !self.is_within_a_failure(set, target)
+    }
+
+    /// Whether a set that holds all of these was run and does not fit: fewer changes do not either.
+    pub(super) fn is_within_a_failure(&self, set: &[&Helpful], target: Bytes) -> bool {
+        let names: Vec<String> = set.iter().map(|helpful| helpful.option.change.to_string()).collect();
+        let too_large = |trial: &Trial| trial.is_done() && trial.least() > target;
+        let mut failures = self.trials.iter().filter(|(_, trial)| too_large(trial));
+        failures.any(|(key, _)| names.iter().all(|name| key.split(',').any(|part| part == name)))
+    }
+}
+
+/// Whether a remedy did in a run what makes it one.
+pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
+    let (is_whole, is_of_environment) =
+        entry(remedy).map_or((false, false), |entry| (entry.is_whole, entry.is_of_environment));
+    let noted = |notes: &[Placed]| notes.iter().any(|place| place.remedy == remedy);
+    (noted(&trial.applied) || is_of_environment) && !(is_whole && noted(&trial.rejected))
+}
+
+/// Whether an option lowers the peak. What is cached counts, except for what only empties the cache: PyTorch does so itself before
+/// it runs out.
+pub(super) fn is_helpful(trial: &Trial, option: &Choosable, before: Usage) -> bool {
+    match option.entry.choice {
+        Choice::Folklore => trial.usage.allocated_bytes < before.allocated_bytes,
+        Choice::Default | Choice::Asked => trial.usage.device_bytes < before.device_bytes,
+    }
+}
+
+impl Allowed {
+    /// Whether results may be what they are with a trial's changes, in this program.
+    fn permits_results_of(&self, trial: &Trial) -> bool {
+        !(self.keep_numerics && trial.alters)
+    }
+
+    /// Whether there are the GPUs that an option divides the program among. Without a number of them any will do.
+    fn has_gpus_for(&self, option: &Choosable) -> bool {
+        let wanted = option.change.settings.get("gpus").and_then(serde_json::Value::as_u64);
+        self.gpus < 2 || wanted.is_none_or(|wanted| wanted <= self.gpus)
+    }
+
+    fn permits(&self, name: &str, choice: Choice, exactness: Exactness) -> bool {
+        let named = |list: &[String]| list.iter().any(|one| one == name);
+        let is_asked = choice != Choice::Asked || named(&self.allow) || (name == SHARDING && self.gpus > 1);
+        let keeps = !self.keep_numerics || exactness <= Exactness::UpToRounding || named(&self.allow);
+        is_asked && keeps && !named(&self.deny)
+    }
+}
+
+/// The changes of a set, in the order of the catalogue.
+pub(super) fn changes(set: &[&Helpful]) -> Vec<Change> {
+    choosables(set).into_iter().map(|option| option.change.clone()).collect()
+}
+
+/// A variant by its changes and limit.
+fn key(variant: &Variant) -> String {
+    let names: Vec<String> = variant.changes.iter().map(Change::to_string).collect();
+    let limit = variant.limit.map_or_else(String::new, |limit| format!("@{}", limit.0));
+    format!("{}{limit}", names.join(","))
+}

@@ -1,0 +1,86 @@
+//! From all that can be done to a set of which nothing can be left out. See Note [Search for a plan].
+
+use trace::Bytes;
+
+use super::cost::{Tier, price};
+use super::plans::{Helpful, choosables, has_partner, sets, tops};
+use super::search::{Search, Standing, Variant, changes};
+
+impl Search {
+    /// The cheapest set that is known to fit.
+    pub(super) fn cheapest_set<'a>(&self, options: &'a [Helpful], target: Bytes) -> Option<Vec<&'a Helpful>> {
+        let shrunk = Tier::ALL.into_iter().filter_map(|tier| self.shrink(options, tier, target, 1).0);
+        let fits = |set: &Vec<&Helpful>| self.standing(&changes(set), target) == Standing::Fits;
+        sets(options).into_iter().filter(fits).chain(shrunk).min_by_key(|set| price(&choosables(set)))
+    }
+
+    /// The strongest set of a tier that fits, less every change without which it still does, the dearest first, and with the mildest
+    /// option that does of those that stay. With it the runs, at most `most`, that tell what else can be left out.
+    pub(super) fn shrink<'a>(
+        &self,
+        options: &'a [Helpful],
+        tier: Tier,
+        target: Bytes,
+        most: usize,
+    ) -> (Option<Vec<&'a Helpful>>, Vec<Variant>) {
+        let all = tops(options, tier);
+        let Some(mut kept) = all.into_iter().find(|top| self.standing(&changes(top), target) == Standing::Fits) else {
+            return (None, Vec::new());
+        };
+        let mut known = kept.clone();
+        // A set of which it is not known is taken to fit, so that several runs can go on at the same time.
+        let mut wanted = Vec::new();
+        for option in dearest_first(&kept) {
+            for less in std::iter::once(None).chain(milder(option, options).map(Some)) {
+                let set = exchanged(&kept, option, less);
+                match self.outlook(&set, target) {
+                    Standing::DoesNot if less.is_none() => continue,
+                    Standing::DoesNot => break,
+                    Standing::Fits => {}
+                    Standing::Open => wanted.push(Variant::within(changes(&set), target)),
+                    Standing::Unknown => wanted.push(Variant::need(changes(&set))),
+                }
+                kept = set;
+                if wanted.len() >= most {
+                    return (Some(known), wanted);
+                }
+                if wanted.is_empty() {
+                    known.clone_from(&kept);
+                }
+                if less.is_none() {
+                    break;
+                }
+            }
+        }
+        (Some(known), wanted)
+    }
+
+    /// What is known of a set, or follows from one that holds it.
+    fn outlook(&self, set: &[&Helpful], target: Bytes) -> Standing {
+        match self.standing(&changes(set), target) {
+            Standing::Unknown if self.is_within_a_failure(set, target) => Standing::DoesNot,
+            standing => standing,
+        }
+    }
+}
+
+fn dearest_first<'a>(set: &[&'a Helpful]) -> Vec<&'a Helpful> {
+    let mut options = set.to_vec();
+    options.sort_by_key(|helpful| std::cmp::Reverse(price(&[&helpful.option])));
+    options
+}
+
+/// The options of the same remedy that do less, the strongest first.
+fn milder<'a>(option: &'a Helpful, options: &'a [Helpful]) -> impl Iterator<Item = &'a Helpful> {
+    let same = options.iter().filter(|other| other.option.entry.name == option.option.entry.name);
+    let before: Vec<&Helpful> = same.take_while(|other| other.option.change != option.option.change).collect();
+    before.into_iter().rev()
+}
+
+/// A set with another option in the place of those of the same remedy, or without it and what needs it.
+fn exchanged<'a>(set: &[&'a Helpful], option: &Helpful, by: Option<&'a Helpful>) -> Vec<&'a Helpful> {
+    let name = option.option.entry.name;
+    let kept = set.iter().filter_map(|one| if one.option.entry.name == name { by } else { Some(*one) });
+    let left: Vec<&Helpful> = kept.collect();
+    left.iter().copied().filter(|one| has_partner(one, &left)).collect()
+}

@@ -1,0 +1,179 @@
+//! One dry run of a variant, as far as the search needs it.
+
+use report::fit::{Batch, Placed};
+use report::{Part, Usage};
+use serde::{Deserialize, Serialize};
+use trace::run::Work;
+use trace::{Bytes, Record, Run};
+
+use super::recording::{Recording, convolution_workspace};
+use crate::measure::breakdown::breakdown;
+use crate::measure::records::{ended_by_oom, phantom_records, records, stats, torch};
+use crate::measure::usage::{fullest, fullest_device};
+use crate::measure::view::View;
+
+/// What one dry run came to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Trial {
+    /// How it ended.
+    pub ending: Ending,
+    /// The most memory in use.
+    pub usage: Usage,
+    /// The largest workspace that PyTorch can do without.
+    pub optional_bytes: Bytes,
+    /// Whether PyTorch released its cache to serve a request.
+    pub retries: bool,
+    /// Where remedies took effect.
+    pub applied: Vec<Placed>,
+    /// Whether a remedy that changes no results as such does so in this program.
+    pub alters: bool,
+    /// Where remedies could not take effect, and why.
+    pub rejected: Vec<Placed>,
+    /// The batch size, where it was found.
+    pub batch: Option<Batch>,
+    /// PyTorch's version.
+    pub torch: Option<String>,
+    /// What operators did in a step, where that was counted.
+    pub work: Option<Work>,
+    /// The allocator's settings that a replay recommends, where that was asked for.
+    pub settings: Option<String>,
+    /// Why no replay could be made for them.
+    pub unreplayed: Option<String>,
+    /// What was allocated at the peak, where that was recorded.
+    pub holds: Vec<Part>,
+    /// What the allocator was asked for, where that was recorded. It is too much to keep.
+    #[serde(skip)]
+    pub recording: Option<Recording>,
+}
+
+/// How a dry run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ending {
+    /// With the steps that were asked for, or by itself.
+    #[default]
+    Done,
+    /// Out of memory.
+    RanOut,
+    /// With an error.
+    Failed {
+        /// Its type and text.
+        message: String,
+    },
+}
+
+impl Trial {
+    /// What the device holds beside PyTorch's allocator.
+    pub(super) fn outside(&self) -> Bytes {
+        self.usage.device_bytes - self.usage.reserved_bytes
+    }
+
+    /// What is alive at the peak and cannot be done without, with what no allocator has a say in: no device of less will do.
+    pub(super) fn least(&self) -> Bytes {
+        self.usage.allocated_bytes - self.optional_bytes + self.outside()
+    }
+
+    /// Whether it ended without an error.
+    pub(super) fn is_done(&self) -> bool {
+        self.ending == Ending::Done
+    }
+}
+
+/// Reads what was recorded of a dry run on devices with a context of `context` bytes. `failure` is what the launcher knows of a
+/// program that ended without a word.
+pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
+    let notes = |wanted: bool| records(run).filter_map(move |record| placed(record, wanted)).collect();
+    Trial {
+        ending: ending(run, failure),
+        usage: fullest(run, context).map_or_else(Usage::default, |(_, _, usage)| usage),
+        optional_bytes: phantom_records(run)
+            .filter_map(convolution_workspace)
+            .map(|(_, bytes)| bytes)
+            .max()
+            .unwrap_or_default(),
+        retries: has_retried(run, context),
+        applied: notes(true),
+        alters: records(run).any(|record| matches!(record, Record::Remedy { alters: true, .. })),
+        rejected: notes(false),
+        batch: records(run).find_map(batch),
+        torch: torch(run).map(str::to_owned),
+        work: work(run),
+        settings: None,
+        unreplayed: None,
+        holds: holds(run, context),
+        recording: Recording::of(run, context),
+    }
+}
+
+/// What the fullest device held at its peak; nothing where no history shows it.
+fn holds(run: &Run, context: Bytes) -> Vec<Part> {
+    let fullest = fullest(run, context).filter(|(process, ..)| process.snapshot.is_some());
+    let parts =
+        fullest.and_then(|(process, device, usage)| breakdown(&View::new(process, device), usage.allocated_bytes).ok());
+    parts.map(|breakdown| breakdown.parts().to_vec()).unwrap_or_default()
+}
+
+fn ending(run: &Run, failure: Option<String>) -> Ending {
+    if run.processes.iter().any(ended_by_oom) {
+        return Ending::RanOut;
+    }
+    let error = records(run).find_map(|record| match record {
+        Record::Error { type_name, message, file, line, .. } => {
+            let place = file.as_ref().zip(*line).map_or_else(String::new, |(file, line)| format!(" ({file}:{line})"));
+            Some(format!("{type_name}: {message}{place}"))
+        }
+        _ => None,
+    });
+    error.or(failure).map_or(Ending::Done, |message| Ending::Failed { message })
+}
+
+fn has_retried(run: &Run, context: Bytes) -> bool {
+    run.processes.iter().any(|process| {
+        let device = fullest_device(process, context).map(|(device, _)| device);
+        device.is_some_and(|device| stats(process, device).any(|stats| stats.alloc_retries > 0))
+    })
+}
+
+fn placed(record: &Record, wanted: bool) -> Option<Placed> {
+    match record {
+        Record::Remedy { remedy, applied, text, file, line, .. } if *applied == wanted => {
+            Some(Placed { remedy: remedy.clone(), file: file.clone(), line: *line, text: text.clone() })
+        }
+        _ => None,
+    }
+}
+
+/// That of the last step; nothing where there is but one, which also prepares.
+fn work(run: &Run) -> Option<Work> {
+    let sums: Vec<&Work> = records(run)
+        .filter_map(|record| match record {
+            Record::Step { work, .. } => work.as_ref(),
+            _ => None,
+        })
+        .collect();
+    match sums.as_slice() {
+        [.., before, last] => Some(difference(last, before)),
+        _ => None,
+    }
+}
+
+fn difference(last: &Work, before: &Work) -> Work {
+    let flops = last.flops.iter().map(|(dtype, flops)| {
+        let earlier = before.flops.get(dtype).copied().unwrap_or_default();
+        (dtype.clone(), flops.saturating_sub(earlier))
+    });
+    Work {
+        flops: flops.collect(),
+        bytes: last.bytes.saturating_sub(before.bytes),
+        host_bytes: last.host_bytes.saturating_sub(before.host_bytes),
+        operators: last.operators.saturating_sub(before.operators),
+    }
+}
+
+fn batch(record: &Record) -> Option<Batch> {
+    match record {
+        Record::Batch { remedy, source, name, size, file, line, .. } if remedy == "batch-size" => {
+            Some(Batch { name: name.clone(), size: *size, source: source.clone(), file: file.clone(), line: *line })
+        }
+        _ => None,
+    }
+}

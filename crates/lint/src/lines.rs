@@ -1,0 +1,26 @@
+//! Offsets as people count them: lines that end with `\n`, `\r\n` or `\r`, and characters.
+
+/// Where the lines of a text begin.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines {
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    pub(crate) fn new(text: &str) -> Lines {
+        let bytes = text.as_bytes();
+        let ends = memchr::memchr2_iter(b'\n', b'\r', bytes)
+            .filter(|&at| bytes.get(at) == Some(&b'\n') || bytes.get(at + 1) != Some(&b'\n'));
+        Lines { starts: std::iter::once(0).chain(ends.map(|at| at + 1)).collect() }
+    }
+
+    /// The line of `offset`, from 0.
+    pub(crate) fn index(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset).saturating_sub(1)
+    }
+
+    /// Where a line begins; past the last, that of the last.
+    pub(crate) fn start(&self, index: usize) -> usize {
+        self.starts.get(index).or(self.starts.last()).copied().unwrap_or(0)
+    }
+}

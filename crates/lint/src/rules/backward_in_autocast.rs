@@ -1,0 +1,46 @@
+//! A backward within `autocast`.
+
+use report::RuleId;
+use ruff_python_ast::StmtWith;
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::Model;
+use crate::semantics::data::RegionKind;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("backward-in-autocast"),
+    effect: Effect::Wastes,
+    summary: "`backward` within `autocast`",
+    help: "end the `autocast` block before `backward`",
+    cause: None,
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for call in model.calls() {
+        if model.backward_subject(call).is_none() {
+            continue;
+        }
+        let is_autocast = |kind| matches!(kind, RegionKind::With(with) if enters_autocast(model, with));
+        if model.regions(call.region).any(is_autocast) {
+            found.at(
+                call.syntax,
+                "backward runs within autocast: the weights' copies in lower precision are kept until the block ends, through \
+                 the whole backward",
+            );
+        }
+    }
+}
+
+fn enters_autocast(model: &Model<'_>, with: &StmtWith) -> bool {
+    with.items.iter().any(|item| {
+        let call = model.call(&item.context_expr);
+        call.is_some_and(|call| {
+            let is_torch = |path: &str| path.starts_with("torch.") && path.ends_with("autocast");
+            let device = call.argument("device_type", 0).and_then(|it| it.as_string_literal_expr());
+            let is_host = call.is("torch.cpu.amp.autocast") || device.is_some_and(|it| it.value.to_str() == "cpu");
+            call.path.as_deref().is_some_and(is_torch) && !is_host
+        })
+    })
+}

@@ -1,0 +1,29 @@
+//! `loss.backward(create_graph=True)`: a reference cycle between parameters and gradients.
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::{Model, is_bool};
+use report::RuleId;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("create-graph-in-backward"),
+    effect: Effect::Wastes,
+    summary: "`backward(create_graph=True)` in a loop",
+    help: "use `torch.autograd.grad(..., create_graph=True)`, or set `.grad` to None after use",
+    cause: Some("reference-cycle"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for call in model.calls() {
+        let Some(keyword) = call.syntax.arguments.find_keyword("create_graph") else { continue };
+        let is_step = model.loops(call.region).next().is_some_and(|around| model.work_of_loop(around).steps > 0);
+        if is_bool(&keyword.value, true) && is_step && model.backward_subject(call).is_some() {
+            found.at(
+                keyword,
+                "every gradient refers to the graph that made it, and so to the activations: they live until it is set to None, and for ever \
+                 where it is zeroed instead",
+            );
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! `itertools.cycle(loader)`: a copy of the data set.
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::Model;
+use report::RuleId;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("cycle-keeps-batches"),
+    effect: Effect::Grows,
+    summary: "`itertools.cycle` of a DataLoader",
+    help: "write `while True: yield from loader`",
+    cause: Some("growing-collection"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for call in model.calls().iter().filter(|call| call.is("itertools.cycle")) {
+        if call.syntax.arguments.args.first().is_some_and(|loader| model.gives_batches(loader)) {
+            found.at(
+                call.syntax,
+                "`cycle` keeps every item to give it again: all batches of the first pass stay in memory, and later passes are not \
+                 shuffled",
+            );
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! An evaluation loop without `torch.no_grad()`.
+
+use report::RuleId;
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::Model;
+use crate::semantics::data::LoopId;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("grad-recorded-in-eval"),
+    effect: Effect::Wastes,
+    summary: "an evaluation loop without `torch.no_grad()`",
+    help: "put the loop in `with torch.no_grad():`, or decorate the function with `@torch.no_grad()`",
+    cause: Some("grad-recorded-in-eval"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    let mut told: Vec<LoopId> = Vec::new();
+    for call in model.calls() {
+        let Some(around) = model.loops(call.region).next().filter(|around| !told.contains(around)) else { continue };
+        if model.is_recorded_evaluation(call) {
+            told.push(around);
+            let module = model.source(&*call.syntax.func);
+            found.at(
+                call.syntax,
+                format!("`{module}` is evaluated with gradients recorded: every forward saves its activations for a backward that never comes"),
+            );
+        }
+    }
+}

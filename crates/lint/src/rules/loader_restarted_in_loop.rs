@@ -1,0 +1,33 @@
+//! `next(iter(loader))` with every step.
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::{Model, Value};
+use report::RuleId;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("loader-restarted-in-loop"),
+    effect: Effect::Wastes,
+    summary: "`next(iter(loader))` in a loop",
+    help: "make the iterator once, before the loop",
+    cause: Some("host-memory"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for call in model.calls().iter().filter(|call| call.is("next")) {
+        let iterator = call.syntax.arguments.args.first().and_then(|it| model.call(it)).filter(|call| call.is("iter"));
+        let loader = iterator.and_then(|call| call.syntax.arguments.args.first());
+        let is_loader = loader.is_some_and(|loader| model.value(loader) == Value::Loader);
+        if is_loader
+            && model.loops(call.region).any(|around| model.work_of_loop(around).backwards > 0)
+            && is_each_step(model, call)
+        {
+            found.at(call.syntax, "the loader starts anew with every step: its workers are started and their prefetched batches thrown away");
+        }
+    }
+}
+
+fn is_each_step(model: &Model<'_>, call: &crate::semantics::Call<'_>) -> bool {
+    model.loops(call.region).next().is_some_and(|around| !model.is_conditional(call.region, around))
+}

@@ -1,0 +1,34 @@
+//! Two settings of the allocator that work against each other.
+
+use report::RuleId;
+use ruff_python_ast::Expr;
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::Model;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("max-split-size-with-expandable-segments"),
+    effect: Effect::Wastes,
+    summary: "`max_split_size_mb` together with `expandable_segments`",
+    help: "set `expandable_segments:True` alone",
+    cause: Some("allocator-setting-harmful"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for (_, expression) in model.expressions(model.body(None)) {
+        let Expr::StringLiteral(it) = expression else { continue };
+        let text = it.value.to_str();
+        if text.contains("expandable_segments:True")
+            && text.contains("max_split_size_mb:")
+            && !text.contains(char::is_whitespace)
+        {
+            found.at(
+                it,
+                "blocks above `max_split_size_mb` are never split, and an expandable segment is one block that grows: cached memory \
+                 cannot be used again",
+            );
+        }
+    }
+}

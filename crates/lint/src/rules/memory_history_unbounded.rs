@@ -1,0 +1,38 @@
+//! A memory history without an end.
+
+use super::{Found, Rule, fix};
+use crate::finding::{Applicability, Effect};
+use crate::semantics::Model;
+use report::RuleId;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("memory-history-unbounded"),
+    effect: Effect::Grows,
+    summary: "`_record_memory_history()` without a limit",
+    help: "pass `max_entries=100_000`",
+    cause: Some("host-memory"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    let starts: Vec<_> =
+        model.calls().iter().filter(|call| call.is("torch.cuda.memory._record_memory_history")).collect();
+    let is_stop = |call: &&&crate::semantics::Call<'_>| {
+        call.argument("enabled", 0).is_some_and(ruff_python_ast::Expr::is_none_literal_expr)
+    };
+    // Who dumps it looks at a few steps.
+    let is_dumped = model.calls().iter().any(|call| call.is("torch.cuda.memory._dump_snapshot"));
+    if is_dumped || starts.iter().any(|call| is_stop(&call)) {
+        return;
+    }
+    for call in starts {
+        let is_open =
+            call.keyword("max_entries").is_none() && !call.has_unpacked() && call.syntax.arguments.args.len() < 4;
+        if is_open {
+            let message =
+                "every allocation is noted with its stack for as long as the program runs, and nothing ends it";
+            found.at(call.syntax, message).fix =
+                fix::add_keyword(model, call.syntax, "max_entries=100_000", Applicability::Safe);
+        }
+    }
+}

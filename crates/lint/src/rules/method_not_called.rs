@@ -1,0 +1,41 @@
+//! `optimizer.zero_grad` without its parentheses.
+
+use report::RuleId;
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::Ranged;
+
+use super::{Found, Rule, fix};
+use crate::finding::{Applicability, Effect};
+use crate::semantics::{Model, Value, is_called_optimizer};
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("method-not-called"),
+    effect: Effect::Wastes,
+    summary: "`optimizer.zero_grad` without parentheses",
+    help: "add `()`",
+    cause: Some("gradients-alive-in-forward"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for (_, statement) in model.statements() {
+        let Stmt::Expr(it) = statement else { continue };
+        let Expr::Attribute(attribute) = &*it.value else { continue };
+        let is_path = matches!(model.path(&it.value).as_deref(), Some("torch.cuda.empty_cache"));
+        let is_method = match attribute.attr.as_str() {
+            "zero_grad" => is_called_optimizer(&attribute.value) || is_known(model, &attribute.value),
+            "eval" => model.value(&attribute.value) == Value::Module,
+            "backward" => model.value(&attribute.value).is_recorded(),
+            _ => false,
+        };
+        if is_path || is_method {
+            let message = format!("`{}` names the function and does not call it", model.source(&*it.value));
+            let end = it.value.range().end().to_usize();
+            found.at(statement, message).fix = Some(fix::insert(end, "()", Applicability::Unsafe));
+        }
+    }
+}
+
+fn is_known<'a>(model: &Model<'a>, object: &'a Expr) -> bool {
+    matches!(model.value(object), Value::Optimizer | Value::Module)
+}

@@ -1,0 +1,51 @@
+//! A training loop without `zero_grad`.
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::data::LoopId;
+use crate::semantics::{Call, Model};
+use report::RuleId;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("missing-zero-grad"),
+    effect: Effect::Wastes,
+    summary: "a training loop in which gradients are never cleared",
+    help: "call `optimizer.zero_grad()` after each `optimizer.step()`",
+    cause: Some("gradients-alive-in-forward"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for call in model.calls().iter().filter(|call| model.is_optimizer_step(call)) {
+        let Some(around) = model.step_loop(call.region) else { continue };
+        let work = model.work_of_loop(around);
+        let is_closed =
+            call.is_method("step") && call.method().is_some_and(|(it, _)| model.source(it).contains("scaler"));
+        let has_closure = !call.syntax.arguments.is_empty() && !is_closed;
+        if work.backwards > 0 && work.zeroes == 0 && !has_closure && !may_clear(model, call, around) {
+            found.at(
+                call.syntax,
+                "no `zero_grad` in the loop: gradients of all steps add up, and stay allocated while the next forward runs",
+            );
+        }
+    }
+}
+
+/// Whether something in or around the loop may clear gradients in a way that is not seen.
+fn may_clear(model: &Model<'_>, step: &Call<'_>, around: LoopId) -> bool {
+    let body = model.tree.loops[around.index()].body;
+    let function = model.body(model.function(step.region));
+    let words = ["zero", "clear", "reset", "grad"];
+    let is_clearing = |call: &Call<'_>| {
+        let name = model.source(&*call.syntax.func).to_ascii_lowercase();
+        let name = name.rsplit('.').next().unwrap_or_default();
+        words.iter().any(|word| name.contains(word)) && !name.starts_with("clip_grad") && !name.ends_with("no_grad")
+    };
+    // `optimizer.zero_grad` without brackets: `method-not-called` says it.
+    let is_named =
+        model.expressions(body).any(|(_, it)| it.as_attribute_expr().is_some_and(|it| it.attr.as_str() == "zero_grad"));
+    is_named
+        || model.clears_by_hand(body)
+        || model.clears_by_hand(function)
+        || model.calls_between(body).iter().any(is_clearing)
+}

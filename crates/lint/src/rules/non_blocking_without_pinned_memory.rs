@@ -1,0 +1,32 @@
+//! `non_blocking=True` without pinned memory.
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::{Model, is_bool};
+use report::RuleId;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("non-blocking-without-pinned-memory"),
+    effect: Effect::Style,
+    summary: "`non_blocking=True` of batches that are not pinned",
+    help: "pass `pin_memory=True` to the DataLoader",
+    cause: Some("host-memory"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    let loaders: Vec<_> = model.calls().iter().filter(|call| call.is("torch.utils.data.DataLoader")).collect();
+    let is_pinned = loaders.iter().any(|call| {
+        call.keyword("pin_memory").is_some() || call.argument("pin_memory", 7).is_some() || call.has_unpacked()
+    });
+    let pins = model.calls().iter().any(|call| call.is_method("pin_memory"));
+    if loaders.is_empty() || is_pinned || pins {
+        return;
+    }
+    for call in model.calls().iter().filter(|call| call.is_method("to") || call.is_method("cuda")) {
+        let Some(keyword) = call.syntax.arguments.find_keyword("non_blocking") else { continue };
+        if is_bool(&keyword.value, true) && call.method().is_some_and(|(batch, _)| model.comes_from_loader(batch)) {
+            found.at(keyword, "a copy from memory that is not pinned waits for itself: `non_blocking` changes nothing");
+        }
+    }
+}

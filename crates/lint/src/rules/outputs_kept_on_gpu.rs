@@ -1,0 +1,33 @@
+//! Outputs that pile up on the GPU while evaluating.
+
+use super::{Found, Rule, fix};
+use crate::finding::{Applicability, Effect};
+use crate::semantics::{Mode, Model};
+use report::RuleId;
+use ruff_text_size::Ranged;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("outputs-kept-on-gpu"),
+    effect: Effect::Style,
+    summary: "outputs of an evaluation that are collected on the GPU",
+    help: "move each to the host: `outputs.append(out.cpu())`",
+    cause: Some("growing-collection"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for call in model.calls().iter().filter(|call| call.is_method("append")) {
+        let (Some((list, _)), [kept]) = (call.method(), &*call.syntax.arguments.args) else { continue };
+        let Some(around) = model.loops(call.region).next().filter(|&id| model.is_over_batches(id)) else { continue };
+        let is_output = model
+            .origins(kept)
+            .into_iter()
+            .chain([kept])
+            .any(|it| model.call(it).is_some_and(|call| model.is_forward(call)));
+        if is_output && model.mode(call.region) == Mode::Off && model.outlives_step(list, around) {
+            let message = format!("`{}` holds the outputs of all batches on the GPU", model.source(list));
+            let end = kept.range().end().to_usize();
+            found.at(kept, message).fix = Some(fix::insert(end, ".cpu()", Applicability::Unsafe));
+        }
+    }
+}

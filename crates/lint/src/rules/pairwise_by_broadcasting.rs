@@ -1,0 +1,68 @@
+//! Pairwise distances by way of all differences.
+
+use report::RuleId;
+use ruff_python_ast::{Expr, Operator};
+
+use super::{Found, Rule};
+use crate::finding::Effect;
+use crate::semantics::Model;
+use crate::semantics::data::{NodeId, Syntax};
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("pairwise-by-broadcasting"),
+    effect: Effect::Wastes,
+    summary: "all pairwise differences of two sets of vectors in one tensor",
+    help: "use `torch.cdist`",
+    cause: Some("one-huge-request"),
+    check,
+};
+
+fn check(model: &Model<'_>, found: &mut Found) {
+    for (id, expression) in model.expressions(model.body(None)) {
+        let Expr::BinOp(it) = expression else { continue };
+        let (Some(left), Some(right)) = (new_axis(model, &it.left), new_axis(model, &it.right)) else { continue };
+        if it.op == Operator::Sub && left != right && is_reduced(model, id) {
+            found.at(
+                expression,
+                "every vector of one side minus every vector of the other is one tensor, with their dimension as a third factor, \
+                 before it is summed",
+            );
+        }
+    }
+}
+
+/// Which axis is put in: `x[:, None]`, `x.unsqueeze(1)`.
+fn new_axis(model: &Model<'_>, expression: &Expr) -> Option<usize> {
+    match expression {
+        Expr::Subscript(it) => match &*it.slice {
+            Expr::Tuple(tuple) => tuple.elts.iter().position(Expr::is_none_literal_expr),
+            Expr::NoneLiteral(_) => Some(0),
+            _ => None,
+        },
+        Expr::Call(_) => {
+            let call = model.call(expression).filter(|call| call.is_method("unsqueeze"))?;
+            call.argument("dim", 0)?.as_number_literal_expr()?.value.as_int()?.as_usize()
+        }
+        _ => None,
+    }
+}
+
+/// Whether a square or an absolute value of it is summed over the last axis: a distance.
+fn is_reduced(model: &Model<'_>, id: NodeId) -> bool {
+    let Syntax::Expression(power) = above(model, id) else { return false };
+    let is_power = match power {
+        Expr::BinOp(it) => it.op == Operator::Pow,
+        Expr::Attribute(it) => matches!(it.attr.as_str(), "pow" | "abs" | "square" | "norm"),
+        _ => false,
+    };
+    let Some((_, statement)) = model.statement(id) else { return false };
+    let text = model.source(statement);
+    is_power
+        && ["sum(-1", "sum(dim=-1", "sum(2", "sum(dim=2", "norm(dim=-1", "sum(axis=-1"]
+            .iter()
+            .any(|it| text.contains(it))
+}
+
+fn above<'a>(model: &Model<'a>, id: NodeId) -> Syntax<'a> {
+    model.node(model.node(id).parent).syntax
+}

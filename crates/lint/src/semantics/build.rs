@@ -1,0 +1,282 @@
+//! The one walk over a file: numbers its nodes, notes the regions around them, and follows each name to where it got its value.
+//!
+//! # Note [Definitions]
+//! Every binding of a name makes a definition, and every use of a name gets the one that reaches it, as in static single assignment. Where
+//! ways meet that left different ones, a join is made. A loop begins with a join for each name that its body binds: what was before, and
+//! what a step leaves behind. So "carried over from the step before" is a join of that loop. `break`, `continue`, `return` and `raise` are
+//! followed; an exception may come from anywhere in a `try`.
+//!
+//! # Note [Deferred bodies]
+//! The body of a function is walked after the module, since it runs later: names of outer scopes stand for everything they are ever bound to.
+
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+use ruff_python_ast::{Expr, ExprContext, HasNodeIndex, NodeIndex, Stmt, StmtImportFrom};
+use rustc_hash::FxHashMap;
+
+use super::Tree;
+use super::bound;
+use super::data::{
+    Binding, ClassId, Definition, DefinitionId, FunctionId, Node, NodeId, Region, RegionId, RegionKind, Scope, ScopeId,
+    SymbolId, Syntax,
+};
+
+mod branches;
+mod scopes;
+mod targets;
+mod ways;
+
+/// Walks a module.
+pub(crate) fn build(body: &[Stmt]) -> Tree<'_> {
+    let mut builder = Builder::new();
+    builder.visit_body(body);
+    // Bodies of functions put those of nested ones behind them.
+    let mut next = 0;
+    while let Some(deferred) = builder.deferred.get(next).copied() {
+        builder.function_body(deferred);
+        next += 1;
+    }
+    builder.tree
+}
+
+/// A body to be walked later.
+#[derive(Clone, Copy)]
+struct Deferred {
+    function: FunctionId,
+    scope: ScopeId,
+}
+
+/// What one way through a statement did.
+struct Arm {
+    /// The names it bound, each with its last definition.
+    bound: Vec<(SymbolId, DefinitionId)>,
+    /// Whether it goes on behind the statement.
+    goes_on: bool,
+}
+
+/// A loop that is being walked.
+struct Frame {
+    /// How long the journal was when it began.
+    mark: usize,
+    continues: Vec<Arm>,
+    breaks: Vec<Arm>,
+}
+
+struct Builder<'a> {
+    tree: Tree<'a>,
+    /// The definition of each symbol at this point of the walk.
+    current: Vec<DefinitionId>,
+    /// What `current` was before each change; undone to walk another arm.
+    journal: Vec<(SymbolId, DefinitionId)>,
+    outer: FxHashMap<SymbolId, DefinitionId>,
+    frames: Vec<Frame>,
+    deferred: Vec<Deferred>,
+    scope: ScopeId,
+    region: RegionId,
+    parent: Option<NodeId>,
+    class: Option<ClassId>,
+    function: Option<FunctionId>,
+    /// Whether this point can be reached.
+    is_alive: bool,
+}
+
+impl<'a> Builder<'a> {
+    fn new() -> Builder<'a> {
+        let unbound = Definition { binding: Binding::Unbound, symbol: SymbolId(0), region: RegionId(0) };
+        let module = Scope { parent: None, is_class: false, symbols: FxHashMap::default() };
+        let tree = Tree {
+            regions: vec![Region { kind: RegionKind::Module, parent: RegionId(0) }],
+            definitions: vec![unbound],
+            scopes: vec![module],
+            ..Tree::default()
+        };
+        Builder {
+            tree,
+            current: Vec::new(),
+            journal: Vec::new(),
+            outer: FxHashMap::default(),
+            frames: Vec::new(),
+            deferred: Vec::new(),
+            scope: ScopeId(0),
+            region: RegionId(0),
+            parent: None,
+            class: None,
+            function: None,
+            is_alive: true,
+        }
+    }
+
+    // Nodes and regions.
+
+    fn node(&mut self, syntax: Syntax<'a>, index: &impl HasNodeIndex, walk: impl FnOnce(&mut Self, NodeId)) {
+        let id = NodeId::next(&self.tree.nodes);
+        index.node_index().set(NodeIndex::from(id.0));
+        let parent = self.parent.unwrap_or(id);
+        self.tree.nodes.push(Node { syntax, parent, region: self.region, last: id, definition: UNBOUND });
+        let outer = self.parent.replace(id);
+        walk(self, id);
+        self.parent = outer;
+        self.tree.nodes[id.index()].last = self.last_node();
+    }
+
+    fn last_node(&self) -> NodeId {
+        NodeId(NodeId::next(&self.tree.nodes).0.saturating_sub(1))
+    }
+
+    fn within(&mut self, kind: RegionKind<'a>, walk: impl FnOnce(&mut Self)) {
+        let region = Region { kind, parent: self.region };
+        let outer = std::mem::replace(&mut self.region, RegionId::next(&self.tree.regions));
+        self.tree.regions.push(region);
+        walk(self);
+        self.region = outer;
+    }
+
+    // Statements.
+
+    fn statement(&mut self, statement: &'a Stmt, id: NodeId) {
+        match statement {
+            Stmt::FunctionDef(it) => self.function_definition(it),
+            Stmt::ClassDef(it) => self.class_definition(it),
+            Stmt::Assign(it) => {
+                self.visit_expr(&it.value);
+                it.targets.iter().for_each(|target| self.target(target, &it.value, Kind::Value, &mut Vec::new()));
+            }
+            Stmt::AugAssign(it) => self.augmented(it),
+            Stmt::AnnAssign(it) => {
+                self.visit_annotation(&it.annotation);
+                if let Some(value) = it.value.as_deref() {
+                    self.visit_expr(value);
+                    self.target(&it.target, value, Kind::Value, &mut Vec::new());
+                }
+            }
+            Stmt::For(it) => self.for_loop(it, id),
+            Stmt::While(it) => self.while_loop(it, id),
+            Stmt::If(it) => self.conditional(it),
+            Stmt::With(it) => self.with(it),
+            Stmt::Match(it) => self.matched(it),
+            Stmt::Try(it) => self.tried(it),
+            _ => self.simple(statement),
+        }
+    }
+
+    fn simple(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::Import(it) => {
+                for alias in &it.names {
+                    let name = bound::bound_by_import(alias);
+                    let path = if alias.asname.is_some() { alias.name.as_str() } else { name };
+                    self.bind(name, Binding::Import(path.into()));
+                }
+            }
+            Stmt::ImportFrom(it) => self.import_from(it),
+            Stmt::Global(it) => it.names.iter().for_each(|name| self.declare_outer(ScopeId(0), name.as_str())),
+            Stmt::Delete(it) => {
+                walk_stmt(self, statement);
+                it.targets.iter().for_each(|target| self.forget(target));
+            }
+            Stmt::Break(_) => self.end(|frame, arm| frame.breaks.push(arm)),
+            Stmt::Continue(_) => self.end(|frame, arm| frame.continues.push(arm)),
+            Stmt::Return(it) => {
+                walk_stmt(self, statement);
+                self.returned(it.value.as_deref());
+                self.is_alive = false;
+            }
+            Stmt::Raise(_) => {
+                walk_stmt(self, statement);
+                self.is_alive = false;
+            }
+            _ => walk_stmt(self, statement),
+        }
+    }
+
+    fn returned(&mut self, value: Option<&'a Expr>) {
+        if let (Some(function), Some(value)) = (self.function, value) {
+            self.tree.functions[function.index()].returned.push(value);
+        }
+    }
+
+    fn import_from(&mut self, import: &'a StmtImportFrom) {
+        let dots = ".".repeat(import.level as usize);
+        let module = import.module.as_ref().map_or("", |module| module.as_str());
+        for alias in &import.names {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
+            self.bind(name, Binding::Import(format!("{dots}{module}.{}", alias.name.as_str()).into()));
+        }
+    }
+
+    /// `global`: the name is that of the module, of which this function sees what it is ever bound to.
+    fn declare_outer(&mut self, scope: ScopeId, name: &'a str) {
+        let symbol = self.symbol(scope, name);
+        self.tree.scopes[self.scope.index()].symbols.insert(name, symbol);
+        let outer = self.outer(symbol);
+        self.set(symbol, outer);
+    }
+
+    fn forget(&mut self, target: &'a Expr) {
+        if let Expr::Name(name) = target {
+            self.bind(name.id.as_str(), Binding::Other);
+        }
+    }
+
+    fn expression(&mut self, expression: &'a Expr, id: NodeId) {
+        match expression {
+            Expr::Name(name) if name.ctx == ExprContext::Load => {
+                self.tree.nodes[id.index()].definition = self.resolve(name.id.as_str());
+            }
+            Expr::Name(name) => self.tree.nodes[id.index()].definition = self.resolve(name.id.as_str()),
+            Expr::Named(it) => {
+                self.visit_expr(&it.value);
+                self.target(&it.target, &it.value, Kind::Value, &mut Vec::new());
+            }
+            Expr::Lambda(it) => self.lambda(it),
+            Expr::ListComp(it) => self.comprehension(&it.generators, &[&it.elt]),
+            Expr::SetComp(it) => self.comprehension(&it.generators, &[&it.elt]),
+            Expr::Generator(it) => self.comprehension(&it.generators, &[&it.elt]),
+            Expr::DictComp(it) => match it.key.as_deref() {
+                Some(key) => self.comprehension(&it.generators, &[key, &it.value]),
+                None => self.comprehension(&it.generators, &[&it.value]),
+            },
+            Expr::Call(_) => {
+                self.tree.calls.push(id);
+                walk_expr(self, expression);
+            }
+            Expr::Yield(it) => {
+                walk_expr(self, expression);
+                self.returned(it.value.as_deref());
+            }
+            _ => walk_expr(self, expression),
+        }
+    }
+}
+
+/// How a target takes its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Value,
+    Element,
+    Context,
+}
+
+impl Kind {
+    fn binding<'a>(self, value: &'a Expr, place: &[usize]) -> Binding<'a> {
+        match self {
+            Kind::Value if place.is_empty() => Binding::Value(value),
+            Kind::Value => Binding::Item(value, place.into()),
+            Kind::Element => Binding::Element(value, place.into()),
+            Kind::Context if place.is_empty() => Binding::Context(value),
+            Kind::Context => Binding::Other,
+        }
+    }
+}
+
+/// The definition of a name that is bound nowhere.
+pub(crate) const UNBOUND: DefinitionId = DefinitionId(0);
+
+impl<'a> Visitor<'a> for Builder<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.node(Syntax::Statement(statement), statement, |builder, id| builder.statement(statement, id));
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        self.node(Syntax::Expression(expression), expression, |builder, id| builder.expression(expression, id));
+    }
+}

@@ -1,0 +1,75 @@
+//! What assignments bind, and what they put into attributes of `self`.
+
+use ruff_python_ast::visitor::{Visitor, walk_expr};
+use ruff_python_ast::{Expr, HasNodeIndex, StmtAugAssign};
+
+use super::super::bound;
+use super::super::data::{Binding, ClassId, DefinitionId, Syntax, id_of};
+use super::{Builder, Kind};
+
+impl<'a> Builder<'a> {
+    pub(super) fn augmented(&mut self, statement: &'a StmtAugAssign) {
+        self.visit_expr(&statement.value);
+        self.visit_expr(&statement.target);
+        if let Expr::Name(name) = &*statement.target {
+            let before = self.resolve(name.id.as_str());
+            let definition = self.bind(name.id.as_str(), Binding::Augmented(before, statement));
+            self.note(name, definition);
+        }
+        self.attribute(&statement.target, &statement.value);
+    }
+
+    /// Binds the names of a target. `place` is where in the value the target takes its part from.
+    pub(super) fn target(&mut self, target: &'a Expr, value: &'a Expr, kind: Kind, place: &mut Vec<usize>) {
+        match target {
+            Expr::Tuple(it) => self.targets(&it.elts, value, kind, place),
+            Expr::List(it) => self.targets(&it.elts, value, kind, place),
+            Expr::Starred(it) => self.unknown(&it.value),
+            _ => self.node(Syntax::Expression(target), target, |builder, _| {
+                if let Expr::Name(name) = target {
+                    let definition = builder.bind(name.id.as_str(), kind.binding(value, place));
+                    builder.note(name, definition);
+                } else {
+                    walk_expr(builder, target);
+                    if kind == Kind::Value && place.is_empty() {
+                        builder.attribute(target, value);
+                    }
+                }
+            }),
+        }
+    }
+
+    pub(super) fn targets(&mut self, elements: &'a [Expr], value: &'a Expr, kind: Kind, place: &mut Vec<usize>) {
+        for (index, element) in elements.iter().enumerate() {
+            place.push(index);
+            self.target(element, value, kind, place);
+            place.pop();
+        }
+    }
+
+    /// Binds names to something of which nothing is known.
+    pub(super) fn unknown(&mut self, target: &'a Expr) {
+        bound::target(target, &mut |name| {
+            self.bind(name, Binding::Other);
+        });
+    }
+
+    /// Notes what is assigned to an attribute of `self`.
+    pub(super) fn attribute(&mut self, target: &'a Expr, value: &'a Expr) {
+        let (Expr::Attribute(attribute), Some(class)) = (target, self.method_of()) else { return };
+        if attribute.value.as_name_expr().is_some_and(|name| name.id.as_str() == "self") {
+            let class = &mut self.tree.classes[class.index()];
+            class.attributes.entry(attribute.attr.as_str()).or_default().push(value);
+        }
+    }
+
+    pub(super) fn method_of(&self) -> Option<ClassId> {
+        self.tree.functions[self.function?.index()].class
+    }
+
+    pub(super) fn note(&mut self, name: &impl HasNodeIndex, definition: DefinitionId) {
+        if let Some(id) = id_of(name) {
+            self.tree.nodes[id.index()].definition = definition;
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Evaluation: forwards of a module that was put in evaluation mode, which no backward follows.
+//!
+//! # Note [Evaluation]
+//! A forward belongs to an evaluation if the last of `.eval()` and `.train()` before it, in the same function and on the same module, is
+//! `.eval()`; and nothing around says that gradients are wanted: no backward and no `autograd.grad` in the loop (outside of a loop: in the
+//! function), no `requires_grad` in the function, no input that requires one.
+
+use ruff_python_ast::Expr;
+
+use super::calls::is_bool;
+use super::data::{FunctionId, LoopId, NodeId};
+use super::{Call, Mode, Model, Syntax, Value};
+
+/// A call that puts a module in evaluation mode or back in training mode.
+#[derive(Debug)]
+pub(super) struct Switch<'a> {
+    at: NodeId,
+    function: Option<FunctionId>,
+    /// The module as it is written.
+    module: &'a str,
+    is_evaluation: bool,
+}
+
+/// All of them, in the order of the walk.
+pub(super) fn switches<'a>(model: &Model<'a>) -> Vec<Switch<'a>> {
+    model.calls().iter().filter_map(|call| model.switch(call)).collect()
+}
+
+impl<'a> Model<'a> {
+    /// Whether a call runs a module with parameters.
+    pub(crate) fn is_forward(&self, call: &Call<'a>) -> bool {
+        if call.path.is_some() {
+            return false;
+        }
+        match &*call.syntax.func {
+            Expr::Attribute(it) if it.attr.as_str() == "forward" => self.value(&it.value) == Value::Module,
+            Expr::Attribute(it) if it.attr.as_str() == "module" => self.value(&call.syntax.func) == Value::Module,
+            function => self.value(function) == Value::Module,
+        }
+    }
+
+    /// Whether a forward is one of an evaluation, with autograd recording: Note [Evaluation].
+    pub(crate) fn is_recorded_evaluation(&self, forward: &Call<'a>) -> bool {
+        self.is_forward(forward)
+            && self.mode(forward.region) == Mode::On
+            && !self.evidence.freezes
+            && self.is_in_evaluation_mode(forward)
+            && !self.means_no_grad(forward)
+            && !self.wants_gradients(forward)
+    }
+
+    /// The innermost loop that is an evaluation's, around a call.
+    pub(crate) fn evaluation_loop(&self, id: LoopId) -> bool {
+        let calls = self.calls_between(self.tree.loops[id.index()].body);
+        calls.iter().any(|call| self.loops(call.region).next() == Some(id) && self.is_recorded_evaluation(call))
+    }
+
+    fn is_in_evaluation_mode(&self, forward: &Call<'a>) -> bool {
+        let module = self.source(&*forward.syntax.func).trim_end_matches(".forward");
+        let function = self.function(forward.region);
+        let before = self.switches.get(..self.switches.partition_point(|it| it.at < forward.id)).unwrap_or_default();
+        let last = before.iter().rev().find(|it| it.function == function && it.module == module);
+        last.is_some_and(|it| it.is_evaluation)
+    }
+
+    /// Whether a `torch.no_grad()` that nobody enters stands before a forward, in its function: `no-grad-not-entered` speaks of that.
+    fn means_no_grad(&self, forward: &Call<'a>) -> bool {
+        let function = self.function(forward.region);
+        let before = self.calls_between((self.body(function).0, forward.id)).iter();
+        before
+            .filter(|call| call.is_any(&["torch.no_grad", "torch.inference_mode"]))
+            .any(|call| self.is_statement(call))
+    }
+
+    /// `module.eval()`, `module.train()`, `module.train(False)`
+    fn switch(&self, call: &Call<'a>) -> Option<Switch<'a>> {
+        let (receiver, method) = call.method()?;
+        let first = call.syntax.arguments.args.first();
+        let is_evaluation = match method {
+            "eval" if call.syntax.arguments.is_empty() => true,
+            "train" => first.is_some_and(|it| is_bool(it, false)),
+            _ => return None,
+        };
+        let function = self.function(call.region);
+        Some(Switch { at: call.id, function, module: self.source(receiver), is_evaluation })
+    }
+
+    fn wants_gradients(&self, forward: &Call<'a>) -> bool {
+        let (function, around) = (self.function(forward.region), self.loops(forward.region).next());
+        if let Some(&known) = self.wanting.borrow().get(&(function, around)) {
+            return known;
+        }
+        let work = match (around, function) {
+            (Some(id), _) => self.work_of_loop(id),
+            (None, Some(id)) => self.work_of_function(id),
+            (None, None) => self.work_of(self.calls()),
+        };
+        let is_worked_for = work.backwards + work.grads + work.steps > 0;
+        let wants = is_worked_for || self.mentions_requires_grad(self.body(function), function);
+        self.wanting.borrow_mut().insert((function, around), wants);
+        wants
+    }
+
+    fn mentions_requires_grad(&self, body: (NodeId, NodeId), function: Option<FunctionId>) -> bool {
+        self.expressions(body).any(|(id, expression)| match expression {
+            Expr::Attribute(it) => {
+                matches!(it.attr.as_str(), "requires_grad" | "requires_grad_" | "grad")
+                    && self.function(self.node(id).region) == function
+            }
+            Expr::Call(it) => it.arguments.find_keyword("requires_grad").is_some(),
+            _ => false,
+        })
+    }
+
+    /// Whether an expression is used as a whole statement.
+    pub(crate) fn is_statement(&self, call: &Call<'a>) -> bool {
+        let parent = self.node(call.id).parent;
+        matches!(self.node(parent).syntax, Syntax::Statement(ruff_python_ast::Stmt::Expr(_)))
+    }
+}

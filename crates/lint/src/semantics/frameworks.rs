@@ -1,0 +1,76 @@
+//! Methods that a framework calls with each step: of a LightningModule, and of a Trainer of transformers.
+
+use super::data::{Binding, ClassId, FunctionId, RegionId};
+use super::names::last;
+use super::{Mode, Model};
+
+/// A method that a framework calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hook {
+    /// A step of training: what it returns, backward is called on.
+    Training,
+    /// A step of evaluation, with gradients off.
+    Evaluation,
+}
+
+impl Hook {
+    /// The mode in which it is called.
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            Hook::Training => Mode::On,
+            Hook::Evaluation => Mode::Off,
+        }
+    }
+}
+
+fn is_test_runner(path: &str) -> bool {
+    let is_of = |module: &str| path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    ["unittest", "pytest", "torch.testing._internal"].into_iter().any(is_of)
+}
+
+impl Model<'_> {
+    /// Whether a file holds tests: it imports what runs them, or has a class as pytest collects them.
+    pub(crate) fn is_of_tests(&self) -> bool {
+        let imports =
+            self.tree.definitions.iter().any(|it| matches!(&it.binding, Binding::Import(path) if is_test_runner(path)));
+        imports
+            || self.tree.classes.iter().any(|class| {
+                class.syntax.name.starts_with("Test") && class.methods.keys().any(|name| name.starts_with("test_"))
+            })
+    }
+
+    /// What a framework calls a function for.
+    pub(crate) fn hook(&self, function: FunctionId) -> Option<Hook> {
+        let it = &self.tree.functions[function.index()];
+        let class = it.class?;
+        match it.syntax.name.as_str() {
+            "training_step" if self.is_lightning(class) || self.is_trainer(class) => Some(Hook::Training),
+            "validation_step" | "test_step" | "predict_step" if self.is_lightning(class) => Some(Hook::Evaluation),
+            "compute_loss" if self.is_trainer(class) => Some(Hook::Training),
+            "prediction_step" if self.is_trainer(class) => Some(Hook::Evaluation),
+            _ => None,
+        }
+    }
+
+    /// Whether a region is in a method that a framework calls with each step of training.
+    pub(crate) fn is_training_hook(&self, region: RegionId) -> bool {
+        self.function(region).is_some_and(|function| self.hook(function) == Some(Hook::Training))
+    }
+
+    /// Whether a class is a LightningModule.
+    fn is_lightning(&self, class: ClassId) -> bool {
+        self.derives(class, &|path| last(path) == "LightningModule")
+    }
+
+    /// Whether a class is a Trainer of transformers or of trl.
+    fn is_trainer(&self, class: ClassId) -> bool {
+        let is_library = |path: &str| path.starts_with("transformers.") || path.starts_with("trl.");
+        self.derives(class, &|path| is_library(path) && last(path).ends_with("Trainer"))
+    }
+
+    /// Whether a parameter is the model that a Trainer hands to its methods.
+    pub(crate) fn is_model_of_trainer(&self, function: FunctionId, name: &str) -> bool {
+        let class = self.tree.functions[function.index()].class;
+        name == "model" && self.hook(function).is_some() && class.is_some_and(|class| self.is_trainer(class))
+    }
+}

@@ -1,0 +1,95 @@
+//! Qualified names: `F.cross_entropy` is `torch.nn.functional.cross_entropy` after `import torch.nn.functional as F`.
+
+use std::borrow::Cow;
+
+use ruff_python_ast::{Expr, ExprName};
+
+use super::Model;
+use super::build::UNBOUND;
+use super::data::{Binding, DefinitionId};
+
+/// The builtins that rules ask for. A name that is neither bound nor one of these comes from elsewhere: `from x import *`.
+const BUILTINS: &[&str] = &[
+    "bool",
+    "dict",
+    "enumerate",
+    "filter",
+    "float",
+    "int",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "zip",
+];
+
+/// How many aliases of aliases are followed.
+const ALIASES: usize = 8;
+
+impl<'a> Model<'a> {
+    /// The dotted path of what an expression names; of a builtin, its name. `None` if it is no name, or one that the file itself makes.
+    pub(crate) fn path(&self, expression: &'a Expr) -> Option<Cow<'_, str>> {
+        self.path_within(expression, ALIASES)
+    }
+
+    fn path_within(&self, expression: &'a Expr, left: usize) -> Option<Cow<'_, str>> {
+        match expression {
+            Expr::Name(name) => self.path_of_name(name, left.checked_sub(1)?),
+            Expr::Attribute(attribute) => {
+                let base = self.path_within(&attribute.value, left.checked_sub(1)?)?;
+                Some(Cow::Owned(format!("{base}.{}", attribute.attr.as_str())))
+            }
+            _ => None,
+        }
+    }
+
+    fn path_of_name(&self, name: &'a ExprName, left: usize) -> Option<Cow<'_, str>> {
+        match self.definition(name) {
+            UNBOUND => BUILTINS.contains(&name.id.as_str()).then_some(Cow::Borrowed(name.id.as_str())),
+            definition => self.path_of_definition(definition, left),
+        }
+    }
+
+    fn path_of_definition(&self, definition: DefinitionId, left: usize) -> Option<Cow<'_, str>> {
+        let left = left.checked_sub(1)?;
+        match &self.tree.definitions[definition.index()].binding {
+            Binding::Import(path) => Some(Cow::Borrowed(path)),
+            Binding::Value(value @ (Expr::Name(_) | Expr::Attribute(_))) => {
+                self.path_within(value, left).filter(|path| path.contains('.'))
+            }
+            Binding::Join(inputs, _) => self.path_of_all(inputs.iter().filter(|&&it| it != UNBOUND), left),
+            Binding::Outer(symbol) => self.path_of_all(&self.tree.symbols[symbol.index()].bindings, left),
+            _ => None,
+        }
+    }
+
+    /// The path that the first has, as long as the others have one as well: `try: import a as x` and `except: import b as x` mean the same.
+    fn path_of_all<'d>(
+        &self,
+        definitions: impl IntoIterator<Item = &'d DefinitionId>,
+        left: usize,
+    ) -> Option<Cow<'_, str>> {
+        // Ways that meet at several places multiply.
+        let left = left.checked_sub(2)?;
+        let mut paths = definitions.into_iter().take(4).map(|&definition| self.path_of_definition(definition, left));
+        let first = paths.next()??;
+        if paths.all(|path| path.is_some()) { Some(first) } else { None }
+    }
+}
+
+/// The last part of a dotted path.
+pub(crate) fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}

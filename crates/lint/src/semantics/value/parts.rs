@@ -1,0 +1,95 @@
+//! What a part of a value is: what unpacking takes out of it, and what going through it gives.
+
+use ruff_python_ast::Expr;
+
+use super::super::known;
+use super::super::names::last;
+use super::super::{Call, Model};
+use super::{Graph, Place, Value, any_of};
+
+impl<'a> Model<'a> {
+    /// What one part of a value is: `place` is where a target took it from.
+    pub(super) fn value_of_item(&self, value: &'a Expr, place: &[usize], left: usize) -> Value {
+        let (Some(left), Some((&first, rest))) = (left.checked_sub(1), place.split_first()) else {
+            return self.value_within(value, left);
+        };
+        match value {
+            Expr::Tuple(it) => {
+                return it.elts.get(first).map_or(Value::Unknown, |it| self.value_of_item(it, rest, left));
+            }
+            Expr::List(it) => {
+                return it.elts.get(first).map_or(Value::Unknown, |it| self.value_of_item(it, rest, left));
+            }
+            _ => {}
+        }
+        if let Some(call) = self.call(value)
+            && let Some(known) = self.item_of_call(call, first, rest, left)
+        {
+            return known;
+        }
+        match self.value_within(value, left) {
+            Value::Tensor(..) if self.is_plain_output(first, left) => Value::Plain,
+            tensor @ Value::Tensor(..) => tensor,
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Whether a module of the file gives a number at that place of what its `forward` returns.
+    fn is_plain_output(&self, place: usize, left: usize) -> bool {
+        let forwards = self.tree.classes.iter().filter_map(|class| class.methods.get("forward"));
+        let mut returned = forwards.flat_map(|it| &self.tree.functions[it.index()].returned);
+        returned.any(|value| {
+            let item = value.as_tuple_expr().and_then(|tuple| tuple.elts.get(place));
+            item.is_some_and(|item| !item.is_none_literal_expr() && self.value_within(item, left) == Value::Plain)
+        })
+    }
+
+    pub(super) fn item_of_call(&self, call: &Call<'a>, first: usize, rest: &[usize], left: usize) -> Option<Value> {
+        if let Some(function) = self.callee(call) {
+            let returned = &self.tree.functions[function.index()].returned;
+            let place: Vec<usize> = std::iter::once(first).chain(rest.iter().copied()).collect();
+            return Some(any_of(returned.iter().map(|it| self.value_of_item(it, &place, left))));
+        }
+        let name = call.method().map(|(_, name)| name).or(call.path.as_deref().map(last))?;
+        match name {
+            // `model, optimizer, loader = accelerator.prepare(model, optimizer, loader)`
+            "prepare" | "setup" | "initialize" => {
+                Some(call.syntax.arguments.args.get(first).map_or(Value::Unknown, |it| self.value_within(it, left)))
+            }
+            // The second of `values, indices` has no graph.
+            "max" | "min" | "topk" | "sort" | "median" | "mode" | "kthvalue" | "cummax" if first == 1 => {
+                Some(Value::Tensor(Graph::Absent, Place::Unsure))
+            }
+            _ => None,
+        }
+    }
+
+    /// What going through a value gives.
+    pub(super) fn value_of_element(&self, value: &'a Expr, place: &[usize], left: usize) -> Value {
+        let Some(left) = left.checked_sub(1) else { return Value::Unknown };
+        if let Some(call) = self.call(value) {
+            match (call.path.as_deref(), place.split_first()) {
+                (Some("range"), _) | (Some("enumerate"), Some((0, _))) => return Value::Plain,
+                (Some("enumerate"), Some((1, rest))) => {
+                    return call
+                        .argument("iterable", 0)
+                        .map_or(Value::Unknown, |it| self.value_of_element(it, rest, left));
+                }
+                (Some("zip"), Some((&index, rest))) => {
+                    let argument = call.syntax.arguments.args.get(index);
+                    return argument.map_or(Value::Unknown, |it| self.value_of_element(it, rest, left));
+                }
+                _ if known::wraps_iterable(call) => {
+                    let batches = call.syntax.arguments.args.iter().find(|it| self.gives_batches(it));
+                    return batches.map_or(Value::Unknown, |it| self.value_of_element(it, place, left));
+                }
+                _ => {}
+            }
+        }
+        match self.value_within(value, left) {
+            Value::Loader => Value::Tensor(Graph::Absent, Place::Host),
+            tensor @ Value::Tensor(..) => tensor,
+            _ => Value::Unknown,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A file to lint, read and parsed. The only file that knows the parser; the tree it makes is what `semantics` and the rules look at.
+//!
+//! # Note [The tree]
+//! `patch` copies ruff's tree into one of its own with thirty kinds of nodes, because an edit asks for little. Rules ask for nearly
+//! all of Python's grammar, and a copy of ninety kinds would be ruff's tree under other names. So the crate `ruff_python_ast` is part of this
+//! crate's language, pinned exactly, and what may change with it is caught by the cases of every rule.
+//!
+//! # Note [Limits]
+//! The depth is limited as Note [Depth of a tree] in `crates/python` says, and the size to 16 MiB. What is beyond is data that somebody wrote as
+//! Python.
+
+use std::borrow::Cow;
+
+use report::lint::Excerpt;
+use ruff_python_ast::ModModule;
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{Mode, Parsed, parse_module};
+use ruff_text_size::Ranged;
+use thiserror::Error;
+
+use crate::finding::{Position, Span};
+use crate::lines::Lines;
+use crate::notebook::{self, Cell};
+
+/// Why a file cannot be linted.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unreadable {
+    /// Not text.
+    #[error("line {line} is not UTF-8; expected a Python file in UTF-8")]
+    Encoding {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// Not Python 3.
+    #[error("{} is no Python: {message}", place(*at))]
+    Syntax {
+        /// Where.
+        at: Position,
+        /// What the parser says.
+        message: String,
+    },
+    /// Nested or chained beyond what a person writes.
+    #[error(transparent)]
+    Depth(#[from] python::TooDeep),
+    /// Larger than what a person writes.
+    #[error("the file has {bytes} bytes; expected at most 16777216")]
+    Size {
+        /// Its size.
+        bytes: usize,
+    },
+    /// Not a notebook.
+    #[error("the notebook cannot be read: {0}")]
+    Notebook(String),
+}
+
+fn place(at: Position) -> String {
+    at.cell.map_or_else(|| format!("line {}", at.line), |cell| format!("cell {cell}, line {}", at.line))
+}
+
+/// A Python file or a notebook, as text with its lines.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    text: String,
+    /// Of a notebook; empty for a Python file.
+    cells: Vec<Cell>,
+    is_notebook: bool,
+    lines: Lines,
+}
+
+impl SourceFile {
+    /// Reads a Python file.
+    pub fn python(bytes: &[u8]) -> Result<SourceFile, Unreadable> {
+        limited(bytes)?;
+        let bytes = without_mark(bytes);
+        let line = |valid: usize| 1 + memchr::memchr_iter(b'\n', bytes.get(..valid).unwrap_or_default()).count();
+        let text =
+            std::str::from_utf8(bytes).map_err(|error| Unreadable::Encoding { line: line(error.valid_up_to()) })?;
+        Ok(SourceFile { lines: Lines::new(text), text: text.to_owned(), cells: Vec::new(), is_notebook: false })
+    }
+
+    /// Reads a Jupyter notebook: the Python of its cells, in order (Note `[Cells]` in `notebook.rs`).
+    pub fn notebook(bytes: &[u8]) -> Result<SourceFile, Unreadable> {
+        limited(bytes)?;
+        let (text, cells) = notebook::join(without_mark(bytes)).map_err(Unreadable::Notebook)?;
+        Ok(SourceFile { lines: Lines::new(&text), text, cells, is_notebook: true })
+    }
+
+    /// The Python that is linted, which spans and edits count in; of a notebook, its cells one after the other.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where an offset is.
+    pub fn position(&self, offset: usize) -> Position {
+        let line = self.lines.index(offset);
+        let cell = self.cells.partition_point(|cell| cell.start <= offset).checked_sub(1);
+        let cell = cell.and_then(|index| self.cells.get(index));
+        let first = cell.map_or(0, |cell| self.lines.index(cell.start));
+        let before = self.text.get(self.lines.start(line)..offset).unwrap_or_default();
+        Position {
+            cell: cell.map(|cell| cell.number),
+            line: number(line - first),
+            column: number(before.chars().count()),
+        }
+    }
+
+    /// The lines that `span` is about; of a long one the first, to its end.
+    pub(crate) fn excerpt(&self, span: Span) -> Excerpt {
+        const MOST_LINES: usize = 6;
+        let first = self.lines.index(span.start);
+        let is_long = self.lines.index(span.end) - first >= MOST_LINES;
+        let start = self.lines.start(first);
+        let last = if is_long { span.start } else { span.end };
+        let text = self.text.get(start..self.line_end(last)).unwrap_or_default().trim_end();
+        let end = if is_long { text.len() } else { span.end - start };
+        Excerpt {
+            text: text.to_owned(),
+            first_line: self.position(span.start).line,
+            span: span.start - start..end.min(text.len()),
+        }
+    }
+
+    /// Whether the file is a notebook, whose edits are not those of the file itself.
+    pub fn is_notebook(&self) -> bool {
+        self.is_notebook
+    }
+
+    /// Where the line of an offset begins.
+    pub(crate) fn line_start(&self, offset: usize) -> usize {
+        self.lines.start(self.lines.index(offset))
+    }
+
+    /// Where the line of an offset ends: where the next begins.
+    pub(crate) fn line_end(&self, offset: usize) -> usize {
+        let next = self.lines.start(self.lines.index(offset) + 1);
+        if next > offset { next } else { self.text.len() }
+    }
+
+    /// Parses it.
+    pub(crate) fn parse(&self) -> Result<Parsed<ModModule>, Unreadable> {
+        let text = if self.is_notebook {
+            Cow::Owned(notebook::without_commands(&self.text))
+        } else {
+            Cow::Borrowed(&*self.text)
+        };
+        python::check_depth(&text, Mode::Module)?;
+        parse_module(&text).map_err(|error| Unreadable::Syntax {
+            at: self.position(error.location.start().to_usize()),
+            message: error.error.to_string(),
+        })
+    }
+}
+
+/// From 0 to from 1.
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Without the byte order mark that some editors write.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
+fn limited(bytes: &[u8]) -> Result<(), Unreadable> {
+    const LARGEST: usize = 16 << 20;
+    if bytes.len() > LARGEST { Err(Unreadable::Size { bytes: bytes.len() }) } else { Ok(()) }
+}
+
+/// The comments of a parsed file.
+pub(crate) fn comments(parsed: &Parsed<ModModule>) -> Vec<Span> {
+    let comments = parsed.tokens().iter().filter(|token| token.kind() == TokenKind::Comment);
+    comments.map(|token| span(token.range())).collect()
+}
+
+/// Where the logical line of `offset` begins: at the first word behind the line break outside of brackets before it.
+pub(crate) fn logical_start(parsed: &Parsed<ModModule>, offset: usize) -> usize {
+    let tokens = parsed.tokens();
+    let before = tokens.get(..tokens.partition_point(|token| token.end().to_usize() <= offset)).unwrap_or_default();
+    let first = before.iter().rposition(|token| token.kind() == TokenKind::Newline).map_or(0, |index| index + 1);
+    let is_word = |kind| {
+        !matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline | TokenKind::Indent | TokenKind::Dedent)
+    };
+    let word = tokens.get(first..).unwrap_or_default().iter().find(|token| is_word(token.kind()));
+    word.map_or(offset, |token| token.start().to_usize().min(offset))
+}
+
+/// Where the logical line of `offset` ends: at its line break outside of brackets.
+pub(crate) fn logical_end(parsed: &Parsed<ModModule>, offset: usize) -> usize {
+    let tokens = parsed.tokens();
+    let first = tokens.partition_point(|token| token.end().to_usize() <= offset);
+    let rest = tokens.get(first..).unwrap_or_default();
+    rest.iter().find(|token| token.kind() == TokenKind::Newline).map_or(offset, |token| token.start().to_usize())
+}
+
+/// The span of a range of the parser's.
+pub(crate) fn span(range: ruff_text_size::TextRange) -> Span {
+    Span { start: range.start().to_usize(), end: range.end().to_usize() }
+}

@@ -1,0 +1,198 @@
+//! A plan as a patch of the user's own files, and what has to be done by hand.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use patch::{Placed, Snippet, by_hand, patch};
+use report::Change;
+use report::fit::{FitReport, Plan};
+
+use crate::error::Error;
+
+/// What is printed: the diffs of all files, and before each, as comments that `patch` and `git apply` pass over, what was not
+/// put into the file.
+pub(super) fn diff(report: &FitReport, script: Option<&Path>) -> Result<String, Error> {
+    let Some(plan) = report.plans.first() else { return Ok(String::new()) };
+    let (files, nowhere) = by_file(plan, script);
+    let snippets: Vec<Snippet> =
+        nowhere.iter().map(|placed| by_hand(placed, "no file of the program's is known for it")).collect();
+    let mut text = comments(None, &snippets);
+    let base = base(&files, &canonical(Path::new(&report.folder)));
+    if base == Path::new("/") && !files.is_empty() {
+        text.push_str("# Not all of these files lie below this folder: apply it with `patch -p1 -d /`.\n");
+    }
+    for (file, placed) in &files {
+        let source =
+            std::fs::read_to_string(file).map_err(|source| Error::Unreadable { path: file.clone(), source })?;
+        let shown = file.strip_prefix(&base).unwrap_or(file).display().to_string();
+        let outcome = patch(&source, &shown, placed);
+        text.push_str(&comments(Some(&shown), &outcome.snippets));
+        text.push_str(&outcome.diff);
+    }
+    Ok(text)
+}
+
+/// The changes of a plan by the file that they are made in, each at the lines where it took effect; those of no line are the script's.
+/// And those of no file.
+fn by_file(plan: &Plan, script: Option<&Path>) -> (BTreeMap<PathBuf, Vec<Placed>>, Vec<Placed>) {
+    let mut files: BTreeMap<PathBuf, Vec<Placed>> = BTreeMap::new();
+    let mut nowhere = Vec::new();
+    let mut place = |file: Option<&Path>, placed: Placed| match file {
+        Some(file) => files.entry(canonical(file)).or_default().push(placed),
+        None => nowhere.push(placed),
+    };
+    for change in &plan.changes {
+        let places: Vec<_> = plan.places.iter().filter(|place| place.remedy == change.remedy).collect();
+        if places.is_empty() {
+            place(script, of(change, 0, String::new()));
+        }
+        for at in places {
+            let (file, line) = if is_users(&at.file) { (Some(Path::new(&at.file)), at.line) } else { (script, 0) };
+            place(file, of(change, line, at.text.clone()));
+        }
+    }
+    (files, nowhere)
+}
+
+/// One name for a file, however the command line and the interpreter write it.
+fn canonical(file: &Path) -> PathBuf {
+    file.canonicalize().unwrap_or_else(|_| file.to_owned())
+}
+
+/// The folder that the names of all files are relative to: the user's, or the root if some lie elsewhere.
+fn base(files: &BTreeMap<PathBuf, Vec<Placed>>, folder: &Path) -> PathBuf {
+    let is_below = files.keys().all(|file| file.starts_with(folder));
+    if is_below { folder.to_owned() } else { PathBuf::from("/") }
+}
+
+/// Whether a file may be edited: nobody patches an installed package, nor what Python itself consists of.
+pub(super) fn is_users(file: &str) -> bool {
+    let is_library = file.split_once("/lib/python3").is_some_and(|(_, rest)| rest.starts_with(['.', '/']));
+    let is_installed = ["/site-packages/", "/dist-packages/"].iter().any(|folder| file.contains(folder));
+    !file.is_empty() && !is_installed && !is_library
+}
+
+fn of(change: &Change, line: u32, text: String) -> Placed {
+    Placed { change: change.clone(), line, text }
+}
+
+/// Each change to make by hand once, with all the lines it concerns: `# train.py:7, 12: sdpa by hand (why):` and its code.
+fn comments(file: Option<&str>, snippets: &[Snippet]) -> String {
+    let mut text = String::new();
+    for (index, snippet) in snippets.iter().enumerate() {
+        let same = |other: &&Snippet| other.remedy == snippet.remedy && other.code == snippet.code;
+        if snippets[..index].iter().any(|earlier| same(&earlier)) {
+            continue;
+        }
+        let lines: Vec<u32> = snippets.iter().filter(same).map(|same| same.line).filter(|line| *line > 0).collect();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "# {}{} by hand ({}):", place(file, &lines), snippet.remedy, snippet.why);
+        for line in snippet.code.lines() {
+            let _ = writeln!(text, "{}", format!("#     {line}").trim_end());
+        }
+    }
+    text
+}
+
+/// `train.py:7, 12: `, as far as it is known.
+fn place(file: Option<&str>, lines: &[u32]) -> String {
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    match file {
+        Some(file) if lines.is_empty() => format!("{file}: "),
+        Some(file) => format!("{file}:{}: ", lines.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+    use diagnose::{Choice, catalogue};
+    use report::Usage;
+    use report::fit::{Cost, Exactness, TimeSource};
+
+    use super::*;
+
+    /// Two statements on a line: none can be put before, around or after one of them alone.
+    const CROWDED: &str = "import torch; start(torch)\n";
+
+    /// What is printed of a plan whose changes took effect at these places: remedy, file, line.
+    fn emitted(changes: &[&str], places: &[(&str, &Path, u32)], script: Option<&Path>, folder: &Path) -> String {
+        let place = |(remedy, file, line): &(&str, &Path, u32)| report::fit::Placed {
+            remedy: (*remedy).to_owned(),
+            file: file.display().to_string(),
+            line: *line,
+            text: String::new(),
+        };
+        let plan = Plan {
+            changes: changes.iter().map(|change| change.parse().unwrap()).collect(),
+            peak: Usage::default(),
+            fits: true,
+            retries: false,
+            cost: Cost { exactness: Exactness::Identical, time_ratio: 1.0, time_source: TimeSource::Typical },
+            places: places.iter().map(place).collect(),
+        };
+        let folder = folder.display().to_string();
+        diff(&FitReport { plans: vec![plan], folder, ..FitReport::default() }, script).unwrap()
+    }
+
+    fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+        let file = folder.join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_cannot_be_put_in_is_left_to_the_user_with_its_place_and_its_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = written(folder.path(), "train.py", CROWDED);
+        let usual = catalogue().iter().filter(|entry| entry.choice == Choice::Default);
+        // What is set in the environment has no place that it could miss.
+        for entry in usual.filter(|entry| entry.name != "allocator-settings") {
+            let text = emitted(&[entry.name], &[(entry.name, &script, 1)], Some(&script), folder.path());
+            let first = format!("# train.py:1: {} by hand (", entry.name);
+            assert!(text.starts_with(&first), "expected {first}…, found {text}");
+            assert!(text.contains("\n#     ") && !text.contains("oomph remedy"), "no code for {}: {text}", entry.name);
+        }
+    }
+
+    #[test]
+    fn one_file_under_two_names_has_one_diff() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = written(folder.path(), "train.py", "import torch\no = torch.optim.AdamW(p)\n");
+        let changes = ["allocator-settings:conf=max_split_size_mb=64", "optimizer-fused"];
+        let other = folder.path().join(".").join("train.py");
+        let text = emitted(&changes, &[("optimizer-fused", &script, 2)], Some(&other), folder.path());
+        assert_eq!(text.matches("--- a/train.py").count(), 1, "{text}");
+        assert!(text.contains("fused=True") && text.contains("max_split_size_mb"), "{text}");
+    }
+
+    #[test]
+    fn places_are_said_as_far_as_they_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = written(folder.path(), "train.py", CROWDED);
+        let inside = Path::new("/usr/lib/python3.12/site-packages/a.py");
+        let twice = [("sdpa", script.as_path(), 1), ("sdpa", script.as_path(), 1), ("sdpa", inside, 9)];
+        let check = |places: &[(&str, &Path, u32)], script: Option<&Path>, folder: &Path, expected: &str| {
+            let text = emitted(&["sdpa"], places, script, folder);
+            assert!(text.contains(expected), "expected {expected}, found {text}");
+        };
+        check(&twice, Some(&script), folder.path(), "# train.py:1: sdpa by hand");
+        check(&twice[2..], Some(&script), folder.path(), "# train.py: sdpa by hand");
+        check(&twice[2..], None, folder.path(), "# sdpa by hand (no file of the program's is known for it)");
+        check(&[], None, folder.path(), "# sdpa by hand");
+        check(&twice, None, Path::new("/elsewhere"), "`patch -p1 -d /`");
+    }
+
+    #[test]
+    fn libraries_are_not_edited() {
+        let check = |file: &str, expected| assert_eq!(is_users(file), expected, "{file}");
+        check("/home/me/train.py", true);
+        check("/home/me/lib/python3d/train.py", true);
+        check("/usr/lib/python3.12/runpy.py", false);
+        check("/opt/venv/lib/python3.12/site-packages/timm/layers.py", false);
+        check("", false);
+    }
+}

@@ -1,0 +1,194 @@
+//! Which files are linted: those that are named, and in folders the Python files and notebooks that git would not ignore.
+//!
+//! # Note [Left out]
+//! In a folder, what is hidden, what `.gitignore` names, virtual environments (known by their `pyvenv.cfg`), installed packages
+//! and `node_modules` are somebody else's, and left out. A file that is named is always linted.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{DirEntry, WalkBuilder};
+use lint::SourceFile;
+
+use super::arguments::Lint;
+use super::settings::Settings;
+use crate::error::Error;
+
+const STANDARD_INPUT: &str = "-";
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// One byte more than `lint` reads, so that it says what is wrong with a larger file; and no device is read for ever.
+const MOST_BYTES: u64 = (16 << 20) + 1;
+
+/// What is linted.
+pub(super) struct Files {
+    /// By name.
+    pub(super) files: Vec<File>,
+    /// What could not be looked at.
+    pub(super) notes: Vec<String>,
+}
+
+/// A file.
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    /// What people know it by: its absolute path, or what standard input is said to be.
+    pub(super) name: String,
+    /// Whether it was named, not found in a folder.
+    pub(super) is_named: bool,
+    pub(super) is_standard_input: bool,
+}
+
+impl File {
+    fn new(path: PathBuf, is_named: bool) -> File {
+        File { name: path.display().to_string(), path, is_named, is_standard_input: false }
+    }
+
+    /// Reads it; the error says what was found.
+    pub(super) fn read(&self) -> Result<Text, String> {
+        let bytes = self.bytes().map_err(|error| format!("cannot be read: {error}"))?;
+        let is_notebook = self.path.extension().is_some_and(|it| it == "ipynb");
+        let source = if is_notebook { SourceFile::notebook(&bytes) } else { SourceFile::python(&bytes) };
+        let mark = if bytes.starts_with(BYTE_ORDER_MARK.as_bytes()) { BYTE_ORDER_MARK } else { "" };
+        Ok(Text { source: source.map_err(|error| error.to_string())?, mark })
+    }
+
+    fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if self.is_standard_input {
+            io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes)?;
+        } else {
+            fs::File::open(&self.path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    /// The name that a diff has for it, seen from `folder`: of a link that of the file that it leads to, which is what changes.
+    pub(super) fn name_in_diff(&self, folder: &str) -> String {
+        let real = self.path.canonicalize().ok().filter(|_| self.path.is_symlink());
+        let name = real.map_or_else(|| self.name.clone(), |path| path.display().to_string());
+        name.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned).unwrap_or(name)
+    }
+}
+
+/// What a file holds.
+pub(super) struct Text {
+    pub(super) source: SourceFile,
+    /// Its byte order mark, which is no part of the source; empty if it has none.
+    pub(super) mark: &'static str,
+}
+
+/// Finds them; `folder` is where we are.
+pub(super) fn find(arguments: &Lint, settings: &Settings, folder: &Path) -> Result<Files, Error> {
+    let patterns = Patterns::new(arguments, settings, folder)?;
+    let here = [PathBuf::from(".")];
+    let named = if arguments.paths.is_empty() { &here[..] } else { &arguments.paths };
+    let mut found = Files { files: Vec::new(), notes: Vec::new() };
+    for path in named {
+        found.add(arguments, path, folder, &patterns)?;
+    }
+    found.files.sort_by(|one, other| one.path.cmp(&other.path));
+    found.files.dedup_by(|later, earlier| {
+        let is_same = later.path == earlier.path;
+        earlier.is_named |= is_same && later.is_named;
+        is_same
+    });
+    if found.files.is_empty() {
+        return Err(Error::NothingToLint(named.to_vec()));
+    }
+    Ok(found)
+}
+
+impl Files {
+    fn add(&mut self, arguments: &Lint, named: &Path, folder: &Path, patterns: &Patterns) -> Result<(), Error> {
+        if named.as_os_str() == STANDARD_INPUT {
+            let name = arguments.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));
+            self.files.push(File { is_standard_input: true, ..File::new(name, true) });
+            return Ok(());
+        }
+        let path = plain(&folder.join(named));
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => self.walk(arguments, &path, patterns),
+            Ok(_) => self.files.push(File::new(path, true)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Error::NothingThere(named.to_owned())),
+            Err(source) => return Err(Error::Unreadable { path: named.to_owned(), source }),
+        }
+        Ok(())
+    }
+
+    fn walk(&mut self, arguments: &Lint, root: &Path, patterns: &Patterns) {
+        let respects = !arguments.no_gitignore;
+        let excluded = patterns.excluded.clone();
+        let walk = WalkBuilder::new(root)
+            .git_ignore(respects)
+            .git_exclude(respects)
+            .git_global(respects)
+            .parents(respects)
+            .require_git(false)
+            .filter_entry(move |entry| entry.depth() == 0 || !is_left_out(entry, &excluded))
+            .build();
+        for entry in walk {
+            match entry {
+                Ok(entry) if patterns.wants(&entry) => self.files.push(File::new(entry.into_path(), false)),
+                Ok(_) => {}
+                Err(error) => self.notes.push(format!("not looked at: {error}")),
+            }
+        }
+    }
+}
+
+/// A path without `.`, and without `..`, which others would have to understand as we do.
+fn plain(path: &Path) -> PathBuf {
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    let real = path.canonicalize().ok().filter(|_| climbs);
+    real.unwrap_or_else(|| path.components().collect())
+}
+
+/// Note [Left out].
+fn is_left_out(entry: &DirEntry, excluded: &Gitignore) -> bool {
+    let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+    let name = entry.file_name();
+    let is_others =
+        is_folder && (name == "node_modules" || name == "site-packages" || entry.path().join("pyvenv.cfg").is_file());
+    is_others || excluded.matched(entry.path(), is_folder).is_ignore()
+}
+
+/// What is looked at in folders.
+struct Patterns {
+    included: Gitignore,
+    excluded: Gitignore,
+}
+
+impl Patterns {
+    /// The patterns of the settings count from their file's folder, those of the command line from where we are.
+    fn new(arguments: &Lint, settings: &Settings, folder: &Path) -> Result<Patterns, Error> {
+        let usual = ["*.py".to_owned(), "*.ipynb".to_owned()];
+        let included = match (&arguments.include[..], &settings.include[..]) {
+            ([], []) => matcher(folder, &usual)?,
+            ([], of_settings) => matcher(&settings.folder, of_settings)?,
+            (of_line, _) => matcher(folder, of_line)?,
+        };
+        let excluded = match &arguments.exclude[..] {
+            [] => matcher(&settings.folder, &settings.exclude)?,
+            of_line => matcher(folder, of_line)?,
+        };
+        Ok(Patterns { included, excluded })
+    }
+
+    fn wants(&self, entry: &DirEntry) -> bool {
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        is_file && self.included.matched(entry.path(), false).is_ignore()
+    }
+}
+
+fn matcher(folder: &Path, patterns: &[String]) -> Result<Gitignore, Error> {
+    let failed = |pattern: &str, error: ignore::Error| Error::Pattern {
+        pattern: pattern.to_owned(),
+        problem: error.to_string(),
+    };
+    let mut builder = GitignoreBuilder::new(folder);
+    for pattern in patterns {
+        builder.add_line(None, pattern).map_err(|error| failed(pattern, error))?;
+    }
+    builder.build().map_err(|error| failed(&patterns.join(", "), error))
+}

@@ -1,0 +1,89 @@
+//! Fixes, verified as they are made; lint looks again until there is none left to make.
+
+use lint::{Applicability, Finding, Fix, Options, SourceFile};
+use patch::Rewrite;
+
+/// A fix may bring another finding to light; a file that is never done is left after so many rounds.
+const MOST_ROUNDS: usize = 10;
+
+/// Which of a file's findings are not to be mended.
+pub(super) type Spared<'a> = &'a dyn Fn(&SourceFile, &[Finding]) -> Vec<bool>;
+
+/// A file after its fixes.
+pub(super) struct Mended {
+    pub(super) source: SourceFile,
+    /// What is left.
+    pub(super) findings: Vec<Finding>,
+    pub(super) rewrite: Rewrite,
+    pub(super) fixed: usize,
+    /// Fixes that would have changed more than they should, and why; each is a bug of a rule.
+    pub(super) refused: Vec<String>,
+}
+
+/// Makes the fixes that are allowed, of findings that are not spared.
+pub(super) fn mend(source: &SourceFile, options: &Options, allowed: Applicability, spared: Spared) -> Mended {
+    let rewrite = Rewrite::new(source.text());
+    let mut mended = Mended { source: source.clone(), findings: Vec::new(), rewrite, fixed: 0, refused: Vec::new() };
+    for _ in 0..MOST_ROUNDS {
+        if !mended.round(options, allowed, spared) {
+            break;
+        }
+    }
+    mended
+}
+
+impl Mended {
+    /// Lints, and makes what can be made at once. Returns whether there may be more.
+    fn round(&mut self, options: &Options, allowed: Applicability, spared: Spared) -> bool {
+        let Ok(source) = SourceFile::python(self.rewrite.text().as_bytes()) else { return false };
+        let Ok(findings) = lint::check(&source, options) else { return false };
+        let spared = spared(&source, &findings);
+        (self.source, self.findings) = (source, findings.clone());
+        self.refused.clear();
+        let wanted = findings.iter().zip(spared).filter(|(_, is_spared)| !is_spared);
+        let fixes = wanted.filter_map(|(finding, _)| Some((finding, finding.fix.as_ref()?)));
+        let fixes = apart(fixes.filter(|(_, fix)| fix.applicability <= allowed).collect());
+        let before = self.fixed;
+        // Each is verified with the whole file: all together in one go, and one by one only if that is refused.
+        if self.rewrite.make(fixes.iter().flat_map(|(_, fix)| edits(fix))).is_ok() {
+            self.fixed += fixes.len();
+        } else {
+            // From the end, so that the places before stay where they are.
+            fixes.iter().rev().for_each(|(finding, fix)| self.make(finding, fix));
+        }
+        self.fixed > before
+    }
+
+    fn make(&mut self, finding: &Finding, fix: &Fix) {
+        match self.rewrite.make(edits(fix)) {
+            Ok(()) => self.fixed += 1,
+            Err(why) => self
+                .refused
+                .push(format!("line {}: the fix of {} was not made: {why}", finding.start.line, finding.rule)),
+        }
+    }
+}
+
+/// Those of the fixes, in the order of the text, that begin behind the end of the one before.
+fn apart<'a>(mut fixes: Vec<(&'a Finding, &'a Fix)>) -> Vec<(&'a Finding, &'a Fix)> {
+    fixes.sort_by_key(|(_, fix)| start(fix));
+    let mut free = 0;
+    fixes.retain(|(_, fix)| {
+        let is_apart = start(fix) >= free;
+        free = if is_apart { end(fix) } else { free };
+        is_apart
+    });
+    fixes
+}
+
+fn edits(fix: &Fix) -> impl Iterator<Item = (std::ops::Range<usize>, &str)> {
+    fix.edits.iter().map(|edit| (edit.span.start..edit.span.end, edit.text.as_str()))
+}
+
+fn start(fix: &Fix) -> usize {
+    fix.edits.first().map_or(0, |edit| edit.span.start)
+}
+
+fn end(fix: &Fix) -> usize {
+    fix.edits.last().map_or(0, |edit| edit.span.end)
+}

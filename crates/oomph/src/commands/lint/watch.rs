@@ -1,0 +1,40 @@
+//! `--watch`: again and again, whenever a file is another.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::files::{File, Files};
+use crate::error::Error;
+use crate::{ExitStatus, output};
+
+/// How often it is looked whether something changed.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What tells that a file is another.
+type Stamp = (std::path::PathBuf, Option<(SystemTime, u64)>);
+
+/// Runs `round` on what `look` finds, until the process is interrupted. What goes wrong meanwhile is said: an editor may be half way
+/// through writing a file.
+pub(super) fn run(look: impl Fn() -> Result<Files, Error>, round: impl Fn(&Files) -> Result<ExitStatus, Error>) -> ! {
+    loop {
+        let before = look().map(|files| stamps(&files.files));
+        match look().and_then(|files| round(&files).map(|_| files.files.len())) {
+            Ok(count) => {
+                output::say(&format!("watching {count} {}; Ctrl-C ends it", if count == 1 { "file" } else { "files" }));
+            }
+            Err(error) => output::failure(&error),
+        }
+        while look().map(|files| stamps(&files.files)).ok() == before.as_ref().ok().cloned() {
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn stamps(files: &[File]) -> Vec<Stamp> {
+    let stamp = |file: &File| {
+        let found = fs::metadata(&file.path).ok();
+        (file.path.clone(), found.and_then(|found| Some((found.modified().ok()?, found.len()))))
+    };
+    files.iter().map(stamp).collect()
+}

@@ -1,0 +1,41 @@
+//! `oomph remedy`: what can be changed, and a page for each.
+
+use std::fmt::Write as _;
+
+use diagnose::{Choice, catalogue};
+use report::render::exactness;
+
+use crate::args::Remedy;
+use crate::error::Error;
+use crate::{ExitStatus, output};
+
+include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// Prints the list, or one page.
+pub(crate) fn run(arguments: &Remedy) -> Result<ExitStatus, Error> {
+    let text = match &arguments.name {
+        Some(name) => page(name)?.to_owned(),
+        None => list(),
+    };
+    output::answer(&text)?;
+    Ok(ExitStatus::Fits)
+}
+
+fn page(name: &str) -> Result<&'static str, Error> {
+    let found = PAGES.iter().find(|(page, _)| *page == name);
+    found.map(|(_, text)| *text).ok_or_else(|| Error::UnknownRemedy(name.to_owned()))
+}
+
+fn list() -> String {
+    let mut text = format!("{:<26} {:<20} {}\n", "remedy", "results", "when it is tried");
+    for entry in catalogue() {
+        let when = match entry.choice {
+            Choice::Default => "",
+            Choice::Asked => "with --allow",
+            Choice::Folklore => "to show that it does nothing",
+        };
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "{:<26} {:<20} {when}", entry.name, exactness(entry.exactness));
+    }
+    text
+}

@@ -1,0 +1,177 @@
+//! The changes that a run applied to a program, made in its source: Python text in, Python text and a unified diff out.
+//!
+//! What the agent changed while the program ran, it noted with the user's line. Here the same is written down where a person would write
+//! it. Where the place cannot be edited safely, there is a [`Snippet`] with the place and the reason instead.
+//!
+//! # Design constraints
+//! - Pure: no input, no output, no clock. The same text and changes give the same diff.
+//! - Read through a parser, never by pattern (`source.rs` alone knows it); written as edits of the text, so that whatever is not
+//!   changed keeps every byte: comments, tabs, line endings, a byte order mark.
+//! - Each change is verified by itself before the next (`verify.rs`): the file parses, nothing but the edited places differs. One
+//!   that does not pass is a snippet.
+//! - One file per remedy, in `remedies/`.
+//!
+//! # Note [One at a time]
+//! Changes are made one after the other, each on the text that the one before left, since several may meet in one statement. Their lines are
+//! those of the original; where an original line is now is known from the edits, and the diff follows from the same.
+
+mod diff;
+mod edit;
+mod layout;
+mod lines;
+mod place;
+mod remedies;
+mod rewrite;
+mod source;
+mod syntax;
+mod training;
+mod verify;
+
+use report::Change;
+
+use crate::edit::{Edit, Edited, apply};
+use crate::lines::Lines;
+use crate::place::{Place, Why};
+pub use crate::rewrite::Rewrite;
+use crate::source::Source;
+pub use crate::source::Unreadable;
+
+/// A remedy that the agent applied, and where it saw it take effect: a `remedy` record of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The remedy with its settings.
+    pub change: Change,
+    /// The user's line, from 1; 0 where none is known.
+    pub line: u32,
+    /// What the agent said it did.
+    pub text: String,
+}
+
+/// A change to make by hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snippet {
+    /// The remedy's name.
+    pub remedy: String,
+    /// The user's line, from 1; 0 where none is known.
+    pub line: u32,
+    /// Python to be put there.
+    pub code: String,
+    /// Why it was not put there.
+    pub why: String,
+}
+
+/// A file with the changes made in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The whole file.
+    pub source: String,
+    /// What changed, as a unified diff for `patch -p1` and `git apply`; empty if nothing did.
+    pub diff: String,
+    /// The changes that are in the file now, those that were there before among them.
+    pub placed: Vec<Placed>,
+    /// The changes that are not.
+    pub snippets: Vec<Snippet>,
+}
+
+/// Makes `changes` in `source`, a file that the diff calls `file`. The lines of all of them are those of `source`.
+pub fn patch(source: &str, file: &str, changes: &[Placed]) -> Outcome {
+    let mut work = Work { text: source.to_owned(), moves: Vec::new() };
+    let (mut placed, mut snippets) = (Vec::new(), Vec::new());
+    for group in groups(changes) {
+        match work.make_all(&Lines::new(source), &group) {
+            Ok(()) => placed.extend(group.into_iter().cloned()),
+            Err(failed) => snippets.extend(failed),
+        }
+    }
+    let diff = diff::unified(file, source, &work.text, |offset| work.moved(offset));
+    Outcome { diff, source: work.text, placed, snippets }
+}
+
+/// The text as it is so far, and the edits that led there.
+#[derive(Clone)]
+struct Work {
+    text: String,
+    moves: Vec<Edited>,
+}
+
+impl Work {
+    /// Where the byte at `offset` of the original is now.
+    fn moved(&self, offset: usize) -> usize {
+        self.moves.iter().fold(offset, |offset, edited| edited.offset(offset))
+    }
+
+    /// Makes changes that stand and fall together; of those that fail, what to do by hand.
+    fn make_all(&mut self, original: &Lines, group: &[&Placed]) -> Result<(), Vec<Snippet>> {
+        let mut trial = self.clone();
+        let failed =
+            group.iter().filter_map(|placed| trial.make(original, placed).err().map(|why| snippet(placed, why)));
+        let failed: Vec<Snippet> = failed.collect();
+        if !failed.is_empty() {
+            return Err(failed);
+        }
+        *self = trial;
+        Ok(())
+    }
+
+    fn make(&mut self, original: &Lines, placed: &Placed) -> Result<(), String> {
+        if placed.line > original.count() {
+            return Err(format!("the file ends at line {}", original.count()));
+        }
+        let source = Source::parse(&self.text).map_err(|unreadable| unreadable.to_string())?;
+        let line = match placed.line {
+            0 => 0,
+            line => source.lines.line_at(self.moved(original.span(line).start)),
+        };
+        let place = Place { source: &source, line, change: &placed.change, text: &placed.text };
+        let edits = remedies::edits(&place).map_err(|why| self.told(original, placed.line, &why))?;
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let edited = edited(&source, edits)?;
+        self.take(edited);
+        Ok(())
+    }
+
+    fn take(&mut self, edited: Edited) {
+        self.text.clone_from(&edited.text);
+        self.moves.push(edited);
+    }
+
+    /// The reason with the line as the user counts it.
+    fn told(&self, original: &Lines, line: u32, why: &Why) -> String {
+        let lines = Lines::new(&self.text);
+        let back =
+            |now: u32| (1..=original.count()).find(|&line| lines.line_at(self.moved(original.span(line).start)) >= now);
+        why.at(|now| if now == 0 { 0 } else { back(now).unwrap_or(line) }).to_string()
+    }
+}
+
+/// The text with the edits, verified.
+fn edited(source: &Source<'_>, edits: Vec<Edit>) -> Result<Edited, String> {
+    let edited = apply(source.text, edits).ok_or("two parts of the change overlap")?;
+    verify::verify(source, &edited).map_err(|broken| broken.to_string())?;
+    Ok(edited)
+}
+
+/// The changes in the order in which they are made, each once; those of one group stand and fall together.
+fn groups(changes: &[Placed]) -> Vec<Vec<&Placed>> {
+    let mut ordered: Vec<&Placed> = Vec::new();
+    for change in changes {
+        if !ordered.contains(&change) {
+            ordered.push(change);
+        }
+    }
+    ordered.sort_by_key(|placed| remedies::rank(&placed.change.remedy));
+    let is_same = |one: &&Placed, other: &&Placed| one.change == other.change && remedies::is_whole(&one.change.remedy);
+    ordered.chunk_by(is_same).map(<[_]>::to_vec).collect()
+}
+
+/// A change of which no file of the program's is known, as something to do by hand.
+pub fn by_hand(placed: &Placed, why: &str) -> Snippet {
+    snippet(placed, why.to_owned())
+}
+
+fn snippet(placed: &Placed, why: String) -> Snippet {
+    let code = remedies::snippet(placed);
+    Snippet { remedy: placed.change.remedy.clone(), line: placed.line, code, why }
+}

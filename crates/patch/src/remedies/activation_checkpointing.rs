@@ -1,0 +1,170 @@
+//! activation-checkpointing: the library's switch after the model is made; else `checkpoint(block, x)` where a loop calls its blocks.
+//!
+//! The agent notes the switch that it threw, at the line on which the model first ran, and for blocks the line that calls them.
+
+use super::{Remedy, library_blocks};
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why, own};
+use crate::syntax::{Kind, Node, Span};
+
+pub(super) const REMEDY: Remedy = Remedy {
+    name: "activation-checkpointing",
+    edits,
+    snippet: |_| {
+        "from torch.utils.checkpoint import checkpoint\nfor block in self.blocks:\n    x = checkpoint(block, x, use_reentrant=False)".to_owned()
+    },
+};
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let switch = place
+        .text
+        .strip_suffix("()")
+        .and_then(|text| text.split_once('.'))
+        .filter(|_| !place.text.starts_with("checkpoint("));
+    match switch {
+        Some((class, method)) => throw(place, class, method),
+        None => blocks(place),
+    }
+}
+
+/// `model.gradient_checkpointing_enable()` after the statement that makes the model.
+fn throw(place: &Place<'_>, class: &str, method: &str) -> Result<Vec<Edit>, Why> {
+    let (made, name) = made(place, class)?;
+    let text = format!("{name}.{method}()");
+    let owner =
+        place.above(made).into_iter().rfind(|node| node.kind == Kind::Block).ok_or(Why::NoStatement(place.line))?;
+    if owner.children.iter().any(|statement| place.source.slice(statement.span) == text) {
+        return Ok(Vec::new());
+    }
+    Ok(vec![layout::after(place.source, made, &[text])?])
+}
+
+/// The assignment that makes the model: the only one with its class, else the only one of the name that is called on the line.
+pub(super) fn made<'a>(place: &Place<'a>, class: &str) -> Result<(&'a Node, &'a str), Why> {
+    let assignments = || place.source.root.walk().filter(|node| matches!(node.kind, Kind::Assign | Kind::Annotated));
+    let calls = |node: &Node| node.value().is_some_and(|value| value.walk_here().any(|node| node.kind == Kind::Call));
+    let by_class: Vec<&Node> =
+        assignments().filter(|node| calls(node) && node.value().is_some_and(|value| value.mentions(class))).collect();
+    let called: Vec<&str> = match place.statement() {
+        Ok(statement) => {
+            own(statement).filter_map(Node::function).map(|function| place.source.slice(function.span)).collect()
+        }
+        Err(_) => Vec::new(),
+    };
+    let target = |node: &'a Node| node.targets().first().map(|target| place.source.slice(target.span));
+    let by_name: Vec<&Node> =
+        assignments().filter(|node| calls(node) && target(node).is_some_and(|name| called.contains(&name))).collect();
+    let made = match (&by_class[..], &by_name[..]) {
+        ([one], _) | (_, [one]) => *one,
+        _ => return Err(Why::Unfit(format!("where the {class} is made is not known"))),
+    };
+    target(made).map(|name| (made, name)).ok_or(Why::NoStatement(place.line))
+}
+
+/// `block(x)` in a loop over the blocks becomes `checkpoint(block, x, use_reentrant=False)`.
+fn blocks(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let is_checkpoint = |node: &Node| matches!(node.last_name(), Some("checkpoint")) && node.kind != Kind::Call;
+    if place.statement().is_ok_and(|statement| own(statement).any(is_checkpoint)) || is_wrapped(place) {
+        return Ok(Vec::new());
+    }
+    let call = match place.call("a block of a loop", |call| is_block(place, call)) {
+        Err(Why::NoCall { .. }) => return library_blocks::edits(place),
+        call => call?,
+    };
+    let (name, import) = checkpoint(place)?;
+    let mut edits = match place.number("blocks") {
+        Ok(most) => first_blocks(place, call, name, most)?,
+        Err(_) => wrapped(place, call, name)?,
+    };
+    edits.extend(import);
+    Ok(edits)
+}
+
+/// Whether a loop as `library_blocks` writes it is there.
+fn is_wrapped(place: &Place<'_>) -> bool {
+    let is_forward = |node: &Node| node.targets().iter().any(|target| target.last_name() == Some("forward"));
+    place
+        .source
+        .root
+        .walk()
+        .any(|node| is_forward(node) && node.walk().any(|inner| inner.last_name() == Some("checkpoint")))
+}
+
+/// Whether a call is of the target of a loop around it, or of an element of a list.
+fn is_block(place: &Place<'_>, call: &Node) -> bool {
+    let Some(function) = call.function() else { return false };
+    let Kind::Name(name) = &function.kind else { return function.kind == Kind::Subscript };
+    place
+        .above(call)
+        .iter()
+        .any(|node| node.kind == Kind::For && node.targets().iter().any(|target| target.mentions(name)))
+}
+
+/// What `checkpoint` is called in the file, and the import that it needs.
+pub(super) fn checkpoint(place: &Place<'_>) -> Result<(&'static str, Option<Edit>), Why> {
+    const LINE: &str = "from torch.utils.checkpoint import checkpoint";
+    if place.imported("torch.utils.checkpoint.checkpoint") == Some("checkpoint") {
+        Ok(("checkpoint", None))
+    } else if !place.is_taken("checkpoint") {
+        Ok(("checkpoint", Some(layout::import(place.source, LINE)?)))
+    } else if place.torch()? == "torch" {
+        Ok(("torch.utils.checkpoint.checkpoint", Some(layout::import(place.source, "import torch.utils.checkpoint")?)))
+    } else {
+        Err(Why::NameTaken("checkpoint".to_owned()))
+    }
+}
+
+fn wrapped(place: &Place<'_>, call: &Node, name: &str) -> Result<Vec<Edit>, Why> {
+    let open = opening(place, call)?;
+    let ends_line = place.source.slice(Span::new(open.end, call.span.end)).starts_with(['\n', '\r']);
+    Ok(vec![
+        Edit::insert(call.span.start, format!("{name}(")),
+        Edit::replace(open, if ends_line { "," } else { ", " }),
+        layout::argument(place.source, call, "use_reentrant=False")?,
+    ])
+}
+
+/// The bracket that opens the arguments, of which there must be one.
+fn opening(place: &Place<'_>, call: &Node) -> Result<Span, Why> {
+    let function = call.function().ok_or(Why::NoStatement(place.line))?;
+    let open = place
+        .source
+        .token_after(function.span.end)
+        .map(|token| token.span)
+        .filter(|span| place.source.slice(*span) == "(");
+    open.filter(|_| !call.arguments().is_empty())
+        .ok_or_else(|| Why::Unfit("the block is called without an argument".to_owned()))
+}
+
+/// Only in the first blocks of the loop: it gets a counter.
+fn first_blocks(place: &Place<'_>, call: &Node, name: &str, most: u64) -> Result<Vec<Edit>, Why> {
+    let unfit =
+        || Why::Unfit(format!("the first {most} blocks are not told apart in `{}`", place.source.slice(call.span)));
+    let statement = place.statement()?;
+    let header = place.above(statement).into_iter().rfind(|node| node.kind == Kind::For).ok_or_else(unfit)?;
+    let [Node { kind: Kind::Name(block), span: target, .. }, blocks, ..] = &header.children[..] else {
+        return Err(unfit());
+    };
+    let text = place.source.slice(call.span);
+    let arguments = text
+        .strip_prefix(block.as_str())
+        .and_then(|rest| rest.strip_prefix('(')?.strip_suffix(')'))
+        .ok_or_else(unfit)?;
+    if statement.value().map(|value| value.span) != Some(call.span)
+        || text.contains(['\n', '\r'])
+        || arguments.trim_end().ends_with(',')
+    {
+        return Err(unfit());
+    }
+    let index = place.free_name(&["index", "number", "depth"])?;
+    let iterated = place.source.slice(blocks.span);
+    Ok(vec![
+        Edit::replace(*target, format!("{index}, {block}")),
+        Edit::replace(blocks.span, format!("enumerate({iterated})")),
+        Edit::replace(
+            call.span,
+            format!("{name}({block}, {arguments}, use_reentrant=False) if {index} < {most} else {text}"),
+        ),
+    ])
+}

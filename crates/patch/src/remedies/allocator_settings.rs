@@ -1,0 +1,127 @@
+//! allocator-settings: the environment variable set before anything that may initialise CUDA is imported.
+//!
+//! The settings are the allocator's own keys and values, or one text `conf` as the variable has it. `setdefault`, so that what the
+//! user says in the environment goes first.
+
+use report::Change;
+use serde_json::Value;
+
+use super::Remedy;
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node};
+
+pub(super) const REMEDY: Remedy =
+    Remedy { name: "allocator-settings", edits, snippet: |placed| snippet(&placed.change) };
+
+/// Read by all versions; those from 2.9 have `PYTORCH_ALLOC_CONF` too, and take this one where it is not set.
+const VARIABLE: &str = "PYTORCH_CUDA_ALLOC_CONF";
+/// Modules of the standard library that scripts import above torch: none of them imports it.
+const STANDARD: [&str; 24] = [
+    "abc",
+    "argparse",
+    "collections",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "functools",
+    "gc",
+    "glob",
+    "inspect",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "os",
+    "pathlib",
+    "random",
+    "re",
+    "shutil",
+    "sys",
+    "time",
+    "typing",
+];
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let conf = conf(place.change);
+    if conf.is_empty() || conf.contains(['"', '\\', '\n', '\r']) {
+        return Err(Why::Unfit(format!("the settings `{conf}` are none of the allocator's")));
+    }
+    let rest = layout::after_prologue(place.source);
+    if let Some(value) = set_already(place) {
+        return if value == conf {
+            Ok(Vec::new())
+        } else {
+            Err(Why::Unfit(format!("the file sets {VARIABLE} itself")))
+        };
+    }
+    let standard = rest.iter().take_while(|statement| is_standard(statement)).count();
+    let (imports, others) = rest.split_at(standard);
+    let bound = imports.iter().find_map(os_name);
+    if bound.is_none() && place.imported("os").is_none() && place.is_taken("os") {
+        return Err(Why::NameTaken("os".to_owned()));
+    }
+    let set = format!("{}.environ.setdefault(\"{VARIABLE}\", \"{conf}\")", bound.unwrap_or("os"));
+    let import = bound.is_none().then(|| "import os".to_owned());
+    // After imports of the standard library a blank line mostly follows, which then stands below.
+    let lines: Vec<String> = import.into_iter().chain([String::new(), set]).collect();
+    let alone: Vec<String> = lines.iter().cloned().chain([String::new()]).collect();
+    match (imports.last(), others.first()) {
+        (Some(last), _) => Ok(vec![layout::after(place.source, last, &lines)?]),
+        (None, Some(first)) => Ok(vec![layout::before(place.source, first, &alone)?]),
+        (None, None) => Err(Why::Unfit("the file has no statement".to_owned())),
+    }
+}
+
+/// `expandable_segments:True,max_split_size_mb:128`.
+fn conf(change: &Change) -> String {
+    let text = |value: &Value| match value {
+        Value::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match change.settings.get("conf") {
+        Some(conf) => text(conf),
+        None => {
+            change.settings.iter().map(|(key, value)| format!("{key}:{}", text(value))).collect::<Vec<_>>().join(",")
+        }
+    }
+}
+
+/// The value that the file gives the variable by itself.
+fn set_already<'a>(place: &Place<'a>) -> Option<&'a str> {
+    let is_name =
+        |node: &Node| matches!(&node.kind, Kind::Text(text) if text == VARIABLE || text == "PYTORCH_ALLOC_CONF");
+    let statements = place.source.root.walk().filter(|node| matches!(node.kind, Kind::Assign | Kind::Call));
+    let sets = statements
+        .filter(|node| node.walk().any(is_name) && (node.kind == Kind::Assign || node.called() == Some("setdefault")));
+    sets.map(|node| match node.children.last().map(|value| &value.kind) {
+        Some(Kind::Text(value)) => value.as_str(),
+        _ => "",
+    })
+    .next()
+}
+
+fn is_standard(statement: &Node) -> bool {
+    let first = |path: &str| path.split('.').next().map(str::to_owned).unwrap_or_default();
+    match &statement.kind {
+        Kind::Import(bindings) => bindings.iter().all(|binding| STANDARD.contains(&first(&binding.path).as_str())),
+        _ => false,
+    }
+}
+
+fn os_name(statement: &Node) -> Option<&str> {
+    match &statement.kind {
+        Kind::Import(bindings) => {
+            bindings.iter().find(|binding| binding.path == "os").map(|binding| binding.name.as_str())
+        }
+        _ => None,
+    }
+}
+
+fn snippet(change: &Change) -> String {
+    format!("import os\nos.environ.setdefault(\"{VARIABLE}\", \"{}\")  # before torch is imported", conf(change))
+}

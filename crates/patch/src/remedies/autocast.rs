@@ -1,0 +1,102 @@
+//! autocast: forward and loss under `torch.autocast`; in float16 with a `GradScaler` around backward and step.
+//!
+//! Settings: `dtype`, `bf16` (the default) or `fp16`.
+
+use report::Change;
+
+use super::Remedy;
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node};
+use crate::training::{Step, method, step, wrap_forward};
+
+pub(super) const REMEDY: Remedy = Remedy { name: "autocast", edits, snippet: |placed| snippet(&placed.change) };
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let (torch, is_half) = (place.torch()?, is_half(place.change)?);
+    let dtype = format!("{torch}.{}", dtype(is_half));
+    let step = step(place)?;
+    if let Some(there) = step.block.iter().flat_map(Node::walk).find(|node| node.called() == Some("autocast")) {
+        return enabled(place, there, &dtype);
+    }
+    let mut edits = wrap_forward(place, &format!("with {torch}.autocast(\"cuda\", dtype={dtype}):"))?;
+    if is_half {
+        edits.extend(scaled(place, &step, torch)?);
+    }
+    Ok(edits)
+}
+
+fn is_half(change: &Change) -> Result<bool, Why> {
+    match change.settings.get("dtype").map(|value| value.as_str()) {
+        None | Some(Some("bf16" | "bfloat16")) => Ok(false),
+        Some(Some("fp16" | "float16")) => Ok(true),
+        Some(other) => Err(Why::Unfit(format!("the setting `dtype` is {other:?}; expected `bf16` or `fp16`"))),
+    }
+}
+
+fn dtype(is_half: bool) -> &'static str {
+    if is_half { "float16" } else { "bfloat16" }
+}
+
+/// An autocast that is there: switched on, in the type that was asked for.
+fn enabled(place: &Place<'_>, call: &Node, dtype: &str) -> Result<Vec<Edit>, Why> {
+    let given = call
+        .keyword("dtype")
+        .and_then(Node::value)
+        .or_else(|| call.arguments().get(1).filter(|argument| !matches!(argument.kind, Kind::Keyword(_))));
+    let mut edits = match given {
+        Some(value) if value.dotted().as_deref() == Some(dtype) => Vec::new(),
+        Some(value) => vec![Edit::replace(value.span, dtype)],
+        None => layout::keyword(place.source, call, "dtype", dtype)?,
+    };
+    if call.keyword("enabled").is_some() {
+        edits.extend(layout::keyword(place.source, call, "enabled", "True")?);
+    }
+    Ok(edits)
+}
+
+/// Backward from the scaled loss, and the step through the scaler.
+fn scaled(place: &Place<'_>, step: &Step<'_>, torch: &str) -> Result<Vec<Edit>, Why> {
+    if place.source.root.walk().any(|node| node.called() == Some("GradScaler")) {
+        return Err(Why::Unfit("the file has a GradScaler already".to_owned()));
+    }
+    let scaler = place.free_name(&["scaler", "grad_scaler"])?;
+    let loss = step.loss().ok_or_else(|| Why::Unfit("backward does not start from a name".to_owned()))?;
+    let receiver = step.backward.receiver().ok_or(Why::NoStatement(place.line))?;
+    let (index, update) = method(step.block, "step", |call| call.arguments().is_empty() && is_optimizer(call))
+        .ok_or_else(|| Why::Unfit("no one call of the optimizer's step stands beside backward".to_owned()))?;
+    let optimizer = update.receiver().map(|node| place.source.slice(node.span)).unwrap_or_default();
+    let between = step.block.get(step.index + 1..index);
+    let between = between.ok_or_else(|| Why::Unfit("the optimizer steps before backward".to_owned()))?;
+    let clips = between.iter().find(|statement| mentions_clipping(statement));
+    let around = step.around.ok_or_else(|| Why::Unfit("backward is not in a loop of its own".to_owned()))?;
+    let mut edits = vec![
+        layout::before(place.source, around, &[format!("{scaler} = {torch}.amp.GradScaler(\"cuda\")")])?,
+        Edit::replace(receiver.span, format!("{scaler}.scale({loss})")),
+        Edit::replace(update.span, format!("{scaler}.step({optimizer})")),
+        layout::after(place.source, &step.block[index], &[format!("{scaler}.update()")])?,
+    ];
+    if let Some(clips) = clips {
+        edits.push(layout::before(place.source, clips, &[format!("{scaler}.unscale_({optimizer})")])?);
+    }
+    Ok(edits)
+}
+
+/// `optimizer.step()`, not `scheduler.step()` nor `profiler.step()`.
+pub(super) fn is_optimizer(call: &Node) -> bool {
+    let name = call.receiver().and_then(Node::last_name).unwrap_or_default().to_lowercase();
+    name.starts_with("opt") || name.ends_with("optimizer") || name.ends_with("optim") || name.ends_with("opt")
+}
+
+/// Whether gradients are clipped in it.
+pub(super) fn mentions_clipping(statement: &Node) -> bool {
+    statement.walk().any(|node| node.called().is_some_and(|name| name.starts_with("clip_grad")))
+}
+
+fn snippet(change: &Change) -> String {
+    let dtype = dtype(is_half(change).unwrap_or(false));
+    format!(
+        "with torch.autocast(\"cuda\", dtype=torch.{dtype}):\n    outputs = model(inputs)\n    loss = criterion(outputs, targets)"
+    )
+}

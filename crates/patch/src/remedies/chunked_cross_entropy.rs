@@ -1,0 +1,123 @@
+//! chunked-cross-entropy: a loss that keeps logits and targets alone, where the program calls `cross_entropy` itself.
+//!
+//! Settings: `chunks`. A model of transformers that computes its loss by itself is left to the user: the program has to ask it for
+//! hidden states.
+
+use super::Remedy;
+use crate::Placed;
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node};
+
+pub(super) const REMEDY: Remedy = Remedy { name: "chunked-cross-entropy", edits, snippet };
+
+const NAME: &str = "ChunkedCrossEntropy";
+/// The agent's own.
+const CHUNKS: u64 = 8;
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    if !is_own_call(place.text) {
+        return Err(Why::Unfit(
+            "the model computes logits and loss in one; it must be asked for hidden states".to_owned(),
+        ));
+    }
+    if place.statement().is_ok_and(|statement| statement.mentions(NAME)) {
+        return Ok(Vec::new());
+    }
+    let call = place.call("cross_entropy", |call| is_loss(place, call))?;
+    let [logits, targets] = call.arguments() else { return Err(settings(place, call)) };
+    if [logits, targets].iter().any(|argument| matches!(argument.kind, Kind::Keyword(_))) {
+        return Err(settings(place, call));
+    }
+    let function = call.function().ok_or(Why::NoStatement(place.line))?;
+    let chunks = place.number("chunks").unwrap_or(CHUNKS);
+    let mut edits = vec![
+        Edit::replace(function.span, format!("{NAME}.apply")),
+        layout::argument(place.source, call, &chunks.to_string())?,
+    ];
+    edits.extend(class(place)?);
+    Ok(edits)
+}
+
+fn settings(place: &Place<'_>, call: &Node) -> Why {
+    Why::Unfit(format!("`{}` has more than logits and targets", place.source.slice(call.span)))
+}
+
+/// Whether the agent met a call of `cross_entropy`, and not a model with a loss.
+fn is_own_call(text: &str) -> bool {
+    text.starts_with("cross_entropy of ")
+}
+
+/// `F.cross_entropy(…)`, or a call of what was made by `nn.CrossEntropyLoss()`.
+fn is_loss(place: &Place<'_>, call: &Node) -> bool {
+    if call.called() == Some("cross_entropy") {
+        return true;
+    }
+    let Some(Node { kind: Kind::Name(name), .. }) = call.function() else { return false };
+    let made = place.only_value(name);
+    made.is_some_and(|made| made.called() == Some("CrossEntropyLoss") && made.arguments().is_empty())
+}
+
+/// The class, after the imports.
+fn class(place: &Place<'_>) -> Result<Option<Edit>, Why> {
+    let is_class = |node: &Node| matches!(&node.kind, Kind::Class(name) if name == NAME);
+    if place.source.root.children.iter().any(is_class) {
+        return Ok(None);
+    }
+    if place.is_taken(NAME) {
+        return Err(Why::NameTaken(NAME.to_owned()));
+    }
+    let unit = layout::unit(place.source);
+    let code = CLASS.replace("torch.", &format!("{}.", place.torch()?)).replace("    ", &unit);
+    let lines: Vec<String> = ["", ""].into_iter().chain(code.lines()).chain([""]).map(str::to_owned).collect();
+    layout::after_imports(place.source, &lines).map(Some)
+}
+
+fn snippet(placed: &Placed) -> String {
+    let chunks = placed.change.settings.get("chunks").map_or_else(|| CHUNKS.to_string(), ToString::to_string);
+    if is_own_call(&placed.text) {
+        format!(
+            "{CLASS}\n\nloss = {NAME}.apply(logits, targets, {chunks})  # in the place of cross_entropy(logits, targets)"
+        )
+    } else {
+        HEAD.replace("CHUNKS", &chunks)
+    }
+}
+
+/// As on the remedy's page.
+const CLASS: &str = "\
+class ChunkedCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, logits, target, chunks):
+        parts = zip(logits.chunk(chunks), target.chunk(chunks))
+        loss = sum(torch.nn.functional.cross_entropy(part, wanted, reduction=\"sum\") for part, wanted in parts)
+        count = (target != -100).sum()
+        ctx.save_for_backward(logits, target, count)
+        ctx.chunks = chunks
+        return loss / count
+
+    @staticmethod
+    def backward(ctx, gradient):
+        logits, target, count = ctx.saved_tensors
+        result = torch.empty_like(logits)
+        for part, wanted, into in zip(*(tensor.chunk(ctx.chunks) for tensor in (logits, target, result))):
+            soft = torch.softmax(part, 1, dtype=torch.float32)
+            soft.scatter_add_(1, wanted.clamp(min=0).unsqueeze(1), soft.new_full((len(wanted), 1), -1.0))
+            into.copy_(soft.mul_((wanted != -100).unsqueeze(1)).mul_(gradient / count))
+            del soft
+        return result, None, None";
+
+const HEAD: &str = "\
+def loss_of_part(hidden, targets):
+    logits = model.get_output_embeddings()(hidden).float()
+    return torch.nn.functional.cross_entropy(logits, targets, reduction=\"sum\")
+
+def chunked_loss(inputs, labels):
+    hidden = model.base_model(inputs).last_hidden_state.flatten(0, 1)
+    targets = torch.nn.functional.pad(labels, (0, 1), value=-100)[:, 1:].flatten()
+    parts = zip(hidden.chunk(CHUNKS), targets.chunk(CHUNKS))
+    loss = sum(torch.utils.checkpoint.checkpoint(loss_of_part, *part, use_reentrant=False) for part in parts)
+    return loss / (targets != -100).sum()
+
+loss = chunked_loss(inputs, labels)  # in the place of model(inputs, labels=labels).loss";

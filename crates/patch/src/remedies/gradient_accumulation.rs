@@ -1,0 +1,226 @@
+//! gradient-accumulation: a loop over batches becomes one over k-ths of them, whose gradients add up before the optimizer steps.
+//!
+//! Settings: `steps`, k. The agent notes each part of it at a line of its own, and each is written there: the batch where the loader is made,
+//! `(loss / k).backward()`, and the condition at the step. All of them or none: a part of it is a wrong program.
+
+use report::Change;
+
+use super::autocast::mentions_clipping;
+use super::{Remedy, sizes};
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node};
+use crate::training::sole_call;
+
+pub(super) const REMEDY: Remedy =
+    Remedy { name: "gradient-accumulation", edits, snippet: |placed| snippet(&placed.change) };
+
+/// What belongs to a step.
+const UPDATES: [&str; 4] = ["step", "update", "unscale_", "zero_grad"];
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let parts = place.number("steps")?;
+    let said = place.text;
+    if said.starts_with("(loss") {
+        divide_loss(place, parts)
+    } else if said.starts_with("backward()") {
+        Ok(Vec::new())
+    } else if said.contains(".step()") {
+        guard(place, parts)
+    } else {
+        library_or_loader(place, parts)
+    }
+}
+
+/// `(loss / k).backward()`: not the name itself, so that what is logged stays as it was.
+fn divide_loss(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
+    let call = place.call("backward", |call| call.called() == Some("backward"))?;
+    let receiver = call.receiver().ok_or(Why::NoStatement(place.line))?;
+    let scaled = receiver.arguments().first().filter(|_| receiver.called() == Some("scale"));
+    let given = call.arguments().first().filter(|argument| !matches!(argument.kind, Kind::Keyword(_)));
+    let is_divided =
+        |node: &Node| node.kind == Kind::Operation && place.source.slice(node.span).ends_with(&format!("/ {parts}"));
+    if [Some(receiver), scaled, given].into_iter().flatten().any(is_divided) {
+        return Ok(Vec::new());
+    }
+    let (loss, is_argument) = match given.or(scaled) {
+        Some(argument) => (argument, true),
+        None => (receiver, false),
+    };
+    let text = place.source.slice(loss.span);
+    let is_simple = matches!(loss.kind, Kind::Name(_) | Kind::Attribute(_) | Kind::Call | Kind::Subscript);
+    let divided = if is_simple { format!("{text} / {parts}") } else { format!("({text}) / {parts}") };
+    Ok(vec![Edit::replace(loss.span, if is_argument { divided } else { format!("({divided})") })])
+}
+
+/// A batch or a switch where the agent saw it: `DataLoader(batch_size=…`, `TrainingArguments(gradient_accumulation_steps=4)`.
+fn library_or_loader(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
+    let unknown = || Why::Unfit(format!("what was done (`{}`) is not known", place.text));
+    let (class, rest) = place.text.split_once('(').ok_or_else(unknown)?;
+    let (keyword, _) = rest.split_once('=').unwrap_or((rest, ""));
+    let call = place.call(class, |call| call.called() == Some(class))?;
+    let value = call.keyword(keyword).and_then(Node::value);
+    let value = value.or_else(|| if class == "DataLoader" { sizes::of_loader(call) } else { None });
+    match (value, keyword) {
+        (Some(batch), _) if keyword.ends_with("batch_size") => {
+            let text = sizes::divided(place, batch, parts)?;
+            Ok(vec![Edit::replace(batch.span, text)])
+        }
+        // transformers 5.17, training_args.py: 8.
+        (None, "per_device_train_batch_size") if 8 % parts == 0 => {
+            layout::keyword(place.source, call, keyword, &(8 / parts).to_string())
+        }
+        (Some(steps), "gradient_accumulation_steps" | "accumulate_grad_batches") if steps.kind != Kind::Integer => {
+            Err(unknown())
+        }
+        (steps, "gradient_accumulation_steps" | "accumulate_grad_batches") => {
+            let before: u64 =
+                steps.map_or(Ok(1), |steps| place.source.slice(steps.span).parse()).map_err(|_| unknown())?;
+            layout::keyword(place.source, call, keyword, &before.saturating_mul(parts).to_string())
+        }
+        _ => Err(unknown()),
+    }
+}
+
+/// The loop around a step.
+struct Loop<'a> {
+    header: &'a Node,
+    block: &'a [Node],
+    /// The statement with the step.
+    index: usize,
+}
+
+/// The step under `if (i + 1) % k == 0:`, and a `zero_grad` before backward under `if i % k == 0:`.
+fn guard(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
+    let statement = place.statement()?;
+    let path = place.source.root.path_to(statement.span);
+    if path
+        .iter()
+        .any(|node| node.kind == Kind::If && place.source.slice(node.span).contains(&format!("% {parts} == 0")))
+    {
+        return Ok(Vec::new());
+    }
+    let around = around(place, statement)?;
+    let (first, last) = updates(&around)?;
+    let (counter, mut edits) = count(place, &around, parts)?;
+    let end =
+        tail(place, around.header).map(|loader| format!(" or {counter} + 1 == len({loader})")).unwrap_or_default();
+    let header = format!("if ({counter} + 1) % {parts} == 0{end}:");
+    edits.extend(layout::wrap(place.source, &around.block[first], &around.block[last], &header)?);
+    for zero in around.block[..first].iter().filter(|statement| called(statement) == Some("zero_grad")) {
+        edits.extend(layout::wrap(place.source, zero, zero, &format!("if {counter} % {parts} == 0:"))?);
+    }
+    Ok(edits)
+}
+
+fn around<'a>(place: &Place<'a>, statement: &Node) -> Result<Loop<'a>, Why> {
+    let path = place.above(statement);
+    let [.., header, block] = path[..] else {
+        return Err(Why::Unfit("the step is not in a loop".to_owned()));
+    };
+    let index = block.children.iter().position(|child| child.span == statement.span);
+    match (&header.kind, index) {
+        (Kind::For, Some(index)) => Ok(Loop { header, block: &block.children, index }),
+        _ => Err(Why::Unfit("the step is not straight in a `for` loop over batches".to_owned())),
+    }
+}
+
+fn called(statement: &Node) -> Option<&str> {
+    sole_call(statement)?.called()
+}
+
+/// The first and the last statement of the update around the step: nothing else stands between them.
+fn updates(around: &Loop<'_>) -> Result<(usize, usize), Why> {
+    let is_update = |statement: &Node| {
+        let has_no_name = statement.kind == Kind::Expression;
+        has_no_name && (called(statement).is_some_and(|name| UPDATES.contains(&name)) || mentions_clipping(statement))
+    };
+    let before = around.block[..around.index].iter().rev().take_while(|statement| is_update(statement)).count();
+    let after = around.block[around.index..].iter().take_while(|statement| is_update(statement)).count();
+    let (first, last) = (around.index - before, around.index + after.max(1) - 1);
+    let outside = around.block[..first].iter().chain(&around.block[last + 1..]);
+    let stray = outside.filter(|statement| called(statement) != Some("zero_grad")).find(|statement| {
+        called(statement).is_some_and(|name| ["step", "update", "unscale_"].contains(&name))
+            || mentions_clipping(statement)
+    });
+    match stray {
+        Some(_) => Err(Why::Unfit("other statements stand between those of the step".to_owned())),
+        None => Ok((first, last)),
+    }
+}
+
+/// The loop's counter, and the edits that give it one.
+fn count(place: &Place<'_>, around: &Loop<'_>, parts: u64) -> Result<(String, Vec<Edit>), Why> {
+    let [target, iterated, ..] = &around.header.children[..] else { return Err(Why::NoStatement(place.line)) };
+    let text = |node: &Node| place.source.slice(node.span).to_owned();
+    match (iterated.called(), target.children.first(), iterated.arguments()) {
+        (Some("enumerate"), Some(Node { kind: Kind::Name(name), .. }), [_]) if target.kind == Kind::Tuple => {
+            Ok((name.clone(), Vec::new()))
+        }
+        (Some("range"), _, [stop]) => ranged(place, around, target, stop, parts),
+        (Some("range" | "enumerate"), ..) => {
+            Err(Why::Unfit(format!("the loop counts in its own way: `{}`", text(iterated))))
+        }
+        _ => {
+            let counter = place.free_name(&["i", "step", "micro_step"])?;
+            let is_bare = target.kind == Kind::Tuple && !text(target).starts_with('(');
+            let names = if is_bare { format!("({})", text(target)) } else { text(target) };
+            let edits = vec![
+                Edit::replace(target.span, format!("{counter}, {names}")),
+                Edit::replace(iterated.span, format!("enumerate({})", text(iterated))),
+            ];
+            Ok((counter.to_owned(), edits))
+        }
+    }
+}
+
+/// `for step in range(n)` makes a batch each time: k times as many of them.
+fn ranged(
+    place: &Place<'_>,
+    around: &Loop<'_>,
+    target: &Node,
+    stop: &Node,
+    parts: u64,
+) -> Result<(String, Vec<Edit>), Why> {
+    let Kind::Name(name) = &target.kind else { return Err(Why::Unfit("the loop's counter is not a name".to_owned())) };
+    let uses = around.block.iter().filter(|statement| statement.mentions(name) && !is_told(statement));
+    if uses.count() > 0 {
+        return Err(Why::Unfit(format!("the loop computes with its counter `{name}`")));
+    }
+    let text = place.source.slice(stop.span);
+    let is_simple =
+        matches!(stop.kind, Kind::Integer | Kind::Name(_) | Kind::Attribute(_) | Kind::Call | Kind::Subscript);
+    let times = if is_simple { format!("{text} * {parts}") } else { format!("({text}) * {parts}") };
+    let mut edits = vec![Edit::replace(stop.span, times)];
+    if name != "_" {
+        return Ok((name.clone(), edits));
+    }
+    let counter = place.free_name(&["i", "step", "micro_step"])?;
+    edits.push(Edit::replace(target.span, counter));
+    Ok((counter.to_owned(), edits))
+}
+
+/// Whether a statement only tells people something.
+fn is_told(statement: &Node) -> bool {
+    const TELLING: [&str; 7] = ["print", "log", "info", "debug", "write", "set_description", "set_postfix"];
+    statement.walk().any(|node| node.called().is_some_and(|name| TELLING.contains(&name)))
+}
+
+/// The loader, if it has a length: its last group may be smaller, and steps as well.
+fn tail<'a>(place: &Place<'a>, header: &'a Node) -> Option<&'a str> {
+    let iterated = header.children.get(1)?;
+    let loader = if iterated.called() == Some("enumerate") { iterated.arguments().first()? } else { iterated };
+    let Kind::Name(name) = &loader.kind else { return None };
+    let is_loader = place.only_value(name)?.called() == Some("DataLoader");
+    let has_no_length = place.source.root.walk().any(|node| node.last_name() == Some("IterableDataset"))
+        || place.is_taken("IterableDataset");
+    (is_loader && !has_no_length).then_some(name)
+}
+
+fn snippet(change: &Change) -> String {
+    let parts = change.settings.get("steps").map_or_else(|| "k".to_owned(), ToString::to_string);
+    format!(
+        "for i, batch in enumerate(loader):  # with a {parts}th of the batch size\n    ...\n    (loss / {parts}).backward()\n    if (i + 1) % {parts} == 0:\n        optimizer.step()\n        optimizer.zero_grad()"
+    )
+}

@@ -1,0 +1,40 @@
+//! inplace-activations: `inplace=True` where the program makes the activation.
+
+use super::Remedy;
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why, own};
+use crate::syntax::Node;
+
+pub(super) const REMEDY: Remedy =
+    Remedy { name: "inplace-activations", edits, snippet: |_| "nn.ReLU(inplace=True)".to_owned() };
+
+/// The agent notes `ReLU(inplace=True)` at the line that runs it: the model's call, or `self.act(x)`.
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let class = place.text.split('(').next().filter(|class| !class.is_empty()).ok_or_else(|| unfit("an activation"))?;
+    let call = made_for(place, class).or_else(|| only(place, class)).ok_or_else(|| unfit(class))?;
+    layout::keyword(place.source, call, "inplace", "True")
+}
+
+fn unfit(class: &str) -> Why {
+    Why::Unfit(format!("which {class} of the file is meant is not known"))
+}
+
+/// The constructor assigned to what is called on the line: `self.act = nn.ReLU()` for `self.act(x)`.
+fn made_for<'a>(place: &Place<'a>, class: &str) -> Option<&'a Node> {
+    let statement = place.statement().ok()?;
+    let called: Vec<&str> =
+        own(statement).filter_map(Node::function).map(|function| place.source.slice(function.span)).collect();
+    let is_ours = |node: &&Node| node.targets().iter().any(|target| called.contains(&place.source.slice(target.span)));
+    let values = place.source.root.walk().filter(is_ours).filter_map(Node::value);
+    let mut made = values.filter(|value| value.called() == Some(class));
+    let found = made.next()?;
+    if made.next().is_none() { Some(found) } else { None }
+}
+
+/// The only constructor of the class in the file, in a comprehension or not.
+fn only<'a>(place: &Place<'a>, class: &str) -> Option<&'a Node> {
+    let mut made = place.source.root.walk().filter(|node| node.called() == Some(class));
+    let found = made.next()?;
+    if made.next().is_none() { Some(found) } else { None }
+}

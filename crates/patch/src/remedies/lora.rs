@@ -1,0 +1,57 @@
+//! lora: PEFT's adapters put into the model before it is moved to the GPU.
+//!
+//! Settings: `rank`.
+
+use report::Change;
+
+use super::Remedy;
+use super::moves::Move;
+use crate::edit::Edit;
+use crate::place::{Place, Why};
+
+pub(super) const REMEDY: Remedy = Remedy { name: "lora", edits, snippet: |placed| snippet(&placed.change) };
+
+/// The agent's own.
+const RANK: u64 = 8;
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    if place.source.root.walk().any(|node| node.called() == Some("get_peft_model")) {
+        return Ok(Vec::new());
+    }
+    let found = Move::find(place)?;
+    let (peft, import) = place.module("peft")?;
+    let (model, rank) = (found.model, rank(place.change));
+    let (first, targets) = targets(place, model)?;
+    let adapted = format!(
+        "{model} = {peft}.get_peft_model({model}, {peft}.LoraConfig(r={rank}, lora_alpha={}, target_modules={targets}))",
+        2 * rank
+    );
+    let lines: Vec<String> = first.into_iter().chain([adapted]).collect();
+    let mut edits = found.preceded(place, &lines)?;
+    edits.extend(import);
+    Ok(edits)
+}
+
+/// The layers that get adapters, and a line before that makes a list of them: PEFT finds those of transformers by itself.
+fn targets(place: &Place<'_>, model: &str) -> Result<(Option<String>, String), Why> {
+    let is_theirs = |path: &str| path == "transformers" || path.starts_with("transformers.");
+    if place.imports().any(|binding| is_theirs(&binding.path)) {
+        return Ok((None, "\"all-linear\"".to_owned()));
+    }
+    let list = place.free_name(&["linears", "targets"])?;
+    let linear = format!("{}.nn.Linear", place.torch()?);
+    let line = format!("{list} = [name for name, module in {model}.named_modules() if isinstance(module, {linear})]");
+    Ok((Some(line), list.to_owned()))
+}
+
+fn rank(change: &Change) -> u64 {
+    change.settings.get("rank").and_then(serde_json::Value::as_u64).unwrap_or(RANK)
+}
+
+fn snippet(change: &Change) -> String {
+    let rank = rank(change);
+    format!(
+        "import peft\n# before the model is moved to the GPU and the optimizer is made:\nmodel = peft.get_peft_model(model, peft.LoraConfig(r={rank}, lora_alpha={}, target_modules=\"all-linear\"))",
+        2 * rank
+    )
+}

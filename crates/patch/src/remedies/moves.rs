@@ -1,0 +1,70 @@
+//! The move of a model to the GPU in the source; shared by the remedies that come before it or in its place.
+
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node, Span};
+
+/// A statement that moves a model, and does nothing else with it.
+pub(super) struct Move<'a> {
+    statement: &'a Node,
+    /// What the model is called afterwards.
+    pub(super) model: &'a str,
+    /// `.cuda()` of `model = Net().cuda()`; none where the model has its name already: `model.cuda()`.
+    suffix: Option<Span>,
+    /// `model.to`, and with what.
+    call: &'a Node,
+}
+
+impl<'a> Move<'a> {
+    /// The move on the line.
+    pub(super) fn find(place: &Place<'a>) -> Result<Move<'a>, Why> {
+        let call = place.call("to or cuda", is_move)?;
+        let unfit = || Why::Unfit(format!("the model is moved within `{}`", place.source.slice(call.span)));
+        let statement = place.statement()?;
+        let receiver = call.receiver().ok_or_else(unfit)?;
+        let name = place.source.slice(receiver.span);
+        let target = statement.targets().first().map(|target| place.source.slice(target.span));
+        let is_bare = statement.kind == Kind::Expression && statement.children.first() == Some(call);
+        let is_value = statement.targets().len() == 1 && statement.value() == Some(call);
+        let (model, is_named) = match target {
+            None if is_bare && receiver.dotted().is_some() => (name, true),
+            Some(target) if is_value => (target, target == name),
+            _ => return Err(unfit()),
+        };
+        let suffix = (!is_named).then_some(Span::new(receiver.span.end, call.span.end));
+        Ok(Move { statement, model, suffix, call })
+    }
+
+    /// The device that it is moved to, as an expression.
+    pub(super) fn device(&self, place: &Place<'_>) -> Result<String, Why> {
+        let torch = place.torch()?;
+        match self.call.arguments() {
+            [] => Ok(format!("{torch}.device(\"cuda\")")),
+            [only] if !matches!(only.kind, Kind::Keyword(_)) && self.call.called() == Some("to") => {
+                Ok(format!("{torch}.device({})", place.source.slice(only.span)))
+            }
+            _ => Err(Why::Unfit(format!("`{}` does more than name a device", place.source.slice(self.call.span)))),
+        }
+    }
+
+    /// `lines` straight before the model is moved.
+    pub(super) fn preceded(&self, place: &Place<'_>, lines: &[String]) -> Result<Vec<Edit>, Why> {
+        let Some(suffix) = self.suffix else { return Ok(vec![layout::before(place.source, self.statement, lines)?]) };
+        let moved = format!("{}{}", self.model, place.source.slice(suffix));
+        let lines: Vec<String> = lines.iter().cloned().chain([moved]).collect();
+        Ok(vec![Edit::delete(suffix), layout::after(place.source, self.statement, &lines)?])
+    }
+
+    /// `line` in the place of the move.
+    pub(super) fn replaced(&self, place: &Place<'_>, line: String) -> Result<Vec<Edit>, Why> {
+        match self.suffix {
+            Some(suffix) => Ok(vec![Edit::delete(suffix), layout::after(place.source, self.statement, &[line])?]),
+            None => Ok(vec![Edit::replace(self.statement.span, line)]),
+        }
+    }
+}
+
+fn is_move(call: &Node) -> bool {
+    matches!(call.called(), Some("to" | "cuda")) && call.receiver().is_some()
+}

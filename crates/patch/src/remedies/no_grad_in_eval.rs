@@ -1,0 +1,54 @@
+//! no-grad-in-eval: the function that evaluates under `@torch.no_grad()`; else its loop, or the statement alone, under `with`.
+
+use super::Remedy;
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node};
+
+pub(super) const REMEDY: Remedy = Remedy {
+    name: "no-grad-in-eval",
+    edits,
+    snippet: |_| "with torch.no_grad():\n    outputs = model(inputs)".to_owned(),
+};
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let statement = place.statement()?;
+    let header = format!("{}.no_grad()", place.torch()?);
+    let path = place.source.root.path_to(statement.span);
+    if path.iter().any(|node| is_off_already(node)) {
+        return Ok(Vec::new());
+    }
+    let around: Vec<&Node> = path.into_iter().filter(|node| !trains(node)).collect();
+    let function = around.iter().copied().find(|node| matches!(node.kind, Kind::Function(_)));
+    if let Some(function) = function.filter(|function| evaluates(function)) {
+        return Ok(vec![layout::before(place.source, function, &[format!("@{header}")])?]);
+    }
+    let widest = around.into_iter().find(|node| node.is_loop()).unwrap_or(statement);
+    layout::wrap(place.source, widest, widest, &format!("with {header}:"))
+}
+
+/// Whether autograd is off in it by its own words.
+fn is_off_already(node: &Node) -> bool {
+    let says = |part: &Node| part.walk().any(|inner| matches!(inner.last_name(), Some("no_grad" | "inference_mode")));
+    match node.kind {
+        Kind::With => node.children.iter().filter(|child| child.kind != Kind::Block).any(says),
+        Kind::Function(_) => node.children.iter().filter(|child| child.kind == Kind::Decorator).any(says),
+        _ => false,
+    }
+}
+
+/// Whether gradients are made in it, or it is made up of classes and functions.
+fn trains(node: &Node) -> bool {
+    node.walk().any(|inner| matches!(inner.called(), Some("backward" | "step")))
+}
+
+/// A function whose purpose is to evaluate: it has a loop or says so, and is neither a layer's `forward` nor a generator.
+fn evaluates(function: &Node) -> bool {
+    let Kind::Function(name) = &function.kind else { return false };
+    let is_layer = name == "forward" || name.starts_with("__");
+    let says = ["eval", "valid", "test", "infer", "predict", "generate", "score", "metric", "accuracy"]
+        .iter()
+        .any(|word| name.contains(word));
+    says && !is_layer && !function.walk_here().any(|node| node.kind == Kind::Yield)
+}

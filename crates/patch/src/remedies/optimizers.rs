@@ -1,0 +1,72 @@
+//! The construction of an optimizer in the source; shared by the remedies that change it.
+
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node};
+
+/// The optimizers of PyTorch that have another implementation or another library's equal.
+const CLASSES: [&str; 12] = [
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "ASGD",
+    "NAdam",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SGD",
+];
+
+/// The constructor of an optimizer on the line.
+pub(super) fn constructor<'a>(place: &Place<'a>) -> Result<&'a Node, Why> {
+    place.call("an optimizer of PyTorch", |call| call.called().is_some_and(|name| CLASSES.contains(&name)))
+}
+
+/// `name=value` at the constructor, and no `other`, which contradicts it.
+pub(super) fn with_keyword(place: &Place<'_>, name: &str, value: &str, other: &str) -> Result<Vec<Edit>, Why> {
+    let call = constructor(place)?;
+    match call.keyword(other) {
+        Some(keyword) if call.keyword(name).is_none() => {
+            Ok(vec![Edit::replace(keyword.span, format!("{name}={value}"))])
+        }
+        Some(_) => {
+            let mut edits = layout::keyword(place.source, call, name, value)?;
+            edits.extend(layout::drop_keyword(place.source, call, other));
+            Ok(edits)
+        }
+        None => layout::keyword(place.source, call, name, value),
+    }
+}
+
+/// The class replaced by `class`, which takes the keywords `kept` alone; `import` brings it. Positional arguments after the first two are
+/// refused: what they mean to another class is not known.
+pub(super) fn replaced(place: &Place<'_>, class: &str, kept: &[&str], import: Option<&str>) -> Result<Vec<Edit>, Why> {
+    let call = constructor(place)?;
+    let function = call.function().ok_or(Why::NoStatement(place.line))?;
+    if call.has_unpacked() {
+        return Err(Why::Unpacked(place.line, "foreach".to_owned()));
+    }
+    let positional = call.arguments().iter().filter(|argument| !matches!(argument.kind, Kind::Keyword(_))).count();
+    if positional > 2 {
+        return Err(Why::Unfit(format!(
+            "the optimizer has {positional} arguments without a name; expected at most two"
+        )));
+    }
+    let mut edits = vec![Edit::replace(function.span, class)];
+    edits.extend(lost(call, kept).filter_map(|name| layout::drop_keyword(place.source, call, name)));
+    edits.extend(import.map(|line| layout::import(place.source, line)).transpose()?);
+    Ok(edits)
+}
+
+/// The keywords that the other class does not have.
+fn lost<'a>(call: &'a Node, kept: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let names = call.arguments().iter().filter_map(|argument| match &argument.kind {
+        Kind::Keyword(Some(name)) => Some(name.as_str()),
+        _ => None,
+    });
+    names.filter(|name| *name != "params" && !kept.contains(name))
+}

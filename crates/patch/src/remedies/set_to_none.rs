@@ -1,0 +1,72 @@
+//! set-to-none: gradients dropped, not zeroed, and straight after `step`, so that none is alive during the next forward.
+
+use super::Remedy;
+use crate::edit::Edit;
+use crate::layout;
+use crate::place::{Place, Why};
+use crate::syntax::{Kind, Node};
+use crate::training::{method, sole_call, step};
+
+pub(super) const REMEDY: Remedy = Remedy {
+    name: "set-to-none",
+    edits,
+    snippet: |_| "optimizer.step()\noptimizer.zero_grad(set_to_none=True)  # straight after step".to_owned(),
+};
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    if place.word("place").is_some() && place.text.ends_with("straight after step") {
+        moved(place)
+    } else {
+        to_none(place)
+    }
+}
+
+/// `zero_grad(set_to_none=True)` on the line.
+fn to_none(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let call = place.call("zero_grad", |call| call.called() == Some("zero_grad"))?;
+    match call.arguments() {
+        [] | [Node { kind: Kind::Boolean(true), .. }] => Ok(Vec::new()),
+        [only] if !matches!(only.kind, Kind::Keyword(_)) => Ok(vec![Edit::replace(only.span, "set_to_none=True")]),
+        _ => layout::keyword(place.source, call, "set_to_none", "True"),
+    }
+}
+
+/// The call taken from where it is and put straight after the step.
+fn moved(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    let source = place.source;
+    let step = step(place)?;
+    let block = step.block;
+    let ours = |call: &Node| {
+        super::autocast::is_optimizer(call) || call.receiver().and_then(Node::last_name) == Some("scaler")
+    };
+    let (stepped, _) = method(block, "step", ours).ok_or_else(|| missing("step"))?;
+    let (zeroed, zero) = method(block, "zero_grad", |_| true).ok_or_else(|| missing("zero_grad"))?;
+    let target = last_of_update(block, stepped);
+    if zeroed > stepped && !block[stepped..zeroed].iter().any(computes_forward) {
+        return Ok(Vec::new());
+    }
+    if block[stepped + 1..].iter().any(reads_gradients) {
+        return Err(Why::Unfit("gradients are read after the step".to_owned()));
+    }
+    let receiver = zero.receiver().map(|node| source.slice(node.span)).unwrap_or_default();
+    let line = format!("{receiver}.zero_grad()");
+    Ok(vec![layout::remove(source, &block[zeroed])?, layout::after(source, &block[target], &[line])?])
+}
+
+fn missing(name: &str) -> Why {
+    Why::Unfit(format!("no one call of {name} stands beside backward"))
+}
+
+/// The last statement that belongs to the step: `scaler.update()` after `scaler.step(optimizer)`.
+fn last_of_update(block: &[Node], stepped: usize) -> usize {
+    let next = block.get(stepped + 1).and_then(sole_call);
+    if next.is_some_and(|call| call.called() == Some("update")) { stepped + 1 } else { stepped }
+}
+
+fn computes_forward(statement: &Node) -> bool {
+    statement.walk().any(|node| node.called() == Some("backward"))
+}
+
+fn reads_gradients(statement: &Node) -> bool {
+    statement.walk().any(|node| matches!(&node.kind, Kind::Attribute(name) if name == "grad"))
+}

@@ -1,0 +1,174 @@
+//! batch-size, sequence-length and resolution: the number where it is written.
+//!
+//! The agent notes `NAME is 8 instead of 64` at the line that says so (of an option: at the line that reads the command line). Settings:
+//! `size` or `length`, the new number; `arg`, the option that the program takes it from.
+
+use super::Remedy;
+use crate::Placed;
+use crate::edit::Edit;
+use crate::place::{Place, Why, own};
+use crate::syntax::{Kind, Node};
+
+pub(super) const BATCH: Remedy = remedy("batch-size", |place| edits(place, "size"), |_| "batch_size = ...".to_owned());
+pub(super) const SEQUENCE: Remedy =
+    remedy("sequence-length", |place| edits(place, "length"), |_| "max_length = ...".to_owned());
+pub(super) const IMAGE: Remedy = remedy("resolution", |place| edits(place, "size"), |_| "image_size = ...".to_owned());
+
+const fn remedy(
+    name: &'static str,
+    edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>,
+    snippet: fn(&Placed) -> String,
+) -> Remedy {
+    Remedy { name, edits, snippet }
+}
+
+/// Calls that add an option to a command line.
+const OPTIONS: [&str; 2] = ["add_argument", "option"];
+
+fn edits(place: &Place<'_>, setting: &str) -> Result<Vec<Edit>, Why> {
+    if place.text.ends_with(" already") {
+        return Ok(Vec::new());
+    }
+    let said = Said::new(place);
+    let size =
+        said.new.map_or_else(|| place.number(setting).map(|size| size.to_string()), |size| Ok(size.to_owned()))?;
+    let number = written(place, &said)?;
+    let found = place.source.slice(number.span);
+    if found == size {
+        return Ok(Vec::new());
+    }
+    match said.old {
+        Some(old) if old != found => {
+            Err(Why::Unfit(format!("the file says {found} and the program ran with {old}: its command line decides")))
+        }
+        _ => Ok(vec![Edit::replace(number.span, size)]),
+    }
+}
+
+/// What the agent said: `--batch-size is 8 instead of 64`.
+struct Said<'a> {
+    name: &'a str,
+    /// Not always the setting's: a resize before a crop keeps its margin.
+    new: Option<&'a str>,
+    old: Option<&'a str>,
+}
+
+impl<'a> Said<'a> {
+    fn new(place: &Place<'a>) -> Said<'a> {
+        let (name, rest) = place.text.split_once(" is ").unwrap_or_default();
+        let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let (new, old) = rest.split_once(" instead of ").unzip();
+        Said { name: place.word("arg").unwrap_or(name), new: new.filter(is_number), old: old.filter(is_number) }
+    }
+}
+
+/// The number that decides.
+fn written<'a>(place: &Place<'a>, said: &Said<'_>) -> Result<&'a Node, Why> {
+    if let Ok(option) = place.call("an option", |call| call.called().is_some_and(|name| OPTIONS.contains(&name))) {
+        return literal_default(option);
+    }
+    if let Some(option) = options(place).find(|option| !said.name.is_empty() && is_named(option, said.name)) {
+        return literal_default(option);
+    }
+    let statement = place.statement()?;
+    let named = own(statement).filter_map(|node| value_for(node, said.name)).find(|value| value.kind == Kind::Integer);
+    if let Some(number) = named {
+        return Ok(number);
+    }
+    match place.call("DataLoader", |call| call.called() == Some("DataLoader")) {
+        Ok(loader) => {
+            let batch = of_loader(loader).ok_or_else(|| Why::Unfit("the DataLoader is not given a size".to_owned()))?;
+            origin(place, batch)
+        }
+        Err(why) => only_old(place, statement, said).ok_or(why),
+    }
+}
+
+/// What a node gives to a name: an assignment, a keyword, the default of a parameter.
+fn value_for<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
+    match (&node.kind, &node.children[..]) {
+        (Kind::Keyword(Some(keyword)), _) => node.value().filter(|_| keyword == name),
+        (Kind::Other, [Node { kind: Kind::Parameter(parameter), .. }, default]) => {
+            (parameter == name).then_some(default)
+        }
+        _ => node.value().filter(|_| node.targets().iter().any(|target| target.last_name() == Some(name))),
+    }
+}
+
+/// The only number of the old value on the line.
+fn only_old<'a>(place: &Place<'a>, statement: &'a Node, said: &Said<'_>) -> Option<&'a Node> {
+    let old = |node: &&Node| node.kind == Kind::Integer && Some(place.source.slice(node.span)) == said.old;
+    let mut same = own(statement).filter(old).filter(|node| place.line_of(node) == place.line);
+    let only = same.next()?;
+    if same.next().is_none() { Some(only) } else { None }
+}
+
+/// The batch that a `DataLoader` is given.
+pub(super) fn of_loader(call: &Node) -> Option<&Node> {
+    let named = call.keyword("batch_size").and_then(Node::value);
+    named.or_else(|| call.arguments().get(1).filter(|argument| !matches!(argument.kind, Kind::Keyword(_))))
+}
+
+/// Where the number of an expression is written: here, in the one assignment of the name, in the option or field of that name.
+fn origin<'a>(place: &Place<'a>, value: &'a Node) -> Result<&'a Node, Why> {
+    match &value.kind {
+        Kind::Integer => Ok(value),
+        Kind::Name(name) => {
+            let number = place.only_value(name).filter(|number| number.kind == Kind::Integer);
+            number.ok_or_else(|| Why::Unfit(format!("`{name}` is not assigned a number once")))
+        }
+        Kind::Attribute(name) => option_or_field(place, name),
+        _ => Err(computed(place, value)),
+    }
+}
+
+fn computed(place: &Place<'_>, value: &Node) -> Why {
+    Why::Unfit(format!("the size is computed: `{}`", place.source.slice(value.span)))
+}
+
+/// `args.batch_size`: the default of the option; `config.batch_size`: that of the class's field.
+fn option_or_field<'a>(place: &Place<'a>, name: &str) -> Result<&'a Node, Why> {
+    if let Some(option) = options(place).find(|option| is_named(option, name)) {
+        return literal_default(option);
+    }
+    let is_field = |node: &&Node| node.targets().iter().any(|target| target.last_name() == Some(name));
+    let mut values = place.source.root.walk().filter(is_field).filter_map(Node::value);
+    match (values.next(), values.next()) {
+        (Some(value), None) if value.kind == Kind::Integer => Ok(value),
+        _ => Err(Why::Unfit(format!("no option and no field `{name}` has a number of its own"))),
+    }
+}
+
+fn options<'a>(place: &Place<'a>) -> impl Iterator<Item = &'a Node> {
+    place.source.root.walk().filter(|node| node.called().is_some_and(|name| OPTIONS.contains(&name)))
+}
+
+fn literal_default(option: &Node) -> Result<&Node, Why> {
+    let default = option.keyword("default").and_then(Node::value);
+    default
+        .filter(|value| value.kind == Kind::Integer)
+        .ok_or_else(|| Why::Unfit("the option has no number as its default".to_owned()))
+}
+
+/// Whether an option has the name in one of its spellings: `--batch-size` is `batch_size`.
+fn is_named(option: &Node, name: &str) -> bool {
+    let plain = |name: &str| name.trim_start_matches('-').replace('-', "_");
+    let spellings = option.arguments().iter().chain(option.keyword("dest").and_then(Node::value));
+    spellings
+        .filter_map(|node| if let Kind::Text(text) = &node.kind { Some(plain(text)) } else { None })
+        .any(|it| it == plain(name))
+}
+
+/// The text of a k-th of a batch: a number where it is one and can be parted, else a division.
+pub(super) fn divided(place: &Place<'_>, batch: &Node, parts: u64) -> Result<String, Why> {
+    let text = place.source.slice(batch.span);
+    match batch.kind {
+        Kind::Integer => match text.parse::<u64>() {
+            Ok(size) if size % parts == 0 => Ok((size / parts).to_string()),
+            Ok(size) => Err(Why::Unfit(format!("a batch of {size} cannot be parted into {parts}"))),
+            Err(_) => Err(computed(place, batch)),
+        },
+        Kind::Name(_) | Kind::Attribute(_) | Kind::Subscript | Kind::Call => Ok(format!("{text} // {parts}")),
+        _ => Ok(format!("({text}) // {parts}")),
+    }
+}

@@ -1,0 +1,26 @@
+//! weights-offload: accelerate's `cpu_offload` in the place of the model's move to the GPU.
+
+use super::Remedy;
+use super::moves::Move;
+use crate::edit::Edit;
+use crate::place::{Place, Why};
+
+pub(super) const REMEDY: Remedy = Remedy {
+    name: "weights-offload",
+    edits,
+    snippet: |_| {
+        "import accelerate\n# in the place of model.cuda():\naccelerate.cpu_offload(model, execution_device=torch.device(\"cuda\"))".to_owned()
+    },
+};
+
+fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+    if place.source.root.walk().any(|node| node.called() == Some("cpu_offload")) {
+        return Ok(Vec::new());
+    }
+    let found = Move::find(place)?;
+    let (accelerate, import) = place.module("accelerate")?;
+    let line = format!("{accelerate}.cpu_offload({}, execution_device={})", found.model, found.device(place)?);
+    let mut edits = found.replaced(place, line)?;
+    edits.extend(import);
+    Ok(edits)
+}

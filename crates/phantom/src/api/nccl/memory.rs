@@ -1,0 +1,186 @@
+//! What NCCL takes of the device for itself.
+//!
+//! # Note [NCCL buffers]
+//!
+//! A connection from one rank to the next has, on the receiving device, one buffer per protocol and a header, in whole
+//! pages of 2 MiB (`p2pRecvSetup` in `transport/p2p.cc`; sizes in `device.h`; NCCL 2.28): Simple 4 MiB
+//! (`NCCL_BUFFSIZE`), LL 512 KiB, LL128 4800 KiB. Connections are made when first needed (`NCCL_RUNTIME_CONNECT`, 1
+//! by default): a ring has one a channel, the trees that an all-reduce may take two more (from above and from below),
+//! and `ncclSend`/`ncclRecv` one a channel for each peer of the same machine; those of other machines share buffers.
+//! The number of channels is what logs of NCCL show for whole machines (NVIDIA/nccl issues 713, 1041, 1259, 1685).
+//! What NVLS, `CollNet`, kernels and proxies take is not counted. Against what others measured: a first all-reduce on
+//! A100 with NVLink took 544 MB in a group of two and 688 MB in larger ones (issue 964), here 480 and 720 MiB; an
+//! all-to-all of 8 H100 some 3.3 GB (issue 1685), here 2.2 GiB.
+
+use std::collections::BTreeSet;
+
+use crate::{device, journal, ledger};
+
+/// `NCCL_BUFFSIZE`'s default.
+const SIMPLE_BYTES: u64 = 4 << 20;
+/// `NCCL_LL_BUFF_SIZE` of `device.h`: 8 lines for each of 512 threads, 8 steps, 16 bytes a line.
+const LL_BYTES: u64 = 8 * 512 * 8 * 16;
+/// `NCCL_LL128_BUFF_SIZE` of `device.h`: 120 elements for each of 640 threads, 8 steps, 8 bytes an element.
+const LL128_BYTES: u64 = 120 * 640 * 8 * 8;
+/// `MAXCHANNELS` of `device.h`.
+const MOST_CHANNELS: u64 = 64;
+/// Channels to one peer of the same machine, at most (NVIDIA/nccl issue 1685); a power of two (`p2pnChannels`).
+const MOST_CHANNELS_TO_A_PEER: u64 = 32;
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Connection {
+    /// To the next rank of every ring.
+    Ring,
+    /// To the ranks above and below in every tree.
+    Tree,
+    /// To one peer.
+    Peer(i32),
+}
+
+/// The connections of a communicator, and what they hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    made: BTreeSet<Connection>,
+    pieces: Vec<u64>,
+}
+
+/// What the user's environment and the device say of NCCL's sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sizes {
+    channels: u64,
+    connection_bytes: u64,
+}
+
+impl Held {
+    /// Makes a connection of a communicator of `count` ranks; `Err` where the device has no room for its buffers.
+    pub(super) fn connect(&mut self, connection: Connection, count: i32, on: i32) -> Result<(), ledger::OutOfMemory> {
+        if count < 2 || self.made.contains(&connection) || self.is_elsewhere(connection) {
+            return Ok(());
+        }
+        let sizes = Sizes::of_environment();
+        let piece = sizes.connection_bytes;
+        let bytes = piece * sizes.connections(connection, count);
+        ledger::take(on.unsigned_abs(), "nccl", bytes)?;
+        self.made.insert(connection);
+        self.pieces.push(bytes);
+        sizes.note(self.pieces.iter().sum());
+        Ok(())
+    }
+
+    /// Peers of other machines share buffers. How many are of this one is not known: as many as there are devices.
+    fn is_elsewhere(&self, connection: Connection) -> bool {
+        let peers = self.made.iter().filter(|made| matches!(made, Connection::Peer(_))).count();
+        matches!(connection, Connection::Peer(_)) && peers + 1 >= device::count() as usize
+    }
+
+    /// The communicator is gone.
+    pub(super) fn release(&self, on: i32) {
+        for bytes in &self.pieces {
+            ledger::give_back(on.unsigned_abs(), "nccl", *bytes);
+        }
+    }
+}
+
+impl Sizes {
+    fn of_environment() -> Sizes {
+        let profile = device::profile();
+        let default = channels_of(&profile.name, profile.compute_capability);
+        Sizes::of(default, |name| std::env::var(name).ok()?.trim().parse().ok())
+    }
+
+    /// `NCCL_MAX_CTAS` and `NCCL_MIN_CTAS` are the newer names, and win.
+    fn of(default_channels: u64, variable: impl Fn(&str) -> Option<u64>) -> Sizes {
+        let most = variable("NCCL_MAX_CTAS").or_else(|| variable("NCCL_MAX_NCHANNELS")).filter(|most| *most > 0);
+        let least = variable("NCCL_MIN_CTAS").or_else(|| variable("NCCL_MIN_NCHANNELS")).unwrap_or(0);
+        let channels = default_channels.min(most.unwrap_or(MOST_CHANNELS)).max(least).clamp(1, MOST_CHANNELS);
+        let simple = variable("NCCL_BUFFSIZE").filter(|bytes| (1..=1 << 40).contains(bytes)).unwrap_or(SIMPLE_BYTES);
+        let header = 1; // `struct ncclRecvMem`: a page of the host at most, and it opens a page of the device.
+        let connection_bytes = (simple + LL_BYTES + LL128_BYTES + header).next_multiple_of(ledger::PAGE_BYTES);
+        Sizes { channels, connection_bytes }
+    }
+
+    fn connections(self, connection: Connection, count: i32) -> u64 {
+        match connection {
+            Connection::Ring => self.channels,
+            Connection::Tree if count == 2 => self.channels,
+            Connection::Tree => 2 * self.channels,
+            Connection::Peer(_) => self.channels.next_power_of_two().min(MOST_CHANNELS_TO_A_PEER),
+        }
+    }
+
+    fn note(self, bytes: u64) {
+        let Sizes { channels, connection_bytes } = self;
+        let text = format!(
+            "NCCL's buffers follow its documented defaults: {channels} channels, {} MiB a connection; NVLS and proxies \
+             are not counted",
+            connection_bytes >> 20
+        );
+        journal::assumption("nccl-buffers", &text, bytes);
+    }
+}
+
+/// Channels of a whole machine of such GPUs. Without NVLink there is one ring, taken twice ("2 coll channels"); with it,
+/// execution channels are twice the search's, which finds one for each link (issues 713 and 1041; 24 on H100, 1259).
+fn channels_of(name: &str, compute_capability: (u32, u32)) -> u64 {
+    let has_nvlink =
+        ["SXM", "HBM3", "NVL", "B100", "B200", "B300", "H200", "GH200"].iter().any(|part| name.contains(part));
+    match compute_capability.0 {
+        _ if !has_nvlink => 2,
+        0..8 => 12,
+        _ => 24,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn sizes_follow_the_environment() {
+        type Variables = &'static [(&'static str, u64)];
+        let cases: [(Variables, u64, u64); 5] = [
+            (&[], 24, 10),
+            (&[("NCCL_BUFFSIZE", 8 * MIB)], 24, 14),
+            (&[("NCCL_MAX_NCHANNELS", 4)], 4, 10),
+            (&[("NCCL_MIN_NCHANNELS", 32)], 32, 10),
+            (&[("NCCL_MAX_NCHANNELS", 4), ("NCCL_MAX_CTAS", 8), ("NCCL_MIN_NCHANNELS", 6)], 8, 10),
+        ];
+        for (set, channels, mib) in cases {
+            let sizes = Sizes::of(24, |name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| *value));
+            assert_eq!(sizes, Sizes { channels, connection_bytes: mib * MIB }, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn links_are_told_by_name() {
+        let cases = [
+            ("NVIDIA GeForce RTX 4090", (8, 9), 2),
+            ("NVIDIA A100 80GB PCIe", (8, 0), 2),
+            ("NVIDIA A100-SXM4-80GB", (8, 0), 24),
+            ("NVIDIA H100 80GB HBM3", (9, 0), 24),
+            ("Tesla V100-SXM2-32GB", (7, 0), 12),
+        ];
+        for (name, capability, expected) in cases {
+            assert_eq!(channels_of(name, capability), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn connections_are_made_once_and_given_back() {
+        const DEVICE: i32 = 61; // No other test uses it.
+        let held_by_nccl = || ledger::used_bytes(61);
+        let before = held_by_nccl();
+        let mut held = Held::default();
+        assert_eq!(held.connect(Connection::Ring, 1, DEVICE), Ok(()));
+        assert_eq!(held_by_nccl(), before, "alone, there is nobody to connect to");
+        for _ in 0..2 {
+            assert_eq!(held.connect(Connection::Ring, 4, DEVICE), Ok(()));
+        }
+        assert_eq!(held.connect(Connection::Tree, 4, DEVICE), Ok(()));
+        assert_eq!(held.pieces, [2 * 10 * MIB, 4 * 10 * MIB]);
+        held.release(DEVICE);
+    }
+}

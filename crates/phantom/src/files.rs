@@ -1,0 +1,454 @@
+//! Which files a program looks at, for a launcher that keeps what the program came to.
+//!
+//! # Note [Files looked at]
+//!
+//! What a dry run came to holds as long as all is the same that it looked at. So every path is noted before the program opens it, or
+//! asks for its state, for the first time, with the state that it has then. That is done here and not in Python, because
+//! native code opens files too, and so do helpers that the program starts.
+//!
+//! `OOMPH_FILES` names the file that takes the notes; without it nothing is noted. A note ends with a NUL, which no path holds:
+//!
+//! | note | meaning |
+//! |---|---|
+//! | `r STATE PATH` | opened to be read |
+//! | `s STATE PATH` | asked for its state |
+//! | `l DIGEST PATH` | a folder whose names were asked for (the agent says so, `oomph_note_listing`) |
+//! | `i DIGEST PATH` | the same for what can be imported from it |
+//! | `! TEXT` | something that cannot be looked at again |
+//!
+//! STATE is `-` where there is nothing, else `SIZE,MODIFIED,CHANGED,INODE,MODE`, times in nanoseconds. DIGEST is `-`, or the FNV-1a
+//! hash of the sorted names, each with a NUL after it. A path is absolute, and links in it are as the program wrote them.
+//!
+//! What the program itself begins to write is its own, and is not noted afterwards. A note is one `write(2)` in append mode; what was
+//! noted stands in a table without a lock. So a child that was forked, a signal handler and several threads may all be here.
+
+mod calls;
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::fmt::Write as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+/// Names the file that takes the notes.
+const VARIABLE: &CStr = c"OOMPH_FILES";
+/// So many paths are told apart.
+const PLACES: usize = 1 << 16;
+/// So many places are looked at for one of them.
+const PROBES: usize = 64;
+/// Longer paths the kernel refuses.
+const PATH_BYTES: usize = libc::PATH_MAX as usize;
+/// The endings of names that can be imported, or that tell what is installed.
+const IMPORTABLE: [&[u8]; 6] = [b".py", b".pyc", b".so", b".pth", b".dist-info", b".egg-info"];
+
+/// The hashes of what was noted; 0 is free.
+static NOTED: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
+/// The file that takes the notes, never freed; [`NOBODY`] where there is none, null where nobody looked yet.
+static TAKER: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
+/// Its address stands for no file.
+static NOBODY: c_char = 0;
+
+/// What becomes of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read = b'r' as isize,
+    State = b's' as isize,
+    Written = b'w' as isize,
+}
+
+/// Notes go to this file from now on: for the agent, in a process that goes on with another run.
+///
+/// # Safety
+/// `path` is a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oomph_note_files(path: *const c_char) {
+    // SAFETY: the caller's contract.
+    let copy = unsafe { CStr::from_ptr(path) }.to_owned();
+    TAKER.store(copy.into_raw(), Ordering::Release);
+}
+
+/// Notes that the program asks for the names in a folder, or imports from it: for the agent.
+///
+/// # Safety
+/// `path` is a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oomph_note_listing(path: *const c_char, importable: c_int) {
+    let Some(taker) = taker() else { return };
+    let Some(path) = Path::of(libc::AT_FDCWD, path) else { return };
+    let kind = if importable == 0 { b'l' } else { b'i' };
+    if remember(path.hash(kind)) != Some(true) {
+        return;
+    }
+    let digest =
+        digest(path.bytes(), importable != 0).map_or_else(|| "-".to_owned(), |digest| format!("{digest:016x}"));
+    let mut line = Line::default();
+    // A line takes what fits; a path that does not is none that the kernel takes.
+    let _ = write!(line, "{} {digest} ", char::from(kind));
+    line.push(path.bytes());
+    line.end(taker);
+}
+
+/// The hash of the names in a folder; `None` where they cannot be had.
+fn digest(folder: &[u8], importable: bool) -> Option<u64> {
+    let entries = std::fs::read_dir(std::ffi::OsStr::from_bytes(folder)).ok()?;
+    let names = entries.map(|entry| Some(entry.ok()?.file_name().into_vec()));
+    let mut names: Vec<Vec<u8>> = names.collect::<Option<_>>()?;
+    names.retain(|name| !importable || can_be_imported(name));
+    names.sort();
+    Some(names.iter().fold(FNV, |hash, name| fnv(fnv(hash, name), b"\0")))
+}
+
+/// Modules, packages, and what is told of installed ones. A name without a dot may be a package.
+fn can_be_imported(name: &[u8]) -> bool {
+    name != b"__pycache__" && (!name.contains(&b'.') || IMPORTABLE.iter().any(|ending| name.ends_with(ending)))
+}
+
+const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// An absolute path, without an allocation.
+struct Path {
+    bytes: [u8; 2 * PATH_BYTES],
+    length: usize,
+}
+
+impl Path {
+    /// What a C program means; `None` where it means nothing that could be noted.
+    fn of(folder: c_int, path: *const c_char) -> Option<Path> {
+        if path.is_null() {
+            return None;
+        }
+        // SAFETY: it is no null, and the C function that was called asks for a string.
+        let given = unsafe { CStr::from_ptr(path) }.to_bytes();
+        if given.is_empty() || given.len() >= PATH_BYTES {
+            return None;
+        }
+        let mut path = Path { bytes: [0; 2 * PATH_BYTES], length: 0 };
+        if given[0] != b'/' {
+            path.length = path.folder(folder)?;
+            path.push(b"/");
+        }
+        path.push(given);
+        Some(path)
+    }
+
+    /// Writes the folder that a relative path begins at; its length.
+    fn folder(&mut self, folder: c_int) -> Option<usize> {
+        let buffer = self.bytes.as_mut_ptr();
+        if folder == libc::AT_FDCWD {
+            // SAFETY: the kernel writes at most so many bytes into the buffer; the length has the NUL in it.
+            let length = unsafe { libc::syscall(libc::SYS_getcwd, buffer, PATH_BYTES) };
+            return usize::try_from(length).ok()?.checked_sub(1);
+        }
+        let mut link = Line::default();
+        // It is far shorter than a line.
+        let _ = write!(link, "/proc/self/fd/{folder}\0");
+        // SAFETY: the kernel writes at most so many bytes into the buffer; the link is a C string.
+        let length =
+            unsafe { libc::syscall(libc::SYS_readlinkat, libc::AT_FDCWD, link.bytes.as_ptr(), buffer, PATH_BYTES) };
+        usize::try_from(length).ok()
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let end = (self.length + bytes.len()).min(self.bytes.len() - 1);
+        self.bytes[self.length..end].copy_from_slice(&bytes[..end - self.length]);
+        self.length = end;
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    fn hash(&self, kind: u8) -> u64 {
+        fnv(fnv(FNV, &[kind]), self.bytes()).max(1)
+    }
+
+    /// As it is now; `None` where there is nothing.
+    fn state(&self) -> Option<libc::stat> {
+        let mut state = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel fills the structure.
+        unsafe {
+            let asked = libc::syscall(
+                libc::SYS_newfstatat,
+                libc::AT_FDCWD,
+                self.bytes.as_ptr(),
+                state.as_mut_ptr(),
+                0 as c_int,
+            );
+            (asked == 0).then(|| state.assume_init())
+        }
+    }
+}
+
+/// A note as it is put together.
+struct Line {
+    bytes: [u8; 2 * PATH_BYTES + 256],
+    length: usize,
+}
+
+impl Default for Line {
+    fn default() -> Line {
+        Line { bytes: [0; 2 * PATH_BYTES + 256], length: 0 }
+    }
+}
+
+impl Line {
+    fn push(&mut self, bytes: &[u8]) {
+        let end = (self.length + bytes.len()).min(self.bytes.len() - 1);
+        self.bytes[self.length..end].copy_from_slice(&bytes[..end - self.length]);
+        self.length = end;
+    }
+
+    /// Writes it, with the NUL behind it. The file is opened each time: a program may close numbers that it did not open.
+    fn end(&self, taker: *const c_char) {
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+        // SAFETY: the taker is a C string that is never freed; the bytes are ours, and the one after the text is a NUL.
+        unsafe {
+            let file = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, taker, flags, 0o644 as c_int);
+            if file >= 0 {
+                libc::syscall(libc::SYS_write, file, self.bytes.as_ptr(), self.length + 1);
+                libc::syscall(libc::SYS_close, file);
+            }
+        }
+    }
+}
+
+impl std::fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.push(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// The file that takes the notes.
+fn taker() -> Option<*const c_char> {
+    let nobody = (&raw const NOBODY).cast_mut();
+    let known = TAKER.load(Ordering::Acquire);
+    if !known.is_null() {
+        return (known != nobody).then_some(known.cast_const());
+    }
+    // SAFETY: the name is a C string. Whoever changes the environment in another thread does so at its own risk, as ever.
+    let named = unsafe { libc::getenv(VARIABLE.as_ptr()) };
+    // SAFETY: what the environment holds are C strings.
+    let copy = if named.is_null() { nobody } else { CString::into_raw(unsafe { CStr::from_ptr(named) }.to_owned()) };
+    // Another thread may have been faster; its copy says the same.
+    let before = TAKER.compare_exchange(std::ptr::null_mut(), copy, Ordering::AcqRel, Ordering::Acquire);
+    let taker = before.err().unwrap_or(copy);
+    (taker != nobody).then_some(taker.cast_const())
+}
+
+/// Whether this is news; `None` where there is no place left to remember it.
+fn remember(hash: u64) -> Option<bool> {
+    let start = hash as usize;
+    for probe in 0..PROBES {
+        let place = &NOTED[(start + probe) % PLACES];
+        match place.compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Some(true),
+            Err(known) if known == hash => return Some(false),
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+/// Notes what is about to become of a path. The program's `errno` stays as it is.
+fn note(folder: c_int, path: *const c_char, what: Use) {
+    if let Some(taker) = taker() {
+        // SAFETY: `errno` is the thread's own.
+        let errno = unsafe { *libc::__errno_location() };
+        note_to(taker, folder, path, what);
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = errno };
+    }
+}
+
+#[inline(never)]
+fn note_to(taker: *const c_char, folder: c_int, path: *const c_char, what: Use) {
+    let Some(path) = Path::of(folder, path) else { return };
+    if what == Use::Written {
+        // It is never noted after this.
+        remember(path.hash(Use::Read as u8));
+        remember(path.hash(Use::State as u8));
+        return;
+    }
+    match remember(path.hash(what as u8)) {
+        Some(true) => write_state(taker, &path, what),
+        Some(false) => {}
+        None => cannot(taker, "it looks at more files than are kept track of"),
+    }
+}
+
+fn write_state(taker: *const c_char, path: &Path, what: Use) {
+    let mut line = Line::default();
+    // A line takes what fits.
+    let _ = write!(line, "{} ", char::from(what as u8));
+    let _ = match path.state() {
+        None => write!(line, "- "),
+        Some(state) => {
+            let time = |seconds: i64, nanoseconds: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+            let modified = time(state.st_mtime, state.st_mtime_nsec);
+            let changed = time(state.st_ctime, state.st_ctime_nsec);
+            write!(line, "{},{modified},{changed},{},{} ", state.st_size, state.st_ino, state.st_mode)
+        }
+    };
+    line.push(path.bytes());
+    line.end(taker);
+}
+
+/// Notes, once, something that cannot be looked at again.
+fn cannot(taker: *const c_char, text: &str) {
+    if remember(fnv(FNV, text.as_bytes())) != Some(false) {
+        let mut line = Line::default();
+        // A line takes what fits.
+        let _ = write!(line, "! {text}");
+        line.end(taker);
+    }
+}
+
+/// What opening with these flags does. Emptying a file is no way to read it.
+fn use_of(flags: c_int) -> Use {
+    let writes = flags & libc::O_ACCMODE == libc::O_WRONLY;
+    let makes = flags & (libc::O_CREAT | libc::O_EXCL) == libc::O_CREAT | libc::O_EXCL;
+    if writes || makes || flags & libc::O_TRUNC != 0 || flags & libc::O_TMPFILE == libc::O_TMPFILE {
+        Use::Written
+    } else if flags & (libc::O_PATH | libc::O_DIRECTORY) != 0 {
+        Use::State
+    } else {
+        Use::Read
+    }
+}
+
+/// The same for `fopen`: `w`, `a` and `x` write, unless `a+` reads too.
+fn use_of_mode(mode: *const c_char) -> Use {
+    // SAFETY: `fopen` asks for a string.
+    let mode = if mode.is_null() { &[] } else { unsafe { CStr::from_ptr(mode) }.to_bytes() };
+    match mode.first() {
+        Some(b'w') => Use::Written,
+        Some(b'a') if !mode.contains(&b'+') => Use::Written,
+        _ if mode.contains(&b'x') => Use::Written,
+        _ => Use::Read,
+    }
+}
+
+/// Notes a connection: nobody knows what the other side will say the next time. Python's own helpers, and the one that the C library
+/// asks for names of users, are no sources of data.
+fn note_connection(address: *const libc::sockaddr, length: libc::socklen_t) {
+    let Some(taker) = taker() else { return };
+    if address.is_null() || (length as usize) < size_of::<libc::sa_family_t>() {
+        return;
+    }
+    // SAFETY: the address has at least its family.
+    let family = c_int::from(unsafe { (*address).sa_family });
+    // SAFETY: the caller gives so many bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) };
+    let names = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    let is_helper = family == libc::AF_UNIX && (names(b"/pymp-") || names(b"/nscd/") || bytes.get(2) == Some(&0));
+    if !is_helper && [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6].contains(&family) {
+        cannot(taker, "it talks to another process through a socket");
+    }
+}
+
+/// Notes a helper that is started with an environment of its own, without us: nobody sees what it reads. What Python asks for
+/// libraries (`ctypes.util.find_library`) reads nothing of the user's.
+fn note_helper(program: *const c_char, environment: *const *const c_char) {
+    const TOOLS: [&[u8]; 5] = [b"ldconfig", b"gcc", b"cc", b"objdump", b"ld"];
+    let Some(taker) = taker() else { return };
+    // SAFETY: the caller gives a program's name, or a null that the C library refuses.
+    let program = if program.is_null() { &[] } else { unsafe { CStr::from_ptr(program) }.to_bytes() };
+    let is_tool = program.rsplit(|byte| *byte == b'/').next().is_some_and(|name| TOOLS.contains(&name));
+    let has = |name: &[u8]| (0..).map_while(|index| variable(environment, index)).any(|entry| entry.starts_with(name));
+    let is_seen = has(b"OOMPH_FILES=") && has(b"LD_PRELOAD=");
+    if !is_tool && !is_seen {
+        cannot(taker, "it starts a helper without its environment");
+    }
+}
+
+/// An entry of an environment; `None` behind the last.
+fn variable<'a>(environment: *const *const c_char, index: usize) -> Option<&'a [u8]> {
+    if environment.is_null() {
+        return None;
+    }
+    // SAFETY: an environment is an array of C strings that ends with a null, and the entries before this one were none.
+    unsafe {
+        let entry = *environment.add(index);
+        (!entry.is_null()).then(|| CStr::from_ptr(entry).to_bytes())
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// What was noted of paths below `folder`, each as its kind, whether it was there, and its name.
+    fn notes(taker: &std::path::Path, folder: &std::path::Path) -> Vec<String> {
+        let text = std::fs::read(taker).unwrap();
+        let below = format!("{}/", folder.display());
+        let lines = text.split(|byte| *byte == 0).filter_map(|line| {
+            let line = String::from_utf8_lossy(line).into_owned();
+            let (note, name) = line.split_once(&below)?;
+            let is_there = !note.ends_with("- ");
+            Some(format!("{} {is_there} {name}", &note[..1]))
+        });
+        lines.collect()
+    }
+
+    /// One test, since the notes of a process go to one file.
+    #[test]
+    fn what_is_read_is_noted_once_and_what_is_written_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let taker = tempfile::NamedTempFile::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["read", "asked", "a.py", "b.txt"] {
+            std::fs::write(path(name), "x").unwrap();
+        }
+        let c_string = |path: &std::path::Path| CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: they are C strings.
+        unsafe { oomph_note_files(c_string(taker.path()).as_ptr()) };
+        for _ in 0..2 {
+            std::fs::read(path("read")).unwrap();
+            assert!(std::fs::metadata(path("asked")).is_ok());
+            assert!(std::fs::read(path("absent")).is_err());
+            std::fs::write(path("written"), "x").unwrap();
+            std::fs::read(path("written")).unwrap();
+        }
+        let name = c_string(&path("asked"));
+        let mode = c"r".as_ptr();
+        // SAFETY: they are C strings, and the file is closed once.
+        unsafe { libc::fclose(libc::fopen(name.as_ptr(), mode)) };
+        // SAFETY: it is a C string.
+        unsafe { oomph_note_listing(c_string(folder.path()).as_ptr(), 1) };
+        let found = notes(taker.path(), folder.path());
+        assert_eq!(found, ["r true read", "s true asked", "r false absent", "r true asked"]);
+        let text = String::from_utf8_lossy(&std::fs::read(taker.path()).unwrap()).into_owned();
+        let importable = digest(folder.path().as_os_str().as_bytes(), true).unwrap();
+        assert!(text.contains(&format!("i {importable:016x} {}\0", folder.path().display())), "{text}");
+        // Only what can be imported matters to who imports.
+        std::fs::write(path("c.txt"), "x").unwrap();
+        assert_eq!(digest(folder.path().as_os_str().as_bytes(), true), Some(importable));
+        std::fs::write(path("c.py"), "x").unwrap();
+        assert_ne!(digest(folder.path().as_os_str().as_bytes(), true), Some(importable));
+    }
+
+    #[test]
+    fn flags_and_modes_are_told_apart() {
+        use libc::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TMPFILE, O_TRUNC, O_WRONLY};
+        let flags = [
+            (O_RDONLY, 'r'),
+            (O_RDWR | O_CREAT, 'r'),
+            (O_WRONLY | O_CREAT | O_APPEND, 'w'),
+            (O_RDWR | O_CREAT | O_TRUNC, 'w'),
+            (O_RDWR | O_CREAT | O_EXCL, 'w'),
+            (O_RDWR | O_TMPFILE, 'w'),
+            (O_RDONLY | O_DIRECTORY, 's'),
+        ];
+        for (flags, expected) in flags {
+            assert_eq!(char::from(use_of(flags) as u8), expected, "{flags:o}");
+        }
+        for (mode, expected) in [(c"r", 'r'), (c"r+b", 'r'), (c"wb", 'w'), (c"a", 'w'), (c"a+", 'r'), (c"wx", 'w')] {
+            assert_eq!(char::from(use_of_mode(mode.as_ptr()) as u8), expected, "{mode:?}");
+        }
+    }
+}

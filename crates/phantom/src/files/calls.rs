@@ -1,0 +1,165 @@
+//! The functions of the C library that open files, ask for their state, or connect. Each notes it (Note [Files looked at] in [`super`]), and does
+//! what it always does.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::mem::transmute;
+
+use super::{Use, note, note_connection, note_helper, use_of, use_of_mode};
+use crate::host::Behind;
+
+/// Exports functions of the C library that note their path first, and then do what the next in line does.
+macro_rules! noted {
+    ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $note:expr } )*) => { $(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// As in C.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $out {
+            static NEXT: Behind = Behind::new(
+                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => c"",
+                },
+            );
+            $note;
+            // SAFETY: the address is that of the next function of this name, whose parameters and contract are the same.
+            unsafe {
+                let next: unsafe extern "C" fn($($ty),*) -> $out = transmute(NEXT.address());
+                next($($arg),*)
+            }
+        }
+    )* };
+}
+
+noted! {
+    /// `open`; the mode is only looked at where a file may be made.
+    fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    /// `open64`.
+    fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    /// `openat`.
+    fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
+    /// `openat64`.
+    fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
+    /// `open` as programs with checks call it.
+    fn __open_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    /// `open64` as programs with checks call it.
+    fn __open64_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    /// `openat` as programs with checks call it.
+    fn __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
+    /// `openat64` as programs with checks call it.
+    fn __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
+    /// `fopen`.
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
+    /// `fopen64`.
+    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
+    /// `faccessat`.
+    fn faccessat(folder: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int { note(folder, path, Use::State) }
+    /// `execve`; `execv` and its like keep the environment.
+    fn execve(program: *const c_char, words: *const c_void, environment: *const *const c_char) -> c_int {
+        note_helper(program, environment)
+    }
+    /// `execvpe`.
+    fn execvpe(program: *const c_char, words: *const c_void, environment: *const *const c_char) -> c_int {
+        note_helper(program, environment)
+    }
+    /// `posix_spawn`.
+    fn posix_spawn(
+        pid: *mut c_int,
+        program: *const c_char,
+        actions: *const c_void,
+        attributes: *const c_void,
+        words: *const c_void,
+        environment: *const *const c_char
+    ) -> c_int {
+        note_helper(program, environment)
+    }
+    /// `posix_spawnp`.
+    fn posix_spawnp(
+        pid: *mut c_int,
+        program: *const c_char,
+        actions: *const c_void,
+        attributes: *const c_void,
+        words: *const c_void,
+        environment: *const *const c_char
+    ) -> c_int {
+        note_helper(program, environment)
+    }
+    /// `connect`.
+    fn connect(socket: c_int, address: *const libc::sockaddr, length: libc::socklen_t) -> c_int {
+        note_connection(address, length)
+    }
+}
+
+/// Exports functions that ask the kernel for a path's state: which of them a C library has depends on its version, so none is looked up.
+macro_rules! asked {
+    ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) { $folder:expr, $path:expr => $number:ident($($word:expr),*) } )*) => { $(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// As in C.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
+            note($folder, $path, Use::State);
+            // SAFETY: the kernel checks the addresses that it is given, and the caller answers for them.
+            unsafe { libc::syscall(libc::$number, $($word),*) as c_int }
+        }
+    )* };
+}
+
+asked! {
+    /// `stat`.
+    fn stat(path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, 0 as c_int)
+    }
+    /// `stat64`.
+    fn stat64(path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, 0 as c_int)
+    }
+    /// `lstat`.
+    fn lstat(path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
+    }
+    /// `lstat64`.
+    fn lstat64(path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
+    }
+    /// `fstatat`.
+    fn fstatat(folder: c_int, path: *const c_char, out: *mut c_void, flags: c_int) {
+        folder, path => SYS_newfstatat(folder, path, out, flags)
+    }
+    /// `fstatat64`.
+    fn fstatat64(folder: c_int, path: *const c_char, out: *mut c_void, flags: c_int) {
+        folder, path => SYS_newfstatat(folder, path, out, flags)
+    }
+    /// `stat` of programs that were built with glibc before 2.33.
+    fn __xstat(_version: c_int, path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, 0 as c_int)
+    }
+    /// `stat64` of programs that were built with glibc before 2.33.
+    fn __xstat64(_version: c_int, path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, 0 as c_int)
+    }
+    /// `lstat` of programs that were built with glibc before 2.33.
+    fn __lxstat(_version: c_int, path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
+    }
+    /// `lstat64` of programs that were built with glibc before 2.33.
+    fn __lxstat64(_version: c_int, path: *const c_char, out: *mut c_void) {
+        libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
+    }
+    /// `fstatat` of programs that were built with glibc before 2.33.
+    fn __fxstatat(_version: c_int, folder: c_int, path: *const c_char, out: *mut c_void, flags: c_int) {
+        folder, path => SYS_newfstatat(folder, path, out, flags)
+    }
+    /// `fstatat64` of programs that were built with glibc before 2.33.
+    fn __fxstatat64(_version: c_int, folder: c_int, path: *const c_char, out: *mut c_void, flags: c_int) {
+        folder, path => SYS_newfstatat(folder, path, out, flags)
+    }
+    /// `statx`.
+    fn statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut c_void) {
+        folder, path => SYS_statx(folder, path, flags, mask, out)
+    }
+    /// `access`.
+    fn access(path: *const c_char, mode: c_int) { libc::AT_FDCWD, path => SYS_access(path, mode) }
+}

@@ -1,0 +1,107 @@
+//! Which CUDA the program was built for, and which versions of NVIDIA's libraries it brought.
+//!
+//! # Note [CUDA 12 and 13]
+//!
+//! One phantom answers programs for both. Almost every function that changed got a new name while CUDA 12 lasted
+//! (`cudaGetDeviceProperties_v2`), so the name tells which is meant. CUDA 13 gave the plain names to the newest variants,
+//! so that nine runtime functions mean another thing under the same name (found by comparing the prototypes of
+//! `cuda_runtime_api.h` 12.4 and 13.0; the headers of cuBLAS, cuDNN, cuFFT, cuRAND, cuSOLVER, cuSPARSE, NCCL and the driver
+//! have none): `cudaMemAdvise`, `cudaMemPrefetchAsync`, `cudaStreamGetCaptureInfo`, `cudaStreamUpdateCaptureDependencies`
+//! and the `cudaGraph` functions that take edges. Where the difference matters, [`cuda_major`] decides: the soname
+//! of the runtime that is mapped, because that is the one the callers were linked with. A process that has mapped
+//! both cannot be told apart so, and is refused.
+//!
+//! Structures that grew at their end need no decision where nobody reads the rest: the older, shorter part is written
+//! (`cudaPointerAttributes`).
+//!
+//! # Note [Version answers]
+//!
+//! PyTorch compares the versions of libraries with those it was compiled with, and cudnn-frontend chooses features by
+//! them. The real libraries are mapped beside the phantom, which only stands before them; so a question for a version
+//! is passed on to the library: a documented function that returns constants, and touches no device. A library that
+//! is not mapped has the version that torch 2.11.0's wheels bring.
+
+use std::ffi::CStr;
+use std::sync::OnceLock;
+
+use crate::resolve;
+
+/// One of NVIDIA's libraries, and how it says its version.
+#[derive(Debug)]
+pub struct Library {
+    /// Its file name up to the soname's number.
+    file: &'static str,
+    /// `…GetProperty(libraryPropertyType, int *)`.
+    property: &'static CStr,
+    /// Major, minor, patch level, where it is not mapped.
+    otherwise: [i32; 3],
+    /// What the mapped library said.
+    said: OnceLock<[i32; 3]>,
+}
+
+impl Library {
+    /// Describes a library.
+    pub const fn new(file: &'static str, property: &'static CStr, otherwise: [i32; 3]) -> Library {
+        Library { file, property, otherwise, said: OnceLock::new() }
+    }
+
+    /// Major, minor, patch level. See Note [Version answers].
+    pub fn version(&self) -> [i32; 3] {
+        if let Some(said) = self.said.get() {
+            return *said;
+        }
+        match resolve::ask_properties(self.file, self.property) {
+            Some(version) => *self.said.get_or_init(|| version),
+            None => self.otherwise,
+        }
+    }
+
+    /// The version as one number; most libraries count the major version in thousands, cuBLAS and cuDNN in ten thousands.
+    pub fn number(&self, major_unit: i32) -> i32 {
+        let [major, minor, patch] = self.version();
+        major * major_unit + minor * 100 + patch
+    }
+}
+
+/// What `cudaRuntimeGetVersion` gives where no runtime is mapped: `CUDART_VERSION` of CUDA 13.0.
+const CUDART: i32 = 13_000;
+
+/// The version of the program's CUDA runtime, as `CUDART_VERSION` numbers it. See Note [Version answers].
+pub fn runtime() -> i32 {
+    resolve::ask_number("libcudart.so.", c"cudaRuntimeGetVersion").unwrap_or(CUDART)
+}
+
+/// The newest CUDA that the driver supports: never older than what the program needs.
+pub fn driver() -> i32 {
+    runtime().max(CUDART)
+}
+
+/// 12 or 13: whose signatures the callers of the runtime have; `None` where both runtimes are mapped, or another.
+pub fn cuda_major() -> Option<i32> {
+    let (is_12, is_13) = (resolve::is_mapped("libcudart.so.12"), resolve::is_mapped("libcudart.so.13"));
+    match (is_12, is_13) {
+        (true, false) => Some(12),
+        (false, true) => Some(13),
+        (false, false) => Some(CUDART / 1000),
+        (true, true) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_the_libraries_versions_are_those_of_cuda_13() {
+        let library = Library::new("libnothing.so.", c"nothingGetProperty", [1, 2, 3]);
+        assert_eq!((library.version(), library.number(1000)), ([1, 2, 3], 1203));
+        assert_eq!((runtime(), driver(), cuda_major()), (13_000, 13_000, Some(13)));
+    }
+
+    #[test]
+    fn a_mapped_library_is_found_by_the_start_of_its_name() {
+        assert!(resolve::is_mapped("libc.so."));
+        assert!(resolve::mapped_symbol("libc.so.", c"strlen").is_some());
+        assert!(resolve::mapped_symbol("libc.so.", c"cudaMalloc").is_none());
+    }
+}

@@ -1,0 +1,76 @@
+//! The words for what `fit` found, shared by the formats.
+
+use crate::change::Change;
+use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, TimeSource};
+
+/// The answer in one sentence. No full stop.
+pub(super) fn headline(report: &FitReport) -> String {
+    let gpu = &report.gpu;
+    let device = format!("{} ({} of {} to use)", gpu.name, gpu.target_bytes, gpu.total_bytes);
+    if let Some(most) = &report.max_batch {
+        return match (most.independent, most.size) {
+            (true, _) => {
+                format!("the peak does not depend on the batch size: {device}, {} needed", report.before.device_bytes)
+            }
+            (false, 0) => format!("not one sample fits: {device}"),
+            (false, size) => format!("a batch of {size} is the largest that fits: {device}"),
+        };
+    }
+    match (report.verdict, report.plans.first()) {
+        (FitVerdict::Fits, _) => {
+            let room = gpu.target_bytes - report.before.device_bytes;
+            format!("fits as it is: {device}, {} needed, {room} left", report.before.device_bytes)
+        }
+        (_, Some(plan)) => {
+            let needed = report.before.device_bytes;
+            format!("fits with {}: {} in place of {needed}, {device}", named(&plan.changes), plan.peak.device_bytes)
+        }
+        (_, None) => {
+            format!("does not fit with anything that is allowed: {device}, {} needed", report.before.device_bytes)
+        }
+    }
+}
+
+/// The changes of a plan, joined as a sentence has them. What makes the parts of a batch is no change beside the accumulation of
+/// their gradients.
+pub fn named(changes: &[Change]) -> String {
+    let accumulates = changes.iter().any(|change| change.remedy == "gradient-accumulation");
+    let chosen = changes.iter().filter(|change| !(accumulates && change.remedy == "batch-size"));
+    let names: Vec<String> = chosen.map(short).collect();
+    match names.as_slice() {
+        [] => "no change".to_owned(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// A change without the name of what sets it: that stands where it took effect.
+fn short(change: &Change) -> String {
+    let mut short = change.clone();
+    short.settings.remove("arg");
+    short.to_string()
+}
+
+/// What becomes of the results.
+pub fn exactness(exactness: Exactness) -> &'static str {
+    match exactness {
+        Exactness::Identical => "identical",
+        Exactness::UpToRounding => "same up to rounding",
+        Exactness::OtherNumerics => "other numerics",
+        Exactness::OtherModel => "another model",
+    }
+}
+
+/// `identical, 1.33x the time (counted)`.
+pub(super) fn price(cost: &Cost) -> String {
+    let source = match cost.time_source {
+        TimeSource::Counted => "counted",
+        TimeSource::Typical => "typically",
+    };
+    format!("{}, {:.2}x the time ({source})", exactness(cost.exactness), cost.time_ratio)
+}
+
+/// A plan in one line: its changes, its peak, its price.
+pub(super) fn line(plan: &Plan) -> String {
+    format!("{}: {}, {}", named(&plan.changes), plan.peak.device_bytes, price(&plan.cost))
+}

@@ -1,0 +1,51 @@
+//! The words of `lint` that several formats share.
+
+use super::layout::short_path;
+use crate::finding::Severity;
+use crate::lint::{LintFinding, LintReport};
+
+/// `train.py:41:5`; `notes.ipynb:cell 3:4:1` in a notebook.
+pub(super) fn place(found: &LintFinding, folder: &str) -> String {
+    found.finding.location.as_ref().map_or_else(String::new, |location| {
+        let column = location.column.map_or_else(String::new, |column| format!(":{column}"));
+        format!("{}:{}{column}", short_path(&location.file, folder), location.line)
+    })
+}
+
+/// `3 findings in 120 files: 1 error, 2 warnings`.
+pub(super) fn headline(report: &LintReport) -> String {
+    let files = counted(report.files.saturating_sub(report.unreadable.len()), "file");
+    if report.findings.is_empty() {
+        return format!("no finding in {files}");
+    }
+    let of = |severity, word| {
+        let count = report.findings.iter().filter(|found| found.finding.severity == severity).count();
+        (count > 0).then(|| counted(count, word))
+    };
+    let kinds = [of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "remark")];
+    let kinds: Vec<String> = kinds.into_iter().flatten().collect();
+    format!("{} in {files}: {}", counted(report.findings.len(), "finding"), kinds.join(", "))
+}
+
+/// What is left to say: what was mended and what can be, what the baseline hides, what could not be read.
+pub(super) fn closing(report: &LintReport) -> Vec<String> {
+    let mendable = |is_safe| {
+        // Notebooks are not changed.
+        let outside = report.findings.iter().filter(|found| found.cell.is_none());
+        let fixes = outside.filter_map(|found| found.fix.as_ref());
+        fixes.filter(|fix| fix.is_safe == is_safe).count()
+    };
+    let lines = [
+        (report.fixed, "mended"),
+        (mendable(true), "can be mended with --fix, or shown with --diff"),
+        (mendable(false), "can be mended with --fix --unsafe-fixes, after a look: results may change"),
+        (report.hidden, "of the baseline not shown"),
+    ];
+    let counts = lines.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+    counts.chain(report.notes.iter().cloned()).collect()
+}
+
+/// `1 file`, `2 files`.
+fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}

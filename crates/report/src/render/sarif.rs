@@ -1,0 +1,120 @@
+//! SARIF 2.1.0, which code hosts and editors show at the lines. The keys are those of the OASIS standard, "Static Analysis Results Interchange
+//! Format (SARIF) Version 2.1.0", sections 3.13 (log), 3.27 (result), 3.30 (region) and 3.55 (fix).
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::json::object;
+use super::layout::short_path;
+use crate::finding::Severity;
+use crate::lint::{LineColumn, LintEdit, LintFinding, LintFix, LintReport, LintRule, UnreadableFile};
+
+/// The report of `lint` as one SARIF log with one run.
+pub fn lint(report: &LintReport) -> Result<String, serde_json::Error> {
+    let rules: Vec<Value> = report.rules.iter().map(rule).collect();
+    let results: Vec<Value> = report.findings.iter().map(|found| result(found, report)).collect();
+    let notifications: Vec<Value> = report.unreadable.iter().map(|file| notification(file, &report.folder)).collect();
+    object(&json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "oomph lint", "version": report.version, "rules": rules } },
+            // Columns count characters; the default would be UTF-16 units.
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": report.unreadable.is_empty(),
+                "toolExecutionNotifications": notifications,
+            }],
+            "results": results,
+        }],
+    }))
+}
+
+fn rule(rule: &LintRule) -> Value {
+    json!({
+        "id": rule.id,
+        "shortDescription": { "text": rule.summary },
+        "help": { "text": rule.help, "markdown": rule.page },
+    })
+}
+
+fn result(found: &LintFinding, report: &LintReport) -> Value {
+    let finding = &found.finding;
+    let mut result = json!({
+        "ruleId": finding.rule,
+        "ruleIndex": report.rules.iter().position(|rule| rule.id == finding.rule),
+        "level": level(finding.severity),
+        "message": { "text": finding.message },
+        "locations": [{ "physicalLocation": { "artifactLocation": artifact(file(found, report)) } }],
+        "partialFingerprints": { "lineText/v1": fingerprint(found) },
+    });
+    let start = finding.location.as_ref().map(|at| LineColumn { line: at.line, column: at.column.unwrap_or(1) });
+    match (found.cell, start) {
+        // A notebook's lines are a cell's; no region of the file is theirs.
+        (Some(cell), Some(at)) => {
+            result["message"]["text"] = json!(format!("cell {cell}, line {}: {}", at.line, finding.message));
+        }
+        (_, start) => {
+            result["locations"][0]["physicalLocation"]["region"] = region(start.unwrap_or(found.end), found.end);
+            let text = finding.remedies.first().map_or("", |remedy| &remedy.remedy);
+            let fixes = found.fix.iter().map(|change| fix(change, file(found, report), text));
+            result["fixes"] = fixes.collect();
+        }
+    }
+    result
+}
+
+/// The file's name, without the cell that a place in a notebook has behind it.
+fn file<'a>(found: &'a LintFinding, report: &LintReport) -> &'a str {
+    let name = found.finding.location.as_ref().map_or("", |location| short_path(&location.file, &report.folder));
+    let cell = found.cell.and_then(|cell| name.strip_suffix(&format!(":cell {cell}")));
+    cell.unwrap_or(name)
+}
+
+fn fix(fix: &LintFix, file: &str, text: &str) -> Value {
+    let replacement = |edit: &LintEdit| json!({ "deletedRegion": region(edit.start, edit.end), "insertedContent": { "text": edit.text } });
+    json!({
+        "description": { "text": if fix.is_safe { text.to_owned() } else { format!("{text} (unsafe)") } },
+        "artifactChanges": [{
+            "artifactLocation": artifact(file),
+            "replacements": fix.edits.iter().map(replacement).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+fn region(start: LineColumn, end: LineColumn) -> Value {
+    json!({ "startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column })
+}
+
+/// What stays the same when the file grows above the finding: the rule and the text of its lines.
+fn fingerprint(found: &LintFinding) -> String {
+    let text = format!("{}\n{}", found.finding.rule, found.excerpt.text.trim());
+    let digest = Sha256::digest(text);
+    format!("{:032x}", u128::from_be_bytes(std::array::from_fn(|at| digest[at])))
+}
+
+fn notification(file: &UnreadableFile, folder: &str) -> Value {
+    let location = json!({ "physicalLocation": { "artifactLocation": artifact(short_path(&file.file, folder)) } });
+    json!({ "level": "warning", "message": { "text": file.reason }, "locations": [location] })
+}
+
+/// A file, as a relative or absolute URI reference.
+fn artifact(file: &str) -> Value {
+    json!({ "uri": file.bytes().map(encoded).collect::<Vec<_>>().concat() })
+}
+
+/// RFC 3986, section 2.3 and what a path may hold: all other bytes become percent codes.
+fn encoded(byte: u8) -> String {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}

@@ -1,0 +1,178 @@
+//! The report of `fit`: the plan, where it applies, what else there is, and what does nothing here.
+
+use super::page::Page;
+use super::sections;
+use crate::finding::Location;
+use crate::fit::{Effect, FitReport, FitVerdict, Plan, Tried, VramRow};
+use crate::render::fit::{headline, line, named, price};
+use crate::render::layout::keep_start;
+
+/// How many plans are shown.
+const PLANS: usize = 6;
+/// How many parts of what stays are shown.
+const PARTS: usize = 4;
+/// How wide the name of a remedy may be, so that its figures stand beside it.
+const NAME: usize = 34;
+/// What remedies are told apart by.
+const HELPS: &str = "What each remedy does alone";
+const NOTHING: &str = "What does nothing here";
+const FAILS: &str = "What the program fails with";
+const NOT_APPLICABLE: &str = "What does not apply";
+
+/// The answer first, then what it rests on.
+pub(super) fn write(page: &mut Page, report: &FitReport) {
+    head(page, report);
+    if let Some(plan) = report.plans.first() {
+        places(page, plan);
+    }
+    plans(page, report);
+    sizes(page, &report.by_vram);
+    tried(page, report);
+    sections::assumptions(page, &report.assumptions);
+    sections::notes(page, &report.notes);
+}
+
+fn head(page: &mut Page, report: &FitReport) {
+    let styles = page.styles();
+    let style = match report.verdict {
+        FitVerdict::Fits => styles.good,
+        FitVerdict::FitsWithPlan => styles.unsure,
+        FitVerdict::DoesNotFit => styles.bad,
+    };
+    page.styled_paragraph("", &headline(report), style);
+    page.line("");
+    let before = &report.before;
+    let usage = format!(
+        "{} on the device, {} reserved, {} allocated",
+        before.device_bytes, before.reserved_bytes, before.allocated_bytes
+    );
+    page.fact("now", &usage);
+    if let Some(plan) = report.plans.first() {
+        page.fact("then", &then(plan));
+        page.fact("results", &price(&plan.cost));
+    }
+    if let (FitVerdict::DoesNotFit, Some(floor)) = (report.verdict, &report.floor) {
+        page.fact("floor", &format!("{}: {}", floor.peak.device_bytes, named(&floor.changes)));
+    }
+    if !report.floor_holds.is_empty() {
+        page.fact("stays", &stays(report));
+    }
+    if let Some(gpu) = &report.smallest_gpu {
+        page.fact("as it is", &format!("the smallest GPU is {} ({})", gpu.name, gpu.total_bytes));
+    }
+    batch(page, report);
+    let end = if report.interrupted { ", interrupted" } else { "" };
+    let kept = if report.kept > 0 { format!(", {} kept from before", report.kept) } else { String::new() };
+    page.fact("search", &format!("{} dry runs{kept}, {:.1} s in all{end}", report.runs, report.seconds));
+    page.fact("oomph", &report.version);
+}
+
+/// What no change takes away: the largest parts of what is allocated at the peak.
+fn stays(report: &FitReport) -> String {
+    let parts = report.floor_holds.iter().take(PARTS);
+    let parts: Vec<String> = parts.map(|part| format!("{} {}", part.bytes, part.category.words())).collect();
+    format!("{} at the peak", parts.join(", "))
+}
+
+fn then(plan: &Plan) -> String {
+    let peak = &plan.peak;
+    let retries = if plan.retries { "; PyTorch releases its cache to get through" } else { "" };
+    format!(
+        "{} on the device, {} reserved, {} allocated{retries}",
+        peak.device_bytes, peak.reserved_bytes, peak.allocated_bytes
+    )
+}
+
+fn batch(page: &mut Page, report: &FitReport) {
+    if let Some(batch) = &report.batch {
+        page.fact("batch", &format!("{} is {}", batch.name, batch.size));
+    }
+    if let Some(most) = &report.max_batch {
+        let each = most.bytes_per_sample.map_or_else(String::new, |bytes| format!(", {bytes} for each sample"));
+        page.fact("largest", &format!("{} ({} dry runs{each})", most.size, most.runs));
+        if let Some(smaller) = most.tried.iter().rfind(|tried| tried.size < most.size && !tried.fits) {
+            page.fact(
+                "",
+                &format!("{} does not fit, though {} does: the allocator cuts it otherwise", smaller.size, most.size),
+            );
+        }
+    }
+}
+
+/// Where the plan takes effect.
+fn places(page: &mut Page, plan: &Plan) {
+    page.heading("What to change");
+    for placed in &plan.places {
+        let location = Location { file: placed.file.clone(), line: placed.line, column: None };
+        let place = if placed.line > 0 { format!("{}: ", page.line_of(&location)) } else { String::new() };
+        page.paragraph("  - ", &format!("{place}{} ({})", placed.text, placed.remedy));
+    }
+    for change in plan.changes.iter().filter(|change| change.remedy == "allocator-settings") {
+        if let Some(conf) = change.settings.get("conf").and_then(serde_json::Value::as_str) {
+            page.copied("  ", &format!("export PYTORCH_CUDA_ALLOC_CONF={conf}"));
+        }
+    }
+}
+
+fn plans(page: &mut Page, report: &FitReport) {
+    if report.plans.len() < 2 {
+        return;
+    }
+    page.heading("Other plans that fit");
+    for plan in report.plans.iter().skip(1).take(PLANS) {
+        page.paragraph("  - ", &line(plan));
+    }
+}
+
+fn sizes(page: &mut Page, rows: &[VramRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    page.heading("By memory");
+    for row in rows {
+        let plan = match &row.plan {
+            Some(plan) if plan.changes.is_empty() => "fits as it is".to_owned(),
+            Some(plan) => line(plan),
+            None => "nothing that is allowed fits".to_owned(),
+        };
+        page.paragraph(&format!("  {:>10}  ", row.total_bytes.to_string()), &plan);
+    }
+}
+
+fn tried(page: &mut Page, report: &FitReport) {
+    for heading in [HELPS, NOTHING, FAILS, NOT_APPLICABLE] {
+        let rows: Vec<&Tried> = report.tried.iter().filter(|tried| heading_of(&tried.effect) == heading).collect();
+        if !rows.is_empty() {
+            page.heading(heading);
+            for row in rows {
+                let name = keep_start(&named(std::slice::from_ref(&row.change)), NAME);
+                page.paragraph(&format!("  {name:<NAME$}  "), &words(row, report));
+            }
+        }
+    }
+}
+
+fn heading_of(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::Helps { .. } => HELPS,
+        Effect::Nothing { .. } => NOTHING,
+        Effect::Fails { .. } => FAILS,
+        Effect::NotApplicable { .. } => NOT_APPLICABLE,
+    }
+}
+
+fn words(row: &Tried, report: &FitReport) -> String {
+    match &row.effect {
+        Effect::Helps { peak, cost } => {
+            let saved = report.before.device_bytes - peak.device_bytes;
+            format!("{saved} less: {}, {}", peak.device_bytes, price(cost))
+        }
+        Effect::Nothing { peak, why } => {
+            let more = peak.device_bytes - report.before.device_bytes;
+            let what = if more.0 == 0 { "0 bytes".to_owned() } else { format!("{more} more") };
+            why.as_ref().map_or(what.clone(), |why| format!("{what}: {why}"))
+        }
+        Effect::NotApplicable { why } => why.clone(),
+        Effect::Fails { message } => message.clone(),
+    }
+}

@@ -1,0 +1,137 @@
+//! The renderers of `fit`, against texts that were written by hand.
+
+use report::fit::{Batch, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, Placed, Plan, TimeSource, Tried};
+use report::render::terminal::Look;
+use report::render::{concise, github, terminal};
+use report::{Change, Usage};
+use trace::Bytes;
+
+fn usage(mib: u64) -> Usage {
+    Usage {
+        allocated_bytes: Bytes::from_mib(mib - 600),
+        reserved_bytes: Bytes::from_mib(mib - 400),
+        device_bytes: Bytes::from_mib(mib),
+    }
+}
+
+fn placed(remedy: &str, line: u32, text: &str) -> Placed {
+    Placed { remedy: remedy.to_owned(), file: "/home/ann/gpt/train.py".to_owned(), line, text: text.to_owned() }
+}
+
+fn cost(time_source: TimeSource) -> Cost {
+    Cost { exactness: Exactness::UpToRounding, time_ratio: 1.07, time_source }
+}
+
+fn accumulation() -> Change {
+    Change::new("gradient-accumulation").with("steps", 8)
+}
+
+fn part() -> Change {
+    Change::new("batch-size").with("size", 8).with("arg", "--batch-size")
+}
+
+fn plan(changes: Vec<Change>, mib: u64, places: Vec<Placed>) -> Plan {
+    Plan { changes, peak: usage(mib), fits: true, retries: false, cost: cost(TimeSource::Counted), places }
+}
+
+/// A program that fits in eight parts, and what else was tried.
+fn with_plan() -> FitReport {
+    let places = vec![
+        placed("batch-size", 12, "--batch-size is 8 instead of 64"),
+        placed("gradient-accumulation", 23, "(loss / 8).backward()"),
+    ];
+    let helps = Effect::Helps { peak: usage(16 << 10), cost: cost(TimeSource::Typical) };
+    let why = "zero_grad sets gradients to None already".to_owned();
+    FitReport {
+        version: "0.1.0".to_owned(),
+        gpu: FitGpu { name: "GPU".to_owned(), total_bytes: Bytes::from_gib(24), target_bytes: Bytes::from_gib(22) },
+        verdict: FitVerdict::FitsWithPlan,
+        before: usage(120 << 10),
+        plans: vec![plan(vec![accumulation(), part()], 16 << 10, places)],
+        tried: vec![
+            Tried { change: accumulation(), effect: helps },
+            Tried { change: Change::new("set-to-none"), effect: Effect::NotApplicable { why } },
+        ],
+        batch: Some(Batch {
+            name: "--batch-size".to_owned(),
+            size: 64,
+            source: "option".to_owned(),
+            file: "/home/ann/gpt/train.py".to_owned(),
+            line: 12,
+        }),
+        runs: 36,
+        seconds: 43.6,
+        folder: "/home/ann/gpt".to_owned(),
+        ..FitReport::default()
+    }
+}
+
+/// The same where nothing that is allowed is enough.
+fn without_plan() -> FitReport {
+    let floor = Plan { fits: false, ..plan(vec![Change::new("set-to-none")], 30 << 10, Vec::new()) };
+    FitReport {
+        verdict: FitVerdict::DoesNotFit,
+        plans: Vec::new(),
+        floor: Some(floor),
+        tried: Vec::new(),
+        ..with_plan()
+    }
+}
+
+const WITH_PLAN: &str = "\
+fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU
+(22.00 GiB of 24.00 GiB to use)
+
+  now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
+  then     16.00 GiB on the device, 15.61 GiB reserved, 15.41 GiB allocated
+  results  same up to rounding, 1.07x the time (counted)
+  batch    --batch-size is 64
+  search   36 dry runs, 43.6 s in all
+  oomph    0.1.0
+
+What to change
+  - train.py:12: --batch-size is 8 instead of 64 (batch-size)
+  - train.py:23: (loss / 8).backward() (gradient-accumulation)
+
+What each remedy does alone
+  gradient-accumulation:steps=8       104.00 GiB less: 16.00 GiB, same up to
+                                      rounding, 1.07x the time (typically)
+
+What does not apply
+  set-to-none                         zero_grad sets gradients to None already
+";
+
+const WITHOUT_PLAN: &str = "\
+does not fit with anything that is allowed: GPU (22.00 GiB of 24.00 GiB to use),
+120.00 GiB needed
+
+  now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
+  floor    30.00 GiB: set-to-none
+  batch    --batch-size is 64
+  search   36 dry runs, 43.6 s in all
+  oomph    0.1.0
+";
+
+#[test]
+fn a_terminal_shows_the_plan_first() {
+    let check = |report: &FitReport, expected: &str| assert_eq!(terminal::fit(report, &Look::default()), expected);
+    check(&with_plan(), WITH_PLAN);
+    check(&without_plan(), WITHOUT_PLAN);
+}
+
+#[test]
+fn other_formats_have_a_line_for_each_place() {
+    assert_eq!(
+        concise::fit(&with_plan()),
+        "fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU (22.00 GiB of 24.00 GiB to use)\n\
+         train.py:12: [batch-size] --batch-size is 8 instead of 64\n\
+         train.py:23: [gradient-accumulation] (loss / 8).backward()\n"
+    );
+    assert_eq!(
+        github::fit(&with_plan()),
+        "::warning title=oomph fit::fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU \
+         (22.00 GiB of 24.00 GiB to use)\n\
+         ::notice file=train.py,line=12,title=batch-size::--batch-size is 8 instead of 64\n\
+         ::notice file=train.py,line=23,title=gradient-accumulation::(loss / 8).backward()\n"
+    );
+}

@@ -1,0 +1,199 @@
+"""Weights in files that nobody needs to read: on the way to a phantom GPU their values are never used.
+
+safetensors and `torch.load(mmap=True)` map a file with `torch.UntypedStorage.from_file` and make tensors of its parts. Here
+they get memory of the file's size instead, in which large floating tensors are holes (Note [Holes]) and everything else is
+read: indices, masks, counters, small parameters. `torch.load` without `mmap` is led the same way. So a checkpoint costs
+its header and its small tensors, whatever is done with it on the way: cast, copied, renamed, sent.
+
+Only private mappings: what is written to a shared one belongs into the file.
+"""
+
+import ctypes
+import functools
+import os
+import pickle
+import struct
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.serialization
+
+from .holes import LARGE_BYTES
+
+# A file that holds more that must be read than this is no checkpoint of weights, and is mapped as it is.
+_MOST_READ_BYTES = 256 << 20
+_FLOATING_STORAGES = ("DoubleStorage", "FloatStorage", "HalfStorage", "BFloat16Storage")
+# Of a local file header: signature to sizes, length of the name, length of the extra field (APPNOTE.TXT, 4.3.7).
+_LOCAL_HEADER = struct.Struct("<26xHH")
+# A longer header is none of safetensors' (`MAX_HEADER_SIZE`, safetensors 0.8).
+_MOST_HEADER_BYTES = 100_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some bytes of a file, and whether they are a large floating tensor."""
+
+    start: int
+    size: int
+    is_weight: bool
+
+
+class Checkpoints:
+    """Leaves weights unread, and counts them, each file once."""
+
+    def __init__(self) -> None:
+        # By path: how many tensors, how many bytes.
+        self._unread: dict[str, tuple[int, int]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many tensors were not read."""
+        return sum(count for count, _ in self._unread.values())
+
+    @property
+    def bytes(self) -> int:
+        """How large they are."""
+        return sum(size for _, size in self._unread.values())
+
+    def install(self) -> None:
+        """Stands in for the two functions that checkpoints are opened with."""
+        torch.UntypedStorage.from_file = staticmethod(self._mapping(torch.UntypedStorage.from_file))
+        torch.load = torch.serialization.load = self._loading(torch.serialization.load)
+
+    def _mapping(self, map_file: Callable) -> Callable:
+        @functools.wraps(map_file)
+        def wrapper(filename, shared=False, nbytes=0):
+            stand_in = None if shared else self._stand_in(os.fspath(filename), nbytes)
+            return map_file(filename, shared, nbytes) if stand_in is None else stand_in
+
+        return wrapper
+
+    def _loading(self, load: Callable) -> Callable:
+        @functools.wraps(load)
+        def wrapper(f, *args, mmap=None, **kwargs):
+            if not mmap and isinstance(f, (str, os.PathLike)) and _can_stand_in(os.fspath(f)):
+                mmap = True
+            return load(f, *args, mmap=mmap, **kwargs)
+
+        return wrapper
+
+    def _stand_in(self, path: str, size: int) -> torch.UntypedStorage | None:
+        """Memory of the file's size with what must be read of it; `None` for what is no checkpoint."""
+        parts = _weights_and_rest(path)
+        if parts is None:
+            return None
+        storage = torch.UntypedStorage(size)
+        with open(path, "rb", buffering=0) as file:
+            for part in parts:
+                if not part.is_weight:
+                    _read(file, part, storage)
+        weights = [part.size for part in parts if part.is_weight]
+        self._unread[os.path.realpath(path)] = (len(weights), sum(weights))
+        return storage
+
+
+def _can_stand_in(path: str) -> bool:
+    """Whether `torch.load` may map this file: it would write to it where the program chose shared mappings."""
+    options = torch.serialization.get_default_mmap_options()
+    return options != torch.serialization.MAP_SHARED and _weights_and_rest(path) is not None
+
+
+def _weights_and_rest(path: str) -> list[Part] | None:
+    """The parts of a checkpoint that has large weights; `None` for any other file, or one that we cannot read."""
+    try:
+        if os.path.getsize(path) < LARGE_BYTES:
+            return None
+        parts = list(_parts_of_zip(path) if zipfile.is_zipfile(path) else _parts_of_safetensors(path))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile):
+        # Whoever opens it next says what is wrong with it.
+        return None
+    to_read = sum(part.size for part in parts if not part.is_weight)
+    return parts if to_read <= _MOST_READ_BYTES and any(part.is_weight for part in parts) else None
+
+
+def _parts_of_safetensors(path: str) -> Iterator[Part]:
+    import json
+
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        if length > _MOST_HEADER_BYTES:
+            raise ValueError(f"{path} is no safetensors file")
+        header = json.loads(file.read(length))
+    header.pop("__metadata__", None)
+    yield Part(0, 8 + length, is_weight=False)
+    for tensor in header.values():
+        start, end = tensor["data_offsets"]
+        is_floating = tensor["dtype"].startswith(("F", "BF"))
+        yield Part(8 + length + start, end - start, is_floating and end - start >= LARGE_BYTES)
+
+
+def _parts_of_zip(path: str) -> Iterator[Part]:
+    """The records of what `torch.save` writes; a `TorchScript` archive, or one that is compressed, is a `ValueError`."""
+    with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
+        infos = archive.infolist()
+        records = {info.filename.partition("/")[2]: info for info in infos}
+        if "constants.pkl" in records or any(info.compress_type != zipfile.ZIP_STORED for info in infos):
+            raise ValueError(f"{path} is no checkpoint")
+        with archive.open(records["data.pkl"]) as data:
+            floating = _floating_storages(data)
+        for name, info in records.items():
+            is_weight = name in floating and info.file_size >= LARGE_BYTES
+            yield Part(_data_offset(file, info.header_offset), info.file_size, is_weight)
+
+
+def _data_offset(file, header_offset: int) -> int:
+    file.seek(header_offset)
+    return header_offset + 30 + sum(_LOCAL_HEADER.unpack(file.read(30)))
+
+
+class _Anything:
+    """What stands for every object of a pickle that is only looked through; nothing of it is executed."""
+
+    def __init__(self, *_args, **_kwargs) -> None: ...
+
+    def __setstate__(self, _state) -> None: ...
+
+    def __setitem__(self, _key, _value) -> None: ...
+
+    def append(self, _value) -> None: ...
+
+    def extend(self, _values) -> None: ...
+
+    def add(self, _value) -> None: ...
+
+
+class _Storages(pickle.Unpickler):
+    """Looks through a pickle for the storages that it names."""
+
+    def __init__(self, data) -> None:
+        super().__init__(data)
+        # By record, the names of the storage classes.
+        self.found: dict[str, str] = {}
+
+    def find_class(self, _module: str, name: str) -> type:
+        return type(name, (_Anything,), {})
+
+    def persistent_load(self, pid) -> _Anything:
+        _, storage, key, *_ = pid
+        self.found[f"data/{key}"] = storage.__name__
+        return _Anything()
+
+
+def _floating_storages(data) -> set[str]:
+    storages = _Storages(data)
+    storages.load()
+    return {record for record, name in storages.found.items() if name in _FLOATING_STORAGES}
+
+
+def _read(file, part: Part, storage: torch.UntypedStorage) -> None:
+    if part.start + part.size > storage.nbytes():
+        raise ValueError(f"{file.name} ends at {storage.nbytes()}, expected {part.start + part.size}")
+    target = memoryview((ctypes.c_char * part.size).from_address(storage.data_ptr() + part.start)).cast("B")
+    file.seek(part.start)
+    while target:
+        count = file.readinto(target)
+        if not count:
+            raise OSError(f"{file.name} ended early")
+        target = target[count:]

@@ -1,0 +1,61 @@
+"""Tells the phantom whose names the program asks for: it sees every file that is opened, but not why a folder is read.
+
+See Note [Files looked at] in crates/phantom/src/files.rs. Who imports a module reads its folders too, and does not care what else lies in them.
+"""
+
+import ctypes
+import os
+import sys
+
+_VARIABLE = "OOMPH_FILES"
+# Who lists folders to find modules and installed packages.
+_IMPORTERS = ("importlib", "importlib_metadata", "pkgutil", "pkg_resources")
+
+
+_watching = False
+
+
+def watch() -> None:
+    """Notes folders from now on, and those that Python has searched already; nothing where nobody asks for it.
+
+    A child of the fork server watches already.
+    """
+    global _watching
+    library = ctypes.CDLL(None)
+    if _watching or _VARIABLE not in os.environ or not hasattr(library, "oomph_note_listing"):
+        return
+    _watching = True
+    note = library.oomph_note_listing
+    note.argtypes = [ctypes.c_char_p, ctypes.c_int]
+    note.restype = None
+    for folder in list(sys.path_importer_cache):
+        note(os.fsencode(folder), 1)
+    sys.addaudithook(_listener(note))
+
+
+def go_on(path: str) -> None:
+    """This process goes on with a run of its own, whose notes go to `path`."""
+    library = ctypes.CDLL(None)
+    if hasattr(library, "oomph_note_files"):
+        library.oomph_note_files.argtypes = [ctypes.c_char_p]
+        library.oomph_note_files.restype = None
+        library.oomph_note_files(os.fsencode(path))
+
+
+def _listener(note):
+    def listen(event: str, args: tuple) -> None:
+        if event in ("os.listdir", "os.scandir"):
+            folder = args[0]
+            if isinstance(folder, int):
+                folder = os.readlink(f"/proc/self/fd/{folder}")
+            note(os.fsencode("." if folder is None else folder), int(_is_import(sys._getframe(1).f_code.co_filename)))
+
+    return listen
+
+
+def _is_import(file: str) -> bool:
+    """Whether a file is one of Python's import system."""
+    if file.startswith("<frozen importlib"):
+        return True
+    folder, name = os.path.split(file)
+    return os.path.basename(folder) in _IMPORTERS or name == "pkgutil.py" or "/importlib/metadata/" in file

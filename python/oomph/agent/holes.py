@@ -1,0 +1,160 @@
+"""Host tensors that hold nothing but zeros take no memory, however they are copied.
+
+Note [Holes]
+~~~~~~~~~~~~
+Large host tensors lie in memory whose untouched pages are holes (Note [Host memory] in crates/phantom/src/host.rs): they
+read as zeros and cost nothing. The operators here keep them so, as `cp --sparse` does with files: where the source is
+a hole, the result is one, and only what was written is copied. Nothing is assumed: the results are those that the
+original kernels would give, to the bit.
+
+With that, one thing is left that takes memory and time: values that nobody needs. Those are never made: samplers leave
+holes (`initializers`), and so do the weights of a checkpoint (`checkpoints`).
+
+Arithmetic is not among the operators: what a program computes on the host is computed.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+
+import torch
+
+from .overrides import Original, Overrides
+from .phantom import Phantom
+
+# Below, an operator takes well under a millisecond, and the memory is not ours.
+LARGE_BYTES = 1 << 20
+# A source with more written parts than these is copied whole.
+_MOST_PARTS = 64
+
+
+class Holes:
+    """Operators on the host that leave holes where there are some."""
+
+    def __init__(self, phantom: Phantom) -> None:
+        self.phantom = phantom
+
+    def install(self, overrides: Overrides) -> None:
+        """Replaces the operators' kernels for the CPU."""
+        overrides.replace("aten::copy_", "CPU", self._copy)
+        overrides.replace("aten::zero_", "CPU", self._zero)
+        overrides.replace("aten::fill_.Scalar", "CPU", self._fill)
+        overrides.replace("aten::cat", "CPU", functools.partial(self._join, _shape_of_cat))
+        overrides.replace("aten::stack", "CPU", functools.partial(self._join, _shape_of_stack))
+
+    def empty(self, tensor: torch.Tensor) -> None:
+        """Makes a large dense tensor a hole."""
+        self.phantom.clear_host(tensor.data_ptr(), _bytes(tensor))
+
+    def is_hole(self, tensor: torch.Tensor) -> bool:
+        """Whether nothing was ever written to the memory that a tensor spans."""
+        return self.phantom.first_touched(tensor.data_ptr(), _span_bytes(tensor)) is None
+
+    def _zero(self, original: Original, tensor):
+        if not is_large(tensor) or not is_dense(tensor):
+            return original(tensor)
+        self.empty(tensor)
+        return tensor
+
+    def _fill(self, original: Original, tensor, value):
+        if not is_large(tensor) or not is_dense(tensor) or not _is_zero(value):
+            return original(tensor, value)
+        self.empty(tensor)
+        return tensor
+
+    def _copy(self, original: Original, into, source, non_blocking=False):
+        if not is_large(into) or not is_large(source) or not is_dense(into) or not _are_alike_and_apart(into, source):
+            return original(into, source, non_blocking)
+        if self.is_hole(source):
+            self.empty(into)
+        elif into.is_contiguous() and source.is_contiguous():
+            self._copy_parts(original, into.view(-1), source.view(-1))
+        else:
+            original(into, source, non_blocking)
+        return into
+
+    def _copy_parts(self, original: Original, into, source) -> None:
+        """Copies what was written, and leaves holes between."""
+        done, total = 0, source.numel()
+        for _ in range(_MOST_PARTS):
+            start, end = self._first_written(source, done)
+            if start > done:
+                self.empty(into[done:start])
+            if start == total:
+                return
+            original(into[start:end], source[start:end])
+            done = end
+        original(into[done:], source[done:])
+
+    def _first_written(self, source, done: int) -> tuple[int, int]:
+        """The elements of the first part at or after `done` that was written; the end twice where there is none."""
+        size, base, total = source.element_size(), source.data_ptr(), source.numel()
+        part = self.phantom.first_touched(base + done * size, (total - done) * size)
+        if part is None:
+            return total, total
+        return (part[0] - base) // size, min(total, -(-(part[1] - base) // size))
+
+    def _join(self, shape_of: Callable, original: Original, tensors, dim=0):
+        if not _are_alike(tensors) or not all(self.is_hole(tensor) for tensor in tensors):
+            return original(tensors, dim)
+        result = torch.empty(shape_of(tensors, dim), dtype=tensors[0].dtype)
+        self.empty(result)
+        return result
+
+
+def is_large(tensor: torch.Tensor) -> bool:
+    """Whether it is a host tensor large enough to care."""
+    return tensor.numel() * tensor.element_size() >= LARGE_BYTES and tensor.device.type == "cpu"
+
+
+def is_dense(tensor: torch.Tensor) -> bool:
+    """Whether its elements fill a range of memory, each once."""
+    if tensor.is_contiguous():
+        return True
+    expected = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(tensor.stride(), tensor.shape) if size != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _are_alike_and_apart(into, source) -> bool:
+    """Whether they have one shape and share no memory. Of all others PyTorch knows which it refuses."""
+    ends = (into.data_ptr() + _span_bytes(into), source.data_ptr() + _span_bytes(source))
+    return into.shape == source.shape and (ends[0] <= source.data_ptr() or ends[1] <= into.data_ptr())
+
+
+def _is_zero(number) -> bool:
+    """Whether its bytes are zeros, which those of -0.0 are not."""
+    return number == 0 and not (isinstance(number, float) and math.copysign(1, number) < 0)
+
+
+def _bytes(tensor) -> int:
+    return tensor.numel() * tensor.element_size()
+
+
+def _span_bytes(tensor) -> int:
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    return (last + 1) * tensor.element_size()
+
+
+def _are_alike(tensors: list) -> bool:
+    """Whether they are large, contiguous, and of one shape and dtype: then what joins them is contiguous, too."""
+    first = tensors[0] if tensors else None
+    return first is not None and all(
+        is_large(tensor) and tensor.is_contiguous() and (tensor.shape, tensor.dtype) == (first.shape, first.dtype)
+        for tensor in tensors
+    )
+
+
+def _shape_of_cat(tensors: list, dim: int) -> list[int]:
+    shape = list(tensors[0].shape)
+    shape[dim] *= len(tensors)
+    return shape
+
+
+def _shape_of_stack(tensors: list, dim: int) -> list[int]:
+    shape = list(tensors[0].shape)
+    shape.insert(dim if dim >= 0 else dim + len(shape) + 1, len(tensors))
+    return shape

@@ -1,0 +1,124 @@
+"""Remedies: changes to a program that are made while it runs, without touching its source.
+
+Note [Remedies]
+~~~~~~~~~~~~~~~
+`OOMPH_REMEDIES` is a JSON list of `{"remedy": NAME, "settings": {KEY: VALUE}}`, in the order in which they are put in place. Each
+remedy is one module here, named after it (`optimizer-fused` is `optimizer_fused.py`), with one function:
+
+    def install(remedy: Remedy) -> None
+
+It is called right after torch was imported, before the program goes on and before CUDA is initialised, and replaces what it must
+of PyTorch or of a library (`importing.after_import` waits for one). Where it takes effect it calls `remedy.applied`, and where it
+could not, and why, `remedy.rejected`: both note the user's line. Of a remedy that noted nothing, `finish` says that it found
+nothing to change. A remedy that changes what a program does before it imports torch (reading its options) is named in
+`_BEFORE_TORCH` and has a second function, `prepare(remedy)`, which is called before the program starts; its module imports
+torch in `install` at the earliest. What a remedy raises while it is put in place is noted as a rejection; what it makes the program raise ends
+the program, as it would on a GPU.
+
+A remedy does what a user would write by hand, no more: the patch that `oomph fit --emit diff` offers must reach the same peak.
+"""
+
+import importlib
+import json
+import os
+import sys
+
+from .. import frames
+from ..failure import say
+
+_VARIABLE = "OOMPH_REMEDIES"
+_BEFORE_TORCH = ("batch-size", "sequence-length", "resolution", "fully-shard")
+
+
+class Remedy:
+    """One remedy as it was asked for, and the notes of what became of it."""
+
+    def __init__(self, name: str, settings: dict, write) -> None:
+        self.name = name
+        self.settings = settings
+        self._write = write
+        self._noted: set[tuple] = set()
+        # Called when the program ends: what can only be said then.
+        self.at_end: list = []
+        # Why it noted nothing, if it does not.
+        self.otherwise = "it found nothing to change"
+
+    def applied(self, text: str, at: tuple[str, int] | None = None, alters: bool = False) -> None:
+        """It took effect: `text` says on what, at the user's line that runs (or at `at`).
+
+        `alters`: in this program results differ by more than rounding, though the remedy as such changes none.
+        """
+        self._note(True, text, at, alters)
+
+    def rejected(self, text: str, at: tuple[str, int] | None = None) -> None:
+        """It could not take effect: `text` says why."""
+        self._note(False, text, at)
+
+    def write(self, kind: str, **fields) -> None:
+        """Appends a record about this remedy."""
+        self._write(kind, remedy=self.name, **fields)
+
+    def _note(self, is_applied: bool, text: str, at: tuple[str, int] | None, alters: bool = False) -> None:
+        file, line = at or frames.users_line(sys._getframe(2))
+        if (is_applied, text, file, line) not in self._noted:
+            self._noted.add((is_applied, text, file, line))
+            self.write("remedy", applied=is_applied, text=text, file=file, line=line, alters=alters)
+
+    def finish(self) -> None:
+        """The program has ended."""
+        for function in self.at_end:
+            function()
+        if not self._noted:
+            self.rejected(self.otherwise, at=("", 0))
+
+
+def is_asked(name: str) -> bool:
+    """Whether this remedy is one of those that were asked for: some go together."""
+    return any(one["remedy"] == name for one in _asked())
+
+
+def _asked() -> list[dict]:
+    return json.loads(os.environ.get(_VARIABLE) or "[]")
+
+
+class Remedies:
+    """All that were asked for."""
+
+    def __init__(self) -> None:
+        self._remedies = [Remedy(one["remedy"], one.get("settings") or {}, self._record) for one in _asked()]
+        # What is noted before there is anybody to write it.
+        self._held: list[tuple[str, dict]] = []
+        self._write = None
+
+    def prepare(self) -> None:
+        """Puts in place what the program may meet before it imports torch."""
+        for remedy in self._remedies:
+            if remedy.name in _BEFORE_TORCH:
+                _attempt(remedy, "prepare")
+
+    def install(self, write) -> None:
+        """Puts them in place, in the order in which they were asked for; `write(kind, **fields)` appends a record."""
+        self._write = write
+        for kind, fields in self._held:
+            write(kind, **fields)
+        for remedy in self._remedies:
+            _attempt(remedy, "install")
+
+    def finish(self) -> None:
+        """Says what became of those that noted nothing."""
+        for remedy in self._remedies:
+            remedy.finish()
+
+    def _record(self, kind: str, **fields) -> None:
+        if self._write is None:
+            self._held.append((kind, fields))
+        else:
+            self._write(kind, **fields)
+
+
+def _attempt(remedy: Remedy, function: str) -> None:
+    try:
+        getattr(importlib.import_module(f".{remedy.name.replace('-', '_')}", __name__), function)(remedy)
+    except Exception as error:
+        say(f"remedy {remedy.name} failed: {type(error).__name__}: {error}")
+        remedy.rejected(f"it failed: {type(error).__name__}: {error}", at=("", 0))

@@ -1,0 +1,56 @@
+"""fully-shard: weights, gradients and optimizer state are divided among k GPUs, by FSDP2's `fully_shard`.
+
+This process becomes rank 0 of k (Note [Absent ranks] in `world`), unless it was started as one. Each rank keeps the batch that the
+program has: k GPUs see k times as many examples in a step.
+"""
+
+import os
+
+from .. import world
+from . import Remedy
+
+
+def prepare(remedy: Remedy) -> None:
+    """The place of this process, which PyTorch reads from the environment."""
+    gpus = _gpus(remedy)
+    if gpus is not None and world.asked() is None:
+        os.environ |= {"OOMPH_RANK": "0", "OOMPH_WORLD_SIZE": str(gpus), "OOMPH_LOCAL_WORLD_SIZE": str(gpus)}
+        world.take_place()
+
+
+def install(remedy: Remedy) -> None:
+    """`gpus=k`. Before the model is moved to the GPU: `fully_shard` moves a part at a time."""
+    from .models import before_move
+
+    place = world.asked()
+    if _gpus(remedy) is None:
+        remedy.rejected(f"gpus={remedy.settings.get('gpus')}: expected a number from 2")
+    elif place is None or place.world_size != _gpus(remedy):
+        remedy.rejected(f"the program was started as one of {place.world_size if place else 1}, not of {_gpus(remedy)} ranks")
+    else:
+        before_move(lambda root, device: _shard(remedy, root, device), order=3)
+
+
+def _gpus(remedy: Remedy) -> int | None:
+    gpus = remedy.settings.get("gpus")
+    return gpus if isinstance(gpus, int) and gpus > 1 else None
+
+
+def _shard(remedy: Remedy, root, device) -> None:
+    import torch
+    from torch.distributed.fsdp import fully_shard
+
+    from .blocks import described, repeated
+
+    if next(root.parameters(), None) is None:
+        return
+    if torch.distributed.is_initialized():
+        return remedy.rejected("the program distributes its work already")
+    torch.cuda.set_device(device.index or 0)
+    torch.distributed.init_process_group("nccl")
+    name, blocks = type(root).__name__, repeated(root)
+    of = described(blocks) or "no repeated blocks: all its weights are gathered at once"
+    for block in blocks:
+        fully_shard(block.module)
+    fully_shard(root)
+    remedy.applied(f"fully_shard({name}; {of}) over {_gpus(remedy)} GPUs")

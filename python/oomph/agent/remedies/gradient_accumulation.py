@@ -1,0 +1,174 @@
+"""gradient-accumulation: the batch in k parts, one after the other, whose gradients add up before the optimizer steps.
+
+Note [Accumulation]
+~~~~~~~~~~~~~~~~~~~
+A loop that is written for whole batches becomes one for micro-batches when three things are changed:
+
+- each batch has a k-th of the examples (`batch_split`);
+- `backward` runs on the loss divided by k, if the loss is a mean: a mean over k equal parts is the mean of their means.
+  A loss that is a sum over the batch is not divided (`losses`);
+- what belongs to a step takes effect at every k-th call: `step` of optimizers, schedulers and a `GradScaler`, unscaling and
+  clipping of gradients; and `zero_grad` only where no gradients of a started step would be lost.
+
+What does the same inside a library (transformers' Trainer, Lightning) has its own switch, which is thrown instead; this module's
+changes are then off. Optimizers that take turns, as those of a GAN do, clear each other's gradients between their steps,
+which no gate can tell from clearing their own: they are left alone.
+
+Note [First step at once]
+~~~~~~~~~~~~~~~~~~~~~~~~~
+A dry run ends after a few steps, and a program that counts its batches itself (`for _ in range(3)`) ends after as many parts: before the
+first step, so that the optimizer's state would be missing at the peak. Where batches are so divided, by the remedy batch-size, and
+the GPU is a phantom, which computes nothing that could be wrong, the first call of `step` takes effect. From the second part after
+it on, gradients and state are alive as they are in every later one.
+"""
+
+import functools
+import weakref
+from collections.abc import Callable
+
+import torch
+from torch.optim import lr_scheduler
+
+from .. import phantom
+from . import Remedy, is_asked
+from .batch_split import BatchSplit
+from .losses import is_sum
+from .models import before_training
+
+
+def install(remedy: Remedy) -> None:
+    """`steps=k`: so many micro-batches."""
+    steps = remedy.settings.get("steps")
+    if not isinstance(steps, int) or steps < 2:
+        return remedy.rejected(f"steps={steps}: expected a number from 2")
+    accumulation = Accumulation(remedy, steps)
+    accumulation.split.install()
+    accumulation.install()
+
+
+class Accumulation:
+    """Which optimizers have gradients of a started step. See Note [Accumulation]."""
+
+    def __init__(self, remedy: Remedy, steps: int) -> None:
+        self.remedy = remedy
+        self.steps = steps
+        self.split = BatchSplit(remedy, steps)
+        # Calls of `step` that an optimizer seems to have made before its first. See Note [First step at once].
+        self._before_first = steps - 1 if is_asked("batch-size") and phantom.find() is not None else 0
+        # Calls of `step` since the last that took effect.
+        self._pending: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
+        # Which optimizers stepped since the last backward, by id; and which after earlier ones, where others did than before.
+        self._stepped: dict[int, str] = {}
+        self._turns: list[dict[int, str]] = []
+        self._warning = ""
+
+    def install(self) -> None:
+        """Stands in for what belongs to a step."""
+        before_training(self._look_at)
+        torch.Tensor.backward = self._divided(torch.Tensor.backward)
+        hook = torch.optim.Optimizer.profile_hook_step
+        torch.optim.Optimizer.profile_hook_step = staticmethod(lambda step: self._stepping(hook(step)))
+        for owner in (torch.optim.Optimizer, torch.nn.Module):
+            owner.zero_grad = self._only(owner.zero_grad, self._is_between)
+        for kind in _with_step(lr_scheduler):
+            kind.step = self._only(kind.step, self._is_between)
+        for name in ("clip_grad_norm_", "clip_grad_value_"):
+            clip = self._only(getattr(torch.nn.utils, name), self._is_last, otherwise=torch.zeros(()))
+            setattr(torch.nn.utils, name, clip)
+            setattr(torch.nn.utils.clip_grad, name, clip)
+        self._install_scaler(torch.amp.GradScaler)
+
+    def _install_scaler(self, scaler: type) -> None:
+        scaler.unscale_ = self._only(scaler.unscale_, self._is_last)
+        scaler.update = self._only(scaler.update, self._is_between)
+        scaler.step = self._stepping_scaler(scaler.step)
+
+    def _look_at(self, root: torch.nn.Module, _is_compiled: bool) -> None:
+        if any(isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.training for module in root.modules()):
+            self._warning = "; BatchNorm takes the statistics of a part, so results differ"
+
+    @property
+    def _is_on(self) -> bool:
+        return self.split.is_ours
+
+    def _is_between(self) -> bool:
+        """Whether no step is started."""
+        return not any(self._pending.values())
+
+    def _is_last(self) -> bool:
+        """Whether the next call of `step` takes effect."""
+        counts = self._pending.values() or (self._before_first,)
+        return any(pending == self.steps - 1 for pending in counts)
+
+    def _only(self, function: Callable, condition: Callable[[], bool], otherwise=None) -> Callable:
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return function(*args, **kwargs) if not self._is_on or condition() else otherwise
+
+        return wrapper
+
+    def _divided(self, backward: Callable) -> Callable:
+        @functools.wraps(backward)
+        def wrapper(loss, *args, **kwargs):
+            self.split.check()
+            self._look_at_turns()
+            if not self._is_on:
+                return backward(loss, *args, **kwargs)
+            if is_sum(loss):
+                self.remedy.applied("backward() of the loss as it is: a sum over the batch")
+                return backward(loss, *args, **kwargs)
+            self.remedy.applied(f"(loss / {self.steps}).backward(){self._warning}", alters=bool(self._warning))
+            return backward(loss / self.steps, *args, **kwargs)
+
+        return wrapper
+
+    def _look_at_turns(self) -> None:
+        """Before a backward: whether the same optimizers stepped after the last one as some time ago, and others in between."""
+        turns = self._turns
+        if self._stepped and (not turns or turns[-1].keys() != self._stepped.keys()):
+            turns.append(self._stepped)
+        self._stepped = {}
+        if self._is_on and len(turns) > 2 and turns[-1].keys() == turns[-3].keys():
+            names = " and ".join({**turns[-2], **turns[-1]}.values())
+            self.split.reject(f"{names} take turns: which gradients are whose is to be said by hand")
+
+    def _stepping(self, step: Callable) -> Callable:
+        @functools.wraps(step)
+        def wrapper(optimizer, *args, **kwargs):
+            if self._is_on and isinstance(optimizer, torch.optim.LBFGS):
+                self.split.reject("LBFGS calls its closure several times in a step")
+            if not self._is_on or self._counts_to_last(optimizer):
+                return step(optimizer, *args, **kwargs)
+            closure = kwargs.get("closure", args[0] if args else None)
+            if closure is not None:
+                with torch.enable_grad():
+                    return closure()
+
+        return wrapper
+
+    def _stepping_scaler(self, step: Callable) -> Callable:
+        @functools.wraps(step)
+        def wrapper(scaler, optimizer, *args, **kwargs):
+            if not self._is_on or self._pending.get(optimizer, self._before_first) == self.steps - 1:
+                result = step(scaler, optimizer, *args, **kwargs)
+                # Also where it found infinite gradients, and did not let the optimizer step.
+                self._pending[optimizer] = 0
+                return result
+            self._counts_to_last(optimizer)
+
+        return wrapper
+
+    def _counts_to_last(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Counts a call of `step`; whether it is the one that takes effect."""
+        self._stepped[id(optimizer)] = type(optimizer).__name__
+        pending = self._pending.get(optimizer, self._before_first) + 1
+        is_last = pending == self.steps
+        self._pending[optimizer] = 0 if is_last else pending
+        self.remedy.applied(f"{type(optimizer).__name__}.step() once in {self.steps} calls, and what belongs to it")
+        return is_last
+
+
+def _with_step(module) -> list[type]:
+    """The classes of schedulers that have a `step` of their own, of which one is called once a step."""
+    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, module.LRScheduler)]
+    return [value for value in classes if "step" in vars(value) and value is not module.ReduceLROnPlateau]

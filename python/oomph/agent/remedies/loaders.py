@@ -1,0 +1,33 @@
+"""Changing how data loaders are made; shared by the remedies that do."""
+
+import functools
+import inspect
+
+import torch.utils.data
+
+from . import Remedy
+
+# What a DataLoader without workers refuses to be given.
+_OF_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout")
+
+
+def with_keyword(remedy: Remedy, keyword: str, value, reason: str) -> None:
+    """Gives every DataLoader `keyword=value`; `reason` says why that changes no GPU memory."""
+    remedy.otherwise = "the program makes no DataLoader"
+    init = torch.utils.data.DataLoader.__init__
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def wrapper(self, *args, **kwargs):
+        given = signature.bind(self, *args, **kwargs)
+        now = given.arguments.get(keyword, signature.parameters[keyword].default)
+        if now == value:
+            remedy.rejected(f"DataLoader has {keyword}={value} already")
+        else:
+            remedy.applied(f"DataLoader({keyword}={value}): {reason}")
+            given.arguments[keyword] = value
+        if given.arguments.get("num_workers", 0) == 0:
+            given.arguments = {name: value for name, value in given.arguments.items() if name not in _OF_WORKERS}
+        init(*given.args, **given.kwargs)
+
+    torch.utils.data.DataLoader.__init__ = wrapper

@@ -1,0 +1,152 @@
+"""The models of a program, as remedies meet them: when one is moved to a device, and when it first runs.
+
+A root is a module that the program moves or calls itself, as in `modules`. What stands below a root that was met is part
+of it; so a model is handed on once, whether or not something (DDP, a compiler) was put around it later.
+"""
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable
+
+import torch
+
+_MOVERS: list[tuple[int, Callable]] = []
+
+
+class _Met:
+    """Which modules have been met. By id, because a module's own hash may be costly."""
+
+    def __init__(self) -> None:
+        self._references: dict[int, weakref.ref] = {}
+
+    def __contains__(self, module: torch.nn.Module | None) -> bool:
+        reference = self._references.get(id(module))
+        return reference is not None and reference() is module
+
+    def add(self, root: torch.nn.Module) -> None:
+        """All that is below the root now."""
+        for module in root.modules():
+            self._references[id(module)] = weakref.ref(module)
+
+
+def before_training(action: Callable[[torch.nn.Module, bool], object]) -> None:
+    """Calls `action(root, is_compiled)` before each root's first forward that records a graph, or is compiled."""
+    met = _Met()
+
+    def compiled(model) -> None:
+        if isinstance(model, torch.nn.Module) and model not in met:
+            met.add(model)
+            action(model, True)
+
+    def called(module: torch.nn.Module) -> None:
+        if not torch.is_grad_enabled() or module in met:
+            return
+        is_around = _inner(module) in met
+        met.add(module)
+        if not is_around and any(parameter.requires_grad for parameter in module.parameters()):
+            action(module, False)
+
+    torch.nn.Module.__call__ = _before_call(torch.nn.Module.__call__, called)
+    torch.compile = _announced(torch.compile, compiled)
+    torch.nn.Module.compile = _announced(torch.nn.Module.compile, compiled)
+
+
+def _inner(module: torch.nn.Module) -> torch.nn.Module | None:
+    """What DDP or the compiler was put around."""
+    inside = module._modules
+    return inside.get("_orig_mod") or inside.get("module")
+
+
+def _before_call(call: Callable, called: Callable[[torch.nn.Module], None]) -> Callable:
+    """Not a hook: when hooks run, a module has made up its mind which `forward` it calls."""
+
+    @functools.wraps(call)
+    def wrapper(self, *args, **kwargs):
+        if not torch.compiler.is_compiling():
+            called(self)
+        return call(self, *args, **kwargs)
+
+    return wrapper
+
+
+def _announced(compiler: Callable, announce: Callable) -> Callable:
+    """A compiler that says what it is given, as its first argument or by the name `model`."""
+
+    @functools.wraps(compiler)
+    def wrapper(*args, **kwargs):
+        announce(args[0] if args else kwargs.get("model"))
+        return compiler(*args, **kwargs)
+
+    return wrapper
+
+
+def around_forward(run: Callable) -> None:
+    """`run(root, forward)` takes the place of each call of a root that records a graph: it calls `forward()` and gives its result.
+
+    What is computed again in backward is part of the backward.
+    """
+    inside = threading.local()
+    call = torch.nn.Module.__call__
+
+    @functools.wraps(call)
+    def wrapper(self, *args, **kwargs):
+        is_root = not (torch.compiler.is_compiling() or getattr(inside, "root", None) or torch._C._current_graph_task_id() != -1)
+        if not is_root or not torch.is_grad_enabled() or not any(parameter.requires_grad for parameter in self.parameters()):
+            return call(self, *args, **kwargs)
+        inside.root = self
+        try:
+            return run(self, lambda: call(self, *args, **kwargs))
+        finally:
+            inside.root = None
+
+    torch.nn.Module.__call__ = wrapper
+
+
+def before_move(action: Callable[[torch.nn.Module, torch.device], object], order: int = 0) -> None:
+    """Calls `action(root, device)` before each root is first moved to a GPU, by `to` or `cuda`; those of a lower order first.
+
+    An action that gives `True` does so in place of the move; nor does the root move later.
+    """
+    _MOVERS.append((order, action))
+    _MOVERS.sort(key=lambda mover: mover[0])
+    if len(_MOVERS) > 1:
+        return
+    met, stay = _Met(), _Met()
+
+    def on_move(module: torch.nn.Module, device: torch.device | None) -> bool:
+        if device is not None and device.type == "cuda" and module not in met:
+            met.add(module)
+            answers = [mover(module, device) for _, mover in _MOVERS]
+            met.add(module)
+            if True in answers:
+                stay.add(module)
+        return module in stay
+
+    _around("to", lambda *args, **kwargs: torch._C._nn._parse_to(*args, **kwargs)[0], on_move)
+    _around("cuda", _cuda, on_move)
+
+
+def replace(root: torch.nn.Module, name: str, module: torch.nn.Module) -> None:
+    """Puts a module in the place of the one of this name."""
+    parent, _, child = name.rpartition(".")
+    setattr(root.get_submodule(parent), child, module)
+
+
+def _cuda(device=None) -> torch.device:
+    return torch.device("cuda", device) if isinstance(device, int) else torch.device(device or "cuda")
+
+
+def _around(method: str, device_of: Callable, on_move: Callable) -> None:
+    move = getattr(torch.nn.Module, method)
+
+    @functools.wraps(move)
+    def wrapper(self, *args, **kwargs):
+        return self if on_move(self, device_of(*args, **kwargs)) else move(self, *args, **kwargs)
+
+    setattr(torch.nn.Module, method, wrapper)
+
+
+def plain_name(name: str) -> str:
+    """A module's name without what DDP and the compiler put before it."""
+    return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))

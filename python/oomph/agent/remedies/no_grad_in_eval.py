@@ -1,0 +1,130 @@
+"""no-grad-in-eval: evaluation without a graph, where the program records one that nobody uses.
+
+Note [Evaluation]
+~~~~~~~~~~~~~~~~~
+Whether a backward will follow a forward is not known when it begins, and one that runs in evaluation mode may well be
+training: a frozen backbone, a perceptual loss, dropout turned off for good. So a module that is called in evaluation mode runs
+without a graph only if nothing that it is given requires a gradient, and one of these holds:
+
+* it ran in training mode before, with a graph: the program has turned to evaluation;
+* no optimizer holds any of its parameters: no backward through it could change a thing.
+
+If the first was taken for granted and a backward runs before the module is in training mode again, then that was no
+evaluation: the remedy is rejected, and does nothing from then on.
+"""
+
+import contextlib
+import functools
+import weakref
+
+import torch
+
+from . import Remedy
+from .engine import around_backward
+
+
+def install(remedy: Remedy) -> None:
+    """`torch.no_grad()` around calls of modules in evaluation mode. See Note [Evaluation]."""
+    evaluation = _Evaluation(remedy)
+    _around_outermost_calls(evaluation.context)
+    _note_optimizers(evaluation.optimizers)
+    around_backward(evaluation.backward)
+    remedy.otherwise = "no module runs in evaluation mode while a graph is recorded"
+
+
+class _Evaluation:
+    def __init__(self, remedy: Remedy) -> None:
+        self._remedy = remedy
+        self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        # Modules that ran in training mode, with a graph.
+        self._trained: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
+        # Those of them that ran in evaluation mode since, without one.
+        self._turned: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
+        self._is_off = False
+
+    def context(self, module: torch.nn.Module, inputs) -> contextlib.AbstractContextManager:
+        """What a call of an outermost module runs in."""
+        if self._is_off or not torch.is_grad_enabled() or not _records(module, inputs):
+            return contextlib.nullcontext()
+        if any(part.training for part in module.modules()):
+            self._trained.update(module.modules())
+            return contextlib.nullcontext()
+        reason = self._against(module, inputs)
+        if reason is not None:
+            self._remedy.rejected(reason)
+            return contextlib.nullcontext()
+        self._remedy.applied(f"torch.no_grad() around {type(module).__name__} in evaluation mode")
+        return torch.no_grad()
+
+    def _against(self, module: torch.nn.Module, inputs) -> str | None:
+        """Why this may be no evaluation."""
+        name = type(module).__name__
+        if any(tensor.requires_grad for tensor in _tensors(inputs)):
+            return f"{name} runs in evaluation mode, but what it is given requires a gradient"
+        if module in self._trained:
+            self._turned.add(module)
+        elif self._is_optimized(module):
+            return f"{name} is trained in evaluation mode: an optimizer holds its parameters, and it never ran in training mode"
+        return None
+
+    def _is_optimized(self, module: torch.nn.Module) -> bool:
+        parameters = {id(parameter) for parameter in module.parameters()}
+        groups = (group for optimizer in self.optimizers for group in optimizer.param_groups)
+        return any(id(parameter) in parameters for group in groups for parameter in group["params"])
+
+    @contextlib.contextmanager
+    def backward(self):
+        """Checks that no backward runs while a module that turned to evaluation is still in it."""
+        still = [module for module in self._turned if not module.training]
+        self._turned.clear()
+        if still:
+            self._is_off = True
+            self._remedy.rejected(f"backward runs while {type(still[0]).__name__} is in evaluation mode: its parameters would get no gradients")
+        yield
+
+
+def _records(module: torch.nn.Module, inputs) -> bool:
+    """Whether a call of the module records a graph."""
+    given = (tensor.requires_grad for tensor in _tensors(inputs))
+    return any(parameter.requires_grad for parameter in module.parameters()) or any(given)
+
+
+def _tensors(value):
+    """The tensors among the arguments of a call, however deep."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
+
+
+def _around_outermost_calls(context) -> None:
+    """Enters `context(module, inputs)` around each call of a module from outside of any; hooks are not shown keyword arguments."""
+    call = torch.nn.Module.__call__
+    inside: list[torch.nn.Module] = []
+
+    @functools.wraps(call)
+    def wrapper(self, *args, **kwargs):
+        if inside or torch.compiler.is_compiling():
+            return call(self, *args, **kwargs)
+        inside.append(self)
+        try:
+            with context(self, (args, kwargs)):
+                return call(self, *args, **kwargs)
+        finally:
+            inside.clear()
+
+    torch.nn.Module.__call__ = wrapper
+
+
+def _note_optimizers(optimizers: weakref.WeakSet) -> None:
+    init = torch.optim.Optimizer.__init__
+
+    @functools.wraps(init)
+    def wrapper(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        optimizers.add(self)
+
+    torch.optim.Optimizer.__init__ = wrapper

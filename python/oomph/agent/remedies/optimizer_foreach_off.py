@@ -1,0 +1,22 @@
+"""optimizer-foreach-off: one parameter after the other, so that the temporaries of only one are alive at a time."""
+
+import inspect
+
+from . import Remedy
+from .optimizers import around_construction
+
+
+def install(remedy: Remedy) -> None:
+    """`foreach=False` for every optimizer that has it and was not told otherwise."""
+
+    def change(optimizer: type, keywords: dict) -> dict | None:
+        if "foreach" not in inspect.signature(optimizer.__init__).parameters:
+            return remedy.rejected(f"{optimizer.__name__} has no foreach implementation")
+        if keywords.get("fused"):
+            return remedy.rejected(f"{optimizer.__name__} was made with fused=True, which makes no temporaries")
+        if keywords.get("foreach") is not None:
+            return remedy.rejected(f"{optimizer.__name__} was made with foreach={keywords['foreach']}")
+        remedy.applied(f"{optimizer.__name__}(foreach=False)")
+        return keywords | {"foreach": False}
+
+    around_construction(change)

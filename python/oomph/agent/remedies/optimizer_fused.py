@@ -1,0 +1,26 @@
+"""optimizer-fused: one kernel that updates in place, in place of the temporaries that the foreach implementation makes."""
+
+import inspect
+
+import torch
+
+from . import Remedy
+from .optimizers import around_construction
+
+
+def install(remedy: Remedy) -> None:
+    """`fused=True` for every optimizer that has it and was not told otherwise."""
+
+    def change(optimizer: type, keywords: dict) -> dict | None:
+        if "fused" not in inspect.signature(optimizer.__init__).parameters:
+            return remedy.rejected(f"{optimizer.__name__} has no fused implementation")
+        if optimizer is torch.optim.Adagrad:
+            return remedy.rejected("Adagrad's fused implementation is for the CPU alone")
+        if keywords.get("fused") is not None:
+            return remedy.rejected(f"{optimizer.__name__} was made with fused={keywords['fused']}")
+        if keywords.get("differentiable"):
+            return remedy.rejected("a differentiable optimizer cannot be fused")
+        remedy.applied(f"{optimizer.__name__}(fused=True)")
+        return {key: value for key, value in keywords.items() if key != "foreach"} | {"fused": True}
+
+    around_construction(change)

@@ -1,0 +1,100 @@
+"""sdpa: attention whose matrix of scores, every position times every other, is never stored.
+
+Note [Which attention]
+~~~~~~~~~~~~~~~~~~~~~~
+Three kinds are met. A model of transformers takes `attn_implementation`, and what it does with `"eager"` is decided when it
+is made. `torch.nn.MultiheadAttention` stores the scores only to return them, unless it is told `need_weights=False`. What a
+program writes out itself as `softmax(q @ k) @ v` has no switch: its line is told, and it stays as it is.
+"""
+
+import functools
+import sys
+import weakref
+
+import torch
+
+from .. import frames, importing
+from . import Remedy
+
+# How far from the softmax its scores are looked for: a scale, a mask, a change of type.
+_NEAR = 8
+
+
+def install(remedy: Remedy) -> None:
+    """SDPA in place of eager attention. See Note [Which attention]."""
+    remedy.otherwise = "no model of transformers is made, no MultiheadAttention runs, and no softmax of a product is seen"
+    importing.after_import("transformers.modeling_utils", lambda: _switch_transformers(remedy))
+    _switch_multihead(remedy)
+    for owner in (torch, torch.nn.functional, torch.Tensor):
+        owner.softmax = _noting(remedy, owner.softmax)
+
+
+def _switch_transformers(remedy: Remedy) -> None:
+    model = sys.modules["transformers.modeling_utils"].PreTrainedModel
+    if not hasattr(model, "_check_and_adjust_attn_implementation"):
+        return remedy.rejected("this version of transformers chooses its attention elsewhere; 4.54 and later are known", at=("", 0))
+    model._check_and_adjust_attn_implementation = _choosing(remedy, model._check_and_adjust_attn_implementation)
+
+
+def _choosing(remedy: Remedy, adjust):
+    """Models that are made of others share their configuration: each is told of once."""
+    told: dict[int, weakref.ref] = {}
+
+    @functools.wraps(adjust)
+    def wrapper(self, asked, *args, **kwargs):
+        known = told.get(id(self.config))
+        if known is not None and known() is self.config:
+            return adjust(self, asked, *args, **kwargs)
+        told[id(self.config)] = weakref.ref(self.config)
+        return _choose(remedy, self, asked, functools.partial(adjust, self), *args, **kwargs)
+
+    return wrapper
+
+
+def _choose(remedy: Remedy, model, asked: str | None, adjust, *args, **kwargs) -> str:
+    name = type(model).__name__
+    chosen = adjust(asked, *args, **kwargs)
+    if chosen != "eager":
+        remedy.rejected(f"the attention of {name} is {chosen} already")
+    elif getattr(model.config, "output_attentions", False):
+        remedy.rejected(f"{name} is asked for its attention weights (output_attentions), which SDPA does not compute")
+    elif not model._supports_sdpa:
+        remedy.rejected(f"{name} has no SDPA attention in transformers")
+    else:
+        remedy.applied(f'attn_implementation="sdpa" for {name}')
+        return adjust("sdpa", *args, **kwargs)
+    return chosen
+
+
+def _switch_multihead(remedy: Remedy) -> None:
+    forward = torch.nn.MultiheadAttention.forward
+
+    @functools.wraps(forward)
+    def wrapper(self, query, key, value, key_padding_mask=None, need_weights=True, *args, **kwargs):
+        if need_weights:
+            remedy.applied("MultiheadAttention(..., need_weights=False)")
+        return forward(self, query, key, value, key_padding_mask, False, *args, **kwargs)
+
+    torch.nn.MultiheadAttention.forward = wrapper
+
+
+def _noting(remedy: Remedy, softmax):
+    """Tells of attention that is written out in the program."""
+
+    @functools.wraps(softmax)
+    def wrapper(scores, *args, **kwargs):
+        if not torch.compiler.is_compiling() and frames.is_users(sys._getframe(1).f_code.co_filename) and _is_product(scores):
+            remedy.rejected("attention is written out here, as a softmax of a product: there is no switch; scaled_dot_product_attention does the same")
+        return softmax(scores, *args, **kwargs)
+
+    return wrapper
+
+
+def _is_product(scores: torch.Tensor) -> bool:
+    """Whether this is a batch of matrices that were multiplied a few operations ago."""
+    node = scores.grad_fn if scores.dim() > 2 else None
+    for _ in range(_NEAR):
+        if node is None or node.name().startswith(("BmmBackward", "BaddbmmBackward")):
+            break
+        node = next((before for before, _ in node.next_functions if before is not None), None)
+    return node is not None and node.name().startswith(("BmmBackward", "BaddbmmBackward"))

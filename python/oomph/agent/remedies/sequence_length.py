@@ -1,0 +1,8 @@
+"""sequence-length: another number of tokens in each sequence, set where the program says its own. See Note [Sizes].
+
+Settings: `length`, the new length, or `probe=true` to note only what is found; `arg`, the option or variable to change.
+"""
+
+from .sizes import names, parts
+
+prepare, install = parts.functions("sequence length", "length", names.length, "training_arguments", "tokenizers")

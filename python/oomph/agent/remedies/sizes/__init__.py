@@ -1,0 +1,160 @@
+"""Finding what decides a size of the program (its batch, its sequences, its images), and changing it.
+
+Note [Sizes]
+~~~~~~~~~~~~
+A program says its batch size in one place, and the number travels from there: an option of the command line, an argument of a
+library, a constant, a DataLoader. Whatever looks like such a place is a *candidate*, and is told of by the part of this package
+that meets it (`Scaling.meet`), which answers with the size to use. Which one decides is settled when the program has ended:
+
+1. the one that the setting `arg` names;
+2. an option, a library's argument or a constant whose size the DataLoader's batch or the model's input has;
+3. the DataLoader;
+4. any other option, argument or constant.
+
+While the program runs, what is met first is not yet known to be followed. So without `arg`, each candidate that looks like the
+training batch is set to the wanted size, those that have it already because they follow another included; a DataLoader
+stays as it is where it looks like one for evaluation, or has a size that the program reckoned from a changed one. What came of it is
+checked with what the model is given.
+"""
+
+import dataclasses
+import sys
+from collections.abc import Callable
+
+from ... import frames
+from .. import Remedy
+from . import names
+
+# In the order of Note [Sizes], point 2.
+_FOLLOWED = ("option", "training-arguments", "tokenizer", "transform", "constant")
+
+
+@dataclasses.dataclass
+class Candidate:
+    """A place that may decide the size."""
+
+    source: str
+    name: str
+    size: int
+    file: str
+    line: int
+    # Whether it belongs to the training data; a size for evaluation is told of and left alone.
+    is_training: bool = True
+    scaled: int | None = None
+
+
+class Scaling:
+    """What one of the remedies looks for, and what it met."""
+
+    def __init__(self, remedy: Remedy, what: str, setting: str, rank: Callable[[str], int | None]) -> None:
+        self.remedy = remedy
+        self.what = what
+        # How likely a name is meant, 0 first; `None` if it is not.
+        self.rank = rank
+        self.arg: str | None = remedy.settings.get("arg")
+        self.wanted = _wanted(remedy.settings, setting)
+        self.candidates: list[Candidate] = []
+        # The shape of the first tensor that a model was given in training.
+        self.shape: tuple[int, ...] | None = None
+        remedy.at_end.append(self._finish)
+
+    def meet(self, source: str, name: str, size: int, *, at: tuple[str, int] | None = None, is_training: bool = True) -> int:
+        """A candidate; the size to use there."""
+        file, line = at or frames.users_line(sys._getframe(1))
+        known = next((one for one in self.candidates if (one.source, one.name, one.line) == (source, name, line)), None)
+        found = known or Candidate(source, name, size, file, line, is_training)
+        if known is None:
+            self.candidates.append(found)
+        if not self._is_meant(found, size):
+            self._tell(found, size)
+            return size
+        found.scaled = self.wanted
+        self._tell(found, size)
+        return found.scaled
+
+    def is_named(self, name: str) -> bool:
+        """Whether the setting `arg` names it."""
+        return self.arg is not None and names.plain(self.arg) == names.plain(name)
+
+    def has_scaled(self) -> bool:
+        """Whether anything was changed so far."""
+        return any(one.scaled is not None for one in self.candidates)
+
+    def was(self, size: int) -> bool:
+        """Whether something that was changed had this size."""
+        return any(one.scaled is not None and one.size == size for one in self.candidates)
+
+    def _is_meant(self, found: Candidate, size: int) -> bool:
+        if self.wanted is None or size == self.wanted:
+            return False
+        return self.is_named(found.name) if self.arg is not None else found.is_training
+
+    def _tell(self, found: Candidate, size: int) -> None:
+        at = (found.file, found.line)
+        if found.scaled is not None:
+            self.remedy.applied(f"{found.name} is {found.scaled} instead of {size}", at)
+        elif self.wanted is None:
+            other = "" if found.is_training else f", which is not taken for the {self.what} of training"
+            self.remedy.applied(f"{found.name} is {size}{other}", at)
+
+    def _finish(self) -> None:
+        """The program has ended: which candidate decides, or what to ask for."""
+        chosen = self._chosen()
+        if chosen is None:
+            self._ask()
+            return
+        place = {"file": chosen.file, "line": chosen.line, "size": chosen.size, "scaled": chosen.scaled}
+        self.remedy.write("batch", source=chosen.source, name=chosen.name, **place)
+        self._check(chosen)
+
+    def _chosen(self) -> Candidate | None:
+        """See Note [Sizes]."""
+        if self.arg is not None:
+            return next((one for one in self.candidates if self.is_named(one.name)), None)
+        candidates = sorted((one for one in self.candidates if one.is_training), key=self._likelihood)
+        followed = (one for one in candidates if one.source in _FOLLOWED and self._is_followed(one))
+        loaders = (one for one in candidates if one.source == "loader")
+        return next(followed, None) or next(loaders, None) or next(iter(candidates), None)
+
+    def _likelihood(self, one: Candidate) -> tuple[int, int]:
+        order = _FOLLOWED.index(one.source) if one.source in _FOLLOWED else len(_FOLLOWED)
+        return order, self.rank(one.name) or 0
+
+    def _is_followed(self, one: Candidate) -> bool:
+        """Whether a DataLoader or the model's input has its size; so too where neither was met."""
+        size = one.size if one.scaled is None else one.scaled
+        loaders = [loader.size for loader in self.candidates if loader.source == "loader" and loader.is_training]
+        return size in loaders or size in (self.shape or ()) or (not loaders and self.shape is None)
+
+    def _ask(self) -> None:
+        given = f"; the model is given {'x'.join(map(str, self.shape))} values" if self.shape else ""
+        if self.arg is not None:
+            self.remedy.rejected(f"nothing named {self.arg} was found that is a number{given}", at=("", 0))
+        elif self.candidates:
+            met = ", ".join(sorted({f"{one.name} is {one.size}" for one in self.candidates}))
+            self.remedy.rejected(f"only evaluation was found to have {self.what} ({met}); name another with --batch-arg", at=("", 0))
+        else:
+            self.remedy.rejected(
+                f"no {self.what} was found: no option, argument, DataLoader or constant is named like one{given}; "
+                "name the option or the variable that sets it with --batch-arg",
+                at=("", 0),
+            )
+
+    def _check(self, chosen: Candidate) -> None:
+        """Says if what was changed did not reach the model."""
+        if self.wanted is None:
+            return
+        if self.wanted == chosen.size:
+            self.remedy.applied(f"{chosen.name} is {chosen.size} already", at=(chosen.file, chosen.line))
+        elif self.shape is not None and self.wanted not in self.shape and chosen.size in self.shape:
+            self.remedy.rejected(f"{chosen.name} does not reach the model: it is still given {'x'.join(map(str, self.shape))} values")
+
+
+def _wanted(settings: dict, setting: str) -> int | None:
+    """The size to use; `None` if candidates are to be told of only."""
+    if settings.get("probe"):
+        return None
+    wanted = settings.get(setting)
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 1:
+        raise ValueError(f"the setting {setting} is {wanted!r}, expected a number from 1 on, or probe=true")
+    return wanted

@@ -1,0 +1,145 @@
+"""Which DataLoaders are for evaluation.
+
+Their makers say so, in the order in which it is looked for: the data set (`train=False`, `split="test"`), the name that the loader is
+given, the variables that the data set is taken by, or the name of the function that returns it; the same for the function's
+caller. A loader of which nothing is said, and which does not shuffle, is one of evaluation if another loader shuffles.
+"""
+
+import ast
+import linecache
+import re
+from collections.abc import Iterable
+from functools import cache
+from types import FrameType
+
+from ... import frames
+from . import names
+
+# At the start of a word: `valloader` and `testset` are written so, `value` and `device` are not meant.
+_EVALUATION = re.compile(r"(^|_)(eval|evaluation|test|testing|valid|validation|(val|dev)(?=_|$|loader|set|data|dl|iter|gen|batch))")
+_TRAINING = re.compile(r"(^|_)(train|training|trn(?=_|$))")
+_SPLITS = ("split", "mode", "phase", "subset", "partition", "stage")
+_CALLERS = 3
+
+
+class Seen:
+    """What is known of the loaders made so far."""
+
+    def __init__(self) -> None:
+        self._one_shuffles = False
+
+    def is_evaluation(self, frame: FrameType, given: dict) -> bool:
+        """Whether the loader that is being made in `frame`, with these arguments, is for evaluation."""
+        said = _said_by_dataset(given.get("dataset"))
+        said = _said_by_makers(frame) if said is None else said
+        shuffles = bool(given.get("shuffle")) or given.get("sampler") is not None
+        is_evaluation = (not shuffles and self._one_shuffles) if said is None else said
+        self._one_shuffles = self._one_shuffles or (shuffles and not is_evaluation)
+        return is_evaluation
+
+
+def _said(text: str) -> bool | None:
+    """Whether a name speaks of evaluation; `None` if of neither, or of both."""
+    plain = names.plain(text)
+    is_evaluation, is_training = bool(_EVALUATION.search(plain)), bool(_TRAINING.search(plain))
+    return None if is_evaluation == is_training else is_evaluation
+
+
+def _said_by_any(texts: Iterable[str]) -> bool | None:
+    said = {_said(text) for text in texts} - {None}
+    return said.pop() if len(said) == 1 else None
+
+
+def _said_by_dataset(dataset) -> bool | None:
+    """`train` and `split` are what torchvision's data sets call it."""
+    members = getattr(dataset, "__dict__", {})
+    if isinstance(members.get("train"), bool):
+        return not members["train"]
+    split = members.get("split") or members.get("_split")
+    return _said(split) if isinstance(split, str) else None
+
+
+def _said_by_makers(frame: FrameType | None) -> bool | None:
+    """What the innermost frame of the user's says that says anything."""
+    looked = 0
+    while frame is not None and looked < _CALLERS:
+        if frames.is_users(frame.f_code.co_filename):
+            looked += 1
+            said = _said_by_maker(frame)
+            if said is not None or not _returns(frame):
+                return said
+        frame = frame.f_back
+    return None
+
+
+def _said_by_maker(frame: FrameType) -> bool | None:
+    statement = _statement(frame.f_code.co_filename, frame.f_lineno)
+    for texts in (_targets(statement), _arguments(statement, frame), _parameters(frame)):
+        said = _said_by_any(texts)
+        if said is not None:
+            return said
+    return _said(frame.f_code.co_name) if _returns(frame) else None
+
+
+def _returns(frame: FrameType) -> bool:
+    """Whether the frame hands the loader to its caller, as far as the statement shows."""
+    return frame.f_code.co_name != "<module>" and not isinstance(_statement(frame.f_code.co_filename, frame.f_lineno), ast.Expr)
+
+
+def _targets(statement: ast.stmt | None) -> list[str]:
+    """The names that the statement assigns to."""
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return [_spelled(target) for target in targets if len(targets) == 1]
+
+
+def _spelled(target: ast.expr) -> str:
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+        return str(target.slice.value)
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _arguments(statement: ast.stmt | None, frame: FrameType) -> list[str]:
+    """The variables that the statement's one loader takes its data set by, and those of them that are texts."""
+    calls = [node for node in ast.walk(statement) if _makes_loader(node)] if statement is not None else []
+    if len(calls) != 1:
+        return []
+    first = calls[0].args[0] if calls[0].args else next((word.value for word in calls[0].keywords if word.arg == "dataset"), None)
+    used = [node for node in ast.walk(first) if isinstance(node, (ast.Name, ast.Attribute))] if first is not None else []
+    texts = [node.id if isinstance(node, ast.Name) else node.attr for node in used]
+    values = [frame.f_locals.get(text) for text in texts]
+    return [*texts, *(value for value in values if isinstance(value, str))]
+
+
+def _makes_loader(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name.endswith(("Loader", "loader", "BatchSampler"))
+
+
+def _parameters(frame: FrameType) -> list[str]:
+    """The function's parameters that say what the data is for: `split="val"`, `train=False`."""
+    code = frame.f_code
+    known = {name: frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+    texts = [value for name, value in known.items() if name in _SPLITS and isinstance(value, str)]
+    flags = [known[name] for name in ("train", "training", "is_train") if isinstance(known.get(name), bool)]
+    return [*texts, *("train" if flag else "eval" for flag in flags)]
+
+
+def _statement(file: str, line: int) -> ast.stmt | None:
+    """The innermost statement that covers a line."""
+    covering = [node for node in _statements(file) if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    return min(covering, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
+
+
+@cache
+def _statements(file: str) -> list[ast.stmt]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]

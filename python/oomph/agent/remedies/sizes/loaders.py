@@ -1,0 +1,78 @@
+"""torch's DataLoader, and samplers of batches that a program makes for it."""
+
+import functools
+import inspect
+import os
+from types import FrameType
+
+import torch
+from torch.utils.data import BatchSampler, DataLoader
+
+from ...failure import guarded
+from . import Scaling, evaluation
+
+# They make DataLoaders anew from those of the program, or from their own arguments.
+_FRAMEWORKS = ("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "transformers")
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+_AGENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+
+
+def install(scaling: Scaling) -> None:
+    """Looks at each DataLoader that the program makes."""
+    seen = evaluation.Seen()
+    for owner in (DataLoader, BatchSampler):
+        owner.__init__ = _watched(owner.__init__, scaling, seen)
+
+
+def _watched(init, scaling: Scaling, seen: evaluation.Seen):
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def wrapper(self, *args, **kwargs):
+        changed = guarded(_changed)(signature, self, args, kwargs, scaling, seen)
+        if changed is None:
+            init(self, *args, **kwargs)
+        else:
+            init(*changed.args, **changed.kwargs)
+
+    return wrapper
+
+
+def _changed(signature: inspect.Signature, loader, args: tuple, kwargs: dict, scaling: Scaling, seen) -> inspect.BoundArguments | None:
+    """The loader's arguments with another batch size; `None` if it keeps its own."""
+    frame = _maker(inspect.currentframe(), loader)
+    if frame is None or _is_frameworks(frame):
+        return None
+    bound = signature.bind(loader, *args, **kwargs)
+    given = bound.arguments
+    size = given.get("batch_size", 1)
+    if given.get("batch_sampler") is not None or not isinstance(size, int):
+        return None
+    is_training = not seen.is_evaluation(frame, given)
+    # One that has another size than what was changed had: the program has reckoned it from the changed one.
+    is_reckoned = scaling.has_scaled() and not scaling.was(size)
+    name = "DataLoader" if isinstance(loader, DataLoader) else "BatchSampler"
+    new = scaling.meet("loader", name, size, is_training=is_training and not is_reckoned)
+    if new == size:
+        return None
+    given["batch_size"] = new
+    return bound
+
+
+def _maker(frame: FrameType | None, loader) -> FrameType | None:
+    """Who makes the loader: the first frame that is neither ours nor a constructor; `None` if it is PyTorch.
+
+    Constructors of derived classes, and what Lightning puts around them, have the loader as their first argument.
+    """
+    while frame is not None:
+        code = frame.f_code
+        is_constructor = code.co_argcount > 0 and frame.f_locals.get(code.co_varnames[0]) is loader
+        if not is_constructor and not code.co_filename.startswith(_AGENT):
+            return None if code.co_filename.startswith(_TORCH) else frame
+        frame = frame.f_back
+    return None
+
+
+def _is_frameworks(frame: FrameType) -> bool:
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    return package in _FRAMEWORKS

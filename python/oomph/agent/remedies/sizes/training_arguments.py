@@ -1,0 +1,31 @@
+"""Hugging Face's TrainingArguments, and the classes that other libraries derive from it."""
+
+import functools
+import sys
+
+from ...importing import after_import
+from ...failure import guarded
+from . import Scaling
+
+
+def install(scaling: Scaling) -> None:
+    """Looks at the fields of each, before they are read."""
+    after_import("transformers.training_args", lambda: _watch(scaling))
+
+
+def _watch(scaling: Scaling) -> None:
+    owner = sys.modules["transformers.training_args"].TrainingArguments
+    init = owner.__post_init__
+
+    @functools.wraps(init)
+    def wrapper(self, *args, **kwargs):
+        guarded(_meet)(scaling, self)
+        init(self, *args, **kwargs)
+
+    owner.__post_init__ = wrapper
+
+
+def _meet(scaling: Scaling, arguments) -> None:
+    for name, size in list(vars(arguments).items()):
+        if isinstance(size, int) and not isinstance(size, bool) and (scaling.is_named(name) or scaling.rank(name) is not None):
+            setattr(arguments, name, scaling.meet("training-arguments", name, size))

@@ -1,0 +1,58 @@
+"""The size to which torchvision's transforms bring images.
+
+A pipeline's last size is what the model is given; those before it (resize to 256, then cut out 224) keep their ratio to it.
+"""
+
+import functools
+import sys
+
+from ...importing import after_import
+from ...failure import guarded
+from . import Scaling
+
+_SIZED = {"Resize", "RandomResizedCrop", "CenterCrop", "RandomCrop", "FiveCrop", "TenCrop"}
+_MODULES = ("torchvision.transforms.transforms", "torchvision.transforms.v2._container")
+
+
+def install(scaling: Scaling) -> None:
+    """Looks at each `Compose`, which is how a pipeline is made."""
+    for module in _MODULES:
+        after_import(module, functools.partial(_watch, scaling, module))
+
+
+def _watch(scaling: Scaling, module: str) -> None:
+    owner = sys.modules[module].Compose
+    init = owner.__init__
+
+    @functools.wraps(init)
+    def wrapper(self, transforms, *args, **kwargs):
+        guarded(_meet)(scaling, transforms)
+        init(self, transforms, *args, **kwargs)
+
+    owner.__init__ = wrapper
+
+
+def _meet(scaling: Scaling, transforms) -> None:
+    sized = [one for one in transforms if type(one).__name__ in _SIZED and _side(one.size) is not None]
+    if not sized:
+        return
+    size = _side(sized[-1].size)
+    is_reckoned = scaling.has_scaled() and not scaling.was(size)
+    new = scaling.meet("transform", type(sized[-1]).__name__, size, is_training=not is_reckoned)
+    if new != size:
+        for one in sized:
+            one.size = _scaled(one.size, new, size)
+
+
+def _side(size) -> int | None:
+    """The height, of a square; torchvision keeps a number, or a pair of them."""
+    if isinstance(size, int):
+        return size
+    sides = set(size) if isinstance(size, (tuple, list)) else set()
+    return sides.pop() if len(sides) == 1 else None
+
+
+def _scaled(size, new: int, old: int):
+    if isinstance(size, int):
+        return round(size * new / old)
+    return type(size)(round(side * new / old) for side in size)

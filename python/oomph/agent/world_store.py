@@ -1,0 +1,123 @@
+"""The rendezvous of a rank that is alone: a store in this process. See Note [Absent ranks] in `world`."""
+
+import importlib
+import re
+from urllib.parse import parse_qs, urlparse
+
+from torch.distributed import Store
+
+from .world import Place
+
+# `ncclUniqueId` of nccl.h. Which one a communicator bears does not matter to the phantom.
+_NCCL_ID = bytes(128)
+# Under which ProcessGroupNCCL shares an identifier: a count, two ranks, or one root of several.
+_NCCL_KEY = re.compile(r"(UniqueNCCLID:)?\d+([:_]\d+)*")
+
+
+class AbsentRank(RuntimeError):
+    """The program waits for what a rank that does not run would have said."""
+
+
+class LoneStore(Store):
+    """A store that nobody else writes to."""
+
+    def __init__(self, world_size: int) -> None:
+        super().__init__()
+        self._world_size = world_size
+        self._values: dict[str, bytes] = {}
+        self._counters: set[str] = set()
+
+    def set(self, key, value):
+        """Keeps a value."""
+        self._values[key] = value.encode() if isinstance(value, str) else bytes(value)
+
+    def get(self, key):
+        """What was set, or the identifier that another rank would have made for NCCL."""
+        if key not in self._values and _NCCL_KEY.fullmatch(key.rpartition("/")[2]):
+            return _NCCL_ID
+        self._require(key)
+        return self._values[key]
+
+    def add(self, key, amount):
+        """Counts as if every rank had added the same: those that wait for all to arrive go on."""
+        self._counters.add(key)
+        total = int(self._values.get(key, b"0")) + amount * self._world_size
+        self._values[key] = str(total).encode()
+        return total
+
+    def compare_set(self, key, expected, desired):
+        """Sets where nothing, or `expected`, was set."""
+        held = self._values.get(key)
+        if held is None or held == _bytes(expected):
+            self._values[key] = _bytes(desired)
+        return self._values[key]
+
+    def append(self, key, value):
+        """Adds to the end of a value."""
+        self._values[key] = self._values.get(key, b"") + _bytes(value)
+
+    def check(self, keys):
+        """Whether all were set."""
+        return all(key in self._values for key in keys)
+
+    def wait(self, keys, timeout=None):
+        """Nobody comes later. What follows on a counter is set by whoever arrives last."""
+        for key in keys:
+            if not any(key.startswith(counter) for counter in self._counters):
+                self._require(key)
+
+    def delete_key(self, key):
+        """Forgets a value."""
+        return self._values.pop(key, None) is not None
+
+    def num_keys(self):
+        """How many are kept."""
+        return len(self._values)
+
+    def multi_get(self, keys):
+        """Several at once."""
+        return [self.get(key) for key in keys]
+
+    def multi_set(self, keys, values):
+        """Several at once."""
+        for key, value in zip(keys, values):
+            self.set(key, value)
+
+    def has_extended_api(self):
+        """`append`, `multi_get` and `multi_set`."""
+        return True
+
+    def clone(self):
+        """Groups that are split off meet where their parent does."""
+        return self
+
+    def set_timeout(self, timeout):
+        """Nothing ever waits."""
+
+    def _require(self, key: str) -> None:
+        if key not in self._values:
+            raise AbsentRank(
+                f"the program waits for {key!r}, which another rank would set; with --world-size only one rank runs. "
+                "Check it with all its processes: oomph check --gpus N -- torchrun --nproc-per-node N ..."
+            )
+
+
+def _bytes(value) -> bytes:
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+def install(place: Place) -> None:
+    """Every way to meet leads to one store; a program that states its own rank and size keeps them."""
+    store = LoneStore(place.world_size)
+
+    def meet(url: str, timeout=None, **_options):
+        stated = parse_qs(urlparse(url).query)
+        rank = int(stated.get("rank", [place.rank])[0])
+        size = int(stated.get("world_size", [place.world_size])[0])
+        yield store, rank, size
+        raise RuntimeError("Unable to perform rerendezvous")
+
+    # By its full name: the package has a function of the same.
+    handlers = importlib.import_module("torch.distributed.rendezvous")._rendezvous_handlers
+    for scheme in ("env", "tcp", "file"):
+        handlers[scheme] = meet

@@ -1,0 +1,35 @@
+"""What the fork server imports before the program runs."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from oomph.agent import server
+
+SCRIPT = "import json\nimport torchvision.models\nfrom transformers import GPT2Config\nimport helpers\n"
+
+
+class Named(unittest.TestCase):
+    """Installed packages that a script names; what lies beside the script is the program's own."""
+
+    def check(self, files: dict[str, str], expected: list[str]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {"train.py": SCRIPT, "helpers.py": "", **files}.items():
+                path = Path(folder, name)
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            self.assertEqual(sorted(server._named(str(Path(folder, "train.py")))), expected)
+
+    def test_installed_packages_are_named(self) -> None:
+        self.check({}, ["torchvision.models", "transformers"])
+
+    def test_a_module_beside_the_script_goes_first(self) -> None:
+        self.check({"torchvision.py": ""}, ["transformers"])
+        self.check({"transformers/__init__.py": ""}, ["torchvision.models"])
+
+    def test_a_folder_that_is_no_package_does_not(self) -> None:
+        self.check({"transformers/notes.txt": ""}, ["torchvision.models", "transformers"])
+
+
+if __name__ == "__main__":
+    unittest.main()

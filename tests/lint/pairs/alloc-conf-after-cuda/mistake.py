@@ -1,0 +1,11 @@
+"""Batches of growing size."""
+
+import os
+
+import torch
+
+model = torch.nn.Linear(1024, 1024).cuda()
+os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"
+for rows in (20480, 25600, 30720):
+    x = torch.randn(rows, 1024, device="cuda")
+    del x

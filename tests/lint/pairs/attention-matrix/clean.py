@@ -1,0 +1,12 @@
+"""Attention of 16 heads over 2048 tokens."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+query, key, value = (nn.Linear(64, 64).cuda().bfloat16() for _ in range(3))
+x = torch.randn(1, 16, 2048, 64, device="cuda", dtype=torch.bfloat16)
+with torch.no_grad():
+    q, k, v = query(x), key(x), value(x)
+    out = F.scaled_dot_product_attention(q, k, v)
+print(out.shape)

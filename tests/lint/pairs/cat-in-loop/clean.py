@@ -1,0 +1,15 @@
+"""Collects the scores of a data set."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+loader = DataLoader(torch.randn(4096, 64), batch_size=1024)
+model = nn.Linear(64, 8192).cuda()
+model.eval()
+parts = []
+with torch.no_grad():
+    for x in loader:
+        parts.append(model(x.cuda()))
+scores = torch.cat(parts)
+print(scores.shape)

@@ -1,0 +1,24 @@
+"""Trains for a number of steps that is no number of epochs."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def forever(loader):
+    while True:
+        yield from loader
+
+
+loader = DataLoader(TensorDataset(torch.randn(8192, 1024), torch.randint(10, (8192,))), batch_size=1024, shuffle=True)
+batches = forever(loader)
+model = nn.Linear(1024, 10).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(6):
+    x, y = next(batches)
+    x, y = x.cuda(), y.cuda()
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()

@@ -1,0 +1,18 @@
+"""Trains two epochs."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.randn(8192, 1024), torch.randint(10, (8192,))), batch_size=1024)
+batches = list(loader)
+model = nn.Linear(1024, 10).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    for x, y in batches:
+        x, y = x.cuda(), y.cuda()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()

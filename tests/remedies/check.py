@@ -1,0 +1,188 @@
+"""Runs each case of `cases_*.py`: a program as it is, with a remedy, and with the same change made in its source.
+
+    python tests/remedies/check.py --oomph target/release/oomph
+
+1. The peaks as it is and with the remedy are those that the case states, which were computed from shapes.
+2. The report's notes say what became of the remedy.
+3. Where the remedy applies, the patched source reaches the same peaks, allocated and reserved, to the byte.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from case import Case
+
+HERE = Path(__file__).resolve().parent
+# No program takes this long, unless the machine is busy with much else.
+PATIENCE = 900
+WORKERS = 2
+
+
+class Checker:
+    """Runs programs below `folder`; a program as it is runs once for all its cases."""
+
+    def __init__(self, oomph: Path, pythons: list[Path], folder: Path) -> None:
+        self.oomph = oomph
+        self.pythons = pythons
+        self.folder = folder
+        self._plain: dict[tuple, dict] = {}
+        self._locks: dict[tuple, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def plain(self, case: Case, python: Path) -> dict:
+        """The report of the program as it is."""
+        key = (case.program, case.arguments, case.options, case.gpu, python)
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._plain:
+                self._plain[key] = self.report(case, python, program_of(case))
+            return self._plain[key]
+
+    def report(self, case: Case, python: Path, script: Path, *options: str) -> dict:
+        """What `oomph check --json` says of a script."""
+        command = [self.oomph, "check", "--json", "--gpu", case.gpu, "--python", python, *case.options, *options, script, *case.arguments]
+        environment = plain_environment() | {"OOMPH_CACHE_DIR": str(self.folder / "cache")}
+        words = [str(word) for word in command]
+        done = subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        assert done.stdout, f"{' '.join(words)} ended with {done.returncode} and said:\n{done.stderr}"
+        return json.loads(done.stdout)
+
+    def python_for(self, case: Case) -> Path | None:
+        """The first Python that has what the case needs, and lacks what it must lack."""
+        fitting = (python for python in self.pythons if _has(python, case.needs) == len(case.needs) and not _has(python, case.lacks))
+        return next(fitting, None)
+
+
+def program_of(case: Case) -> Path:
+    """Its source."""
+    return HERE / "programs" / f"{case.program}.py"
+
+
+@cache
+def _has(python: Path, packages: tuple[str, ...]) -> int:
+    """How many of these packages it can find."""
+    code = f"import importlib.util as util; print(sum(util.find_spec(name) is not None for name in {packages!r}))"
+    return int(subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout) if packages else 0
+
+
+def plain_environment() -> dict[str, str]:
+    """Ours, without what would change a program or oomph."""
+    theirs = ("OOMPH_", "PYTORCH_", "CUDA_", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LD_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+
+
+def check_case(checker: Checker, case: Case, python: Path) -> tuple[str, list[str]]:
+    """What there is to show, and what is wrong."""
+    before = checker.plain(case, python)
+    after = checker.report(case, python, program_of(case), "--with", case.remedy)
+    problems = [
+        *differing_peaks(case, before["peak"]["allocated_bytes"], after["peak"]["allocated_bytes"]),
+        *differs("the verdict as it is", before["verdict"], "fits"),
+        *differs("the verdict with the remedy", after["verdict"], case.verdict),
+    ]
+    for text in case.notes:
+        if not any(text in note for note in after["notes"]):
+            problems.append(f"no note holds `{text}`; the notes are {json.dumps(after['notes'], indent=8)}")
+    if case.by_hand:
+        by_hand = checker.report(case, python, patched(checker, case))
+        problems += differs("the peaks of the patched source", peaks(by_hand), peaks(after))
+    numbers = f"{before['peak']['allocated_bytes']:16,}{after['peak']['allocated_bytes']:16,}"
+    return numbers + ("  = by hand" if case.by_hand else ""), problems
+
+
+def differing_peaks(case: Case, before: int, after: int) -> list[str]:
+    """Where they are not what the case states; or, if it states none, where the remedy does not help."""
+    if case.before is None:
+        assert case.by_hand, f"{case.name} states no bytes, and has no patched source to compare with"
+        return [] if after < before else [f"the peak with the remedy: {after}, expected less than {before}"]
+    return [*differs("the peak as it is", before, case.before), *differs("the peak with the remedy", after, case.after)]
+
+
+def peaks(report: dict) -> tuple[int, int]:
+    """Allocated and reserved."""
+    return report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]
+
+
+def patched(checker: Checker, case: Case) -> Path:
+    """The program with the change by hand, in a folder of its own."""
+    source = program_of(case).read_text(encoding="utf-8")
+    for old, new in case.by_hand:
+        assert source.count(old) == 1, f"`{old}` is {source.count(old)} times in {case.program}.py, expected once"
+        source = source.replace(old, new)
+    folder = Path(tempfile.mkdtemp(dir=checker.folder))
+    script = folder / f"{case.program}.py"
+    script.write_text(source, encoding="utf-8")
+    return script
+
+
+def differs(what: str, found, expected) -> list[str]:
+    """A problem if they do."""
+    return [] if found == expected else [f"{what}: {found}, expected {expected}"]
+
+
+def cases() -> list[Case]:
+    """Those of every `cases_*.py`."""
+    sys.path.insert(0, str(HERE))
+    return [case for path in sorted(HERE.glob("cases_*.py")) for case in importlib.import_module(path.stem).CASES]
+
+
+def outcome_of(checker: Checker, case: Case) -> str:
+    """Runs a case, prints its line, gives its outcome."""
+    started = time.perf_counter()
+    detail, problems = "", []
+    outcome = "skipped"
+    python = checker.python_for(case)
+    if python is None:
+        detail = f"no Python that has {case.needs} and lacks {case.lacks}"
+    else:
+        outcome, detail, problems = _tried(checker, case, python)
+    told = "".join(f"\n    {problem}" for problem in problems)
+    print(f"{outcome:8}{time.perf_counter() - started:6.1f} s  {case.name:56}{detail}{told}", flush=True)
+    return outcome
+
+
+def _tried(checker: Checker, case: Case, python: Path) -> tuple[str, str, list[str]]:
+    try:
+        detail, problems = check_case(checker, case, python)
+    except AssertionError as failure:
+        detail, problems = "", [str(failure)]
+    except Exception:
+        detail, problems = "", [traceback.format_exc()]
+    return "FAILED" if problems else "ok", detail, problems
+
+
+def main() -> int:
+    """Checks the cases whose names hold one of the given words; exit status 1 if one fails."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
+    parser.add_argument("--python", type=Path, help="the Python that runs the programs [default: this one]")
+    parser.add_argument("--frameworks", type=Path, help="a Python for the cases that need packages which the first one lacks")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="check only the cases whose names hold one of these")
+    arguments = parser.parse_args()
+    pythons = [path.absolute() for path in (arguments.python or Path(sys.executable), arguments.frameworks) if path]
+    chosen = [case for case in cases() if not arguments.words or any(word in case.name for word in arguments.words)]
+    with tempfile.TemporaryDirectory(prefix="oomph-remedies-") as folder, ThreadPoolExecutor(WORKERS) as pool:
+        checker = Checker(arguments.oomph.absolute(), pythons, Path(folder))
+        print(f"{'':18}{'remedy, program':56}{'as it is':>16}{'with it':>16}")
+        outcomes = Counter(pool.map(lambda case: outcome_of(checker, case), chosen))
+    print(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("ok", "FAILED", "skipped")))
+    return 1 if outcomes["FAILED"] or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

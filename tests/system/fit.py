@@ -1,0 +1,306 @@
+"""`oomph fit`: the smallest change that makes a program fit, and what is said where there is none."""
+
+import os
+import re
+import signal
+import time
+from functools import partial
+
+from harness import EXAMPLES, Box, Case, collect, contains, expect
+
+# Six layers of 16 MiB of weights each; activations of 128 MiB each at its own batch size.
+TRAIN = """
+import argparse
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int, default=16384)
+args = parser.parse_args()
+layers = [layer for _ in range(6) for layer in (nn.Linear(2048, 2048), nn.ReLU())]
+model = nn.Sequential(*layers).cuda()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+for _ in range(3):
+    x = torch.randn(args.batch_size, 2048, device="cuda")
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+# What no remedy can take away: one tensor that is used at once.
+HUGE = "import torch\nfor _ in range(2):\n    x = torch.ones(5 << 28, device='cuda')\n"
+# It fails where the result has a type that NumPy lacks.
+SHOWS = TRAIN.replace("loss = model(x).square", "out = model(x)\n    loss = out.square") + "    print(out.detach().cpu().numpy().max())\n"
+FLAT = TRAIN.replace("(args.batch_size, 2048", "(1024, 2048").replace("default=16384", "default=8")
+
+
+def fit(box: Box, *words, **options):
+    """`oomph fit` with the Python under test."""
+    chosen = ["--python", box.python] if "--" not in words else []
+    return box.run(box.oomph, "fit", *chosen, *words, **options)
+
+
+def fits_already(box: Box) -> None:
+    """What fits is left alone: one run that says so and one that sees it in a process of its own."""
+    box.write("train.py", TRAIN)
+    result = fit(box, "--gpu", "rtx-4090", "--json", "train.py")
+    expect(result, result.status, 0, "status")
+    report = result.report
+    expect(result, (report["verdict"], report["plans"], report["runs"]), ("fits", [], 2), "verdict, plans, runs")
+    shown = fit(box, "--gpu", "rtx-4090", "train.py")
+    contains(shown, shown.stdout, "fits as it is", "left")
+
+
+def a_plan_holds(box: Box) -> None:
+    """The first plan, made by `check --with`, fits on the GPU where the unchanged program does not."""
+    box.write("train.py", TRAIN)
+    card = ("--gpu", "rtx-4090", "--vram", "1500MiB")
+    before = box.check(*card, "--json", "train.py")
+    expect(before, before.report["verdict"], "oom", "verdict of check")
+    result = fit(box, *card, "--json", "train.py")
+    expect(result, (result.status, result.report["verdict"]), (0, "fits-with-plan"), "status, verdict")
+    plan = result.report["plans"][0]
+    changes = [written(change) for change in plan["remedies"] if change["remedy"] != "allocator-settings"]
+    after = box.check(*card, "--with", ",".join(changes), "--json", "train.py")
+    expect(after, after.report["verdict"], "fits", "verdict of check with the plan")
+    expect(after, after.report["peak"]["allocated_bytes"], plan["peak"]["allocated_bytes"], "peak")
+
+
+def written(change: dict) -> str:
+    """A change as `--with` takes it."""
+    settings = (f"{key}={value}" for key, value in change.get("settings", {}).items())
+    return ":".join([change["remedy"], *settings])
+
+
+def the_patch_holds(box: Box) -> None:
+    """The patched script fits without oomph's help."""
+    box.write("train.py", TRAIN)
+    card = ("--gpu", "rtx-4090", "--vram", "1500MiB")
+    result = fit(box, *card, "--allow", "batch-size", "--emit", "diff", "train.py")
+    expect(result, result.status, 0, "status")
+    contains(result, result.stdout, "--- a/train.py", "+++ b/train.py")
+    box.write("fit.patch", result.stdout)
+    applied = box.run("patch", "-p1", "-i", "fit.patch")
+    expect(applied, applied.status, 0, "status of patch")
+    after = box.check(*card, "--json", "train.py")
+    expect(after, after.report["verdict"], "fits", "verdict of the patched script")
+
+
+def nothing_helps(box: Box) -> None:
+    """A program of one huge tensor: the smallest GPU that holds it is named."""
+    box.write("huge.py", HUGE)
+    result = fit(box, "--gpu", "rtx-4090", "--vram", "4GiB", "huge.py")
+    expect(result, result.status, 1, "status")
+    contains(result, result.stdout, "does not fit with anything that is allowed", "the smallest GPU is", "stays    10.00 GiB")
+
+
+def keep_numerics(box: Box) -> None:
+    """Nothing of another precision is tried, let alone applied."""
+    box.write("train.py", TRAIN)
+    result = fit(box, "--gpu", "rtx-4090", "--vram", "1500MiB", "--keep-numerics", "--json", "train.py")
+    tried = {row["change"]["remedy"] for row in result.report["tried"]}
+    expect(result, tried & {"autocast", "optimizer-8bit", "lora"}, set(), "remedies that change numbers")
+    kinds = {plan["cost"]["exactness"] for plan in result.report["plans"]}
+    expect(result, kinds <= {"identical", "up-to-rounding"}, True, "exactness of the plans")
+
+
+def folklore(box: Box) -> None:
+    """What the guides advise and what does nothing here is said, with 0 bytes."""
+    box.write("train.py", TRAIN)
+    result = fit(box, "--gpu", "rtx-4090", "--vram", "1500MiB", "--json", "train.py")
+    effects = {row["change"]["remedy"]: row for row in result.report["tried"]}
+    need = result.report["before"]["allocated_bytes"]
+    for name in ("empty-cache", "gc-collect"):
+        row = effects[name]
+        expect(result, (row["effect"], row["peak"]["allocated_bytes"]), ("nothing", need), name)
+
+
+def largest_batch(box: Box) -> None:
+    """The answer fits, and one sample more does not."""
+    box.write("train.py", TRAIN)
+    card = ("--gpu", "rtx-4090", "--vram", "2GiB")
+    result = fit(box, *card, "--target", "100", "--max-batch", "--json", "train.py", "--batch-size", "64")
+    found = result.report["max_batch"]
+    expect(result, found["runs"] <= 8, True, "at most 8 runs")
+    verdicts = [box.check(*card, "--json", "train.py", "--batch-size", found["size"] + more).report["verdict"] for more in (0, 1)]
+    expect(result, verdicts, ["fits", "oom"], "verdicts of the answer and of one sample more")
+
+
+def flat_batch(box: Box) -> None:
+    """A peak that does not depend on the batch is said."""
+    box.write("flat.py", FLAT)
+    result = fit(box, "--gpu", "rtx-4090", "--max-batch", "flat.py")
+    contains(result, result.stdout, "the peak does not depend on the batch size")
+
+
+def every_size(box: Box) -> None:
+    """More memory never needs a dearer plan, and each row is within its size."""
+    box.write("train.py", TRAIN.replace("default=16384", "default=131072"))
+    result = fit(box, "--gpu", "rtx-4090", "--any-gpu", "--json", "train.py")
+    rows = result.report["by_vram"]
+    expect(result, [row["total_bytes"] >> 30 for row in rows], [8, 12, 16, 24, 32, 40, 48, 80, 141], "sizes")
+    sizes = [len(row["plan"]["remedies"]) for row in rows if row["plan"]]
+    expect(result, sizes, sorted(sizes, reverse=True), "numbers of changes")
+    for row in rows:
+        within = row["plan"] is None or row["plan"]["peak"]["device_bytes"] <= row["target_bytes"]
+        expect(result, within, True, f"the plan for {row['total_bytes']} fits")
+
+
+# Two thirds of what it needs are weights, gradients and states of blocks: what can be divided.
+SHARDED = """
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.narrow = nn.Linear(4096, 2048)
+        self.widen = nn.Linear(2048, 4096)
+
+    def forward(self, x):
+        return x + self.widen(torch.relu(self.narrow(x)))
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(12))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+model = Model().cuda()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
+for _ in range(3):
+    loss = model(torch.randn(8, 4096, device="cuda")).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+# All that would make it fit on one GPU.
+ON_ONE = "lora,autocast,optimizer-8bit,optimizer-paged,optimizer-adafactor,optimizer-offload,weights-8bit,weights-4bit,weights-offload"
+
+
+def several_gpus(box: Box) -> None:
+    """What does not fit one GPU is divided among two, where there are two."""
+    box.write("sharded.py", SHARDED)
+    words = ("--gpu", "rtx-4090", "--vram", "3GiB", "--deny", ON_ONE, "--json", "sharded.py")
+    one = fit(box, *words)
+    expect(one, (one.status, one.report["verdict"]), (1, "does-not-fit"), "status, verdict on one GPU")
+    two = fit(box, "--gpus", "2", *words)
+    expect(two, (two.status, two.report["verdict"]), (0, "fits-with-plan"), "status, verdict on two GPUs")
+    changes = [written(change) for change in two.report["plans"][0]["remedies"]]
+    expect(two, "fully-shard:gpus=2" in changes, True, "whether it is divided among two")
+    tried = [row["change"]["settings"]["gpus"] for row in two.report["tried"] if row["change"]["remedy"] == "fully-shard"]
+    expect(two, tried, [2], "among how many it was tried to divide")
+
+
+def raising_program(box: Box) -> None:
+    """What is wrong with the program itself is said as `check` says it."""
+    box.write("bad.py", "import torch\nx = torch.ones(3, device='cuda')\nraise ValueError('no data')\n")
+    result = fit(box, "bad.py")
+    expect(result, result.status, 2, "status")
+    contains(result, result.stderr, "ValueError", "no data", "bad.py:3")
+
+
+def raising_remedy(box: Box) -> None:
+    """With autocast the program fails: its own error is said, and the search goes on without autocast."""
+    box.write("train.py", SHOWS)
+    others = "gradient-accumulation,batch-size,empty-cache,gc-collect,num-workers,pin-memory,sdpa,chunked-cross-entropy,lora"
+    result = fit(box, "--gpu", "rtx-4090", "--vram", "1500MiB", "--deny", others, "train.py")
+    expect(result, result.status, 0, "status")
+    plans, _, rest = result.stdout.partition("What the program fails with")
+    contains(result, plans, "fits with", "What to change")
+    contains(result, " ".join(rest.split()), "autocast:dtype=bf16 TypeError: Got unsupported ScalarType BFloat16")
+    expect(result, "autocast" in plans, False, "whether autocast is in a plan")
+
+
+def chance(box: Box) -> None:
+    """A program whose memory depends on the clock is said to."""
+    text = "import time\nimport torch\nx = torch.ones((time.time_ns() // 1000) % 1000 + 1, 1 << 20, device='cuda')\n"
+    box.write("chance.py", text)
+    result = fit(box, "--gpu", "rtx-4090", "chance.py")
+    contains(result, result.stdout, "two runs of the same program differ by")
+
+
+def interrupted(box: Box) -> None:
+    """Ctrl-C in a search leaves no process and no file, and what was found is shown."""
+    box.write("train.py", TRAIN)
+    process = box.start(box.oomph, "fit", "--python", box.python, "--gpu", "rtx-4090", "--vram", "1500MiB", "train.py")
+    await_runs(box, 3)
+    os.kill(process.pid, signal.SIGINT)
+    result = collect(process)
+    contains(result, result.stdout, "interrupted")
+
+
+def await_runs(box: Box, count: int) -> None:
+    """Until so many runs were begun: their folders are numbered."""
+    begun = re.compile(r"run(\d+)$")
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        numbers = [int(found[1]) for path in box.temporary.glob("*/run*") if (found := begun.search(path.name))]
+        if max(numbers, default=0) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no search began")
+
+
+def unknown_remedy(box: Box) -> None:
+    """A misspelt remedy is named, with those there are."""
+    result = fit(box, "--deny", "autocats", "train.py")
+    expect(result, result.status, 2, "status")
+    contains(result, result.stderr, "autocats", "autocast")
+
+
+def pages(box: Box) -> None:
+    """Every remedy of the list has a page."""
+    listed = box.run(box.oomph, "remedy")
+    names = [line.split()[0] for line in listed.stdout.splitlines()[1:]]
+    expect(listed, len(names) >= 25, True, "at least 25 remedies")
+    for name in names:
+        page = box.run(box.oomph, "remedy", name)
+        expect(page, (page.status, page.stdout.splitlines()[0]), (0, f"# {name}"), "status and first line")
+
+
+def modules(box: Box) -> None:
+    """`python -m package` is searched as a script is."""
+    box.write("package/__init__.py", "")
+    box.write("package/train.py", TRAIN)
+    words = ("--gpu", "rtx-4090", "--json", "--", box.python, "-m", "package.train", "--batch-size", "64")
+    result = fit(box, *words)
+    expect(result, result.report["verdict"], "fits", "verdict")
+
+
+def guide(box: Box, script: str, words: tuple, card: str) -> None:
+    """A situation of the guides: a plan is found, and seen to fit."""
+    result = fit(box, "--gpu", card, "--json", EXAMPLES / script, *words)
+    expect(result, (result.status, result.report["verdict"]), (0, "fits-with-plan"), "status, verdict")
+    plan = result.report["plans"][0]
+    expect(result, plan["peak"]["device_bytes"] <= result.report["gpu"]["target_bytes"], True, "the plan is within the target")
+
+
+CASES = [
+    Case("fits already", fits_already),
+    Case("a plan holds", a_plan_holds, alone=True),
+    Case("the patch holds", the_patch_holds, alone=True),
+    Case("nothing helps", nothing_helps, alone=True),
+    Case("keep numerics", keep_numerics, alone=True),
+    Case("folklore", folklore, alone=True),
+    Case("largest batch", largest_batch),
+    Case("a batch that does not matter", flat_batch),
+    Case("every size of memory", every_size, alone=True),
+    Case("several GPUs", several_gpus, alone=True),
+    Case("a program that raises", raising_program),
+    Case("a remedy that raises", raising_remedy, alone=True),
+    Case("a program of chance", chance),
+    Case("Ctrl-C", interrupted, alone=True),
+    Case("a misspelt remedy", unknown_remedy),
+    Case("pages", pages),
+    Case("python -m", modules),
+    Case("GPT-2 at 64 on 24 GiB", partial(guide, script="gpt2.py", words=("--batch-size", "64"), card="rtx-4090"), alone=True),
+    Case("ResNet-50 at 256 on 12 GiB", partial(guide, script="resnet50.py", words=("--batch-size", "256"), card="rtx-3060"), alone=True),
+]

@@ -1,0 +1,190 @@
+"""What `oomph fit` keeps of its dry runs: not made again while all is the same, and made again when anything is not."""
+
+import os
+import signal
+from pathlib import Path
+
+from fit import TRAIN, await_runs, fit
+from harness import Box, Case, Result, collect, contains, expect
+
+# It looks at files in every way there is: as modules, as data, in native code, in a helper, by their names and their absence.
+LOOKS = """
+import ctypes
+import os
+import subprocess
+import torch
+import helper
+import installed
+rows = len(open("rows.txt").read()) + len(os.listdir("data")) + os.path.exists("flag") + len(os.environ.get("ROWS", ""))
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+libc.fgetc.argtypes = libc.fclose.argtypes = [ctypes.c_void_p]
+native = libc.fopen(b"native.bin", b"r")
+rows += libc.fgetc(native)
+libc.fclose(native)
+rows += int(subprocess.run(["cat", "helped.txt"], capture_output=True, text=True).stdout)
+x = torch.ones(rows + helper.ROWS + installed.ROWS, 1 << 20, device="cuda")
+"""
+CARD = ("--gpu", "rtx-4090", "--json")
+# A search of few runs.
+_DENIED = "lora,autocast,activation-checkpointing,activation-offload,optimizer-8bit,optimizer-paged,optimizer-adafactor,optimizer-offload,weights-8bit,weights-4bit,weights-offload,inplace-activations,no-grad-in-eval,set-to-none,sdpa,chunked-cross-entropy,num-workers,pin-memory"
+SEARCH = ("--gpu", "rtx-4090", "--vram", "1500MiB", "--deny", _DENIED, "--json", "train.py")
+
+
+def looking(box: Box) -> None:
+    """The program and all that it looks at."""
+    box.write("looks.py", LOOKS)
+    box.write("helper.py", "ROWS = 1\n")
+    box.write("lib/site-packages/installed.py", "ROWS = 1\n")
+    box.write("rows.txt", "1")
+    box.write("native.bin", "1")
+    box.write("helped.txt", "1")
+    box.write("data/a", "")
+    box.environment |= {"PYTHONPATH": str(box.work / "lib/site-packages"), "OOMPH_CACHE_DIR": str(box.folder / "cache")}
+
+
+def counts(result: Result) -> tuple[int, int]:
+    """How many dry runs were made, and how many were kept from before."""
+    return result.report["runs"], result.report["kept"]
+
+
+def same(result: Result) -> dict:
+    """The report without what may differ."""
+    return {key: value for key, value in result.report.items() if key not in ("runs", "kept", "seconds")}
+
+
+def a_second_search(box: Box) -> None:
+    """It makes no dry run, and says the same."""
+    box.write("train.py", TRAIN)
+    first = fit(box, *SEARCH)
+    expect(first, first.report["kept"], 0, "kept from before")
+    expect(first, [note for note in first.report["notes"] if "made again" in note], [], "notes")
+    second = fit(box, *SEARCH)
+    expect(second, counts(second), (0, first.report["runs"]), "dry runs made and kept")
+    expect(second, same(second), same(first), "report")
+    # What it is told to leave alone is left alone.
+    third = fit(box, "--no-cache", *SEARCH)
+    expect(third, counts(third), (first.report["runs"], 0), "dry runs with --no-cache")
+    expect(third, same(third), same(first), "report with --no-cache")
+
+
+def rewritten(path: Path, text: str) -> None:
+    """Another content of the same length, as old as the one before: only the file system knows that it was touched."""
+    before = path.stat()
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def every_change(box: Box) -> None:
+    """Whatever the program looks at, a change of it has the program run again; what it does not look at does not."""
+    looking(box)
+    words = (*CARD, "looks.py")
+    changes = {
+        "its own source": lambda: box.write("looks.py", LOOKS + "y = x[:1] + 1\n"),
+        "a module beside it": lambda: rewritten(box.work / "helper.py", "ROWS = 2\n"),
+        "an installed module": lambda: rewritten(box.work / "lib/site-packages/installed.py", "ROWS = 2\n"),
+        "data": lambda: rewritten(box.work / "rows.txt", "2"),
+        "data that native code reads": lambda: rewritten(box.work / "native.bin", "2"),
+        "data that a helper reads": lambda: rewritten(box.work / "helped.txt", "2"),
+        "a name in a folder": lambda: box.write("data/b", ""),
+        "a file that was not there": lambda: box.write("flag", ""),
+        "a package that hides an installed one": lambda: box.write("installed/__init__.py", "ROWS = 3\n"),
+    }
+    first = fit(box, *words)
+    expect(first, counts(first), (2, 0), "dry runs made and kept at first")
+    for what, change in changes.items():
+        again = fit(box, *words)
+        expect(again, counts(again), (0, 2), f"dry runs made and kept before a change of {what}")
+        change()
+        after = fit(box, *words)
+        expect(after, counts(after), (2, 0), f"dry runs made and kept after a change of {what}")
+
+
+def no_change(box: Box) -> None:
+    """What the program does not look at does not have it run again; another GPU, argument or variable does."""
+    looking(box)
+    fit(box, *CARD, "looks.py")
+    os.utime(box.work / "looks.py")
+    box.write("fit.patch", "")
+    box.write("notes.md", "")
+    again = fit(box, *CARD, "looks.py", env={"SHLVL": "7"})
+    expect(again, counts(again), (0, 2), "dry runs made and kept")
+    others = {
+        "GPU": (("--gpu", "l4", "--json", "looks.py"), {}),
+        "argument": ((*CARD, "looks.py", "x"), {}),
+        "variable": ((*CARD, "looks.py"), {"ROWS": "xx"}),
+        "number of steps": ((*CARD, "--steps", "2", "looks.py"), {}),
+    }
+    for what, (words, variables) in others.items():
+        other = fit(box, *words, env=variables)
+        expect(other, counts(other), (2, 0), f"dry runs made and kept with another {what}")
+
+
+def damaged(box: Box) -> None:
+    """What cannot be read is said, and its run is made again."""
+    box.write("one.py", "import torch\nx = torch.ones(5, device='cuda')\n")
+    box.environment["OOMPH_CACHE_DIR"] = str(box.folder / "cache")
+    first = fit(box, *CARD, "one.py")
+    for path in (box.folder / "cache/runs").glob("*/run-*"):
+        path.write_text('{"looks":["', encoding="utf-8")
+    again = fit(box, *CARD, "one.py")
+    contains(again, again.stderr, "is damaged, its dry run is made again")
+    expect(again, (again.status, same(again)), (0, same(first)), "status and report")
+    last = fit(box, *CARD, "one.py")
+    expect(last, counts(last), (0, 2), "dry runs made and kept")
+
+
+def not_kept(box: Box) -> None:
+    """What nobody can look at again, and what depends on chance, is run again; the first is said."""
+    box.environment["OOMPH_CACHE_DIR"] = str(box.folder / "cache")
+    start = "import socket\nimport subprocess\nimport time\nimport torch\n"
+    programs = {
+        "asks.py": ("s = socket.socket()\ns.settimeout(1)\ns.connect_ex(('127.0.0.1', 9))\nx = torch.ones(5, device='cuda')\n", "through a socket"),
+        "starts.py": ("subprocess.run(['/bin/true'], env={})\nx = torch.ones(5, device='cuda')\n", "without its environment"),
+        "counts.py": ("n = len(open('log').read())\nopen('log', 'a').write('x')\nx = torch.ones(n + 1, device='cuda')\n", "log changed while"),
+        "chance.py": ("x = torch.ones((time.time_ns() // 1000) % 1000 + 1, 1 << 20, device='cuda')\n", "differ by"),
+    }
+    box.write("log", "")
+    for name, (text, why) in programs.items():
+        box.write(name, start + text)
+        for _ in range(2):
+            result = fit(box, *CARD, name)
+            expect(result, result.report["kept"], 0, f"kept of {name}")
+            contains(result, " ".join(result.report["notes"]), why)
+
+
+def interrupted(box: Box) -> None:
+    """A search that was cut short goes on where it was."""
+    box.write("train.py", TRAIN)
+    process = box.start(box.oomph, "fit", "--python", box.python, *SEARCH)
+    await_runs(box, 5)
+    os.kill(process.pid, signal.SIGINT)
+    cut = collect(process)
+    expect(cut, cut.report["interrupted"], True, "interrupted")
+    rest = fit(box, *SEARCH)
+    whole = fit(box, *SEARCH)
+    # What was under way was lost: no more than a run for each core.
+    expect(rest, rest.report["kept"] >= cut.report["runs"] >= 3, True, "what was run is kept")
+    expect(rest, sum(counts(rest)), whole.report["kept"], "all answers")
+    expect(whole, (whole.report["runs"], same(whole)), (0, same(rest)), "runs and report")
+
+
+def at_once(box: Box) -> None:
+    """Two searches of one program share what they keep, and both say the same."""
+    box.write("train.py", TRAIN)
+    words = ("fit", "--python", box.python, "--gpu", "rtx-4090", "--json", "train.py")
+    results = [collect(process) for process in [box.start(box.oomph, *words) for _ in range(2)]]
+    expect(results[1], same(results[1]), same(results[0]), "report")
+    last = fit(box, *words[3:])
+    expect(last, counts(last), (0, 2), "dry runs made and kept")
+
+
+CASES = [
+    Case("a second search", a_second_search, alone=True),
+    Case("every change", every_change, alone=True),
+    Case("no change", no_change),
+    Case("damaged", damaged),
+    Case("not kept", not_kept),
+    Case("Ctrl-C", interrupted, alone=True),
+    Case("two at once", at_once),
+]

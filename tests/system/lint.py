@@ -1,0 +1,472 @@
+"""`oomph lint` and `oomph rule` as a user runs them: files, folders, settings, baselines, fixes, formats."""
+
+import json
+import os
+import pty
+import signal
+import stat
+import subprocess
+from pathlib import Path
+
+from harness import PROGRAMS, ROOT, Box, Case, Result, collect, contains, expect, like_others
+
+MISTAKE = """\
+import torch
+
+
+def train(model, loader, optimizer, criterion):
+    total = 0.0
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss
+    return total
+"""
+LINE, COLUMN, END = 11, 9, 22
+RULE = "accumulated-graph"
+CLEAN = MISTAKE.replace("total += loss", "total += loss.item()")
+MENDED = MISTAKE.replace("total += loss", "total += loss.detach()")
+# A fix that may change results, and one that does not.
+BOTH = MISTAKE.replace("loss.backward()", "loss.backward(retain_graph=True)")
+NOT_PYTHON = "import torch\nprint 'x'\n"
+STYLE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader(data)\n"
+
+
+def lint(box: Box, *words, status: int, **options) -> Result:
+    """`oomph lint`, which must end like this."""
+    result = box.run(box.oomph, "lint", *words, **options)
+    expect(result, result.status, status, "the exit status")
+    return result
+
+
+def places(result: Result) -> list[tuple[str, str]]:
+    """What `--json` found: the file's name below the working folder, and the rule."""
+    found = [(finding["location"]["file"], finding["rule"]) for finding in result.report["findings"]]
+    return [(name.partition("/work/")[2], rule) for name, rule in found]
+
+
+def terminal(box: Box) -> None:
+    """The finding at its line, what to write instead, and what can be mended."""
+    box.write("train.py", MISTAKE)
+    result = lint(box, "train.py", status=1)
+    expect(result, result.stderr, "", "standard error")
+    contains(result, result.stdout, f"error[{RULE}]", f"train.py:{LINE}:{COLUMN}", "11 |         total += loss", "^^^^^^^^^^^^^")
+    contains(result, " ".join(result.stdout.split()), f"oomph rule {RULE}", "1 finding in 1 file: 1 error", "1 can be mended with --fix")
+
+
+def clean(box: Box) -> None:
+    """Nothing to say is an answer too."""
+    box.write("train.py", CLEAN)
+    expect(None, lint(box, status=0).stdout, "no finding in 1 file\n", "standard output")
+
+
+def concise(box: Box) -> None:
+    """One line for one finding."""
+    box.write("train.py", MISTAKE)
+    result = lint(box, "--format", "concise", "train.py", status=1)
+    [line] = result.stdout.splitlines()
+    expect(result, line.startswith(f"train.py:{LINE}:{COLUMN}: error[{RULE}] "), True, f"the beginning of {line!r}")
+
+
+def as_json(box: Box) -> None:
+    """The finding of all commands, with the end, and the fix."""
+    box.write("train.py", MISTAKE)
+    result = lint(box, "--json", "train.py", status=1)
+    [finding] = result.report["findings"]
+    shared = {"rule", "severity", "message", "location", "evidence", "remedies"}
+    expect(result, set(finding), shared | {"cell", "end", "fix"}, "the keys of a finding")
+    place = {"file": str(box.work / "train.py"), "line": LINE, "column": COLUMN}
+    expect(result, (finding["location"], finding["end"]), (place, {"line": LINE, "column": END}), "its place")
+    edit = {"start": {"line": LINE, "column": END}, "end": {"line": LINE, "column": END}, "text": ".detach()"}
+    expect(result, finding["fix"], {"is_safe": True, "edits": [edit]}, "its fix")
+    counts = {key: result.report[key] for key in ("unreadable", "files", "hidden", "fixed", "notes")}
+    expect(result, counts, {"unreadable": [], "files": 1, "hidden": 0, "fixed": 0, "notes": []}, "the rest")
+
+
+def github(box: Box) -> None:
+    """A workflow command at the line."""
+    box.write("my train.py", MISTAKE)
+    result = lint(box, "--format", "github", status=1)
+    contains(result, result.stdout, f"::error file=my train.py,line={LINE},col={COLUMN},title={RULE}::")
+
+
+def sarif(box: Box) -> None:
+    """What SARIF 2.1.0 asks for, and the region and the fix."""
+    box.write("my train.py", MISTAKE)
+    log = lint(box, "--format", "sarif", status=1).report
+    [run] = log["runs"]
+    [found] = run["results"]
+    expect(None, (log["version"], run["tool"]["driver"]["name"]), ("2.1.0", "oomph lint"), "version and tool")
+    expect(None, run["tool"]["driver"]["rules"][found["ruleIndex"]]["id"], found["ruleId"], "the rule by index")
+    place = found["locations"][0]["physicalLocation"]
+    region = {"startLine": LINE, "startColumn": COLUMN, "endLine": LINE, "endColumn": END}
+    expect(None, place, {"artifactLocation": {"uri": "my%20train.py"}, "region": region}, "the place")
+    [change] = found["fixes"][0]["artifactChanges"]
+    expect(None, change["replacements"][0]["insertedContent"], {"text": ".detach()"}, "the fix")
+    moved = lint(box_with(box, "my train.py", "\n\n" + MISTAKE), "--format", "sarif", status=1).report
+    same = [log["runs"][0]["results"][0]["partialFingerprints"] for log in (log, moved)]
+    expect(None, same[0], same[1], "the fingerprint of a finding that moved down")
+
+
+def box_with(box: Box, name: str, text: str) -> Box:
+    """The box with another file."""
+    box.write(name, text)
+    return box
+
+
+def standard_input(box: Box) -> None:
+    """`-` is read, and called what the user says."""
+    path = box.write("elsewhere.txt", MISTAKE)
+    for name, shown in (([], "<stdin>"), (["--stdin-filename", "train.py"], "train.py")):
+        with path.open() as file:
+            result = lint(box, "--format", "concise", *name, "-", status=1, stdin=file)
+        expect(result, result.stdout.startswith(f"{shown}:{LINE}:"), True, f"the name {shown}")
+
+
+def folders(box: Box) -> None:
+    """What is somebody else's is left out, unless it is named."""
+    names = ("a b/train.py", "x.ipynb.py", "ignored/train.py", ".hidden/train.py", "venv/lib/train.py", "node_modules/m/train.py")
+    for name in names:
+        box.write(name, MISTAKE)
+    box.write("readme.txt", MISTAKE)
+    box.write(".gitignore", "ignored/\n")
+    box.write("venv/pyvenv.cfg", "")
+    usual = ["a b/train.py", "x.ipynb.py"]
+    cases = (
+        ([], usual),
+        (["."], usual),
+        (["a b", "a b/train.py"], usual[:1]),
+        (["--no-gitignore"], ["a b/train.py", "ignored/train.py", "x.ipynb.py"]),
+        (["--exclude", "a b/"], usual[1:]),
+        (["--include", "*.txt"], ["readme.txt"]),
+        (["ignored/train.py", ".hidden"], [".hidden/train.py", "ignored/train.py"]),
+    )
+    for words, expected in cases:
+        result = lint(box, "--json", *words, status=1)
+        expect(result, [name for name, _ in places(result)], expected, f"the files of {words}")
+
+
+def settings(box: Box) -> None:
+    """The nearest file counts, and the command line before it."""
+    box.write("sub/train.py", MISTAKE + STYLE)
+    box.write("pyproject.toml", '[tool.ruff]\nline-length = 99\n[tool.oomph.lint]\npedantic = true\n')
+    style = {RULE, "workers-unset"}
+    cases = [([], style), (["--isolated"], {RULE}), (["--select", RULE], {RULE}), (["--ignore", RULE], style - {RULE})]
+    for words, expected in cases:
+        result = lint(box, "--json", *words, status=1)
+        expect(result, {rule for _, rule in places(result)}, expected, f"the rules of {words}")
+    box.write("sub/oomph.toml", f'[lint]\nselect = ["ALL"]\nignore = ["{RULE}"]\n')
+    result = lint(box, "--json", status=1, cwd=box.work / "sub")
+    expect(result, {rule for _, rule in places(result)}, style - {RULE}, "the rules of the nearer file")
+    box.write("sub/oomph.toml", '[lint]\nexclude = ["train.py"]\n')
+    lint(box, "train.py", status=1, cwd=box.work / "sub")
+    refused(lint(box, status=2, cwd=box.work / "sub"), "no Python file and no notebook", "--exclude")
+
+
+def refused(result: Result, *parts: str) -> None:
+    """Exit status 2, nothing on standard output, and an error that says this."""
+    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    contains(result, result.stderr, "error: ", *parts)
+
+
+SETTINGS = (
+    ("oomph.toml", "[lint]\nselekt = []\n", ("oomph.toml", "line 2", "unknown field `selekt`", "`select`")),
+    ("oomph.toml", "[lint\n", ("oomph.toml", "line 1")),
+    ("oomph.toml", "[tune]\n", ("unknown field `tune`",)),
+    ("oomph.toml", '[lint]\nignore = ["acumulated-graph"]\n', ("no rule `acumulated-graph`", "did you mean `accumulated-graph`?")),
+    ("pyproject.toml", "[tool.oomph.lint]\npedantic = 3\n", ("pyproject.toml", "line 2", "expected a boolean")),
+    ("oomph.toml", '[lint]\nexclude = ["a{b"]\n', ("`a{b` is no pattern",)),
+)
+
+
+def settings_are_refused(box: Box, name: str, text: str, says: tuple[str, ...]) -> None:
+    """A mistake in the settings is named with its file and line."""
+    box.write("train.py", MISTAKE)
+    box.write(name, text)
+    refused(lint(box, status=2), *says)
+
+
+def baseline(box: Box) -> None:
+    """What was known is hidden, also further down; what is new is not; what is gone is said."""
+    box.write("train.py", MISTAKE)
+    written = lint(box, "--write-baseline", "known.json", status=0)
+    contains(written, written.stderr, "1 finding is in the baseline")
+    box.write("train.py", "# moved down\n" + MISTAKE)
+    result = lint(box, "--baseline", "known.json", status=0)
+    contains(result, result.stdout, "no finding", "1 of the baseline not shown")
+    box.write("train.py", MISTAKE + MISTAKE)
+    result = lint(box, "--baseline", "known.json", "--json", status=1)
+    expect(result, (len(result.report["findings"]), result.report["hidden"]), (1, 1), "what is new, what is known")
+    box.write("train.py", CLEAN)
+    contains(result, lint(box, "--baseline", "known.json", status=0).stdout, "1 of the baseline are gone")
+    box.write("oomph.toml", '[lint]\nbaseline = "known.json"\n')
+    box.write("train.py", MISTAKE)
+    lint(box, status=0)
+    box.write("known.json", '{"version": 7, "findings": []}')
+    refused(lint(box, status=2), "known.json", "version 7; expected 1")
+    box.write("known.json", "[")
+    refused(lint(box, status=2), "known.json", "EOF")
+
+
+def baseline_of_a_part(box: Box) -> None:
+    """Names count from the baseline's folder, whatever it is called from; what was not looked at is not gone; what is known stays as it is."""
+    box.write("src/train.py", MISTAKE)
+    box.write("other.py", MISTAKE)
+    lint(box, "--write-baseline", "known.json", status=0)
+    entries = json.loads((box.work / "known.json").read_text())["findings"]
+    expect(None, [entry["file"] for entry in entries], ["other.py", "src/train.py"], "the names")
+    for words in (["--baseline", "../known.json", "train.py"], ["--baseline", "../known.json", "--fix", "../src/train.py"]):
+        result = lint(box, *words, status=0, cwd=box.work / "src")
+        contains(result, result.stdout, "1 of the baseline not shown")
+        expect(result, "gone" in result.stdout, False, "whether it calls the other file's gone")
+    expect(result, (box.work / "src/train.py").read_text(), MISTAKE, "the file with a known mistake")
+    result = lint(box, "--ignore", RULE, "--baseline", "known.json", status=0)
+    expect(result, "gone" in result.stdout, False, "whether it calls gone what a rule was not asked for")
+    (box.work / "other.py").unlink()
+    contains(result, lint(box, "--baseline", "known.json", "src", status=0).stdout, "1 of the baseline are gone")
+
+
+def fix_of_standard_input(box: Box) -> None:
+    """The text is printed as it becomes, escape sequences and all; no file of that name is touched."""
+    escaped = "# \x1b[31m red\n"
+    box.write("elsewhere.txt", escaped + MISTAKE)
+    path = box.write("train.py", CLEAN)
+    for words in ([], ["--stdin-filename", "train.py"]):
+        with (box.work / "elsewhere.txt").open() as file:
+            result = lint(box, "--fix", *words, "-", status=0, stdin=file)
+        expect(result, result.stdout, escaped + MENDED, "what is printed")
+        contains(result, result.stderr, "1 mended")
+    expect(result, path.read_text(), CLEAN, "the file of that name")
+
+
+def fix_of_several_names(box: Box) -> None:
+    """A file that has two names keeps them."""
+    path = box.write("train.py", MISTAKE)
+    (box.work / "other.txt").hardlink_to(path)
+    result = lint(box, "--fix", "train.py", status=0)
+    expect(result, (box.work / "other.txt").read_text(), MENDED, "the file under its other name")
+
+
+def fix_that_cannot_be_written(box: Box) -> None:
+    """The others are mended, this one is said and still found."""
+    path = box.write("closed.py", MISTAKE)
+    path.chmod(0o444)
+    box.write("open.py", MISTAKE)
+    result = box.run(*like_others(), box.oomph, "lint", "--fix")
+    expect(result, result.status, 2, "the exit status")
+    contains(result, result.stdout, "1 finding in 2 files", "1 mended", "cannot write", "it is as it was")
+    expect(result, [path.read_text(), (box.work / "open.py").read_text()], [MISTAKE, MENDED], "the files")
+
+
+def fix(box: Box) -> None:
+    """Safe fixes are made; the file keeps what it had; a link stays one."""
+    path = box.write("real.py", "")
+    path.write_bytes(b"\xef\xbb\xbf" + MISTAKE.replace("\n", "\r\n").encode())
+    path.chmod(0o750)
+    (box.work / "train.py").symlink_to("real.py")
+    result = lint(box, "--fix", "train.py", status=0)
+    contains(result, result.stdout, "no finding in 1 file", "1 mended")
+    expect(result, path.read_bytes(), b"\xef\xbb\xbf" + MENDED.replace("\n", "\r\n").encode(), "the file")
+    expect(result, stat.S_IMODE(path.stat().st_mode), 0o750, "its permissions")
+    expect(result, (box.work / "train.py").is_symlink(), True, "whether the link is one")
+
+
+def unsafe_fixes(box: Box) -> None:
+    """A fix that may change results is made only when that is said."""
+    box.write("train.py", BOTH)
+    result = lint(box, "--fix", "--json", "train.py", status=1)
+    expect(result, (result.report["fixed"], places(result)), (1, [("train.py", "retain-graph-in-loop")]), "what is left")
+    lint(box, "--fix", "--unsafe-fixes", "train.py", status=0)
+    mended = BOTH.replace("=True", "=False").replace("total += loss", "total += loss.detach()")
+    expect(result, (box.work / "train.py").read_text(), mended, "the file")
+
+
+def diff(box: Box) -> None:
+    """`--diff` prints what `--fix` does, and changes nothing."""
+    box.write("my train.py", MISTAKE)
+    result = lint(box, "--diff", "my train.py", status=1)
+    contains(result, result.stderr, "1 finding in 1 file", "1 can be mended")
+    expect(result, (box.work / "my train.py").read_text(), MISTAKE, "the file")
+    subprocess.run(["patch", "-p1"], cwd=box.work, input=result.stdout.encode(), check=True, capture_output=True)
+    expect(result, (box.work / "my train.py").read_text(), MENDED, "the patched file")
+    result = lint(box, "--diff", "my train.py", status=0)
+    expect(result, result.stdout, "", "the diff of a file without mistakes")
+
+
+def notebook_of(*cells: str) -> str:
+    """A notebook with cells of code behind one of text."""
+    code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell.splitlines(True)} for cell in cells]
+    text = {"cell_type": "markdown", "metadata": {}, "source": ["# title"]}
+    return json.dumps({"cells": [text, *code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def notebook(box: Box) -> None:
+    """A finding is in its cell; a notebook is not changed, and that is said."""
+    text = notebook_of("import torch\n%matplotlib inline\n", MISTAKE)
+    box.write("notes.ipynb", text)
+    result = lint(box, "--format", "concise", status=1)
+    contains(result, result.stdout, f"notes.ipynb:cell 3:{LINE}:{COLUMN}: error[{RULE}]")
+    result = lint(box, "--fix", status=1)
+    contains(result, result.stdout, "is a notebook, which --fix does not change: 1 to mend by hand")
+    expect(result, (box.work / "notes.ipynb").read_text(), text, "the notebook")
+    [found] = lint(box, "--format", "sarif", status=1).report["runs"][0]["results"]
+    expect(result, found["locations"], [{"physicalLocation": {"artifactLocation": {"uri": "notes.ipynb"}}}], "the place in SARIF")
+    expect(result, found["message"]["text"].startswith(f"cell 3, line {LINE}: "), True, "whether the message names the cell")
+
+
+def unreadable(box: Box) -> None:
+    """What is no Python is said with its line; the others are linted all the same."""
+    box.write("old.py", NOT_PYTHON)
+    (box.work / "bytes.py").write_bytes(b"import torch\n\xff\xfe\x00")
+    box.write("train.py", MISTAKE)
+    result = lint(box, "--format", "concise", status=1)
+    contains(result, result.stdout, f"train.py:{LINE}", "old.py: line 2 is no Python", "bytes.py: line 2 is not UTF-8")
+    lint(box, "train.py", "old.py", status=2)
+    lint(box, "bytes.py", status=2)
+    (box.work / "train.py").unlink()
+    result = lint(box, status=0)
+    contains(result, result.stdout, "`old.py` was left out: line 2 is no Python")
+
+
+def unreadable_by_permission(box: Box) -> None:
+    """Files and folders that may not be read, named and met."""
+    box.write("train.py", MISTAKE).chmod(0)
+    box.write("closed/train.py", MISTAKE)
+    (box.work / "closed").chmod(0)
+    box.write("open.py", CLEAN)
+    for words, status, says in ((["train.py"], 2, ("Permission denied",)), ([], 0, ("`train.py` was left out", "not looked at", "closed"))):
+        result = box.run(*like_others(), box.oomph, "lint", *words)
+        expect(result, result.status, status, "the exit status")
+        contains(result, result.stdout, *says)
+    (box.work / "closed").chmod(0o700)
+    link = box.work / "itself.py"
+    link.symlink_to(link)
+    refused(lint(box, "itself.py", status=2), "itself.py", "symbolic links")
+
+
+WORDS = (
+    (["nowhere.py"], ("nothing at `nowhere.py`",)),
+    (["empty"], ("no Python file and no notebook to lint in `empty`", "--include")),
+    (["--select", "acumulated-graph"], ("no rule `acumulated-graph`", "did you mean `accumulated-graph`?", "oomph rule")),
+    (["--fix", "--diff"], ("cannot be used with",)),
+    (["--config", "none.toml"], ("`none.toml` cannot be used: there is no such file",)),
+    (["--baseline", "none.json"], ("cannot read `none.json`",)),
+    (["--write-baseline", "empty"], ("`empty` would be replaced, and is no file",)),
+    (["--write-baseline", "train.py"], ("`train.py` is there, and is no baseline",)),
+)
+
+
+def words_are_refused(box: Box, words: list[str], says: tuple[str, ...]) -> None:
+    """A wrong word on the command line."""
+    box.write("train.py", MISTAKE)
+    (box.work / "empty").mkdir()
+    refused(lint(box, *words, status=2), *says)
+
+
+def suppressed(box: Box) -> None:
+    """A comment silences its line, and --no-suppressions hears it all the same."""
+    box.write("train.py", MISTAKE.replace("total += loss", f"total += loss  # oomph: ignore[{RULE}]"))
+    lint(box, status=0)
+    lint(box, "--no-suppressions", status=1)
+
+
+def pages(box: Box) -> None:
+    """`oomph rule` lists the rules, and prints the pages of both kinds."""
+    result = box.run(box.oomph, "rule")
+    contains(result, result.stdout, RULE, "growing-collection", "with --pedantic")
+    for name, folder in ((RULE, "lint"), ("growing-collection", "rules")):
+        result = box.run(box.oomph, "rule", name)
+        expect(result, (result.status, result.stdout), (0, (ROOT / "docs" / folder / f"{name}.md").read_text()), "the page")
+    result = box.run(box.oomph, "rule", "acumulated-graph")
+    refused(result, "no rule `acumulated-graph`", "did you mean `accumulated-graph`?")
+
+
+def watch(box: Box) -> None:
+    """A change is seen, a new file too, and Ctrl-C ends it."""
+    box.write("train.py", CLEAN)
+    terminal, end = pty.openpty()
+    process = box.start(box.oomph, "lint", "--watch", "--format", "concise", stdout=end, stderr=end)
+    os.close(end)
+    read_until(terminal, "watching 1 file;")
+    box.write("new.py", MISTAKE)
+    shown = read_until(terminal, "watching 2 files;")
+    process.send_signal(signal.SIGINT)
+    result = collect(process)
+    expect(result, result.status, 2, "status")
+    contains(result, shown, f"new.py:{LINE}:{COLUMN}: error[{RULE}]")
+    read_until(terminal, "interrupted")
+    os.close(terminal)
+
+
+def read_until(terminal: int, words: str) -> str:
+    """What a terminal is told up to these words."""
+    shown = ""
+    while words not in shown:
+        shown += os.read(terminal, 4096).decode("utf-8", "replace")
+    return shown
+
+
+def help_is_complete(box: Box) -> None:
+    """`--help` is an answer, and fits 80 columns where it can."""
+    result = box.run(box.oomph, "lint", "--help", env={"COLUMNS": "80"})
+    expect(result, (result.status, result.stderr), (0, ""), "status and standard error")
+    contains(result, result.stdout, "Usage: oomph lint", "Examples:", "Exit status: 0", "# oomph: ignore[RULE]", "pyproject.toml")
+
+
+def hostile_text(box: Box) -> None:
+    """What a terminal would act on is shown as an escape, in a file's name and in its text."""
+    box.write("a\x1b[2Jb.py", MISTAKE.replace("total += loss", "total += loss  # \x1b[31m\u202e"))
+    for form in ("terminal", "concise", "github"):
+        result = lint(box, "--format", form, status=1)
+        expect(result, "\x1b" in result.stdout or "\u202e" in result.stdout, False, f"whether {form} lets escapes through")
+
+
+def seen_in_a_run(box: Box) -> None:
+    """A leak that a run shows names the line of the mistake in the source, and what does not come of it names none."""
+    result = box.check("--gpu", "rtx-4090", "--json", PROGRAMS / "leak.py")
+    found = {finding["rule"]: finding for finding in result.report["findings"]}
+    lines = (PROGRAMS / "leak.py").read_text().splitlines()
+    [kept] = [number for number, line in enumerate(lines, 1) if "losses.append(loss)" in line]
+    grown = found["growing-collection"]
+    [seen] = [it for it in grown["evidence"] if it["source"] == "oomph lint"]
+    expect(result, seen["what"], "`graph-in-collection` in the source", "the rule of lint")
+    expect(result, seen["value"].endswith(f"leak.py:{kept}"), True, f"the line of {seen}")
+    expect(result, "oomph rule graph-in-collection" in grown["remedies"][-1]["how"], True, "the remedy")
+    again = box.check("--gpu", "rtx-4090", "--json", "--steps", "12", "--save", box.folder / "run", PROGRAMS / "leak.py")
+    explained = box.run(box.oomph, "explain", "--json", box.folder / "run")
+    told = [it for finding in explained.report["findings"] for it in finding["evidence"] if it["source"] == "oomph lint"]
+    expect(again, seen in told, True, "whether explain says the same of the saved run")
+
+
+CASES = [
+    Case("check and explain name lint's rule", seen_in_a_run),
+    Case("a terminal is told where and what", terminal),
+    Case("no finding", clean),
+    Case("lint --format concise", concise),
+    Case("lint --json", as_json),
+    Case("lint --format github", github),
+    Case("lint --format sarif", sarif),
+    Case("lint of standard input", standard_input),
+    Case("lint of folders", folders),
+    Case("settings of lint", settings),
+    *(Case(f"settings of lint: {' '.join(says)}", lambda box, row=(name, text, says): settings_are_refused(box, *row)) for name, text, says in SETTINGS),
+    Case("a baseline", baseline),
+    Case("a baseline of a part", baseline_of_a_part),
+    Case("--fix", fix),
+    Case("--fix of standard input", fix_of_standard_input),
+    Case("--fix of several names", fix_of_several_names),
+    Case("--fix that cannot be written", fix_that_cannot_be_written),
+    Case("--unsafe-fixes", unsafe_fixes),
+    Case("--diff", diff),
+    Case("a notebook", notebook),
+    Case("files that are no Python", unreadable),
+    Case("a file that may not be read", unreadable_by_permission),
+    *(Case(f"lint {' '.join(words)}", lambda box, row=(words, says): words_are_refused(box, *row)) for words, says in WORDS),
+    Case("comments that silence", suppressed),
+    Case("pages of rules", pages),
+    Case("--watch", watch),
+    Case("lint --help", help_is_complete),
+    Case("escape sequences in source", hostile_text),
+]
