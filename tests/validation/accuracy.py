@@ -92,7 +92,7 @@ def _others(predictions: dict, figures: list[Figure]):
     errors = [abs(found / figure.bytes - 1) for figure, found in counted]
     exact = sum(abs(found - figure.bytes) <= figure.rounding for figure, found in counted)
     large = [figure for figure, found in counted if abs(found / figure.bytes - 1) > SMALL]
-    proven, unexplained = sum(figure.proven for figure in large), sum(figure.is_open for figure in large)
+    proven, unexplained = sum(figure.proven for figure in large), sum(not figure.because for figure in large)
     yield "\n## Figures that others published"
     yield ""
     yield (
@@ -118,8 +118,7 @@ def _others(predictions: dict, figures: list[Figure]):
             yield ""
         for because in dict.fromkeys(figure.because for figure, _ in mine if figure.because):
             named = ", ".join(f"`{figure.run}`" for figure, _ in mine if figure.because == because)
-            is_open = any(figure.is_open for figure, _ in mine if figure.because == because)
-            yield f"- {named}: {'open. ' if is_open else ''}{because}"
+            yield f"- {named}: {because}"
         for figure, found in mine:
             if abs(found / figure.bytes - 1) > SMALL and not figure.because:
                 yield f"- `{figure.run}`: open."

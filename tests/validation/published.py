@@ -30,10 +30,8 @@ class Figure:
     run: str
     published: str
     because: str
-    # Whether a run with the other version showed what `because` says.
+    # Whether a run with the other version, or in the other order, showed what `because` says.
     proven: bool
-    # Whether `because` leaves the greater part of the difference open.
-    is_open: bool
     # Whether a model was made from it, so that it confirms nothing.
     made_a_model: bool
     fast: bool
@@ -67,7 +65,6 @@ def figures() -> list[Figure]:
             published=entry["published"],
             because=entry.get("because", ""),
             proven=entry.get("proven", False),
-            is_open=entry.get("open", "because" not in entry),
             made_a_model=entry.get("made_a_model", False),
             fast=entry.get("fast", True),
         )

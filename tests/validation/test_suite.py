@@ -47,7 +47,7 @@ class Suite(unittest.TestCase):
         """26.2617 GiB was printed for all between 26.26165 and 26.26175."""
         source = Source("", "", "", "", 1 << 30, "reserved")
         for printed, rounding in (("26.2617", 53_687), ("3.91", 5_368_709), ("17", 536_870_912)):
-            self.assertEqual(Figure(source, "", printed, "", proven=False, is_open=False, made_a_model=False, fast=True).rounding, rounding)
+            self.assertEqual(Figure(source, "", printed, "", proven=False, made_a_model=False, fast=True).rounding, rounding)
 
     def test_errors_are_predicted_less_measured(self) -> None:
         """Of what ran; and a program that ran out of memory where `fits` was predicted is a false one."""

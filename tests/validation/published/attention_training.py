@@ -36,15 +36,20 @@ parser.add_argument("--attention", choices=["eager", "sdpa"], required=True)
 parser.add_argument("--batch", type=int, required=True)
 parser.add_argument("--length", type=int, required=True)
 parser.add_argument("--after", nargs="*", default=[], metavar="BATCHxLENGTH", help="rows of a table that the process measures before")
+parser.add_argument("--first", choices=["eager", "sdpa"], help="those rows are measured with this attention, by a model that is deleted then")
+parser.add_argument("--cast", action="store_true", help="the weights come to the GPU in float32 and are cast there")
 args = parser.parse_args()
 
 maker, config = MODELS[args.model]
-with torch.device("cuda"):
-    model = maker.from_config(config, dtype=torch.float16, attn_implementation=args.attention)
-model.train()
 
 
-def measure(batch, length):
+def make(attention):
+    with torch.device("cuda"):
+        dtype = torch.float32 if args.cast else torch.float16
+        return maker.from_config(config, dtype=dtype, attn_implementation=attention).half().train()
+
+
+def measure(model, batch, length):
     """The most that is allocated in three rounds."""
     tokens = torch.randint(config.vocab_size - 1, (batch, length)).cuda()
     for step in range(6):
@@ -59,6 +64,10 @@ def measure(batch, length):
     return torch.cuda.max_memory_allocated() / 1e6
 
 
+model = make(args.first or args.attention)
 for row in args.after:
-    measure(*map(int, row.split("x")))
-print(measure(args.batch, args.length), "MB; asked for", torch.cuda.memory_stats()["requested_bytes.all.peak"] / 1e6)
+    measure(model, *map(int, row.split("x")))
+if args.first:
+    del model
+    model = make(args.attention)
+print(measure(model, args.batch, args.length), "MB; asked for", torch.cuda.memory_stats()["requested_bytes.all.peak"] / 1e6)
