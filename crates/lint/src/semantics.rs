@@ -14,6 +14,7 @@ mod escape;
 mod evaluation;
 mod evidence;
 mod frameworks;
+mod keepers;
 mod known;
 mod modes;
 mod names;
@@ -33,6 +34,7 @@ use data::{
 };
 use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
+pub(crate) use keepers::Kept;
 pub(crate) use modes::Mode;
 use training::Work;
 pub(crate) use value::{Place, Value};

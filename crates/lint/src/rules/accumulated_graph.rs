@@ -1,12 +1,12 @@
 //! `total += loss`: a running total that holds the graph of every step.
 
 use report::RuleId;
-use ruff_python_ast::{Expr, Operator, Stmt};
+use ruff_python_ast::Expr;
 
 use super::{Found, Rule, fix};
 use crate::finding::Effect;
 use crate::semantics::data::{Binding, DefinitionId, LoopId, NodeId};
-use crate::semantics::{Mode, Model};
+use crate::semantics::{Kept, Mode, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulated-graph"),
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, found: &mut Found) {
     for (id, statement) in model.statements() {
-        let Some((target, added)) = addition(statement) else { continue };
+        let Some((target, added)) = model.addition(statement) else { continue };
         let has_graph = model.value(added).is_recorded() && model.mode(model.node(id).region) != Mode::Off;
         if !has_graph || model.is_wanted_with_graph(target) {
             continue;
@@ -30,6 +30,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
             found.at(statement, message).fix = fix::detach(added);
         }
     }
+    for keeping in model.keepings(Kept::Added) {
+        if let Some(cost) = cost_in_loop(model, keeping.around, keeping.argument) {
+            let (object, argument) = (model.source(keeping.object), model.source(keeping.argument));
+            let message = format!(
+                "`{object}` adds up every step's `{argument}` with its graph, in its `{}`; {cost}",
+                model.source(keeping.place)
+            );
+            found.at(keeping.argument, message).fix = fix::detach(keeping.argument);
+        }
+    }
 }
 
 /// What it costs; `None` if it cannot be told that it does.
@@ -38,7 +48,11 @@ fn cost<'a>(model: &Model<'a>, id: NodeId, target: &'a Expr, added: &'a Expr) ->
     if model.loops(region).next().is_none() && model.is_training_hook(region) && is_kept_on_self(model, target) {
         return Some("backward frees what it saved, the nodes stay in host memory, more with each step");
     }
-    let around = carrying_loop(model, id, target)?;
+    cost_in_loop(model, carrying_loop(model, id, target)?, added)
+}
+
+/// What it costs to add something to a total with each step of a loop.
+fn cost_in_loop<'a>(model: &Model<'a>, around: LoopId, added: &'a Expr) -> Option<&'static str> {
     if model.work_of_loop(around).backwards > 0 {
         if model.is_spent(added) {
             return Some(
@@ -80,26 +94,4 @@ fn own_use<'a>(model: &Model<'a>, value: &'a Expr, name: &str) -> Option<Definit
     let id = model.id(value)?;
     let names = model.expressions((id, model.node(id).last)).filter_map(|(_, it)| it.as_name_expr());
     names.filter(|it| it.id.as_str() == name).map(|it| model.definition(it)).next()
-}
-
-/// `target += added`, `target = target + added`, `target = added + target`, and a mean that forgets, `target = 0.9 * target + added`.
-fn addition(statement: &Stmt) -> Option<(&Expr, &Expr)> {
-    match statement {
-        Stmt::AugAssign(it) if it.op == Operator::Add => Some((&it.target, &it.value)),
-        Stmt::Assign(it) => {
-            let ([Expr::Name(target)], Expr::BinOp(sum)) = (it.targets.as_slice(), &*it.value) else { return None };
-            let is_target = |side: &Expr| side.as_name_expr().is_some_and(|name| name.id == target.id);
-            let is_share = |side: &Expr| match side {
-                Expr::BinOp(share) if share.op == Operator::Mult => is_target(&share.left) || is_target(&share.right),
-                side => is_target(side),
-            };
-            match (is_share(&sum.left), is_share(&sum.right)) {
-                _ if sum.op != Operator::Add => None,
-                (true, false) => Some((&it.targets[0], &sum.right)),
-                (false, true) => Some((&it.targets[0], &sum.left)),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
 }

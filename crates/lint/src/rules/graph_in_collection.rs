@@ -6,7 +6,7 @@ use ruff_python_ast::{Expr, Operator, Stmt};
 use super::{Found, Rule, fix};
 use crate::finding::Effect;
 use crate::semantics::data::{LoopId, NodeId, RegionId};
-use crate::semantics::{Model, Value};
+use crate::semantics::{Kept, Model, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("graph-in-collection"),
@@ -18,9 +18,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, found: &mut Found) {
+    check_methods(model, found);
     for call in model.calls() {
         let Some((collection, method)) = call.method().filter(|_| call.path.is_none()) else { continue };
-        if let ("append" | "appendleft" | "add", [kept]) = (method, &*call.syntax.arguments.args) {
+        let is_kept = match method {
+            "append" | "appendleft" => model.class_of_object(collection).is_none(),
+            "add" => model.value(collection) == Value::Collection,
+            _ => false,
+        };
+        if let (true, [kept]) = (is_kept, &*call.syntax.arguments.args) {
             keep(model, found, call.id, collection, kept);
         }
     }
@@ -40,6 +46,21 @@ fn check(model: &Model<'_>, found: &mut Found) {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// `history.add(loss)`, where the method has `self.losses.append(loss)`.
+fn check_methods(model: &Model<'_>, found: &mut Found) {
+    for keeping in model.keepings(Kept::Collected) {
+        let region = model.node(keeping.call).region;
+        if let Some(cost) = cost(model, region, keeping.object, keeping.argument) {
+            let (object, argument) = (model.source(keeping.object), model.source(keeping.argument));
+            let message = format!(
+                "`{object}` keeps every step's `{argument}` with its graph, in its `{}`: {cost}",
+                model.source(keeping.place)
+            );
+            found.at(keeping.argument, message).fix = fix::detach(keeping.argument);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What outlives a step of a loop: running totals, and lists and dicts that were made before it.
 
-use ruff_python_ast::{Expr, ExprName};
+use ruff_python_ast::{Expr, ExprName, Operator, Stmt};
 use rustc_hash::FxHashSet;
 
-use super::Model;
 use super::build::UNBOUND;
 use super::data::{Binding, DefinitionId, LoopId, NodeId, RegionKind, Symbol};
+use super::{Model, Syntax};
 
 /// How many values of one name are looked at: what has more is no object that is made at one place.
 const MOST_ORIGINS: usize = 64;
@@ -95,7 +95,7 @@ impl<'a> Model<'a> {
             })
         });
         let by_statement = self.expressions(range).any(|(id, expression)| match expression {
-            Expr::Attribute(it) => !it.ctx.is_load() && self.source(it) == text && !self.is_augmented(id),
+            Expr::Attribute(it) => !it.ctx.is_load() && self.source(it) == text && !self.is_added_to(id),
             Expr::Name(it) => it.ctx.is_del() && it.id.as_str() == text,
             Expr::Subscript(it) => {
                 (it.ctx.is_del() || (it.ctx.is_store() && it.slice.is_slice_expr())) && self.source(&*it.value) == text
@@ -105,9 +105,46 @@ impl<'a> Model<'a> {
         by_method || by_statement
     }
 
-    /// Whether a node is the target of `+=` or its like.
-    fn is_augmented(&self, id: NodeId) -> bool {
-        matches!(self.node(self.node(id).parent).syntax, super::Syntax::Statement(ruff_python_ast::Stmt::AugAssign(_)))
+    /// Whether a node is the target of `+=` or its like, or of `target = target + added`.
+    fn is_added_to(&self, id: NodeId) -> bool {
+        match self.node(self.node(id).parent).syntax {
+            Syntax::Statement(Stmt::AugAssign(_)) => true,
+            Syntax::Statement(statement) => self.addition(statement).is_some(),
+            Syntax::Expression(_) => false,
+        }
+    }
+
+    /// `target += added`, `target = target + added`, `target = added + target`, and a mean that forgets, `target = 0.9 * target + added`.
+    pub(crate) fn addition(&self, statement: &'a Stmt) -> Option<(&'a Expr, &'a Expr)> {
+        match statement {
+            Stmt::AugAssign(it) if it.op == Operator::Add => Some((&it.target, &it.value)),
+            Stmt::Assign(it) => {
+                let ([target], Expr::BinOp(sum)) = (it.targets.as_slice(), &*it.value) else { return None };
+                let is_target = |side: &Expr| self.is_same_place(side, target);
+                let is_share = |side: &Expr| match side {
+                    Expr::BinOp(share) if share.op == Operator::Mult => {
+                        is_target(&share.left) || is_target(&share.right)
+                    }
+                    side => is_target(side),
+                };
+                match (is_share(&sum.left), is_share(&sum.right)) {
+                    _ if sum.op != Operator::Add => None,
+                    (true, false) => Some((target, &sum.right)),
+                    (false, true) => Some((target, &sum.left)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether two expressions are the same name or the same attribute.
+    fn is_same_place(&self, one: &Expr, other: &Expr) -> bool {
+        match (one, other) {
+            (Expr::Name(one), Expr::Name(other)) => one.id == other.id,
+            (Expr::Attribute(one), Expr::Attribute(other)) => self.source(one) == self.source(other),
+            _ => false,
+        }
     }
 
     /// Whether `backward` runs from a name anywhere: its graph is wanted.
@@ -158,6 +195,14 @@ impl<'a> Model<'a> {
     pub(crate) fn is_bounded(&self, collection: &'a Expr) -> bool {
         let mut made = self.origins(collection).into_iter();
         made.any(|value| self.call(value).is_some_and(|call| call.keyword("maxlen").is_some()))
+    }
+
+    /// Whether an object is nothing but what is assigned to it: no parameter, no target of a loop. Of attributes that is not asked.
+    pub(crate) fn is_bound_by_values_alone(&self, object: &'a Expr) -> bool {
+        let Some(symbol) = object.as_name_expr().and_then(|name| self.symbol_of(self.definition(name))) else {
+            return object.is_attribute_expr();
+        };
+        symbol.bindings.len() <= MOST_ORIGINS && symbol.bindings.iter().all(|&it| self.assigned(it).is_some())
     }
 
     fn assigned(&self, definition: DefinitionId) -> Option<&'a Expr> {

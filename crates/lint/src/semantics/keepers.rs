@@ -1,0 +1,156 @@
+//! Methods of the file's classes that keep what they are given: `meter.update(loss)`, where `update` has `self.sum += value`.
+
+use ruff_python_ast::{Expr, Operator, Stmt};
+use rustc_hash::FxHashMap;
+
+use super::data::{Binding, ClassId, FunctionId, LoopId, NodeId};
+use super::{Call, Mode, Model};
+
+/// How a method keeps what it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// In a running total.
+    Added,
+    /// In a list.
+    Collected,
+}
+
+/// What a method keeps: which of its parameters, and where.
+#[derive(Clone, Copy, Debug)]
+struct Keeper<'a> {
+    index: usize,
+    name: &'a str,
+    place: &'a Expr,
+}
+
+/// An argument that an object keeps which is older than a step of the loop around the call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping<'a> {
+    pub(crate) call: NodeId,
+    pub(crate) object: &'a Expr,
+    pub(crate) argument: &'a Expr,
+    /// The attribute of the object, as its method names it: `self.sum`.
+    pub(crate) place: &'a Expr,
+    pub(crate) around: LoopId,
+}
+
+impl<'a> Model<'a> {
+    /// The arguments with a graph that objects of the file's classes keep from step to step of a loop.
+    pub(crate) fn keepings(&self, kept: Kept) -> Vec<Keeping<'a>> {
+        let keepers = self.keepers(kept);
+        if keepers.is_empty() {
+            return Vec::new();
+        }
+        self.calls().iter().flat_map(|call| self.kept_by(call, &keepers)).collect()
+    }
+
+    fn kept_by(&self, call: &Call<'a>, keepers: &FxHashMap<FunctionId, Vec<Keeper<'a>>>) -> Vec<Keeping<'a>> {
+        let Some((object, method)) = call.method().filter(|_| call.path.is_none() && !call.has_unpacked()) else {
+            return Vec::new();
+        };
+        let Some(around) = self.loops(call.region).next().filter(|&around| self.outlives_step(object, around)) else {
+            return Vec::new();
+        };
+        let Some(class) = self.class_of_object(object) else { return Vec::new() };
+        let function = self.tree.classes[class.index()].methods.get(method).copied();
+        let Some((function, keepers)) = function.and_then(|it| Some((it, keepers.get(&it)?))) else {
+            return Vec::new();
+        };
+        let keeps = |keeper: &Keeper<'a>| {
+            let argument = self.given(call, function, keeper.index, keeper.name)?;
+            let is_kept = self.value(argument).is_recorded() && !self.is_reset(class, object, keeper.place, around);
+            is_kept.then_some(Keeping { call: call.id, object, argument, place: keeper.place, around })
+        };
+        keepers.iter().filter_map(keeps).collect()
+    }
+
+    /// For each method what it keeps.
+    fn keepers(&self, kept: Kept) -> FxHashMap<FunctionId, Vec<Keeper<'a>>> {
+        let mut keepers: FxHashMap<FunctionId, Vec<Keeper<'a>>> = FxHashMap::default();
+        for (id, statement) in self.statements() {
+            let Some((place, value)) = self.keeping(statement, kept) else { continue };
+            let region = self.node(id).region;
+            let given = self.parameter(value).filter(|&(function, ..)| self.function(region) == Some(function));
+            if let Some((function, index, name)) = given
+                && self.mode(region) != Mode::Off
+                && !self.is_bounded(place)
+                && !self.empties(function, place)
+            {
+                keepers.entry(function).or_default().push(Keeper { index, name, place });
+            }
+        }
+        keepers
+    }
+
+    /// The attribute of `self` that a statement adds something to, and what.
+    fn keeping(&self, statement: &'a Stmt, kept: Kept) -> Option<(&'a Expr, &'a Expr)> {
+        let (place, value) = match (kept, statement) {
+            (Kept::Added, _) => self.addition(statement)?,
+            (Kept::Collected, Stmt::Expr(it)) => {
+                let (place, method) = self.call(&it.value).filter(|call| call.path.is_none())?.method()?;
+                let [value] = &*it.value.as_call_expr()?.arguments.args else { return None };
+                (method == "append").then_some((place, value))?
+            }
+            _ => return None,
+        };
+        let is_own = place.as_attribute_expr().is_some_and(|it| it.value.is_name_expr()) && Self::root_is_self(place);
+        is_own.then_some((place, value))
+    }
+
+    /// The parameter of a method, behind `self`, that an expression is, as it was given or as a factor.
+    fn parameter(&self, value: &'a Expr) -> Option<(FunctionId, usize, &'a str)> {
+        match value {
+            Expr::Name(name) => match &self.tree.definitions[self.definition(name).index()].binding {
+                Binding::Parameter(function, index @ 1.., parameter) => {
+                    let is_method = self.tree.functions[function.index()].class.is_some();
+                    is_method.then_some((*function, *index, parameter.name.as_str()))
+                }
+                _ => None,
+            },
+            Expr::BinOp(it) if matches!(it.op, Operator::Mult | Operator::Div) => {
+                self.parameter(&it.left).or_else(|| self.parameter(&it.right))
+            }
+            _ => None,
+        }
+    }
+
+    /// The class of this file that an object is surely made from.
+    pub(crate) fn class_of_object(&self, object: &'a Expr) -> Option<ClassId> {
+        let origins = self.origins(object);
+        let made = |value: &&'a Expr| {
+            let name = value.as_call_expr()?.func.as_name_expr()?;
+            self.class_of(self.definition(name))
+        };
+        let class = origins.first().and_then(made)?;
+        let is_known = origins.iter().all(|it| made(it) == Some(class)) && self.is_bound_by_values_alone(object);
+        // A base from elsewhere may wrap the methods, as torchmetrics' does.
+        let has_base = self.tree.classes[class.index()].syntax.arguments.iter().flat_map(|it| &it.args).any(|base| {
+            let is_object = base.as_name_expr().is_some_and(|name| name.id.as_str() == "object");
+            !is_object && self.path(base).as_deref() != Some("torch.nn.Module")
+        });
+        (is_known && !has_base).then_some(class)
+    }
+
+    /// Whether a loop empties what an object keeps, by another method: `meter.reset()`.
+    fn is_reset(&self, class: ClassId, object: &'a Expr, place: &'a Expr, around: LoopId) -> bool {
+        let text = self.source(object);
+        let class = &self.tree.classes[class.index()];
+        let mut calls = self.calls_between(self.tree.loops[around.index()].body).iter();
+        calls.any(|call| {
+            let of_object = call.method().filter(|(receiver, _)| self.source(*receiver) == text);
+            of_object.is_some_and(|(_, method)| {
+                class.methods.get(method).is_some_and(|&function| self.empties(function, place))
+            })
+        })
+    }
+
+    /// Whether a method empties an attribute, itself or by another method of `self`.
+    fn empties(&self, function: FunctionId, place: &'a Expr) -> bool {
+        let body = self.tree.functions[function.index()].body;
+        let by_method = |call: &Call<'a>| {
+            let callee = self.callee(call).filter(|&callee| callee != function);
+            callee.is_some_and(|callee| self.follow(|| self.empties(callee, place)).unwrap_or(true))
+        };
+        self.is_emptied(place, body) || self.calls_between(body).iter().any(by_method)
+    }
+}
