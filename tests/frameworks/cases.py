@@ -36,7 +36,10 @@ class Case:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29517"}
+# Stands in words and variables for a port that is free: two cases run at once.
+PORT = "{port}"
+ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": PORT}
+DEEPSPEED = ("deepspeed", "--num_gpus", "2", "--master_port", PORT)
 # `torch.distributed.barrier` over NCCL reduces one byte, which the group keeps (ProcessGroupNCCL.cpp, 2.11).
 BARRIER = (1,)
 # The seed and the offset of the generator that captured graphs read (CUDAGeneratorImpl.cpp, 2.11).
@@ -90,8 +93,8 @@ CASES = [
         reads_values=True,
     ),
     Case("DeepSpeed ZeRO 1, plain", "deepspeed_zero.py", ("--stage", "1"), variables=ALONE),
-    Case("DeepSpeed ZeRO 2, its launcher", "deepspeed_zero.py", ("--stage", "2"), ("deepspeed", "--num_gpus", "2"), 2),
-    Case("DeepSpeed ZeRO 3, its launcher", "deepspeed_zero.py", ("--stage", "3"), ("deepspeed", "--num_gpus", "2"), 2, others=BARRIER),
+    Case("DeepSpeed ZeRO 2, its launcher", "deepspeed_zero.py", ("--stage", "2"), DEEPSPEED, 2),
+    Case("DeepSpeed ZeRO 3, its launcher", "deepspeed_zero.py", ("--stage", "3"), DEEPSPEED, 2, others=BARRIER),
     Case("PEFT LoRA", "peft_lora.py", lines={"parameters": "model.cuda()", "activations": "loss.backward()"}, phase="backward"),
     Case("bitsandbytes", "bitsandbytes_8bit.py", lines={"optimizer_state": "optimizer.step()"}, phase="forward"),
     Case("torchao, int8 weights", "torchao_weight_only.py", steps=0, lines={"other": "quantize_("}, phase="setup"),

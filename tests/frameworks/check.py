@@ -10,6 +10,7 @@ lines blamed must be the program's own. Exit status 0: all is so; 1: not.
 import argparse
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import nvidia
 
-from cases import CASES, Case
+from cases import CASES, PORT, Case
 
 HERE = Path(__file__).resolve().parent
 GPU = "rtx-4090"
@@ -36,6 +37,7 @@ class Run:
         self.case, self.oomph, self.folder = case, oomph, folder
         self.program = HERE / "programs" / case.program
         self.library = folder / "libworkspace.so"
+        self.port = free_port()
         if case.outside:
             build(self.library)
 
@@ -44,7 +46,7 @@ class Run:
         python = Path(sys.executable)
         launcher = self.case.launcher
         start = [str(python.with_name(launcher[0])), *launcher[1:]] if launcher else [str(python)]
-        return [*start, *map(str, program), *self.case.arguments]
+        return [word.replace(PORT, self.port) for word in (*start, *map(str, program), *self.case.arguments)]
 
     def start(self, *words):
         """Runs a command. What torch.compile makes is kept for the second run, but where finding it takes memory."""
@@ -52,7 +54,8 @@ class Run:
         caches = {"TORCHINDUCTOR_CACHE_DIR": str(cache), "TRITON_CACHE_DIR": f"{cache}/triton"}
         # Launchers start `python`, and what else lies beside it.
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        variables = os.environ | {"PATH": path, "WORKSPACE_LIBRARY": str(self.library)} | self.case.variables | caches
+        own = {name: value.replace(PORT, self.port) for name, value in self.case.variables.items()}
+        variables = os.environ | {"PATH": path, "WORKSPACE_LIBRARY": str(self.library)} | own | caches
         return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, env=variables, cwd=self.folder)
 
     def check(self):
@@ -80,6 +83,13 @@ class Run:
             raise Failure(f"count: expected exit status 0, found {done.returncode}\n{done.stderr[-3000:]}")
         ranks = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(out.iterdir())]
         return [moments[: self.case.steps] if self.case.steps else moments for moments in ranks]
+
+
+def free_port():
+    """One that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return str(found.getsockname()[1])
 
 
 def build(library):
