@@ -211,3 +211,27 @@ class ValueDependent(unittest.TestCase):
         self.assertEqual(ran.status, 0, ran.stderr)
         self.assertEqual(ran.records("initializers_skipped"), [{"kind": "initializers_skipped", "count": 2, "bytes": 6 * MIB}])
         self.assertEqual(ran.stderr, "")
+
+
+@needs_phantom
+class Scaling(unittest.TestCase):
+    """A `GradScaler` beside scalars that come and go."""
+
+    SOURCE = """
+        import torch
+        model = torch.nn.Linear(64, 64).cuda()
+        optimizer, scaler = torch.optim.Adam(model.parameters()), torch.amp.GradScaler("cuda")
+        for _ in range(3):
+            weights = [torch.tensor(1.0, device="cuda") for _ in range(3)]
+            loss = sum(model(torch.ones(8, 64, device="cuda")).sum() * weight for weight in weights)
+            optimizer.zero_grad()
+            scaler.scale(loss).backward()
+            del weights, loss
+            scaler.step(optimizer)
+            scaler.update()
+            print(len(optimizer.state))
+    """
+
+    def test_no_step_is_skipped(self):
+        ran = run_program(self.SOURCE, phantom=True)
+        self.assertEqual((ran.status, ran.stdout), (0, "2\n" * 3))

@@ -15,7 +15,8 @@ const MOST_SCALAR_BYTES: u64 = 16;
 /// What can be said without looking at any device.
 pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let run = &case.limited;
-    let mut notes: Vec<String> = values_read(case).chain(records(run).filter_map(note)).collect();
+    let mut notes: Vec<String> =
+        values_read(case).chain(records(run).filter_map(|record| note(case, record))).collect();
     let missing = phantom_records(run).filter_map(|record| match record {
         PhantomRecord::Missing { symbol } => Some(format!("the program called {symbol}, which the phantom GPU lacks")),
         _ => None,
@@ -28,7 +29,7 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     notes
 }
 
-fn note(record: &Record) -> Option<String> {
+fn note(case: &Case, record: &Record) -> Option<String> {
     match record {
         Record::Unrecorded { reason } => {
             let reason = reason.split(". ").next().unwrap_or_default();
@@ -45,6 +46,10 @@ fn note(record: &Record) -> Option<String> {
             Some(format!(
                 "weights in checkpoints were not read ({count} {tensors}, {bytes}): they are taken to be zeros"
             ))
+        }
+        Record::SaveSpared { file } => {
+            let file = case.show(file);
+            Some(format!("{file} was there before: what the program saves there was not written over it"))
         }
         Record::Remedy { remedy, applied, text, line, .. } => {
             let how = if *applied { "" } else { "not " };

@@ -283,6 +283,22 @@ fn fitting_by_emptying_the_cache_is_said() {
 }
 
 #[test]
+fn a_program_that_went_on_is_not_said_to_need_more_than_there_is() {
+    let mut program = Program::new();
+    program.alloc(1, MIB);
+    program.empty_cache_and_retry();
+    let mut case = case(program.end("exit"));
+    let mut unlimited = Program::new();
+    unlimited.alloc(1, 1500 * MIB);
+    case.unlimited = Some(unlimited.end("exit"));
+    let report = check(&case);
+    assert_eq!((report.verdict, report.spare_bytes < 0), (Verdict::Fits, true));
+    let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.0).collect();
+    assert_eq!(rules, ["cache-flushed"]);
+    assert_eq!(report.findings[0].evidence[2].value, report::Value::Bytes(Bytes::from_mib(1524)));
+}
+
+#[test]
 fn without_a_second_run_the_need_is_a_lower_bound() {
     let report = check(&case(out_of_memory(400 * MIB, 0)));
     let live = 64 + 128 + 600;

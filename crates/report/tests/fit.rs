@@ -117,6 +117,13 @@ fn a_terminal_shows_the_plan_first() {
     let check = |report: &FitReport, expected: &str| assert_eq!(terminal::fit(report, &Look::default()), expected);
     check(&with_plan(), WITH_PLAN);
     check(&without_plan(), WITHOUT_PLAN);
+    let unfinished = FitReport { interrupted: true, ..without_plan() };
+    let head = "no plan was found before the interruption: GPU (22.00 GiB of 24.00 GiB to use),\n120.00 GiB needed\n";
+    assert!(
+        terminal::fit(&unfinished, &Look::default()).starts_with(head),
+        "{}",
+        terminal::fit(&unfinished, &Look::default())
+    );
 }
 
 #[test]

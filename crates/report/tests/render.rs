@@ -255,6 +255,16 @@ fn github_shows_the_verdict_and_each_finding_at_its_line() {
 }
 
 #[test]
+fn what_fits_though_it_would_take_more_is_not_called_too_little() {
+    let mut report = fits();
+    report.spare_bytes = -(2 << 30);
+    let page = html::check(&report);
+    let words = "fits NVIDIA GeForce RTX 4090, though it would take 2.00 GiB more than there is where there is room";
+    assert!(page.contains(words), "{page}");
+    assert!(!page.contains("too little"), "{page}");
+}
+
+#[test]
 fn the_page_says_what_the_terminal_says() {
     let mut report = full();
     report.notes = vec!["<script>alert(1)</script>".to_owned()];

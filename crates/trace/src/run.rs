@@ -211,6 +211,11 @@ pub enum Record {
         /// How many bytes of the files.
         bytes: u64,
     },
+    /// A checkpoint that was there before the run and would have been written over: it was left as it is.
+    SaveSpared {
+        /// Its path.
+        file: String,
+    },
     /// An exception ended the program.
     Error {
         /// Its qualified type, e.g. `torch.OutOfMemoryError`.
@@ -345,6 +350,7 @@ impl Record {
         "remedy",
         "batch",
         "checkpoint_unread",
+        "save_spared",
         "error",
         "end",
     ];

@@ -23,6 +23,7 @@ from .overrides import Overrides
 from .positions import Positions
 from .records import Records
 from .remedies import Remedies
+from .saves import Saves
 from .stats import Stats
 from .steps import Steps
 from .values import Values
@@ -60,6 +61,7 @@ class Session:
         self.remedies = remedies
         self.initializers: Initializers | None = None
         self.checkpoints: Checkpoints | None = None
+        self.saves: Saves | None = None
         self.values: Values | None = None
         self.work: Work | None = None
         self._known_peak = 0
@@ -125,10 +127,11 @@ class Session:
 
     def _install_host_parts(self, found: phantom.Phantom) -> None:
         holes = Holes(found)
-        self.initializers, self.checkpoints = Initializers(holes), Checkpoints()
+        self.initializers, self.checkpoints, self.saves = Initializers(holes), Checkpoints(), Saves()
         holes.install(self.overrides)
         self.initializers.install(self.overrides)
         self.checkpoints.install()
+        self.saves.install()
 
     @guarded
     def _cuda_started(self) -> None:
@@ -271,6 +274,8 @@ class Session:
             self.records.write("initializers_skipped", count=self.initializers.count, bytes=self.initializers.bytes)
         if self.checkpoints is not None and self.checkpoints.count:
             self.records.write("checkpoint_unread", count=self.checkpoints.count, bytes=self.checkpoints.bytes)
+        for path in self.saves.spared if self.saves is not None else ():
+            self.records.write("save_spared", file=path)
 
     @guarded
     def _write_end(self, reason: str, snapshot: str | None) -> None:

@@ -17,6 +17,7 @@ told what that read must give:
   work that is rarely needed (transformers: is this batch packed?), and zeros would be the answer of the rare case.
 - An optimizer that reads its step counter off the device (a program under `set_default_device("cuda")`) gets the number of
   the step under way: it divides by what the counter gives, and the addition to it was not computed.
+- `GradScaler` asks whether a gradient overflowed: none did, so that the optimizer steps.
 - A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is answered with what the device memory holds: what was copied there,
   zeros where a kernel would have written. The latter is noted, because anything may be decided by it.
 """
@@ -43,6 +44,7 @@ from .records import Records
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _MODES = os.path.join(os.path.dirname(torch.__file__), "utils", "")
 _GET_VALUE = getattr(getattr(optim, "_get_value", None), "__code__", None)
+_SCALER = torch.amp.GradScaler._maybe_opt_step.__code__
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 # `KEPT_BYTES` in crates/phantom/src/values.rs.
@@ -129,6 +131,9 @@ class Values:
         if _is_optimizers(sys._getframe(1)) and tensor.dtype in _FLOATS:
             with self.phantom.answering(_bits(float(self.step()), tensor.dtype)):
                 return original(tensor)
+        if _is_scalers(sys._getframe(1)):
+            with self.phantom.answering(0):
+                return original(tensor)
         maximum = self._take_maximum(tensor)
         if maximum:
             with self.phantom.answering(maximum):
@@ -192,10 +197,21 @@ def _is_changed(tensor: torch.Tensor) -> bool:
 
 def _is_optimizers(frame: FrameType | None) -> bool:
     """Whether torch's optimizers ask: `_get_value` of `torch/optim/optimizer.py` reads nothing but step counters."""
-    # A function mode, such as the one behind `set_default_device`, stands between.
+    frame = _asking(frame)
+    return frame is not None and frame.f_code is _GET_VALUE
+
+
+def _is_scalers(frame: FrameType | None) -> bool:
+    """Whether `GradScaler` asks for `found_inf`: in a generator of `_maybe_opt_step` (torch/amp/grad_scaler.py)."""
+    frame = _asking(frame)
+    return frame is not None and any(it is not None and it.f_code is _SCALER for it in (frame, frame.f_back))
+
+
+def _asking(frame: FrameType | None) -> FrameType | None:
+    """Whose code reads: a function mode, such as the one behind `set_default_device`, stands between."""
     while frame is not None and frame.f_code.co_filename.startswith((_HERE, _MODES)):
         frame = frame.f_back
-    return frame is not None and frame.f_code is _GET_VALUE
+    return frame
 
 
 def _bits(value: float, dtype: torch.dtype) -> int:

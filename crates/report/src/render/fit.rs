@@ -25,6 +25,9 @@ pub(super) fn headline(report: &FitReport) -> String {
             let needed = report.before.device_bytes;
             format!("fits with {}: {} in place of {needed}, {device}", named(&plan.changes), plan.peak.device_bytes)
         }
+        (_, None) if report.interrupted => {
+            format!("no plan was found before the interruption: {device}, {} needed", report.before.device_bytes)
+        }
         (_, None) => {
             format!("does not fit with anything that is allowed: {device}, {} needed", report.before.device_bytes)
         }

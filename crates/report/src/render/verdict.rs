@@ -31,10 +31,11 @@ pub(super) fn facts(report: &CheckReport) -> Vec<Fact> {
 fn spare(report: &CheckReport) -> String {
     let name = &report.gpu.name;
     let bytes = Bytes(report.spare_bytes.unsigned_abs());
-    if report.spare_bytes < 0 {
-        return format!("{name}: {bytes} too little");
-    }
     match report.verdict {
+        Verdict::Oom if report.spare_bytes < 0 => format!("{name}: {bytes} too little"),
+        _ if report.spare_bytes < 0 => {
+            format!("{name}, though it would take {bytes} more than there is where there is room")
+        }
         Verdict::Oom => format!("{name}, though its need is {bytes} less than the device has"),
         _ => format!("{name}: {bytes} to spare"),
     }
