@@ -34,7 +34,7 @@ fn spare(report: &CheckReport) -> String {
     match report.verdict {
         Verdict::Oom if report.spare_bytes < 0 => format!("{name}: {bytes} too little"),
         _ if report.spare_bytes < 0 => {
-            format!("{name}, though it would take {bytes} more than there is where there is room")
+            format!("{name}, though with room it would take {bytes} more than there is")
         }
         Verdict::Oom => format!("{name}, though its need is {bytes} less than the device has"),
         _ => format!("{name}: {bytes} to spare"),
