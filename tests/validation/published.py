@@ -30,7 +30,7 @@ class Figure:
     run: str
     published: str
     because: str
-    # Whether a run with the other version, or in the other order, showed what `because` says.
+    # Whether a run with the other version showed what `because` says.
     proven: bool
     # Whether a model was made from it, so that it confirms nothing.
     made_a_model: bool
