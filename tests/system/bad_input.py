@@ -74,6 +74,8 @@ ARGUMENTS = (
 SCRIPTS = (
     ("a mistake in the syntax", "import torch\ndef f(:\n", ("SyntaxError", "script.py")),
     ("an exception", MODEL + "raise ValueError('no such width')\n", ("the program raised ValueError: no such width", "script.py:4")),
+    ("an assertion without words", MODEL + "assert False\n", ("raised AssertionError\n", "script.py:4")),
+    ("a rank without a launcher", MODEL + "torch.distributed.init_process_group('nccl')\n", ("environment variable RANK", "torchrun", "--world-size N")),
     ("an exception before torch", "raise ValueError('early')\n", ("ValueError: early", "script.py")),
     ("an exception of many lines", MODEL + "raise ValueError('one\\ntwo')\n", ("one\ntwo", "script.py:4")),
     ("an exception that cannot be shown", MODEL + "class E(Exception):\n    def __str__(self): raise TypeError('no')\nraise E\n", ("E", "script.py:6")),

@@ -1,5 +1,7 @@
 //! What else the reader should know, one sentence each.
 
+use std::collections::BTreeSet;
+
 use report::Verdict;
 use trace::{Bytes, PhantomRecord, Process, Record};
 
@@ -15,13 +17,13 @@ const MOST_SCALAR_BYTES: u64 = 16;
 /// What can be said without looking at any device.
 pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let run = &case.limited;
-    let mut notes: Vec<String> =
-        values_read(case).chain(records(run).filter_map(|record| note(case, record))).collect();
+    let mut notes: Vec<String> = values_read(case).chain(records(run).filter_map(note)).collect();
     let missing = phantom_records(run).filter_map(|record| match record {
         PhantomRecord::Missing { symbol } => Some(format!("the program called {symbol}, which the phantom GPU lacks")),
         _ => None,
     });
     notes.extend(missing);
+    notes.extend(saves_spared(case));
     let held = outside(run).into_iter();
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
@@ -29,7 +31,7 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     notes
 }
 
-fn note(case: &Case, record: &Record) -> Option<String> {
+fn note(record: &Record) -> Option<String> {
     match record {
         Record::Unrecorded { reason } => {
             let reason = reason.split(". ").next().unwrap_or_default();
@@ -46,10 +48,6 @@ fn note(case: &Case, record: &Record) -> Option<String> {
             Some(format!(
                 "weights in checkpoints were not read ({count} {tensors}, {bytes}): they are taken to be zeros"
             ))
-        }
-        Record::SaveSpared { file } => {
-            let file = case.show(file);
-            Some(format!("{file} was there before: what the program saves there was not written over it"))
         }
         Record::Remedy { remedy, applied, text, line, .. } => {
             let how = if *applied { "" } else { "not " };
@@ -74,6 +72,25 @@ fn value_read(case: &Case, record: &Record) -> Option<String> {
     let place = if file.is_empty() { "no line of Python".to_owned() } else { format!("{}:{line}", case.show(file)) };
     let bytes = if *bytes > MOST_SCALAR_BYTES * count { format!(", {}", Bytes(*bytes)) } else { String::new() };
     Some(format!("{place} read values that a GPU would have computed ({count}x{bytes}); zeros were answered"))
+}
+
+/// Which checkpoints would have been written over; ranks may have meant the same.
+fn saves_spared(case: &Case) -> Option<String> {
+    let spared = records(&case.limited).filter_map(|record| match record {
+        Record::SaveSpared { file } => Some(case.show(file)),
+        _ => None,
+    });
+    let files: BTreeSet<&str> = spared.collect();
+    let first = files.first()?;
+    Some(match files.len() - 1 {
+        0 => format!("{first} was there already: what the program saves there was not written over it"),
+        1 => format!(
+            "{first} and 1 more file were there already: what the program saves there was not written over them"
+        ),
+        more => format!(
+            "{first} and {more} more files were there already: what the program saves there was not written over them"
+        ),
+    })
 }
 
 /// That the program ended by itself with fewer steps than were asked for.

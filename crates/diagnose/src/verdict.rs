@@ -42,7 +42,8 @@ fn raised(case: &Case) -> Option<String> {
         Record::Error { type_name, message, file, line, .. } => {
             let first = message.lines().next().unwrap_or_default();
             let missing = missing.clone().unwrap_or_default();
-            Some(format!("the program raised {type_name}{}: {first}{missing}", at(case, file.as_deref(), *line)))
+            let said = if first.is_empty() { String::new() } else { format!(": {first}") };
+            Some(format!("the program raised {type_name}{}{said}{missing}", at(case, file.as_deref(), *line)))
         }
         _ => None,
     })

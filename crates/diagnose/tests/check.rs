@@ -323,6 +323,9 @@ fn what_was_assumed_is_passed_on() {
         Record::ValueRead { file: SCRIPT.to_owned(), line: 35, count: 2, bytes: 8192 },
         Record::InitializersSkipped { count: 3, bytes: MIB },
         Record::CheckpointUnread { count: 1, bytes: 2 * MIB },
+        Record::SaveSpared { file: "/home/ann/gpt/model.pt".to_owned() },
+        Record::SaveSpared { file: "/home/ann/gpt/best.pt".to_owned() },
+        Record::SaveSpared { file: "/home/ann/gpt/model.pt".to_owned() },
     ];
     program.process.records.extend(records);
     for bytes in [MIB, 3 * MIB, 2 * MIB] {
@@ -347,6 +350,7 @@ fn what_was_assumed_is_passed_on() {
         "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); zeros were answered",
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
         "weights in checkpoints were not read (1 tensor, 2.00 MiB): they are taken to be zeros",
+        "best.pt and 1 more file were there already: what the program saves there was not written over them",
         "the program ended after 0 of 3 optimizer steps",
     ];
     assert_eq!(report.notes, notes);

@@ -112,7 +112,7 @@ pub(crate) enum Error {
 pub(crate) enum ProgramFailure {
     #[error("called {}, which the phantom GPU does not have{}", symbols.join(", "), place(at.as_ref()))]
     MissingEntryPoint { symbols: Vec<String>, at: Option<(String, u32)>, output: String },
-    #[error("raised {type_name}: {}{}", clipped(message), place(at.as_ref()))]
+    #[error("raised {type_name}{}{}", said(message), place(at.as_ref()))]
     Raised {
         type_name: String,
         message: String,
@@ -148,10 +148,14 @@ fn files_of(count: usize) -> String {
 }
 
 /// Some messages print a whole tensor; the program's own output, which follows, has all of it.
-fn clipped(message: &str) -> String {
+/// What an exception says, behind its type; a bare `assert` says nothing.
+fn said(message: &str) -> String {
+    if message.is_empty() {
+        return String::new();
+    }
     match message.char_indices().nth(MOST_MESSAGE_CHARS) {
-        Some((end, _)) => format!("{} …", &message[..end]),
-        None => message.to_owned(),
+        Some((end, _)) => format!(": {} …", &message[..end]),
+        None => format!(": {message}"),
     }
 }
 
@@ -195,7 +199,7 @@ impl ProgramFailure {
                 "fetch it once where there is a network (`hf download NAME`), or build the model from its configuration \
                  (`AutoModelForCausalLM.from_config`): of the weights a dry run needs the shapes alone"
             }
-            ProgramFailure::Raised { type_name, .. } => raised_hint(type_name),
+            ProgramFailure::Raised { type_name, message, .. } => raised_hint(type_name, message),
             ProgramFailure::RanOutUnlimited { .. } => "`oomph check` shows which line asks for how much",
             ProgramFailure::NoSnapshot { .. } => "is the disk full? TMPDIR, or --save DIR, chooses another place",
             ProgramFailure::NoAgent { .. } => {
@@ -240,8 +244,11 @@ fn is_about_the_hub(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
-fn raised_hint(type_name: &str) -> &'static str {
+fn raised_hint(type_name: &str, message: &str) -> &'static str {
     match type_name {
+        _ if message.contains("environment variable RANK") => {
+            "a launcher sets that: put yours in front (`oomph check -- torchrun …`), or check one rank of N with --world-size N"
+        }
         "FileNotFoundError" => "a dry run needs the files that the script opens; run it from the folder you train in",
         "ModuleNotFoundError" | "ImportError" => {
             "install what the script imports, or choose another Python with --python"

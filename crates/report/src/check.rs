@@ -24,7 +24,7 @@ pub struct CheckReport {
     pub peak: Peak,
     /// What the program would use at most if there were no limit.
     pub need: Usage,
-    /// The device's memory less the need; negative where it does not fit.
+    /// The device's memory less the need; negative where it does not fit, or fits only by emptying the cache.
     pub spare_bytes: i64,
     /// How it ran out, if it did.
     pub oom: Option<Oom>,

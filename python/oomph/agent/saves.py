@@ -3,7 +3,8 @@
 What is on a phantom GPU has no values, so a checkpoint of it holds zeros, and a loss that reads as zero is the best so far. A
 file that the program did not make itself is left as it is: `torch.save` and `safetensors.torch.save_file` to its path do nothing,
 and `open(path, "wb")` of a file that is called like a checkpoint gives a nameless file that goes away. Checkpoints that were not
-there are written as always: the program may load them again.
+there are written as always: the program may load them again. What another process made meanwhile counts as there: rather one
+checkpoint of zeros too few than one of a training that goes on beside the dry run.
 """
 
 import builtins
@@ -64,7 +65,7 @@ class Saves:
         """Whether a path is that of a file which the program did not make; if it is of none, the program makes it now."""
         if not isinstance(path, (str, os.PathLike)):
             return False
-        real = os.path.realpath(os.fspath(path))
+        real = os.path.realpath(os.fsdecode(path))
         if real in self._made or not os.path.isfile(real):
             self._made.add(real)
             return False

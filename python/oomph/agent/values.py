@@ -44,7 +44,7 @@ from .records import Records
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _MODES = os.path.join(os.path.dirname(torch.__file__), "utils", "")
 _GET_VALUE = getattr(getattr(optim, "_get_value", None), "__code__", None)
-_SCALER = torch.amp.GradScaler._maybe_opt_step.__code__
+_SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__code__", None)
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 # `KEPT_BYTES` in crates/phantom/src/values.rs.
