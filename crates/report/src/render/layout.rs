@@ -50,13 +50,13 @@ pub(super) fn keep_end(text: &str, width: usize) -> String {
         return text.into_owned();
     }
     let mut kept: Vec<char> = Vec::new();
-    let mut left = width.saturating_sub(2);
+    let mut left = width.saturating_sub(3);
     for letter in text.chars().rev() {
         let Some(rest) = left.checked_sub(columns_of(letter)) else { break };
         left = rest;
         kept.push(letter);
     }
-    "..".chars().chain(kept.into_iter().rev()).collect()
+    "...".chars().chain(kept.into_iter().rev()).collect()
 }
 
 /// The beginning of `text` in at most `width` columns, with dots where it was cut.
@@ -65,9 +65,9 @@ pub(super) fn keep_start(text: &str, width: usize) -> String {
     if columns(&text) <= width {
         return text.into_owned();
     }
-    let mut left = width.saturating_sub(2);
+    let mut left = width.saturating_sub(3);
     let fits = |letter: &char| left.checked_sub(columns_of(*letter)).map(|rest| left = rest).is_some();
-    text.chars().take_while(fits).chain("..".chars()).collect()
+    text.chars().take_while(fits).chain("...".chars()).collect()
 }
 
 /// `file` as short as it stays clear: from the package on, or relative to `folder`; the environment that a package lies
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn the_end_of_a_long_path_is_kept() {
         assert_eq!(keep_end("abcdef", 6), "abcdef");
-        assert_eq!(keep_end("abcdefgh", 6), "..efgh");
+        assert_eq!(keep_end("abcdefgh", 6), "...fgh");
     }
 
     #[test]
