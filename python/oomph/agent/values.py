@@ -17,6 +17,7 @@ told what that read must give:
   work that is rarely needed (transformers: is this batch packed?), and zeros would be the answer of the rare case.
 - An optimizer that reads its step counter off the device (a program under `set_default_device("cuda")`) gets the number of
   the step under way: it divides by what the counter gives, and the addition to it was not computed.
+- A boolean that a check of the program's own reads passes it: Note [Checks pass] in `checks`.
 - `GradScaler` asks whether a gradient overflowed: none did, so that the optimizer steps.
 - A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is answered with what the device memory holds: what was copied there,
   zeros where a kernel would have written. The latter is noted, because anything may be decided by it.
@@ -35,7 +36,7 @@ import torch.distributions
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim import optimizer as optim
 
-from . import frames
+from . import checks, frames
 from .failure import guarded
 from .overrides import Original, Overrides
 from .phantom import Phantom
@@ -128,17 +129,21 @@ class Values:
         return result
 
     def _read(self, original: Original, tensor):
-        if _is_optimizers(sys._getframe(1)) and tensor.dtype in _FLOATS:
-            with self.phantom.answering(_bits(float(self.step()), tensor.dtype)):
-                return original(tensor)
-        if _is_scalers(sys._getframe(1)):
-            with self.phantom.answering(0):
-                return original(tensor)
-        maximum = self._take_maximum(tensor)
-        if maximum:
-            with self.phantom.answering(maximum):
-                return original(tensor)
-        return self._read_what_may_be_changed(original, tensor)
+        answer = self._answer_of_scalar(tensor, _asking(sys._getframe(1)))
+        if answer is None:
+            return self._read_what_may_be_changed(original, tensor)
+        with self.phantom.answering(answer):
+            return original(tensor)
+
+    def _answer_of_scalar(self, tensor, asking: FrameType | None) -> int | None:
+        """What the read of one number gives, where more is known than the memory of the device holds."""
+        if tensor.dtype in _FLOATS and _is_optimizers(asking):
+            return _bits(float(self.step()), tensor.dtype)
+        if _is_scalers(asking):
+            return 0
+        if tensor.dtype == torch.bool and asking is not None:
+            return checks.passing_answer(asking)
+        return self._take_maximum(tensor)
 
     def _to_copy(self, original: Original, tensor, *args, device=None, **kwargs):
         if device is None or device.type != "cpu":
@@ -197,13 +202,11 @@ def _is_changed(tensor: torch.Tensor) -> bool:
 
 def _is_optimizers(frame: FrameType | None) -> bool:
     """Whether torch's optimizers ask: `_get_value` of `torch/optim/optimizer.py` reads nothing but step counters."""
-    frame = _asking(frame)
     return frame is not None and frame.f_code is _GET_VALUE
 
 
 def _is_scalers(frame: FrameType | None) -> bool:
     """Whether `GradScaler` asks for `found_inf`: in a generator of `_maybe_opt_step` (torch/amp/grad_scaler.py)."""
-    frame = _asking(frame)
     return frame is not None and any(it is not None and it.f_code is _SCALER for it in (frame, frame.f_back))
 
 

@@ -1,0 +1,127 @@
+"""The answer with which a check of the program's own passes.
+
+Note [Checks pass]
+~~~~~~~~~~~~~~~~~~
+`assert x.min() >= 0 and x.max() < n` reads two booleans that nothing computed. A program that got as far as wanting a GPU
+passes its own checks, so a read in the condition of an `assert`, or of an `if` of which one branch ends in `raise` or
+`exit`, gives what leads past it. `isfinite(loss)` is true in any condition: programs skip the step where it is not.
+
+Which operand is read is known from the position of the instruction: that of the operand itself from Python 3.12 on, of the
+whole statement in 3.11, of the line in 3.10 (where a call, such as `.item()`, may stand anywhere in it, and is left alone).
+All operands that lie there must want the same answer, else there is none, and the memory is read.
+"""
+
+import ast
+import dis
+import functools
+import itertools
+import linecache
+import re
+from collections.abc import Iterator
+from types import FrameType
+from typing import NamedTuple
+
+# First line and column, last line and column; a column is in bytes.
+Span = tuple[tuple[int, int], tuple[int, int]]
+
+_FAR = 1 << 30
+_FINITE = re.compile(r"^[\w.]*\bisfinite\([^()]*\)(\.item\(\))?$")
+_EXITS = ("exit", "quit", "sys.exit", "os._exit")
+
+
+class _Operand(NamedTuple):
+    """A part of a check's condition that is read by itself."""
+
+    span: Span
+    # Of the whole condition, and of the statement.
+    condition: Span
+    statement: Span
+    # What passes the check; nothing if the program goes on either way.
+    answer: bool | None
+
+    def is_read_at(self, read: Span) -> bool:
+        """Whether an instruction at `read` may be the one that reads it."""
+        is_of_check = read == self.statement or _is_within(read, self.condition) or read[1][1] == _FAR
+        return is_of_check and _is_within(self.span, read)
+
+
+def passing_answer(frame: FrameType) -> bool | None:
+    """What the boolean that `frame` reads now must be for the program to go on; nothing if that is not a check."""
+    read = _span_of_instruction(frame)
+    return read and _answer(frame.f_code.co_filename, read)
+
+
+@functools.lru_cache(maxsize=4096)
+def _answer(file: str, read: Span) -> bool | None:
+    answers = {operand.answer for operand in _operands(file) if operand.is_read_at(read)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _span_of_instruction(frame: FrameType) -> Span | None:
+    """Where the instruction stands that `frame` is at; nothing for a call of which only the line is known."""
+    code = frame.f_code
+    if hasattr(code, "co_positions"):
+        first, last, start, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+        return None if None in (first, last, start, end) else ((first, start), (last, end))
+    is_call = dis.opname[code.co_code[frame.f_lasti]].startswith("CALL")
+    return None if is_call else ((frame.f_lineno, 0), (frame.f_lineno, _FAR))
+
+
+@functools.lru_cache(maxsize=64)
+def _operands(file: str) -> tuple[_Operand, ...]:
+    """The operands of all checks in a file."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        # Not the text of what runs: a template, a cell of a notebook.
+        return ()
+    return tuple(operand for node in ast.walk(tree) for operand in _operands_of(node))
+
+
+def _operands_of(node: ast.AST) -> Iterator[_Operand]:
+    if not isinstance(node, (ast.Assert, ast.If, ast.While)):
+        return
+    parts = list(_parts(node.test, _passes(node)))
+    if any(answer is not None for _, answer in parts):
+        for part, answer in parts:
+            yield _Operand(_span(part), _span(node.test), _span(node), answer)
+
+
+def _passes(node: ast.Assert | ast.If | ast.While) -> bool | None:
+    """What the condition must be; nothing if either is well."""
+    if isinstance(node, ast.Assert):
+        return True
+    if isinstance(node, ast.If) and _ends(node.body) != _ends(node.orelse):
+        return _ends(node.orelse)
+    return None
+
+
+def _parts(test: ast.expr, answer: bool | None) -> Iterator[tuple[ast.expr, bool | None]]:
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _parts(value, answer)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _parts(test.operand, None if answer is None else not answer)
+    else:
+        yield test, True if _FINITE.search(ast.unparse(test)) else answer
+        if isinstance(test, ast.Call) and ast.unparse(test.func) == "bool" and len(test.args) == 1:
+            yield from _parts(test.args[0], answer)
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether the branch ends the program, or the call."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.Raise):
+        # A raised `StopIteration` is how a loop ends well.
+        return last.exc is None or not ast.unparse(last.exc).startswith("Stop")
+    return isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and ast.unparse(last.value.func) in _EXITS
+
+
+def _span(node: ast.expr | ast.stmt) -> Span:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+def _is_within(inner: Span, outer: Span) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
