@@ -93,11 +93,22 @@ fn saves_spared(case: &Case) -> Option<String> {
     })
 }
 
-/// That the program ended by itself with fewer steps than were asked for.
+/// That fewer steps were made than were asked for, by a program that ended by itself or was stopped.
 fn few_steps(case: &Case, verdict: &Verdict) -> Option<String> {
     let done = case.limited.processes.iter().map(steps).max().unwrap_or_default();
-    let (wanted, fits) = (case.launch.steps, *verdict == Verdict::Fits);
-    (fits && done < wanted).then(|| format!("the program ended after {done} of {wanted} optimizer steps"))
+    let wanted = case.launch.steps;
+    let timed_out = case.launch.ended.as_ref().is_some_and(|ended| ended.timed_out);
+    if done >= wanted || !(timed_out || *verdict == Verdict::Fits) {
+        return None;
+    }
+    let until = if timed_out { "until its time was up" } else { "to its end" };
+    Some(match done {
+        0 => format!(
+            "no optimizer of torch.optim made a step, which is what --steps counts, so that the program ran {until}"
+        ),
+        _ if timed_out => format!("the program made {done} of {wanted} optimizer steps"),
+        _ => format!("the program ended after {done} of {wanted} optimizer steps"),
+    })
 }
 
 /// That the need of a program that ran out is not known.

@@ -351,7 +351,7 @@ fn what_was_assumed_is_passed_on() {
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
         "weights in checkpoints were not read (1 tensor, 2.00 MiB): they are taken to be zeros",
         "best.pt and 1 more file were there already: what the program saves there was not written over them",
-        "the program ended after 0 of 3 optimizer steps",
+        "no optimizer of torch.optim made a step, which is what --steps counts, so that the program ran to its end",
     ];
     assert_eq!(report.notes, notes);
 }
@@ -400,6 +400,35 @@ fn verdicts() {
     ];
     for (case, expected) in cases {
         assert_eq!(check(&case).verdict, expected);
+    }
+}
+
+#[test]
+fn fewer_steps_than_were_asked_for() {
+    let cases = [
+        (3, false, None),
+        (3, true, None),
+        (2, false, Some("the program ended after 2 of 3 optimizer steps")),
+        (2, true, Some("the program made 2 of 3 optimizer steps")),
+        (
+            0,
+            false,
+            Some(
+                "no optimizer of torch.optim made a step, which is what --steps counts, so that the program ran to its end",
+            ),
+        ),
+        (
+            0,
+            true,
+            Some(
+                "no optimizer of torch.optim made a step, which is what --steps counts, so that the program ran until its time was up",
+            ),
+        ),
+    ];
+    for (done, timed_out, note) in cases {
+        let mut case = case(training(done, true));
+        case.launch.ended.as_mut().unwrap().timed_out = timed_out;
+        assert_eq!(check(&case).notes, Vec::from_iter(note.map(str::to_owned)), "{done} steps");
     }
 }
 
