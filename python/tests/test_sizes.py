@@ -5,7 +5,7 @@ import unittest
 
 from oomph.agent.remedies.sizes import constants, evaluation, names
 
-from .support import run_program
+from .support import needs_torch, run_program
 
 _SHOWS_ITSELF = """
     from __future__ import annotations
@@ -93,3 +93,21 @@ class MainScript(unittest.TestCase):
         ran = run_program("batch_size = = 8", OOMPH_REMEDIES='[{"remedy": "batch-size", "settings": {"size": 9}}]')
         self.assertEqual(ran.status, 1)
         self.assertIn("SyntaxError", ran.stderr)
+
+
+@needs_torch
+class Overridden(unittest.TestCase):
+    """A constant of the script, and what else binds its name."""
+
+    def check(self, source: str, *said: tuple[bool, str]) -> None:
+        ran = run_program(f"import torch\n{source}", OOMPH_REMEDIES='[{"remedy": "batch-size", "settings": {"size": 4}}]')
+        self.assertEqual((ran.status, ran.stderr), (0, ""))
+        self.assertEqual([(note["applied"], note["text"]) for note in ran.records("remedy")], list(said), source)
+
+    def test_constants(self):
+        is_4 = (True, "batch_size is 4 instead of 8")
+        self.check("batch_size = 8", is_4)
+        self.check("batch_size = 8\nbatch_size *= 2", is_4)
+        self.check("class C:\n    batch_size = 8\nglobals().update(batch_size=64)", is_4)
+        elsewhere = "batch_size is 8 in the script and 64 when it runs: something else sets it, such as a configuration file"
+        self.check("batch_size = 8\nexec('batch_size = 64')", is_4, (False, elsewhere))

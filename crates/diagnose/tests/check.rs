@@ -428,7 +428,7 @@ fn fewer_steps_than_were_asked_for() {
     for (done, timed_out, note) in cases {
         let mut case = case(training(done, true));
         case.launch.ended.as_mut().unwrap().timed_out = timed_out;
-        assert_eq!(check(&case).notes, Vec::from_iter(note.map(str::to_owned)), "{done} steps");
+        assert_eq!(check(&case).notes, note.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{done} steps");
     }
 }
 

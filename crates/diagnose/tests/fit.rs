@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use diagnose::{Allowed, BatchSearch, Ending, FitCase, Search, Trial, Variant, fit};
+use diagnose::{Allowed, BatchSearch, Ending, FitCase, Search, Trial, Variant, fit, with_times};
 use proptest::prelude::*;
-use report::fit::{Effect, Exactness, FitGpu, FitVerdict, Placed};
+use report::fit::{Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, Placed, Plan, TimeSource, Tried};
 use report::{Change, Usage};
 use trace::Bytes;
 
@@ -301,4 +301,35 @@ fn the_largest_batch_is_found_without_replays() {
     check(1000, 100, 10_000, 500);
     check(1000, 100, 1050, 8);
     check(1000, 1, 10_000, 1);
+}
+
+/// One change has one time, wherever the report shows it; what is in no plan alone keeps its usual price.
+#[test]
+fn counted_times_replace_typical_ones() {
+    let cost = Cost { exactness: Exactness::UpToRounding, time_ratio: 1.03, time_source: TimeSource::Typical };
+    let plan = |changes: Vec<Change>| Plan {
+        changes,
+        peak: Usage::default(),
+        fits: true,
+        retries: false,
+        cost,
+        places: Vec::new(),
+    };
+    let tried =
+        |name: &str| Tried { change: Change::new(name), effect: Effect::Helps { peak: Usage::default(), cost } };
+    let accumulation = vec![Change::new("gradient-accumulation"), Change::new("batch-size").with("size", 8)];
+    let both = vec![Change::new("lora"), Change::new("autocast")];
+    let report = FitReport {
+        plans: vec![plan(accumulation), plan(both)],
+        tried: vec![tried("gradient-accumulation"), tried("lora")],
+        ..FitReport::default()
+    };
+    let report = with_times(report, 2.0, &[Some(2.76), Some(1.0)]);
+    let times: Vec<f64> = report.plans.iter().map(|plan| plan.cost.time_ratio).collect();
+    assert_eq!(times, [1.38, 0.5]);
+    let alone = report.tried.iter().map(|row| match &row.effect {
+        Effect::Helps { cost, .. } => (cost.time_ratio, cost.time_source),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(alone.collect::<Vec<_>>(), [(1.38, TimeSource::Counted), (1.03, TimeSource::Typical)]);
 }

@@ -39,8 +39,8 @@ pub(crate) enum Error {
     Baseline { path: PathBuf, problem: String },
     #[error("`{}` is there, and is no baseline of lint; it was left as it is", .0.display())]
     NoBaseline(PathBuf),
-    #[error("no batch size was found in the program")]
-    NoBatch,
+    #[error("{0}")]
+    NoBatch(String),
     #[error("the program runs by itself, and fails as a child of the fork server: {0}")]
     OnlyForked(String),
     #[error("there is no option `{0}` of oomph's, and no script of that name")]
@@ -279,7 +279,7 @@ impl Error {
             }
             Error::Baseline { .. } => "--write-baseline FILE writes one",
             Error::NoBaseline(_) => "name a new file behind --write-baseline, and what to lint after it",
-            Error::NoBatch => {
+            Error::NoBatch(_) => {
                 "name the option or the variable that sets it: --batch-arg=--bs, or --batch-arg BATCH_SIZE"
             }
             Error::OnlyForked(_) => {

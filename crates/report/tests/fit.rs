@@ -34,6 +34,12 @@ fn plan(changes: Vec<Change>, mib: u64, places: Vec<Placed>) -> Plan {
     Plan { changes, peak: usage(mib), fits: true, retries: false, cost: cost(TimeSource::Counted), places }
 }
 
+/// One of two settings of which the same is to be said.
+fn fused(setting: u64) -> Tried {
+    let why = "AdamW was made with fused=True".to_owned();
+    Tried { change: Change::new("optimizer-fused").with("x", setting), effect: Effect::NotApplicable { why } }
+}
+
 /// A program that fits in eight parts, and what else was tried.
 fn with_plan() -> FitReport {
     let places = vec![
@@ -51,6 +57,8 @@ fn with_plan() -> FitReport {
         tried: vec![
             Tried { change: accumulation(), effect: helps },
             Tried { change: Change::new("set-to-none"), effect: Effect::NotApplicable { why } },
+            fused(2),
+            fused(4),
         ],
         batch: Some(Batch {
             name: "--batch-size".to_owned(),
@@ -99,6 +107,7 @@ What each remedy does alone
 
 What does not apply
   set-to-none                         zero_grad sets gradients to None already
+  optimizer-fused                     AdamW was made with fused=True
 ";
 
 const WITHOUT_PLAN: &str = "\

@@ -50,7 +50,7 @@ pub fn fit(case: &FitCase, search: &Search) -> FitReport {
         smallest_gpu: smallest_gpu(case, need.device_bytes),
         batch: search.base().and_then(|base| base.batch.clone()),
         assumptions: case.assumptions.clone(),
-        notes: case.notes.iter().cloned().chain(unreplayed(search)).collect(),
+        notes: case.notes.iter().cloned().chain(unreplayed(search)).chain(without_batch(search)).collect(),
         runs: search.runs(),
         version: case.version.clone(),
         torch: search.base().and_then(|base| base.torch.clone()),
@@ -65,6 +65,11 @@ pub fn fit(case: &FitCase, search: &Search) -> FitReport {
 fn unreplayed(search: &Search) -> Option<String> {
     let why = search.base()?.unreplayed.as_ref()?;
     Some(format!("no settings of the allocator were looked for: {why}"))
+}
+
+/// That no remedy could make the batches smaller.
+fn without_batch(search: &Search) -> Option<String> {
+    search.base()?.why_no_batch().map(str::to_owned)
 }
 
 /// The smallest GPU that has `need`, with its own context in place of that of the GPU that was asked about.

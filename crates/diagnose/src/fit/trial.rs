@@ -72,6 +72,12 @@ impl Trial {
         self.usage.allocated_bytes - self.optional_bytes + self.outside()
     }
 
+    /// Why no batch size was found in the program, where it was looked for in vain.
+    pub fn why_no_batch(&self) -> Option<&str> {
+        let said = self.rejected.iter().find(|placed| placed.remedy == "batch-size")?;
+        self.batch.is_none().then_some(said.text.as_str())
+    }
+
     /// Whether it ended without an error.
     pub(super) fn is_done(&self) -> bool {
         self.ending == Ending::Done

@@ -1,6 +1,7 @@
 //! What runs after the search say of its plans: how long a step takes, and whether a fresh process comes to the same.
 
-use report::fit::{FitReport, FitVerdict, TimeSource};
+use report::Change;
+use report::fit::{Effect, FitReport, FitVerdict, Plan, TimeSource};
 
 use trace::Bytes;
 
@@ -9,7 +10,8 @@ use super::trial::Trial;
 /// So much difference between two runs of one program is no news.
 const SAME_BYTES: u64 = 2 << 20;
 
-/// The report with counted times in place of typical ones: `unchanged` seconds a step, and those of each plan, where counted.
+/// The report with counted times in place of typical ones: `unchanged` seconds a step, and those of each plan, where counted. A
+/// plan of one change gives its time to the row of that change.
 pub fn with_times(mut report: FitReport, unchanged: f64, plans: &[Option<f64>]) -> FitReport {
     for (plan, seconds) in report.plans.iter_mut().zip(plans) {
         if let Some(seconds) = seconds.filter(|_| unchanged > 0.0) {
@@ -17,7 +19,20 @@ pub fn with_times(mut report: FitReport, unchanged: f64, plans: &[Option<f64>]) 
             plan.cost.time_source = TimeSource::Counted;
         }
     }
+    for row in &mut report.tried {
+        if let Effect::Helps { cost, .. } = &mut row.effect
+            && let Some(plan) = report.plans.iter().find(|plan| is_alone(&row.change, plan))
+        {
+            *cost = plan.cost;
+        }
+    }
     report
+}
+
+/// Whether a plan is one change, with the smaller batches that go with it.
+fn is_alone(change: &Change, plan: &Plan) -> bool {
+    let belongs = |other: &Change| other == change || other.remedy == "batch-size";
+    plan.changes.contains(change) && plan.changes.iter().all(belongs)
 }
 
 /// By how much a run of the first plan, or of the unchanged program that fits, differs from what the search saw of it.

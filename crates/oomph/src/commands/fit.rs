@@ -87,7 +87,7 @@ fn explore(bench: &mut Bench, search: &mut Search, plans: bool) -> Result<(), Er
 /// The largest batch that fits.
 fn largest_batch(bench: &mut Bench, search: &Search, target: Bytes) -> Result<MaxBatch, Error> {
     let unchanged = search.unchanged().and_then(|trial| Some((trial, trial.batch.clone()?)));
-    let (unchanged, batch) = unchanged.ok_or(Error::NoBatch)?;
+    let (unchanged, batch) = unchanged.ok_or_else(|| Error::NoBatch(without_batch(search)))?;
     let mut sizes = BatchSearch::new(target, batch.size);
     sizes.learn(BatchRun { size: batch.size, limited: false }, unchanged);
     loop {
@@ -102,6 +102,12 @@ fn largest_batch(bench: &mut Bench, search: &Search, target: Bytes) -> Result<Ma
             return Ok(sizes.answer());
         }
     }
+}
+
+/// Why no batch size was found, in the words of who looked for it.
+fn without_batch(search: &Search) -> String {
+    let why = search.unchanged().and_then(|trial| trial.why_no_batch());
+    why.unwrap_or("no batch size was found in the program").to_owned()
 }
 
 fn sized(batch: &Batch, run: BatchRun, target: Bytes) -> Variant {

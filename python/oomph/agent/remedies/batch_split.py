@@ -17,7 +17,7 @@ from torch.utils.data import BatchSampler, DataLoader
 from .. import frames, importing
 from . import Remedy, is_asked
 
-_NOTHING = "no DataLoader gave a batch: name the size of a part by the remedy batch-size beside it"
+_NOTHING = "no DataLoader gave a batch, and nothing else is known to set its size (the remedy batch-size beside this one does)"
 
 
 class BatchSplit:

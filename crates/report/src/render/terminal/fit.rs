@@ -144,10 +144,15 @@ fn tried(page: &mut Page, report: &FitReport) {
         let rows: Vec<&Tried> = report.tried.iter().filter(|tried| heading_of(&tried.effect) == heading).collect();
         if !rows.is_empty() {
             page.heading(heading);
-            for row in rows {
-                let name = keep_start(&named(std::slice::from_ref(&row.change)), NAME);
-                page.paragraph(&format!("  {name:<NAME$}  "), &words(row, report));
-            }
+        }
+        let alike = |one: &&Tried, two: &&Tried| {
+            one.change.remedy == two.change.remedy && words(one, report) == words(two, report)
+        };
+        for same in rows.chunk_by(alike) {
+            let [first, others @ ..] = same else { continue };
+            let alone = named(std::slice::from_ref(&first.change));
+            let name = if others.is_empty() { alone } else { first.change.remedy.clone() };
+            page.paragraph(&format!("  {:<NAME$}  ", keep_start(&name, NAME)), &words(first, report));
         }
     }
 }

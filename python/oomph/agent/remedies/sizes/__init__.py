@@ -15,6 +15,9 @@ While the program runs, what is met first is not yet known to be followed. So wi
 training batch is set to the wanted size, those that have it already because they follow another included; a DataLoader
 stays as it is where it looks like one for evaluation, or has a size that the program reckoned from a changed one. What came of it is
 checked with what the model is given.
+
+A constant that the script binds once, at its own level, and that is another number when the program ends, was overridden from
+elsewhere: `exec` of a configuration file, `globals()`. It decides nothing.
 """
 
 import dataclasses
@@ -40,7 +43,15 @@ class Candidate:
     line: int
     # Whether it belongs to the training data; a size for evaluation is told of and left alone.
     is_training: bool = True
+    # The main script's variable that only it binds.
+    variable: str | None = None
     scaled: int | None = None
+
+    def overridden(self) -> int | None:
+        """What its variable is now, if something else has bound it since."""
+        now = vars(sys.modules["__main__"]).get(self.variable) if self.variable else None
+        is_other = isinstance(now, int) and now != (self.size if self.scaled is None else self.scaled)
+        return now if is_other else None
 
 
 class Scaling:
@@ -58,11 +69,20 @@ class Scaling:
         self.shape: tuple[int, ...] | None = None
         remedy.at_end.append(self._finish)
 
-    def meet(self, source: str, name: str, size: int, *, at: tuple[str, int] | None = None, is_training: bool = True) -> int:
+    def meet(
+        self,
+        source: str,
+        name: str,
+        size: int,
+        *,
+        at: tuple[str, int] | None = None,
+        is_training: bool = True,
+        variable: str | None = None,
+    ) -> int:
         """A candidate; the size to use there."""
         file, line = at or frames.users_line(sys._getframe(1))
         known = next((one for one in self.candidates if (one.source, one.name, one.line) == (source, name, line)), None)
-        found = known or Candidate(source, name, size, file, line, is_training)
+        found = known or Candidate(source, name, size, file, line, is_training, variable)
         if known is None:
             self.candidates.append(found)
         if not self._is_meant(found, size):
@@ -99,6 +119,11 @@ class Scaling:
 
     def _finish(self) -> None:
         """The program has ended: which candidate decides, or what to ask for."""
+        overridden = [(one, now) for one in self.candidates if (now := one.overridden()) is not None]
+        self.candidates = [one for one in self.candidates if one.overridden() is None]
+        if overridden and not self.candidates:
+            self._tell_overridden(*overridden[0])
+            return
         chosen = self._chosen()
         if chosen is None:
             self._ask()
@@ -125,6 +150,12 @@ class Scaling:
         size = one.size if one.scaled is None else one.scaled
         loaders = [loader.size for loader in self.candidates if loader.source == "loader" and loader.is_training]
         return size in loaders or size in (self.shape or ()) or (not loaders and self.shape is None)
+
+    def _tell_overridden(self, one: Candidate, now: int) -> None:
+        self.remedy.rejected(
+            f"{one.name} is {one.size} in the script and {now} when it runs: something else sets it, such as a configuration file",
+            at=(one.file, one.line),
+        )
 
     def _ask(self) -> None:
         given = f"; the model is given {'x'.join(map(str, self.shape))} values" if self.shape else ""

@@ -40,9 +40,16 @@ def transform(scaling: Scaling, tree: ast.Module, file: str) -> bool:
         is_meant = names.plain(one.name) == names.plain(first.name) and one.node.value == first.node.value
         size = one.node.value
         is_training = is_meant and not is_decided
-        one.node.value = scaling.meet("constant", one.name, size, at=(file, one.node.lineno), is_training=is_training)
+        variable = one.name if one.place == 0 and _stores(tree, one.name) == 1 else None
+        at = (file, one.node.lineno)
+        one.node.value = scaling.meet("constant", one.name, size, at=at, is_training=is_training, variable=variable)
         changed = changed or one.node.value != size
     return changed
+
+
+def _stores(tree: ast.Module, name: str) -> int:
+    """How often the script itself binds a variable."""
+    return sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(tree))
 
 
 def has_option(tree: ast.Module, rank: Callable[[str], int | None]) -> bool:
