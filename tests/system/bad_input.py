@@ -250,11 +250,13 @@ signal.pause()
 """
 
 
-def interrupted(box: Box, ending: str, *signals: signal.Signals) -> None:
+def interrupted(box: Box, ending: str, *signals: signal.Signals, searching: bool = False) -> None:
     """A signal to oomph ends the program, its children, and theirs."""
     path, pipe = ready(box)
     box.write("script.py", MODEL + WAITS.format(path=str(path)) + ending)
-    process = box.start(box.oomph, "check", "--python", box.python, "script.py")
+    # A shell between, so that no server forks the program.
+    plainly = ("fit", "--", "sh", "-c", 'exec "$0" script.py', box.python)
+    process = box.start(box.oomph, *(plainly if searching else ("check", "--python", box.python, "script.py")))
     for number in signals:
         wait_for(pipe)
         process.send_signal(number)
@@ -477,6 +479,7 @@ CASES = [
     Case("SIGTERM", lambda box: interrupted(box, PATIENT, signal.SIGTERM)),
     Case("a terminal that hangs up", lambda box: interrupted(box, PATIENT, signal.SIGHUP)),
     Case("Ctrl-C twice", lambda box: interrupted(box, STUBBORN, signal.SIGINT, signal.SIGINT)),
+    Case("Ctrl-C twice in a search", lambda box: interrupted(box, STUBBORN, signal.SIGINT, signal.SIGINT, searching=True)),
     Case("a cache mounted read-only", lambda box: cache_is(box, "ro", "Read-only file system")),
     Case("a cache mounted noexec", lambda box: cache_is(box, "noexec", "mounted noexec")),
     Case("a cache on a full disk", lambda box: cache_is(box, "size=64k", "o space left")),

@@ -227,12 +227,13 @@ def chance(box: Box) -> None:
     contains(result, result.stdout, "two runs of the same program differ by")
 
 
-def interrupted(box: Box) -> None:
-    """Ctrl-C in a search leaves no process and no file, and what was found is shown."""
+def interrupted(box: Box, *signals: signal.Signals) -> None:
+    """A signal in a search leaves no process and no file, and what was found is shown; also where two come at once."""
     box.write("train.py", TRAIN)
     process = box.start(box.oomph, "fit", "--python", box.python, "--gpu", "rtx-4090", "--vram", "1500MiB", "train.py")
     await_runs(box, 3)
-    os.kill(process.pid, signal.SIGINT)
+    for number in signals:
+        os.kill(process.pid, number)
     result = collect(process)
     contains(result, result.stdout, "interrupted")
 
@@ -297,7 +298,8 @@ CASES = [
     Case("a program that raises", raising_program),
     Case("a remedy that raises", raising_remedy, alone=True),
     Case("a program of chance", chance),
-    Case("Ctrl-C", interrupted, alone=True),
+    Case("Ctrl-C", lambda box: interrupted(box, signal.SIGINT), alone=True),
+    Case("two signals at once", lambda box: interrupted(box, signal.SIGINT, signal.SIGTERM), alone=True),
     Case("a misspelt remedy", unknown_remedy),
     Case("pages", pages),
     Case("python -m", modules),

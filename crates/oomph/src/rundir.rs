@@ -1,9 +1,10 @@
 //! The run directory on disk: made, read back, kept or thrown away. Its format is Note `[Run directory]` in
 //! `trace/src/run.rs`.
 
-use std::fs;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
 
 use tempfile::TempDir;
 use trace::run::{Launch, PhantomRecord};
@@ -23,18 +24,49 @@ const LAUNCH: &str = "run.json";
 const MARKS: &str = ".marks.jsonl";
 const SNAPSHOT: &str = ".snapshot.pickle";
 
+/// The temporary folders there are, so that whoever ends the process can remove them.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
 /// Where a run is recorded: a folder that is kept, or one that goes away with this value.
 pub(crate) enum Place {
     Kept(PathBuf),
-    Temporary(TempDir),
+    Temporary(Temporary),
+}
+
+/// A folder that goes away with this value, or with the process.
+pub(crate) struct Temporary(TempDir);
+
+impl Temporary {
+    fn make() -> io::Result<Temporary> {
+        let folder = tempfile::Builder::new().prefix("oomph-").tempdir()?;
+        temporary().push(folder.path().to_owned());
+        Ok(Temporary(folder))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        temporary().retain(|path| path != self.0.path());
+    }
+}
+
+fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every temporary folder; for the end of the process, when nothing writes any more.
+pub(crate) fn abandon() {
+    for folder in temporary().drain(..) {
+        // It may be going already.
+        let _: io::Result<()> = fs::remove_dir_all(folder);
+    }
 }
 
 impl Place {
     /// A fresh folder: `save`, which must not hold anything yet, or a temporary one.
     pub(crate) fn make(save: Option<&Path>) -> Result<Place, Error> {
         let Some(folder) = save else {
-            let made = tempfile::Builder::new().prefix("oomph-").tempdir();
-            return made
+            return Temporary::make()
                 .map(Place::Temporary)
                 .map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
         };
@@ -50,7 +82,7 @@ impl Place {
     pub(crate) fn path(&self) -> &Path {
         match self {
             Place::Kept(folder) => folder,
-            Place::Temporary(folder) => folder.path(),
+            Place::Temporary(folder) => folder.0.path(),
         }
     }
 }
