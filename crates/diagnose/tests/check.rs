@@ -231,21 +231,33 @@ fn gradients_that_outlive_their_step_are_found() {
     assert_eq!(evidence.value, report::Value::Bytes(Bytes::from_mib(64)));
 }
 
-#[test]
-fn temporaries_of_the_optimizer_are_found_with_the_peak_without_them() {
+/// Activations of a third of `temporaries`, which are alive in the optimizer's step.
+fn stepping(temporaries: u64) -> Run {
     let mut program = Program::new();
     program.enter(Phase::Forward);
-    let activation = program.alloc(41, 100 * MIB);
+    let activation = program.alloc(41, temporaries / 3);
     program.enter(Phase::Backward);
     program.free(activation);
     program.enter(Phase::Optimizer);
-    let temporary = program.alloc(60, 300 * MIB);
+    let temporary = program.alloc(60, temporaries);
     program.free(temporary);
     program.end_step();
-    let report = check(&case(program.end("steps")));
+    program.end("steps")
+}
+
+#[test]
+fn temporaries_of_the_optimizer_are_found_with_the_peak_without_them() {
+    let report = check(&case(stepping(300 * MIB)));
     let finding = finding(&report, "optimizer-state").unwrap();
     assert_eq!(finding.remedies[0].before_bytes, Some(Bytes::from_mib(300)));
     assert_eq!(finding.remedies[0].after_bytes, Some(Bytes::from_mib(100)));
+}
+
+/// The device has 1 GiB.
+#[test]
+fn temporaries_that_hardly_take_of_the_device_are_not_told() {
+    assert!(finding(&check(&case(stepping(3 * MIB))), "optimizer-state").is_some());
+    assert!(finding(&check(&case(stepping(MIB))), "optimizer-state").is_none());
 }
 
 #[test]

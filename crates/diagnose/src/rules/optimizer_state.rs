@@ -10,6 +10,8 @@ use crate::measure::view::View;
 
 /// Temporaries that raise the peak by less than one part in so many are not worth a word.
 const WORTH: u64 = 50;
+/// Nor are those that take less of the device than one part in so many.
+const WORTH_OF_DEVICE: u64 = 1000;
 
 pub(super) fn find(facts: &Facts) -> Option<Cause> {
     temporaries(facts).or_else(|| state(facts))
@@ -58,7 +60,8 @@ fn temporaries(facts: &Facts) -> Option<Cause> {
     }
     let after = without_temporaries(view);
     let saved = peak.bytes - after;
-    if saved.0.saturating_mul(WORTH) < peak.bytes.0 {
+    let of_device = facts.device.usable.unwrap_or_default();
+    if saved.0.saturating_mul(WORTH) < peak.bytes.0 || saved.0.saturating_mul(WORTH_OF_DEVICE) < of_device.0 {
         return None;
     }
     let finding = Finding {
