@@ -28,7 +28,14 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(few_steps(case, verdict));
-    notes
+    distinct(notes)
+}
+
+/// What ranks of one job say alike stands once.
+fn distinct(mut texts: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.retain(|text| seen.insert(text.clone()));
+    texts
 }
 
 fn note(record: &Record) -> Option<String> {
@@ -60,7 +67,7 @@ fn note(record: &Record) -> Option<String> {
 
 /// Where the program read what nothing computed: the first lines in the order of the program, and how many more.
 fn values_read(case: &Case) -> impl Iterator<Item = String> {
-    let reads: Vec<String> = records(&case.limited).filter_map(|record| value_read(case, record)).collect();
+    let reads = distinct(records(&case.limited).filter_map(|record| value_read(case, record)).collect());
     let more = reads.len().saturating_sub(LINES_SHOWN);
     let lines = if more == 1 { "line" } else { "lines" };
     let rest = (more > 0).then(|| format!("{more} more {lines} read values that a GPU would have computed"));

@@ -415,6 +415,27 @@ fn verdicts() {
     }
 }
 
+/// Ranks run the same lines: what all of them read is said once, what one reads besides stays.
+#[test]
+fn what_ranks_say_alike_stands_once() {
+    let rank = |rank: u32, lines: &[u32]| {
+        let mut program = Program::of_rank(rank);
+        program.alloc(1, MIB);
+        let read = |line: &u32| Record::ValueRead {
+            file: "/home/ann/gpt/train.py".to_owned(),
+            line: *line,
+            count: 1,
+            bytes: 4,
+        };
+        program.process.records.extend(lines.iter().map(read));
+        program.end("steps").processes.remove(0)
+    };
+    let ranks = Run { processes: vec![rank(0, &[3, 4]), rank(1, &[3, 9])] };
+    let lines: Vec<String> =
+        check(&case(ranks)).notes.iter().filter_map(|note| Some(note.split_once(" read ")?.0.to_owned())).collect();
+    assert_eq!(lines, ["train.py:3", "train.py:4", "train.py:9"]);
+}
+
 #[test]
 fn fewer_steps_than_were_asked_for() {
     let cases = [

@@ -211,9 +211,7 @@ impl ProgramFailure {
             ProgramFailure::NoCuda { .. } => {
                 "does it need an argument such as `--device cuda`? On the phantom, torch.cuda.is_available() is True"
             }
-            ProgramFailure::Exited { .. } => {
-                "give the script the arguments that it needs; --verbose shows what it prints"
-            }
+            ProgramFailure::Exited { output, .. } => exited_hint(output),
             ProgramFailure::Killed { signal: 9, .. } => "signal 9 often means that the machine ran out of host memory",
             ProgramFailure::Killed { .. } => "--verbose shows what the program prints",
             ProgramFailure::TimedOut { .. } => "give it more time with --timeout SECONDS, or less data to prepare",
@@ -242,6 +240,17 @@ fn is_about_the_hub(message: &str) -> bool {
     ["couldn't connect to 'https://huggingface.co'", "is not a local folder and is not a valid model identifier"]
         .iter()
         .any(|words| message.contains(words))
+}
+
+/// Of a program that ended before it was watched: what it printed last tells an error of Python's from a usage.
+fn exited_hint(output: &str) -> &'static str {
+    let last = output.trim_end().lines().next_back().unwrap_or_default();
+    match last.split_once(": ") {
+        Some((type_name, message)) if output.contains("Traceback (most recent call last)") => {
+            raised_hint(type_name, message)
+        }
+        _ => "give the script the arguments that it needs; --verbose shows what it prints",
+    }
 }
 
 fn raised_hint(type_name: &str, message: &str) -> &'static str {
