@@ -7,7 +7,7 @@ use trace::{Bytes, EventIndex};
 use super::op::{Op, Program, Slot};
 use super::outcome::{FailedAt, Outcome};
 use crate::block::BlockId;
-use crate::device::{Device, SimulatedDevice};
+use crate::device::Device;
 use crate::error::MallocError;
 use crate::machine::{Allocator, Observer, PoolOptions, Route, Thread};
 use crate::pool::PrivatePoolId;
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 
 /// Replays a program on a device, from nothing: what is older than the history is asked for first, in the order of its
 /// addresses. It ends at the first request that fails and had not failed when it was recorded.
-pub fn replay(program: &Program, settings: &Settings, rules: Rules, device: SimulatedDevice) -> Outcome {
+pub fn replay(program: &Program, settings: &Settings, rules: Rules, device: impl Device) -> Outcome {
     let mut player = Player::new(program, Allocator::new(rules, settings.clone(), device, ()));
     let failed = player.ask_for_older().and_then(|()| player.play()).err();
     Outcome { stats: *player.allocator.stats(), failed, served: player.served }
