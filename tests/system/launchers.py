@@ -37,6 +37,9 @@ def two_ranks(box: Box) -> None:
     expect(result, [(rank["rank"], rank["device"], rank["oom"]) for rank in ranks], [(0, 0, False), (1, 1, False)], "ranks")
     peaks = [rank["peak"]["allocated_bytes"] for rank in ranks]
     assert min(peaks) > 5 * PARAMETERS, result
+    shown = {part["category"]: part["bytes"] for part in result.report["breakdown"]}
+    rounding = 2 << 20
+    assert 2 * PARAMETERS <= shown["gradients"] < 2 * PARAMETERS + rounding, result
     # Also where PyTorch's NCCL watchdog let go late of the broadcast that DDP began with: the agent waits for it.
     expect(result, peaks[1], peaks[0], "the peak of rank 1")
 

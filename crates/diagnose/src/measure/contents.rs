@@ -7,7 +7,8 @@
 //! its phase is something else.
 //!
 //! Everything else is told by its life: what is freed in the same stretch of the same phase that made it is a
-//! temporary; what forward made and outlives it is an activation. An out-of-memory error ends a life too early:
+//! temporary; what forward made and outlives it is an activation. The buckets of DistributedDataParallel, which no census
+//! meets, are known by their stack, and count as what they hold: gradients. An out-of-memory error ends a life too early:
 //! unwinding frees what the failed forward had saved while the mark still says forward. What was live when the
 //! allocator gave up therefore counts as never freed.
 //!
@@ -56,6 +57,7 @@ fn by_life(view: &View, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
     };
     let short = freed_in_its_stretch(view, life) && !ooms.iter().any(|&oom| life.is_live_after(oom));
     match phase {
+        _ if !short && view.is_of_buckets(life.stack) => Contents::Gradients,
         Phase::Setup => Contents::Other,
         Phase::Data => Contents::Inputs,
         Phase::Forward if !short => Contents::Activations,

@@ -204,6 +204,11 @@ impl<'a> View<'a> {
         matches!(self.roles.get(stack.0 as usize), Some(Role::Forward | Role::Functional))
     }
 
+    /// Whether DistributedDataParallel made the buckets of gradients.
+    pub(crate) fn is_of_buckets(&self, stack: StackId) -> bool {
+        matches!(self.roles.get(stack.0 as usize), Some(Role::Buckets))
+    }
+
     /// All that is live right after `at`.
     pub(crate) fn live_total(&self, at: impl Into<Moment>) -> Bytes {
         self.found.live_after(at).map(Life::block).sum()

@@ -5,7 +5,7 @@
 //!   cannot be told apart, so they are counted with them.
 //! - What an optimizer's step makes is its state if it outlives that step, else a temporary.
 //! - What backward makes and leaves behind is a gradient, if a parameter has its size (where parameters are known);
-//!   what it frees itself is a temporary.
+//!   what it frees itself is a temporary. The buckets of DistributedDataParallel hold gradients too, a second time.
 //! - What forward makes and frees itself is a temporary, unless an out-of-memory error ended its life; the rest are
 //!   activations.
 //! - What lies between a step and the next forward is input, and so is what the same line made before the first step.
@@ -79,6 +79,7 @@ impl<'a> Signs<'a> {
             Role::Placed => self.unless_short(life, Contents::Parameters),
             Role::Optimizer | Role::OptimizerState => self.unless_short(life, Contents::OptimizerState),
             Role::Clipping | Role::ZeroGrad => Contents::Temporaries,
+            Role::Buckets => self.unless_short(life, Contents::Gradients),
             Role::Loading => Contents::Inputs,
             Role::Built if phase == Phase::Setup => self.unless_short(life, Contents::Parameters),
             Role::Own if phase == Phase::Setup && self.loading.contains(&stack) => Contents::Inputs,
@@ -93,6 +94,7 @@ impl<'a> Signs<'a> {
             Role::Optimizer | Role::OptimizerState => Contents::OptimizerState,
             Role::Forward => Contents::Activations,
             Role::Loading => Contents::Inputs,
+            Role::Buckets => Contents::Gradients,
             _ if self.parameters.is_empty() => Contents::Other,
             Role::Frameless | Role::Backward if self.parameters.contains(&life.requested()) => Contents::Gradients,
             _ => Contents::Other,

@@ -4,7 +4,8 @@
 //! The innermost frame of PyTorch's own Python code that says something decides; each stack is looked at once. Autograd
 //! runs backward in threads of its own, which have no Python frame: in a history that records frames at all, a stack
 //! without any is backward's. Where backward runs Python (a custom `autograd.Function`, recomputation of a checkpoint),
-//! the outermost frame is autograd's and forward's frames lie inside it, so that frame comes first.
+//! the outermost frame is autograd's and forward's frames lie inside it, so that frame comes first. DDP's reducer, which is C++, makes
+//! its buckets when it is made and again in front of the second forward; other work of these two functions has frames of its own.
 //! Names of functions and files as in PyTorch 1.13 to 2.15, `torch/nn/modules/module.py`, `torch/optim/`,
 //! `torch/autograd/`, `torch/utils/checkpoint.py`.
 
@@ -39,6 +40,8 @@ pub(crate) enum Role {
     OptimizerState,
     /// `zero_grad` ran.
     ZeroGrad,
+    /// DistributedDataParallel made the buckets that gradients are copied into.
+    Buckets,
 }
 
 /// The role of every stack, by its id.
@@ -50,8 +53,13 @@ pub(crate) fn roles(stacks: &StackTable) -> Vec<Role> {
 fn role<'a>(frames: impl DoubleEndedIterator<Item = &'a Frame>) -> Role {
     let mut found = Role::Frameless;
     let mut outermost_is_autograd = false;
+    let mut is_innermost = true;
     for frame in frames {
         let file = posix(&frame.file);
+        if is_innermost && is_reducer(&frame.function, &file) {
+            return Role::Buckets;
+        }
+        is_innermost &= !is_python(&file);
         let said = said(&frame.function, &file);
         outermost_is_autograd = in_torch(&file) == Some("autograd/function.py");
         if said == Some(Role::Backward) {
@@ -91,6 +99,10 @@ fn said(function: &str, file: &str) -> Option<Role> {
 
 fn is_python(file: &str) -> bool {
     std::path::Path::new(file).extension().is_some_and(|extension| extension == "py")
+}
+
+fn is_reducer(function: &str, file: &str) -> bool {
+    in_torch(file) == Some("nn/parallel/distributed.py") && matches!(function, "_ddp_init_helper" | "_pre_forward")
 }
 
 /// A frame of C++, as `stacks="all"` records them.
@@ -203,6 +215,12 @@ mod tests {
         check(&[("zero_grad", &optimizer), ("main", mine)], Role::ZeroGrad);
         check(&[("clip_grad_norm_", &clip), ("main", mine)], Role::Clipping);
         check(&[("fetch", &fetch), ("main", mine)], Role::Loading);
+        let (parallel, moves) = (at("nn/parallel/distributed.py"), at("distributed/utils.py"));
+        let before = ("_pre_forward", parallel.as_str());
+        check(&[before, ("forward", &parallel), call, ("main", mine)], Role::Buckets);
+        check(&[("c10d::Reducer::initialize_buckets", "??"), before, ("forward", &parallel), call], Role::Buckets);
+        check(&[("_ddp_init_helper", &parallel), ("__init__", &parallel), ("main", mine)], Role::Buckets);
+        check(&[("_to_kwargs", &moves), before, ("forward", &parallel), call], Role::Forward);
         check(&[("torch::autograd::Engine::evaluate_function(x)", "engine.cpp"), ("clone", "??")], Role::Backward);
         check(&[("at::native::empty_cuda()", "??"), ("forward", mine), call], Role::Forward);
         check(
