@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
+from .failure import guarded
+
 # First line and column, last line and column; a column is in bytes.
 Span = tuple[tuple[int, int], tuple[int, int]]
 
@@ -45,6 +47,7 @@ class _Operand(NamedTuple):
         return is_of_check and _is_within(self.span, read)
 
 
+@guarded
 def passing_answer(frame: FrameType) -> bool | None:
     """What the boolean that `frame` reads now must be for the program to go on; nothing if that is not a check."""
     read = _span_of_instruction(frame)
