@@ -247,3 +247,23 @@ fn a_request_no_device_can_serve_is_refused() {
     let block = program.model.malloc(Bytes(1), Stream::default()).unwrap();
     program.model.free(block);
 }
+
+/// One mapping of 60 MiB, of which the middle is in use when the pool goes: where PyTorch 2.11 ends the process.
+#[test]
+fn memory_mapped_at_once_may_go_back_in_parts() {
+    let settings = Settings { expandable_segments: true, ..Settings::default() };
+    let mut program = Program::new(&settings, 11);
+    let pool = program.model.create_pool(PoolOptions::default());
+    program.model.begin_allocate_to_pool(pool, Route::Thread(Thread::default()));
+    let malloc = |program: &mut Program, mib| program.model.malloc(Bytes(mib * MIB), Stream::default()).unwrap();
+    let whole = malloc(&mut program, 60);
+    program.model.free(whole);
+    let [first, _middle, last] = [(); 3].map(|()| malloc(&mut program, 20));
+    program.model.end_allocate_to_pool(pool);
+    program.model.release_pool(pool);
+    program.model.free(first);
+    program.model.free(last);
+    program.model.delete_pool(pool);
+    assert_eq!(program.model.stats().reserved_bytes.all.current, 20 * MIB);
+    check(&program);
+}

@@ -1,4 +1,12 @@
 //! Private pools: of CUDA graphs and of `torch.cuda.MemPool`.
+//!
+//! # Note [Counted by operation]
+//!
+//! A pool counts what it got from the device by operation, not by page: memory that one call mapped and that goes back in
+//! two parts, because a live block parts it, is counted once and uncounted twice. PyTorch 2.11.0 ends the process when a
+//! `MemPool` with expandable segments is deleted like that: `cudaMalloc_count > 0 INTERNAL ASSERT FAILED` in `unmap_block`
+//! (`c10/cuda/CUDACachingAllocator.cpp`). The model has no process to end: the count stays at zero, the memory goes back, and
+//! a pool whose count is zero is not asked again, as in PyTorch.
 
 use trace::Stream;
 
@@ -37,7 +45,7 @@ pub(super) struct PrivatePool {
     pub(super) options: PoolOptions,
     /// Captures and objects that refer to it; at zero its memory may be released.
     users: u32,
-    /// Segments and mappings it holds.
+    /// Segments and mappings it got, less those it gave back. See Note [Counted by operation].
     device_allocs: u64,
     /// Nobody refers to it, and its memory is not known to be gone yet (`graph_pools_freeable`).
     is_freeable: bool,
@@ -142,9 +150,11 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
+    /// Never below zero: see Note [Counted by operation].
     pub(super) fn count_device_free(&mut self, pool: PoolIndex) {
         if let Some(owner) = pool.owner() {
-            self.private_pools[owner.index()].device_allocs -= 1;
+            let pool = &mut self.private_pools[owner.index()];
+            pool.device_allocs = pool.device_allocs.saturating_sub(1);
         }
     }
 
