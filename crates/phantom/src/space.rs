@@ -4,8 +4,9 @@
 //!
 //! Device memory has no memory behind it: its addresses are numbers in a range where Linux maps nothing by itself
 //! (programs lie near `0x55…`, libraries and stacks near `0x7f…`). Nothing ever reads through them; a program that
-//! does crashes, as it would on a GPU. New memory is handed out at rising addresses and never reused, so that runs are
-//! reproducible and a stale pointer is recognised. Pinned and managed memory are real, zero until touched.
+//! does crashes, as it would on a GPU. New memory is handed out at rising addresses, so that runs are reproducible and a
+//! stale pointer is recognised. Only a program that has been given 64 TiB in all, one piece after the other, sees addresses
+//! again: what lies free is searched from the start of the range. Pinned and managed memory are real, zero until touched.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -57,21 +58,35 @@ struct Space {
     ranges: BTreeMap<usize, Extent>,
 }
 
-static SPACE: Mutex<Space> = Mutex::new(Space { next: DEVICE_RANGE.start, ranges: BTreeMap::new() });
+static SPACE: Mutex<Space> = Mutex::new(Space::EMPTY);
 
 fn lock() -> MutexGuard<'static, Space> {
     SPACE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Space {
+    const EMPTY: Space = Space { next: DEVICE_RANGE.start, ranges: BTreeMap::new() };
+
+    /// Addresses behind the last that were handed out, else the first that are free.
     fn fresh(&mut self, bytes: usize, alignment: usize) -> Option<usize> {
-        let address = self.next.checked_next_multiple_of(alignment.max(512))?;
-        let end = address.checked_add(bytes)?;
-        if end > DEVICE_RANGE.end {
-            return None;
-        }
-        self.next = end;
+        let alignment = alignment.max(512);
+        let starts = [self.next, DEVICE_RANGE.start];
+        let address = starts.into_iter().find_map(|start| self.gap(start, bytes, alignment))?;
+        self.next = address + bytes;
         Some(address)
+    }
+
+    /// The first free addresses from `start` on.
+    fn gap(&self, start: usize, bytes: usize, alignment: usize) -> Option<usize> {
+        let mut address = start.checked_next_multiple_of(alignment)?;
+        loop {
+            let end = address.checked_add(bytes).filter(|&end| end <= DEVICE_RANGE.end)?;
+            let last = self.ranges.range(..end).next_back().map(|(_, range)| range.address + range.bytes);
+            match last.filter(|&taken| taken > address) {
+                Some(taken) => address = taken.checked_next_multiple_of(alignment)?,
+                None => return Some(address),
+            }
+        }
     }
 }
 
@@ -143,4 +158,31 @@ pub fn map_host(kind: Kind, device: u32, owner: Owner, bytes: usize) -> Option<u
 pub fn unmap_host(address: usize, kind: Kind) -> Option<()> {
     let range = take_out(address, kind)?;
     host::unmap(range.address, range.bytes.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DEVICE_RANGE, Extent, Kind, Space};
+
+    const TIB: usize = 1 << 40;
+
+    fn take(space: &mut Space, bytes: usize) -> Option<usize> {
+        let address = space.fresh(bytes, 512)?;
+        let extent = Extent { address, bytes, kind: Kind::Device, device: 0, owner: "pytorch" };
+        space.ranges.insert(address, extent);
+        Some(address)
+    }
+
+    #[test]
+    fn addresses_rise_until_the_range_is_used_up() {
+        let mut space = Space::EMPTY;
+        let taken: Vec<usize> = (0..64).filter_map(|_| take(&mut space, TIB)).collect();
+        assert!(taken.iter().enumerate().all(|(at, &address)| address == DEVICE_RANGE.start + at * TIB));
+        assert_eq!((taken.len(), take(&mut space, 1)), (64, None));
+        for at in [3, 7, 8] {
+            space.ranges.remove(&taken[at]);
+        }
+        let next = [TIB, 2 * TIB, TIB / 2, TIB / 2].map(|bytes| take(&mut space, bytes));
+        assert_eq!(next, [Some(taken[3]), Some(taken[7]), None, None]);
+    }
 }
