@@ -26,12 +26,83 @@ SAFETENSORS = """
     import os, pathlib, torch
     from safetensors.torch import load_file, save_file
     here = pathlib.Path(__file__).parent
-    (here / "made.safetensors").unlink(missing_ok=True)
     for _ in range(2):
         save_file({"weights": torch.ones(1024, device="cuda")}, here / "made.safetensors")
-    os.rename(here / "made.safetensors", here / "old.safetensors")
+    # Written past Python's functions: as if another program had.
+    descriptor = os.open(here / "old.safetensors", os.O_CREAT | os.O_WRONLY)
+    os.write(descriptor, (here / "made.safetensors").read_bytes())
+    os.close(descriptor)
     save_file({"other": torch.ones(8, device="cuda")}, filename=here / "old.safetensors")
     print(list(load_file(here / "old.safetensors")))
+"""
+
+# What follows is asked of files that are put there past Python's functions.
+BEFORE = """
+    import os, pathlib, shutil, subprocess, torch
+    here = pathlib.Path(__file__).parent
+    def put(*names):
+        for name in names:
+            subprocess.run(["mkdir", "-p", (here / name).parent], check=True)
+            descriptor = os.open(here / name, os.O_CREAT | os.O_WRONLY)
+            os.write(descriptor, b"trained")
+            os.close(descriptor)
+    def shown(*names):
+        print(*((here / name).read_text() if (here / name).is_file() else "none" for name in names))
+    weights = torch.ones(1024, device="cuda")
+"""
+
+REPLACED = BEFORE + """
+    put("best.pt", "last.pt", "epoch.pth", "plain")
+    torch.save(weights, here / "best.tmp")
+    os.replace(here / "best.tmp", here / "best.pt")
+    torch.save(weights, here / "other.tmp")
+    (here / "other.tmp").rename(here / "plain")
+    os.rename(here / "last.pt", here / "last.bak.pt")
+    shutil.move(str(here / "epoch.pth"), str(here / "epoch_1.pth"))
+    shown("best.pt", "best.tmp", "plain", "other.tmp", "last.pt", "last.bak.pt", "epoch.pth")
+    torch.save(weights, here / "new.tmp")
+    os.replace(here / "new.tmp", here / "new.pt")
+    torch.save(weights, here / "new.tmp")
+    os.replace(here / "new.tmp", here / "new.pt")
+    print(torch.load(here / "new.pt").shape, (here / "new.tmp").exists())
+"""
+
+REMOVED = BEFORE + """
+    put("old.pt", "notes.txt", "output/step-1/model.bin", "output/log.txt", "empty/log.txt")
+    subprocess.run(["ln", "-s", "old.pt", here / "latest.pt"], check=True)
+    (here / "link.txt").symlink_to("notes.txt")
+    for name in ("old.pt", "notes.txt", "latest.pt"):
+        os.remove(here / name)
+    os.symlink("new.pt", here / "latest.pt")
+    (here / "link.txt").unlink()
+    shutil.rmtree(here / "output")
+    os.makedirs(here / "output")
+    shutil.rmtree(here / "empty")
+    os.makedirs(here / "empty")
+    shown("old.pt", "notes.txt", "latest.pt", "output/step-1/model.bin", "output/log.txt", "empty/log.txt")
+    torch.save(weights, here / "made.pt")
+    os.makedirs(here / "steps/1")
+    torch.save(weights, here / "steps/1/model.bin")
+    os.rename(here / "steps", here / "moved")
+    torch.save(weights, here / "kept.pt")
+    os.remove(here / "made.pt")
+    shutil.rmtree(here / "moved")
+    print((here / "made.pt").exists(), (here / "moved").exists(), (here / "link.txt").is_symlink())
+"""
+
+# Checkpoints in a folder and a file that the program made, by whatever means they came there.
+MADE = BEFORE + """
+    import tempfile
+    os.makedirs(here / "unpacked")
+    put("unpacked/model.bin")
+    shutil.rmtree(here / "unpacked")
+    descriptor, file = tempfile.mkstemp(suffix=".pt", dir=here)
+    torch.save(weights, file)
+    print(torch.load(file).shape)
+    os.remove(file)
+    with tempfile.TemporaryDirectory(dir=here) as folder:
+        torch.save(weights, folder + "/model.pt")
+    print(*(os.path.exists(path) for path in (here / "unpacked", file, folder)))
 """
 
 
@@ -39,15 +110,27 @@ SAFETENSORS = """
 class Saves(unittest.TestCase):
     """One program for each library that writes checkpoints."""
 
-    def check(self, source: str, stdout: str, spared: list[str]) -> None:
+    def check(self, source: str, stdout: str, spared: list[str], made: list[str]) -> None:
         ran = run_program(source, phantom=True)
         self.assertEqual((ran.status, ran.stderr), (0, ""))
         self.assertEqual(ran.stdout, stdout)
-        self.assertEqual([record["file"].rpartition("/")[2] for record in ran.records("save_spared")], spared)
+        for kind, files in (("save_spared", spared), ("save_made", made)):
+            self.assertEqual([record["file"].rpartition("/")[2] for record in ran.records(kind)], files, kind)
 
     def test_what_was_there_is_not_written_over(self):
         stdout = "[b'trained', b'trained'] torch.Size([1024])\n"
-        self.check(PROGRAM, stdout, ["saved.pt", "opened.pth"])
+        self.check(PROGRAM, stdout, ["saved.pt", "opened.pth"], ["made.pt"])
 
     def test_nor_by_safetensors(self):
-        self.check(SAFETENSORS, "['weights']\n", ["old.safetensors"])
+        self.check(SAFETENSORS, "['weights']\n", ["old.safetensors"], ["made.safetensors"])
+
+    def test_nor_replaced_by_a_rename(self):
+        stdout = "trained none trained none trained none trained\ntorch.Size([1024]) False\n"
+        self.check(REPLACED, stdout, ["best.pt", "plain", "last.pt", "epoch.pth"], ["new.pt"])
+
+    def test_nor_removed(self):
+        stdout = "trained none trained trained trained none\nFalse False False\n"
+        self.check(REMOVED, stdout, ["old.pt", "latest.pt", "model.bin"], ["kept.pt"])
+
+    def test_what_the_program_made_goes(self):
+        self.check(MADE, "torch.Size([1024])\nFalse False False\n", [], [])

@@ -1,5 +1,7 @@
 //! What else the reader should know, one sentence each.
 
+mod saves;
+
 use std::collections::BTreeSet;
 
 use report::Verdict;
@@ -23,7 +25,7 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
         _ => None,
     });
     notes.extend(missing);
-    notes.extend(saves_spared(case));
+    notes.extend(saves::notes(case));
     let held = outside(run).into_iter();
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
@@ -79,25 +81,6 @@ fn value_read(case: &Case, record: &Record) -> Option<String> {
     let place = if file.is_empty() { "no line of Python".to_owned() } else { format!("{}:{line}", case.show(file)) };
     let bytes = if *bytes > MOST_SCALAR_BYTES * count { format!(", {}", Bytes(*bytes)) } else { String::new() };
     Some(format!("{place} read values that a GPU would have computed ({count}x{bytes}); zeros were answered"))
-}
-
-/// Which checkpoints would have been written over; ranks may have meant the same.
-fn saves_spared(case: &Case) -> Option<String> {
-    let spared = records(&case.limited).filter_map(|record| match record {
-        Record::SaveSpared { file } => Some(case.show(file)),
-        _ => None,
-    });
-    let files: BTreeSet<&str> = spared.collect();
-    let first = files.first()?;
-    Some(match files.len() - 1 {
-        0 => format!("{first} was there already: what the program saves there was not written over it"),
-        1 => format!(
-            "{first} and 1 more file were there already: what the program saves there was not written over them"
-        ),
-        more => format!(
-            "{first} and {more} more files were there already: what the program saves there was not written over them"
-        ),
-    })
 }
 
 /// That fewer steps were made than were asked for, by a program that ended by itself or was stopped.

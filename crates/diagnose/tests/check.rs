@@ -338,6 +338,7 @@ fn what_was_assumed_is_passed_on() {
         Record::SaveSpared { file: "/home/ann/gpt/model.pt".to_owned() },
         Record::SaveSpared { file: "/home/ann/gpt/best.pt".to_owned() },
         Record::SaveSpared { file: "/home/ann/gpt/model.pt".to_owned() },
+        Record::SaveMade { file: "/home/ann/gpt/last.pt".to_owned() },
     ];
     program.process.records.extend(records);
     for bytes in [MIB, 3 * MIB, 2 * MIB] {
@@ -362,7 +363,8 @@ fn what_was_assumed_is_passed_on() {
         "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); zeros were answered",
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
         "weights in checkpoints were not read (1 tensor, 2.00 MiB): they are taken to be zeros",
-        "best.pt and 1 more file were there already: what the program saves there was not written over them",
+        "best.pt and 1 more file were there already: the dry run did not write over them, rename or remove them",
+        "last.pt was written by the dry run: it holds zeros where a GPU would have computed something, so that training should not resume from it",
         "no optimizer of torch.optim made a step, which is what --steps counts, so that the program ran to its end",
     ];
     assert_eq!(report.notes, notes);

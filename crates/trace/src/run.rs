@@ -211,8 +211,14 @@ pub enum Record {
         /// How many bytes of the files.
         bytes: u64,
     },
-    /// A checkpoint that was there before the run and would have been written over: it was left as it is.
+    /// A checkpoint that was there before the run and would have been written over, renamed or removed: it was left as it
+    /// is.
     SaveSpared {
+        /// Its path.
+        file: String,
+    },
+    /// A checkpoint that the run made and left behind: where a GPU would have computed something it holds zeros.
+    SaveMade {
         /// Its path.
         file: String,
     },
@@ -351,6 +357,7 @@ impl Record {
         "batch",
         "checkpoint_unread",
         "save_spared",
+        "save_made",
         "error",
         "end",
     ];

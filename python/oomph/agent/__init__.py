@@ -20,6 +20,7 @@ connects the parts:
 `generation`    how long text generation goes on (only over a phantom GPU)
 `checkpoints`   weights in files that nobody needs to read (only over a phantom GPU)
 `saves`         checkpoints that were there before, which are not written over (only over a phantom GPU)
+`removals`      nor renamed, replaced or removed (only over a phantom GPU)
 `holes`         large host tensors that hold nothing and cost nothing (only over a phantom GPU)
 `files`         which folders are listed, for a launcher that keeps what a run came to; nothing without `OOMPH_FILES`
 `remedies`      changes that were asked for, such as another optimizer; nothing without `OOMPH_REMEDIES`

@@ -23,6 +23,7 @@ from .overrides import Overrides
 from .positions import Positions
 from .records import Records
 from .remedies import Remedies
+from .removals import Removals
 from .saves import Saves
 from .stats import Stats
 from .steps import Steps
@@ -132,6 +133,7 @@ class Session:
         self.initializers.install(self.overrides)
         self.checkpoints.install()
         self.saves.install()
+        Removals(self.saves).install()
 
     @guarded
     def _cuda_started(self) -> None:
@@ -274,8 +276,15 @@ class Session:
             self.records.write("initializers_skipped", count=self.initializers.count, bytes=self.initializers.bytes)
         if self.checkpoints is not None and self.checkpoints.count:
             self.records.write("checkpoint_unread", count=self.checkpoints.count, bytes=self.checkpoints.bytes)
-        for path in self.saves.spared if self.saves is not None else ():
+        self._write_saves()
+
+    def _write_saves(self) -> None:
+        if self.saves is None:
+            return
+        for path in self.saves.spared:
             self.records.write("save_spared", file=path)
+        for path in self.saves.written():
+            self.records.write("save_made", file=path)
 
     @guarded
     def _write_end(self, reason: str, snapshot: str | None) -> None:

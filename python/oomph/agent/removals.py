@@ -1,0 +1,165 @@
+"""Checkpoints that were there before the dry run: it does not rename, replace or remove them either.
+
+Programs write a checkpoint beside the old one and rename it over that, remove the oldest of several, or empty their output
+folder first. Over a phantom GPU a training would go for zeros. So a checkpoint that the program did not make itself (`saves`
+knows) stays where it is: what would have taken its place goes, and a folder that holds one is not removed. The program is told
+that all went well, and making the folder or the link again does nothing.
+
+Only from Python: `rm` in a shell that the program starts is not seen.
+"""
+
+import functools
+import os
+import pathlib
+import shutil
+import stat
+from collections.abc import Callable
+
+from .failure import guarded
+from .saves import SUFFIXES, Saves, is_path
+
+# A zip file's first bytes, and the name of what torch.save puts first into one.
+_ZIP, _FIRST_ENTRY, _HEAD_BYTES = b"PK\x03\x04", b"/data.pkl", 256
+
+
+class Removals:
+    """Stands in for what renames and removes files."""
+
+    def __init__(self, saves: Saves) -> None:
+        self._saves = saves
+        self._unlink = os.unlink
+        # Where the program believes that nothing is.
+        self._left: set[str] = set()
+
+    def install(self) -> None:
+        """From here on they stand in."""
+        functions = {
+            "unlink": self._removing(os.unlink),
+            "rename": self._renaming(os.rename),
+            "replace": self._renaming(os.replace),
+            "mkdir": self._making(os.mkdir, which=0),
+            "symlink": self._making(os.symlink, which=1),
+            "link": self._making(os.link, which=1),
+        }
+        # In Python 3.10 pathlib has its own names for them.
+        for module in (os, getattr(pathlib, "_NormalAccessor", None)):
+            for name, function in functions.items():
+                if hasattr(module, name):
+                    setattr(module, name, function if module is os else staticmethod(function))
+        os.remove = functions["unlink"]
+        shutil.rmtree = self._removing_tree(shutil.rmtree)
+
+    def _removing(self, remove: Callable) -> Callable:
+        @functools.wraps(remove)
+        def wrapper(path, **kwargs):
+            return None if _is_plain([path], kwargs) and self._keeps(path) else remove(path, **kwargs)
+
+        return wrapper
+
+    def _renaming(self, rename: Callable) -> Callable:
+        @functools.wraps(rename)
+        def wrapper(src, dst, **kwargs):
+            if not _is_plain([src, dst], kwargs):
+                return rename(src, dst, **kwargs)
+            if self._keeps(src) or self._keeps_target(src, dst):
+                return None
+            rename(src, dst)
+            self._moved(src, dst)
+            return None
+
+        return wrapper
+
+    def _making(self, make: Callable, which: int) -> Callable:
+        """Of a function that fails where something is: which argument says where."""
+
+        @functools.wraps(make)
+        def wrapper(*args, **kwargs):
+            target = args[which] if len(args) > which and is_path(args[which]) else None
+            if target is not None and self._is_left(target):
+                return None
+            result = make(*args, **kwargs)
+            if target is not None:
+                self._note_made(target)
+            return result
+
+        return wrapper
+
+    def _removing_tree(self, remove: Callable) -> Callable:
+        @functools.wraps(remove)
+        def wrapper(path, *args, **kwargs):
+            return None if is_path(path) and self._keeps_below(path) else remove(path, *args, **kwargs)
+
+        return wrapper
+
+    @guarded
+    def _keeps(self, path: object) -> bool:
+        place = _place(path)
+        if not self._is_kept(place):
+            return False
+        self._spare(place)
+        return True
+
+    @guarded
+    def _keeps_target(self, source: object, target: object) -> bool:
+        """Whether a checkpoint stays that something was to replace; what the program made to that end is removed."""
+        source, target = _place(source), _place(target)
+        is_made = os.path.lexists(source) and self._saves.is_made(source)
+        if not self._is_kept(target, is_checkpoint=is_made):
+            return False
+        self._spare(target)
+        if is_made:
+            self._unlink(source)
+        return True
+
+    @guarded
+    def _keeps_below(self, folder: object) -> bool:
+        place = _place(folder)
+        files = [os.path.join(parent, name) for parent, _, names in os.walk(place) for name in names]
+        kept = [file for file in files if self._is_kept(file)]
+        for file in kept:
+            self._spare(file)
+            self._left.add(place)
+        return bool(kept)
+
+    @guarded
+    def _is_left(self, path: object) -> bool:
+        return _place(path) in self._left
+
+    @guarded
+    def _note_made(self, path: object) -> None:
+        self._saves.note_made(_place(path))
+
+    @guarded
+    def _moved(self, source: object, target: object) -> None:
+        self._saves.moved(_place(source), _place(target))
+
+    def _spare(self, place: str) -> None:
+        self._saves.spared[place] = None
+        self._left.add(place)
+
+    def _is_kept(self, place: str, is_checkpoint: bool = False) -> bool:
+        """Whether a checkpoint stands at a place that the program did not make."""
+        is_file = os.path.isfile(place) and stat.S_ISREG(os.stat(place).st_mode)
+        if not is_file or self._saves.is_made(place):
+            return False
+        return is_checkpoint or place.endswith(SUFFIXES) or _is_from_torch(place)
+
+
+def _is_plain(paths: list, options: dict) -> bool:
+    """Whether a call names files by paths alone."""
+    return all(map(is_path, paths)) and all(value is None for value in options.values())
+
+
+def _place(path: object) -> str:
+    """Where a file stands, itself and not what it links to."""
+    folder, name = os.path.split(os.fsdecode(path).rstrip(os.sep) or os.sep)
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def _is_from_torch(file: str) -> bool:
+    try:
+        with open(file, "rb") as opened:
+            head = opened.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return head.startswith(_ZIP) and _FIRST_ENTRY in head
