@@ -18,7 +18,7 @@ use crate::measure::sharing::{shared, shared_in};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
-use crate::notes::{lower_bound, notes, unaccounted};
+use crate::notes::{lower_bound, notes, older_than_history, unaccounted};
 use crate::rules;
 use crate::verdict::verdict;
 
@@ -95,6 +95,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage)
     report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.at));
     report.growth = growth(view, &report.peak, case.usable());
     report.notes.extend(lower_bound(case, &report.verdict));
+    report.notes.extend(older_than_history(&view.found));
     report.notes.extend(unaccounted(view.process, shown, usage.allocated_bytes));
 }
 

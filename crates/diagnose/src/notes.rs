@@ -5,7 +5,7 @@ mod saves;
 use std::collections::BTreeSet;
 
 use report::Verdict;
-use trace::{Bytes, PhantomRecord, Process, Record};
+use trace::{Bytes, History, PhantomRecord, Process, Record};
 
 use crate::case::Case;
 use crate::measure::outside::outside;
@@ -117,6 +117,17 @@ pub(crate) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Op
         format!(
             "the trace shows a peak of {} bytes where the allocator counted {}: the breakdown is not exact",
             shown.0, counted.0
+        )
+    })
+}
+
+/// That PyTorch's ring of events was full, and what is not known of what is older.
+pub(crate) fn older_than_history(history: &History) -> Option<String> {
+    let (count, events) = (history.older().len(), history.event_count());
+    (count > 0).then(|| {
+        format!(
+            "PyTorch's history kept the last {events} events: what {count} allocations from before them hold is guessed, and \
+             steps before them are left out"
         )
     })
 }

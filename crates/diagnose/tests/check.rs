@@ -102,6 +102,19 @@ fn a_training_loop_fits_and_its_peak_is_taken_apart_to_the_byte() {
 }
 
 #[test]
+fn what_is_older_than_the_history_is_said() {
+    let mut run = training(3, true);
+    let events = &mut run.processes[0].snapshot.as_mut().unwrap().traces[0];
+    let is_second_step = |event: &trace::Event| event.mark.is_some_and(|mark| mark >= 4);
+    let kept = events.split_off(events.iter().position(is_second_step).unwrap());
+    let count = kept.len();
+    *events = kept;
+    let report = check(&case(run));
+    let expected = format!("PyTorch's history kept the last {count} events: what ");
+    assert!(report.notes.iter().any(|note| note.starts_with(&expected)), "{:?}", report.notes);
+}
+
+#[test]
 fn sites_are_the_users_lines_largest_first() {
     let report = check(&case(training(3, true)));
     let sites: Vec<_> = report.sites.iter().map(|site| (site.bytes.0 / MIB, site.location.clone())).collect();
