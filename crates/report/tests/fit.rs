@@ -116,7 +116,7 @@ does not fit with anything that is allowed: GPU (22.00 GiB of 24.00 GiB to use),
 
   now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
   floor    30.00 GiB: set-to-none
-  batch    --batch-size is 64
+  batch    --batch-size is 64; --max-batch finds the largest that fits
   search   36 dry runs, 43.6 s in all
   oomph    0.1.0
 ";

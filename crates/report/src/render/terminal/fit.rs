@@ -85,7 +85,9 @@ fn then(plan: &Plan) -> String {
 
 fn batch(page: &mut Page, report: &FitReport) {
     if let Some(batch) = &report.batch {
-        page.fact("batch", &format!("{} is {}", batch.name, batch.size));
+        let is_open = report.verdict == FitVerdict::DoesNotFit && report.max_batch.is_none() && batch.size > 1;
+        let next = if is_open { "; --max-batch finds the largest that fits" } else { "" };
+        page.fact("batch", &format!("{} is {}{next}", batch.name, batch.size));
     }
     if let Some(most) = &report.max_batch {
         let each = most.bytes_per_sample.map_or_else(String::new, |bytes| format!(", {bytes} for each sample"));
