@@ -19,6 +19,7 @@ PROGRAM = """
         torch.save(weights, file)
     for _ in range(2):
         torch.save(weights, made)
+    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), saved)
     print([path.read_bytes() for path in (saved, opened)], torch.load(made).shape)
 """
 
@@ -106,6 +107,29 @@ MADE = BEFORE + """
 """
 
 
+# What else others do with functions that we stand in for.
+FUNCTIONS = """
+    import os, pickle, shutil, torch
+    functions = [open, os.remove, os.unlink, os.rename, os.replace, os.mkdir, os.symlink, os.link, shutil.rmtree, torch.save]
+    print(all(pickle.loads(pickle.dumps(function)) is function for function in functions))
+    print(os.unlink in os.supports_dir_fd, os.remove in os.supports_dir_fd, os.link in os.supports_follow_symlinks)
+    folder = os.open(".", os.O_RDONLY)
+    os.mkdir("folder", dir_fd=folder)
+    os.rename("folder", "other", src_dir_fd=folder, dst_dir_fd=folder)
+    os.link("program.py", "linked.py", follow_symlinks=False)
+    os.unlink("linked.py", dir_fd=folder)
+    shutil.rmtree("other")
+    shutil.rmtree("absent", ignore_errors=True)
+    print(sorted(os.listdir()))
+    for function, arguments in ((os.remove, ("absent",)), (os.rename, ("absent", "b")), (os.mkdir, ("run",)), (os.unlink, (3,))):
+        try:
+            function(*arguments)
+        except (OSError, TypeError) as error:
+            print(type(error).__name__)
+    torch.ones(1, device="cuda")
+"""
+
+
 @needs_phantom
 class Saves(unittest.TestCase):
     """One program for each library that writes checkpoints."""
@@ -134,3 +158,8 @@ class Saves(unittest.TestCase):
 
     def test_what_the_program_made_goes(self):
         self.check(MADE, "torch.Size([1024])\nFalse False False\n", [], [])
+
+    def test_all_else_is_as_it_was(self):
+        errors = ["FileNotFoundError", "FileNotFoundError", "FileExistsError", "TypeError"]
+        lines = ["True", "True False True", "['program.py', 'run']", *errors]
+        self.check(FUNCTIONS, "".join(f"{line}\n" for line in lines), [], [])

@@ -34,6 +34,7 @@ class Removals:
     def install(self) -> None:
         """From here on they stand in."""
         functions = {
+            "remove": self._removing(os.remove),
             "unlink": self._removing(os.unlink),
             "rename": self._renaming(os.rename),
             "replace": self._renaming(os.replace),
@@ -46,7 +47,8 @@ class Removals:
             for name, function in functions.items():
                 if hasattr(module, name):
                     setattr(module, name, function if module is os else staticmethod(function))
-        os.remove = functions["unlink"]
+        for function in functions.values():
+            _pass_for(function)
         shutil.rmtree = self._removing_tree(shutil.rmtree)
 
     def _removing(self, remove: Callable) -> Callable:
@@ -143,6 +145,15 @@ class Removals:
         if not is_file or self._saves.is_made(place):
             return False
         return is_checkpoint or place.endswith(SUFFIXES) or _is_from_torch(place)
+
+
+def _pass_for(function: Callable) -> None:
+    """Makes a function of ours that stands in the module os one that others may pickle, and ask about its options."""
+    real = function.__wrapped__
+    function.__module__, function.__qualname__ = "os", real.__name__
+    for able in (os.supports_dir_fd, os.supports_follow_symlinks):
+        if real in able:
+            able.add(function)
 
 
 def _is_plain(paths: list, options: dict) -> bool:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 
+import torch.jit
 import torch.serialization
 
 from .failure import guarded
@@ -46,6 +47,7 @@ class Saves:
     def install(self) -> None:
         """Stands in for the functions that write checkpoints."""
         torch.save = torch.serialization.save = self._saving(torch.serialization.save)
+        torch.jit.save = self._saving(torch.jit.save)
         builtins.open = io.open = self._opening(builtins.open)
         if hasattr(pathlib, "_NormalAccessor"):  # In Python 3.10 pathlib has a name of its own for it.
             pathlib._NormalAccessor.open = staticmethod(builtins.open)
@@ -106,6 +108,7 @@ class Saves:
                 self._note_opened(file)
             return opened
 
+        wrapper.__module__ = "io"  # Where it stands, so that others may pickle it.
         return wrapper
 
     def _making_temporary(self, make: Callable) -> Callable:
