@@ -53,7 +53,11 @@ BEFORE = """
 """
 
 REPLACED = BEFORE + """
-    put("best.pt", "last.pt", "epoch.pth", "plain")
+    put("best.pt", "last.pt", "epoch.pth", "plain", "config.json", "ckpt/.metadata")
+    for name in ("config.json", "ckpt/.metadata"):
+        (here / (name + ".tmp")).write_text("untrained")
+        (here / (name + ".tmp")).rename(here / name)
+    shown("config.json", "ckpt/.metadata", "ckpt/.metadata.tmp")
     torch.save(weights, here / "best.tmp")
     os.replace(here / "best.tmp", here / "best.pt")
     torch.save(weights, here / "other.tmp")
@@ -149,8 +153,8 @@ class Saves(unittest.TestCase):
         self.check(SAFETENSORS, "['weights']\n", ["old.safetensors"], ["made.safetensors"])
 
     def test_nor_replaced_by_a_rename(self):
-        stdout = "trained none trained none trained none trained\ntorch.Size([1024]) False\n"
-        self.check(REPLACED, stdout, ["best.pt", "plain", "last.pt", "epoch.pth"], ["new.pt"])
+        stdout = "untrained trained none\ntrained none trained none trained none trained\ntorch.Size([1024]) False\n"
+        self.check(REPLACED, stdout, [".metadata", "best.pt", "plain", "last.pt", "epoch.pth"], ["new.pt"])
 
     def test_nor_removed(self):
         stdout = "trained none trained trained trained none\nFalse False False\n"

@@ -105,11 +105,11 @@ class Removals:
     def _keeps_target(self, source: object, target: object) -> bool:
         """Whether a checkpoint stays that something was to replace; what the program made to that end is removed."""
         source, target = _place(source), _place(target)
-        is_made = os.path.lexists(source) and self._saves.is_made(source)
-        if not self._is_kept(target, is_checkpoint=is_made):
+        is_there = os.path.lexists(source)
+        if not self._is_kept(target, is_checkpoint=is_there and self._saves.is_saved(source)):
             return False
         self._spare(target)
-        if is_made:
+        if is_there and self._saves.is_made(source):
             self._unlink(source)
         return True
 

@@ -63,6 +63,10 @@ class Saves:
                 return False
         return True
 
+    def is_saved(self, path: str) -> bool:
+        """Whether what stands at a path is a checkpoint that the program made."""
+        return path in self._saved and self.is_made(path)
+
     def note_made(self, path: str) -> None:
         """The program has just made what stands at a path."""
         if os.path.lexists(path):
@@ -76,7 +80,7 @@ class Saves:
 
     def written(self) -> Iterator[str]:
         """The checkpoints that the program wrote and left behind."""
-        return (path for path in self._saved if os.path.isfile(path) and self.is_made(path))
+        return (path for path in self._saved if os.path.isfile(path) and self.is_saved(path))
 
     def _install_safetensors(self) -> None:
         # Its package does not have it as an attribute yet.
@@ -100,11 +104,14 @@ class Saves:
     def _opening(self, open_file: Callable) -> Callable:
         @functools.wraps(open_file)
         def wrapper(file, mode="r", *args, **kwargs):
-            is_checkpoint = set(mode) in _WRITES_ANEW and is_path(file) and os.fsdecode(file).endswith(SUFFIXES)
+            if "w" not in mode or not is_path(file):
+                return open_file(file, mode, *args, **kwargs)
+            is_checkpoint = set(mode) in _WRITES_ANEW and os.fsdecode(file).endswith(SUFFIXES)
             if is_checkpoint and self._is_spared(file):
                 return tempfile.TemporaryFile(mode)
+            is_new = not os.path.exists(file)
             opened = open_file(file, mode, *args, **kwargs)
-            if is_checkpoint:
+            if is_new:
                 self._note_opened(file)
             return opened
 
