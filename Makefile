@@ -98,6 +98,7 @@ KINDS := "accelerate, 2" "Lightning, 1" "Trainer, bf16" "ZeRO 1" "PEFT" "bitsand
 
 frameworks: setup build $(FRAMEWORKS)/.ready
 	$(FRAMEWORKS)/bin/python tests/frameworks/check.py --oomph $(OOMPH) $(if $(ALL),,$(KINDS))
+	$(FRAMEWORKS)/bin/python tests/frameworks/saves.py --oomph $(OOMPH)
 
 $(FRAMEWORKS)/.ready: requirements/frameworks.txt $(VENV)/.ready
 	$(PYTHON) -m venv $(FRAMEWORKS)
