@@ -16,9 +16,9 @@ pub(super) fn notes(case: &Case) -> impl Iterator<Item = String> {
         format!("{files} {was} there already: the dry run did not write over {them}, rename or remove {them}")
     });
     let made = named(&made).map(|(files, one)| {
-        let (was, they, them) = if one { ("was", "it holds", "it") } else { ("were", "they hold", "them") };
+        let (was, hold, them) = if one { ("was", "it holds", "it") } else { ("were", "they hold", "them") };
         format!(
-            "{files} {was} written by the dry run: {they} zeros where a GPU would have computed something, so that \
+            "{files} {was} written by the dry run: {hold} zeros where a GPU would have computed something, so that \
              training should not resume from {them}"
         )
     });
@@ -26,8 +26,8 @@ pub(super) fn notes(case: &Case) -> impl Iterator<Item = String> {
 }
 
 /// The files of one kind of record; ranks may have meant the same.
-fn files<'a>(case: &'a Case, file: impl Fn(&Record) -> Option<&String>) -> BTreeSet<&'a str> {
-    records(&case.limited).filter_map(|record| file(record)).map(|file| case.show(file)).collect()
+fn files(case: &Case, file: impl Fn(&Record) -> Option<&String>) -> BTreeSet<&str> {
+    records(&case.limited).filter_map(file).map(|file| case.show(file)).collect()
 }
 
 /// The first of them and how many more, and whether it is the only one.
