@@ -1,6 +1,6 @@
 //! What else the reader should know, one sentence each.
 
-mod saves;
+pub(crate) mod saves;
 
 use std::collections::BTreeSet;
 

@@ -148,6 +148,18 @@ fn the_cheapest_kind_of_change_comes_first() {
 }
 
 #[test]
+fn checkpoints_that_dry_runs_leave_are_named() {
+    let mut search = Search::new(vec![Bytes(1 << 40)], Allowed::default());
+    let first = search.next(1);
+    let saved = ["/home/ann/gpt/out/last.pt", "/home/ann/gpt/out/best.pt"].map(str::to_owned).to_vec();
+    search.learn(&first[0], Trial { saved, ..GPT.trial(&first[0]) });
+    let case = FitCase { folder: "/home/ann/gpt".to_owned(), ..FitCase::default() };
+    let expected = "out/best.pt and 1 more file were written by the dry run: they hold zeros where a GPU would have computed \
+                    something, so that training should not resume from them";
+    assert_eq!(fit(&case, &search).notes, [expected]);
+}
+
+#[test]
 fn what_is_denied_is_not_tried() {
     let deny = vec!["gradient-accumulation".to_owned()];
     let (report, _) = search(GPT, 8_000, Allowed { deny, ..Allowed::default() });

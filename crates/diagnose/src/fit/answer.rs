@@ -9,6 +9,7 @@ use super::cost::{Tier, cost};
 use super::plans::{Helpful, choosables, sets, tops};
 use super::search::{Search, Standing, Variant, changes, is_helpful, took_effect};
 use super::trial::{Ending, Trial};
+use crate::notes::saves;
 
 /// What the launcher knows of a search.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +51,7 @@ pub fn fit(case: &FitCase, search: &Search) -> FitReport {
         smallest_gpu: smallest_gpu(case, need.device_bytes),
         batch: search.base().and_then(|base| base.batch.clone()),
         assumptions: case.assumptions.clone(),
-        notes: case.notes.iter().cloned().chain(unreplayed(search)).chain(without_batch(search)).collect(),
+        notes: notes(case, search),
         runs: search.runs(),
         version: case.version.clone(),
         torch: search.base().and_then(|base| base.torch.clone()),
@@ -59,6 +60,13 @@ pub fn fit(case: &FitCase, search: &Search) -> FitReport {
         plans,
         ..FitReport::default()
     }
+}
+
+fn notes(case: &FitCase, search: &Search) -> Vec<String> {
+    let shown = |file| str::strip_prefix(file, &case.folder).map_or(file, |inside| inside.trim_start_matches('/'));
+    let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| shown(file)).collect();
+    let said = case.notes.iter().cloned();
+    said.chain(unreplayed(search)).chain(without_batch(search)).chain(saves::left(&saved)).collect()
 }
 
 /// That settings of the allocator were not looked for.

@@ -11,6 +11,7 @@ use crate::measure::breakdown::breakdown;
 use crate::measure::records::{ended_by_oom, phantom_records, records, stats, torch};
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
+use crate::notes::saves;
 
 /// What one dry run came to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -41,6 +42,8 @@ pub struct Trial {
     pub unreplayed: Option<String>,
     /// What was allocated at the peak, where that was recorded.
     pub holds: Vec<Part>,
+    /// The checkpoints that it wrote and left behind.
+    pub saved: Vec<String>,
     /// What the allocator was asked for, where that was recorded. It is too much to keep.
     #[serde(skip)]
     pub recording: Option<Recording>,
@@ -106,6 +109,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         settings: None,
         unreplayed: None,
         holds: holds(run, context),
+        saved: records(run).filter_map(saves::made).cloned().collect(),
         recording: Recording::of(run, context),
     }
 }

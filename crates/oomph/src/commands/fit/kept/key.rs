@@ -12,7 +12,7 @@ use super::looks::State;
 use crate::cache;
 
 /// Raised when the meaning of what is kept changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Variables that tell one terminal from another; no program trains otherwise for them.
 const OF_THE_TERMINAL: [&str; 14] = [
     "_",
