@@ -95,6 +95,48 @@ REMOVED = BEFORE + """
     print((here / "made.pt").exists(), (here / "moved").exists(), (here / "link.txt").is_symlink())
 """
 
+# Folders that hold checkpoints, and what programs do with them next.
+FOLDERS = BEFORE + """
+    put("out/models/best.pt", "files/a.pt", "files/b.ckpt", "best/model.bin", "last/model.bin", "runs/1.pt")
+    shutil.rmtree(here / "out")
+    os.makedirs(here / "out/models")
+    for file in sorted((here / "files").iterdir()):
+        file.unlink()
+    (here / "files").rmdir()
+    os.mkdir(here / "files")
+    os.makedirs(here / "next")
+    torch.save(weights, here / "next/model.bin")
+    shutil.rmtree(here / "best")
+    os.rename(here / "next", here / "best")
+    os.rename(here / "last", here / "last.bak")
+    os.makedirs(here / "last")
+    torch.save(weights, here / "last/model.bin")
+    shown("out/models/best.pt", "files/a.pt", "files/b.ckpt", "best/model.bin", "last/model.bin", "last.bak/model.bin", "next")
+    try:
+        while list((here / "runs").glob("*.pt")):
+            min((here / "runs").glob("*.pt")).unlink()
+    except FileNotFoundError as error:
+        print(error.strerror)
+"""
+
+# Of any name, if torch.save wrote them before the program began; and files that say which checkpoint to go on with.
+NAMELESS = BEFORE + """
+    put("latest", "young")
+    (here / "latest").write_text("step-3")
+    with open(here / "latest", "w") as file:
+        file.write("step-3")
+    torch.save(weights, here / "made")
+    for name in ("opened", "removed", "young"):
+        subprocess.run(["cp", here / "made", here / name], check=True)
+    for name in ("opened", "removed"):
+        os.utime(here / name, (0, 0))
+    (here / "opened").write_bytes(b"zeros")
+    os.remove(here / "removed")
+    os.rename(here / "young", here / "grown")
+    shown("latest")
+    print(*(torch.load(here / name).shape[0] for name in ("opened", "removed", "grown")))
+"""
+
 # Checkpoints in a folder and a file that the program made, by whatever means they came there.
 MADE = BEFORE + """
     import tempfile
@@ -159,6 +201,15 @@ class Saves(unittest.TestCase):
     def test_nor_removed(self):
         stdout = "trained none trained trained trained none\nFalse False False\n"
         self.check(REMOVED, stdout, ["old.pt", "latest.pt", "model.bin"], ["kept.pt"])
+
+    def test_folders_that_hold_one_stay(self):
+        stdout = "trained trained trained trained trained none none\n"
+        waiting = "it was there before the dry run, which leaves it; the script goes on removing it\n"
+        spared = ["best.pt", "a.pt", "b.ckpt", "model.bin", "model.bin", "1.pt"]
+        self.check(FOLDERS, stdout + waiting, spared, [])
+
+    def test_names_do_not_decide_alone(self):
+        self.check(NAMELESS, "trained\n1024 1024 1024\n", ["latest", "opened", "removed"], ["made"])
 
     def test_what_the_program_made_goes(self):
         self.check(MADE, "torch.Size([1024])\nFalse False False\n", [], [])

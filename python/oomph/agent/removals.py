@@ -8,18 +8,20 @@ that all went well, and making the folder or the link again does nothing.
 Only from Python: `rm` in a shell that the program starts is not seen.
 """
 
+import errno
 import functools
 import os
 import pathlib
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Callable
 
 from .failure import guarded
-from .saves import SUFFIXES, Saves, is_path
+from .saves import Saves, is_checkpoint, is_path
 
-# A zip file's first bytes, and the name of what torch.save puts first into one.
-_ZIP, _FIRST_ENTRY, _HEAD_BYTES = b"PK\x03\x04", b"/data.pkl", 256
+# Whoever asks so often for a checkpoint to go waits for it to be gone.
+_MOST_REQUESTS = 1000
 
 
 class Removals:
@@ -27,15 +29,16 @@ class Removals:
 
     def __init__(self, saves: Saves) -> None:
         self._saves = saves
-        self._unlink = os.unlink
-        # Where the program believes that nothing is.
-        self._left: set[str] = set()
+        self._unlink, self._remove_tree = os.unlink, shutil.rmtree
+        # Where the program believes that nothing is, and how often it saw to that.
+        self._left: Counter[str] = Counter()
 
     def install(self) -> None:
         """From here on they stand in."""
         functions = {
             "remove": self._removing(os.remove),
             "unlink": self._removing(os.unlink),
+            "rmdir": self._removing_folder(os.rmdir),
             "rename": self._renaming(os.rename),
             "replace": self._renaming(os.replace),
             "mkdir": self._making(os.mkdir, which=0),
@@ -54,7 +57,17 @@ class Removals:
     def _removing(self, remove: Callable) -> Callable:
         @functools.wraps(remove)
         def wrapper(path, **kwargs):
-            return None if _is_plain([path], kwargs) and self._keeps(path) else remove(path, **kwargs)
+            if not (_is_plain([path], kwargs) and self._keeps(path)):
+                return remove(path, **kwargs)
+            self._end_waiting(path)
+            return None
+
+        return wrapper
+
+    def _removing_folder(self, remove: Callable) -> Callable:
+        @functools.wraps(remove)
+        def wrapper(path, **kwargs):
+            return None if _is_plain([path], kwargs) and self._holds_only_left(path) else remove(path, **kwargs)
 
         return wrapper
 
@@ -63,7 +76,7 @@ class Removals:
         def wrapper(src, dst, **kwargs):
             if not _is_plain([src, dst], kwargs):
                 return rename(src, dst, **kwargs)
-            if self._keeps(src) or self._keeps_target(src, dst):
+            if self._keeps(src) or self._keeps_below(src) or self._keeps_target(src, dst):
                 return None
             rename(src, dst)
             self._moved(src, dst)
@@ -105,12 +118,14 @@ class Removals:
     def _keeps_target(self, source: object, target: object) -> bool:
         """Whether a checkpoint stays that something was to replace; what the program made to that end is removed."""
         source, target = _place(source), _place(target)
-        is_there = os.path.lexists(source)
-        if not self._is_kept(target, is_checkpoint=is_there and self._saves.is_saved(source)):
+        is_there, is_folder = os.path.lexists(source), os.path.isdir(target)
+        is_kept = self._is_gone(target) if is_folder else self._is_kept(target, is_there and self._saves.is_saved(source))
+        if not is_kept:
             return False
-        self._spare(target)
+        if not is_folder:
+            self._spare(target)
         if is_there and self._saves.is_made(source):
-            self._unlink(source)
+            (self._remove_tree if is_folder else self._unlink)(source)
         return True
 
     @guarded
@@ -120,12 +135,33 @@ class Removals:
         kept = [file for file in files if self._is_kept(file)]
         for file in kept:
             self._spare(file)
-            self._left.add(place)
+        if kept:
+            self._left[place] += 1
         return bool(kept)
 
     @guarded
+    def _holds_only_left(self, folder: object) -> bool:
+        place = _place(folder)
+        entries = os.listdir(place) if os.path.isdir(place) else []
+        is_left = bool(entries) and all(os.path.join(place, entry) in self._left for entry in entries)
+        if is_left:
+            self._left[place] += 1
+        return is_left
+
+    @guarded
     def _is_left(self, path: object) -> bool:
-        return _place(path) in self._left
+        """Whether what stands at a path is gone for the program, itself or with a folder that it is in."""
+        return self._is_gone(_place(path))
+
+    def _is_gone(self, place: str) -> bool:
+        if not os.path.lexists(place) or self._saves.is_made(place):
+            return False
+        return place in self._left or any(os.fspath(folder) in self._left for folder in pathlib.PurePath(place).parents)
+
+    def _end_waiting(self, path: object) -> None:
+        """A program that goes on until a file is gone would go on for ever."""
+        if self._left[_place(path)] > _MOST_REQUESTS:
+            raise FileNotFoundError(errno.ENOENT, "it was there before the dry run, which leaves it; the script goes on removing it", path)
 
     @guarded
     def _note_made(self, path: object) -> None:
@@ -137,14 +173,12 @@ class Removals:
 
     def _spare(self, place: str) -> None:
         self._saves.spared[place] = None
-        self._left.add(place)
+        self._left[place] += 1
 
-    def _is_kept(self, place: str, is_checkpoint: bool = False) -> bool:
-        """Whether a checkpoint stands at a place that the program did not make."""
+    def _is_kept(self, place: str, is_saved: bool = False) -> bool:
+        """Whether a checkpoint stands at a place that the program did not make; `is_saved`: one is to stand there."""
         is_file = os.path.isfile(place) and stat.S_ISREG(os.stat(place).st_mode)
-        if not is_file or self._saves.is_made(place):
-            return False
-        return is_checkpoint or place.endswith(SUFFIXES) or _is_from_torch(place)
+        return is_file and not self._saves.is_made(place) and (is_saved or is_checkpoint(place, self._saves.began))
 
 
 def _pass_for(function: Callable) -> None:
@@ -165,12 +199,3 @@ def _place(path: object) -> str:
     """Where a file stands, itself and not what it links to."""
     folder, name = os.path.split(os.fsdecode(path).rstrip(os.sep) or os.sep)
     return os.path.join(os.path.realpath(folder), name)
-
-
-def _is_from_torch(file: str) -> bool:
-    try:
-        with open(file, "rb") as opened:
-            head = opened.read(_HEAD_BYTES)
-    except OSError:
-        return False
-    return head.startswith(_ZIP) and _FIRST_ENTRY in head

@@ -15,6 +15,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 
 import torch.jit
@@ -23,14 +24,35 @@ import torch.serialization
 from .failure import guarded
 from .importing import after_import
 
-# Files of these names, opened to be written anew, are taken for checkpoints. The last two are those of torch.distributed.checkpoint.
-SUFFIXES = (".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".tar", ".distcp", ".metadata")
-_WRITES_ANEW = ({"w", "b"}, {"w", "b", "+"})
+# Files of these names are taken for checkpoints, if they are opened to be written anew as bytes. Among them are those of
+# torch.distributed.checkpoint (`.distcp`, `.metadata`), torch.export (`.pt2`), NeMo and Stable-Baselines3 (`.zip`).
+SUFFIXES = (".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".tar", ".distcp", ".metadata", ".pt2", ".nemo", ".zip")
+# And those that say which checkpoint to go on with: DeepSpeed's, detectron2's and MMEngine's, Megatron's.
+_POINTERS = ("latest", "last_checkpoint", "latest_checkpointed_iteration.txt")
+# A zip file's first bytes, and the name of what torch.save puts first into one.
+_ZIP, _FIRST_ENTRY, _HEAD_BYTES = b"PK\x03\x04", b"/data.pkl", 256
 
 
 def is_path(value: object) -> bool:
     """Whether a value names a file, as opposed to being one."""
     return isinstance(value, (str, bytes, os.PathLike))
+
+
+def is_checkpoint(file: str, before: float) -> bool:
+    """Whether a file is called like one; also one that torch.save wrote, before that time, under any name.
+
+    What is younger and called otherwise is rather the program's own, by a process that it started.
+    """
+    if file.endswith(SUFFIXES) or os.path.basename(file) in _POINTERS:
+        return True
+    try:
+        if os.stat(file).st_mtime > before:
+            return False
+        with open(file, "rb") as opened:
+            head = opened.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return head.startswith(_ZIP) and _FIRST_ENTRY in head
 
 
 class Saves:
@@ -39,6 +61,8 @@ class Saves:
     def __init__(self) -> None:
         # Paths in the order in which they would have been written or removed first.
         self.spared: dict[str, None] = {}
+        # When the program began, in seconds since the epoch.
+        self.began = time.time()
         # What the program made: by path, which file stood there then.
         self._made: dict[str, tuple[int, int]] = {}
         # Those of them that are checkpoints, in the order in which they were written.
@@ -106,8 +130,7 @@ class Saves:
         def wrapper(file, mode="r", *args, **kwargs):
             if "w" not in mode or not is_path(file):
                 return open_file(file, mode, *args, **kwargs)
-            is_checkpoint = set(mode) in _WRITES_ANEW and os.fsdecode(file).endswith(SUFFIXES)
-            if is_checkpoint and self._is_spared(file):
+            if self._is_kept(file, mode) and self._is_spared(file):
                 return tempfile.TemporaryFile(mode)
             is_new = not os.path.exists(file)
             opened = open_file(file, mode, *args, **kwargs)
@@ -126,6 +149,15 @@ class Saves:
             return descriptor, path
 
         return wrapper
+
+    @guarded
+    def _is_kept(self, path: object, mode: str) -> bool:
+        """Whether a checkpoint stands where a file is opened to be written anew."""
+        file = os.fsdecode(path)
+        is_text = "b" not in mode
+        if not os.path.isfile(file) or (is_text and os.path.basename(file) not in _POINTERS):
+            return False
+        return is_checkpoint(file, self.began)
 
     @guarded
     def _is_spared(self, path: object) -> bool:
