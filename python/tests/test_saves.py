@@ -47,6 +47,7 @@ BEFORE = """
             descriptor = os.open(here / name, os.O_CREAT | os.O_WRONLY)
             os.write(descriptor, b"trained")
             os.close(descriptor)
+            os.utime(here / name, (0, 0))
     def shown(*names):
         print(*((here / name).read_text() if (here / name).is_file() else "none" for name in names))
     weights = torch.ones(1024, device="cuda")
@@ -75,6 +76,7 @@ REPLACED = BEFORE + """
 REMOVED = BEFORE + """
     put("old.pt", "notes.txt", "output/step-1/model.bin", "output/log.txt", "empty/log.txt")
     subprocess.run(["ln", "-s", "old.pt", here / "latest.pt"], check=True)
+    os.utime(here / "latest.pt", (0, 0), follow_symlinks=False)
     (here / "link.txt").symlink_to("notes.txt")
     for name in ("old.pt", "notes.txt", "latest.pt"):
         os.remove(here / name)
@@ -135,6 +137,37 @@ NAMELESS = BEFORE + """
     os.rename(here / "young", here / "grown")
     shown("latest")
     print(*(torch.load(here / name).shape[0] for name in ("opened", "removed", "grown")))
+"""
+
+# Ways past `torch.save`, names that are linked, and files of the program's other processes.
+WAYS = BEFORE + """
+    import io, multiprocessing, tarfile
+    put("script.pt", "packed.tar", "last.pt", "steps/1/model.pt", "gone.pt", "export.pt2")
+    subprocess.run(["ln", "-s", "1", here / "steps/latest"], check=True)
+    os.utime(here / "steps/latest", (0, 0), follow_symlinks=False)
+    torch.jit.script(torch.nn.Linear(2, 2)).save(str(here / "script.pt"))
+    torch.export.save(torch.export.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),)), here / "export.pt2")
+    with tarfile.open(here / "packed.tar", "w") as file:
+        file.add(__file__)
+    # timm gives the last one a further name, and removes that later.
+    os.link(here / "last.pt", here / "step-1.pt")
+    torch.save(weights, here / "step-1.pt")
+    os.unlink(here / "step-1.pt")
+    os.mkdir(here / "steps/2")
+    os.symlink("2", here / "steps/.latest")
+    os.replace(here / "steps/.latest", here / "steps/latest")
+    os.remove(here / "gone.pt")
+    with open(here / "gone.pt", "xb") as file:
+        file.write(b"zeros")
+    shown("script.pt", "packed.tar", "last.pt", "step-1.pt", "steps/latest/model.pt", "gone.pt", "export.pt2")
+    child = multiprocessing.get_context("fork").Process(target=torch.save, args=(torch.ones(2), here / "async.pt.tmp"))
+    child.start()
+    child.join()
+    os.rename(here / "async.pt.tmp", here / "async.pt")
+    buffer = io.BytesIO()
+    torch.save(weights, buffer)
+    (here / "buffer.pt").write_bytes(buffer.getvalue())
+    print(torch.load(here / "async.pt").shape, torch.load(here / "buffer.pt").shape)
 """
 
 # Checkpoints in a folder and a file that the program made, by whatever means they came there.
@@ -210,6 +243,11 @@ class Saves(unittest.TestCase):
 
     def test_names_do_not_decide_alone(self):
         self.check(NAMELESS, "trained\n1024 1024 1024\n", ["latest", "opened", "removed"], ["made"])
+
+    def test_nor_in_other_ways(self):
+        stdout = "trained trained trained none trained trained trained\ntorch.Size([2]) torch.Size([1024])\n"
+        spared = ["script.pt", "export.pt2", "packed.tar", "step-1.pt", "latest", "gone.pt"]
+        self.check(WAYS, stdout, spared, ["buffer.pt"])
 
     def test_what_the_program_made_goes(self):
         self.check(MADE, "torch.Size([1024])\nFalse False False\n", [], [])

@@ -19,8 +19,9 @@ connects the parts:
 `initializers`  random initialisation that nobody needs (only over a phantom GPU)
 `generation`    how long text generation goes on (only over a phantom GPU)
 `checkpoints`   weights in files that nobody needs to read (only over a phantom GPU)
-`saves`         checkpoints that were there before, which are not written over (only over a phantom GPU)
-`removals`      nor renamed, replaced or removed (only over a phantom GPU)
+`kept`          checkpoints that were there before, and those that the program makes (only over a phantom GPU)
+`saves`         what would write over them (only over a phantom GPU)
+`removals`      what would rename, replace or remove them (only over a phantom GPU)
 `holes`         large host tensors that hold nothing and cost nothing (only over a phantom GPU)
 `files`         which folders are listed, for a launcher that keeps what a run came to; nothing without `OOMPH_FILES`
 `remedies`      changes that were asked for, such as another optimizer; nothing without `OOMPH_REMEDIES`

@@ -1,9 +1,8 @@
-"""Checkpoints that were there before the dry run: it does not rename, replace or remove them either.
+"""Checkpoints that were there before the dry run are not renamed, replaced or removed: see `kept`.
 
 Programs write a checkpoint beside the old one and rename it over that, remove the oldest of several, or empty their output
-folder first. Over a phantom GPU a training would go for zeros. So a checkpoint that the program did not make itself (`saves`
-knows) stays where it is: what would have taken its place goes, and a folder that holds one is not removed. The program is told
-that all went well, and making the folder or the link again does nothing.
+folder first. What was there stays where it is, with the folder that holds it; what would have taken its place goes. Making the
+folder or the link again does nothing.
 
 Only from Python: `rm` in a shell that the program starts is not seen.
 """
@@ -13,25 +12,22 @@ import functools
 import os
 import pathlib
 import shutil
-import stat
-from collections import Counter
 from collections.abc import Callable
 
 from .failure import guarded
-from .saves import Saves, is_checkpoint, is_path
+from .kept import Kept, is_path, place_of
 
 # Whoever asks so often for a checkpoint to go waits for it to be gone.
 _MOST_REQUESTS = 1000
+_WAITING = "it was there before the dry run, which leaves it; the script goes on removing it"
 
 
 class Removals:
     """Stands in for what renames and removes files."""
 
-    def __init__(self, saves: Saves) -> None:
-        self._saves = saves
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
         self._unlink, self._remove_tree = os.unlink, shutil.rmtree
-        # Where the program believes that nothing is, and how often it saw to that.
-        self._left: Counter[str] = Counter()
 
     def install(self) -> None:
         """From here on they stand in."""
@@ -41,9 +37,9 @@ class Removals:
             "rmdir": self._removing_folder(os.rmdir),
             "rename": self._renaming(os.rename),
             "replace": self._renaming(os.replace),
-            "mkdir": self._making(os.mkdir, which=0),
-            "symlink": self._making(os.symlink, which=1),
-            "link": self._making(os.link, which=1),
+            "mkdir": self._making(os.mkdir),
+            "symlink": self._linking(os.symlink, self._note_made),
+            "link": self._linking(os.link, self._note_link),
         }
         # In Python 3.10 pathlib has its own names for them.
         for module in (os, getattr(pathlib, "_NormalAccessor", None)):
@@ -71,6 +67,13 @@ class Removals:
 
         return wrapper
 
+    def _removing_tree(self, remove: Callable) -> Callable:
+        @functools.wraps(remove)
+        def wrapper(path, *args, **kwargs):
+            return None if is_path(path) and self._keeps_below(path) else remove(path, *args, **kwargs)
+
+        return wrapper
+
     def _renaming(self, rename: Callable) -> Callable:
         @functools.wraps(rename)
         def wrapper(src, dst, **kwargs):
@@ -79,106 +82,109 @@ class Removals:
             if self._keeps(src) or self._keeps_below(src) or self._keeps_target(src, dst):
                 return None
             rename(src, dst)
-            self._moved(src, dst)
+            self._note_moved(src, dst)
             return None
 
         return wrapper
 
-    def _making(self, make: Callable, which: int) -> Callable:
-        """Of a function that fails where something is: which argument says where."""
-
+    def _making(self, make: Callable) -> Callable:
         @functools.wraps(make)
-        def wrapper(*args, **kwargs):
-            target = args[which] if len(args) > which and is_path(args[which]) else None
-            if target is not None and self._is_left(target):
-                return None
-            result = make(*args, **kwargs)
-            if target is not None:
-                self._note_made(target)
-            return result
+        def wrapper(path, *args, **kwargs):
+            if not _is_plain([path], kwargs):
+                return make(path, *args, **kwargs)
+            if not self._is_gone(path):
+                make(path, *args, **kwargs)
+                self._note_made(path, path)
+            return None
 
         return wrapper
 
-    def _removing_tree(self, remove: Callable) -> Callable:
-        @functools.wraps(remove)
-        def wrapper(path, *args, **kwargs):
-            return None if is_path(path) and self._keeps_below(path) else remove(path, *args, **kwargs)
+    def _linking(self, link: Callable, note: Callable) -> Callable:
+        @functools.wraps(link)
+        def wrapper(src, dst, *args, **kwargs):
+            if not is_path(dst):
+                return link(src, dst, *args, **kwargs)
+            if not self._is_gone(dst):
+                link(src, dst, *args, **kwargs)
+                note(src, dst)
+            return None
 
         return wrapper
 
     @guarded
     def _keeps(self, path: object) -> bool:
-        place = _place(path)
-        if not self._is_kept(place):
-            return False
-        self._spare(place)
-        return True
+        place = place_of(path)
+        is_kept = self._is_kept(place)
+        if is_kept:
+            self._kept.spare_gone(place)
+        return is_kept
 
     @guarded
     def _keeps_target(self, source: object, target: object) -> bool:
-        """Whether a checkpoint stays that something was to replace; what the program made to that end is removed."""
-        source, target = _place(source), _place(target)
-        is_there, is_folder = os.path.lexists(source), os.path.isdir(target)
-        is_kept = self._is_gone(target) if is_folder else self._is_kept(target, is_there and self._saves.is_saved(source))
+        """Whether what stands at the target stays; what the program made to replace it is removed."""
+        source, target = place_of(source), place_of(target)
+        is_folder = os.path.isdir(target) and not os.path.islink(target)
+        is_kept = self._kept.is_gone(target) if is_folder else self._is_kept(target, self._kept.is_saved(source))
         if not is_kept:
             return False
         if not is_folder:
-            self._spare(target)
-        if is_there and self._saves.is_made(source):
+            self._kept.spare(target)
+        if os.path.lexists(source) and self._kept.is_made(source):
             (self._remove_tree if is_folder else self._unlink)(source)
         return True
 
     @guarded
     def _keeps_below(self, folder: object) -> bool:
-        place = _place(folder)
+        """Whether a folder stays because of what it holds."""
+        place = place_of(folder)
         files = [os.path.join(parent, name) for parent, _, names in os.walk(place) for name in names]
         kept = [file for file in files if self._is_kept(file)]
         for file in kept:
-            self._spare(file)
+            self._kept.spare_gone(file)
         if kept:
-            self._left[place] += 1
+            self._kept.left[place] += 1
         return bool(kept)
 
     @guarded
     def _holds_only_left(self, folder: object) -> bool:
-        place = _place(folder)
+        """Whether a folder is empty for the program, and not in truth."""
+        place = place_of(folder)
         entries = os.listdir(place) if os.path.isdir(place) else []
-        is_left = bool(entries) and all(os.path.join(place, entry) in self._left for entry in entries)
+        is_left = bool(entries) and all(os.path.join(place, entry) in self._kept.left for entry in entries)
         if is_left:
-            self._left[place] += 1
+            self._kept.left[place] += 1
         return is_left
 
     @guarded
-    def _is_left(self, path: object) -> bool:
-        """Whether what stands at a path is gone for the program, itself or with a folder that it is in."""
-        return self._is_gone(_place(path))
+    def _is_gone(self, path: object) -> bool:
+        return self._kept.is_gone(place_of(path))
 
-    def _is_gone(self, place: str) -> bool:
-        if not os.path.lexists(place) or self._saves.is_made(place):
+    @guarded
+    def _note_made(self, _source: object, path: object) -> None:
+        self._kept.note_made(place_of(path))
+
+    @guarded
+    def _note_link(self, source: object, path: object) -> None:
+        is_made = is_path(source) and self._kept.is_made(place_of(source))
+        (self._kept.note_made if is_made else self._kept.note_link)(place_of(path))
+
+    @guarded
+    def _note_moved(self, source: object, target: object) -> None:
+        self._kept.note_moved(place_of(source), place_of(target))
+
+    def _is_kept(self, place: str, is_saved: bool = False) -> bool:
+        """Whether a checkpoint of before stands at a place; `is_saved`: one is to stand there now."""
+        is_link_to_folder = os.path.islink(place) and os.path.isdir(place)
+        if not (self._kept.is_there(place) or (is_link_to_folder and not self._kept.is_made(place))):
             return False
-        return place in self._left or any(os.fspath(folder) in self._left for folder in pathlib.PurePath(place).parents)
+        if not self._kept.is_old(place) or self._kept.is_further_link(place):
+            return False
+        return self._kept.is_pointer(place) if is_link_to_folder else is_saved or self._kept.is_checkpoint(place)
 
     def _end_waiting(self, path: object) -> None:
         """A program that goes on until a file is gone would go on for ever."""
-        if self._left[_place(path)] > _MOST_REQUESTS:
-            raise FileNotFoundError(errno.ENOENT, "it was there before the dry run, which leaves it; the script goes on removing it", path)
-
-    @guarded
-    def _note_made(self, path: object) -> None:
-        self._saves.note_made(_place(path))
-
-    @guarded
-    def _moved(self, source: object, target: object) -> None:
-        self._saves.moved(_place(source), _place(target))
-
-    def _spare(self, place: str) -> None:
-        self._saves.spared[place] = None
-        self._left[place] += 1
-
-    def _is_kept(self, place: str, is_saved: bool = False) -> bool:
-        """Whether a checkpoint stands at a place that the program did not make; `is_saved`: one is to stand there."""
-        is_file = os.path.isfile(place) and stat.S_ISREG(os.stat(place).st_mode)
-        return is_file and not self._saves.is_made(place) and (is_saved or is_checkpoint(place, self._saves.began))
+        if self._kept.left[place_of(path)] > _MOST_REQUESTS:
+            raise FileNotFoundError(errno.ENOENT, _WAITING, path)
 
 
 def _pass_for(function: Callable) -> None:
@@ -193,9 +199,3 @@ def _pass_for(function: Callable) -> None:
 def _is_plain(paths: list, options: dict) -> bool:
     """Whether a call names files by paths alone."""
     return all(map(is_path, paths)) and all(value is None for value in options.values())
-
-
-def _place(path: object) -> str:
-    """Where a file stands, itself and not what it links to."""
-    folder, name = os.path.split(os.fsdecode(path).rstrip(os.sep) or os.sep)
-    return os.path.join(os.path.realpath(folder), name)

@@ -16,6 +16,7 @@ from .finish import Finish, describe
 from .generation import Generation
 from .holes import Holes
 from .initializers import Initializers
+from .kept import Kept
 from .marks import Marks
 from .modules import Modules
 from .oom import OutOfMemory
@@ -62,7 +63,7 @@ class Session:
         self.remedies = remedies
         self.initializers: Initializers | None = None
         self.checkpoints: Checkpoints | None = None
-        self.saves: Saves | None = None
+        self.kept: Kept | None = None
         self.values: Values | None = None
         self.work: Work | None = None
         self._known_peak = 0
@@ -128,12 +129,12 @@ class Session:
 
     def _install_host_parts(self, found: phantom.Phantom) -> None:
         holes = Holes(found)
-        self.initializers, self.checkpoints, self.saves = Initializers(holes), Checkpoints(), Saves()
+        self.initializers, self.checkpoints, self.kept = Initializers(holes), Checkpoints(), Kept()
         holes.install(self.overrides)
         self.initializers.install(self.overrides)
         self.checkpoints.install()
-        self.saves.install()
-        Removals(self.saves).install()
+        Saves(self.kept).install()
+        Removals(self.kept).install()
 
     @guarded
     def _cuda_started(self) -> None:
@@ -279,11 +280,11 @@ class Session:
         self._write_saves()
 
     def _write_saves(self) -> None:
-        if self.saves is None:
+        if self.kept is None:
             return
-        for path in self.saves.spared:
+        for path in self.kept.spared:
             self.records.write("save_spared", file=path)
-        for path in self.saves.written():
+        for path in self.kept.written():
             self.records.write("save_made", file=path)
 
     @guarded
