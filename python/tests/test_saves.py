@@ -128,15 +128,19 @@ NAMELESS = BEFORE + """
     with open(here / "latest", "w") as file:
         file.write("step-3")
     torch.save(weights, here / "made")
-    for name in ("opened", "removed", "young"):
-        subprocess.run(["cp", here / "made", here / name], check=True)
-    for name in ("opened", "removed"):
+    torch.save(weights, here / "legacy", _use_new_zipfile_serialization=False)
+    for name, copy in (("made", "opened"), ("made", "removed"), ("made", "young"), ("legacy", "oldest")):
+        subprocess.run(["cp", here / name, here / copy], check=True)
+    for name in ("opened", "removed", "oldest"):
         os.utime(here / name, (0, 0))
     (here / "opened").write_bytes(b"zeros")
     os.remove(here / "removed")
+    os.remove(here / "oldest")
+    (here / "touched.pt").touch()
+    torch.save(weights, here / "touched.pt")
     os.rename(here / "young", here / "grown")
     shown("latest")
-    print(*(torch.load(here / name).shape[0] for name in ("opened", "removed", "grown")))
+    print(*(torch.load(here / name).shape[0] for name in ("opened", "removed", "grown", "oldest", "touched.pt")))
 """
 
 # Ways past `torch.save`, names that are linked, and files of the program's other processes.
@@ -242,7 +246,8 @@ class Saves(unittest.TestCase):
         self.check(FOLDERS, stdout + waiting, spared, [])
 
     def test_names_do_not_decide_alone(self):
-        self.check(NAMELESS, "trained\n1024 1024 1024\n", ["latest", "opened", "removed"], ["made"])
+        stdout = "trained\n1024 1024 1024 1024 1024\n"
+        self.check(NAMELESS, stdout, ["latest", "opened", "removed", "oldest"], ["made", "legacy", "touched.pt"])
 
     def test_nor_in_other_ways(self):
         stdout = "trained trained trained none trained trained trained\ntorch.Size([2]) torch.Size([1024])\n"

@@ -10,6 +10,7 @@ What the program made is known by path and inode: a path alone may be another fi
 
 import os
 import pathlib
+import pickle
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -20,8 +21,10 @@ _NAMED = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".pt2", ".nemo")
 _ALSO_NAMED = (".bin", ".tar", ".zip", ".metadata")
 # So are those that say which checkpoint to go on with: DeepSpeed's, detectron2's and MMEngine's, Megatron's.
 _POINTERS = ("latest", "last_checkpoint", "latest_checkpointed_iteration.txt")
-# A zip file's first bytes, and the name of what torch.save puts first into one.
+# A zip file's first bytes, and the name of what torch.save puts first into one; before 1.6 it began with a number, pickled
+# (`MAGIC_NUMBER` in torch/serialization.py).
 _ZIP, _FIRST_ENTRY, _HEAD_BYTES = b"PK\x03\x04", b"/data.pkl", 256
+_LEGACY = pickle.dumps(0x1950A86A20F9469CFC6C, protocol=2)
 
 
 def is_path(value: object) -> bool:
@@ -71,9 +74,9 @@ class Kept:
         return path in self.left or any(os.fspath(folder) in self.left for folder in pathlib.PurePath(path).parents)
 
     def is_there(self, path: str) -> bool:
-        """Whether a file stands at a path that the program did not make. What another process made meanwhile counts: rather one
-        checkpoint of zeros too few than one of a training that goes on beside the dry run."""
-        return os.path.isfile(path) and not self.is_made(path)
+        """Whether a file stands at a path that the program did not make, and is not empty. What another process made meanwhile
+        counts: rather one checkpoint of zeros too few than one of a training that goes on beside the dry run."""
+        return os.path.isfile(path) and os.path.getsize(path) > 0 and not self.is_made(path)
 
     def is_old(self, path: str) -> bool:
         """Whether it was last written before the program began: what is younger is rather that of a process which it started."""
@@ -136,7 +139,7 @@ def _is_from_torch(file: str) -> bool:
             head = opened.read(_HEAD_BYTES)
     except OSError:
         return False
-    return head.startswith(_ZIP) and _FIRST_ENTRY in head
+    return head.startswith(_LEGACY) or (head.startswith(_ZIP) and _FIRST_ENTRY in head)
 
 
 def _identity(path: str) -> tuple[int, int]:
