@@ -137,6 +137,8 @@ class Removals:
     def _keeps_below(self, folder: object) -> bool:
         """Whether a folder stays because of what it holds."""
         place = place_of(folder)
+        if os.path.lexists(place) and self._kept.is_made(place):
+            return False
         files = [os.path.join(parent, name) for parent, _, names in os.walk(place) for name in names]
         kept = [file for file in files if self._is_kept(file)]
         for file in kept:
