@@ -2,7 +2,7 @@
 
 Programs write a checkpoint beside the old one and rename it over that, remove the oldest of several, or empty their output
 folder first. What was there stays where it is, with the folder that holds it; what would have taken its place goes. Making the
-folder or the link again does nothing.
+folder or the link again does nothing. What was written since the program began, by whichever process, may be renamed and removed.
 
 Only from Python: `rm` in a shell that the program starts is not seen.
 """
