@@ -1,6 +1,8 @@
-"""What no compiler checks: licences of dependencies, opening comments, lengths of files, arrows between crates, rule pages.
+"""Checks what no compiler checks: licences, opening comments, lengths of files, arrows, circles, names, prose, rule pages.
 
-    python3 tests/tidy.py
+    python3 tests/tidy.py              the problems
+    python3 tests/tidy.py --measure    the figures behind them
+    python3 tests/tidy.py --list PART  the sentences of a crate, or of `agent`, that lean on pronouns
 """
 
 import json
@@ -9,8 +11,13 @@ import re
 import subprocess
 import sys
 
+from tidying import circles, names, prose
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LINES = 800
+LINES = 650
+# The largest share of pronoun sentences in each crate, and of names that stand for several things. Only ever lowered.
+PRONOUN_SHARE = 0.20
+CRATES_OF_A_TYPE = 9
 # SPDX terms that an MIT OR Apache-2.0 program may carry in its binary.
 LICENCES = {"MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "CC0-1.0", "Unlicense", "BSL-1.0"}
 # Which of our crates each may depend on: the arrows of ARCHITECTURE.md.
@@ -30,8 +37,12 @@ ARROWS = {
 
 def main() -> None:
     """Prints each problem; exit status 1 if there is one."""
+    if sys.argv[1:] == ["--measure"]:
+        return measure()
+    if sys.argv[1:2] == ["--list"]:
+        return list_leaning(sys.argv[2])
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
-    problems = [*licences(packages), *arrows(packages), *files(), *rule_pages()]
+    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *rule_pages()]
     print("\n".join(problems) or "tidy")
     sys.exit(bool(problems))
 
@@ -71,6 +82,65 @@ def files():
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
         if len(lines) > LINES and "/generated/" not in name:
             yield f"{name}: {len(lines)} lines, at most {LINES}"
+
+
+def source_names() -> list[str]:
+    """The tracked Rust and Python files."""
+    return [name for name in run("git", "ls-files", "-z", "*.rs", "*.py").split("\0") if name and (ROOT / name).is_file()]
+
+
+def wording():
+    """Comments name what they mean (STYLE.md)."""
+    for part, sentences in sorted(prose.sentences(ROOT, source_names()).items()):
+        share = sum(sentence.leans() for sentence in sentences) / len(sentences)
+        if share > PRONOUN_SHARE:
+            yield f"{part}: {share:.1%} of the sentences in comments lean on pronouns, at most {PRONOUN_SHARE:.0%} (--list {part})"
+
+
+def naming():
+    """A type name belongs to two crates at most."""
+    for name, paths in sorted(names.types(ROOT).items()):
+        if len(names.crates_of(paths)) > CRATES_OF_A_TYPE:
+            yield f"the type name {name} is in {', '.join(map(str, paths))}: at most {CRATES_OF_A_TYPE} crates"
+
+
+def measure() -> None:
+    """Prints the figures of prose, names and circles."""
+    print("pronoun sentences")
+    parts = prose.sentences(ROOT, source_names())
+    for part, sentences in [*sorted(parts.items()), ("all", [s for part in parts.values() for s in part])]:
+        leaning = sum(sentence.leans() for sentence in sentences)
+        words = sum(len(sentence.words) for sentence in sentences)
+        density = sum(sentence.pronouns for sentence in sentences) / words
+        print(f"  {part:10} {leaning:4} of {len(sentences):5}  {leaning / len(sentences):6.1%}  {density:6.1%} of the words")
+    types = names.types(ROOT)
+    several = {name: paths for name, paths in types.items() if len(paths) > 1}
+    print(f"type names {len(types)}, defined more than once {len(several)}")
+    for name, paths in sorted(several.items(), key=lambda item: -len(names.crates_of(item[1]))):
+        if len(names.crates_of(paths)) > 2:
+            print(f"  {name}: {', '.join(sorted(names.crates_of(paths)))}")
+    print("module, function, field and local of one name:", ", ".join(f"{crate}::{name}" for crate, name in names.one_name_for_all(ROOT)))
+    print("locals named after the function that computes them:", len(list(names.shadows(ROOT))))
+    found = list(all_circles())
+    print(f"circles {len(found)}")
+    for part, group in found:
+        print(f"  {part}: {', '.join(group)}")
+
+
+def all_circles():
+    """Every circle, with the crate that has it."""
+    for crate in sorted((ROOT / "crates").iterdir()):
+        for group in circles.rust_cycles(crate):
+            yield crate.name, group
+    for group in circles.python_cycles(ROOT / "python"):
+        yield "python", group
+
+
+def list_leaning(part: str) -> None:
+    """Prints the sentences of one part that lean on pronouns."""
+    for sentence in prose.sentences(ROOT, source_names()).get(part, []):
+        if sentence.leans():
+            print(f"{sentence.path.relative_to(ROOT)}:{sentence.line}: {sentence.text}")
 
 
 def rule_pages():

@@ -1,0 +1,1 @@
+"""The measures of `tests/tidy.py`, a file each."""
