@@ -10,24 +10,22 @@
 5. The texts name their rule first; where there is no error of PyTorch's, none is found.
 """
 
-import argparse
 import json
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import suite
 from cases import PROGRAMS, TEXTS, Program
-from recording import HERE, PATIENCE, Recorder, Recording, Skipped, plain_environment
+from recording import HERE, PATIENCE, Recorder, Recording, plain_environment
 
 MARK = "# the cause"
-WORKERS = 2
 
 
 class Checker:
@@ -131,49 +129,33 @@ def check_text(checker: Checker, name: str, rule: str | None) -> str:
 
 
 def main() -> int:
-    """Checks the cases whose names hold one of the given words; exit status 1 if one fails."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
+    """Exit status 1 if a case fails."""
+    parser = suite.parser(__doc__)
     parser.add_argument("--recordings", type=Path, help="keep the recordings in this folder, and use those that are there")
     parser.add_argument("--peaks-only", action="store_true", help="only the fourth check, without controls")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="check only the cases whose names hold one of these")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="oomph-causes-") as folder, ThreadPoolExecutor(WORKERS) as pool:
-        oomph = arguments.oomph.absolute()
-        recorder = Recorder(oomph, (arguments.recordings or Path(folder)).absolute())
-        jobs = _jobs(recorder, arguments.peaks_only)
-        jobs = [job for job in jobs if not arguments.words or any(word in job[0] for word in arguments.words)]
-        print(f"{'':8}{'':8}  {'program':28}{'the text says':28}{'the snapshot says':28}{'allocated':>14}{'reserved':>14}")
-        outcomes = Counter(pool.map(lambda job: _outcome(oomph, *job), jobs))
-    print(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("ok", "FAILED", "skipped")))
-    return 1 if outcomes["FAILED"] or not jobs else 0
+    with tempfile.TemporaryDirectory(prefix="oomph-causes-") as folder:
+        recorder = Recorder(arguments.oomph.absolute(), (arguments.recordings or Path(folder)).absolute())
+        heading = f"{'program':58}{'the text says':28}{'the snapshot says':28}{'allocated':>14}{'reserved':>14}"
+        return suite.run("peaks" if arguments.peaks_only else "causes", _cases(recorder, arguments.peaks_only), arguments, heading)
 
 
-def _jobs(recorder: Recorder, peaks_only: bool) -> list[tuple]:
-    """A name, a function that takes a checker, and its other arguments."""
-    if peaks_only:
-        return [(program.name, check_peaks, (recorder, program)) for program in PROGRAMS]
-    texts = [(f"{name}.txt", check_text, (name, rule)) for name, rule in TEXTS.items()]
-    return [(program.name, check_program, (recorder, program)) for program in PROGRAMS] + texts
+def _cases(recorder: Recorder, peaks_only: bool) -> list[suite.Case]:
+    check = check_peaks if peaks_only else check_program
+    cases = [suite.Case(program.name, partial(_checked, recorder, check, recorder, program)) for program in PROGRAMS]
+    texts = [suite.Case(f"{name}.txt", partial(_checked, recorder, check_text, name, rule)) for name, rule in TEXTS.items()]
+    return cases if peaks_only else cases + texts
 
 
-def _outcome(oomph: Path, name: str, check, arguments: tuple) -> str:
-    started = time.perf_counter()
-    checker = Checker(oomph)
-    detail = ""
-    outcome = "ok"
+def _checked(recorder: Recorder, check: Callable[..., str], *arguments) -> str:
+    """What a check shows; it fails with all problems that its checker collected."""
+    checker = Checker(recorder.oomph)
     try:
         detail = check(checker, *arguments)
-    except Skipped as reason:
-        outcome, detail = "skipped", str(reason)
     except AssertionError as failure:
         checker.problems.append(str(failure))
-    except Exception:
-        checker.problems.append(traceback.format_exc())
-    problems = "".join(f"\n    {problem}" for problem in checker.problems)
-    outcome = "FAILED" if problems else outcome
-    print(f"{outcome:8}{time.perf_counter() - started:6.1f} s  {name:28}{detail}{problems}", flush=True)
-    return outcome
+    assert not checker.problems, "\n".join(f"    {problem}" for problem in checker.problems)
+    return detail
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cases import Program
+from suite import Skip
 
 HERE = Path(__file__).resolve().parent
 # No program takes this long, unless the machine is busy with much else.
@@ -17,10 +18,6 @@ SHARED = 'mount -t tmpfs -o "size=$1" tmpfs /dev/shm && shift && exec "$@"'
 # /mnt as WSL has it, with a copy of the program on drive C.
 WINDOWS = 'mount -t tmpfs tmpfs /mnt && mkdir -p "$(dirname "$2")" && cp "$1" "$2" && shift 2 && exec "$@"'
 DRIVE = Path("/mnt/c/train")
-
-
-class Skipped(Exception):
-    """The machine does not allow the case; the reason is shown."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +90,9 @@ def _need_namespaces() -> None:
     try:
         tried = subprocess.run([*NAMESPACES, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], capture_output=True, text=True)
     except FileNotFoundError as missing:
-        raise Skipped(f"mounts of its own need util-linux: {missing}") from None
+        raise Skip(f"mounts of its own need util-linux: {missing}") from None
     if tried.returncode != 0:
-        raise Skipped(f"this machine gives no user mounts of its own: {tried.stderr.strip()}")
+        raise Skip(f"this machine gives no user mounts of its own: {tried.stderr.strip()}")
 
 
 def plain_environment() -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Holds the phantom's memory against two accounts that are not oomph's own.
 
-    oomph phantom --gpu rtx-4090 -- python tests/crosscheck/crosscheck.py
+    oomph phantom --gpu rtx-4090 -- python tests/crosscheck/crosscheck.py [NAME ...]
 
 1. Tensors. At moments without an autograd graph every byte on the device belongs to a tensor that the garbage
    collector knows, or to a workspace of cuBLAS. So the blocks of the caching allocator must be exactly the distinct
@@ -32,18 +32,19 @@ LARGE_SLACK = 1 << 20
 
 
 def main():
-    """Checks every program at every moment, then its peak."""
+    """Checks every program, or those that are named, at every moment, then its peak."""
+    programs = {name: build for name, build in PROGRAMS.items() if name in (sys.argv[1:] or PROGRAMS)}
     warnings.filterwarnings("ignore", module="torch.distributed")
     problems = []
     print(f"{'program':24} {'moment':10} {'tensors':>8} {'their bytes':>14} {'workspaces':>12} {'allocated':>14}")
-    for name, build in PROGRAMS.items():
+    for name, build in programs.items():
         problems += moments(name, build)
     print(f"\n{'program':24} {'peak':>14} {'MemTracker':>14} {'workspaces':>12} {'inside operators, slack':>24}")
-    peaks = {name: peak(build) for name, build in PROGRAMS.items()}
-    for name, build in PROGRAMS.items():
+    peaks = {name: peak(build) for name, build in programs.items()}
+    for name, build in programs.items():
         problems += compare_peaks(name, build, *peaks[name])
     print("\n".join(problems))
-    print(f"{len(PROGRAMS)} programs, {len(problems)} problems")
+    print(f"{len(programs)} programs, {len(problems)} problems")
     return 1 if problems else 0
 
 

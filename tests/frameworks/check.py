@@ -7,25 +7,26 @@ state those that Python's garbage collector finds, and all that is left after a 
 lines blamed must be the program's own. Exit status 0: all is so; 1: not.
 """
 
-import argparse
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-import nvidia
+sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import nvidia
+import saves
+import suite
 from cases import CASES, PORT, Case
 
 HERE = Path(__file__).resolve().parent
 GPU = "rtx-4090"
-AT_ONCE = 2
 SECONDS = 900
 LIBRARIES = ("libcudart.so.13", "libcublas.so.13")
 
@@ -98,38 +99,28 @@ def build(library):
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, HERE / "programs/workspace.c", *links], check=True)
 
 
-class Failure(Exception):
+class Failure(AssertionError):
     """One of the two runs failed."""
 
 
 def main():
-    """All cases, or those whose name holds one of the words."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--oomph", required=True, type=lambda path: str(Path(path).resolve()))
-    parser.add_argument("names", nargs="*")
-    args = parser.parse_args()
-    chosen = [case for case in CASES if not args.names or any(name in case.name for name in args.names)]
-    print(f"{'program':34} {'steps':>5} {'peak':>14} {'parameters':>13} {'state':>13} {'seconds':>8}", flush=True)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        problems = [problem for found in pool.map(lambda case: run(case, args.oomph), chosen) for problem in found]
-    print("\n".join(problems))
-    print(f"{len(chosen)} programs, {len(problems)} problems")
-    return 1 if problems else 0
+    """Exit status 1 if a case fails."""
+    arguments = suite.parser(__doc__).parse_args()
+    oomph = str(arguments.oomph.absolute())
+    rows = [suite.Case(case.name, partial(run, case, oomph), memory=2 * case.gpus, is_extra=case.is_extra) for case in CASES]
+    rows += [suite.Case(f"saves of {name}", partial(saves.check, name, oomph)) for name in saves.FRAMEWORKS]
+    return suite.run("frameworks", rows, arguments, f"{'program':58} {'steps':>5} {'peak':>14} {'parameters':>13} {'state':>13}")
 
 
 def run(case, oomph):
-    """Runs and compares one case; prints its line, gives what is wrong."""
-    began = time.monotonic()
+    """Runs and compares one case; gives what there is to show."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        try:
-            both = Run(case, oomph, Path(folder))
-            report, ranks = both.check(), both.count()
-        except (Failure, subprocess.TimeoutExpired) as failure:
-            return [f"{case.name}: {failure}"]
+        both = Run(case, oomph, Path(folder))
+        report, ranks = both.check(), both.count()
+    problems = list(compare(case, report, ranks))
+    assert not problems, "\n".join(f"    {problem}" for problem in problems)
     parts = [held(report, kind) for kind in ("parameters", "optimizer_state")]
-    numbers = f"{report['steps']:5} {report['peak']['allocated_bytes']:14,} {parts[0]:13,} {parts[1]:13,}"
-    print(f"{case.name:34} {numbers} {time.monotonic() - began:8.1f}", flush=True)
-    return [f"{case.name}: {problem}" for problem in compare(case, report, ranks)]
+    return f"{report['steps']:6} {report['peak']['allocated_bytes']:14,} {parts[0]:13,} {parts[1]:13,}"
 
 
 def compare(case, report, ranks):

@@ -9,7 +9,6 @@
 5. Every rule of `docs/lint/README.md` whose mistake costs memory has a pair.
 """
 
-import argparse
 import json
 import os
 import re
@@ -22,7 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import suite
 from cases import CASES, Case
 from measures import MEASURES, told
 
@@ -44,6 +45,9 @@ class Outcome:
     fixed: Path | None = None
     # The counts of each rank by the program's name: mistake, clean, fixed.
     counts: dict[str, list[dict]] = field(default_factory=dict)
+    # What the programs took: elapsed, and of the CPU.
+    elapsed: float = 0
+    cpu: float = 0
 
     def expect(self, what: str, found, expected) -> None:
         """Notes a problem if they differ."""
@@ -111,7 +115,10 @@ class Checker:
         by_rule = {outcome.case.rule: outcome for outcome in outcomes}
         for answer in map(json.loads, done.stdout.splitlines()):
             rule, name = answer["name"].split()
-            by_rule[rule].counts[name] = answer["ranks"]
+            outcome = by_rule[rule]
+            outcome.counts[name] = answer["ranks"]
+            outcome.elapsed += answer["elapsed"]
+            outcome.cpu += answer["cpu"]
 
 
 def _rules(findings: list[dict]) -> list[str]:
@@ -149,8 +156,8 @@ def compare(outcome: Outcome) -> str:
     return f"{shown[0]:>14} {shown[1]:>14}  {told(case.measure, case.difference)}{', fixed' if outcome.fixed else ''}"
 
 
-def conclude(outcome: Outcome, was_run: bool) -> bool:
-    """Prints what became of a case; whether it holds."""
+def conclude(outcome: Outcome, was_run: bool) -> suite.Outcome:
+    """What became of a case."""
     try:
         detail = compare(outcome) if was_run else f"the programs were not run: {outcome.case.needs} is missing"
     except AssertionError as failure:
@@ -158,8 +165,7 @@ def conclude(outcome: Outcome, was_run: bool) -> bool:
         detail = ""
     problems = "".join(f"\n    {problem}" for problem in outcome.problems)
     word = "FAILED" if problems else "ok" if was_run else "skipped"
-    print(f"{word:8}{outcome.case.rule:40}{detail}{problems}")
-    return not problems
+    return suite.Outcome("mistakes", outcome.case.rule, word, outcome.elapsed, outcome.cpu, detail + problems)
 
 
 def effects() -> dict[str, str]:
@@ -178,8 +184,8 @@ def not_covered(known: dict[str, str]) -> list[str]:
     return missing + halves + [f"{rule}: has a pair, and no row in docs/lint/README.md" for rule in sorted(cases - known.keys())]
 
 
-def check(oomph: Path, frameworks: Path | None, cases: list[Case], known: dict[str, str]) -> int:
-    """Checks cases; gives how many do not hold."""
+def check(oomph: Path, frameworks: Path | None, cases: list[Case], known: dict[str, str]) -> list[suite.Outcome]:
+    """Checks cases."""
     outcomes = [Outcome(case) for case in cases]
     own = [outcome for outcome in outcomes if not outcome.case.needs or find_spec(outcome.case.needs)]
     others = [outcome for outcome in outcomes if outcome not in own] if frameworks else []
@@ -190,24 +196,22 @@ def check(oomph: Path, frameworks: Path | None, cases: list[Case], known: dict[s
         for python, some in ((Path(sys.executable), own), (frameworks, others)):
             if some:
                 checker.run(python.absolute(), some)
-    return sum(not conclude(outcome, outcome in own + others) for outcome in outcomes)
+    return [conclude(outcome, outcome in own + others) for outcome in outcomes]
 
 
 def main() -> int:
-    """Checks the cases whose rules hold one of the given words; exit status 1 if one fails."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
+    """Exit status 1 if a case fails."""
+    parser = suite.parser(__doc__)
     parser.add_argument("--frameworks", type=Path, help="a Python that also has accelerate")
-    parser.add_argument("words", nargs="*", metavar="RULE", help="check only the rules whose names hold one of these")
     arguments = parser.parse_args()
-    started = time.perf_counter()
+    began = time.perf_counter()
     known = effects()
-    uncovered = not_covered(known)
     chosen = [case for case in CASES if not arguments.words or any(word in case.rule for word in arguments.words)]
-    failed = check(arguments.oomph, arguments.frameworks, chosen, known)
-    print("".join(f"FAILED  {problem}\n" for problem in uncovered), end="")
-    print(f"{len(chosen)} pairs, {failed + len(uncovered)} FAILED, {time.perf_counter() - started:.1f} s")
-    return 1 if failed or uncovered or not chosen else 0
+    outcomes = check(arguments.oomph, arguments.frameworks, chosen, known)
+    outcomes += [suite.Outcome("mistakes", problem, "FAILED", 0, 0, "") for problem in not_covered(known)]
+    for number, outcome in enumerate(outcomes, 1):
+        suite.show(outcome, number, len(outcomes))
+    return suite.conclude(outcomes, len(CASES) - len(chosen), time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ class Running:
         self.job = job
         self.folder = folder
         self.port = _free_port()
+        self.started = time.perf_counter()
+        self.cpu = 0.0
         self.pids = {self._fork(rank) for rank in range(job["ranks"])}
 
     def _fork(self, rank: int) -> int:
@@ -73,7 +75,8 @@ class Running:
 
     def answer(self) -> dict:
         """What became of the job, once all its processes have ended."""
-        return {"name": self.job["name"], "ranks": [self._rank(rank) for rank in range(self.job["ranks"])]}
+        ranks = [self._rank(rank) for rank in range(self.job["ranks"])]
+        return {"name": self.job["name"], "ranks": ranks, "elapsed": time.perf_counter() - self.started, "cpu": self.cpu}
 
     def _rank(self, rank: int) -> dict:
         counts, log = self.folder / f"counts{rank}", self.folder / f"log{rank}"
@@ -109,9 +112,10 @@ def main() -> None:
         while waiting or running:
             while waiting and len(running) < WORKERS:
                 running.append(Running(waiting.pop(0), Path(tempfile.mkdtemp(dir=root))))
-            pid, _ = os.wait()
+            pid, _, usage = os.wait4(-1, 0)
             job = next(job for job in running if pid in job.pids)
             job.pids.remove(pid)
+            job.cpu += usage.ru_utime + usage.ru_stime
             if not job.pids:
                 running.remove(job)
                 print(json.dumps(job.answer()), flush=True)

@@ -39,7 +39,7 @@ class Case:
     @property
     def name(self) -> str:
         """What it is called in the table and on the command line."""
-        return " ".join((self.remedy, self.program, *self.arguments))
+        return " ".join((self.remedy, self.program, *self.arguments, *self.options, *(f"without {package}" for package in self.lacks)))
 
 
 def block(nbytes: int) -> int:

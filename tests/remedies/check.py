@@ -7,29 +7,26 @@
 3. Where the remedy applies, the patched source reaches the same peaks, allocated and reserved, to the byte.
 """
 
-import argparse
+import fcntl
+import hashlib
 import importlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-import traceback
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import suite
 from case import Case
 
 HERE = Path(__file__).resolve().parent
 # No program takes this long, unless the machine is busy with much else.
 PATIENCE = 900
-WORKERS = 2
 
 
 class Checker:
@@ -39,19 +36,19 @@ class Checker:
         self.oomph = oomph
         self.pythons = pythons
         self.folder = folder
-        self._plain: dict[tuple, dict] = {}
-        self._locks: dict[tuple, threading.Lock] = {}
-        self._lock = threading.Lock()
 
     def plain(self, case: Case, python: Path) -> dict:
-        """The report of the program as it is."""
-        key = (case.program, case.arguments, case.options, case.gpu, python)
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
-            if key not in self._plain:
-                self._plain[key] = self.report(case, python, program_of(case))
-            return self._plain[key]
+        """The report of the program as it is, from the file where the first case that needs it leaves it for all."""
+        key = repr((case.program, case.arguments, case.options, case.gpu, python))
+        with (self.folder / f"{hashlib.sha256(key.encode()).hexdigest()}.json").open("a+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            text = file.read()
+            if text:
+                return json.loads(text)
+            report = self.report(case, python, program_of(case))
+            file.write(json.dumps(report))
+            return report
 
     def report(self, case: Case, python: Path, script: Path, *options: str) -> dict:
         """What `oomph check --json` says of a script."""
@@ -142,46 +139,26 @@ def cases() -> list[Case]:
 
 
 def outcome_of(checker: Checker, case: Case) -> str:
-    """Runs a case, prints its line, gives its outcome."""
-    started = time.perf_counter()
-    detail, problems = "", []
-    outcome = "skipped"
+    """What there is to show of a case."""
     python = checker.python_for(case)
     if python is None:
-        detail = f"no Python that has {case.needs} and lacks {case.lacks}"
-    else:
-        outcome, detail, problems = _tried(checker, case, python)
-    told = "".join(f"\n    {problem}" for problem in problems)
-    print(f"{outcome:8}{time.perf_counter() - started:6.1f} s  {case.name:56}{detail}{told}", flush=True)
-    return outcome
-
-
-def _tried(checker: Checker, case: Case, python: Path) -> tuple[str, str, list[str]]:
-    try:
-        detail, problems = check_case(checker, case, python)
-    except AssertionError as failure:
-        detail, problems = "", [str(failure)]
-    except Exception:
-        detail, problems = "", [traceback.format_exc()]
-    return "FAILED" if problems else "ok", detail, problems
+        raise suite.Skip(f"no Python that has {case.needs} and lacks {case.lacks}")
+    detail, problems = check_case(checker, case, python)
+    assert not problems, "\n".join(f"    {problem}" for problem in problems)
+    return detail
 
 
 def main() -> int:
-    """Checks the cases whose names hold one of the given words; exit status 1 if one fails."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
+    """Exit status 1 if a case fails."""
+    parser = suite.parser(__doc__)
     parser.add_argument("--python", type=Path, help="the Python that runs the programs [default: this one]")
     parser.add_argument("--frameworks", type=Path, help="a Python for the cases that need packages which the first one lacks")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="check only the cases whose names hold one of these")
     arguments = parser.parse_args()
     pythons = [path.absolute() for path in (arguments.python or Path(sys.executable), arguments.frameworks) if path]
-    chosen = [case for case in cases() if not arguments.words or any(word in case.name for word in arguments.words)]
-    with tempfile.TemporaryDirectory(prefix="oomph-remedies-") as folder, ThreadPoolExecutor(WORKERS) as pool:
+    with tempfile.TemporaryDirectory(prefix="oomph-remedies-") as folder:
         checker = Checker(arguments.oomph.absolute(), pythons, Path(folder))
-        print(f"{'':18}{'remedy, program':56}{'as it is':>16}{'with it':>16}")
-        outcomes = Counter(pool.map(lambda case: outcome_of(checker, case), chosen))
-    print(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("ok", "FAILED", "skipped")))
-    return 1 if outcomes["FAILED"] or not chosen else 0
+        rows = [suite.Case(case.name, partial(outcome_of, checker, case)) for case in cases()]
+        return suite.run("remedies", rows, arguments, f"{'remedy, program':58}{'as it is':>16}{'with it':>16}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Runs programs with a remedy, has `crates/patch` write the same into their source, and compares the peaks of both.
 
-    cargo build --release -p patch --example patch
+    cargo build --release -p oomph -p patch --example patch --bins
     python tests/remedies/patched.py --oomph target/release/oomph --patch target/release/examples/patch
 
 A case is a program, its arguments, and remedies. It is run on the phantom with the agent applying the remedies; what the agent noted
@@ -11,7 +11,6 @@ page of docs/remedies that a plan may contain must have a case.
 Without words or `--all`, one case of each remedy is run, the quickest.
 """
 
-import argparse
 import json
 import os
 import re
@@ -19,14 +18,14 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+import suite
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -36,15 +35,10 @@ AGENT = ROOT / "python" / "oomph" / "agent" / "inject"
 PAGES = ROOT / "docs" / "remedies"
 PATIENCE = 900
 STEPS = "3"
-WORKERS = 2
 # The settings are the environment's, and no agent's.
 SETTINGS = "allocator-settings"
 # Remedies that are part of no plan: folklore, and another machine.
 NEVER_PATCHED = {"empty-cache", "gc-collect", "num-workers", "pin-memory", "bigger-gpu"}
-
-
-class Skip(Exception):
-    """The Python under test lacks a package."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +257,7 @@ def records_of(bench: Bench, case: Case, remedies: list[dict]) -> list[dict]:
 def check(bench: Bench, case: Case) -> str:
     """What there is to show; an `AssertionError` says what is wrong."""
     if not has(bench.python, case.needs):
-        raise Skip(f"needs {case.needs}")
+        raise suite.Skip(f"needs {case.needs}")
     remedies = [change(text) for text in case.remedies]
     records = records_of(bench, case, remedies)
     notes = [record for record in records if record["kind"] == "remedy"]
@@ -295,55 +289,27 @@ def every_remedy_has_a_case(cases: list[Case]) -> str:
     return f"{len(pages)} pages"
 
 
-def chosen(words: list[str], is_all: bool) -> list[Case]:
-    """The cases whose names hold one of the words; else all; else the first program of each remedy."""
-    cases = [*examples(), *programs()]
-    if words or is_all:
-        return [case for case in cases if not words or any(word in case.name for word in words)]
-    firsts = {change(case.remedies[0])["remedy"]: case for case in reversed(programs())}
-    return [case for case in programs() if case in firsts.values()]
-
-
-def table(bench: Bench, words: list[str], is_all: bool) -> list[tuple[str, Callable[[], str]]]:
-    """What is checked, with what checks it."""
-    others = [
-        ("every remedy has a case", partial(every_remedy_has_a_case, [*examples(), *programs()])),
-        ("gradient-accumulation weights_on_cpu", partial(weights_stay, bench)),
-        ("chunked-cross-entropy gpt2, by hand", partial(snippet_holds, bench)),
+def table(bench: Bench) -> list[suite.Case]:
+    """All cases; those beyond the first program of each remedy are extra."""
+    every = [*examples(), *programs()]
+    firsts = list({change(case.remedies[0])["remedy"]: case for case in reversed(programs())}.values())
+    return [
+        suite.Case("every remedy has a case", partial(every_remedy_has_a_case, every)),
+        suite.Case("gradient-accumulation weights_on_cpu", partial(weights_stay, bench)),
+        suite.Case("chunked-cross-entropy gpt2, by hand", partial(snippet_holds, bench)),
+        *(suite.Case(case.name, partial(check, bench, case), is_extra=case not in firsts) for case in every),
     ]
-    others = [(name, body) for name, body in others if not words or any(word in name for word in words)]
-    return others + [(case.name, partial(check, bench, case)) for case in chosen(words, is_all)]
-
-
-def outcome_of(name: str, body: Callable[[], str]) -> str:
-    """`ok`, `skipped` or `FAILED`; prints it with what there is to show."""
-    try:
-        outcome, detail = "ok", body()
-    except Skip as reason:
-        outcome, detail = "skipped", str(reason)
-    except AssertionError as failure:
-        outcome, detail = "FAILED", f"\n    {failure}"
-    except (OSError, subprocess.SubprocessError) as failure:
-        outcome, detail = "FAILED", f"\n    {type(failure).__name__}: {failure}"
-    print(f"{outcome:8}{name:80}{detail}", flush=True)
-    return outcome
 
 
 def main() -> int:
     """Exit status 1 if a case fails."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
+    parser = suite.parser(__doc__)
     parser.add_argument("--patch", type=Path, required=True, help="the example `patch` of the crate of that name")
     parser.add_argument("--python", type=Path, default=Path(sys.executable), help="the Python that runs the programs [default: this one]")
-    parser.add_argument("--all", action="store_true", help="check every case: several minutes")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="check only the cases whose names hold one of these")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="oomph-patched-") as folder, ThreadPoolExecutor(WORKERS) as pool:
+    with tempfile.TemporaryDirectory(prefix="oomph-patched-") as folder:
         bench = Bench(arguments.oomph.absolute(), arguments.patch.absolute(), arguments.python.absolute(), Path(folder))
-        rows = table(bench, arguments.words, arguments.all)
-        outcomes = Counter(pool.map(lambda row: outcome_of(*row), rows))
-    print(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("ok", "FAILED", "skipped")))
-    return 1 if outcomes["FAILED"] or not outcomes else 0
+        return suite.run("patched", table(bench), arguments)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ import os
 import shutil
 import subprocess
 import tempfile
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from suite import Skip
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -21,10 +22,6 @@ PROGRAMS = ROOT / "tests" / "programs"
 _MARK = "SYSTEM_TEST_CASE"
 # No case takes this long, unless oomph hangs.
 _PATIENCE = 900
-
-
-class Skip(Exception):
-    """The machine does not allow the case; the reason is shown."""
 
 
 def like_others() -> list[str]:
@@ -42,8 +39,11 @@ class Case:
 
     name: str
     body: Callable[["Box"], None]
-    # Run by itself, because it measures time or starts several processes that compete.
+    # As `suite.Case` has them.
     alone: bool = False
+    memory: float = 2
+    is_long: bool = False
+    is_extra: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,16 +166,11 @@ class Workshop:
         self.oomph = oomph
         self.python = python
         self.folder = Path(tempfile.mkdtemp(prefix="oomph-system-"))
-        self._count = 0
-        self._lock = threading.Lock()
         # The cases that run as another user come through here.
         self.folder.chmod(0o755)
 
-    def box(self) -> Box:
-        """A fresh box."""
-        with self._lock:
-            self._count += 1
-            name = f"{self._count:03}"
+    def box(self, name: str) -> Box:
+        """A fresh box; no other has its name."""
         folder = self.folder / name
         box = Box(self.oomph, self.python, folder)
         box.work.mkdir(parents=True)

@@ -1,16 +1,16 @@
 """Tests the whole as a user runs it: the binary, real PyTorch, real scripts.
 
-One file per theme holds a table of cases. Prints a line per case and exits with 1 if one failed.
+    python tests/system/run.py --oomph target/release/oomph [WORD ...]
+
+One file per theme holds a table of cases. The Python that runs this file is the one under test.
 """
 
-import argparse
 import sys
-import time
-import traceback
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 import bad_input
 import exact
@@ -23,66 +23,37 @@ import launchers
 import leak
 import lint
 import ranks
+import suite
 import tune
 import verdicts
-from harness import Case, Skip, Workshop
+from harness import Case, Workshop
 
 THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint}
-WORKERS = 2
 
 
 def main() -> int:
-    """Runs the cases whose names hold one of the given words; all where none is given."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
-    parser.add_argument("--python", type=Path, required=True, help="a Python with the supported PyTorch")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="run only the cases whose names hold one of these")
-    arguments = parser.parse_args()
+    """Exit status 1 if a case fails."""
+    arguments = suite.parser(__doc__).parse_args()
     # Not resolved: a virtual environment's Python is a link, and known by its own path.
-    workshop = Workshop(arguments.oomph.absolute(), arguments.python.absolute())
+    workshop = Workshop(arguments.oomph.absolute(), Path(sys.executable).absolute())
     try:
-        outcomes = _run(workshop, _chosen(arguments.words))
+        return suite.run("system", _cases(workshop), arguments)
     finally:
         workshop.close()
-    failed = outcomes.count("FAILED")
-    print(f"{outcomes.count('ok')} passed, {failed} failed" + _skipped(outcomes))
-    return 1 if failed or not outcomes else 0
 
 
-def _chosen(words: list[str]) -> list[Case]:
-    cases = [
-        Case(f"{theme}: {case.name}", case.body, case.alone) for theme, module in THEMES.items() for case in module.CASES
+def _cases(workshop: Workshop) -> list[suite.Case]:
+    named = [(f"{theme}: {case.name}", case) for theme, module in THEMES.items() for case in module.CASES]
+    return [
+        suite.Case(name, partial(_run, workshop, f"{number:03}", case), case.memory, case.alone, case.is_long, case.is_extra)
+        for number, (name, case) in enumerate(named, 1)
     ]
-    return [case for case in cases if not words or any(word in case.name for word in words)]
 
 
-def _run(workshop: Workshop, cases: list[Case]) -> list[str]:
-    together = [case for case in cases if not case.alone]
-    with ThreadPoolExecutor(WORKERS) as pool:
-        outcomes = list(pool.map(lambda case: _run_one(workshop, case), together))
-    return outcomes + [_run_one(workshop, case) for case in cases if case.alone]
-
-
-def _run_one(workshop: Workshop, case: Case) -> str:
-    started = time.perf_counter()
-    outcome, detail = "ok", ""
-    box = workshop.box()
-    try:
-        case.body(box)
-        box.assert_clean()
-    except Skip as reason:
-        outcome, detail = "skipped", f" ({reason})"
-    except AssertionError as failure:
-        outcome, detail = "FAILED", f"\n{failure}\n"
-    except Exception:
-        outcome, detail = "FAILED", f"\n{traceback.format_exc()}"
-    print(f"{outcome:8} {time.perf_counter() - started:6.1f} s  {case.name}{detail}", flush=True)
-    return outcome
-
-
-def _skipped(outcomes: list[str]) -> str:
-    count = outcomes.count("skipped")
-    return f", {count} skipped" if count else ""
+def _run(workshop: Workshop, number: str, case: Case) -> None:
+    box = workshop.box(number)
+    case.body(box)
+    box.assert_clean()
 
 
 if __name__ == "__main__":

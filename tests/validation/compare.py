@@ -1,8 +1,9 @@
 """Predicts the programs of the suite and those of published figures, and holds docs/ACCURACY.md to it. Needs no GPU.
 
     python tests/validation/compare.py --oomph PATH                  the fast ones, in some minutes
+    python tests/validation/compare.py --oomph PATH --all            all that are kept
     python tests/validation/compare.py --oomph PATH --all --update   all, kept in predicted.json and docs/ACCURACY.md
-    python tests/validation/compare.py --oomph PATH [NAME ...]       these programs or kinds alone; `published`: the figures of others
+    python tests/validation/compare.py --oomph PATH WORD ...         those whose names hold a word, such as a kind, or `published`
 
 A prediction is what `oomph check` says. It is made with the PyTorch of the Python that runs this file. predicted.json keeps each, so
 that the document can be written without running all: it fails here when a prediction is no longer the kept one, and when
@@ -11,55 +12,49 @@ the document is not what the records, the published figures and the kept predict
 
 import argparse
 import json
-import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
+import tempfile
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import suite
 from accuracy import document
 from catalogue import HERE, ROOT, chosen
-from predict import Failed, Job, predict
+from predict import Job, predict
 from published import figures
 from truth import records
 
 KEPT = HERE / "predicted.json"
 DOCUMENT = ROOT / "docs" / "ACCURACY.md"
 PACKAGES = ("torch", "torchvision", "transformers")
-AT_ONCE = 2
 # The GPU on which programs are predicted of which no record of a real one is kept.
 USUAL = "h100-sxm"
-# The name of the published figures, among those of kinds of programs.
+# Stands before the keys of published figures in the names of cases.
 PUBLISHED = "published"
 
 
 def main() -> int:
     """See above."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
-    parser.add_argument("--all", action="store_true", help="not the fast ones alone")
+    parser = suite.parser(__doc__)
     parser.add_argument("--update", action="store_true", help="keep what is found")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="programs, kinds of them, or `published`, instead")
     arguments = parser.parse_args()
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"made_with": made_with(), "predictions": {}}
     if kept["made_with"] != made_with() and not arguments.update:
         print(f"predicted.json was made with {kept['made_with']}, this is {made_with()}")
         return 1
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = list(pool.map(lambda job: outcome(arguments.oomph.absolute(), job), jobs(arguments)))
-    problems = [problem for _, problem in found if isinstance(problem, str)]
-    predictions = {key: value for key, value in found if not isinstance(value, str)}
-    if arguments.update:
-        keep(kept, predictions)
-    else:
-        problems += differences(kept["predictions"], predictions)
-    problems += publish(kept["predictions"], arguments.update)
-    print("\n".join(problems))
-    print(f"{len(predictions)} predicted, {len(problems)} problems")
-    return 1 if problems else 0
+    with tempfile.TemporaryDirectory(prefix="oomph-predictions-") as name:
+        folder = Path(name)
+        expected = None if arguments.update else kept["predictions"]
+        status = suite.run("validation", cases(arguments, expected, folder), arguments, f"{'program':58}{'reserved':>16}")
+        if arguments.update:
+            found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+            keep(kept, dict(found))
+            publish(kept["predictions"])
+    return status
 
 
 def made_with() -> dict[str, str]:
@@ -67,41 +62,40 @@ def made_with() -> dict[str, str]:
     return {package: version(package) for package in PACKAGES}
 
 
-def jobs(arguments: argparse.Namespace) -> list[tuple[str, Job, bool]]:
-    """What to predict: its key, the job, and whether segments are wanted of it."""
+def jobs() -> list[tuple[str, str, Job, bool, bool]]:
+    """What to predict: the name of its case, its key, the job, whether its segments are wanted, and whether it is fast."""
     recorded = records()
-    names = [name for name in arguments.names if name != PUBLISHED]
-    programs = [program for program in chosen(names) if arguments.all or names or program.fast]
-    programs = [] if arguments.names and not names else programs
     wanted = []
-    for program in programs:
-        if program.missing:
-            print(f"{program.name}: skipped, {', '.join(program.missing)} is not installed")
-        elif program.name in recorded:
-            wanted += [(record.key, Job.of(program, record.gpu["name"]), True) for record in recorded[program.name]]
-        else:
-            wanted.append((f"{USUAL}: {program.name}", Job.of(program, USUAL), False))
-    if not arguments.names or PUBLISHED in arguments.names:
-        wanted += [(figure.job.key, figure.job, False) for figure in figures() if arguments.all or arguments.names or figure.fast]
-    return wanted
+    for program in chosen([]):
+        for record in recorded.get(program.name, ()):
+            wanted.append((f"{program.kind} {record.key}", record.key, Job.of(program, record.gpu["name"]), True, program.fast))
+        if program.name not in recorded:
+            key = f"{USUAL}: {program.name}"
+            wanted.append((f"{program.kind} {key}", key, Job.of(program, USUAL), False, program.fast))
+    return wanted + [(f"{PUBLISHED} {figure.job.key}", figure.job.key, figure.job, False, figure.fast) for figure in figures()]
 
 
-def outcome(oomph: Path, wanted: tuple[str, Job, bool]) -> tuple[str, dict | str]:
-    """The prediction or what went wrong, said on a line at once."""
-    key, job, segments = wanted
-    started = time.perf_counter()
-    try:
-        found = predict(oomph, job, segments)
-    except (Failed, subprocess.TimeoutExpired) as error:
-        print(f"{key:72} FAILED", flush=True)
-        return key, str(error)
-    print(f"{key:72}{found['reserved_bytes']:16,} {time.perf_counter() - started:6.1f} s", flush=True)
-    return key, found
+def cases(arguments: argparse.Namespace, kept: dict | None, folder: Path) -> list[suite.Case]:
+    """A case for each prediction, and one for the document. With `kept`, they must be equal to it; what was never kept needs to be asked for."""
+    missing = {program.name: program.missing for program in chosen([]) if program.missing}
+    oomph = arguments.oomph.absolute()
+    rows = [
+        suite.Case(name, partial(outcome, oomph, key, job, segments, kept, folder / f"{number}.json", missing.get(job.key)), is_extra=not is_fast)
+        for number, (name, key, job, segments, is_fast) in enumerate(jobs())
+        if kept is None or is_fast or key in kept or arguments.words
+    ]
+    return rows if kept is None else [*rows, suite.Case("docs/ACCURACY.md", partial(check_document, kept))]
 
 
-def differences(kept: dict, found: dict) -> list[str]:
-    """What is predicted and is not what is kept."""
-    return [f"{key}: kept is {kept.get(key)}, predicted {value} (--update keeps it)" for key, value in found.items() if kept.get(key) != value]
+def outcome(oomph: Path, key: str, job: Job, segments: bool, kept: dict | None, path: Path, missing: list[str] | None) -> str:
+    """Makes a prediction and writes it to `path`; with `kept`, compares it."""
+    if missing:
+        raise suite.Skip(f"{', '.join(missing)} is not installed")
+    found = predict(oomph, job, segments)
+    path.write_text(json.dumps([key, found]), encoding="utf-8")
+    if kept is not None:
+        assert kept.get(key) == found, f"kept is {kept.get(key)}, predicted {found} (--update keeps it)"
+    return f"{found['reserved_bytes']:16,}"
 
 
 def keep(kept: dict, found: dict) -> None:
@@ -115,14 +109,20 @@ def keep(kept: dict, found: dict) -> None:
     KEPT.write_text(f'{{\n"made_with": {json.dumps(made_with())},\n"predictions": {{\n{lines}\n}}\n}}\n', encoding="utf-8")
 
 
-def publish(predictions: dict, update: bool) -> list[str]:
-    """Writes the document, or says that it is not what it should be."""
-    text = document(predictions, chosen([]), records(), figures(), version("torch"))
-    if update:
-        DOCUMENT.write_text(text, encoding="utf-8")
-    elif not DOCUMENT.exists() or DOCUMENT.read_text(encoding="utf-8") != text:
-        return ["docs/ACCURACY.md is not what the records and the kept predictions give (--update writes it)"]
-    return []
+def render(predictions: dict) -> str:
+    """The text of docs/ACCURACY.md."""
+    return document(predictions, chosen([]), records(), figures(), version("torch"))
+
+
+def publish(predictions: dict) -> None:
+    """Writes the document."""
+    DOCUMENT.write_text(render(predictions), encoding="utf-8")
+
+
+def check_document(predictions: dict) -> None:
+    """It is what the records, the published figures and the kept predictions give."""
+    is_kept = DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == render(predictions)
+    assert is_kept, "docs/ACCURACY.md is not what the records and the kept predictions give (--update writes it)"
 
 
 if __name__ == "__main__":

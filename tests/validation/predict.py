@@ -32,7 +32,7 @@ class Job:
         return Job(program.name, gpu, program.script, program.arguments, program.variables())
 
 
-class Failed(Exception):
+class Failed(AssertionError):
     """The check could not be done; says what it printed."""
 
 

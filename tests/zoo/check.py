@@ -1,83 +1,117 @@
 """Runs the whole zoo on a phantom GPU and compares every peak with the table that is kept in peaks.json.
 
-    python tests/zoo/check.py [--oomph PATH] [--update]
+    python tests/zoo/check.py --oomph PATH [--update] [WORD ...]
 
 The Python that runs this file runs the zoo: it needs torch, torchvision and transformers in the versions of the table.
-A phantom GPU is deterministic, so any difference is a failure. Exit status 0: all as kept; 1: not.
+A phantom GPU is deterministic, so any difference is a failure. A case is a part of a file: its programs share one process, which
+imports PyTorch once.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+
 HERE = Path(__file__).resolve().parent
+sys.path.insert(1, str(HERE.parent))
+
+import suite
+
 TABLE = HERE / "peaks.json"
 GPU = "rtx-4090"
-AT_ONCE = 2
-SECONDS_FOR_ALL = 3600
+SECONDS = 3600
 PACKAGES = ("torch", "torchvision", "transformers")
-# The longest first. The detectors' shapes depend on values, and what is assumed of those is the business of `check`.
-FILES = {"layers": "phantom", "language": "phantom", "vision": "phantom", "detection": "check"}
+# In how many parts each file runs.
+PARTS = {"layers": 4, "language": 4, "vision": 3, "detection": 1}
+# Shapes of the detectors depend on values: `check` assumes those, `phantom` alone does not.
+CHECKED = {"detection"}
 
 
 def main():
-    """The whole comparison."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--oomph", default="oomph", help="the oomph to test (default: the one on PATH)")
+    """Exit status 1 if a peak is not as kept."""
+    parser = suite.parser(__doc__)
     parser.add_argument("--update", action="store_true", help="keep the peaks of this run as the table")
-    args = parser.parse_args()
-    with ThreadPoolExecutor(AT_ONCE) as pool, tempfile.TemporaryDirectory() as folder:
-        parts = list(pool.map(lambda file: run(args.oomph, file, Path(folder)), FILES))
-    results, problems = {}, []
-    for part, found in parts:
-        results.update(part)
-        problems += found
-    print_table(results)
-    if not args.update:
-        problems += differences(results)
-    elif not problems:
-        keep(results)
-    print("\n".join(problems))
-    failed = {problem.split(":")[0] for problem in problems}
-    print(f"{len(results.keys() - failed)} passed, {len(failed)} failed")
-    return 1 if problems else 0
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="oomph-zoo-") as folder:
+        zoo = Zoo(str(arguments.oomph.absolute()), Path(folder), None if arguments.update else kept_peaks())
+        status = suite.run("zoo", cases(zoo), arguments)
+        if arguments.update and status == 0:
+            keep(zoo.results())
+    return status
 
 
-def run(oomph, file, folder):
-    """Runs one file of the zoo; gives its results by name and precision, and what went wrong."""
-    out = folder / f"{file}.jsonl"
-    script = [str(HERE / f"{file}.py"), "--out", str(out)]
-    if FILES[file] == "phantom":
-        command = [oomph, "phantom", "--gpu", GPU, "--", sys.executable, *script]
-    else:
-        command = [oomph, "check", "--gpu", GPU, "--steps", "0", "--verbose", "--", sys.executable, *script]
-    # What torch.compile compiles is compiled anew: benchmarking candidates takes memory, finding them cached does not.
-    variables = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_FOR_ALL, env=variables)
-        status, said = done.returncode, done.stderr
-    except subprocess.TimeoutExpired as error:
-        status, said = f"none after {SECONDS_FOR_ALL} s", (error.stderr or b"").decode(errors="replace")
+def cases(zoo):
+    """Every part of every file, and then what the table has besides."""
+    parts = [(file, number) for file, count in PARTS.items() for number in range(count)]
+    rows = [suite.Case(f"{file}, part {number + 1} of {PARTS[file]}", partial(zoo.run, file, number)) for file, number in parts]
+    return rows if zoo.kept is None else [*rows, suite.Case("the table", zoo.check_table, is_alone=True)]
+
+
+class Zoo:
+    """Runs parts of files below `folder`; with `kept`, their peaks must be those."""
+
+    def __init__(self, oomph, folder, kept):
+        self.oomph, self.folder, self.kept = oomph, folder, kept
+
+    def run(self, file, number):
+        """Runs a part of a file; gives what there is to show."""
+        out = self.folder / f"{file}-{number}.jsonl"
+        script = [str(HERE / f"{file}.py"), "--part", f"{number}/{PARTS[file]}", "--out", str(out)]
+        if file in CHECKED:
+            command = [self.oomph, "check", "--gpu", GPU, "--steps", "0", "--verbose", "--", sys.executable, *script]
+        else:
+            command = [self.oomph, "phantom", "--gpu", GPU, "--", sys.executable, *script]
+        # What torch.compile compiles is compiled anew: benchmarking candidates takes memory, finding them cached does not.
+        variables = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(self.folder / f"inductor-{file}-{number}")}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=variables)
+        found, problems = read(out)
+        if done.returncode != 0 and not problems:
+            problems.append(f"{file}: expected exit status 0, found {done.returncode}\n{done.stderr[-4000:]}")
+        problems += self.differences(found)
+        assert not problems, "\n".join(problems)
+        return f"{len(found)} peaks"
+
+    def differences(self, found):
+        """Each peak that is not as kept."""
+        for name, peaks in found.items() if self.kept is not None else ():
+            if name not in self.kept:
+                yield f"{name}: ran and is not in the table (--update keeps it)"
+            elif None not in peaks and peaks != self.kept[name]:
+                yield f"{name}: expected allocated, reserved = {self.kept[name]}, found {peaks}"
+
+    def results(self):
+        """The peaks of all parts that have run."""
+        return {name: peaks for out in sorted(self.folder.glob("*.jsonl")) for name, peaks in read(out)[0].items()}
+
+    def check_table(self):
+        """It was made with what is here, and every entry ran."""
+        made = {name: value for name, value in json.loads(TABLE.read_text(encoding="utf-8")).items() if name != "peaks"}
+        assert made == made_with(), f"the table was made with {made}, this is {made_with()}"
+        missing = sorted(self.kept.keys() - self.results().keys())
+        assert not missing, f"in the table and did not run: {missing}"
+        return f"{len(self.kept)} peaks"
+
+
+def kept_peaks():
+    """The peaks of the table, by name and precision."""
+    return json.loads(TABLE.read_text(encoding="utf-8"))["peaks"] if TABLE.exists() else {}
+
+
+def read(out):
+    """The records of a part as peaks by name and precision, and as problems."""
     lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
-    return read(file, [json.loads(line) for line in lines], status, said)
-
-
-def read(file, records, status, said):
-    """Sorts the records of one file into peaks and problems; a file that ended early is a problem too."""
     results, problems = {}, []
-    for record in records:
-        name = f"{file}/{record['name']} {record['precision']}"
+    for record in map(json.loads, lines):
+        name = f"{out.stem.rpartition('-')[0]}/{record['name']} {record['precision']}"
         results[name] = [record.get("allocated"), record.get("reserved")]
         if "error" in record:
             problems.append(f"{name}: {record['error']}")
-    if status != 0 and not problems:
-        problems.append(f"{file}: expected exit status 0, found {status}\n{said[-4000:]}")
     return results, problems
 
 
@@ -92,30 +126,6 @@ def keep(results):
     head = json.dumps(made_with(), indent=2)[:-2]
     text = head + ',\n  "peaks": {\n' + ",\n".join(lines) + "\n  }\n}\n"
     TABLE.write_text(text, encoding="utf-8")
-
-
-def differences(results):
-    """What differs from the table that is kept: its environment, what it lacks, what it has besides, what it says."""
-    if not TABLE.exists():
-        return [f"table: {TABLE.name} is not there (--update makes it)"]
-    kept = json.loads(TABLE.read_text(encoding="utf-8"))
-    peaks = kept.pop("peaks")
-    if kept != made_with():
-        return [f"environment: the table was made with {kept}, this is {made_with()}"]
-    problems = [f"{name}: is in the table and did not run" for name in sorted(peaks.keys() - results.keys())]
-    for name, found in results.items():
-        if name not in peaks:
-            problems.append(f"{name}: ran and is not in the table (--update keeps it)")
-        elif None not in found and found != peaks[name]:
-            problems.append(f"{name}: expected allocated, reserved = {peaks[name]}, found {found}")
-    return problems
-
-
-def print_table(results):
-    """The peaks for people."""
-    print(f"{'program':56} {'allocated':>16} {'reserved':>16}")
-    for name, (allocated, reserved) in results.items():
-        print(f"{name:56} {allocated if allocated else '-':>16} {reserved if reserved else '-':>16}")
 
 
 if __name__ == "__main__":

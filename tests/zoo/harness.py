@@ -94,6 +94,7 @@ def main(programs):
     """Runs the programs named on the command line (default: all); exits with 1 if any failed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", metavar="NAME", help="run these alone")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="run every N-th program alone, from the K-th on")
     parser.add_argument("--out", help="append one JSON line per run to this file")
     args = parser.parse_args()
     duplicates = len(programs) - len({program.name for program in programs})
@@ -103,7 +104,8 @@ def main(programs):
     if unknown:
         sys.exit(f"no such program: {', '.join(sorted(unknown))}")
     chosen = [program for program in programs if not args.names or program.name in args.names]
-    results = [run_one(p, precision, args.out) for p in chosen for precision in p.precisions]
+    part, parts = map(int, args.part.split("/"))
+    results = [run_one(p, precision, args.out) for p in chosen[part::parts] for precision in p.precisions]
     failed = sum("error" in result for result in results)
     print(f"{len(results) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

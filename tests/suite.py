@@ -1,0 +1,263 @@
+"""Runs the cases of a test suite in parallel, each in a process of its own, and reports what each one took.
+
+A check script makes a list of `Case` and ends with `sys.exit(suite.run("zoo", cases, arguments))`. Every script then has the same
+options, progress lines and last line, and each run is added to `target/tests/times.jsonl`. `python3 tests/suite.py` prints the totals
+of all suites in that file and the ten slowest cases among them; `make test` ends with it.
+
+Note [Processes of a suite]
+~~~~~~~~~~~~~~~~~~~~~~~~~~~
+The runner forks once per case and has a single thread, so a body may do as it likes with its working directory, environment and
+memory. `wait4` gives the CPU time of a case together with all processes that it waited for. On a busy machine the CPU time is the
+figure to compare: elapsed time measures the neighbours too. A case starts when a slot is free and its `memory` fits into what the
+machine had left when the suite began. Ctrl-C ends the cases and every process that they left behind: the runner is the subreaper of
+its descendants.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TIMES = ROOT / "target" / "tests" / "times.jsonl"
+SLOWEST = 10
+# linux/prctl.h
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Skip(Exception):
+    """The machine does not allow the case; the runner shows the reason."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One check. `body` returns the text to show beside its name, and fails with an `AssertionError` that says what was found."""
+
+    name: str
+    body: Callable[[], str | None]
+    # GiB of memory at the peak of all processes of the case.
+    memory: float = 2
+    # Nothing else runs beside it, because it measures time.
+    is_alone: bool = False
+    # Started before the others, so that it does not run on when they have ended.
+    is_long: bool = False
+    # Left to `make test-all`.
+    is_extra: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case ended."""
+
+    suite: str
+    case: str
+    # `ok`, `FAILED` or `skipped`.
+    word: str
+    elapsed: float
+    cpu: float
+    detail: str
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """A parser with the options of every suite: `--oomph`, `--all`, `--jobs` and words that choose cases."""
+    it = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    it.add_argument("--oomph", type=Path, required=True, help="the binary")
+    it.add_argument("--all", action="store_true", help="also the cases that are left to `make test-all`")
+    it.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many cases run at once [default: one for each core]")
+    it.add_argument("words", nargs="*", metavar="WORD", help="only the cases whose names hold one of these, extra ones too")
+    return it
+
+
+def choose(cases: list[Case], words: list[str], is_all: bool) -> list[Case]:
+    """The cases to run. Words reach extra cases too."""
+    if words:
+        return [case for case in cases if any(word in case.name for word in words)]
+    return [case for case in cases if is_all or not case.is_extra]
+
+
+def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: str = "") -> int:
+    """Runs the chosen cases; exit status 1 if one fails or none is chosen."""
+    names = [case.name for case in cases]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    assert not doubled, f"cases share a name: {doubled}"
+    chosen = choose(cases, arguments.words, arguments.all)
+    if heading:
+        print(f"{'':26}{heading}", flush=True)
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="oomph-suite-", ignore_cleanup_errors=True) as folder:
+        outcomes = _Runner(suite, chosen, max(1, arguments.jobs), Path(folder)).run()
+    return conclude(outcomes, len(cases) - len(chosen), time.perf_counter() - began)
+
+
+def conclude(outcomes: list[Outcome], left: int, elapsed: float) -> int:
+    """Keeps the times and prints the end of a suite's output; exit status 1 if a case failed or none was run."""
+    _keep(outcomes)
+    if len(outcomes) > SLOWEST:
+        print(f"\nthe {SLOWEST} slowest of {outcomes[0].suite}:")
+        _print_slowest(outcomes)
+    failed = [outcome.case for outcome in outcomes if outcome.word == "FAILED"]
+    counts = {word: sum(outcome.word == word for outcome in outcomes) for word in ("ok", "FAILED", "skipped")}
+    if failed:
+        print("failed: " + "; ".join(failed))
+    rest = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+    rest += f", {left} not chosen" if left else ""
+    cpu = sum(outcome.cpu for outcome in outcomes)
+    print(f"{counts['ok']} passed, {counts['FAILED']} failed{rest} ({elapsed:.0f} s, {cpu:.0f} s of CPU)", flush=True)
+    return 1 if failed or not outcomes else 0
+
+
+class _Runner:
+    """The cases that wait, and those that run, by process."""
+
+    def __init__(self, suite: str, cases: list[Case], jobs: int, folder: Path) -> None:
+        self.suite, self.jobs, self.folder = suite, jobs, folder
+        self.waiting = sorted(cases, key=lambda case: (case.is_alone, not case.is_long))
+        self.running: dict[int, tuple[Case, float]] = {}
+        self.count = len(cases)
+        self.free = _available_gib() * 0.9
+
+    def run(self) -> list[Outcome]:
+        """Runs them to their end; whatever happens, no process is left."""
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        outcomes: list[Outcome] = []
+        try:
+            while self.waiting or self.running:
+                while (case := self._next()) is not None:
+                    self._start(case)
+                pid, status, usage = os.wait4(-1, 0)
+                if pid in self.running:
+                    outcomes.append(self._end(pid, status, usage))
+                    show(outcomes[-1], len(outcomes), self.count)
+        finally:
+            _end_children(self.running)
+        return outcomes
+
+    def _next(self) -> Case | None:
+        """A case that may start now, taken from those that wait."""
+        if len(self.running) >= self.jobs or any(case.is_alone for case, _ in self.running.values()):
+            return None
+        used = sum(case.memory for case, _ in self.running.values())
+        fitting = (case for case in self.waiting if not self.running or (not case.is_alone and used + case.memory <= self.free))
+        case = next(fitting, None)
+        if case is not None:
+            self.waiting.remove(case)
+        return case
+
+    def _start(self, case: Case) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        started = time.perf_counter()
+        pid = os.fork()
+        if pid == 0:
+            # Whatever happens, this process must not go on as the runner.
+            try:
+                _run_body(case, self.folder / str(os.getpid()))
+            finally:
+                os._exit(1)
+        self.running[pid] = case, started
+
+    def _end(self, pid: int, status: int, usage) -> Outcome:
+        case, started = self.running.pop(pid)
+        paths = self.folder / f"{pid}.json", self.folder / f"{pid}.out"
+        output = paths[1].read_text(encoding="utf-8", errors="replace") if paths[1].exists() else ""
+        if paths[0].exists():
+            word, detail = json.loads(paths[0].read_text(encoding="utf-8"))
+        else:
+            word, detail = "FAILED", f"\nits process ended with {os.waitstatus_to_exitcode(status)}"
+        detail += f"\n{output.rstrip()}" if word == "FAILED" and output else ""
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return Outcome(self.suite, case.name, word, time.perf_counter() - started, usage.ru_utime + usage.ru_stime, detail)
+
+
+def _run_body(case: Case, path: Path) -> None:
+    """The body in the case's process, with its output in a file and its result in another."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    output = os.open(path.with_suffix(".out"), os.O_WRONLY | os.O_CREAT)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    result = _result(case)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    made = path.with_suffix(".part")
+    made.write_text(json.dumps(result), encoding="utf-8")
+    made.rename(path.with_suffix(".json"))
+
+
+def _result(case: Case) -> tuple[str, str]:
+    try:
+        return "ok", case.body() or ""
+    except Skip as reason:
+        return "skipped", f"({reason})"
+    except AssertionError as failure:
+        return "FAILED", f"\n{failure}"
+    except Exception:
+        return "FAILED", f"\n{traceback.format_exc()}"
+
+
+def _end_children(running: dict) -> None:
+    """Ends the cases, and then what they left: orphans become children of this process."""
+    for pid in running:
+        os.kill(pid, signal.SIGTERM)
+    for pid in running:
+        os.waitpid(pid, 0)
+    while children := _children():
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+def _children() -> list[int]:
+    return [int(word) for word in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+
+
+def _available_gib() -> float:
+    """What Linux says that programs can still have."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    (line,) = (line for line in lines if line.startswith("MemAvailable:"))
+    return int(line.split()[1]) / (1 << 20)
+
+
+def show(outcome: Outcome, number: int, count: int) -> None:
+    """Prints the line of a case."""
+    width = len(str(count))
+    times = f"{outcome.elapsed:6.1f} s"
+    print(f"{number:{width}}/{count} {outcome.word:8}{times}  {outcome.case:58}{outcome.detail.rstrip()}".rstrip(), flush=True)
+
+
+def _keep(outcomes: list[Outcome]) -> None:
+    """Adds the times to the file that `main` reads."""
+    TIMES.parent.mkdir(parents=True, exist_ok=True)
+    with TIMES.open("a", encoding="utf-8") as file:
+        for outcome in outcomes:
+            file.write(json.dumps(asdict(outcome) | {"detail": ""}) + "\n")
+
+
+def _print_slowest(outcomes: list[Outcome], with_suite: bool = False) -> None:
+    for outcome in sorted(outcomes, key=lambda it: -it.elapsed)[:SLOWEST]:
+        name = f"{outcome.suite}: {outcome.case}" if with_suite else outcome.case
+        print(f"  {outcome.elapsed:6.1f} s {outcome.cpu:6.1f} s of CPU  {name}")
+
+
+def main() -> None:
+    """The totals of the suites that ran since the file was removed, and the slowest cases of all."""
+    lines = TIMES.read_text(encoding="utf-8").splitlines() if TIMES.exists() else []
+    outcomes = [Outcome(**json.loads(line)) for line in lines]
+    for suite in dict.fromkeys(outcome.suite for outcome in outcomes):
+        some = [outcome for outcome in outcomes if outcome.suite == suite]
+        failed = sum(outcome.word == "FAILED" for outcome in some)
+        print(f"{suite:16}{len(some):5} cases {sum(outcome.cpu for outcome in some):8.0f} s of CPU" + (f"  {failed} FAILED" if failed else ""))
+    print(f"\nthe {SLOWEST} slowest:")
+    _print_slowest(outcomes, with_suite=True)
+
+
+if __name__ == "__main__":
+    main()
