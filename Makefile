@@ -1,5 +1,5 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
-# make test    all tests
+# make test    the tests of every commit, in some 25 minutes on two cores; make test-all has the rest
 # make bench   speed, beside the bare scripts and other tools
 # make compat  check and explain with another PyTorch: make compat TORCH=2.5.1
 # Everything lands in .venv and target/; no GPU is needed.
@@ -16,7 +16,10 @@ EXECUTIONS ?= 1000000
 
 SHELL := bash
 
-.PHONY: demo test bench fuzz compat setup build lint unit golden differential python-tests system causes mistakes remedies zoo crosscheck frameworks validate clean
+# What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
+SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
+
+.PHONY: demo test test-all slowest bench fuzz compat setup build binaries lint unit golden differential python-tests system causes mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -27,8 +30,19 @@ demo: setup build
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
 	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
 
-test: lint unit golden python-tests system differential causes mistakes remedies zoo crosscheck frameworks validate
+test: lint unit binaries
+	rm -f target/tests/times.jsonl
+	$(MAKE) golden python-tests frameworks system differential causes mistakes remedies zoo crosscheck validate
+	@$(MAKE) slowest
 	@echo; echo 'all tests passed'
+
+# With the cases that take long and have one of their kind in `make test`.
+test-all:
+	$(MAKE) test ALL=1
+
+# How long each suite of the last `make test` took, and its ten slowest cases.
+slowest:
+	@$(PYTHON) tests/suite.py
 
 setup: $(VENV)/.ready
 
@@ -40,6 +54,13 @@ $(VENV)/.ready: requirements/test.txt
 build:
 	cargo build --release --locked --package oomph
 
+# With the examples that tests run: in one call of Cargo, so that each crate is compiled once.
+GOLDEN := target/release/examples/golden
+PATCH  := target/release/examples/patch
+
+binaries:
+	cargo build --release --locked --package oomph --package allocator --package patch --bin oomph --example golden --example patch
+
 lint:
 	$(PYTHON) tests/tidy.py
 	cargo fmt --all --check
@@ -50,55 +71,44 @@ unit: setup
 	cargo test --workspace --locked --quiet
 
 # The allocator model against what real PyTorch of many versions did, operation by operation.
-golden:
-	cargo run --release --locked --quiet --package allocator --example golden -- crates/trace/tests/golden/*.json.gz
+golden: binaries
+	$(GOLDEN) crates/trace/tests/golden/*.json.gz
 
 # The same against the installed PyTorch, in random programs; tests/differential/README.md has the long runs.
-RANDOM := $(OOMPH) phantom --gpu rtx-4090 -- $(PY) tests/differential/driver.py
-
-differential: setup build
-	$(RANDOM) --seed 1 --programs 300 > target/differential.jsonl
-	$(RANDOM) --seed 2 --programs 100 --race > target/differential-race.jsonl
-	cargo run --release --locked --quiet --package allocator --example golden -- target/differential.jsonl target/differential-race.jsonl | tail -n 20; \
-		exit $${PIPESTATUS[0]}
+differential: setup binaries
+	$(PY) tests/differential/check.py $(SUITE) --golden $(GOLDEN)
 
 # The agent's tests use the phantom that the binary carries.
-python-tests: setup build
-	OOMPH_TEST_PHANTOM="$$($(OOMPH) phantom --gpu rtx-4090 -- printenv LD_LIBRARY_PATH | cut -d: -f1)" \
-	$(PY) -m unittest discover -s python/tests -t python -q
+python-tests: setup binaries
+	$(PY) tests/agent/check.py $(SUITE)
 
 # The whole of it, as a user runs it: real PyTorch, real scripts, the release binary.
-system: setup build
-	$(PY) tests/system/run.py --oomph $(OOMPH) --python $(PY)
+system: setup binaries
+	$(PY) tests/system/run.py $(SUITE)
 
 # Programs that run out for a known cause, each with a control: what explain says of them.
-causes: setup build
-	$(PY) tests/causes/check.py --oomph $(OOMPH)
+causes: setup binaries
+	$(PY) tests/causes/check.py $(SUITE)
 
 # Every rule of lint: a program with the mistake and one without, what both hold on the phantom, and what the fix makes of it.
-mistakes: setup build $(if $(ALL),$(FRAMEWORKS)/.ready)
-	$(PY) tests/lint/check.py --oomph $(OOMPH) $(if $(ALL),--frameworks $(FRAMEWORKS)/bin/python)
+mistakes: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)
+	$(PY) tests/lint/check.py $(SUITE) $(if $(ALL),--frameworks $(FRAMEWORKS)/bin/python)
 
 # Every remedy: a program where it helps, to the byte, beside the same change made by hand; and one where it does not. Then a program
 # of each beside its patch; with ALL=1 all programs, and those remedies that need packages of their own.
-remedies: setup build $(if $(ALL),$(FRAMEWORKS)/.ready)
-	$(PY) tests/remedies/check.py --oomph $(OOMPH) $(if $(ALL),--frameworks $(FRAMEWORKS)/bin/python)
-	cargo build --release --locked --package patch --example patch
-	$(PY) tests/remedies/patched.py --oomph $(OOMPH) --patch target/release/examples/patch $(if $(ALL),--all --python $(FRAMEWORKS)/bin/python)
+remedies: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)
+	$(PY) tests/remedies/check.py $(SUITE) $(if $(ALL),--frameworks $(FRAMEWORKS)/bin/python)
+	$(PY) tests/remedies/patched.py $(SUITE) --patch $(PATCH) $(if $(ALL),--python $(FRAMEWORKS)/bin/python)
 
-zoo: setup build
-	$(PY) tests/zoo/check.py --oomph $(OOMPH)
+zoo: setup binaries
+	$(PY) tests/zoo/check.py $(SUITE)
 
-crosscheck: setup build
-	$(OOMPH) phantom --gpu rtx-4090 -- $(PY) tests/crosscheck/crosscheck.py
+crosscheck: setup binaries
+	$(PY) tests/crosscheck/check.py $(SUITE)
 
 # Launchers and frameworks: PyTorch is not installed twice. One of each kind; with ALL=1 all.
-KINDS := "accelerate, 2" "Lightning, 1" "Trainer, bf16" "ZeRO 1" "PEFT" "bitsandbytes" "torchao, int8" "timm" "diffusers, training" \
-	"torch.compile, dynamic" "torch.cuda.graph" "an extension" "DataLoader, fork"
-
-frameworks: setup build $(FRAMEWORKS)/.ready
-	$(FRAMEWORKS)/bin/python tests/frameworks/check.py --oomph $(OOMPH) $(if $(ALL),,$(KINDS))
-	$(FRAMEWORKS)/bin/python tests/frameworks/saves.py --oomph $(OOMPH)
+frameworks: setup binaries $(FRAMEWORKS)/.ready
+	$(FRAMEWORKS)/bin/python tests/frameworks/check.py $(SUITE)
 
 $(FRAMEWORKS)/.ready: requirements/frameworks.txt $(VENV)/.ready
 	$(PYTHON) -m venv $(FRAMEWORKS)
@@ -109,9 +119,9 @@ $(FRAMEWORKS)/.ready: requirements/frameworks.txt $(VENV)/.ready
 
 # Predictions beside records of real GPUs and beside figures that others published: docs/ACCURACY.md. The fast ones; with
 # ALL=1 all, and with UPDATE=1 kept.
-validate: setup build
+validate: setup binaries
 	$(PY) -m unittest discover -s tests/validation -t tests/validation -q
-	$(PY) tests/validation/compare.py --oomph $(OOMPH) $(if $(ALL),--all) $(if $(UPDATE),--update)
+	$(PY) tests/validation/compare.py $(SUITE) $(if $(UPDATE),--update)
 
 bench: setup build
 	$(PY) benches/run.py --oomph $(OOMPH) --python $(PY)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 from fit import TRAIN, await_runs, fit
@@ -75,27 +76,32 @@ def rewritten(path: Path, text: str) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def every_change(box: Box) -> None:
+CHANGES = {
+    "its own source": lambda box: box.write("looks.py", LOOKS + "y = x[:1] + 1\n"),
+    "a module beside it": lambda box: rewritten(box.work / "helper.py", "ROWS = 2\n"),
+    "an installed module": lambda box: rewritten(box.work / "lib/site-packages/installed.py", "ROWS = 2\n"),
+    "data": lambda box: rewritten(box.work / "rows.txt", "2"),
+    "data that native code reads": lambda box: rewritten(box.work / "native.bin", "2"),
+    "data that a helper reads": lambda box: rewritten(box.work / "helped.txt", "2"),
+    "a name in a folder": lambda box: box.write("data/b", ""),
+    "a file that was not there": lambda box: box.write("flag", ""),
+    "a package that hides an installed one": lambda box: box.write("installed/__init__.py", "ROWS = 3\n"),
+}
+# One of what the program imports, and one of what it opens.
+USUAL_CHANGES = ("a module beside it", "data that native code reads")
+OTHER_CHANGES = tuple(what for what in CHANGES if what not in USUAL_CHANGES)
+
+
+def every_change(box: Box, changes: tuple[str, ...]) -> None:
     """Whatever the program looks at, a change of it has the program run again; what it does not look at does not."""
     looking(box)
     words = (*CARD, "looks.py")
-    changes = {
-        "its own source": lambda: box.write("looks.py", LOOKS + "y = x[:1] + 1\n"),
-        "a module beside it": lambda: rewritten(box.work / "helper.py", "ROWS = 2\n"),
-        "an installed module": lambda: rewritten(box.work / "lib/site-packages/installed.py", "ROWS = 2\n"),
-        "data": lambda: rewritten(box.work / "rows.txt", "2"),
-        "data that native code reads": lambda: rewritten(box.work / "native.bin", "2"),
-        "data that a helper reads": lambda: rewritten(box.work / "helped.txt", "2"),
-        "a name in a folder": lambda: box.write("data/b", ""),
-        "a file that was not there": lambda: box.write("flag", ""),
-        "a package that hides an installed one": lambda: box.write("installed/__init__.py", "ROWS = 3\n"),
-    }
     first = fit(box, *words)
     expect(first, counts(first), (2, 0), "dry runs made and kept at first")
-    for what, change in changes.items():
+    for what in changes:
         again = fit(box, *words)
         expect(again, counts(again), (0, 2), f"dry runs made and kept before a change of {what}")
-        change()
+        CHANGES[what](box)
         after = fit(box, *words)
         expect(after, counts(after), (2, 0), f"dry runs made and kept after a change of {what}")
 
@@ -180,11 +186,12 @@ def at_once(box: Box) -> None:
 
 
 CASES = [
-    Case("a second search", a_second_search, alone=True),
-    Case("every change", every_change, alone=True),
+    Case("a second search", a_second_search, is_long=True),
+    Case("a change of a module, of data", partial(every_change, changes=USUAL_CHANGES), is_long=True),
+    Case("every other change", partial(every_change, changes=OTHER_CHANGES), is_extra=True),
     Case("no change", no_change),
     Case("damaged", damaged),
     Case("not kept", not_kept),
-    Case("Ctrl-C", interrupted, alone=True),
+    Case("Ctrl-C", interrupted, is_long=True),
     Case("two at once", at_once),
 ]

@@ -39,7 +39,7 @@ def check_large(box: Box, *words, python: Path | None = None) -> tuple[Result, d
 
 
 def _seconds_of_children() -> float:
-    """Processor time, which other work on the machine leaves alone; the cases run one by one."""
+    """Processor time, which other work on the machine leaves alone; a case has a process of its own."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -72,6 +72,8 @@ def check_checkpoint(box: Box, kind: str, way: str, element_bytes: int, buffers:
     contains(result, " ".join(result.report["notes"]), "weights in checkpoints were not read")
 
 
+# Each format loaded by each library once: `make test` runs these.
+USUAL = {"from_pretrained-bf16", "from_pretrained-fp32", "load_file", "torch.load", "load_state_dict"}
 # How the checkpoint is written, how it is loaded, bytes an element on the GPU, bytes beside the weights.
 CHECKPOINTS = (
     ("safetensors", "from_pretrained-bf16", 2, ROTARY_BYTES),
@@ -166,13 +168,17 @@ def check_absent(box: Box) -> None:
 
 CASES = [
     *(
-        Case(f"{kind}, {way}", partial(check_checkpoint, kind=kind, way=way, element_bytes=size, buffers=buffers), alone=True)
+        Case(
+            f"{kind}, {way}",
+            partial(check_checkpoint, kind=kind, way=way, element_bytes=size, buffers=buffers),
+            is_extra=way not in USUAL or (kind, way) == ("bin", "from_pretrained-bf16"),
+        )
         for kind, way, size, buffers in CHECKPOINTS
     ),
-    Case("70B in bf16 generates on a B200", partial(check_generation, dtype="bf16"), alone=True),
-    Case("70B built in fp32, cast, generates on a B200", partial(check_generation, dtype="cast"), alone=True),
-    Case("70B in fp32 does not fit a B200", check_too_large, alone=True),
+    Case("70B in bf16 generates on a B200", partial(check_generation, dtype="bf16"), is_long=True),
+    Case("70B built in fp32, cast, generates on a B200", partial(check_generation, dtype="cast"), is_extra=True),
+    Case("70B in fp32 does not fit a B200", check_too_large),
     Case("a model that is not on the disk", check_absent),
-    Case("8 bits and paged optimizers", check_eight_bit, alone=True),
-    Case("QLoRA of a 7B on 24 GiB", check_qlora, alone=True),
+    Case("8 bits and paged optimizers", check_eight_bit, is_extra=True),
+    Case("QLoRA of a 7B on 24 GiB", check_qlora, is_extra=True),
 ]

@@ -137,13 +137,14 @@ _LLAMA_7B = (4096, 11008, 32, 32, 32)
 _LLAMA_70B = (8192, 28672, 80, 64, 8)
 
 CASES = [
-    *(Case(f"{kind}: alone as together", partial(alone_as_together, kind=kind)) for kind in ("ddp", "fsdp1", "fsdp2", "tp")),
+    *(Case(f"{kind}: alone as together", partial(alone_as_together, kind=kind), memory=5, is_long=True) for kind in ("ddp", "fsdp2", "tp")),
+    Case("fsdp1: alone as together", partial(alone_as_together, kind="fsdp1"), memory=5, is_extra=True),
     Case("rank 0 holds more", imbalance),
     Case("every rank on GPU 0", wrong_device),
-    Case("a launcher's workers are taken over", launcher_taken_over),
-    Case("collectives", collectives),
+    Case("a launcher's workers are taken over", launcher_taken_over, memory=6),
+    Case("collectives", collectives, memory=5),
     Case("an object of an absent rank", unknown_object),
     Case("Llama-7B at 64", partial(llama, shape=_LLAMA_7B, size=64, rank="first"), alone=True),
-    Case("Llama-70B at 256", partial(llama, shape=_LLAMA_70B, size=256, rank="last"), alone=True),
+    Case("Llama-70B at 256", partial(llama, shape=_LLAMA_70B, size=256, rank="last"), alone=True, is_extra=True),
     Case("options that do not go together", bad_options),
 ]
