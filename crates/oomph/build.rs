@@ -43,7 +43,8 @@ fn watch(workspace: &Path) {
 }
 
 fn build_phantom(workspace: &Path, out: &Path) -> PathBuf {
-    let target = out.join("phantom");
+    // Beside the folders of the profiles, which all carry the same library: `target/PROFILE/build/oomph-HASH/out` is `out`.
+    let target = out.ancestors().nth(4).unwrap_or(out).join("phantom");
     let status = Command::new(variable("CARGO"))
         .args(["build", "--release", "--package", "phantom", "--lib", "--manifest-path"])
         .arg(workspace.join("Cargo.toml"))

@@ -28,7 +28,7 @@ GPU = "rtx-4090"
 SECONDS = 3600
 PACKAGES = ("torch", "torchvision", "transformers")
 # In how many parts each file runs.
-PARTS = {"layers": 4, "language": 4, "vision": 3, "detection": 1}
+PARTS = {"layers": 2, "language": 2, "vision": 2, "detection": 1}
 # Shapes of the detectors depend on values: `check` assumes those, `phantom` alone does not.
 CHECKED = {"detection"}
 
