@@ -18,20 +18,22 @@ LINES = 750
 # The largest share of pronoun sentences in each crate, and of names that stand for several things. Only ever lowered.
 PRONOUN_SHARE = 0.20
 CRATES_OF_A_TYPE = 9
+WIRE = "python/oomph/agent/wire.py"
 # SPDX terms that an MIT OR Apache-2.0 program may carry in its binary.
 LICENCES = {"MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "CC0-1.0", "Unlicense", "BSL-1.0"}
 # Which of our crates each may depend on: the arrows of ARCHITECTURE.md.
 ARROWS = {
-    "trace": set(),
-    "phantom": set(),
-    "gpus": {"trace"},
+    "wire": set(),
+    "trace": {"wire"},
+    "phantom": {"wire"},
+    "gpus": {"trace", "wire"},
     "report": {"trace"},
     "allocator": {"trace"},
     "diagnose": {"trace", "allocator", "report"},
     "python": set(),
     "patch": {"python", "report"},
     "lint": {"python", "report"},
-    "oomph": {"trace", "gpus", "report", "diagnose", "patch", "lint"},
+    "oomph": {"wire", "trace", "gpus", "report", "diagnose", "patch", "lint"},
 }
 
 
@@ -42,7 +44,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--list"]:
         return list_leaning(sys.argv[2])
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
-    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *rule_pages()]
+    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *rule_pages(), *contract()]
     print("\n".join(problems) or "tidy")
     sys.exit(bool(problems))
 
@@ -151,6 +153,20 @@ def rule_pages():
         yield f"the rule {rule} has no page docs/rules/{rule}.md"
     for page in sorted(page for page in pages if f'"{page}"' not in source):
         yield f"docs/rules/{page}.md is of no rule in crates/diagnose/src/rules"
+
+
+def contract():
+    """The agent's `wire.py` and the table in ARCHITECTURE.md are those that crates/wire prints; every variable in a source has a row."""
+    if run("cargo", "run", "--quiet", "--locked", "--package", "wire", "--example", "python") != (ROOT / WIRE).read_text(encoding="utf-8"):
+        yield f"{WIRE} is stale: cargo run -p wire --example python > {WIRE}"
+    variables = run("cargo", "run", "--quiet", "--locked", "--package", "wire", "--example", "variables")
+    if variables not in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"):
+        yield "ARCHITECTURE.md has another table of variables than `cargo run -p wire --example variables` prints"
+    names = set(re.findall(r"OOMPH_[A-Z_]+", variables))
+    for name in run("git", "ls-files", "-z", "crates/*/src/*.rs", "python/oomph/*.py").split("\0"):
+        if name and (ROOT / name).is_file():
+            for found in sorted(set(re.findall(r"\"(OOMPH_[A-Z_]+)\"", (ROOT / name).read_text(encoding="utf-8"))) - names):
+                yield f"{name}: {found} has no row in crates/wire/src/variable.rs"
 
 
 if __name__ == "__main__":

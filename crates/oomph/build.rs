@@ -32,6 +32,7 @@ fn watch(workspace: &Path) {
     for path in [
         "crates/phantom/src",
         "crates/phantom/Cargo.toml",
+        "crates/wire/src",
         "python/oomph",
         "docs/remedies",
         "docs/lint",

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use trace::Bytes;
+use wire::profile;
 
 /// What the hardware can do, as NVIDIA numbers it; `8.9` is Ada.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,21 +94,21 @@ impl Field {
     /// The name of the field in `gpus.toml` and in `OOMPH_DEVICE`.
     pub const fn key(self) -> &'static str {
         match self {
-            Field::TotalBytes => "total_bytes",
-            Field::ContextBytes => "context_bytes",
-            Field::ComputeCapability => "compute_capability",
-            Field::Multiprocessors => "multiprocessors",
-            Field::L2Bytes => "l2_bytes",
-            Field::SharedMemoryPerBlockBytes => "shared_memory_per_block_bytes",
-            Field::SharedMemoryPerBlockOptinBytes => "shared_memory_per_block_optin_bytes",
-            Field::SharedMemoryPerMultiprocessorBytes => "shared_memory_per_multiprocessor_bytes",
-            Field::ReservedSharedMemoryPerBlockBytes => "reserved_shared_memory_per_block_bytes",
-            Field::RegistersPerMultiprocessor => "registers_per_multiprocessor",
-            Field::ThreadsPerMultiprocessor => "threads_per_multiprocessor",
-            Field::BlocksPerMultiprocessor => "blocks_per_multiprocessor",
-            Field::ClockKhz => "clock_khz",
-            Field::MemoryClockKhz => "memory_clock_khz",
-            Field::MemoryBusBits => "memory_bus_bits",
+            Field::TotalBytes => profile::TOTAL_BYTES,
+            Field::ContextBytes => profile::CONTEXT_BYTES,
+            Field::ComputeCapability => profile::COMPUTE_CAPABILITY,
+            Field::Multiprocessors => profile::MULTIPROCESSORS,
+            Field::L2Bytes => profile::L2_BYTES,
+            Field::SharedMemoryPerBlockBytes => profile::SHARED_MEMORY_PER_BLOCK_BYTES,
+            Field::SharedMemoryPerBlockOptinBytes => profile::SHARED_MEMORY_PER_BLOCK_OPTIN_BYTES,
+            Field::SharedMemoryPerMultiprocessorBytes => profile::SHARED_MEMORY_PER_MULTIPROCESSOR_BYTES,
+            Field::ReservedSharedMemoryPerBlockBytes => profile::RESERVED_SHARED_MEMORY_PER_BLOCK_BYTES,
+            Field::RegistersPerMultiprocessor => profile::REGISTERS_PER_MULTIPROCESSOR,
+            Field::ThreadsPerMultiprocessor => profile::THREADS_PER_MULTIPROCESSOR,
+            Field::BlocksPerMultiprocessor => profile::BLOCKS_PER_MULTIPROCESSOR,
+            Field::ClockKhz => profile::CLOCK_KHZ,
+            Field::MemoryClockKhz => profile::MEMORY_CLOCK_KHZ,
+            Field::MemoryBusBits => profile::MEMORY_BUS_BITS,
         }
     }
 }
@@ -198,9 +199,9 @@ impl Profile {
 
     /// The text of the variable `OOMPH_DEVICE`: `key=value` joined by `;`, sizes in plain bytes.
     pub fn device_variable(&self) -> String {
-        let mut text = format!("name={}", self.cuda_name);
+        let mut text = format!("{}={}", profile::NAME, self.cuda_name);
         for field in Field::ALL {
-            text.push(';');
+            text.push(profile::SEPARATOR);
             text.push_str(field.key());
             text.push('=');
             text.push_str(&self.value(field));
@@ -247,6 +248,14 @@ mod tests {
             registers_per_multiprocessor=65536;threads_per_multiprocessor=2048;blocks_per_multiprocessor=32;\
             clock_khz=1410000;memory_clock_khz=1593000;memory_bus_bits=5120";
         assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn the_device_variable_has_the_keys_that_the_phantom_reads() {
+        let text = find("4090").unwrap().device_variable();
+        let keys: Vec<&str> =
+            text.split(profile::SEPARATOR).filter_map(|figure| Some(figure.split_once('=')?.0)).collect();
+        assert_eq!(keys, profile::ALL);
     }
 
     #[test]

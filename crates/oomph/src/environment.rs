@@ -1,9 +1,10 @@
-//! Every environment variable that oomph reads or sets, in one place.
+//! Every environment variable that oomph reads or sets, in one place; those named `OOMPH_…` are documented in `wire`.
 
-/// Read: the Python that runs scripts, as `--python`.
-pub(crate) const PYTHON: &str = "OOMPH_PYTHON";
-/// Read: where the phantom and the agent are unpacked, in place of the user's cache folder.
-pub(crate) const CACHE_DIR: &str = "OOMPH_CACHE_DIR";
+pub(crate) use wire::variable::{
+    CACHE_DIR, DEVICE, DEVICES, FILES, FRACTION, HISTORY, LOCAL_WORLD_SIZE, OTHERS, PYTHON, RANK, REMEDIES, RUN_DIR,
+    SERVE, STEPS, UNLIMITED, WORK, WORLD_SIZE,
+};
+
 /// Read: the folder of user caches (XDG base directories).
 pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 /// Read: the user's home.
@@ -15,38 +16,8 @@ pub(crate) const CONDA_PREFIX: &str = "CONDA_PREFIX";
 /// Read: where programs are looked for.
 pub(crate) const PATH: &str = "PATH";
 
-/// Set for the phantom and the agent: the run directory.
-pub(crate) const RUN_DIR: &str = "OOMPH_RUN_DIR";
-/// Set for the phantom: the number of devices.
-pub(crate) const DEVICES: &str = "OOMPH_DEVICES";
-/// Set for the phantom: the profile.
-pub(crate) const DEVICE: &str = "OOMPH_DEVICE";
-/// Set for the phantom: requests never fail for want of memory.
-pub(crate) const UNLIMITED: &str = "OOMPH_UNLIMITED";
-/// Set for the phantom: what other processes hold of each device.
-pub(crate) const OTHERS: &str = "OOMPH_OTHERS";
-/// Set for the agent: optimizer steps after which it stops.
-pub(crate) const STEPS: &str = "OOMPH_STEPS";
-/// Set for the phantom: the file that takes notes of which files the program looks at.
-pub(crate) const FILES: &str = "OOMPH_FILES";
-/// Set for the agent: wait as a fork server.
-pub(crate) const SERVE: &str = "OOMPH_SERVE";
-/// Set for the agent: `0` = only the counters are wanted, no history of the allocator.
-pub(crate) const HISTORY: &str = "OOMPH_HISTORY";
-/// Set for the agent: `1` = operators are counted.
-pub(crate) const WORK: &str = "OOMPH_WORK";
-/// Set for the agent: the changes that it makes to the program.
-pub(crate) const REMEDIES: &str = "OOMPH_REMEDIES";
-/// Set for the agent: the one rank that runs, where the others are absent.
-pub(crate) const RANK: &str = "OOMPH_RANK";
-/// Set for the agent then: how many ranks the job has.
-pub(crate) const WORLD_SIZE: &str = "OOMPH_WORLD_SIZE";
-/// Set for the agent then: how many of them a machine has.
-pub(crate) const LOCAL_WORLD_SIZE: &str = "OOMPH_LOCAL_WORLD_SIZE";
 /// Removed then: the place that a launcher gave oomph itself.
 pub(crate) const LAUNCHERS: &[&str] = &["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"];
-/// Set for the agent: the share that value-dependent shapes are assumed to select.
-pub(crate) const FRACTION: &str = "OOMPH_FRACTION";
 
 /// Set for PyTorch: the allocator's settings, where a run is to have others than the environment says.
 pub(crate) const CUDA_ALLOC_CONF: &str = "PYTORCH_CUDA_ALLOC_CONF";

@@ -20,8 +20,7 @@ use crate::environment as names;
 use crate::error::Error;
 use crate::{launch, reap, rundir};
 
-/// What a child exits with that could not begin: an import has used CUDA, and such a process cannot be forked.
-pub(crate) const CANNOT: i32 = 117;
+pub(crate) use wire::exit::CANNOT;
 
 /// What the server says.
 #[derive(Debug, Deserialize)]

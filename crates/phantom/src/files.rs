@@ -29,16 +29,18 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// Names the file that takes the notes.
-const VARIABLE: &CStr = c"OOMPH_FILES";
+use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
+
+/// `OOMPH_FILES=`, as an environment holds it.
+const ASSIGNMENT: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, b'=');
+/// `OOMPH_FILES` as a C string.
+const VARIABLE: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, 0);
 /// So many paths are told apart.
 const PLACES: usize = 1 << 16;
 /// So many places are looked at for one of them.
 const PROBES: usize = 64;
 /// Longer paths the kernel refuses.
 const PATH_BYTES: usize = libc::PATH_MAX as usize;
-/// The endings of names that can be imported, or that tell what is installed.
-const IMPORTABLE: [&[u8]; 6] = [b".py", b".pyc", b".so", b".pth", b".dist-info", b".egg-info"];
 
 /// The hashes of what was noted; 0 is free.
 static NOTED: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
@@ -46,6 +48,14 @@ static NOTED: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
 static TAKER: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
 /// Its address stands for no file.
 static NOBODY: c_char = 0;
+
+/// Copies `text`, with `last` in the byte behind it.
+const fn with_last<const N: usize>(text: &str, last: u8) -> [u8; N] {
+    let mut bytes = [last; N];
+    let (before, _) = bytes.split_at_mut(N - 1);
+    before.copy_from_slice(text.as_bytes());
+    bytes
+}
 
 /// What becomes of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,25 +97,11 @@ pub unsafe extern "C" fn oomph_note_listing(path: *const c_char, importable: c_i
     line.end(taker);
 }
 
-/// The hash of the names in a folder; `None` where they cannot be had.
+/// Hashes the names in a folder; `None` if the folder cannot be read.
 fn digest(folder: &[u8], importable: bool) -> Option<u64> {
     let entries = std::fs::read_dir(std::ffi::OsStr::from_bytes(folder)).ok()?;
     let names = entries.map(|entry| Some(entry.ok()?.file_name().into_vec()));
-    let mut names: Vec<Vec<u8>> = names.collect::<Option<_>>()?;
-    names.retain(|name| !importable || can_be_imported(name));
-    names.sort();
-    Some(names.iter().fold(FNV, |hash, name| fnv(fnv(hash, name), b"\0")))
-}
-
-/// Modules, packages, and what is told of installed ones. A name without a dot may be a package.
-fn can_be_imported(name: &[u8]) -> bool {
-    name != b"__pycache__" && (!name.contains(&b'.') || IMPORTABLE.iter().any(|ending| name.ends_with(ending)))
-}
-
-const FNV: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn fnv(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    Some(hash_names(names.collect::<Option<_>>()?, importable))
 }
 
 /// An absolute path, without an allocation.
@@ -162,7 +158,7 @@ impl Path {
     }
 
     fn hash(&self, kind: u8) -> u64 {
-        fnv(fnv(FNV, &[kind]), self.bytes()).max(1)
+        extend_fnv(extend_fnv(FNV_EMPTY, &[kind]), self.bytes()).max(1)
     }
 
     /// As it is now; `None` where there is nothing.
@@ -229,8 +225,8 @@ fn taker() -> Option<*const c_char> {
     if !known.is_null() {
         return (known != nobody).then_some(known.cast_const());
     }
-    // SAFETY: the name is a C string. Whoever changes the environment in another thread does so at its own risk, as ever.
-    let named = unsafe { libc::getenv(VARIABLE.as_ptr()) };
+    // SAFETY: the name ends with a NUL. Whoever changes the environment in another thread does so at its own risk, as ever.
+    let named = unsafe { libc::getenv(VARIABLE.as_ptr().cast()) };
     // SAFETY: what the environment holds are C strings.
     let copy = if named.is_null() { nobody } else { CString::into_raw(unsafe { CStr::from_ptr(named) }.to_owned()) };
     // Another thread may have been faster; its copy says the same.
@@ -299,7 +295,7 @@ fn write_state(taker: *const c_char, path: &Path, what: Use) {
 
 /// Notes, once, something that cannot be looked at again.
 fn cannot(taker: *const c_char, text: &str) {
-    if remember(fnv(FNV, text.as_bytes())) != Some(false) {
+    if remember(extend_fnv(FNV_EMPTY, text.as_bytes())) != Some(false) {
         let mut line = Line::default();
         // A line takes what fits.
         let _ = write!(line, "! {text}");
@@ -359,7 +355,7 @@ fn note_helper(program: *const c_char, environment: *const *const c_char) {
     let program = if program.is_null() { &[] } else { unsafe { CStr::from_ptr(program) }.to_bytes() };
     let is_tool = program.rsplit(|byte| *byte == b'/').next().is_some_and(|name| TOOLS.contains(&name));
     let has = |name: &[u8]| (0..).map_while(|index| variable(environment, index)).any(|entry| entry.starts_with(name));
-    let is_seen = has(b"OOMPH_FILES=") && has(b"LD_PRELOAD=");
+    let is_seen = has(&ASSIGNMENT) && has(b"LD_PRELOAD=");
     if !is_tool && !is_seen {
         cannot(taker, "it starts a helper without its environment");
     }

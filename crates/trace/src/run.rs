@@ -341,33 +341,6 @@ pub enum PhantomRecord {
     },
 }
 
-impl Record {
-    /// The names of all kinds, as they are written.
-    pub(crate) const KINDS: &[&str] = &[
-        "process",
-        "census",
-        "step",
-        "oom",
-        "value_shape",
-        "value_read",
-        "unrecorded",
-        "initializers_skipped",
-        "assumption",
-        "remedy",
-        "batch",
-        "checkpoint_unread",
-        "save_spared",
-        "save_made",
-        "error",
-        "end",
-    ];
-}
-
-impl PhantomRecord {
-    /// The names of all kinds, as they are written.
-    pub(crate) const KINDS: &[&str] = &["phantom", "memory", "refused", "workspace", "assumption", "missing"];
-}
-
 impl Process {
     /// The process record, where the file reached that far.
     pub fn rank(&self) -> u32 {

@@ -4,10 +4,8 @@ import os
 import sys
 from dataclasses import dataclass
 
+from . import wire
 from .failure import say
-
-# Set by the first process of a run that imports torch: its children then know that they are helpers.
-_FIRST = "OOMPH_AGENT_PID"
 
 
 @dataclass(frozen=True)
@@ -34,17 +32,17 @@ class Environment:
 
 def read() -> Environment:
     """Reads the environment; also claims the place of the first process."""
-    is_first = os.environ.setdefault(_FIRST, str(os.getpid())) == str(os.getpid())
+    is_first = os.environ.setdefault(wire.AGENT_PID, str(os.getpid())) == str(os.getpid())
     return Environment(
-        run_dir=os.environ["OOMPH_RUN_DIR"],
+        run_dir=os.environ[wire.RUN_DIR],
         # Lightning tells the processes that it starts no more than the local one.
         rank=_number("RANK", _number("LOCAL_RANK", 0)),
         local_rank=_number("LOCAL_RANK", 0),
         world_size=_number("WORLD_SIZE", 1),
-        steps=_number("OOMPH_STEPS", 0),
-        fraction=_number("OOMPH_FRACTION", 0.5),
-        history=os.environ.get("OOMPH_HISTORY") != "0",
-        work=os.environ.get("OOMPH_WORK") == "1",
+        steps=_number(wire.STEPS, 0),
+        fraction=_number(wire.FRACTION, 0.5),
+        history=os.environ.get(wire.HISTORY) != "0",
+        work=os.environ.get(wire.WORK) == "1",
         is_first=is_first,
         script_dir=_script_dir(),
     )

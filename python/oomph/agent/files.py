@@ -7,7 +7,8 @@ import ctypes
 import os
 import sys
 
-_VARIABLE = "OOMPH_FILES"
+from . import wire
+
 # Who lists folders to find modules and installed packages.
 _IMPORTERS = ("importlib", "importlib_metadata", "pkgutil", "pkg_resources")
 
@@ -22,7 +23,7 @@ def watch() -> None:
     """
     global _watching
     library = ctypes.CDLL(None)
-    if _watching or _VARIABLE not in os.environ or not hasattr(library, "oomph_note_listing"):
+    if _watching or wire.FILES not in os.environ or not hasattr(library, "oomph_note_listing"):
         return
     _watching = True
     note = library.oomph_note_listing

@@ -8,6 +8,7 @@ import sys
 
 import torch
 
+from . import wire
 from .positions import Positions
 
 # The ring holds the whole history of all but very long runs. An event costs some 200 bytes of host memory plus its stack.
@@ -21,7 +22,7 @@ def record() -> None:
 
 def write(folder: str, stem: str, positions: Positions) -> str:
     """Writes torch's snapshot and returns its file name. Beside, then renamed: a full disk leaves no half file."""
-    name = f"{stem}.snapshot.pickle"
+    name = stem + wire.SNAPSHOT
     path = os.path.join(folder, name)
     try:
         with _no_collection(), _no_compiler():

@@ -6,6 +6,7 @@ Its name and its lines are specified at Note [Run directory] in crates/trace/src
 import json
 import os
 
+from . import wire
 from .failure import say
 
 
@@ -43,7 +44,7 @@ class Records:
         self.stem = None
 
     def _open(self) -> None:
-        stems = (f"rank{self.rank}", f"rank{self.rank}-{os.getpid()}")
+        stems = (f"{wire.RANK_PREFIX}{self.rank}", f"{wire.RANK_PREFIX}{self.rank}-{os.getpid()}")
         for stem in stems:
             self.stem = stem
             try:
@@ -57,7 +58,7 @@ class Records:
         say(f"cannot write {self._path(stems[-1])}: it exists already; nothing is recorded")
 
     def _path(self, stem: str) -> str:
-        return os.path.join(self.folder, f"{stem}.marks.jsonl")
+        return os.path.join(self.folder, stem + wire.MARKS)
 
     def _append(self, line: bytes) -> None:
         """Writes a whole line, or stops writing for good: what follows a cut line could not be read."""

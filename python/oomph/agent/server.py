@@ -16,7 +16,7 @@ Requests come on standard input, answers go to standard output, one JSON object 
 Only installed packages are imported, never modules beside the script: theirs is code of the program, which may use CUDA. A process
 that has used CUDA cannot be forked, and some packages do when they are imported (torchao asks for the device's capability). So the
 server is itself a child: where an import uses CUDA, it ends with the names of what it had imported until then, and a second one
-imports just these. Whatever else uses CUDA shows in the child, which says so (`CANNOT`): the program has to be started plainly.
+imports just these. Whatever else uses CUDA shows in the child, which says so (`wire.CANNOT`): the program has to be started plainly.
 """
 
 import ast
@@ -29,10 +29,8 @@ import select
 import signal
 import sys
 
-from . import files
+from . import files, wire
 
-# What a child exits with that finds CUDA in use before its program has begun.
-CANNOT = 117
 # What PyTorch itself imports late, at an optimizer's first step: half of a small program's time.
 _LATE = ("torch._dynamo", "torch.utils.checkpoint")
 # PyTorch then asks NVML how many devices there are, which leaves CUDA alone (torch/cuda/__init__.py).
@@ -103,9 +101,9 @@ def _become(request: dict) -> None:
     """Makes this child the process that the program runs in."""
     os.setpgid(0, 0)
     os.environ.update(request["env"])
-    os.environ.pop("OOMPH_SERVE", None)
-    if "OOMPH_FILES" in request["env"]:
-        files.go_on(request["env"]["OOMPH_FILES"])
+    os.environ.pop(wire.SERVE, None)
+    if wire.FILES in request["env"]:
+        files.go_on(request["env"][wire.FILES])
     nothing = os.open(os.devnull, os.O_RDONLY)
     output = os.open(request["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for source, number in ((nothing, 0), (output, 1), (output, 2)):
@@ -114,7 +112,7 @@ def _become(request: dict) -> None:
     os.close(output)
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda._is_in_bad_fork():
-        os._exit(CANNOT)
+        os._exit(wire.CANNOT)
 
 
 def _script() -> str | None:

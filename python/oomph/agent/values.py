@@ -36,7 +36,7 @@ import torch.distributions
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim import optimizer as optim
 
-from . import checks, frames
+from . import checks, frames, wire
 from .failure import guarded
 from .overrides import Original, Overrides
 from .phantom import Phantom
@@ -48,8 +48,6 @@ _GET_VALUE = getattr(getattr(optim, "_get_value", None), "__code__", None)
 _SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__code__", None)
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-# `KEPT_BYTES` in crates/phantom/src/values.rs.
-_KEPT_BYTES = 1 << 20
 _FRACTION_OF_ELEMENTS = ("aten::nonzero", "aten::_unique2", "aten::_unique", "aten::unique_dim", "aten::unique_consecutive")
 _ASK_WHETHER_VALID = ("aten::normal.Tensor_Tensor", "aten::normal.float_Tensor", "aten::multinomial")
 
@@ -228,7 +226,7 @@ def _known_maximum(tensor) -> int | None:
     The storage is read whole, as it was written (Note [Values on a phantom] in crates/phantom/src/values.rs).
     """
     storage = tensor.untyped_storage()
-    is_small = tensor.dtype in _INTEGERS and storage.nbytes() <= _KEPT_BYTES
+    is_small = tensor.dtype in _INTEGERS and storage.nbytes() <= wire.KEPT_BYTES
     if not is_small or _is_changed(tensor) or torch.cuda.is_current_stream_capturing():
         return None
     view = (tensor.storage_offset(), tensor.size(), tensor.stride())

@@ -25,7 +25,9 @@ starts inherits them unchanged.
 import os
 from dataclasses import dataclass
 
-_ASKED = ("OOMPH_RANK", "OOMPH_WORLD_SIZE", "OOMPH_LOCAL_WORLD_SIZE")
+from . import wire
+
+_ASKED = (wire.RANK, wire.WORLD_SIZE, wire.LOCAL_WORLD_SIZE)
 # Loopback, like a launcher's own, and none that one would choose.
 _ADDRESS = "127.0.0.71"
 _PORT = "29571"

@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use thiserror::Error;
+use wire::record::{JOURNAL, Kind, MARKS, TAG, tags};
 
 use super::{Launch, PhantomRecord, Record};
 
@@ -45,12 +46,12 @@ pub enum LaunchError {
 
 /// Reads `*.marks.jsonl`: the records of every line that can be read, and what was wrong with the others.
 pub fn read_records(text: &[u8]) -> (Vec<Record>, Vec<Problem>) {
-    read_lines(text, Record::KINDS)
+    read_lines(text, MARKS)
 }
 
 /// Reads `phantom-<pid>.jsonl`, as [`read_records`].
 pub fn read_phantom_records(text: &[u8]) -> (Vec<PhantomRecord>, Vec<Problem>) {
-    read_lines(text, PhantomRecord::KINDS)
+    read_lines(text, JOURNAL)
 }
 
 /// Reads `run.json`.
@@ -62,7 +63,7 @@ pub fn read_launch(text: &[u8]) -> Result<Launch, LaunchError> {
     }
 }
 
-fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[&str]) -> (Vec<T>, Vec<Problem>) {
+fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[Kind]) -> (Vec<T>, Vec<Problem>) {
     let (mut records, mut problems) = (Vec::new(), Vec::new());
     for (line, bytes) in (1..).zip(text.split_inclusive(|&byte| byte == b'\n')) {
         match read_line(bytes, kinds) {
@@ -75,7 +76,7 @@ fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[&str]) -> (Vec<T>, Vec<
 }
 
 /// The record of one line with its end, `None` for an empty one.
-fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[&str]) -> Result<Option<T>, ProblemKind> {
+fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[Kind]) -> Result<Option<T>, ProblemKind> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
@@ -86,10 +87,10 @@ fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[&str]) -> Result<Option<
     }
 }
 
-fn unknown_kind(line: &[u8], kinds: &[&str]) -> Option<ProblemKind> {
+fn unknown_kind(line: &[u8], kinds: &[Kind]) -> Option<ProblemKind> {
     let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-    let kind = value.get("kind")?.as_str()?;
-    (!kinds.contains(&kind)).then(|| ProblemKind::UnknownKind(kind.to_owned()))
+    let kind = value.get(TAG)?.as_str()?;
+    (!tags(kinds).any(|tag| tag == kind)).then(|| ProblemKind::UnknownKind(kind.to_owned()))
 }
 
 #[cfg(test)]
@@ -100,13 +101,13 @@ mod tests {
 
     #[test]
     fn the_list_of_kinds_is_the_one_that_serde_knows() {
-        fn check<T: DeserializeOwned + std::fmt::Debug>(kinds: &[&str]) {
+        fn check<T: DeserializeOwned + std::fmt::Debug>(kinds: &[Kind]) {
             let message = serde_json::from_str::<T>(r#"{"kind": "?"}"#).unwrap_err().to_string();
-            let listed = kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ");
+            let listed = tags(kinds).map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ");
             assert!(message.contains(&format!("expected one of {listed} at line")), "{message}");
         }
-        check::<Record>(Record::KINDS);
-        check::<PhantomRecord>(PhantomRecord::KINDS);
+        check::<Record>(MARKS);
+        check::<PhantomRecord>(JOURNAL);
     }
 
     #[test]

@@ -257,17 +257,9 @@ fn unreadable(note: &[u8]) -> String {
 
 /// The digest of a folder's names, as Note `[Files looked at]` of the phantom has it.
 fn names(folder: &Path, imports: bool) -> Option<String> {
-    const IMPORTABLE: [&[u8]; 6] = [b".py", b".pyc", b".so", b".pth", b".dist-info", b".egg-info"];
-    let is_importable = |name: &[u8]| {
-        name != b"__pycache__" && (!name.contains(&b'.') || IMPORTABLE.iter().any(|ending| name.ends_with(ending)))
-    };
     let entries = fs::read_dir(folder).ok()?;
     let names = entries.map(|entry| Some(entry.ok()?.file_name().as_bytes().to_owned()));
-    let mut names: Vec<Vec<u8>> = names.collect::<Option<_>>()?;
-    names.retain(|name| !imports || is_importable(name));
-    names.sort();
-    let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let digest = names.iter().fold(0xcbf2_9ce4_8422_2325, |hash, name| name.iter().chain(&[0]).fold(hash, fnv));
+    let digest = wire::digest::hash_names(names.collect::<Option<_>>()?, imports);
     Some(format!("{digest:016x}"))
 }
 

@@ -1,0 +1,40 @@
+//! Names of the files in a run directory. Note [Run directory] in `crates/trace/src/run.rs` describes their content.
+
+/// The launcher's file: command, GPU, limits, end.
+pub const LAUNCH: &str = "run.json";
+/// Standard output and standard error of the program.
+pub const OUTPUT: &str = "output.log";
+/// The notes on files that the program read (Note [Files looked at] in `crates/phantom/src/files.rs`).
+pub const FILES: &str = "files";
+/// Standard error of a fork server.
+pub const SERVER_LOG: &str = "server.log";
+/// Ending of the agent's records: `rank0.marks.jsonl`.
+pub const MARKS: &str = ".marks.jsonl";
+/// Ending of PyTorch's snapshot: `rank0.snapshot.pickle`.
+pub const SNAPSHOT: &str = ".snapshot.pickle";
+/// Start of the names of the phantom's journals.
+pub const JOURNAL_PREFIX: &str = "phantom-";
+/// Start of the names of the agent's files.
+pub const RANK_PREFIX: &str = "rank";
+
+/// Returns the name of the journal that the phantom writes in process `pid`.
+pub fn journal(pid: u32) -> String {
+    format!("{JOURNAL_PREFIX}{pid}.jsonl")
+}
+
+/// Returns the stem of the files that the agent writes in the first process of `rank`.
+pub fn stem(rank: u32) -> String {
+    format!("{RANK_PREFIX}{rank}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_documented_run_directory() {
+        assert_eq!(journal(71), "phantom-71.jsonl");
+        assert_eq!(stem(0) + MARKS, "rank0.marks.jsonl");
+        assert_eq!(stem(3) + SNAPSHOT, "rank3.snapshot.pickle");
+    }
+}

@@ -1,0 +1,83 @@
+//! Every environment variable of ours: name, readers, meaning. A new one is a row of the table below.
+
+use Reader::{Agent, Binary, Phantom};
+
+/// An environment variable between the binary, the phantom and the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The name of the constant in this module and in `wire.py`.
+    pub constant: &'static str,
+    /// The name in the environment.
+    pub name: &'static str,
+    /// The parts that read the variable.
+    pub readers: &'static [Reader],
+    /// The values and what they ask for, in Markdown.
+    pub meaning: &'static str,
+}
+
+/// A part of oomph that reads variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// `crates/oomph`; users set these variables.
+    Binary,
+    /// `crates/phantom`.
+    Phantom,
+    /// `python/oomph/agent`.
+    Agent,
+}
+
+impl Reader {
+    /// The lower-case name, as ARCHITECTURE.md writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Binary => "binary",
+            Phantom => "phantom",
+            Agent => "agent",
+        }
+    }
+}
+
+macro_rules! variables {
+    ($($constant:ident = $name:literal, $($reader:ident)|+: $meaning:literal;)+) => {
+        $(#[doc = $meaning] pub const $constant: &str = $name;)+
+
+        /// All variables, in the order of the documentation.
+        pub const ALL: &[Variable] = &[
+            $(Variable { constant: stringify!($constant), name: $name, readers: &[$($reader),+], meaning: $meaning }),+
+        ];
+    };
+}
+
+variables! {
+    PYTHON = "OOMPH_PYTHON", Binary: "the Python that runs scripts, as `--python`";
+    CACHE_DIR = "OOMPH_CACHE_DIR", Binary: "the folder to unpack the phantom and the agent into; default: the user's cache folder";
+    RUN_DIR = "OOMPH_RUN_DIR", Phantom | Agent: "absolute path of the run directory; unset = record nothing";
+    DEVICES = "OOMPH_DEVICES", Phantom: "number of devices shown; default 1";
+    DEVICE = "OOMPH_DEVICE", Phantom: "the profile, `key=value` joined by `;` (Note [Device variable] in `crates/phantom/src/device.rs`)";
+    UNLIMITED = "OOMPH_UNLIMITED", Phantom: "`1`: no request is refused for want of memory, and the device shows 4 TiB";
+    OTHERS = "OOMPH_OTHERS", Phantom: "bytes of each device that other processes use";
+    STEPS = "OOMPH_STEPS", Agent: "stop after this number of optimizer steps; `0` = run to the end";
+    FRACTION = "OOMPH_FRACTION", Agent: "share of elements that value-dependent shapes are assumed to select; default 0.5";
+    REMEDIES = "OOMPH_REMEDIES", Agent: "the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`)";
+    HISTORY = "OOMPH_HISTORY", Agent: "`0`: record PyTorch's counters only, no history of the allocator";
+    WORK = "OOMPH_WORK", Agent: "`1`: count FLOPs, bytes and copies of operators (`work.py`)";
+    FILES = "OOMPH_FILES", Phantom | Agent: "the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`)";
+    SERVE = "OOMPH_SERVE", Phantom | Agent: "set: wait as a fork server (Note [Fork server] in `server.py`)";
+    RANK = "OOMPH_RANK", Agent: "the only rank of a job that runs; unset = every rank is a process";
+    WORLD_SIZE = "OOMPH_WORLD_SIZE", Agent: "number of ranks in that job";
+    LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Agent: "number of that job's ranks on one machine";
+    AGENT_PID = "OOMPH_AGENT_PID", Agent: "set by the agent: the first process of the run, so that its helpers record nothing";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ours_and_unique() {
+        for (index, variable) in ALL.iter().enumerate() {
+            assert_eq!(variable.name, format!("OOMPH_{}", variable.constant));
+            assert!(ALL[..index].iter().all(|other| other.name != variable.name), "{}", variable.name);
+        }
+    }
+}

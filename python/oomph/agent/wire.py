@@ -1,0 +1,67 @@
+"""The contract with the binary and the phantom: names, records, limits.
+
+Printed by `cargo run -p wire --example python`; edit the tables in crates/wire instead.
+"""
+
+# Environment variables.
+# absolute path of the run directory; unset = record nothing.
+RUN_DIR = "OOMPH_RUN_DIR"
+# stop after this number of optimizer steps; `0` = run to the end.
+STEPS = "OOMPH_STEPS"
+# share of elements that value-dependent shapes are assumed to select; default 0.5.
+FRACTION = "OOMPH_FRACTION"
+# the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`).
+REMEDIES = "OOMPH_REMEDIES"
+# `0`: record PyTorch's counters only, no history of the allocator.
+HISTORY = "OOMPH_HISTORY"
+# `1`: count FLOPs, bytes and copies of operators (`work.py`).
+WORK = "OOMPH_WORK"
+# the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`).
+FILES = "OOMPH_FILES"
+# set: wait as a fork server (Note [Fork server] in `server.py`).
+SERVE = "OOMPH_SERVE"
+# the only rank of a job that runs; unset = every rank is a process.
+RANK = "OOMPH_RANK"
+# number of ranks in that job.
+WORLD_SIZE = "OOMPH_WORLD_SIZE"
+# number of that job's ranks on one machine.
+LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
+# set by the agent: the first process of the run, so that its helpers record nothing.
+AGENT_PID = "OOMPH_AGENT_PID"
+
+# Exit status of a forked child that could not start the program.
+CANNOT = 117
+
+# Bytes of the largest copy to the device whose values the phantom keeps.
+KEPT_BYTES = 1048576
+
+# Names in the run directory: `rank0.marks.jsonl`, `rank0.snapshot.pickle`.
+RANK_PREFIX = "rank"
+MARKS = ".marks.jsonl"
+SNAPSHOT = ".snapshot.pickle"
+
+# Keys of each kind of record.
+RECORDS = {
+    "process": ("pid", "rank", "local_rank", "world_size", "argv", "script_dir", "python", "torch", "cuda", "cudnn"),
+    "census": ("number", "step", "when", "tensors"),
+    "step": ("step", "devices", "work"),
+    "oom": ("device", "requested_bytes", "total_bytes", "free_bytes", "step", "phase", "module", "stats", "frames"),
+    "value_shape": ("op", "file", "line", "count", "fraction"),
+    "value_read": ("file", "line", "count", "bytes"),
+    "unrecorded": ("reason",),
+    "initializers_skipped": ("count", "bytes"),
+    "assumption": ("id", "text"),
+    "remedy": ("remedy", "applied", "text", "file", "line", "alters"),
+    "batch": ("remedy", "source", "name", "size", "scaled", "file", "line"),
+    "checkpoint_unread": ("count", "bytes"),
+    "save_spared": ("file",),
+    "save_made": ("file",),
+    "error": ("type", "message", "oom", "file", "line", "traceback"),
+    "end": ("reason", "steps", "devices", "snapshot"),
+}
+
+# Keys of a device's counters.
+DEVICE_STATS = ("device", "allocated_bytes", "allocated_peak_bytes", "reserved_bytes", "reserved_peak_bytes", "alloc_retries", "ooms")
+
+# Keys of the counted work of operators.
+WORK_KEYS = ("flops", "bytes", "host_bytes", "operators")
