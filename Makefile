@@ -19,7 +19,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all slowest bench fuzz compat setup build binaries lint unit golden differential python-tests system causes mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests system causes mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -30,11 +30,14 @@ demo: setup build
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
 	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
 
-test: lint unit binaries
-	rm -f target/tests/times.jsonl
-	$(MAKE) golden python-tests frameworks system differential causes mistakes remedies zoo crosscheck validate
-	@$(MAKE) slowest
+test: lint unit suites
 	@echo; echo 'all tests passed'
+
+# All that runs Python. Their times are added up from the first on.
+suites: binaries
+	rm -f target/tests/times.jsonl
+	$(MAKE) golden python-tests system differential causes mistakes remedies zoo crosscheck frameworks validate
+	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`.
 test-all:
@@ -45,6 +48,8 @@ slowest:
 	@$(PYTHON) tests/suite.py
 
 setup: $(VENV)/.ready
+
+environments: $(VENV)/.ready $(FRAMEWORKS)/.ready
 
 $(VENV)/.ready: requirements/test.txt
 	$(PYTHON) -m venv $(VENV)
@@ -137,9 +142,9 @@ fuzz:
 TORCH  ?= 2.5.1
 COMPAT := target/compat/torch-$(TORCH)
 
-compat: build $(COMPAT)/.ready
-	$(COMPAT)/bin/python tests/compat/check.py --oomph $(OOMPH)
-	$(COMPAT)/bin/python tests/causes/check.py --oomph $(OOMPH) --peaks-only
+compat: binaries $(COMPAT)/.ready
+	$(COMPAT)/bin/python tests/compat/check.py $(SUITE)
+	$(COMPAT)/bin/python tests/causes/check.py $(SUITE) --peaks-only
 
 $(COMPAT)/.ready: requirements/compat.txt
 	$(PYTHON) -m venv $(COMPAT)

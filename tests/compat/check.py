@@ -12,17 +12,19 @@ PYTHON is the one whose PyTorch is meant. Of each program:
 6. nothing of the agent's failed.
 """
 
-import argparse
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import suite
 import torch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,23 +101,22 @@ def _last_peak(text: str) -> tuple[int, int] | None:
     return (int(found[-1][0]), int(found[-1][1])) if found else None
 
 
+def check(oomph: Path, program: tuple[str, ...], cache: str) -> str:
+    """Checks a program; gives what there is to show."""
+    checker = Checker(oomph, program, cache)
+    shown = checker.run()
+    assert not checker.problems, "\n".join(f"    {problem}" for problem in checker.problems)
+    return shown
+
+
 def main() -> int:
-    """Checks the programs whose words hold one of the given; exit status 1 if one fails."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oomph", type=Path, required=True, help="the binary")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="only the programs that hold one of these words")
-    arguments = parser.parse_args()
-    programs = [words for words in PROGRAMS if not arguments.words or any(word in " ".join(words) for word in arguments.words)]
+    """Exit status 1 if a program fails."""
+    arguments = suite.parser(__doc__).parse_args()
     print(f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}, cuDNN {torch._C._cudnn.getVersionInt()}")
-    failed = 0
     with tempfile.TemporaryDirectory(prefix="oomph-compat-") as cache:
-        for program in programs:
-            checker = Checker(arguments.oomph.absolute(), program, cache)
-            shown = checker.run()
-            failed += bool(checker.problems)
-            problems = "".join(f"\n    {problem}" for problem in checker.problems)
-            print(f"{'FAILED' if problems else 'ok':8}{' '.join(program):40}{shown}{problems}", flush=True)
-    return 1 if failed or not programs else 0
+        oomph = arguments.oomph.absolute()
+        cases = [suite.Case(" ".join(program), partial(check, oomph, program, cache)) for program in PROGRAMS]
+        return suite.run("compat", cases, arguments)
 
 
 if __name__ == "__main__":
