@@ -153,3 +153,28 @@ $(COMPAT)/.ready: requirements/compat.txt
 
 clean:
 	rm -rf target $(VENV)
+
+# All pages as a site with search: target/book/index.html, readable without network. Compiles mdBook once.
+MDBOOK := target/tools/mdbook-0.5.4
+
+.PHONY: docs wheel
+docs: $(MDBOOK)/bin/mdbook
+	$(PYTHON) docs/book.py --mdbook $<
+
+$(MDBOOK)/bin/mdbook:
+	cargo install mdbook --version $(MDBOOK:target/tools/mdbook-%=%) --locked --no-default-features --features search \
+		--root $(MDBOOK) --target-dir target/tools/build
+
+# dist/oomph-*.whl for every Linux with glibc 2.28 or later, and its test in a clean environment.
+WHEEL_TOOLS := target/wheel-tools
+
+wheel: setup $(WHEEL_TOOLS)/.ready
+	rm -rf dist
+	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --zig --target x86_64-unknown-linux-gnu \
+		--compatibility manylinux_2_28 --out dist
+	$(PY) tests/wheel.py dist/oomph-*.whl --python $(PY)
+
+$(WHEEL_TOOLS)/.ready: requirements/wheel.txt
+	$(PYTHON) -m venv $(WHEEL_TOOLS)
+	$(WHEEL_TOOLS)/bin/python -m pip install --disable-pip-version-check --progress-bar off -r $<
+	@touch $@

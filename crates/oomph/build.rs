@@ -1,14 +1,19 @@
-//! Builds the phantom library and gathers the agent, so that the binary carries both inside itself.
+//! Builds the phantom library, gathers the agent's files, and compresses both for the binary to carry.
 //!
-//! Cargo cannot depend on a cdylib as an artefact, so the library is built here, always in release mode, by a second
-//! Cargo with a target folder of its own (the first one holds the lock on the usual folder).
+//! Cargo cannot depend on a cdylib as an artefact, so this script builds the library, always in release mode, with a second
+//! Cargo and a target folder of its own (the first Cargo holds the lock on the usual folder). A linker named in the environment
+//! (`CARGO_TARGET_…_LINKER`, as `make wheel` sets for an older glibc) links the phantom as well.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 fn main() {
     let crate_dir = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
@@ -21,7 +26,7 @@ fn main() {
     fs::write(out.join("pages.rs"), pages("PAGES", &docs("remedies"))).expect("OUT_DIR is writable");
     let rules = pages("LINT_PAGES", &docs("lint")) + &pages("RUN_PAGES", &docs("rules"));
     fs::write(out.join("rule_pages.rs"), rules).expect("OUT_DIR is writable");
-    fs::write(out.join("carried.rs"), carried(&files)).expect("OUT_DIR is writable");
+    fs::write(out.join("carried.rs"), pack(&files, &out)).expect("OUT_DIR is writable");
 }
 
 fn variable(name: &str) -> String {
@@ -92,20 +97,27 @@ fn gather(root: &Path, folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
     }
 }
 
-/// A Rust table of names and contents, and a hash that names the cache folder.
-fn carried(files: &BTreeMap<String, PathBuf>) -> String {
+/// Writes `carried.zlib`, all files one after the other, and returns a Rust table of their names and lengths with a hash that names
+/// the cache folder.
+fn pack(files: &BTreeMap<String, PathBuf>, out: &Path) -> String {
     let mut hasher = DefaultHasher::new();
+    let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
     let mut source = String::from(
-        "/// What is carried: path below the cache folder, and content.\npub(crate) const FILES: &[(&str, &[u8])] = &[\n",
+        "/// Path below the cache folder, and length in bytes, of each packed file.\nconst FILES: &[(&str, usize)] = &[\n",
     );
     for (name, path) in files {
         let bytes = fs::read(path).expect("the file was just found");
         (name, &bytes).hash(&mut hasher);
-        writeln!(source, "    ({name:?}, include_bytes!({:?})),", path.display().to_string())
-            .expect("writing to memory");
+        packer.write_all(&bytes).expect("writing to memory");
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(source, "    ({name:?}, {}),", bytes.len());
     }
+    fs::write(out.join("carried.zlib"), packer.finish().expect("writing to memory")).expect("OUT_DIR is writable");
     let hash = hasher.finish();
-    writeln!(source, "];\n/// A hash of all of it.\npub(crate) const HASH: &str = \"{hash:016x}\";")
-        .expect("writing to memory");
     source
+        + &format!(
+            "];\n/// The files' contents in the order of [`FILES`], as one zlib stream.\n\
+             const PACKED: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/carried.zlib\"));\n\
+             /// A hash of all names and contents.\npub(crate) const HASH: &str = \"{hash:016x}\";\n"
+        )
 }

@@ -1,0 +1,34 @@
+"""`python -m oomph`: replaces this process by the `oomph` command that was installed with the package."""
+
+import os
+import pathlib
+import sys
+import sysconfig
+
+PACKAGE = pathlib.Path(__file__).resolve().parent
+
+
+def list_candidates() -> list[pathlib.Path]:
+    """The files that may be the command: a checkout's build first, then the installation's scripts."""
+    checkout = PACKAGE.parent.parent
+    is_checkout = (checkout / "crates/oomph/Cargo.toml").is_file()
+    # `pip install --target` puts scripts into `bin`, beside the package.
+    beside = checkout / "target/release" if is_checkout else PACKAGE.parent / "bin"
+    schemes = [sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")]
+    return [folder / "oomph" for folder in [beside, *(pathlib.Path(sysconfig.get_path("scripts", scheme)) for scheme in schemes)]]
+
+
+def main() -> None:
+    """Starts the command with this process's arguments; exit status 2 if there is no command."""
+    candidates = list_candidates()
+    command = next((path for path in candidates if os.access(path, os.X_OK)), None)
+    if command is None:
+        places = "\n".join(f"  {path}" for path in candidates)
+        hint = "`make build` builds it in a checkout, `pip install .` builds and installs it; both need Rust"
+        print(f"error: the `oomph` command is missing; expected one of\n{places}\nhint: {hint}", file=sys.stderr)
+        sys.exit(2)
+    os.execv(command, [str(command), *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
