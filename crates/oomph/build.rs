@@ -43,6 +43,7 @@ fn watch(workspace: &Path) {
         "docs/lint",
         "docs/rules",
         "Cargo.lock",
+        "Cargo.toml",
     ] {
         println!("cargo::rerun-if-changed={}", workspace.join(path).display());
     }
