@@ -4,46 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use trace::Stream;
 
-use crate::pool::PoolIndex;
-
-/// A block of one allocator. Good from the request that returned it until it is freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlockId(u32);
-
-impl BlockId {
-    /// No block. Blocks have links to two neighbours each, and an `Option` would double their size.
-    pub(crate) const NONE: BlockId = BlockId(u32::MAX);
-
-    #[cfg(test)]
-    pub(crate) fn new(index: u32) -> BlockId {
-        BlockId(index)
-    }
-
-    /// The block, unless it is none.
-    #[inline]
-    pub(crate) fn some(self) -> Option<BlockId> {
-        (self != BlockId::NONE).then_some(self)
-    }
-}
-
-/// An expandable segment of one allocator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SegmentIndex(u32);
-
-impl SegmentIndex {
-    /// Memory of `cudaMalloc`.
-    pub(crate) const NONE: SegmentIndex = SegmentIndex(u32::MAX);
-
-    pub(crate) fn new(index: usize) -> SegmentIndex {
-        let segment = SegmentIndex(u32::try_from(index).unwrap_or(u32::MAX));
-        assert!(segment != SegmentIndex::NONE, "more than 2^32 - 1 expandable segments");
-        segment
-    }
-
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::ids::{BlockId, PoolIndex, SegmentIndex};
 
 /// A part of a segment.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The free blocks of one pool and stream, in the order in which they are tried.
 
-use crate::block::BlockId;
+use crate::ids::BlockId;
 
 /// Where a free block stands: by size, then by tie, then by address. See Note [Keys].
 ///

@@ -2,55 +2,8 @@
 
 use trace::Stream;
 
-use crate::block::BlockId;
 use crate::free_set::FreeSet;
-
-/// A pool of one allocator. Even ones serve small requests, odd ones large; the first two are everybody's, and each
-/// private pool has two more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PoolIndex(u32);
-
-impl PoolIndex {
-    pub(crate) const SMALL: PoolIndex = PoolIndex(0);
-    pub(crate) const LARGE: PoolIndex = PoolIndex(1);
-
-    /// The pool of a private pool, or of everybody, for a size class.
-    #[inline]
-    pub(crate) fn of(private: Option<PrivatePoolId>, is_small: bool) -> PoolIndex {
-        PoolIndex(private.map_or(0, |id| 2 * (id.0 + 1)) + u32::from(!is_small))
-    }
-
-    #[inline]
-    pub(crate) fn is_small(self) -> bool {
-        self.0.is_multiple_of(2)
-    }
-
-    /// The private pool that it belongs to.
-    #[inline]
-    pub(crate) fn owner(self) -> Option<PrivatePoolId> {
-        (self.0 / 2).checked_sub(1).map(PrivatePoolId)
-    }
-
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A private pool of one allocator, as a CUDA graph or a `torch.cuda.MemPool` has one. Numbers are not used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PrivatePoolId(u32);
-
-impl PrivatePoolId {
-    pub(crate) fn new(index: usize) -> PrivatePoolId {
-        PrivatePoolId(u32::try_from(index).ok().filter(|&index| index < u32::MAX / 2).expect("fewer than 2^31 pools"))
-    }
-
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::ids::BlockId;
 
 /// The cached blocks of a pool.
 #[derive(Clone, Debug, Default)]

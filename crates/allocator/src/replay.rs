@@ -9,6 +9,8 @@
 //! What a program that had run out would have done with the memory is not known. A request that failed is tried again in
 //! every replay and given back at once if it succeeds.
 
+mod difference;
+mod error;
 mod op;
 mod outcome;
 mod places;
@@ -20,10 +22,11 @@ mod scaled;
 mod script;
 mod verify;
 
+pub use self::difference::Difference;
+pub use self::error::ProgramError;
 pub use self::op::Program;
 pub use self::outcome::{FailedAt, Outcome};
-pub use self::read::ProgramError;
 pub use self::recorded::{recorded_by, recorded_settings};
 pub use self::releases::{Release, releases};
 pub use self::run::replay;
-pub use self::verify::{Agreement, Difference, verify};
+pub use self::verify::{Agreement, verify};

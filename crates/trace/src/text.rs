@@ -17,13 +17,15 @@ mod reader;
 mod same;
 mod size;
 mod squeeze;
+mod stated;
 mod stats;
 mod summary;
 mod traceback;
 
-pub use self::artifact::{Artifact, Framework, OomKind, OtherProcess, Refusal, StatedBytes, StatedOom};
+pub use self::artifact::{Artifact, Framework, OomKind, OtherProcess, Refusal, StatedOom};
 pub use self::look_alike::{LookAlike, OtherFramework};
 pub use self::nvidia_smi::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess};
+pub use self::stated::StatedBytes;
 pub use self::stats::MemoryStats;
 pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};
 

@@ -1,11 +1,14 @@
 //! The phantom's device: memory and reservations from one rising range of addresses, never used again.
 
-use allocator::{Device, Pages, SimulatedDevice, Space};
-use trace::Address;
+use allocator::{Allocator, Device, Pages, SimulatedDevice, Space};
+use trace::{Address, Event};
 
 use crate::recorded::Place;
 
 const PAGE_BYTES: u64 = 2 << 20;
+
+/// The allocator under test; its events are collected.
+pub(crate) type Model = Allocator<RecordedDevice, Vec<Event>>;
 
 /// A device whose addresses are those of the recorded run.
 pub(crate) struct RecordedDevice {

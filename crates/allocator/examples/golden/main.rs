@@ -15,6 +15,7 @@ mod pools;
 mod recorded;
 mod run;
 mod statistics;
+mod steps;
 
 use std::io::{BufRead as _, Read as _};
 use std::path::Path;

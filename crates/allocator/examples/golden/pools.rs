@@ -7,8 +7,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use trace::Stream;
 
+use crate::device::Model;
 use crate::recorded::Operation;
-use crate::run::Model;
 
 #[derive(Default)]
 pub(crate) struct Pools {

@@ -2,28 +2,24 @@
 
 use std::collections::HashMap;
 
-use allocator::{Allocator, BlockId, MallocError, Rules, Settings, Thread};
-use serde::Deserialize as _;
-use trace::{Bytes, Event, Release, Stream};
+use allocator::{Allocator, BlockId, Rules, Settings};
+use trace::{Release, Stream};
 
-use crate::device::RecordedDevice;
+use crate::device::{Model, RecordedDevice};
 use crate::pools::Pools;
-use crate::recorded::{Operation, Place, Recorded, Segment};
+use crate::recorded::Recorded;
 use crate::statistics::Statistics;
-use crate::{compare, message};
-
-pub(crate) type Model = Allocator<RecordedDevice, Vec<Event>>;
 
 pub(crate) struct Run<'a> {
     pub(crate) recorded: &'a Recorded,
     pub(crate) model: Model,
     pub(crate) pools: Pools,
-    release: Release,
-    settings: Settings,
-    live: HashMap<i64, BlockId>,
+    pub(crate) release: Release,
+    pub(crate) settings: Settings,
+    pub(crate) live: HashMap<i64, BlockId>,
     /// The current stream of each thread.
-    current: HashMap<u32, Stream>,
-    statistics: Statistics,
+    pub(crate) current: HashMap<u32, Stream>,
+    pub(crate) statistics: Statistics,
 }
 
 impl<'a> Run<'a> {
@@ -47,112 +43,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Replays everything; the first difference.
-    pub(crate) fn check(mut self) -> Result<(), String> {
-        let recorded = self.recorded;
-        for (index, operation) in recorded.operations.iter().enumerate() {
-            self.step(operation).map_err(|difference| {
-                let Operation { name, id, argument, .. } = operation;
-                format!("operation {index} {name} {id} {argument}: {difference}")
-            })?;
-        }
-        compare::segments(&self, &recorded.final_segments)?;
-        compare::trace(&self)
-    }
-
-    fn step(&mut self, operation: &Operation) -> Result<(), String> {
-        self.note_current_stream(operation)?;
-        if operation.name == "alloc" {
-            self.malloc(operation)?;
-        } else if operation.result.is_string() {
-            return Err(format!("PyTorch failed: {}", operation.result));
-        } else {
-            self.apply(operation)?;
-        }
-        self.statistics.compare(operation, self.model.stats())
-    }
-
     pub(crate) fn stream(&self, index: usize) -> Result<Stream, String> {
         let rank = self.recorded.stream_pointer_rank.get(index);
         rank.copied().map(Stream).ok_or_else(|| format!("no stream {index}"))
     }
-
-    /// The driver makes the stream of a request and of a capture the current one of the thread.
-    fn note_current_stream(&mut self, operation: &Operation) -> Result<(), String> {
-        if matches!(operation.name.as_str(), "alloc" | "begin_capture" | "end_capture") {
-            self.current.insert(operation.thread, self.stream(operation.stream)?);
-        }
-        self.model.set_current_stream(self.current.get(&operation.thread).copied().unwrap_or(Stream(0)));
-        Ok(())
-    }
-
-    fn block(&self, id: i64) -> Result<BlockId, String> {
-        self.live.get(&id).copied().ok_or_else(|| format!("{id} is not alive"))
-    }
-
-    fn apply(&mut self, operation: &Operation) -> Result<(), String> {
-        let Operation { name, id, argument, stream, .. } = operation;
-        match name.as_str() {
-            "free" => {
-                let block = self.block(*id)?;
-                self.live.remove(id);
-                self.model.free(block);
-            }
-            "record_stream" => {
-                let stream = argument.as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(0);
-                self.model.record_stream(self.block(*id)?, self.stream(stream)?);
-            }
-            "hold_events" => self.model.hold_events(*id != 0),
-            "complete_stream" => self.model.complete_events_of(self.stream(*stream)?),
-            "complete_events" | "synchronize" => self.model.complete_events(),
-            "empty_cache" => self.model.empty_cache(),
-            "reset_peak" => self.model.stats_mut().reset_peaks(),
-            "reset_accumulated" => self.model.stats_mut().reset_accumulated(),
-            "set_fraction" => self.model.set_memory_fraction(argument.as_f64().ok_or("no fraction")?),
-            "set_settings" => self.set_settings(argument.as_str().ok_or("no settings")?)?,
-            "snapshot" => compare::segments(self, &segments(operation)?)?,
-            _ => {
-                let stream = self.stream(*stream)?;
-                self.pools.apply(&mut self.model, operation, stream)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn set_settings(&mut self, text: &str) -> Result<(), String> {
-        self.settings.apply(text, self.release).map_err(|error| error.to_string())?;
-        self.model.set_settings(self.settings.clone());
-        Ok(())
-    }
-
-    fn malloc(&mut self, operation: &Operation) -> Result<(), String> {
-        let Operation { id, argument, stream, result, thread, .. } = operation;
-        let size = Bytes(argument.as_u64().ok_or("no size")?);
-        match self.model.malloc_on(Thread(*thread), size, self.stream(*stream)?) {
-            Ok(block) => {
-                self.live.insert(*id, block);
-                let place = self.model.device().place(self.model.address(block));
-                let is_same = Place::deserialize(result).is_ok_and(|expected| expected == place);
-                if is_same { Ok(()) } else { Err(format!("at {place:?}, recorded {result}")) }
-            }
-            Err(error) => same_error(&error, result.as_str().unwrap_or_default()),
-        }
-    }
-}
-
-fn segments(operation: &Operation) -> Result<Vec<Segment>, String> {
-    Vec::deserialize(&operation.result).map_err(|error| error.to_string())
-}
-
-/// The golden runs kept the first hundred characters, and of threads that race only the failure is known.
-fn same_error(error: &MallocError, recorded: &str) -> Result<(), String> {
-    let text = message::of(error);
-    let is_same = match recorded {
-        "OOM" => text.starts_with("OOM: "),
-        golden if golden.starts_with("OOM: OOM ") => {
-            text.starts_with("OOM: ") && text.contains("rejected") == golden.contains("rejected")
-        }
-        whole => whole.starts_with(&text),
-    };
-    if is_same { Ok(()) } else { Err(format!("{text}, recorded {recorded:?}")) }
 }

@@ -3,8 +3,8 @@
 use trace::{Address, Bytes};
 
 use super::{Allocator, Observer};
-use crate::block::BlockId;
 use crate::device::Device;
+use crate::ids::BlockId;
 use crate::stats::Stats;
 
 impl<D: Device, O: Observer> Allocator<D, O> {

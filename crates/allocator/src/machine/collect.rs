@@ -1,9 +1,8 @@
 //! Garbage collection by age (`garbage_collect_cached_blocks`).
 
 use super::{Allocator, Observer};
-use crate::block::BlockId;
 use crate::device::Device;
-use crate::pool::PoolIndex;
+use crate::ids::{BlockId, PoolIndex};
 
 /// The blocks that could go.
 struct Collectable {

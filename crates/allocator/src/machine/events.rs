@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use trace::Stream;
 
 use super::{Allocator, Observer};
-use crate::block::BlockId;
 use crate::device::Device;
+use crate::ids::BlockId;
 
 /// The events that are outstanding. Whether a stream has got to one is for the caller to say.
 #[derive(Clone, Debug, Default)]

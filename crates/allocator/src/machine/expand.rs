@@ -3,9 +3,9 @@
 use trace::{Action, Address, Bytes};
 
 use super::{Allocator, Observer, Wanted};
-use crate::block::{Block, BlockId, SegmentIndex};
+use crate::block::Block;
 use crate::device::{Device, Pages, Space};
-use crate::pool::PoolIndex;
+use crate::ids::{BlockId, PoolIndex, SegmentIndex};
 use crate::settings::Reserve;
 use crate::size::SMALL_SEGMENT_BYTES;
 

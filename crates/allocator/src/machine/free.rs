@@ -3,8 +3,8 @@
 use trace::{Action, Stream};
 
 use super::{Allocator, Observer};
-use crate::block::BlockId;
 use crate::device::Device;
+use crate::ids::BlockId;
 
 impl<D: Device, O: Observer> Allocator<D, O> {
     /// The program lets go of a block. It goes back to its pool at once unless other streams were recorded.

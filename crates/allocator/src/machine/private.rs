@@ -11,10 +11,10 @@
 use trace::Stream;
 
 use super::{Allocator, Observer, Wanted};
-use crate::block::BlockId;
 use crate::device::Device;
 use crate::error::MallocError;
-use crate::pool::{Pool, PoolIndex, PrivatePoolId};
+use crate::ids::{BlockId, PoolIndex, PrivatePoolId};
+use crate::pool::Pool;
 
 /// A thread of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

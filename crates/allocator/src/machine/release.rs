@@ -3,11 +3,10 @@
 use trace::{Action, Address};
 
 use super::{Allocator, Observer, Wanted};
-use crate::block::BlockId;
 use crate::device::Device;
 use crate::error::MallocError;
 use crate::free_set::Key;
-use crate::pool::{PoolIndex, PrivatePoolId};
+use crate::ids::{BlockId, PoolIndex, PrivatePoolId};
 
 impl<D: Device, O: Observer> Allocator<D, O> {
     /// `torch.cuda.empty_cache`.

@@ -4,9 +4,9 @@ use trace::{Address, SegmentKind, SegmentState};
 
 use super::expand::Expandable;
 use super::{Allocator, Observer};
-use crate::block::{Block, BlockId, SegmentIndex};
+use crate::block::Block;
 use crate::device::Device;
-use crate::pool::{PoolIndex, PrivatePoolId};
+use crate::ids::{BlockId, PoolIndex, PrivatePoolId, SegmentIndex};
 use crate::size::SMALL_SEGMENT_BYTES;
 
 /// How much address space a restored expandable segment is taken to have. How much it had is nowhere recorded.

@@ -1,9 +1,9 @@
 //! Best fit: which cached block serves a request (`get_free_block`).
 
 use super::{Allocator, Observer, Wanted};
-use crate::block::BlockId;
 use crate::device::Device;
 use crate::free_set::{FreeSet, Key, Place};
+use crate::ids::BlockId;
 
 impl<D: Device, O: Observer> Allocator<D, O> {
     /// The cached block that serves a request, taken out of its pool.

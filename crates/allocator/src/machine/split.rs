@@ -3,8 +3,9 @@
 use trace::Action;
 
 use super::{Allocator, Observer, Wanted};
-use crate::block::{Block, BlockId};
+use crate::block::Block;
 use crate::device::Device;
+use crate::ids::BlockId;
 use crate::size::{MIN_BLOCK_BYTES, SMALL_BYTES};
 
 impl<D: Device, O: Observer> Allocator<D, O> {

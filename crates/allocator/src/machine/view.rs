@@ -3,9 +3,8 @@
 use trace::{Address, BlockState, Bytes, SegmentKind, Stream};
 
 use super::{Allocator, Observer};
-use crate::block::BlockId;
 use crate::device::Device;
-use crate::pool::PrivatePoolId;
+use crate::ids::{BlockId, PrivatePoolId};
 
 /// A segment, or a mapped range of an expandable one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use trace::{Action, Address, Bytes, Event, SegmentState, State};
 
-use super::read::ProgramError;
+use super::error::ProgramError;
 use crate::size::MIN_BLOCK_BYTES;
 
 /// No device and no address space is so large.

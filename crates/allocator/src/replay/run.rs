@@ -6,11 +6,10 @@ use trace::{Bytes, EventIndex};
 
 use super::op::{Op, Program, Slot};
 use super::outcome::{FailedAt, Outcome};
-use crate::block::BlockId;
 use crate::device::Device;
 use crate::error::MallocError;
+use crate::ids::{BlockId, PrivatePoolId};
 use crate::machine::{Allocator, Observer, PoolOptions, Route, Thread};
-use crate::pool::PrivatePoolId;
 use crate::rules::Rules;
 use crate::settings::Settings;
 

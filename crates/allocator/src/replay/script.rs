@@ -2,7 +2,7 @@
 
 use trace::{Action, Address, Event, EventIndex};
 
-use super::verify::Difference;
+use super::difference::Difference;
 use crate::device::{Device, Pages, Space};
 use crate::size::SMALL_SEGMENT_BYTES;
 

@@ -1,11 +1,11 @@
 //! A program under its own settings: does the model do what was recorded?
 
-use trace::{Action, Address, Event, EventIndex};
+use trace::{Action, Address, Event};
 
+use super::difference::Difference;
 use super::op::{Op, Program};
 use super::run::Player;
 use super::script::Script;
-use crate::error::MallocError;
 use crate::machine::Allocator;
 use crate::rules::Rules;
 use crate::settings::Settings;
@@ -19,41 +19,6 @@ pub struct Agreement {
     pub placements: usize,
     /// The first thing that was otherwise; nothing is compared after it.
     pub difference: Option<Difference>,
-}
-
-/// A thing that was otherwise when it was recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
-    /// The allocator asked the device for something else: what, where and how many bytes.
-    Segment {
-        /// The event that the recording has here.
-        event: EventIndex,
-        /// What the replay did.
-        replayed: (Action, Option<Address>, u64),
-        /// What was recorded; `None` at the end.
-        recorded: Option<(Action, Address, u64)>,
-    },
-    /// A request got another block.
-    Placement {
-        /// The request.
-        event: EventIndex,
-        /// Where the replay put it.
-        replayed: Address,
-        /// Where it was.
-        recorded: Address,
-    },
-    /// A request failed that had not.
-    Failure {
-        /// The request.
-        event: EventIndex,
-        /// Why.
-        error: MallocError,
-    },
-    /// The recording goes on where the replay has nothing more to do.
-    Missing {
-        /// The first event that did not come.
-        event: EventIndex,
-    },
 }
 
 /// Replays a program under the settings that it was recorded with, from the recorded start, and compares.

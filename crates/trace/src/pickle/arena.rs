@@ -18,7 +18,10 @@ pub struct BytesId(pub u32);
 pub struct NodeId(pub u32);
 
 /// What a fold turns containers into: a kind and a number. 8 bytes at most, or nodes and slots grow.
-pub trait Record: Copy + Debug + PartialEq {}
+pub trait Record: Copy + Debug + PartialEq {
+    /// The Python type that was folded.
+    fn kind(self) -> &'static str;
+}
 
 /// A value as it lies on the stack or in a container.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -24,8 +24,6 @@ pub trait Fold {
     /// The items of a list that was folded and is added to in a way that the fold does not take; `None` where the
     /// record never was a list.
     fn unfold(&self, list: Self::Folded) -> Option<Vec<Slot<Self::Folded>>>;
-    /// The Python type that was folded.
-    fn kind(folded: Self::Folded) -> &'static str;
 }
 
 /// The fold that folds nothing.
@@ -36,7 +34,11 @@ impl Plain {
     pub(super) const FOLD: Plain = Plain(());
 }
 
-impl Record for Plain {}
+impl Record for Plain {
+    fn kind(self) -> &'static str {
+        "value"
+    }
+}
 
 impl Fold for Plain {
     type Folded = Plain;
@@ -55,10 +57,6 @@ impl Fold for Plain {
 
     fn unfold(&self, _: Plain) -> Option<Vec<Slot<Plain>>> {
         None
-    }
-
-    fn kind(_: Plain) -> &'static str {
-        "value"
     }
 }
 
@@ -178,7 +176,7 @@ impl<F: Fold> Builder<F> {
         let node = match node {
             Node::Dict(ChainId::EMPTY) => self.filled_dict(start)?,
             Node::Dict(chain) => Node::Dict(self.keep(chain, start)?),
-            other => return Err(wrong_target::<F>("dict", &other)),
+            other => return Err(wrong_target("dict", &other)),
         };
         self.finish(id, node, start);
         Ok(())
@@ -188,7 +186,7 @@ impl<F: Fold> Builder<F> {
     pub(super) fn add_pair(&mut self, start: usize) -> Step {
         let (id, node) = self.target(start, "dict")?;
         let Node::Dict(chain) = node else {
-            return Err(wrong_target::<F>("dict", &node));
+            return Err(wrong_target("dict", &node));
         };
         let node = Node::Dict(self.keep(chain, start)?);
         self.finish(id, node, start);
@@ -216,7 +214,7 @@ impl<F: Fold> Builder<F> {
             Node::List(ChainId::EMPTY) => None,
             Node::List(chain) => return self.keep(chain, start).map(Node::List),
             Node::Folded(before) => Some(before),
-            other => return Err(wrong_target::<F>("list", &other)),
+            other => return Err(wrong_target("list", &other)),
         };
         let added = self.stack.get(start..).unwrap_or_default();
         if let Some(folded) = self.fold.list(&self.arena, before, added) {
@@ -225,7 +223,7 @@ impl<F: Fold> Builder<F> {
         let Some(before) = before else {
             return self.keep(ChainId::EMPTY, start).map(Node::List);
         };
-        let items = self.fold.unfold(before).ok_or_else(|| wrong_target::<F>("list", &list))?;
+        let items = self.fold.unfold(before).ok_or_else(|| wrong_target("list", &list))?;
         self.room(items.len())?;
         let chain = self.arena.extend(ChainId::EMPTY, &items);
         self.keep(chain, start).map(Node::List)
@@ -239,7 +237,7 @@ impl<F: Fold> Builder<F> {
         {
             return Ok((id, node));
         }
-        let found = super::Value::new(&self.arena, *slot).kind_of::<F>();
+        let found = super::Value::new(&self.arena, *slot).kind();
         Err(PickleErrorKind::WrongTarget { expected, found })
     }
 
@@ -262,6 +260,6 @@ impl<F: Fold> Builder<F> {
     }
 }
 
-fn wrong_target<F: Fold>(expected: &'static str, node: &Node<F::Folded>) -> PickleErrorKind {
-    PickleErrorKind::WrongTarget { expected, found: super::value::kind_of_node::<F>(node) }
+fn wrong_target<T: Record>(expected: &'static str, node: &Node<T>) -> PickleErrorKind {
+    PickleErrorKind::WrongTarget { expected, found: super::value::kind_of_node(node) }
 }

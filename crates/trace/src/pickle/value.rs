@@ -1,7 +1,6 @@
 //! A value of a pickle, as its readers see it: with the arena in which its parts are.
 
-use super::arena::{Arena, Contents, Node, NodeId, Slot};
-use super::builder::Fold;
+use super::arena::{Arena, Contents, Node, NodeId, Record, Slot};
 
 /// A value and where its parts are.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +122,10 @@ impl<'a, T: Copy> Value<'a, T> {
     }
 
     /// Its Python type.
-    pub(crate) fn kind_of<F: Fold<Folded = T>>(self) -> &'static str {
+    pub(crate) fn kind(self) -> &'static str
+    where
+        T: Record,
+    {
         match self.slot {
             Slot::None => "None",
             Slot::Bool(_) => "bool",
@@ -131,18 +133,18 @@ impl<'a, T: Copy> Value<'a, T> {
             Slot::Float(_) => "float",
             Slot::Str(_) => "str",
             Slot::Bytes(_) => "bytes",
-            Slot::Folded(record) => F::kind(record),
-            Slot::Node(id) => self.arena.node(id).map_or("None", kind_of_node::<F>),
+            Slot::Folded(record) => record.kind(),
+            Slot::Node(id) => self.arena.node(id).map_or("None", kind_of_node),
         }
     }
 }
 
-pub(super) fn kind_of_node<F: Fold>(node: &Node<F::Folded>) -> &'static str {
+pub(super) fn kind_of_node<T: Record>(node: &Node<T>) -> &'static str {
     match *node {
         Node::Dict(_) => "dict",
         Node::List(_) => "list",
         Node::Tuple(_) => "tuple",
-        Node::Folded(record) => F::kind(record),
+        Node::Folded(record) => record.kind(),
     }
 }
 

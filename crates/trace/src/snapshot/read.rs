@@ -13,6 +13,7 @@ mod frames;
 mod json;
 mod names;
 mod pools;
+mod record;
 mod records;
 mod settings;
 mod traces;

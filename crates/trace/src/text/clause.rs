@@ -9,9 +9,10 @@
 
 use memchr::memmem;
 
-use super::artifact::{OtherProcess, StatedBytes, StatedOom};
+use super::artifact::{OtherProcess, StatedOom};
 use super::size;
 use super::squeeze::Squeezed;
+use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
 /// The most letters between two sizes of one message, with the words that belong to them.

@@ -4,8 +4,8 @@ mod csv;
 mod query;
 mod table;
 
-use super::artifact::StatedBytes;
 use super::size;
+use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
 pub(super) use self::csv::{read as read_csv, read_bare as read_bare_list};

@@ -1,6 +1,6 @@
 //! Sizes as texts write them, and the range of sizes that are written so.
 
-use super::artifact::StatedBytes;
+use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
 /// What PyTorch prints as 17179869184.00 GiB, where the driver does not say what a process uses or there is no limit.

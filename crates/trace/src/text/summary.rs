@@ -1,8 +1,8 @@
 //! The table of `torch.cuda.memory_summary()`.
 
-use super::artifact::StatedBytes;
 use super::line::{self, Lines};
 use super::size;
+use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
 /// What a row of the table is about, by its name in `torch.cuda.memory_stats()`.

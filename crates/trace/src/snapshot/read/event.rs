@@ -7,7 +7,7 @@ use super::fields::{Value, WrongValue};
 use super::frames::Frames;
 use super::names::Name;
 use super::pools::Pools;
-use super::records::{Arena, Record};
+use super::record::{Arena, Record};
 use crate::bytes::Bytes;
 use crate::event::{Action, Event, Mark, UnknownAction};
 use crate::ids::{Address, PoolId, Stream, Time};

@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::names::Name;
-use super::records::{Arena, Record, Records};
+use super::record::{Arena, Record};
 use crate::bytes::Bytes;
 use crate::event::Action;
 use crate::ids::Address;
@@ -111,7 +111,7 @@ impl<'a> Value<'a> {
     }
 
     pub(super) fn kind(self) -> &'static str {
-        self.plain().kind_of::<Records>()
+        self.plain().kind()
     }
 
     pub(super) fn node(self) -> Option<NodeId> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::fields::{Value, WrongValue};
 use super::names::Name;
-use super::records::{Arena, Record};
+use super::record::{Arena, Record};
 use crate::pickle::{NodeId, Slot, StrId};
 use crate::stack::{Frame, FrameId, StackId, StackTable};
 

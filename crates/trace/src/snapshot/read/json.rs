@@ -8,7 +8,8 @@ use std::io::{BufReader, Read};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::fields::SnapshotError;
-use super::records::{Record, Records};
+use super::record::Record;
+use super::records::Records;
 use crate::pickle::{Builder, PickleErrorKind, Slot};
 
 /// How many items of a list wait on the stack, as with Python's pickler.

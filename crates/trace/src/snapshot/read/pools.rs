@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::fields::Value;
-use super::records::Record;
+use super::record::Record;
 use crate::ids::PoolId;
 use crate::pickle::Slot;
 use crate::snapshot::Pool;

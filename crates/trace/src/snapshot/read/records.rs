@@ -7,31 +7,13 @@ use super::fields::{Value, WrongValue};
 use super::frames::Frames;
 use super::names::Name;
 use super::pools::Pools;
+use super::record::{Arena, Record};
 use crate::bytes::Bytes;
 use crate::event::Event;
-use crate::ids::{Address, PoolId};
-use crate::pickle::{self, Fold, Slot};
+use crate::ids::Address;
+use crate::pickle::{Fold, Slot};
 use crate::snapshot::{Block, BlockState};
-use crate::stack::{FrameId, StackId};
-
-pub(super) type Arena = pickle::Arena<Record>;
-
-/// What a container became: the number of something in [`Records`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Record {
-    Frame(FrameId),
-    /// A list of frames.
-    Stack(StackId),
-    Pool(PoolId),
-    Event(u32),
-    Block(u32),
-    /// A list of consecutive events: the number of their range.
-    Events(u32),
-    /// A list of consecutive blocks: the number of their range.
-    Blocks(u32),
-}
-
-impl pickle::Record for Record {}
+use crate::stack::StackId;
 
 /// A block, and whether its address was stated: before 2.1 it follows from the blocks before.
 #[derive(Clone, Copy, Debug)]
@@ -130,14 +112,6 @@ impl Fold for Records {
             Record::Events(number) => Some(range(number).map(|event| Slot::Folded(Record::Event(event))).collect()),
             Record::Blocks(number) => Some(range(number).map(|block| Slot::Folded(Record::Block(block))).collect()),
             Record::Frame(_) | Record::Pool(_) | Record::Event(_) | Record::Block(_) => None,
-        }
-    }
-
-    fn kind(folded: Record) -> &'static str {
-        match folded {
-            Record::Frame(_) | Record::Event(_) | Record::Block(_) => "dict",
-            Record::Stack(_) | Record::Events(_) | Record::Blocks(_) => "list",
-            Record::Pool(_) => "tuple",
         }
     }
 }

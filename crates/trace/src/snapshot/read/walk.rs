@@ -1,7 +1,8 @@
 //! The walk from the root: what was folded is put in its place, what was not is read now.
 
 use super::fields::{SnapshotError, Value, WrongValue};
-use super::records::{ReadBlock, Record, Records};
+use super::record::Record;
+use super::records::{ReadBlock, Records};
 use super::traces::{self, Trace};
 use super::{annotations, settings};
 use crate::bytes::Bytes;
