@@ -43,7 +43,7 @@ ARGUMENTS = (
     ("no script", (), ("required arguments were not provided",)),
     ("a script that is not there", ("nothing.py",), ("there is no file `nothing.py`",)),
     ("a folder", (PROGRAMS,), ("is a folder, expected a Python script", "python -m package")),
-    ("an unknown GPU", ("--gpu", "rtx4091", MLP), ("no GPU is known as `rtx4091`", "NVIDIA GeForce RTX 4090", "oomph gpus")),
+    ("an unknown GPU", ("--gpu", "rtx4091", MLP), ("no GPU is known as `rtx4091`", "rtx-4090", "oomph gpus")),
     ("an ambiguous GPU", ("--gpu", "a100", MLP), ("NVIDIA A100-SXM4-40GB", "NVIDIA A100 80GB PCIe")),
     ("no name of a GPU", ("--gpu", "", MLP), ("GPU",)),
     ("--vram 0", ("--vram", "0", MLP), ("`0` is no memory at all",)),

@@ -1,8 +1,9 @@
-//! What is known of each GPU model, with where each figure comes from.
+//! The table of GPU models: the figures of each, with their sources.
 //!
-//! The table `gpus.toml` is compiled in. [`find`] takes the names that people type (`4090`, `rtx-4090`,
-//! `"NVIDIA GeForce RTX 4090"`); a name that several models share is an error that lists them, never a guess. A
-//! [`Profile`] turns itself into the text that the phantom reads ([`Profile::device_variable`]).
+//! The table `gpus.toml` is compiled in. [`find`] takes the names that people type (`4090`, `rtx-4090`, `"NVIDIA
+//! GeForce RTX 4090"`); [`lookup`] also lists the models that a short name passes over. A name that several models
+//! share is an error that lists them, unless the models are variants of one chip of which one is an SXM card (Note
+//! `[Names]` in `lookup.rs`). [`Profile::device_variable`] is the text that the phantom reads.
 //!
 //! # Design constraints
 //! - No file, no environment, no clock: the table is part of the program.
@@ -14,7 +15,7 @@ mod rates;
 mod size;
 mod table;
 
-pub use lookup::{UnknownGpu, find};
+pub use lookup::{Match, UnknownGpu, find, lookup};
 pub use profile::{ComputeCapability, Field, Kind, Profile, Provenance};
 pub use rates::Rates;
 pub use size::{BadSize, parse_size};

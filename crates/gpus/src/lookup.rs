@@ -1,75 +1,117 @@
-//! Finding a model by the name that somebody typed.
+//! Finds a model by a name that somebody typed.
 //!
 //! # Note [Names]
 //!
 //! Case, spaces, dashes, underscores and the words of [`BRANDS`] do not count. The first of these rules that names a
 //! model decides:
 //!
-//! 1. The text is a name or an alias of the model, to the letter: `4090` is the RTX 4090 and never its laptop
-//!    variant, `rtx 3080` is the card of 10 GB, which is the one that CUDA calls so.
-//! 2. The words of the text are among the words of a name or an alias: `h100 sxm`, `quadro 8000`. Words that mark a
-//!    part or a variant of a card ([`VARIANTS`]) must be asked for: `h100` does not mean a slice of one.
+//! 1. The text equals a name or an alias of the model: `4090` is the RTX 4090 and never its laptop variant, `rtx 3080`
+//! is the 10 GB model, since CUDA gives that model this name.
+//! 2. The words of the text are a subset of the words of a name or an alias: `h100 sxm`, `quadro 8000`. The words that
+//! mark a part or a variant of a card ([`VARIANTS`]) have to be typed: `h100` never means a MIG slice.
+//! 3. Several models match, the text names their chip (`a100`, `h100-80gb`), and SXM cards are among them: the SXM card
+//! with the least memory. [`Match::passed_over`] lists the others, and `oomph` prints them.
 //!
-//! Where a rule names several models there is no default: a wrong guess between 40 GB and 80 GB would be a wrong
-//! answer. The error lists them.
+//! Any other name that several models share is an error that lists them: `gh200` has variants of 96 GB and 144 GB, and
+//! `rtx-6000` is a name of three generations.
 
 use std::collections::BTreeSet;
 
-use crate::profile::Profile;
+use crate::profile::{Kind, Profile};
 use crate::table::all;
 
-/// Words that people leave out or put in front of any model. `quadro` is not among them: it is all that tells the
+/// Words that people leave out or put in front of any model. `quadro` is not among them: only this word tells the
 /// Quadro RTX 6000 from the RTX 6000 of the Ada generation.
 const BRANDS: [&str; 6] = ["nvidia", "geforce", "tesla", "rtx", "gtx", "generation"];
 
-/// Words that mark a variant which nobody means who does not say so.
+/// Words of variants that a name without them never means.
 const VARIANTS: [&str; 2] = ["mig", "laptop"];
 
-/// How like a name must be, of 1, to be offered as the one that was meant.
+/// The least likeness, of 1, at which a name is offered as a suggestion.
 const LIKE: f64 = 0.75;
 
-/// Why a name does not lead to one model.
+/// Errors of [`find`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownGpu {
-    /// No model has that name.
+    /// No model matches the name.
     #[error("no GPU is known as `{asked}`{}", hint(nearest))]
     NoSuch {
-        /// What was asked for.
+        /// The name as typed.
         asked: String,
-        /// The names most like it, at most three, best first.
-        nearest: Vec<&'static str>,
+        /// The most similar names, at most three, best first.
+        nearest: Vec<String>,
     },
-    /// Several models have it.
+    /// Several models match, and no rule prefers one of them.
     #[error("`{asked}` may be any of several GPUs; expected one of: {}", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The name as typed.
         asked: String,
-        /// Their names, in the order of the table.
-        candidates: Vec<&'static str>,
+        /// The names to type for the models, in the order of the table.
+        candidates: Vec<String>,
     },
 }
 
-fn hint(nearest: &[&str]) -> String {
+fn hint(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; the nearest names are: {}", nearest.join(", ")) }
 }
 
-/// The model of that name, by the rules of Note `[Names]`.
+/// The model that a name stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// The model.
+    pub profile: &'static Profile,
+    /// The names to type for the other models that the name matches, in the order of the table.
+    pub passed_over: Vec<String>,
+}
+
+/// Finds the model of a name by the rules of Note `[Names]`.
 pub fn find(name: &str) -> Result<&'static Profile, UnknownGpu> {
+    lookup(name).map(|found| found.profile)
+}
+
+/// Finds the model of a name, and the models that the name passes over.
+pub fn lookup(name: &str) -> Result<Match, UnknownGpu> {
     let asked = Words::of(name);
     let equal = matches(|label| label.key() == asked.key());
-    let found = if equal.is_empty() { matches(|label| label.covers(&asked)) } else { equal };
-    match found.as_slice() {
-        [profile] => Ok(profile),
-        [] => Err(UnknownGpu::NoSuch { asked: name.trim().to_owned(), nearest: nearest(&asked) }),
-        several => Err(UnknownGpu::Ambiguous { asked: name.trim().to_owned(), candidates: names(several) }),
+    let matching = if equal.is_empty() { matches(|label| label.covers(&asked)) } else { equal };
+    let profile = match matching.as_slice() {
+        [profile] => Some(*profile),
+        several => preferred(&asked, several),
+    };
+    let asked_name = || name.trim().to_owned();
+    match profile {
+        Some(profile) => {
+            let others = matching.into_iter().filter(|other| other.name != profile.name);
+            Ok(Match { profile, passed_over: others.map(typed_name).collect() })
+        }
+        None if matching.is_empty() => Err(UnknownGpu::NoSuch { asked: asked_name(), nearest: nearest(&asked) }),
+        None => {
+            let candidates = matching.into_iter().map(typed_name).collect();
+            Err(UnknownGpu::Ambiguous { asked: asked_name(), candidates })
+        }
     }
 }
 
-fn names(profiles: &[&'static Profile]) -> Vec<&'static str> {
-    profiles.iter().map(|profile| profile.name.as_str()).collect()
+/// The SXM card with the least memory, if `asked` names a chip.
+fn preferred(asked: &Words, matching: &[&'static Profile]) -> Option<&'static Profile> {
+    let is_sxm = |word: &String| word.starts_with("sxm");
+    let has_sxm = |profile: &Profile| labels(profile).any(|label| label.0.iter().any(is_sxm));
+    let cards = matching.iter().filter(|profile| profile.kind == Kind::Card && has_sxm(profile));
+    cards.copied().min_by_key(|profile| profile.total_bytes).filter(|_| asked.names_chip())
 }
 
-/// The models of which some name or alias is accepted.
+/// The shortest name to type for a model: `a100-sxm-40gb`.
+fn typed_name(profile: &'static Profile) -> String {
+    let typed = |label: &String| {
+        let lower = label.to_lowercase();
+        let brands = ["nvidia ", "geforce ", "tesla "];
+        brands.iter().fold(lower.as_str(), |rest, brand| rest.strip_prefix(brand).unwrap_or(rest)).replace(' ', "-")
+    };
+    let names = std::iter::once(&profile.name).chain(&profile.aliases).map(typed);
+    names.min_by_key(String::len).unwrap_or_default()
+}
+
+/// The models with a name or an alias that `accept` takes.
 fn matches(accept: impl Fn(&Words) -> bool) -> Vec<&'static Profile> {
     all().iter().filter(|profile| labels(profile).any(|label| accept(&label))).collect()
 }
@@ -78,7 +120,7 @@ fn labels(profile: &Profile) -> impl Iterator<Item = Words> {
     std::iter::once(&profile.name).chain(&profile.aliases).map(|label| Words::of(label))
 }
 
-/// A name without what does not count.
+/// The words of a name, without brands and separators.
 struct Words(Vec<String>);
 
 impl Words {
@@ -88,12 +130,22 @@ impl Words {
         Words(words.map(str::to_owned).collect())
     }
 
-    /// The words run together, so that `rtx4070tisuper` is `RTX 4070 Ti SUPER`.
+    /// The words run together, so that `rtx4070tisuper` equals `RTX 4070 Ti SUPER`.
     fn key(&self) -> String {
         self.0.concat()
     }
 
-    /// Whether all words of `asked` are among these, and those of [`VARIANTS`] were asked for.
+    /// Tests for a word such as `a100`: letters, then digits. `sxm4` is a socket.
+    fn names_chip(&self) -> bool {
+        let is_chip = |word: &String| {
+            let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            is_number && digits.len() < word.len() && !word.starts_with("sxm")
+        };
+        self.0.iter().any(is_chip)
+    }
+
+    /// Tests that all words of `asked` are among these, and that `asked` has the words of [`VARIANTS`] that these have.
     fn covers(&self, asked: &Words) -> bool {
         let mine: BTreeSet<&str> = self.0.iter().map(String::as_str).collect();
         let asked: BTreeSet<&str> = asked.0.iter().map(String::as_str).collect();
@@ -103,29 +155,30 @@ impl Words {
     }
 }
 
-/// Strips brands that are written in one with the number, as in `rtx4090`.
+/// Strips brands that are joined to the number, as in `rtx4090`.
 fn without_brands(word: &str) -> &str {
     BRANDS.iter().find_map(|brand| word.strip_prefix(brand)).map_or(word, without_brands)
 }
 
-/// Whether a word is the compute part of a slice: `1g` to `7g`.
+/// Tests for the compute part of a slice, `1g` to `7g`.
 fn names_slice(words: &BTreeSet<&str>) -> bool {
     words.iter().any(|word| matches!(word.as_bytes(), [b'1'..=b'7', b'g']))
 }
 
-/// The names most like what was asked for, at most three.
-fn nearest(asked: &Words) -> Vec<&'static str> {
+/// The names most similar to `asked`, at most three.
+fn nearest(asked: &Words) -> Vec<String> {
     let key = asked.key();
     let score = |profile: &'static Profile| {
         let best = labels(profile).map(|label| likeness(&label, &key));
-        (best.fold(0.0, f64::max), profile.name.as_str())
+        (best.fold(0.0, f64::max), profile)
     };
-    let mut scored: Vec<(f64, &str)> = all().iter().map(score).filter(|&(score, _)| score >= LIKE).collect();
+    let mut scored: Vec<(f64, &'static Profile)> =
+        all().iter().map(score).filter(|&(score, _)| score >= LIKE).collect();
     scored.sort_by(|(left, _), (right, _)| right.total_cmp(left));
-    scored.into_iter().take(3).map(|(_, name)| name).collect()
+    scored.into_iter().take(3).map(|(_, profile)| typed_name(profile)).collect()
 }
 
-/// How alike a label is to what was asked for: as a whole, or where one word of it is all but the same (`h10`).
+/// The likeness of a label and a typed name: of the whole label, or of a single word that is nearly equal (`h10`).
 fn likeness(label: &Words, key: &str) -> f64 {
     const ALMOST: f64 = 0.92;
     let words = label.0.iter().map(|word| strsim::jaro_winkler(word, key)).filter(|score| *score >= ALMOST);
@@ -203,56 +256,74 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_several_models_share_lists_them() {
-        let cases: [(&str, &[&str]); 6] = [
-            (
-                "a100",
-                &["NVIDIA A100-SXM4-40GB", "NVIDIA A100-PCIE-40GB", "NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"],
-            ),
-            ("a100-80gb", &["NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"]),
-            ("H100", &["NVIDIA H100 PCIe", "NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL"]),
-            ("v100", &["Tesla V100-SXM2-16GB", "Tesla V100-SXM2-32GB", "Tesla V100-PCIE-16GB", "Tesla V100-PCIE-32GB"]),
-            ("1g.10gb", &["NVIDIA A100-SXM4-80GB MIG 1g.10gb", "NVIDIA H100 80GB HBM3 MIG 1g.10gb"]),
-            ("gh200", &["NVIDIA GH200 480GB", "NVIDIA GH200 144G HBM3e"]),
+    fn a_name_that_several_models_share_lists_the_names_to_type() {
+        let cases: [(&str, &[&str]); 5] = [
+            ("a100 pcie", &["a100-pcie-40gb", "a100-80gb-pcie"]),
+            ("80gb pcie", &["a100-80gb-pcie", "h100-pcie"]),
+            ("1g.10gb", &["a100-sxm4-80gb-mig-1g.10gb", "h100-80gb-hbm3-mig-1g.10gb"]),
+            ("gh200", &["gh200-96gb", "gh200-144gb"]),
+            ("rtx-6000", &["quadro-rtx-6000", "rtx-6000-ada-generation", "rtx-pro-6000"]),
         ];
-        for (asked, candidates) in cases {
-            let expected = UnknownGpu::Ambiguous { asked: asked.to_owned(), candidates: candidates.to_vec() };
-            assert_eq!(find(asked).unwrap_err(), expected, "{asked}");
-        }
-    }
-
-    #[test]
-    fn an_rtx_6000_may_be_of_three_generations() {
-        let message = find("rtx-6000").unwrap_err().to_string();
-        for name in ["Quadro RTX 6000", "NVIDIA RTX 6000 Ada Generation", "NVIDIA RTX PRO 6000"] {
-            assert!(message.contains(name), "{message}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_name_offers_the_nearest() {
-        let cases = [
-            ("4091", Some("NVIDIA GeForce RTX 4090")),
-            ("rtx 4900", None),
-            ("a6001", Some("NVIDIA RTX A6000")),
-            ("h10", Some("NVIDIA H100 PCIe")),
-        ];
-        for (asked, near) in cases {
-            let UnknownGpu::NoSuch { nearest, .. } = find(asked).unwrap_err() else { panic!("{asked} was ambiguous") };
-            assert!(nearest.len() <= 3, "{asked}");
-            if let Some(near) = near {
-                assert!(nearest.contains(&near), "{asked}: {nearest:?}");
+        for (asked, names) in cases {
+            let Err(UnknownGpu::Ambiguous { candidates, .. }) = lookup(asked) else { panic!("{asked} was decided") };
+            for name in names {
+                assert!(candidates.iter().any(|candidate| candidate.starts_with(name)), "{asked}: {candidates:?}");
+            }
+            for candidate in &candidates {
+                assert_eq!(lookup(candidate).map(|found| found.passed_over), Ok(Vec::new()), "{candidate}");
             }
         }
     }
 
     #[test]
-    fn what_names_nothing_is_said_without_a_guess() {
+    fn a_chip_with_sxm_cards_means_the_one_with_the_least_memory() {
+        let cases: [(&str, &str, &[&str]); 9] = [
+            ("a100", "NVIDIA A100-SXM4-40GB", &["a100-pcie-40gb", "a100-sxm-80gb", "a100-80gb-pcie"]),
+            ("a100-40gb", "NVIDIA A100-SXM4-40GB", &["a100-pcie-40gb"]),
+            ("A100 80GB", "NVIDIA A100-SXM4-80GB", &["a100-80gb-pcie"]),
+            ("h100", "NVIDIA H100 80GB HBM3", &["h100-pcie", "h100-nvl"]),
+            ("h100-80gb", "NVIDIA H100 80GB HBM3", &["h100-pcie"]),
+            ("h200", "NVIDIA H200", &[]),
+            ("b200", "NVIDIA B200", &[]),
+            ("v100", "Tesla V100-SXM2-16GB", &["v100-sxm-32gb", "v100-pcie-16gb", "v100-pcie-32gb"]),
+            ("v100-32gb", "Tesla V100-SXM2-32GB", &["v100-pcie-32gb"]),
+        ];
+        for (asked, name, passed_over) in cases {
+            let found = lookup(asked).unwrap();
+            assert_eq!(
+                (found.profile.name.as_str(), found.passed_over),
+                (name, passed_over.iter().map(|name| (*name).to_owned()).collect()),
+                "{asked}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_offers_the_nearest() {
+        let cases =
+            [("4091", Some("rtx-4090")), ("rtx 4900", None), ("a6001", Some("rtx-a6000")), ("h10", Some("h100-pcie"))];
+        for (asked, near) in cases {
+            let UnknownGpu::NoSuch { nearest, .. } = find(asked).unwrap_err() else { panic!("{asked} was ambiguous") };
+            assert!(nearest.len() <= 3, "{asked}");
+            if let Some(near) = near {
+                assert!(nearest.iter().any(|name| name == near), "{asked}: {nearest:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_like_no_other_offers_nothing() {
         for asked in ["", "  ", "nvidia", "rtx", "mi300x", "🎮", "banana"] {
             let expected = UnknownGpu::NoSuch { asked: asked.trim().to_owned(), nearest: Vec::new() };
             assert_eq!(find(asked).unwrap_err(), expected, "{asked}");
         }
         assert_eq!(find("banana").unwrap_err().to_string(), "no GPU is known as `banana`");
+    }
+
+    #[test]
+    fn a_shared_name_is_an_error_that_says_what_to_type() {
+        let message = find("gh200").unwrap_err().to_string();
+        assert_eq!(message, "`gh200` may be any of several GPUs; expected one of: gh200-96gb, gh200-144gb");
     }
 
     proptest! {

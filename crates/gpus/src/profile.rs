@@ -1,4 +1,4 @@
-//! One GPU model: its figures, and where each of them comes from.
+//! One GPU model: its figures and their sources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use trace::Bytes;
 use wire::profile;
 
-/// What the hardware can do, as NVIDIA numbers it; `8.9` is Ada.
+/// The features of the hardware, as NVIDIA numbers them; `8.9` is Ada.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ComputeCapability {
     /// The architecture's generation.
@@ -22,14 +22,14 @@ impl fmt::Display for ComputeCapability {
     }
 }
 
-/// How a figure came to be known.
+/// The origin of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provenance {
-    /// Read by us on that model.
+    /// Read on that model for this project.
     Measured,
-    /// Stated by the maker, or printed by somebody's program on that model.
+    /// Stated by the maker, or printed by a published program run on that model.
     Published,
-    /// By a rule, which the source names.
+    /// Computed by the rule that the source names.
     Estimated,
     /// Stated by the user for this invocation.
     Given,
@@ -113,36 +113,36 @@ impl Field {
     }
 }
 
-/// A provenance with the words that name its source.
+/// A provenance and the text that names the source.
 pub(crate) type Source = (Provenance, String);
 
-/// What a model is a model of.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A GPU of its own.
+    /// A whole card.
     #[default]
     Card,
-    /// A part of a card, by MIG.
+    /// A MIG slice of a card.
     Slice,
-    /// It shares the memory of the CPU.
+    /// A GPU that shares the memory of the CPU.
     Integrated,
 }
 
-/// What is known of one GPU model.
+/// The figures of one GPU model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// The name of the model, unique in the table.
     pub name: String,
-    /// Whether it is a card by itself.
+    /// Card, slice or integrated.
     pub kind: Kind,
-    /// What `cudaDeviceProp::name` says: `name`, but where CUDA gives two models one name.
+    /// `cudaDeviceProp::name`. Differs from `name` where CUDA gives two models one name.
     pub cuda_name: String,
-    /// Further names by which people ask for it.
+    /// Other names of the model.
     pub aliases: Vec<String>,
     /// Device memory as `cudaDeviceProp::totalGlobalMem` states it.
     pub total_bytes: Bytes,
-    /// What one process holds outside PyTorch's allocator: CUDA context, loaded kernels, library handles; not NCCL's
+    /// Memory of one process outside PyTorch's allocator: CUDA context, loaded kernels, library handles; without NCCL's
     /// buffers.
     pub context_bytes: Bytes,
     /// The compute capability.
@@ -175,12 +175,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The device memory that is left for PyTorch's allocator.
+    /// The device memory without the context.
     pub fn usable(&self) -> Bytes {
         self.total_bytes - self.context_bytes
     }
 
-    /// How a figure came to be known, and from where.
+    /// The origin of a figure, with its source.
     pub fn provenance(&self, field: Field) -> (Provenance, &str) {
         match self.sources.get(&field) {
             Some((provenance, source)) => (*provenance, source),
@@ -188,7 +188,7 @@ impl Profile {
         }
     }
 
-    /// The same model with another total, as `--vram` asks.
+    /// A copy of the profile with another total, for `--vram`.
     #[must_use]
     pub fn with_total(&self, total: Bytes) -> Profile {
         let mut profile = self.clone();

@@ -1,5 +1,7 @@
-//! How fast a GPU is at its best: what times are estimated from. Peak rates; what a program reaches is some part of them, much the
-//! same part for two variants of one program, which is what the estimates are for.
+//! Peak rates of a GPU, from which times are estimated.
+//!
+//! A program reaches a fraction of the peak rates. The fraction is much the same for two variants of one program, so
+//! the estimates serve to compare variants.
 
 use trace::run::Work;
 
@@ -8,18 +10,18 @@ use crate::profile::{ComputeCapability, Profile};
 /// Peak rates of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Multiplications and additions of float32 on CUDA cores, a second.
+    /// FLOPs per second of float32 on CUDA cores; an addition and a multiplication count one each.
     pub float32_flops: f64,
-    /// The same of float16 and bfloat16 on Tensor cores, dense; on CUDA cores where there are none.
+    /// FLOPs per second of float16 and bfloat16 on Tensor cores, dense; on CUDA cores for models without Tensor cores.
     pub half_flops: f64,
-    /// Bytes of its own memory, a second.
+    /// Bytes per second of device memory.
     pub memory_bytes: f64,
-    /// Bytes between host and device, a second: 16 lanes of PCI Express 4.0, whatever the machine.
+    /// Bytes per second between host and device: 16 lanes of PCI Express 4.0, on any machine.
     pub host_bytes: f64,
 }
 
 impl Rates {
-    /// How long the GPU is busy with `work` at the least, in seconds: its FLOPs, its memory and its copies one after the other.
+    /// The least time in seconds that `work` keeps the GPU busy: FLOPs, memory traffic and copies one after the other.
     pub fn seconds(&self, work: &Work) -> f64 {
         let flops = work.flops.iter().map(|(dtype, flops)| {
             let rate = if dtype.contains("16") { self.half_flops } else { self.float32_flops };
@@ -29,7 +31,8 @@ impl Rates {
     }
 }
 
-/// FP32 lanes of a multiprocessor, by architecture (NVIDIA's CUDA C++ Programming Guide, throughput of native arithmetic).
+/// FP32 lanes of a multiprocessor, by architecture (NVIDIA's CUDA C++ Programming Guide, throughput of native
+/// arithmetic).
 fn lanes(capability: ComputeCapability) -> f64 {
     match (capability.major, capability.minor) {
         (6 | 8, 0) | (7, _) => 64.0,
@@ -37,8 +40,8 @@ fn lanes(capability: ComputeCapability) -> f64 {
     }
 }
 
-/// Dense FP16 FLOPs of a multiprocessor's Tensor cores a clock (NVIDIA's architecture whitepapers: Volta, Turing, Ampere GA100 and
-/// GA102, Hopper, Blackwell; Ada as GA102).
+/// Dense FP16 FLOPs per clock of a multiprocessor's Tensor cores (NVIDIA's architecture whitepapers: Volta, Turing,
+/// Ampere GA100 and GA102, Hopper, Blackwell; Ada as GA102).
 fn tensor_flops(capability: ComputeCapability) -> Option<f64> {
     match (capability.major, capability.minor) {
         (8, 0) => Some(2048.0),
@@ -50,7 +53,7 @@ fn tensor_flops(capability: ComputeCapability) -> Option<f64> {
 }
 
 impl Profile {
-    /// Its peak rates, from its clocks and architecture.
+    /// Peak rates, from the model's clocks and architecture.
     pub fn rates(&self) -> Rates {
         let clocks = f64::from(self.clock_khz) * 1e3 * f64::from(self.multiprocessors);
         let float32_flops = clocks * lanes(self.compute_capability) * 2.0;
@@ -67,7 +70,7 @@ impl Profile {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test")]
 mod tests {
-    /// Against the data sheets, which round and give boost clocks.
+    /// Data sheets round, and state boost clocks.
     #[test]
     fn rates_are_near_the_data_sheets() {
         let check = |name: &str, float32: f64, half: f64, memory: f64| {

@@ -2,28 +2,28 @@
 
 use trace::Bytes;
 
-/// Why a text is no size of device memory.
+/// Errors of [`parse_size`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSize {
-    /// There is no number, or something else than a unit behind it.
+    /// No number, or an unknown unit after the number.
     #[error("`{0}` is not a size; expected a number with a unit, such as 16GiB, 24576MiB or 16GB")]
     NotASize(String),
-    /// Nothing fits on a device without memory.
+    /// Zero bytes: nothing fits on a device without memory.
     #[error("`{0}` is no memory at all; expected a size above zero, such as 16GiB")]
     Zero(String),
-    /// Without a unit a number counts bytes, and so few were not meant.
+    /// A number without a unit counts bytes, and is too small to be meant as bytes.
     #[error("`{0}` has no unit and would mean bytes; expected a unit, such as {0}GiB")]
     NoUnit(String),
-    /// More than can be counted.
+    /// More bytes than 64 bits hold.
     #[error("`{0}` is more than can be counted; expected a size such as 16GiB")]
     TooLarge(String),
 }
 
-/// A number without a unit is taken as bytes from here on.
+/// The least number without a unit that is taken as bytes.
 const LEAST_WITHOUT_UNIT: u64 = 1 << 20;
 
-/// Reads a size: a number, which may have a decimal fraction, and a unit. `K`, `M`, `G`, `T` and `KiB` … `TiB` are
-/// powers of 1024, `KB` … `TB` powers of 1000, as is the custom; none or `B` is bytes. Case and spaces do not matter.
+/// Parses a size: a number, optionally with a decimal fraction, and a unit. `K`, `M`, `G`, `T` and `KiB` … `TiB` are
+/// powers of 1024, `KB` … `TB` powers of 1000; no unit or `B` is bytes. Case and spaces do not count.
 pub fn parse_size(text: &str) -> Result<Bytes, BadSize> {
     let given = || text.trim().to_owned();
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_lowercase();
@@ -39,7 +39,7 @@ pub fn parse_size(text: &str) -> Result<Bytes, BadSize> {
     }
 }
 
-/// Bytes in one of a unit.
+/// Bytes per unit.
 fn unit_bytes(unit: &str) -> Option<u128> {
     let (letter, base) = match unit {
         "" | "b" => return Some(1),
@@ -57,7 +57,7 @@ fn unit_bytes(unit: &str) -> Option<u128> {
     Some(base.pow(power))
 }
 
-/// `1.25` as 125 / 100. `None` where it is no number, or has more digits than any size needs.
+/// `1.25` as 125 / 100. `None` for a text that is no number, or has more digits than any size needs.
 fn decimal(number: &str) -> Option<(u128, u128)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if number.len() > 24 || whole.is_empty() || number.ends_with('.') {

@@ -8,7 +8,7 @@ use trace::Bytes;
 
 use crate::profile::{ComputeCapability, Field, Kind, Profile, Provenance, Source};
 
-/// Every model that is known, in the order of the table.
+/// All models, in the order of the table.
 pub fn all() -> &'static [Profile] {
     static TABLE: LazyLock<Vec<Profile>> = LazyLock::new(|| {
         #[expect(clippy::expect_used, reason = "the table is part of the program, and a test reads it")]
@@ -17,13 +17,13 @@ pub fn all() -> &'static [Profile] {
     &TABLE
 }
 
-/// Why a table cannot be read; only a developer who edits it meets this.
+/// Errors in `gpus.toml`; seen only by developers who edit the table.
 #[derive(Debug, thiserror::Error)]
 enum BadTable {
-    /// It is no TOML, or of another shape.
+    /// Invalid TOML, or TOML of another shape.
     #[error(transparent)]
     Toml(#[from] toml::de::Error),
-    /// A model of an architecture that is not described.
+    /// A model whose compute capability has no `[[architecture]]`.
     #[error("{name}: no [[architecture]] has compute capability {capability}")]
     NoArchitecture { name: String, capability: ComputeCapability },
 }
@@ -134,7 +134,7 @@ fn read(text: &str) -> Result<Vec<Profile>, BadTable> {
 }
 
 impl Table {
-    /// Joins what is said of one model with what is said of its architecture and of all models.
+    /// Joins the entries of a model, of its architecture and of all models.
     fn profile(&self, entry: Entry) -> Result<Profile, BadTable> {
         let sources = self.sources(&entry);
         let architecture = self.architecture(&entry)?;
@@ -169,7 +169,7 @@ impl Table {
         self.architecture.iter().find(|architecture| architecture.compute_capability == capability).ok_or_else(missing)
     }
 
-    /// What is said of all models, replaced by what is said of this one.
+    /// The sources of all models, overridden by the model's own.
     fn sources(&self, entry: &Entry) -> BTreeMap<Field, Source> {
         let own = entry.provenance.0.iter();
         self.provenance.0.iter().chain(own).map(|(&field, text)| (field, text.0.clone())).collect()
@@ -177,7 +177,7 @@ impl Table {
 }
 
 impl Context {
-    /// The driver keeps local memory for every thread that can be resident, so what a context takes grows with them.
+    /// The driver keeps local memory for every resident thread, so a context grows with their number.
     fn estimate(&self, resident_threads: u32) -> Bytes {
         Bytes(self.base_bytes.0 + self.bytes_per_thread.0 * u64::from(resident_threads))
     }

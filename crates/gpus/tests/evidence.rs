@@ -1,13 +1,13 @@
-//! The table against what processes on those models held, as `evidence/process_memory.csv` has it.
+//! The table against the memory that processes on those models used, from `evidence/process_memory.csv`.
 #![expect(clippy::unwrap_used, reason = "test")]
 
 use std::collections::BTreeMap;
 
 use gpus::{Field, Provenance, find};
 
-/// How far a context may be from the median of the reports: what gpus.toml says of its rule.
+/// The largest distance of a context from the median of the reports, in MiB, as gpus.toml states for its rule.
 const RULE_MIB: f64 = 129.5;
-/// Of a model's own figure, which is a whole number of pages.
+/// The largest distance of a model's own figure, a whole number of 2 MiB pages.
 const PAGE_MIB: f64 = 2.0;
 
 /// MiB of an amount as PyTorch prints it.
@@ -22,8 +22,8 @@ fn mib(text: &str) -> f64 {
     }
 }
 
-/// What single processes hold outside the allocator, in MiB, by model, lowest first, without those that hold more than
-/// twice what the lowest does.
+/// Memory of single processes outside the allocator, in MiB, by model, lowest first, without reports above twice the
+/// lowest.
 fn reports() -> BTreeMap<String, Vec<f64>> {
     let mut reports: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for line in include_str!("../evidence/process_memory.csv").lines().skip(1) {
