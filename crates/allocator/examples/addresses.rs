@@ -1,9 +1,10 @@
-//! How much a peak depends on where a driver puts memory: `addresses ORDERS FILE...`, each file a snapshot, of a run by
-//! `oomph check --save DIR` say. Replays each device's history under its own settings with rising addresses, then with
-//! falling ones, then with so many random orders, and prints the allocated and reserved peaks in bytes.
+//! Measures how a peak depends on the addresses of the driver: `addresses ORDERS FILE...`, each file a snapshot, for
+//! example of a run by `oomph check --save DIR`. Replays each device's history under its own settings with rising
+//! addresses, then with falling addresses, then with `ORDERS` random orders, and prints the allocated and reserved
+//! peaks in bytes.
 //!
-//! Up to 2.11 PyTorch tries free blocks of one size by their addresses. Which one a request gets decides what is left
-//! beside it, and with that whole blocks, which is what PyTorch counts.
+//! Up to 2.11 PyTorch tries free blocks of equal size by address. The chosen block decides which neighbours can merge,
+//! and with that the sizes of whole blocks, which PyTorch counts as allocated.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -12,25 +13,25 @@ use allocator::replay::{Outcome, Program, recorded_by, recorded_settings, replay
 use allocator::{Device, Pages, Rules, Settings, SimulatedDevice, Space};
 use trace::{Address, DeviceIndex, History, Snapshot, read_snapshot};
 
-/// Where addresses lie: those of [`SimulatedDevice`], whose keys they must fit.
+/// The first address, that of [`SimulatedDevice`], whose keys the addresses have to fit.
 const FIRST: u64 = SimulatedDevice::FIRST_ALLOCATED.0;
 const END: u64 = SimulatedDevice::FIRST_RESERVED.0;
-/// No piece of memory is larger.
+/// The address space of each allocation; larger than any.
 const SLOT_BYTES: u64 = 1 << 34;
 
-/// In which order a driver hands out addresses.
+/// The order of the driver's addresses.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     Falling,
-    /// The number is the seed.
+    /// Random, from a seed.
     Random(u64),
 }
 
-/// A device without end that hands out addresses in some order, and none twice.
+/// A device with unlimited memory that assigns each address once, in some order.
 struct Ordered {
     order: Order,
     inner: SimulatedDevice,
-    /// What was handed out, and what stands for it in `inner`.
+    /// The assigned addresses, with their counterparts in `inner`.
     given: BTreeMap<u64, Address>,
 }
 
@@ -47,7 +48,7 @@ impl Ordered {
         }
     }
 
-    /// The first vacant slot behind a place drawn from the seed and from how many are taken.
+    /// The first vacant slot behind a slot drawn from the seed and from the number of taken slots.
     fn vacant_slot(&self, seed: u64) -> Option<u64> {
         let slots = (END - FIRST) / SLOT_BYTES;
         let drawn = mixed(seed ^ mixed(self.given.len() as u64));

@@ -1,10 +1,10 @@
-//! How little memory the programs of snapshots could do with, and how well packing gets there.
+//! Measures the least memory for the programs of snapshots, and the quality of the packing.
 //!
-//!     cargo run --release -p allocator --example pack -- FILES...
-//!     cargo run --release -p allocator --example pack -- --generate 1000000 --random 100000
+//! cargo run --release -p allocator --example pack -- FILES... cargo run --release -p allocator --example pack --
+//! --generate 1000000 --random 100000
 //!
-//! `--generate N` packs about N buffers of a made-up training run whose sequences vary in length, `--random N` has no
-//! structure at all.
+//! `--generate N` packs about N buffers of a synthetic training run with sequences of varying length, `--random N`
+//! packs buffers without structure.
 
 use std::fs::File;
 use std::path::Path;
@@ -31,13 +31,13 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 fn memory() -> Result<String, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     Ok(status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("no VmHWM").to_owned())
 }
 
-/// The processor time that this thread has had: what others do on the machine does not count.
+/// The processor time of this thread; other processes do not count.
 fn seconds() -> Result<f64, Failure> {
     let nanoseconds: u64 =
         std::fs::read_to_string("/proc/thread-self/schedstat")?.split(' ').next().unwrap_or("0").parse()?;
@@ -79,7 +79,7 @@ fn show(name: &str, buffers: &[Buffer]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Zero only where it is zero.
+/// Prints zero only for zero.
 fn percent(part: f64) -> String {
     if part == 0.0 { "0 %".to_owned() } else { format!("{:.6} %", part * 100.0) }
 }
@@ -88,13 +88,13 @@ fn narrow(moment: u64) -> u32 {
     u32::try_from(moment).unwrap_or(u32::MAX)
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, and the buffers made up so far.
+/// SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, and the buffers generated so far.
 #[derive(Default)]
 struct Generator {
     seed: u64,
     now: u32,
     buffers: Vec<Buffer>,
-    /// What outlives its step, and for how many steps more: metrics, caches.
+    /// Buffers that outlive their step, with the number of further steps: metrics, caches.
     kept: Vec<(usize, u64)>,
 }
 
@@ -114,7 +114,7 @@ impl Generator {
         choices[usize::from(self.next().to_le_bytes()[0]) % choices.len()]
     }
 
-    /// About equally likely in every power of two below 2 to the `bits`.
+    /// A number below 2 to the `bits`, about equally likely in every power of two.
     fn any_magnitude(&mut self, bits: u64) -> u64 {
         let magnitude = 1 << self.below(bits);
         magnitude + self.below(magnitude)
@@ -147,7 +147,7 @@ impl Generator {
         self.open(4 * elements)
     }
 
-    /// A model of 48 layers: weights and states for ever, then steps.
+    /// A model of 48 layers: permanent weights and states, then steps.
     fn training(mut self, count: usize) -> Vec<Buffer> {
         for _ in 0..48 * 36 {
             self.open_weight();
@@ -172,7 +172,7 @@ impl Generator {
         }
     }
 
-    /// One layer: what it saves for the backward pass.
+    /// The forward pass of one layer; returns the buffers saved for the backward pass.
     fn forward(&mut self, tokens: u64) -> Vec<usize> {
         let mut saved = Vec::new();
         for _ in 0..10 {

@@ -1,5 +1,5 @@
-//! Replays recorded histories under their own settings: `replay FILE...`, each a snapshot. Prints for each device how
-//! much of the recorded segment events and placements the model repeats; the status is 1 if something differs.
+//! Replays recorded histories under their own settings: `replay FILE...`, each a snapshot. Prints for each device the
+//! number of segment events and placements that the model repeats; the status is 1 if any differ.
 
 use std::process::ExitCode;
 

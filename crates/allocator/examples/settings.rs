@@ -1,4 +1,4 @@
-//! Compares our parser of `PYTORCH_CUDA_ALLOC_CONF` with what real PyTorch made of the same texts.
+//! Compares this parser of `PYTORCH_CUDA_ALLOC_CONF` with real PyTorch on the same texts.
 //!
 //! ```sh
 //! oomph phantom --gpu rtx-4090 -- python tests/settings/fuzz.py --seed 1 --cases 1000 |
@@ -13,7 +13,7 @@ mod recorded;
 
 use recorded::{Recorded, Verdict};
 
-/// How many differences are shown.
+/// The number of differences to print.
 const SHOWN: usize = 20;
 
 fn main() -> io::Result<ExitCode> {

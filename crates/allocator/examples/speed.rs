@@ -1,6 +1,6 @@
-//! How fast a history is replayed: `speed SETTINGS SNAPSHOT [OPERATIONS]` replays it under its own settings on one core, then
-//! under so many settings on all cores, and prints the figures as JSON. The third argument is a file to write the requests
-//! to, for the real allocator (benches/allocator.py).
+//! Measures the speed of replays: `speed SETTINGS SNAPSHOT [OPERATIONS]` replays a history under its own settings on
+//! one core, then under `SETTINGS` different settings on all cores, and prints the figures as JSON. The third argument
+//! is a file for the requests, to be read by the benchmark of the real allocator (benches/allocator.py).
 
 use std::error::Error;
 use std::io::{BufWriter, Write as _};
@@ -15,7 +15,7 @@ use trace::{Bytes, DeviceIndex, History, Moment, Release, read_snapshot};
 const ROOM_BYTES: u64 = 1 << 40;
 const EVENTS: usize = 20_000_000;
 
-/// Settings of every kind, none like another.
+/// Settings of every kind, all different.
 fn variants(settings: &Settings, count: u64) -> Vec<Settings> {
     let variant = |n: u64| Settings {
         expandable_segments: n.is_multiple_of(3),
@@ -26,7 +26,7 @@ fn variants(settings: &Settings, count: u64) -> Vec<Settings> {
     (0..count).map(variant).collect()
 }
 
-/// The requests of a history that one stream made and that nothing precedes, a line each.
+/// Writes requests and frees, one per line. For histories of one stream that begin with the program.
 fn write_operations(history: &History, path: &str) -> Result<(), Box<dyn Error>> {
     let mut operations = Vec::new();
     for (slot, life) in history.lifetimes().iter().enumerate() {

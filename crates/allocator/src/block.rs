@@ -1,4 +1,4 @@
-//! Blocks, and the arena they live in.
+//! Blocks and their arena.
 
 use std::ops::{Index, IndexMut};
 
@@ -11,29 +11,30 @@ use crate::ids::{BlockId, PoolIndex, SegmentIndex};
 pub(crate) struct Block {
     pub(crate) address: u64,
     pub(crate) size: u64,
-    /// What was asked for. Stays when the block is freed, as in PyTorch.
+    /// The requested size. Stays when the block is freed, as in PyTorch.
     pub(crate) requested: u64,
     pub(crate) stream: Stream,
-    /// How often its pool had been searched when it was put there; the age for garbage collection.
+    /// The number of searches of the pool when the block was cached there; gives the age for garbage collection.
     pub(crate) gc_base: u64,
     /// The neighbours within the segment.
     pub(crate) prev: BlockId,
     pub(crate) next: BlockId,
-    /// What decides between free blocks of one size; see [`crate::Tie`].
+    /// Orders free blocks of equal size; see [`crate::Tie`].
     pub(crate) tie: u32,
-    /// Events of other streams that are outstanding.
+    /// The number of outstanding events of other streams.
     pub(crate) events: u32,
     pub(crate) segment: SegmentIndex,
     pub(crate) pool: PoolIndex,
     pub(crate) allocated: bool,
-    /// Whether there is memory behind it; `false` only within expandable segments.
+    /// `false` for address space without memory, which only expandable segments have.
     pub(crate) mapped: bool,
-    /// Whether other streams were recorded; they are listed apart, because few blocks have any.
+    /// Set if `record_stream` named other streams. The streams are in a map of the allocator, since few blocks have
+    /// any.
     pub(crate) has_stream_uses: bool,
 }
 
 impl Block {
-    /// A block that is a whole segment of `cudaMalloc`, free and in no pool yet.
+    /// A block that spans a whole segment of `cudaMalloc`, free and not yet in a pool.
     pub(crate) fn whole_segment(address: u64, size: u64, stream: Stream, pool: PoolIndex, tie: u32) -> Block {
         Block {
             address,
@@ -61,13 +62,13 @@ impl Block {
         self.prev.some().is_some() || self.next.some().is_some()
     }
 
-    /// Whether nobody uses it.
+    /// Tests that neither the program nor another stream uses the block.
     pub(crate) fn is_free(&self) -> bool {
         !self.allocated && self.events == 0 && !self.has_stream_uses
     }
 }
 
-/// All blocks of an allocator; places of blocks that are gone are used again.
+/// All blocks of an allocator. Vacant entries are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Blocks {
     blocks: Vec<Block>,
@@ -92,7 +93,7 @@ impl Blocks {
         self.vacant.push(id);
     }
 
-    /// All blocks there are, in no order that means anything.
+    /// All blocks, in no meaningful order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = BlockId> {
         let mut vacant = vec![false; self.blocks.len()];
         for id in &self.vacant {
@@ -101,7 +102,7 @@ impl Blocks {
         (0_u32..).zip(vacant).filter(|(_, vacant)| !vacant).map(|(index, _)| BlockId(index))
     }
 
-    /// Puts a block that has its links set between the neighbours that these name.
+    /// Links a block, whose own links are set, to its neighbours.
     #[inline]
     pub(crate) fn link(&mut self, id: BlockId) {
         let Block { prev, next, .. } = self[id];

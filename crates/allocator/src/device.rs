@@ -1,4 +1,4 @@
-//! What lies under the allocator: a device that gives memory and takes it back.
+//! The interface of the device under the allocator, and a simulated device.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,83 +6,84 @@ use trace::{Address, Stream};
 
 use crate::size::ROUND_LARGE_BYTES;
 
-/// Memory as `cudaMalloc` and the driver's virtual memory functions give it. Sizes are in bytes.
+/// Memory of `cudaMalloc` and of the driver's virtual memory functions. Sizes are in bytes.
 pub trait Device {
-    /// The whole memory of the device.
+    /// The device's total memory.
     fn total_bytes(&self) -> u64;
-    /// What nobody holds.
+    /// The memory that no process uses.
     fn free_bytes(&self) -> u64;
     /// `cudaMalloc`; `None` = out of memory.
     fn allocate(&mut self, bytes: u64) -> Option<Address>;
-    /// `cudaFree` of what [`Device::allocate`] gave.
+    /// `cudaFree` of memory from [`Device::allocate`].
     fn release(&mut self, address: Address, bytes: u64);
-    /// `cuMemAddressReserve`: address space with nothing behind it.
+    /// `cuMemAddressReserve`: address space without memory.
     fn reserve(&mut self, space: Space) -> Address;
-    /// `cuMemAddressFree` of what [`Device::reserve`] gave. A device that uses no address twice has nothing to do.
+    /// `cuMemAddressFree` of address space from [`Device::reserve`]. A device that uses no address twice has nothing to
+    /// do.
     fn unreserve(&mut self, _: Address) {}
-    /// Puts memory behind a range, in pages; all or nothing. `false` = out of memory.
+    /// Maps memory into a range, all pages or none. `false` = out of memory.
     fn map(&mut self, address: Address, pages: Pages) -> bool;
-    /// Takes the memory behind a range back.
+    /// Unmaps the memory of a range.
     fn unmap(&mut self, address: Address, pages: Pages);
 }
 
 /// Address space for an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// Its size, a number of whole pages.
+    /// The size, a whole number of pages.
     pub bytes: u64,
-    /// What it is mapped in.
+    /// The size of the pages that will be mapped.
     pub page_bytes: u64,
-    /// The stream it is for.
+    /// The stream of the segment.
     pub stream: Stream,
 }
 
 /// A number of equal pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pages {
-    /// How many.
+    /// The number of pages.
     pub count: u64,
-    /// The size of each in bytes.
+    /// The size of one page in bytes.
     pub page_bytes: u64,
 }
 
 impl Pages {
-    /// The address space they take.
+    /// The address space of the pages.
     pub fn bytes(self) -> u64 {
         self.count * self.page_bytes
     }
 
-    /// The memory they take: each is rounded up to the driver's own pages.
+    /// The memory of the pages, each rounded up to the driver's page.
     fn physical_bytes(self) -> u64 {
         self.count * self.page_bytes.next_multiple_of(ROUND_LARGE_BYTES)
     }
 }
 
-/// A device that serves while it has room. New memory lies at rising addresses; what was given back serves requests of
-/// its own size again, the lowest address first. Address space is never used again. A real driver's order is its own,
-/// and matters only for [`crate::Tie::Address`].
+/// A device that serves requests until its memory is used up. New memory lies at rising addresses; released memory
+/// serves requests of its own size again, lowest address first. Address space is never used again. The order of a real
+/// driver is unknown, and matters only for [`crate::Tie::Address`].
 #[derive(Clone, Debug)]
 pub struct SimulatedDevice {
     total_bytes: u64,
     used_bytes: u64,
     next_allocated: u64,
     next_reserved: u64,
-    /// Addresses that were given back, by their size.
+    /// Released addresses, by size.
     vacant: BTreeMap<u64, BTreeSet<u64>>,
 }
 
 impl SimulatedDevice {
-    /// More than any device has, and so little that all addresses fit (Note `[Keys]` in `free_set.rs`).
+    /// More memory than any device has, and little enough for all addresses to fit (Note `[Keys]` in `free_set.rs`).
     pub const NEVER_FULL_BYTES: u64 = 1 << 42;
-    /// Reservations of address space begin at multiples of this, and never where another ends.
+    /// Reservations begin at multiples of this size, and never where another reservation ends.
     const RESERVED_ALIGNMENT: u64 = 1 << 30;
 
-    /// Where addresses of `cudaMalloc` begin.
+    /// The first address of `cudaMalloc`.
     pub const FIRST_ALLOCATED: Address = Address(1 << 44);
-    /// Where addresses of expandable segments begin.
+    /// The first address of expandable segments.
     pub const FIRST_RESERVED: Address = Address(1 << 46);
 
-    /// A device of so much memory, of which others hold some.
+    /// A device with `total_bytes` of memory, of which other processes use `used_bytes`.
     pub fn new(total_bytes: u64, used_bytes: u64) -> SimulatedDevice {
         SimulatedDevice {
             total_bytes,

@@ -1,13 +1,13 @@
-//! The free blocks of one pool and stream, in the order in which they are tried.
+//! The free blocks of one pool and stream, in the order of the search.
 
 use crate::ids::BlockId;
 
-/// Where a free block stands: by size, then by tie, then by address. See Note [Keys].
+/// The sort key of a free block: size, then tie, then address. See Note [Keys].
 ///
 /// # Note [Keys]
 ///
-/// Sizes and addresses are multiples of 512 and below 2^57, so that without their low nine bits both fit in
-/// 48 bits, and with the 32 bits of a tie in one comparison.
+/// Sizes and addresses are multiples of 512 and below 2^57. Without their low nine bits each fits in 48 bits; together
+/// with the 32 bits of a tie they are compared as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(u128);
 
@@ -20,9 +20,9 @@ impl Key {
         Key(u128::from(size) << 80 | u128::from(tie) << 48 | u128::from(address))
     }
 
-    /// What is not larger than any key of a block of this size.
+    /// A key not larger than any key of a block of this size.
     pub(crate) fn first_of(bytes: u64) -> Key {
-        // Only a request can be larger than what fits into a key; no block is as large as the largest that does.
+        // Only requests exceed the largest size that fits a key; no block does.
         Key::new(bytes.min(Key::MAX_BYTES), 0, 0)
     }
 
@@ -41,7 +41,7 @@ pub(crate) struct FreeSet {
     chunks: Vec<Vec<Entry>>,
 }
 
-/// A place in a [`FreeSet`]; good until the set changes.
+/// A position in a [`FreeSet`]; valid until the set changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     chunk: usize,
@@ -51,7 +51,7 @@ pub(crate) struct Place {
 impl FreeSet {
     const CHUNK: usize = 128;
 
-    /// The first place that is not before `key`; the place may be past the end.
+    /// The first position whose key is at least `key`; may be the end.
     #[inline]
     pub(crate) fn lower_bound(&self, key: Key) -> Place {
         let chunk = match self.chunks.len() {
@@ -63,7 +63,7 @@ impl FreeSet {
         self.settled(Place { chunk, entry })
     }
 
-    /// The same place, with the end of a chunk told as the start of the next.
+    /// The same position; the end of a chunk becomes the start of the next.
     fn settled(&self, place: Place) -> Place {
         match self.chunks.get(place.chunk) {
             Some(entries) if place.entry >= entries.len() => Place { chunk: place.chunk + 1, entry: 0 },
@@ -71,18 +71,18 @@ impl FreeSet {
         }
     }
 
-    /// What is at a place; `None` past the end.
+    /// The block at a position; `None` at the end.
     #[inline]
     pub(crate) fn get(&self, place: Place) -> Option<BlockId> {
         self.chunks.get(place.chunk)?.get(place.entry).map(|&(_, block)| block)
     }
 
-    /// The next place.
+    /// The next position.
     pub(crate) fn after(&self, place: Place) -> Place {
         self.settled(Place { entry: place.entry + 1, ..place })
     }
 
-    /// The place before; `None` at the beginning.
+    /// The previous position; `None` at the beginning.
     pub(crate) fn before(&self, place: Place) -> Option<Place> {
         if place.entry > 0 {
             return Some(Place { entry: place.entry - 1, ..place });
@@ -109,7 +109,7 @@ impl FreeSet {
         }
     }
 
-    /// Takes out what is at a place, which must not be past the end.
+    /// Removes the block at a position, which must not be the end.
     #[inline]
     pub(crate) fn remove_at(&mut self, place: Place) {
         let chunk = &mut self.chunks[place.chunk];
@@ -119,7 +119,7 @@ impl FreeSet {
         }
     }
 
-    /// Takes out the block with this key, if it is there.
+    /// Removes the block with this key, if present.
     #[inline]
     pub(crate) fn remove(&mut self, key: Key) {
         let place = self.lower_bound(key);

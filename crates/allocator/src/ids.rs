@@ -1,11 +1,11 @@
 //! Numbers of blocks, pools and expandable segments.
 
-/// A block of one allocator. Good from the request that returned it until it is freed.
+/// A block of one allocator, valid from the request that returned it until it is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub(crate) u32);
 
 impl BlockId {
-    /// No block. Blocks have links to two neighbours each, and an `Option` would double their size.
+    /// No block. Every block links two neighbours, and `Option<BlockId>` takes twice the space.
     pub(crate) const NONE: BlockId = BlockId(u32::MAX);
 
     #[cfg(test)]
@@ -13,7 +13,7 @@ impl BlockId {
         BlockId(index)
     }
 
-    /// The block, unless it is none.
+    /// `None` for [`BlockId::NONE`].
     #[inline]
     pub(crate) fn some(self) -> Option<BlockId> {
         (self != BlockId::NONE).then_some(self)
@@ -25,7 +25,7 @@ impl BlockId {
 pub(crate) struct SegmentIndex(u32);
 
 impl SegmentIndex {
-    /// Memory of `cudaMalloc`.
+    /// Marks memory of `cudaMalloc`.
     pub(crate) const NONE: SegmentIndex = SegmentIndex(u32::MAX);
 
     pub(crate) fn new(index: usize) -> SegmentIndex {
@@ -39,8 +39,8 @@ impl SegmentIndex {
     }
 }
 
-/// A pool of one allocator. Even ones serve small requests, odd ones large; the first two are everybody's, and each
-/// private pool has two more.
+/// A pool of one allocator. Even numbers serve small requests, odd numbers large requests; pools 0 and 1 are shared,
+/// and each private pool has two more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolIndex(pub(crate) u32);
 
@@ -48,7 +48,7 @@ impl PoolIndex {
     pub(crate) const SMALL: PoolIndex = PoolIndex(0);
     pub(crate) const LARGE: PoolIndex = PoolIndex(1);
 
-    /// The pool of a private pool, or of everybody, for a size class.
+    /// The pool of a private pool, or the shared pool, for a size class.
     #[inline]
     pub(crate) fn of(private: Option<PrivatePoolId>, is_small: bool) -> PoolIndex {
         PoolIndex(private.map_or(0, |id| 2 * (id.0 + 1)) + u32::from(!is_small))
@@ -59,7 +59,7 @@ impl PoolIndex {
         self.0.is_multiple_of(2)
     }
 
-    /// The private pool that it belongs to.
+    /// The private pool that the pool belongs to.
     #[inline]
     pub(crate) fn owner(self) -> Option<PrivatePoolId> {
         (self.0 / 2).checked_sub(1).map(PrivatePoolId)
@@ -71,7 +71,7 @@ impl PoolIndex {
     }
 }
 
-/// A private pool of one allocator, as a CUDA graph or a `torch.cuda.MemPool` has one. Numbers are not used again.
+/// A private pool of one allocator: of a CUDA graph or a `torch.cuda.MemPool`. Numbers are not reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PrivatePoolId(pub(crate) u32);
 

@@ -2,7 +2,7 @@
 //!
 //! # Design constraints
 //! - No IO, no clock, no threads inside the machine: the same operations under the same settings give the same state.
-//! - No device: what lies underneath is the small interface [`Device`].
+//! - No device: the machine sees only the small interface [`Device`].
 //! - Versions of PyTorch are data: [`Rules`] for the machine, a table of keys for the parser of settings.
 
 mod block;

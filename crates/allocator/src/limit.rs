@@ -1,39 +1,42 @@
-//! How little memory the recorded buffers could do with: a bound that no allocator can beat, and a packing close to it.
+//! The least memory in which the recorded buffers fit: a bound for every allocator, and a packing close to the bound.
 //!
 //! # Note [The bound]
-//! [`peak_alive_bytes`] adds up what is alive at once. With the lifetimes of [`Until::Requested`] it is a lower bound:
+//! [`peak_alive_bytes`] adds up the buffers that are alive at once. With the lifetimes of [`Until::Requested`] the sum
+//! is a lower bound:
 //!
-//! - At that moment the program holds all these buffers and may use any of them, so their blocks are disjoint. A block for
-//!   n > 0 bytes is at least n rounded up to 512 bytes long in PyTorch's allocator (`round_size` in
-//!   `c10/cuda/CUDACachingAllocator.cpp`, 2.0 to 2.15; `roundup_power2_divisions` only makes it longer). Hence, at that
-//!   moment, bound ≤ `allocated_bytes` ≤ `active_bytes` ≤ `reserved_bytes`, so also bound ≤ peak reserved: under all
-//!   settings, with or without expandable segments, and whatever the pools.
-//! - Nothing is assumed of *where* blocks are. So an allocator that moves buffers needs as much, and streams do not
-//!   matter: two buffers alive at once take room twice on whichever streams they are.
-//! - It bounds this program: these requests in this order. Offloading, recomputing or asking for less changes the
-//!   program. An allocator that does not round to 512 bytes could save up to 511 bytes for each buffer alive.
-//! - What a trace does not show (the context, libraries that allocate by themselves) comes on top.
+//! - At that moment the program owns all these buffers and may use any of them, so their blocks are disjoint. A block
+//!   for
+//! n > 0 bytes is at least n rounded up to 512 bytes long in PyTorch's allocator (`round_size` in
+//! `c10/cuda/CUDACachingAllocator.cpp`, 2.0 to 2.15; `roundup_power2_divisions` only makes it longer). Hence, at that
+//! moment, bound ≤ `allocated_bytes` ≤ `active_bytes` ≤ `reserved_bytes`, so also bound ≤ peak reserved: under all
+//! settings, with or without expandable segments, and for any pools.
+//! - Nothing is assumed about the addresses of blocks. An allocator that moves buffers needs as much, and streams do
+//!   not
+//! matter: two buffers alive at once take their space twice on any streams.
+//! - The bound holds for this program: these requests in this order. Offloading, recomputing or smaller requests change
+//! the program. An allocator that does not round to 512 bytes could save up to 511 bytes for each buffer alive.
+//! - Memory outside the trace (the context, libraries that allocate by themselves) is added on top.
 //!
-//! With [`Until::Completed`] it bounds allocators that, as PyTorch's does, keep a block from reuse until the streams that
-//! use it were seen to be done. Only a program that calls `record_stream` makes a difference between the two.
+//! With [`Until::Completed`] the sum bounds allocators that, as PyTorch's does, reuse a block only after the streams
+//! that use the block are done. The two differ only for programs that call `record_stream`.
 //!
-//! If the bound exceeds the device's memory, nothing helps but smaller or fewer tensors: no setting, no other allocator.
+//! If the bound exceeds the device's memory, only smaller or fewer tensors help: no setting and no other allocator
+//! does.
 //!
 //! # Note [The packing]
-//! [`pack`] says how much of the rest is to be had: it gives every buffer an offset, for good, such that no two that are
-//! alive together overlap, and its peak is what an allocator that knows the future could do with in one piece of
-//! memory. A best packing is hard to find (the problem, dynamic storage allocation, is NP-hard), and the best may lie
-//! above the bound; but where the packing's peak *is* the bound, both are proven best. It ignores streams: it reuses
-//! memory across them at the moment it is free, which a real allocator can only do after synchronizing. For a program
-//! of several streams the bound stands, and the packing is what it could at best be brought to.
+//! [`pack`] computes how much of the memory above the bound can be saved. Every buffer gets a fixed offset such that
+//! buffers alive together do not overlap; the peak of the packing is the need of an allocator that knows the future and
+//! has one contiguous range. Finding a best packing is NP-hard (the problem is dynamic storage allocation), and the
+//! best may lie above the bound; a packing whose peak equals the bound is proven best. The packing ignores streams: it
+//! reuses memory across streams at the moment of the free, which a real allocator can only do after synchronizing. For
+//! a program of several streams the bound stands, and the packing is the best case.
 //!
-//! The algorithm is first fit over several orders (Notes `[Orders suffice]` and `[Search]` in `search.rs`, `[Time tree]` in
-//! `tree.rs`, `[Epochs]` in `problem.rs`). Sizes are rounded up here; offsets are multiples of 512. The driver hands out
-//! multiples of 2 MiB, so a real arena is the peak rounded up to that.
+//! The algorithm is first fit over several orders (Notes `[Orders suffice]` and `[Search]` in `search.rs`, `[Time
+//! tree]` in `tree.rs`, `[Epochs]` in `problem.rs`). Sizes are rounded up here; offsets are multiples of 512. The
+//! driver allocates multiples of 2 MiB, so a real arena is the peak rounded up to 2 MiB.
 //!
-//! Measured on one core of a busy machine with
-//! `cargo run --release -p allocator --example pack -- FILES...` and `--generate N`, `--random N`; 'best fit' is the gap of
-//! best fit in the order of time:
+//! Measured on one core of a busy machine with `cargo run --release -p allocator --example pack -- FILES...` and
+//! `--generate N`, `--random N`; 'best fit' is the gap of best fit in the order of time:
 //!
 //! | what | buffers | bound | gap | CPU seconds | best fit |
 //! |---|---|---|---|---|---|
@@ -53,8 +56,8 @@
 //! | `--random 20000` | 20,000 | 64.96 GiB | 1.957 % | 1.1 | 11.518 % |
 //! | `--random 1000000` | 1,000,000 | 1.07 TiB | 2.616 % | 4.5 | 9.719 % |
 //!
-//! The last two have no structure (lifetimes and sizes of every magnitude); nothing says that their bound can be reached.
-//! For the GPT-2 run with varying lengths the real allocator reserved 11.73 GiB by default, against a bound of 7.07 GiB.
+//! The last two have no structure (lifetimes and sizes of every magnitude); their bounds may be out of reach. For the
+//! GPT-2 run with varying lengths the real allocator reserved 11.73 GiB by default, against a bound of 7.07 GiB.
 //! Memory: 642 MB at 3 million buffers (`VmHWM`).
 
 mod busy;
@@ -73,36 +76,36 @@ use self::problem::Problem;
 use self::search::{Budget, Solution, search};
 use self::timeline::Timeline;
 
-/// Every size is rounded up to a multiple of this, as PyTorch's allocator does.
+/// The unit of sizes: every size is rounded up to a multiple, as in PyTorch's allocator.
 pub const GRANULE: Bytes = Bytes(512);
 
-/// One buffer: so many bytes, alive from `start` to just before `end`.
+/// A buffer of a size and a lifetime, from `start` to just before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// The first moment at which it is alive, in any numbering that keeps the order.
+    /// The first moment of the lifetime, in any numbering that keeps the order.
     pub start: u32,
-    /// The first moment at which it is no longer alive; [`Buffer::TO_THE_END`] where that never comes.
+    /// The first moment after the lifetime; [`Buffer::TO_THE_END`] for a buffer that is never freed.
     pub end: u32,
-    /// What was asked for.
+    /// The requested size.
     pub size: Bytes,
 }
 
 impl Buffer {
-    /// The `end` of what is never freed.
+    /// The `end` of a buffer that is never freed.
     pub const TO_THE_END: u32 = u32::MAX;
 
-    /// The size in granules: what was asked for, rounded up, and at least one.
+    /// The size in granules: the requested size, rounded up, at least one.
     fn granules(&self) -> u64 {
         self.size.0.div_ceil(GRANULE.0).max(1)
     }
 }
 
-/// When a buffer of a history ends (Note `[The bound]`).
+/// The event that ends the lifetime of a buffer (Note `[The bound]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// When the program let go of it: no allocator can do with less.
+    /// `free_requested`: the end for any allocator.
     Requested,
-    /// When its block went back to its pool: an allocator that waits for streams as PyTorch's does.
+    /// `free_completed`: the end for an allocator that waits for streams as PyTorch's does.
     Completed,
 }
 
@@ -117,37 +120,37 @@ pub fn buffers(history: &History, until: Until) -> Vec<Buffer> {
     lives.map(|life| Buffer { start: number(life.begun), end: ends(life), size: life.requested }).collect()
 }
 
-/// The most bytes alive at once, and when.
+/// The most bytes alive at once, and the moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peak {
-    /// How many, each size rounded up to [`GRANULE`].
+    /// The sum, each size rounded up to [`GRANULE`].
     pub bytes: Bytes,
-    /// The first moment at which so many are alive.
+    /// The first moment of the peak.
     pub at: u32,
 }
 
-/// A place for each buffer.
+/// An offset for each buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packing {
-    /// The least that any allocator needs.
+    /// The lower bound for any allocator.
     pub bound: Peak,
-    /// Where the highest buffer ends: what this packing needs.
+    /// The end of the highest buffer: the need of this packing.
     pub peak: Bytes,
-    /// The peak of best fit in the order of time: one pool, no rounding beyond 512 bytes, and no knowledge of the future.
+    /// The peak of best fit in the order of time: one pool, no rounding beyond 512 bytes, no knowledge of the future.
     pub best_fit: Bytes,
     /// The offset of each buffer, in bytes, a multiple of [`GRANULE`].
     pub offsets: Vec<u64>,
-    /// What found it.
+    /// The method that found the packing.
     pub method: Method,
 }
 
 impl Packing {
-    /// Whether the packing needs no more than the bound: then no allocator can do better.
+    /// Tests that the packing equals the bound: no allocator can do better.
     pub fn is_optimal(&self) -> bool {
         self.peak == self.bound.bytes
     }
 
-    /// By what part of the bound the packing exceeds it: 0.004 is 0.4 %.
+    /// The excess over the bound, as a share of the bound: 0.004 is 0.4 %.
     pub fn gap(&self) -> f64 {
         if self.bound.bytes == Bytes::ZERO {
             return 0.0;
@@ -156,20 +159,20 @@ impl Packing {
     }
 }
 
-/// How a packing was found.
+/// A method of packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Best fit in the order of time, as an allocator does that knows nothing of the future.
+    /// Best fit in the order of time, as in an allocator that does not know the future.
     BestFit,
     /// First fit in an order.
     FirstFit(Order),
-    /// First fit in an order that was improved step by step, from this one.
+    /// First fit in an order that began as this one and was improved step by step.
     Improved(Order),
-    /// First fit for the large buffers, best fit in the order of time for the small ones on top of them.
+    /// First fit for the large buffers, then best fit in the order of time for the small buffers above them.
     Partial,
 }
 
-/// The sizes add up to more than an address can hold.
+/// The sizes add up to more than an address can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the sizes of the buffers add up to {found} bytes, expected at most 2^62")]
 pub struct TooLarge {
@@ -177,13 +180,13 @@ pub struct TooLarge {
     pub found: u128,
 }
 
-/// The most bytes alive at once: no allocator needs less (Note `[The bound]`). Takes the time to sort the buffers.
+/// The most bytes alive at once: no allocator needs less (Note `[The bound]`). The time is that of sorting the buffers.
 pub fn peak_alive_bytes(buffers: &[Buffer]) -> Peak {
     Timeline::of(buffers).peak(buffers)
 }
 
-/// Finds a place for each buffer such that no two that are alive together overlap (Note `[The packing]`). The same buffers
-/// are always packed in the same way. What is never alive lies at 0.
+/// Finds an offset for each buffer such that buffers alive together do not overlap (Note `[The packing]`). The result
+/// depends on the buffers alone. Buffers that are never alive lie at 0.
 pub fn pack(buffers: &[Buffer]) -> Result<Packing, TooLarge> {
     let found = buffers.iter().map(|buffer| u128::from(buffer.granules()) * u128::from(GRANULE.0)).sum();
     if found > 1 << 62 {

@@ -1,5 +1,5 @@
 //! The allocator of one device (`DeviceCachingAllocator` in `c10/cuda/CUDACachingAllocator.cpp`): its state, and how a
-//! request is served. What it does is spread over the files beside this one, by topic.
+//! request is served. The other operations are in the files of this folder, by topic.
 
 mod access;
 mod collect;
@@ -32,9 +32,9 @@ use crate::settings::Settings;
 use crate::size::{self, MAX_REQUEST_BYTES, SMALL_BYTES};
 use crate::stats::Stats;
 
-/// What is told of each thing that the allocator does, as PyTorch's memory history tells it. `()` listens to nothing.
+/// Receives every action of the allocator as an event of PyTorch's memory history. `()` ignores the events.
 pub trait Observer {
-    /// Something was done.
+    /// Called after each action.
     #[inline]
     fn observe(&mut self, _: Event) {}
 }
@@ -60,38 +60,38 @@ pub struct Allocator<D, O = ()> {
     underway: Vec<Underway>,
     segments: Vec<Option<Expandable>>,
     events: Events,
-    /// The streams that were recorded, for the blocks that have any.
+    /// The streams that `record_stream` named, for the blocks that have any.
     stream_uses: FxHashMap<BlockId, Vec<Stream>>,
-    /// Those of them that were recorded during a capture.
+    /// The streams that `record_stream` named during a capture.
     capture_uses: FxHashMap<BlockId, Vec<Stream>>,
-    /// Freed during a capture; their events are recorded after it.
+    /// Blocks freed during a capture; their events are recorded after the capture.
     deferred: Vec<BlockId>,
-    /// The current stream of the thread that calls.
+    /// The current stream of the calling thread.
     current: Stream,
-    /// What was obtained from the device, in bytes.
+    /// Memory reserved from the device, in bytes.
     reserved_bytes: u64,
-    /// What may be obtained, where a memory fraction limits it.
+    /// The most that may be reserved, if a memory fraction is set.
     allowed_bytes: Option<u64>,
     next_number: u32,
     stats: Stats,
 }
 
-/// A request on its way through the allocator.
+/// A request being served.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     requested: u64,
     /// The size of the block.
     size: u64,
-    /// What is asked of the device if no block is there.
+    /// The size to reserve from the device if no cached block fits.
     segment: u64,
     stream: Stream,
     pool: PoolIndex,
-    /// Whether expandable segments serve it.
+    /// Set if expandable segments serve the request.
     expands: bool,
 }
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// An allocator that has done nothing yet.
+    /// An allocator before its first operation.
     pub fn new(rules: Rules, settings: Settings, device: D, observer: O) -> Allocator<D, O> {
         let mut allocator = Allocator {
             rules,
@@ -120,20 +120,20 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         allocator
     }
 
-    /// A request of the program's first thread; see [`Allocator::malloc_on`].
+    /// Serves a request of the program's first thread; see [`Allocator::malloc_on`].
     #[inline]
     pub fn malloc(&mut self, requested: Bytes, stream: Stream) -> Result<BlockId, MallocError> {
         self.malloc_on(Thread::default(), requested, stream)
     }
 
-    /// A request. The private pools in use decide by thread and stream whether one of them serves it.
+    /// Serves a request. The thread and the stream select a private pool in use, or the shared pool.
     #[inline]
     pub fn malloc_on(&mut self, thread: Thread, requested: Bytes, stream: Stream) -> Result<BlockId, MallocError> {
         let private = self.route(thread, stream);
         self.malloc_in(private, requested, stream)
     }
 
-    /// A request to a private pool, or to the shared one.
+    /// Serves a request from a private pool, or from the shared pool.
     #[inline]
     pub fn malloc_in(
         &mut self,
@@ -164,7 +164,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// Serves a request for which nothing is cached.
+    /// Serves a request for which no cached block fits.
     #[cold]
     fn malloc_anew(&mut self, mut wanted: Wanted) -> Result<BlockId, MallocError> {
         if self.collects_garbage() {
@@ -179,7 +179,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Err(MallocError::OutOfMemory(Box::new(self.out_of_memory(&wanted, free))))
     }
 
-    /// A block from the device, after releasing more and more of what is cached.
+    /// Reserves a segment, releasing cached memory step by step until the device has enough.
     fn obtain(&mut self, wanted: &mut Wanted) -> Result<Option<BlockId>, MallocError> {
         if let Some(block) = self.allocate_once(wanted)? {
             return Ok(Some(block));
@@ -200,7 +200,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.allocate_once(wanted)
     }
 
-    /// One attempt to get memory from the device (`alloc_block`).
+    /// Tries once to reserve a segment (`alloc_block`).
     fn allocate_once(&mut self, wanted: &Wanted) -> Result<Option<BlockId>, MallocError> {
         let reserved_after = self.reserved_bytes.saturating_add(wanted.segment);
         if self.allowed_bytes.is_some_and(|allowed| reserved_after > allowed) {
@@ -233,7 +233,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Some(self.blocks.add(block))
     }
 
-    /// The numbers of the message.
+    /// The numbers of PyTorch's message.
     fn out_of_memory(&self, wanted: &Wanted, free_bytes: u64) -> OutOfMemory {
         OutOfMemory {
             requested: Bytes(wanted.requested),
@@ -254,7 +254,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.allowed_bytes = limits.then(|| self.share_of_device(fraction));
     }
 
-    /// `torch.cuda.memory._set_allocator_settings`, with what the new text makes of the old settings.
+    /// `torch.cuda.memory._set_allocator_settings`, with the settings that result from the new text.
     pub fn set_settings(&mut self, settings: Settings) {
         self.settings = settings;
     }
@@ -273,20 +273,20 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.settings.max_split_size.is_some_and(|max| bytes >= max.0)
     }
 
-    /// The number of a block that begins a segment.
+    /// The number of a new segment's block.
     fn new_number(&mut self) -> u32 {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
         number
     }
 
-    /// The number of a block that is made out of another.
+    /// The number of a block split off `whole`.
     #[inline]
     fn number_of_part(&mut self, whole: u32) -> u32 {
         if self.rules.tie == Tie::BlockNumber { self.new_number() } else { whole }
     }
 
-    /// Where a free block stands in its pool.
+    /// The sort key of a free block in its pool.
     #[inline]
     fn key(&self, id: BlockId) -> Key {
         let block = &self.blocks[id];
@@ -294,7 +294,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Key::new(block.size, tie, block.address)
     }
 
-    /// Puts a block among the free ones of its pool.
+    /// Inserts a block into the free set of its pool.
     #[inline]
     fn cache(&mut self, id: BlockId) {
         let key = self.key(id);
@@ -304,7 +304,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         pool.free_of_mut(block.stream).insert(key, id);
     }
 
-    /// Takes a block out of the free ones of its pool.
+    /// Removes a block from the free set of its pool.
     #[inline]
     fn uncache(&mut self, id: BlockId) {
         let key = self.key(id);

@@ -8,11 +8,11 @@ use crate::ids::BlockId;
 /// The cached blocks of a pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {
-    /// By stream, in the order of the streams' pointers. A program has few.
+    /// The free blocks of each stream, in the order of the streams' pointers. A program has few streams.
     free: Vec<(Stream, FreeSet)>,
     /// Address space without memory, by stream and address.
     unmapped: Vec<(Stream, u64, BlockId)>,
-    /// How often it was searched while garbage collection was on.
+    /// The number of searches while garbage collection was on.
     pub(crate) searches: u64,
 }
 
@@ -35,7 +35,7 @@ impl Pool {
         &mut self.free[index].1
     }
 
-    /// All free blocks: by stream, then in the order in which they are tried.
+    /// All free blocks: by stream, then in the order of the search.
     pub(crate) fn free_blocks(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.free.iter().flat_map(|(_, set)| set.iter())
     }
@@ -55,7 +55,7 @@ impl Pool {
         self.unmapped.retain(|&(_, _, other)| other != block);
     }
 
-    /// Address space of a stream, lowest address first.
+    /// The unmapped address space of a stream, lowest address first.
     pub(crate) fn unmapped_of(&self, stream: Stream) -> impl Iterator<Item = BlockId> + '_ {
         self.unmapped.iter().filter(move |&&(other, _, _)| other == stream).map(|&(_, _, block)| block)
     }

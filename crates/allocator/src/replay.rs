@@ -1,13 +1,13 @@
-//! Recorded programs, replayed: under their own settings, which must give what was recorded, or under any others.
+//! Replays recorded programs: under their own settings, to verify the model, or under other settings.
 //!
 //! # Note [Program]
 //!
-//! A history tells what the program asked for and what the allocator did about it. Of that a [`Program`] keeps the
-//! program's part: requests, frees, the moments at which blocks came back from other streams, and calls of
-//! `empty_cache`, which no entry names (Note `[Releases]`). What the allocator did is kept apart, to be compared.
+//! A history records the program's operations and the allocator's reactions. A [`Program`] keeps the program's part:
+//! requests, frees, the moments at which blocks came back from other streams, and calls of `empty_cache`, which no
+//! entry names (Note `[Releases]`). The allocator's part is kept separately, for comparison.
 //!
-//! What a program that had run out would have done with the memory is not known. A request that failed is tried again in
-//! every replay and given back at once if it succeeds.
+//! The behaviour of a program after a request that failed cannot be known. Every replay repeats a failed request, and
+//! frees the block at once if the request succeeds.
 
 mod difference;
 mod error;

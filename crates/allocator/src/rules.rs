@@ -1,32 +1,33 @@
-//! How the versions of PyTorch differ, as data.
+//! Differences between PyTorch versions, as data.
 
 use trace::Release;
 
-/// Which of several free blocks of one size on one stream is handed out first.
+/// The order of free blocks of equal size on one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tie {
-    /// The one at the lowest address (up to 2.11).
+    /// Lowest address first (up to 2.11).
     Address,
-    /// The one that was made first, counting every split (2.12; pull request 178362).
+    /// Oldest block first, counting every split (2.12; pull request 178362).
     BlockNumber,
-    /// The one of the segment that was obtained first, then the lowest address (2.13 and later; pull request 183591).
+    /// Oldest segment first, then the lowest address (2.13 and later; pull request 183591).
     SegmentNumber,
 }
 
-/// What one version of PyTorch does, where versions differ. Settings that a version does not know are
-/// the parser's business; it never hands them on.
+/// The behaviour of one PyTorch version, where versions differ. Settings unknown to a version are rejected by the
+/// parser and never reach the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a change of PyTorch that came by itself")]
 pub struct Rules {
     /// The order among equal sizes.
     pub tie: Tie,
-    /// Setting the memory fraction to 1 sets a limit, and so starts garbage collection (up to 2.9).
+    /// Setting the memory fraction to 1 sets a limit, and thereby enables garbage collection (up to 2.9).
     pub whole_fraction_limits: bool,
-    /// A share of the device is rounded to the nearest byte (2.15), not down (2.11; what is between was not seen).
+    /// A share of the device is rounded down in 2.11, to the nearest byte in 2.15; 2.12 to 2.14 are untested.
     pub fraction_is_rounded: bool,
-    /// Allocating to any private pool, not only a capture of the current stream, suspends events and recovery from OOM (up to 2.12).
+    /// Allocating to any private pool, not only a capture of the current stream, suspends events and recovery from OOM
+    /// (up to 2.12).
     pub pools_suspend_recovery: bool,
-    /// Of several private pools that would take a request, the one begun first does (up to 2.6), not the last.
+    /// Of several private pools for a request, the one begun first serves it (up to 2.6), else the last.
     pub first_pool_wins: bool,
     /// A request beyond the address space of a new expandable segment fails and takes that segment with it (2.15 and later).
     pub unfit_segment_is_dropped: bool,
@@ -37,7 +38,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules of a version. Older than 2.0 count as 2.0, newer than 2.15 as 2.15: the ends of what was compared.
+    /// The rules of a version. Older than 2.0 count as 2.0, newer than 2.15 as 2.15: the range that was compared.
     pub fn of(release: Release) -> Rules {
         let at_least = |minor| release >= Release { major: 2, minor };
         Rules {

@@ -1,27 +1,28 @@
-//! What `PYTORCH_CUDA_ALLOC_CONF` can say of device memory, as values.
+//! The device settings of `PYTORCH_CUDA_ALLOC_CONF`, as values.
 //!
 //! # Note [Settings by release]
 //! Releases up to 2.9 have a parser of CUDA's own (`older.rs`), later ones share theirs among accelerators
-//! (`common.rs`). What else differs is data: which keys there are (`keys.rs`), and a few words. A text is taken, refused
-//! and understood as the release does it, odd numbers and all, and refused in its words.
+//! (`common.rs`). The other differences are data: the known keys (`keys.rs`), and a few words. A text is accepted,
+//! rejected and interpreted as in the release, including malformed numbers, and the error has PyTorch's words.
 //!
-//! Importing torch chooses the backend before anything else is read, by a reading of its own; from 2.9 on, a text that
-//! this reading cannot follow (a key without a value) ends the process. A running process that is told another text
-//! ([`Settings::reparse`]) starts anew from some defaults and keeps the rest; if the text is refused, what was read before
-//! the error holds ([`Settings::apply`]).
+//! Importing torch first chooses the backend with a separate parser; from 2.9 on, a text that this parser cannot follow
+//! (a key without a value) ends the process. A running process that gets another text ([`Settings::reparse`]) resets
+//! some settings to their defaults and keeps the others; if the text is rejected, the settings before the error hold
+//! ([`Settings::apply`]).
 //!
 //! # Note [Compared with PyTorch]
-//! `tests/settings/fuzz.py` gives random texts to real PyTorch and prints what it made of each; `examples/settings.rs`
-//! compares: whether a text is taken, the exception and its message, and every setting afterwards, after refusals too (of
-//! 2.0 none can be read). A text that a running process was told, and refused, is followed by others.
+//! `tests/settings/fuzz.py` passes random texts to real PyTorch and prints the results; `examples/settings.rs` compares
+//! them: accepted or rejected, the exception and its message, and every setting afterwards, also after a rejection (2.0
+//! cannot print its settings). After a text that a running process rejected, other texts follow.
 //!
 //! ```sh
 //! oomph phantom --gpu rtx-4090 -- python tests/settings/fuzz.py --seed 11 --cases 100000 |
 //!     cargo run --release -p allocator --example settings
 //! ```
 //!
-//! 2026-11-21, all runs of the day (the generator of texts grew meanwhile, so a seed repeats only the last of them: 11 for
-//! 2.11.0, 15 for 2.15.0, 6 for 2.6.0). 2.1 to 2.5, 2.13 and 2.14 were not run: their keys are known from their libraries.
+//! 2026-11-21, all runs of the day (the generator of texts grew meanwhile, so a seed repeats only the last of them: 11
+//! for 2.11.0, 15 for 2.15.0, 6 for 2.6.0). 2.1 to 2.5, 2.13 and 2.14 were not run: their keys are known from their
+//! libraries.
 //!
 //! | PyTorch | equal | different | not defined |
 //! |---|---|---|---|
@@ -51,7 +52,7 @@ use self::keys::Flag;
 pub use self::conf::Inexpressible;
 pub use self::error::{SettingsError, Thrown};
 
-/// The most MiB that PyTorch takes: more would not fit 64 bits as bytes.
+/// The largest number of MiB that PyTorch accepts: larger ones overflow 64 bits as bytes.
 const MAX_MIB: u64 = u64::MAX >> 20;
 
 /// The settings of the allocator, each with PyTorch's name for it
@@ -59,11 +60,12 @@ const MAX_MIB: u64 = u64::MAX >> 20;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "PyTorch's settings are what they are")]
 pub struct Settings {
-    /// `backend:cudaMallocAsync`: the driver's own pool; there are no blocks and no segments to model.
+    /// `backend:cudaMallocAsync`: the driver's own pool, without blocks and segments to model.
     pub cuda_malloc_async: bool,
     /// `max_split_size_mb`: blocks of at least this size are not split; `None` = no such limit.
     pub max_split_size: Option<Bytes>,
-    /// `max_non_split_rounding_mb`: a request of at least `max_split_size` takes a cached block that is larger by less than this.
+    /// `max_non_split_rounding_mb`: a request of at least `max_split_size` takes a cached block that is larger by less
+    /// than this size.
     pub max_non_split_rounding: Bytes,
     /// `large_segment_size_mb`: the segment for requests of 1 to 10 MiB, and the page of expandable segments.
     pub large_segment_size: Bytes,
@@ -90,7 +92,7 @@ pub struct Settings {
 pub enum Reserve {
     /// A share of the device.
     Fraction(f64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
 }
 
@@ -114,10 +116,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings of a process that starts with this text in `PYTORCH_CUDA_ALLOC_CONF`.
+    /// Parses the `PYTORCH_CUDA_ALLOC_CONF` of a new process.
     ///
     /// # Errors
-    /// What PyTorch says of a text that it refuses.
+    /// PyTorch's error for a text that it rejects.
     pub fn parse(text: &str, release: Release) -> Result<Settings, SettingsError> {
         let cuda_malloc_async = backend_at_load(text, release).map_err(SettingsError::at_load)?;
         let mut settings = Settings { cuda_malloc_async, ..Settings::default() };
@@ -125,21 +127,21 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings after a running process was told this text (`torch.cuda.memory._set_allocator_settings`): some
-    /// start from their defaults, others keep their values.
+    /// The settings after a running process gets this text (`torch.cuda.memory._set_allocator_settings`): some return
+    /// to their defaults, others keep their values.
     ///
     /// # Errors
-    /// What PyTorch says of a text that it refuses; [`Settings::apply`] tells what such a text leaves behind.
+    /// PyTorch's error for a text that it rejects; [`Settings::apply`] gives the settings that remain.
     pub fn reparse(&self, text: &str, release: Release) -> Result<Settings, SettingsError> {
         let mut settings = self.clone();
         settings.apply(text, release)?;
         Ok(settings)
     }
 
-    /// What [`Settings::reparse`] does, in place: a refused text leaves what was read before the error.
+    /// [`Settings::reparse`] in place: a rejected text leaves the settings read before the error.
     ///
     /// # Errors
-    /// What PyTorch says of a text that it refuses.
+    /// PyTorch's error for a text that it rejects.
     pub fn apply(&mut self, text: &str, release: Release) -> Result<(), SettingsError> {
         self.max_split_size = None;
         self.roundup_power2_divisions = [0; 16];
@@ -158,7 +160,7 @@ impl Settings {
     }
 }
 
-/// Whether `import torch` chooses the driver's own pool.
+/// Tests that `import torch` chooses the driver's own pool.
 fn backend_at_load(text: &str, release: Release) -> Result<bool, SettingsError> {
     if has_common_parser(release) {
         return common::backend_at_load(text);
@@ -169,12 +171,12 @@ fn backend_at_load(text: &str, release: Release) -> Result<bool, SettingsError> 
     Ok(older::backend_at_load(text))
 }
 
-/// Whether accelerators share a parser.
+/// Tests that accelerators share a parser.
 fn has_common_parser(release: Release) -> bool {
     release >= Release { major: 2, minor: 10 }
 }
 
-/// Whether this names the driver's own pool; `None` where it names no backend of CUDA.
+/// `true` for the driver's own pool, `false` for PyTorch's allocator, `None` for an unknown name.
 fn known_backend(name: &str) -> Option<bool> {
     match name {
         "native" => Some(false),

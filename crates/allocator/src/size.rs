@@ -1,18 +1,19 @@
-//! How a request becomes a block and a segment (`round_size`, `get_allocation_size` in `CUDACachingAllocator.cpp`).
+//! The size of the block and of the segment for a request (`round_size`, `get_allocation_size` in
+//! `CUDACachingAllocator.cpp`).
 
 use crate::settings::Settings;
 
-/// Every size is a multiple of this.
+/// The unit of block sizes.
 pub const MIN_BLOCK_BYTES: u64 = 512;
 /// The largest rounded size of the small pool.
 pub const SMALL_BYTES: u64 = 1 << 20;
-/// The segment of the small pool.
+/// The size of a segment of the small pool.
 pub const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
-/// From this rounded size on a request gets a segment of its own.
+/// The least rounded size that gets a segment of its own.
 pub const MIN_LARGE_BYTES: u64 = 10 << 20;
-/// What such a segment is rounded to, and the driver's page.
+/// The unit of such segments, and the driver's page.
 pub const ROUND_LARGE_BYTES: u64 = 2 << 20;
-/// No request may reach this (`kMaxAllocSize`, "1EB").
+/// The least size that is rejected on any device (`kMaxAllocSize`, "1EB").
 pub const MAX_REQUEST_BYTES: u64 = 1 << 60;
 
 /// The size of the block for a request: a multiple of 512, or a step of `roundup_power2_divisions`.
@@ -29,7 +30,7 @@ pub fn block_bytes(requested_bytes: u64, settings: &Settings) -> u64 {
     requested_bytes.next_multiple_of(MIN_BLOCK_BYTES)
 }
 
-/// Rounds up to the next of the steps that divide the way from one power of two to the next.
+/// Rounds up to the next of the `divisions` steps between two powers of two.
 fn round_to_division(bytes: u64, log2: u32, divisions: u64) -> u64 {
     if bytes.is_power_of_two() {
         return bytes;
@@ -40,7 +41,7 @@ fn round_to_division(bytes: u64, log2: u32, divisions: u64) -> u64 {
     }
 }
 
-/// What is asked of the device for a block of this size.
+/// The size to reserve from the device for a block of this size.
 #[inline]
 pub fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
     if block_bytes <= SMALL_BYTES {

@@ -1,11 +1,11 @@
 //! The counters of `torch.cuda.memory_stats` (`c10/core/CachingDeviceAllocator.h`, 2.11).
 
-/// One counter: how much now, at most, and ever.
+/// A counter with its peak and its sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// How much there is.
+    /// The current value.
     pub current: u64,
-    /// The most there was.
+    /// The largest value.
     pub peak: u64,
     /// The sum of all increases.
     pub allocated: u64,
@@ -28,14 +28,14 @@ impl Stat {
     }
 }
 
-/// A counter for everything, for the small pools, for the large pools, in PyTorch's order (`StatType`).
+/// A counter for all pools, the small pools and the large pools, in PyTorch's order (`StatType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatArray {
-    /// Both.
+    /// All pools.
     pub all: Stat,
-    /// Requests of at most 1 MiB.
+    /// Pools for requests of at most 1 MiB.
     pub small_pool: Stat,
-    /// The others.
+    /// Pools for larger requests.
     pub large_pool: Stat,
 }
 
@@ -57,7 +57,7 @@ impl StatArray {
         self.of(is_small).decrease(amount);
     }
 
-    /// Applies a change of either sign; nothing counts for nothing.
+    /// Applies a change of either sign. An amount of zero changes nothing.
     #[inline]
     pub(crate) fn change(&mut self, is_small: bool, amount: i64) {
         if amount > 0 {
@@ -71,39 +71,39 @@ impl StatArray {
 /// All counters, by PyTorch's names. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Blocks in the program's hands.
+    /// Allocated blocks.
     pub allocation: StatArray,
     /// Segments, expandable ones not counted.
     pub segment: StatArray,
-    /// Blocks in the program's hands or waiting for another stream.
+    /// Blocks allocated or waiting for another stream.
     pub active: StatArray,
     /// Free blocks that have neighbours, expandable ones not counted.
     pub inactive_split: StatArray,
-    /// Size of the blocks of `allocation`.
+    /// Size of the allocated blocks.
     pub allocated_bytes: StatArray,
-    /// What was obtained from the device.
+    /// Memory reserved from the device.
     pub reserved_bytes: StatArray,
-    /// Size of the blocks of `active`.
+    /// Size of the active blocks.
     pub active_bytes: StatArray,
-    /// Size of the blocks of `inactive_split`.
+    /// Size of the inactive split blocks.
     pub inactive_split_bytes: StatArray,
-    /// What the program asked for in the blocks of `active`.
+    /// Requested size of the active blocks.
     pub requested_bytes: StatArray,
     /// Blocks in use of at least `max_split_size`.
     pub oversize_allocations: Stat,
     /// Segments of at least `max_split_size`.
     pub oversize_segments: Stat,
-    /// Requests that were tried again after everything cached was released.
+    /// Requests retried after everything cached was released.
     pub num_alloc_retries: u64,
     /// Requests that failed.
     pub num_ooms: u64,
-    /// Times that all streams were waited for.
+    /// Waits for all streams.
     pub num_sync_all_streams: u64,
     /// `cudaMalloc` and mappings.
     pub num_device_alloc: u64,
     /// `cudaFree` and unmappings.
     pub num_device_free: u64,
-    /// Requests refused before anything was tried (`throw_on_cudamalloc_oom`).
+    /// Requests rejected before anything was tried (`throw_on_cudamalloc_oom`).
     pub num_oom_rejections: u64,
 }
 

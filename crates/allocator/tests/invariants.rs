@@ -1,4 +1,4 @@
-//! What holds after every operation of any program under any settings.
+//! Invariants after every operation of any program under any settings.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use allocator::{
@@ -65,7 +65,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     ]);
     (max_split, 11_u64..70, 0_u32..6, 0.0_f64..0.9, any::<(bool, bool)>(), reserve).prop_map(
         |(max_split_size, large, divisions, threshold, (expandable_segments, throws), reserve)| Settings {
-            // Never below the segments of the large pool, which the parser sees to.
+            // Never below the segments of the large pool, which the parser checks.
             max_split_size: max_split_size.map(|max: Bytes| max.max(Bytes(large * MIB))),
             max_non_split_rounding: Bytes(large * MIB),
             large_segment_size: Bytes(large * MIB),
@@ -85,7 +85,7 @@ type Model = Allocator<SimulatedDevice>;
 struct Program {
     model: Model,
     live: Vec<BlockId>,
-    /// Each with whether it is in use.
+    /// Each pool, with a flag for in use.
     pools: Vec<(PrivatePoolId, bool)>,
 }
 
@@ -153,7 +153,7 @@ impl Program {
     }
 }
 
-/// Bytes and number of the blocks that are meant.
+/// Bytes and number of the blocks that `is_meant` accepts.
 fn sum(segments: &[SegmentView], is_meant: impl Fn(&SegmentView, BlockState) -> bool) -> (u64, u64) {
     let blocks = segments.iter().flat_map(|segment| segment.blocks.iter().map(move |block| (segment, block)));
     let meant = blocks.filter(|(segment, block)| is_meant(segment, block.state));
@@ -222,7 +222,7 @@ proptest! {
         prop_assert_eq!(first.model.stats(), second.model.stats());
     }
 
-    /// What was freed and is not waited for goes back to the device, all of it.
+    /// All freed memory that is not waited for returns to the device.
     #[test]
     fn an_emptied_cache_leaves_only_what_is_in_use(ops in ops(), settings in settings(), minor in 6_u8..=15) {
         let mut program = Program::new(&settings, minor);
@@ -248,7 +248,7 @@ fn a_request_no_device_can_serve_is_refused() {
     program.model.free(block);
 }
 
-/// One mapping of 60 MiB, of which the middle is in use when the pool goes: where PyTorch 2.11 ends the process.
+/// One mapping of 60 MiB, whose middle is in use when the pool is deleted: PyTorch 2.11 ends the process here.
 #[test]
 fn memory_mapped_at_once_may_go_back_in_parts() {
     let settings = Settings { expandable_segments: true, ..Settings::default() };

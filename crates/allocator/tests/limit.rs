@@ -1,4 +1,4 @@
-//! Packings hold what they promise, and find the best where the best is known.
+//! Packings are valid, and are the best where the best is known.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use trace::Bytes;
 
-/// A buffer of so many granules.
+/// A buffer of a number of granules.
 fn buffer(start: u32, end: u32, granules: u64) -> Buffer {
     Buffer { start, end, size: Bytes(granules * GRANULE.0) }
 }
 
-/// The packing, once it was found to be one.
+/// The packing, after checks that it is valid.
 fn packed(buffers: &[Buffer]) -> Packing {
     let packing = pack(buffers).unwrap();
     assert_eq!(packing.offsets.len(), buffers.len());
@@ -38,7 +38,7 @@ fn highest_end(buffers: &[Buffer], offsets: &[u64]) -> Bytes {
     Bytes(alive.map(|(buffer, offset)| offset + rounded(buffer)).max().unwrap_or(0))
 }
 
-/// Walks through time with the places in use, and looks at the neighbours of each new one.
+/// Walks through time with the ranges in use, and checks the neighbours of each new range.
 fn no_two_overlap(buffers: &[Buffer], offsets: &[u64]) {
     let alive = || buffers.iter().zip(offsets).filter(|(buffer, _)| is_ever_alive(buffer));
     let begins = alive().map(|(buffer, &offset)| (buffer.start, true, offset, offset + rounded(buffer)));
@@ -85,7 +85,8 @@ fn sizes_that_no_address_can_hold_are_refused() {
     assert_eq!(peak_alive_bytes(&[huge, huge]).bytes, Bytes(u64::MAX));
 }
 
-/// Best fit by time puts what stays (3) above what goes (2) and then finds no room for 4 below it.
+/// Best fit in the order of time puts the buffer that stays (3) above the one that goes (2), and has no space for 4
+/// below.
 #[test]
 fn knowing_the_future_helps() {
     let buffers = [buffer(0, 2, 3), buffer(1, 9, 2), buffer(3, 9, 4)];
@@ -100,7 +101,8 @@ fn alive_together(a: &Buffer, b: &Buffer) -> bool {
     a.start.max(b.start) < a.end.min(b.end)
 }
 
-/// The lowest end of all packings whose offsets are sums of sizes: every packing can be pushed down into one of those.
+/// The lowest end among all packings whose offsets are sums of sizes: every packing can be pushed down into such a
+/// packing.
 fn best_by_sums(buffers: &[Buffer]) -> u64 {
     let sums: Vec<u64> = (0..1usize << buffers.len())
         .map(|set| buffers.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, b)| rounded(b)).sum())
@@ -127,7 +129,7 @@ fn try_sums(buffers: &[Buffer], sums: &[u64], offsets: &mut Vec<u64>, peak: u64,
     }
 }
 
-/// The lowest end that first fit reaches in any order of the buffers.
+/// The lowest end of first fit over all orders of the buffers.
 fn best_by_orders(buffers: &[Buffer]) -> u64 {
     let mut best = u64::MAX;
     try_orders(buffers, &mut Vec::new(), 0, &mut best);
@@ -172,7 +174,7 @@ fn some_buffers(count: usize, time: u32, size: u64) -> impl Strategy<Value = Vec
     prop::collection::vec(one, 1..=count)
 }
 
-/// Which packing is best is only found by trying all; so where the bound is not reached, the best may be missed, seldom.
+/// The best packing is found by trying all. Where the bound is not reached, the search may miss the best, but seldom.
 #[test]
 fn few_buffers_are_packed_as_well_as_possible() {
     let mut runner = TestRunner::deterministic();

@@ -1,7 +1,7 @@
-//! Packs the buffers of snapshots that others recorded on real GPUs.
+//! Packs the buffers of snapshots recorded on real GPUs.
 //!
-//! They are third-party files and no part of this repository. The test reads them from `../shared/snapshots` beside the
-//! repository, or from the folder that `OOMPH_SNAPSHOTS` names, and says so where there is none.
+//! The snapshots are third-party files and not part of this repository. The test reads them from `../shared/snapshots`
+//! beside the repository, or from the folder `OOMPH_SNAPSHOTS`, and prints a note if the folder is missing.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use allocator::limit::{Until, buffers, pack, peak_alive_bytes};
 use trace::{Bytes, DeviceIndex, History, read_snapshot};
 
-/// Those with a history that pairs allocations and frees.
+/// The snapshots with a history of allocations and frees.
 const FILES: [&str; 6] = [
     "windows_user_metadata.pickle",
     "torch21_bert_offload.pickle",
@@ -37,7 +37,7 @@ fn real_programs_could_do_with_hardly_more_than_what_is_alive_at_once() {
     }
 }
 
-/// The history adds up the same by other means, with the sizes that were requested and with those of the blocks.
+/// Recomputes the peak from the history, with requested sizes and with block sizes.
 fn lies_between_requested_and_allocated(name: &str, history: &History) {
     let peaks = history.peaks();
     let let_go = peak_alive_bytes(&buffers(history, Until::Requested)).bytes;

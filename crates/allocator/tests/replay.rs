@@ -1,5 +1,5 @@
-//! Histories that real PyTorch recorded, replayed under their own settings: every segment event and every placement as it
-//! was, through errors, emptied caches and blocks that other streams kept.
+//! Histories recorded by real PyTorch, replayed under their own settings: every segment event and every placement is
+//! repeated, through errors, emptied caches and blocks that other streams used.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 #[path = "../../trace/tests/recorded/mod.rs"]
@@ -18,7 +18,7 @@ fn release(golden: &Golden) -> Release {
     Release { major: parts.next().unwrap(), minor: parts.next().unwrap() }
 }
 
-/// Streams by the order of their pointers, which the file tells apart from their numbers.
+/// Streams by the order of their pointers, which the file keeps apart from their numbers.
 fn stream(golden: &Golden, stream: Stream) -> Stream {
     let index = usize::try_from(stream.0).unwrap();
     Stream(golden.json["stream_pointer_rank"][index].as_u64().unwrap())
@@ -42,7 +42,8 @@ struct Recording {
     rules: Rules,
 }
 
-/// Those of the fixtures, or of the folder that `OOMPH_GOLDEN` names; all but those with garbage collection: it depends on a limit that no history states.
+/// The fixtures, or the files of `OOMPH_GOLDEN`, without recordings under garbage collection, which depends on a limit
+/// that no history states.
 fn recordings() -> Vec<Recording> {
     let fixtures = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/golden");
     let folder = std::env::var_os("OOMPH_GOLDEN").map_or_else(fixtures, PathBuf::from);
@@ -84,7 +85,7 @@ fn under_other_settings_it_does_not() {
     assert!(matches!(agreement.difference, Some(Difference::Segment { .. })), "{agreement:?}");
 }
 
-/// But where the address space of expandable segments is limited, which no device changes.
+/// Except recordings with a limited address space of expandable segments, which no device changes.
 #[test]
 fn on_a_larger_device_what_failed_is_served() {
     let limited = |recording: &Recording| recording.settings.expandable_segments_reserve.is_some();
@@ -95,8 +96,8 @@ fn on_a_larger_device_what_failed_is_served() {
     }
 }
 
-/// Not with expandable segments: no history tells the address space that had lost its memory before it began. Not from 2.12
-/// on: nor does it tell the numbers that decide between equal blocks.
+/// Not with expandable segments: a history does not show address space that was unmapped before it began. Not from 2.12
+/// on: a history does not show the numbers that order equal blocks.
 #[test]
 fn a_history_from_its_middle_is_replayed_from_the_state_before() {
     let fixed = recordings().into_iter().filter(|r| !r.settings.expandable_segments && r.rules.tie == Tie::Address);
@@ -139,7 +140,7 @@ fn calls_of_empty_cache_are_told_and_can_be_taken_out_and_put_in() {
     assert_eq!(calls(&without.with_empty_cache_after(&[trace::EventIndex(3)])), 2);
 }
 
-/// Events of any kind at few places, so that they meet.
+/// Events of any kind at few addresses, so that they collide.
 fn any_events() -> impl Strategy<Value = Vec<Event>> {
     let actions = prop::sample::select(vec![
         Action::Alloc,
@@ -163,7 +164,7 @@ fn any_events() -> impl Strategy<Value = Vec<Event>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What no allocator did is refused, or differs; nothing panics.
+    /// Histories that no allocator wrote are rejected, or differ; nothing panics.
     #[test]
     fn any_history_is_replayed_or_refused(events in any_events(), expandable_segments in any::<bool>(), minor in 6_u8..=15) {
         let snapshot = Snapshot { traces: vec![events], ..Snapshot::default() };

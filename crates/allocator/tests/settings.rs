@@ -1,4 +1,4 @@
-//! The parser of `PYTORCH_CUDA_ALLOC_CONF` against what real PyTorch was seen to do, and the way back.
+//! The parser of `PYTORCH_CUDA_ALLOC_CONF` against recorded behaviour of real PyTorch, and the printer.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -27,7 +27,7 @@ fn what_real_pytorch_was_seen_to_do() {
     assert!(releases.into_iter().eq([0, 6, 7, 8, 9, 10, 11, 12, 15].map(release)));
 }
 
-/// A text, the first release that takes it, and one of the settings it gives.
+/// A text, the first release that accepts it, and one resulting setting.
 #[test]
 fn a_release_takes_what_it_knows() {
     let cases = [
@@ -138,7 +138,7 @@ fn reserve() -> impl Strategy<Value = Option<Reserve>> {
     ]
 }
 
-/// A key with a value that many releases take.
+/// A key with a value that many releases accept.
 fn pair() -> impl Strategy<Value = String> {
     prop_oneof![
         "(max_split_size|max_non_split_rounding|large_segment_size)_mb:(-1|[1-9][0-9]{1,12})",
@@ -151,7 +151,7 @@ fn pair() -> impl Strategy<Value = String> {
 }
 
 prop_compose! {
-    /// Settings that the newest release can be given: its sizes are not below that of large segments.
+    /// Settings that the newest release accepts: no size is below that of large segments.
     fn settings()(
         sizes in (mib(), mib(), proptest::option::of(mib())),
         divisions in divisions(),

@@ -5,8 +5,8 @@ use std::fs;
 use gpus::Profile;
 use trace::Bytes;
 
-use crate::args;
 use crate::error::Error;
+use crate::{args, output};
 
 /// The GPU that is assumed where none was named and the machine has none that is known.
 const DEFAULT: &str = "rtx-4090";
@@ -21,10 +21,20 @@ pub(crate) struct Card {
 /// The card for `--gpu` and `--vram`.
 pub(crate) fn choose(arguments: &args::Card) -> Result<Card, Error> {
     let found = match &arguments.gpu {
-        Some(name) => gpus::find(name)?,
+        Some(name) => find(name)?,
         None => gpus::find(&of_this_machine().unwrap_or_else(|| DEFAULT.to_owned()))?,
     };
     Ok(Card { profile: with_memory(found, arguments.vram)?, is_assumed: arguments.gpu.is_none() })
+}
+
+/// Finds a GPU by name; a note on standard error lists the variants that a short name passes over.
+pub(crate) fn find(name: &str) -> Result<&'static Profile, Error> {
+    let found = gpus::lookup(name)?;
+    if !found.passed_over.is_empty() {
+        let (taken, others) = (&found.profile.name, found.passed_over.join(", "));
+        output::say(&format!("note: `{name}` is taken as {taken}; other GPUs of this name: {others}"));
+    }
+    Ok(found.profile)
 }
 
 fn with_memory(profile: &Profile, vram: Option<Bytes>) -> Result<Profile, Error> {

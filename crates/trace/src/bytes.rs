@@ -1,4 +1,4 @@
-//! Sizes in bytes, with the one way they are shown to people.
+//! Sizes in bytes, and their form for people.
 
 use std::fmt;
 use std::iter::Sum;
@@ -6,13 +6,13 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// A number of bytes. Shown in binary units (`1.50 GiB`); everything that is computed with is the plain integer.
+/// A number of bytes. Printed in binary units (`1.50 GiB`); computed with as a plain integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// No bytes.
+    /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
 
     /// `n` times 1024 bytes.
@@ -30,7 +30,7 @@ impl Bytes {
         Bytes(n << 30)
     }
 
-    /// The difference, or zero where `other` is larger.
+    /// The difference, or zero if `other` is larger.
     #[must_use]
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
@@ -52,7 +52,7 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Bytes;
-    /// Saturates: accounting that would go below zero is a damaged trace, which its reader reports.
+    /// Saturates. A total below zero comes from a damaged trace, which the reader of the trace reports.
     fn sub(self, other: Bytes) -> Bytes {
         self.saturating_sub(other)
     }

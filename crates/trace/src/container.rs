@@ -1,11 +1,9 @@
-//! What a file is, by its first bytes, and the way to its content: through gzip, zstd and zip, always as a stream.
+//! Opens files by their first bytes, through gzip, zstd and zip, always as a stream.
 //!
 //! # Note [Container limits]
-//! Content is unpacked as it is read, so a bomb costs time and not memory: at most a decoder's window for each layer (zstd
-//! windows above 100 MiB are refused).
-//! [`MOST_BYTES`] bounds the time: reading fails beyond it. Of a zip one member is opened, after at most [`MOST_MEMBERS`]
-//! were looked at. A packed stream may hold another one,
-//! [`MOST_LAYERS`] deep in all.
+//! Content is unpacked while it is read, so a bomb costs time and not memory: at most a decoder's window for each layer
+//! (zstd windows above 100 MiB are rejected). [`MOST_BYTES`] bounds the time: reading fails beyond this size. One
+//! member of a zip is opened, after checking at most [`MOST_MEMBERS`]. Packed streams may nest [`MOST_LAYERS`] deep.
 
 mod sniff;
 mod unpack;
@@ -18,56 +16,56 @@ use thiserror::Error;
 pub use self::sniff::{Kind, sniff};
 use self::unpack::{Bounded, fill};
 
-/// The most bytes that are unpacked of one file.
+/// The most bytes unpacked from one file.
 pub const MOST_BYTES: u64 = 16 << 30;
-/// The most members of a zip that are looked at.
+/// The most members of a zip that are checked.
 pub const MOST_MEMBERS: usize = 1000;
-/// How deep packed streams may lie in each other.
+/// The deepest nesting of packed streams.
 pub const MOST_LAYERS: usize = 3;
-/// How many bytes are looked at to tell what something is.
+/// The number of bytes by which content is recognised.
 const HEAD: usize = 512;
 
-/// What lies in a file, unpacked.
+/// The unpacked content of a file.
 pub struct Opened<'a> {
-    /// What the content is: [`Kind::Pickle`], [`Kind::Json`] or [`Kind::Text`].
+    /// The kind of the content: [`Kind::Pickle`], [`Kind::Json`] or [`Kind::Text`].
     pub kind: Kind,
-    /// The name of the member, where the file is a zip.
+    /// The name of the member, if the file is a zip.
     pub member: Option<String>,
-    /// The content, from its first byte. Errors of the unpacking come out of it as [`io::Error`].
+    /// The content, from its first byte. Errors of the unpacking are returned as [`io::Error`].
     pub content: Box<dyn BufRead + 'a>,
 }
 
-/// Why a packed file could not be opened.
+/// Errors of opening a file.
 #[derive(Debug, Error)]
 pub enum ContainerError {
-    /// The file itself cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] io::Error),
-    /// It starts as a zip and is none, or a cut one.
+    /// The file starts as a zip, but is cut or damaged.
     #[error("a zip archive was expected: {0}")]
     Zip(String),
-    /// It is a zip of other things.
+    /// The zip holds neither a snapshot nor a text.
     #[error("expected a snapshot or a text in the zip archive, found none among {members} members")]
     NoMember {
-        /// How many it has.
+        /// The number of members.
         members: usize,
     },
-    /// A member is stored in a way that is not read.
+    /// A member is stored by a method that is not supported.
     #[error("`{member}` in the zip archive is {how}; stored and deflated members are read")]
     Member {
-        /// Its name.
+        /// The name of the member.
         member: String,
-        /// How it is stored.
+        /// The method.
         how: String,
     },
-    /// A packed stream in a packed stream in a packed stream.
+    /// Too many nested packings.
     #[error("packed more than {MOST_LAYERS} times over")]
     Layers,
 }
 
-/// The content of a file: unpacked where it is packed, as it is where not.
+/// Opens a file, and unpacks it if necessary.
 ///
-/// A zip is read at its first member that is a pickle; where none is, at the first JSON, then at the first text.
+/// A zip is opened at its first member that is a pickle, else at the first JSON, else at the first text.
 pub fn open<'a>(mut input: impl Read + Seek + 'a) -> Result<Opened<'a>, ContainerError> {
     let head = fill(&mut input, HEAD)?;
     input.rewind()?;
@@ -77,7 +75,7 @@ pub fn open<'a>(mut input: impl Read + Seek + 'a) -> Result<Opened<'a>, Containe
     open_stream(input)
 }
 
-/// [`open`] for what cannot be rewound, such as a pipe. A zip is refused here: its directory is at its end.
+/// [`open`] for streams that cannot be rewound, such as a pipe. A zip is rejected: its directory is at its end.
 pub fn open_stream<'a>(input: impl Read + 'a) -> Result<Opened<'a>, ContainerError> {
     let mut content: Box<dyn BufRead + 'a> = Box::new(BufReader::new(input));
     for _ in 0..MOST_LAYERS {

@@ -1,18 +1,17 @@
-//! What the allocator did, one event at a time, with the mark the agent had set.
+//! Events of the allocator's history, with the marks of the agent.
 
 use crate::bytes::Bytes;
 use crate::ids::{Address, PoolId, Stream, Time};
 use crate::stack::StackId;
 
-/// What an event of PyTorch's memory history says happened; the names are PyTorch's
-/// (`torch/csrc/cuda/memory_snapshot.cpp`, 2.11).
+/// The action of an event in PyTorch's memory history, by PyTorch's name (`torch/csrc/cuda/memory_snapshot.cpp`, 2.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// A block was handed out. The size is what was *requested*.
+    /// A block was allocated. The size is the *requested* size.
     Alloc,
-    /// The program let go of a block. It counts as allocated no longer, as active still.
+    /// The program freed a block. The block no longer counts as allocated, but still as active.
     FreeRequested,
-    /// The block went back to its pool.
+    /// The block returned to its pool.
     FreeCompleted,
     /// `cudaMalloc` of a segment.
     SegmentAlloc,
@@ -26,18 +25,18 @@ pub enum Action {
     Snapshot,
     /// An out-of-memory error was about to be raised. The address is the free device memory in bytes.
     Oom,
-    /// Text that the program attached (torch 2.14 and later).
+    /// A text attached by the program (torch 2.14 and later).
     Annotate,
-    /// Something that no version up to 2.15 does. The event keeps its place in the history and counts for nothing.
+    /// An action unknown to all versions up to 2.15. The event keeps its position in the history, and changes no total.
     Unknown(UnknownAction),
 }
 
-/// Which action it is that is not known: its place in [`crate::Snapshot::unknown_actions`].
+/// An unknown action, as an index into [`crate::Snapshot::unknown_actions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownAction(pub u8);
 
 impl Action {
-    /// The action PyTorch writes as `name`; `None` for one that no version up to 2.15 writes.
+    /// The action of a name; `None` for names that no version up to 2.15 writes.
     pub fn from_name(name: &str) -> Option<Action> {
         Some(match name {
             "alloc" => Action::Alloc,
@@ -55,36 +54,36 @@ impl Action {
     }
 }
 
-/// One event of a device's memory history. A history has millions: 48 bytes, and a test holds them there.
+/// One event of a device's memory history. A history has millions; a test holds the size at 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What happened.
+    /// The action.
     pub action: Action,
-    /// Where; for [`Action::Oom`] the free device memory in bytes instead.
+    /// The address; for [`Action::Oom`] the free device memory in bytes.
     pub address: Address,
-    /// How much; see the action.
+    /// The size; see the action.
     pub size: Bytes,
-    /// On which stream.
+    /// The stream.
     pub stream: Stream,
-    /// The Python stack, where one was recorded.
+    /// The Python stack, if recorded.
     pub stack: StackId,
-    /// Index into [`crate::Snapshot::marks`] of the mark in force; `None` where the program ran without the agent.
+    /// Index into [`crate::Snapshot::marks`] of the mark in force; `None` for a program without the agent.
     pub mark: Option<u32>,
-    /// When, where the version writes it (torch 2.2 and later).
+    /// The time, in versions that write it (torch 2.2 and later).
     pub time: Option<Time>,
-    /// In which pool, where the version writes it (torch 2.12 and later).
+    /// The pool, in versions that write it (torch 2.12 and later).
     pub pool: Option<PoolId>,
 }
 
 impl Event {
-    /// An event on the default stream of which nothing else is known.
+    /// An event on the default stream without stack, mark, time and pool.
     pub fn new(action: Action, address: Address, size: Bytes) -> Event {
         let (stream, stack) = (Stream::default(), StackId::EMPTY);
         Event { action, address, size, stream, stack, mark: None, time: None, pool: None }
     }
 }
 
-/// What part of a training step the program was in, as the agent saw it.
+/// A part of a training step, as seen by the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// Before the first forward: building and moving the model.
@@ -103,7 +102,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The phase as the agent writes it.
+    /// The phase of a name in the agent's text.
     pub fn from_name(name: &str) -> Option<Phase> {
         Some(match name {
             "setup" => Phase::Setup,
@@ -116,7 +115,7 @@ impl Phase {
         })
     }
 
-    /// The word for it in reports; the inverse of [`Phase::from_name`].
+    /// The name in reports; the inverse of [`Phase::from_name`].
     pub fn name(self) -> &'static str {
         match self {
             Phase::Setup => "setup",
@@ -129,23 +128,24 @@ impl Phase {
     }
 }
 
-/// Where the program was: what the agent attaches to every event through `torch.cuda.memory._set_memory_metadata`.
+/// The position of the program, which the agent attaches to every event with `torch.cuda.memory._set_memory_metadata`.
 ///
-/// The text is `oomph step=1 phase=forward census=2 module=transformer.h.0`; the module comes last because its name is free.
+/// The text is `oomph step=1 phase=forward census=2 module=transformer.h.0`; the module comes last because its name is
+/// free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mark {
-    /// The optimizer step that is under way, counted from 1.
+    /// The current optimizer step, counted from 1.
     pub step: u32,
-    /// The part of the step.
+    /// The phase of the step.
     pub phase: Phase,
-    /// How many censuses had been taken: census `k` lies before the first event whose count is at least `k`.
+    /// The number of censuses so far: census `k` lies before the first event whose count is at least `k`.
     pub census: u32,
-    /// The qualified name of the module that runs (`transformer.h.0.attn`); empty where none does.
+    /// The qualified name of the running module (`transformer.h.0.attn`); empty outside of modules.
     pub module: String,
 }
 
 impl Mark {
-    /// Reads the agent's text; `None` for metadata that somebody else set.
+    /// Parses the agent's text; `None` for metadata of other programs.
     pub fn parse(text: &str) -> Option<Mark> {
         let fields = text.strip_prefix("oomph ")?;
         let (fields, module) = fields.split_once(" module=")?;

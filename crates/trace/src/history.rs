@@ -1,12 +1,12 @@
 //! The exact state of a device's memory at any moment of its history.
 //!
 //! # Note [History]
-//! A trace states events, PyTorch's counters follow from them (Note `[Block sizes]`). Its beginning is often missing: the
-//! recording began late, or its buffer was full. What was there before the first event follows from the dump that ends
-//! it: what is freed without having been handed out was there before, and so was what the dump shows and no event
-//! mentions; segments are undone backwards. Two passes do it: one pairs the events of each allocation by address, one
-//! adds up. Neither keeps the blocks in order, so a history of ten million events is walked in seconds; the places of
-//! all blocks are put in order only for a moment that is asked for.
+//! A trace states events; PyTorch's counters follow from the events (Note `[Block sizes]`). The beginning is often
+//! missing: the recording started late, or its buffer was full. The state before the first event follows from the dump
+//! at the end: blocks that are freed but were never allocated in the trace existed before, and so did blocks of the
+//! dump without an event; segment events are undone backwards. There are two passes: the first pairs the events of each
+//! allocation by address, the second adds up. Neither sorts the blocks, so a history of ten million events takes
+//! seconds; blocks are sorted by address only for a requested moment.
 
 mod account;
 mod inconsistency;
@@ -42,7 +42,7 @@ use crate::event::{Action, Event};
 use crate::ids::{DeviceIndex, EventIndex};
 use crate::snapshot::{Segment, Settings, Snapshot};
 
-/// What a device's history amounts to.
+/// The history of a device's memory.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     lifetimes: Vec<Lifetime>,
@@ -59,16 +59,16 @@ pub struct History {
 }
 
 impl History {
-    /// Walks the history of a device of `snapshot`, up to its dump.
+    /// Reads the history of a device of `snapshot`, up to its dump.
     pub fn of(snapshot: &Snapshot, device: DeviceIndex) -> History {
         let events = snapshot.traces.get(device.0 as usize).map_or(&[][..], Vec::as_slice);
         let dump: Vec<&Segment> = snapshot.segments.iter().filter(|segment| segment.device == device).collect();
         History::walk(events, Some(&dump), &snapshot.settings)
     }
 
-    /// Walks `events`, which end with `dump`, the device's segments by address; `None` where no dump was made.
+    /// Reads the history of `events` that end with `dump`, the device's segments by address; `None` without a dump.
     ///
-    /// Without a dump, what is older than the history and not freed in it remains unknown.
+    /// Without a dump, blocks older than the history and not freed in it remain unknown.
     pub fn walk(events: &[Event], dump: Option<&[&Segment]>, settings: &Settings) -> History {
         let kinds = Kinds::of(events);
         let mut faults = Inconsistencies::default();
@@ -96,34 +96,34 @@ impl History {
         }
     }
 
-    /// How many events it has.
+    /// The number of events.
     pub fn event_count(&self) -> usize {
         self.links.len()
     }
 
-    /// Every allocation: those older than the history first, the others in the order of their events.
+    /// All allocations: first those older than the history, then the others in the order of their events.
     pub fn lifetimes(&self) -> &[Lifetime] {
         &self.lifetimes
     }
 
-    /// Those that are older than the history.
+    /// The allocations older than the history.
     pub fn older(&self) -> &[Lifetime] {
         &self.lifetimes[..self.older]
     }
 
-    /// The allocation that an event hands out or frees.
+    /// The allocation that an event begins or ends.
     pub fn lifetime_of(&self, event: EventIndex) -> Option<LifetimeId> {
         self.links.get(event)
     }
 
-    /// What is in the program's hands at a moment, in the order it was handed out.
+    /// The allocated blocks at a moment, in the order of allocation.
     pub fn live_after(&self, moment: impl Into<Moment>) -> impl Iterator<Item = &Lifetime> {
         let moment = moment.into();
         let begun = self.lifetimes.partition_point(|life| life.begun <= moment);
         self.lifetimes[..begun].iter().filter(move |life| life.is_live_after(moment))
     }
 
-    /// When each total was largest.
+    /// The peak of each total.
     pub fn peaks(&self) -> &Peaks {
         &self.peaks
     }
@@ -151,22 +151,23 @@ impl History {
         })
     }
 
-    /// Whether nothing was there before the first event: its peaks are the program's.
+    /// Tests that the history begins with an empty allocator, so that its peaks are the program's.
     pub fn is_whole(&self) -> bool {
         self.older == 0 && self.segments_at_start.is_empty()
     }
 
-    /// How many blocks older than the history may be up to 1 MiB longer than reckoned. See `history/older.rs`.
+    /// The number of blocks older than the history that may be up to 1 MiB longer than computed. See
+    /// `history/older.rs`.
     pub fn unsure(&self) -> u64 {
         self.unsure
     }
 
-    /// Events that contradict those before them, and what is not as in the dump.
+    /// Contradictions among the events, and between history and dump.
     pub fn inconsistencies(&self) -> &Inconsistencies {
         &self.inconsistencies
     }
 
-    /// The requests that failed, in order.
+    /// The failed requests, in order.
     pub fn ooms(&self) -> &[FailedRequest] {
         &self.ooms
     }
@@ -190,13 +191,13 @@ fn segments_before(events: &[Event], dump: Option<&[&Segment]>, kinds: &Kinds) -
     ranges
 }
 
-/// Whether the history shows memory of expandable segments.
+/// Tests for memory of expandable segments.
 fn maps(events: &[Event], kinds: &Kinds) -> bool {
     let mut segments = kinds.segments.iter().filter_map(|index| events.get(index.0 as usize));
     segments.any(|event| matches!(event.action, Action::SegmentMap | Action::SegmentUnmap))
 }
 
-/// Whether expandable segments were on at the first event: the first segment that was obtained shows it.
+/// Tests that expandable segments were on at the first event, by the first segment that was reserved.
 fn starts_expandable(events: &[Event], kinds: &Kinds, settings: &Settings) -> bool {
     let segments = kinds.segments.iter().filter_map(|index| events.get(index.0 as usize));
     let first =

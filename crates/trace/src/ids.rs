@@ -1,11 +1,11 @@
-//! Newtypes of what a trace refers to. Each says what it indexes; none is ever used as another.
+//! Newtypes for ids and indices of a trace, so that one is never used as another.
 
 use std::fmt;
 use std::num::{NonZeroU16, NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
-/// An address on a device. Meaningful only together with its device: two devices may use the same one.
+/// An address on a device. Devices may use equal addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Address(pub u64);
@@ -24,7 +24,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The number PyTorch gives a device in one process: what `cuda:1` means there.
+/// The number of a device in one process, as in `cuda:1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeviceIndex(pub u32);
@@ -33,16 +33,16 @@ pub struct DeviceIndex(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stream(pub u64);
 
-/// The place of an event in its device's history, counted from 0.
+/// The index of an event in its device's history, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventIndex(pub u32);
 
-/// When something happened: microseconds since 1970, as PyTorch's `time_us` has it. Zero is no time.
+/// A time: microseconds since 1970, as in PyTorch's `time_us`. Zero means unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(NonZeroU64);
 
 impl Time {
-    /// The time so many microseconds after 1970; `None` for zero, which stands for not knowing.
+    /// The time `micros` microseconds after 1970; `None` for zero, which means unknown.
     pub fn from_micros(micros: u64) -> Option<Time> {
         NonZeroU64::new(micros).map(Time)
     }
@@ -53,17 +53,17 @@ impl Time {
     }
 }
 
-/// A pool of a snapshot: its place in [`crate::Snapshot::pools`].
+/// A pool of a snapshot, as an index into [`crate::Snapshot::pools`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(NonZeroU16);
 
 impl PoolId {
-    /// The pool at this place; `None` beyond the 65 535th.
+    /// The pool at this index; `None` beyond the 65 535th.
     pub fn from_index(index: usize) -> Option<PoolId> {
         u16::try_from(index).ok()?.checked_add(1).and_then(NonZeroU16::new).map(PoolId)
     }
 
-    /// Its place in the snapshot's table.
+    /// The index in the snapshot's table.
     pub fn index(self) -> usize {
         usize::from(self.0.get()) - 1
     }

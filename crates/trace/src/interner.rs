@@ -1,4 +1,4 @@
-//! Slices stored once each: strings and stacks, of which a trace repeats a few thousand millions of times.
+//! Slices stored once each. A trace repeats a few thousand strings and stacks millions of times.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -6,15 +6,15 @@ use std::hash::{BuildHasher, RandomState};
 #[derive(Clone, Debug)]
 pub(crate) struct Interner<T> {
     items: Vec<T>,
-    /// Where each slice ends; it starts where the one before ends.
+    /// The end of each slice, which is the start of the next.
     ends: Vec<u32>,
     /// Open addressing with linear probing: the number of a slice plus one, or 0. At most half full.
     table: Vec<u32>,
-    /// Different in every process, so that no file can be made whose slices all collide.
+    /// Different in every process, so that nobody can forge a file whose slices all collide.
     seed: u64,
 }
 
-/// What slices are made of.
+/// An element of a slice.
 pub(crate) trait Element: Copy + Eq {
     /// The elements, 8 bytes at a time.
     fn words(slice: &[Self]) -> impl Iterator<Item = u64>;
@@ -34,17 +34,17 @@ impl<T: Element> Interner<T> {
         Interner { items: Vec::new(), ends: Vec::new(), table: vec![0; 64], seed }
     }
 
-    /// How many different slices there are.
+    /// The number of different slices.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many elements they have together.
+    /// The number of elements of all slices.
     pub(crate) fn total(&self) -> usize {
         self.items.len()
     }
 
-    /// A slice by its number; empty where there is none.
+    /// A slice by its number; empty for an unknown number.
     pub(crate) fn get(&self, number: u32) -> &[T] {
         let at = number as usize;
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
@@ -52,14 +52,14 @@ impl<T: Element> Interner<T> {
         self.items.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// The number of a slice that was stored before.
+    /// The number of a stored slice.
     pub(crate) fn find(&self, slice: &[T]) -> Option<u32> {
         let place = self.place(slice);
         self.table.get(place)?.checked_sub(1)
     }
 
-    /// The number of the slice, which is stored if it is new. Beyond `u32::MAX` elements new ones are taken to be
-    /// the last; the readers stop long before.
+    /// The number of the slice, which is stored if new. Beyond `u32::MAX` elements new slices get the last number; the
+    /// readers stop long before.
     pub(crate) fn intern(&mut self, slice: &[T]) -> u32 {
         let place = self.place(slice);
         if let Some(known) = self.table.get(place).and_then(|entry| entry.checked_sub(1)) {
@@ -91,7 +91,7 @@ impl<T: Element> Interner<T> {
         }
     }
 
-    /// Where the slice is in the table, or belongs.
+    /// The position of the slice in the table, or of its vacancy.
     fn place(&self, slice: &[T]) -> usize {
         let mask = self.table.len() - 1;
         let mut place = self.hash(slice) & mask;

@@ -1,14 +1,13 @@
-//! The vocabulary of oomph: what happened on a device, as values.
+//! The vocabulary of oomph: the events and the memory of a device, as values.
 //!
-//! A [`Snapshot`] is what PyTorch's allocator says of itself: the segments at the dump and the history of events
-//! that led to them. A [`Run`] is what oomph recorded of a program: per process a snapshot, and the facts that
-//! the agent and the phantom noted beside it. The readers turn bytes into these values; they take slices, never
-//! paths, and build nothing but plain data.
+//! A [`Snapshot`] is the record of PyTorch's allocator: the segments at the dump and the history of events before it. A
+//! [`Run`] is oomph's record of a program: for each process a snapshot, with the records of the agent and the phantom.
+//! The readers turn bytes into these values; they take slices, never paths, and build plain data.
 //!
 //! # Design constraints
-//! - No policy: what is good or bad is decided in `diagnose`.
+//! - No policy: `diagnose` decides what is good or bad.
 //! - No file paths, no clock, no environment. Bytes come in, values go out.
-//! - A damaged input is an error value that says what was found and where, or a valid prefix, never a panic.
+//! - A damaged input gives an error value with what was found and where, or a valid prefix, never a panic.
 
 pub mod bytes;
 pub mod container;

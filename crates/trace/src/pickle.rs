@@ -1,23 +1,23 @@
 //! A safe reader of Python pickles, of all protocols (0 to 5), for plain data only.
 //!
 //! A pickle is a program for a small stack machine, and some of its instructions import and call things. This reader
-//! runs those that make `None`, booleans, integers, floats, strings, bytes, lists, tuples and dicts, and refuses all
+//! runs those that make `None`, booleans, integers, floats, strings, bytes, lists, tuples and dicts, and rejects all
 //! others by name. Nothing is ever imported or called.
 //!
 //! # Note [Folding containers]
-//! A trace of a gigabyte is ten million small dicts. They are not kept: when a container gets its content, a [`Fold`]
-//! may turn it into a record of its own at once, from the values as they lie on the stack. What it does not want, or
-//! what is filled in another way (protocol 0 adds key by key), is kept as it is, in an [`Arena`]. So a fold decides
-//! how much memory reading takes and never what the result is: whoever reads the arena must read both forms.
-//! A folded list that grows is folded on where the fold can, else taken apart again.
-//! A fold copies what it takes. Only a program that fills a container *after* having put it into another could tell,
-//! and no pickler writes one, save for values that contain themselves.
+//! A trace of a gigabyte is ten million small dicts. The reader does not keep them: when a container gets its content,
+//! a [`Fold`] may turn it into a record at once, from the values on the stack. Containers that the fold declines, and
+//! containers filled in another way (protocol 0 adds key by key), are kept in an [`Arena`]. A fold therefore decides
+//! how much memory reading takes, and never the result: readers of the arena handle both forms. A folded list that
+//! grows is folded further if the fold can, else unfolded again. A fold copies its input. Only a program that fills a
+//! container *after* putting it into another could observe the copy, and no pickler writes such a program, save for
+//! values that contain themselves.
 //!
 //! # Note [Pickle arena]
-//! Containers are nodes in one vector and refer to each other by index, so a value that the pickle shares stays
-//! shared, nothing recurses (not even dropping), and every instruction makes at most one node. Strings are interned.
-//! Whoever reads the arena must mind that a *tree* walk of shared nodes can be exponentially longer than the pickle,
-//! and that of cyclic ones endless: walk to a depth that is known, and count.
+//! Containers are nodes in one vector and refer to each other by index, so a value that the pickle shares stays shared,
+//! nothing recurses (not even dropping), and every instruction makes at most one node. Strings are interned. A *tree*
+//! walk of shared nodes can be exponentially longer than the pickle, and a walk of cyclic nodes endless: readers of the
+//! arena walk to a known depth, and count.
 
 mod arena;
 mod builder;
@@ -38,18 +38,18 @@ pub use self::builder::{Fold, Plain};
 pub use self::error::{PickleError, PickleErrorKind};
 pub use self::value::{Data, Value};
 
-/// What a pickle may at most ask for. The sums are far above any real snapshot's and below any machine's memory.
+/// Limits of a pickle. The sums are far above any real snapshot's and below any machine's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Containers: 8 bytes each, and 4 for the memo.
     pub nodes: usize,
-    /// Values in containers that are not folded: 16 bytes each. Honest snapshots fold nearly all.
+    /// Values in containers that are not folded: 16 bytes each. Real snapshots fold nearly all.
     pub values: usize,
-    /// Bytes of different strings, together and each.
+    /// Bytes of different strings, in total and each.
     pub text: usize,
-    /// Values on the stack, 16 bytes each. Python's pickler puts a thousand there for each container that is open.
+    /// Values on the stack, 16 bytes each. Python's pickler pushes a thousand for each open container.
     pub stack: usize,
-    /// Containers that are open at once. Python's pickler fails at a thousand.
+    /// Open containers. Python's pickler fails at a thousand.
     pub depth: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// A pickle that was read without folding anything.
+/// A pickle read without folding.
 #[derive(Debug)]
 pub struct Document {
     arena: Arena<Plain>,
@@ -67,18 +67,18 @@ pub struct Document {
 }
 
 impl Document {
-    /// The value that the pickle is of.
+    /// The value of the pickle.
     pub fn root(&self) -> Value<'_, Plain> {
         Value::new(&self.arena, self.root)
     }
 
-    /// How many values its containers have together.
+    /// The number of values in all containers.
     pub fn item_count(&self) -> usize {
         self.arena.item_count()
     }
 }
 
-/// Reads the pickle at the start of `input`, as `pickle.load` does; what follows it is ignored.
+/// Reads the pickle at the start of `input`, as `pickle.load` does; the rest is ignored.
 pub fn decode(input: impl Read) -> Result<Document, PickleError> {
     decode_within(input, Limits::default())
 }
@@ -89,7 +89,7 @@ pub fn decode_within(input: impl Read, limits: Limits) -> Result<Document, Pickl
     Ok(Document { arena: builder.arena, root })
 }
 
-/// Reads a pickle with a fold that was put into `builder`.
+/// Reads a pickle with the fold of `builder`.
 pub(crate) fn read<F: Fold>(
     input: impl Read,
     builder: Builder<F>,

@@ -1,4 +1,4 @@
-//! A snapshot: the segments at one instant, and the history that led to them.
+//! A snapshot: the segments at one instant, and the history before it.
 
 mod read;
 pub(crate) mod torch;
@@ -12,30 +12,30 @@ use crate::event::{Event, Mark};
 use crate::ids::{Address, DeviceIndex, PoolId, Stream, Time};
 use crate::stack::{StackId, StackTable};
 
-/// What `torch.cuda.memory._snapshot` returned.
+/// The result of `torch.cuda.memory._snapshot`.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// The segments at the dump, by device and address.
     pub segments: Vec<Segment>,
     /// The history of each device, oldest first; index = device.
     pub traces: Vec<Vec<Event>>,
-    /// Pinned host memory, where the version has it (2.14 and later). Sizes are rounded to powers of two.
+    /// Pinned host memory, in versions that write it (2.14 and later). Sizes are rounded to powers of two.
     pub host_segments: Vec<Segment>,
     /// The history of pinned host memory (2.14 and later).
     pub host_traces: Vec<Vec<Event>>,
-    /// Where `record_function` and the like began and ended (2.5 and later).
+    /// Beginnings and ends of `record_function` and similar ranges (2.5 and later).
     pub annotations: Vec<Annotation>,
     /// The marks that events refer to.
     pub marks: Vec<Mark>,
-    /// What the actions are called that [`crate::Action::Unknown`] stands for, cut off where that is long.
+    /// The names of unknown actions, shortened, for [`crate::Action::Unknown`].
     pub unknown_actions: Vec<Arc<str>>,
     /// The stacks that events and blocks refer to.
     pub stacks: StackTable,
     /// The pools that events and segments refer to.
     pub pools: Vec<Pool>,
-    /// The allocator's settings, where the version writes them (2.3 and later).
+    /// The allocator's settings, in versions that write them (2.3 and later).
     pub settings: Settings,
-    /// Which versions of PyTorch write such a snapshot.
+    /// The versions of PyTorch that write such a snapshot.
     pub torch: TorchVersions,
 }
 
@@ -46,24 +46,24 @@ impl Snapshot {
     }
 }
 
-/// A pool of memory, by the two numbers PyTorch gives it (`MempoolId_t` in `c10/core/CachingDeviceAllocator.h`, 2.11):
-/// all zero for the one that everything shares, else a private one, of a CUDA graph or of `torch.cuda.MemPool`.
+/// A pool, by PyTorch's two numbers (`MempoolId_t` in `c10/core/CachingDeviceAllocator.h`, 2.11): both zero for the
+/// shared pool, else a private pool of a CUDA graph or of `torch.cuda.MemPool`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool {
-    /// Counts the pools that captures made for themselves.
+    /// Counts the pools of captures.
     pub first: u64,
-    /// Counts the pools that programs made.
+    /// Counts the pools of programs.
     pub second: u64,
 }
 
 impl Pool {
-    /// Whether it is the pool that everything shares.
+    /// Tests for the shared pool.
     pub fn is_default(self) -> bool {
         self == Pool::default()
     }
 }
 
-/// What the allocator was told to do, as far as a snapshot says.
+/// The allocator's settings, as far as a snapshot states them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// The last configuration string; empty if none was set.
@@ -74,26 +74,26 @@ pub struct Settings {
     pub max_split_size: Option<Bytes>,
     /// `roundup_power2_divisions` by power-of-two MiB, as `(boundary_mib, divisions)`; empty = 512-byte rounding only.
     pub roundup_power2_divisions: Vec<(u64, u64)>,
-    /// The share of the device from which on cached memory is given back by age; `None` = never.
+    /// The share of the device above which cached memory is released by age; `None` = never.
     pub garbage_collection_threshold: Option<f64>,
-    /// Whether `cudaMalloc` is called without the allocator's lock, so that events of other threads come in between.
+    /// Set if `cudaMalloc` is called without the allocator's lock, so that events of other threads may come in between.
     pub release_lock_on_cudamalloc: bool,
 }
 
-/// One end of a named stretch of time.
+/// One end of a named range of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// What the program called it.
+    /// The name given by the program.
     pub name: Arc<str>,
-    /// Which end.
+    /// Beginning or end.
     pub stage: Stage,
-    /// On which device; `None` where none is stated.
+    /// The device; `None` if not stated.
     pub device: Option<DeviceIndex>,
-    /// When.
+    /// The time.
     pub time: Option<Time>,
 }
 
-/// Which end of a stretch an [`Annotation`] is.
+/// The end of a range that an [`Annotation`] marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// `START`.
@@ -102,7 +102,7 @@ pub enum Stage {
     End,
 }
 
-/// Which of the two size classes a segment serves.
+/// The size class of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SegmentKind {
     /// Rounded requests of at most 1 MiB.
@@ -111,53 +111,53 @@ pub enum SegmentKind {
     Large,
 }
 
-/// One piece of device memory that the allocator holds.
+/// A segment of device memory, reserved by the allocator.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// On which device.
+    /// The device.
     pub device: DeviceIndex,
-    /// Where it starts.
+    /// The first address.
     pub address: Address,
-    /// Its whole size.
+    /// The whole size.
     pub total_size: Bytes,
-    /// What PyTorch states to be allocated of it; in its own snapshots the sum of the allocated blocks.
+    /// The allocated size stated by PyTorch; in its own snapshots the sum of the allocated blocks.
     pub allocated_size: Bytes,
-    /// The stream it belongs to.
+    /// The stream of the segment.
     pub stream: Stream,
     /// Its size class.
     pub kind: SegmentKind,
-    /// Whether it is a mapped range of an expandable segment.
+    /// Set for a mapped range of an expandable segment.
     pub is_expandable: bool,
-    /// The pool it serves, where the version writes it (2.1 and later).
+    /// The pool, in versions that write it (2.1 and later).
     pub pool: Option<PoolId>,
-    /// Who made the allocator get it, where recorded.
+    /// The stack that caused the reservation, if recorded.
     pub stack: StackId,
-    /// Its blocks, by address; together they fill it.
+    /// The blocks, by address; together they fill the segment.
     pub blocks: Vec<Block>,
 }
 
-/// What a block was at the dump.
+/// The state of a block at the dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BlockState {
-    /// In the program's hands.
+    /// Allocated.
     ActiveAllocated,
     /// Freed, but another stream may still use it.
     ActivePendingFree,
-    /// In the cache.
+    /// Cached.
     Inactive,
 }
 
 /// A part of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where it starts.
+    /// The first address.
     pub address: Address,
     /// Its size.
     pub size: Bytes,
-    /// What was asked for; stale on inactive blocks.
+    /// The requested size; stale on inactive blocks.
     pub requested_size: Bytes,
-    /// What it was at the dump.
+    /// The state at the dump.
     pub state: BlockState,
-    /// Who made it, where recorded.
+    /// The stack of the allocation, if recorded.
     pub stack: StackId,
 }

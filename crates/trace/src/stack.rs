@@ -9,25 +9,25 @@ use crate::interner::{Element, Interner};
 pub struct Frame {
     /// The function's name, e.g. `forward`.
     pub function: String,
-    /// The source file, as the interpreter names it; of a C++ frame a library, or `??`.
+    /// The source file, as the interpreter names it; for a C++ frame a library, or `??`.
     pub file: String,
     /// The line, counted from 1; 0 where unknown.
     pub line: u32,
 }
 
-/// Parts of paths below which files were installed: packages, the standard library.
+/// Parts of paths of installed files: packages, the standard library.
 const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python3"];
 
-/// Whether a source file belongs to an installed package or to Python itself, by its path.
+/// Tests that a source file belongs to an installed package or to Python itself, by its path.
 pub fn is_installed(file: &str) -> bool {
     INSTALLED.iter().any(|part| file.contains(part))
 }
 
-/// Whether a source file was written by a library while the program ran, by its name.
+/// Tests that a library wrote the source file at run time, by its name.
 ///
-/// `torch.compile`: 52 digits of base 32 that begin with `c`, in a folder named by the next two (`code_hash` and `get_path` of
-/// `torch/_inductor/codecache.py`, 2.0 and later). PyTorch Geometric: `…_propagate_` or `…_edge_updater_` and eight characters of
-/// `tempfile`'s (`module_from_template` and `MessagePassing`, 2.6 and later).
+/// `torch.compile`: 52 digits of base 32 that begin with `c`, in a folder named by the next two (`code_hash` and
+/// `get_path` of `torch/_inductor/codecache.py`, 2.0 and later). PyTorch Geometric: `…_propagate_` or `…_edge_updater_`
+/// and eight characters of `tempfile`'s (`module_from_template` and `MessagePassing`, 2.6 and later).
 pub fn is_generated(file: &str) -> bool {
     let mut parts = file.rsplit(['/', '\\']);
     let (Some(name), Some(folder)) = (parts.next(), parts.next()) else {
@@ -85,7 +85,7 @@ impl Default for StackTable {
 }
 
 impl StackTable {
-    /// The id of `frame`, which is stored if it is new.
+    /// The id of `frame`, which is stored if new.
     pub fn intern_frame(&mut self, frame: Frame) -> FrameId {
         if let Some(&id) = self.frame_ids.get(&frame) {
             return id;
@@ -96,7 +96,7 @@ impl StackTable {
         id
     }
 
-    /// The id of the stack of `frames`, innermost first, which is stored if it is new.
+    /// The id of the stack of `frames`, innermost first, which is stored if new.
     pub fn intern_stack(&mut self, frames: &[FrameId]) -> StackId {
         StackId(self.stacks.intern(frames))
     }
@@ -111,17 +111,17 @@ impl StackTable {
         self.stacks.get(stack.0)
     }
 
-    /// How many different frames there are.
+    /// The number of different frames.
     pub fn frame_count(&self) -> usize {
         self.frames.len()
     }
 
-    /// How many different stacks there are, the empty one included.
+    /// The number of different stacks, including the empty one.
     pub fn len(&self) -> usize {
         self.stacks.len()
     }
 
-    /// Whether only the empty stack is known: no frames were recorded.
+    /// Tests that no stack but the empty one is known.
     pub fn is_empty(&self) -> bool {
         self.stacks.len() <= 1
     }

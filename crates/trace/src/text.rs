@@ -1,5 +1,4 @@
-//! What people have after a crash that is not a snapshot: error messages in logs, and the tables that PyTorch and
-//! `nvidia-smi` print.
+//! Texts from a crash: error messages in logs, and the tables that PyTorch and `nvidia-smi` print.
 //!
 //! [`read`] finds all of them in any text. It never fails: a text without any gives an empty list.
 
@@ -29,8 +28,8 @@ pub use self::stated::StatedBytes;
 pub use self::stats::MemoryStats;
 pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};
 
-/// Everything that `text` holds, in the order it stands there. UTF-16 is read where a byte order mark says so
-/// (Windows PowerShell redirects so); bytes that are no UTF-8 are noise.
+/// Finds everything in `text`, in order. UTF-16 is decoded if there is a byte order mark (Windows PowerShell writes
+/// UTF-16 on redirection); bytes that are not UTF-8 are noise.
 pub fn read(text: &[u8]) -> Vec<Artifact> {
     reader::read(&decode::decoded(text))
 }

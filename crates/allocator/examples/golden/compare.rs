@@ -1,4 +1,4 @@
-//! Segments and histories, model against recording.
+//! Compares the model's segments and histories with the recording.
 
 use allocator::SegmentView;
 use serde::Deserialize as _;
@@ -7,7 +7,7 @@ use trace::{Action, BlockState, SegmentKind};
 use crate::recorded::{self, Place, Segment};
 use crate::run::Run;
 
-/// The segments of this moment.
+/// Compares the current segments.
 pub(crate) fn segments(run: &Run, expected: &[Segment]) -> Result<(), String> {
     let mut expected: Vec<&Segment> = expected.iter().collect();
     expected.sort_by_key(|segment| segment.addr.clone());
@@ -40,10 +40,10 @@ fn state(state: BlockState) -> &'static str {
     }
 }
 
-/// Action, place or free bytes, size, stream.
+/// Action, location (of an `oom` the free bytes), size, stream.
 type Entry = (Action, String, u64, u64);
 
-/// The whole history.
+/// Compares the whole history.
 pub(crate) fn trace(run: &Run) -> Result<(), String> {
     let got = in_order(run, told(run));
     let expected = in_order(run, recorded(run)?);
@@ -68,7 +68,7 @@ fn told(run: &Run) -> Vec<Entry> {
     events.collect()
 }
 
-/// Snapshots are in PyTorch's history, too; the allocator has nothing to do with them.
+/// Leaves out `snapshot` entries, which do not come from the allocator.
 fn recorded(run: &Run) -> Result<Vec<Entry>, String> {
     let entries = run.recorded.trace.iter().filter(|entry| entry.0 != "snapshot");
     entries.map(|entry| recorded_entry(run, entry)).collect()
@@ -80,8 +80,8 @@ fn recorded_entry(run: &Run, recorded::Entry(action, place, size, stream): &reco
     Ok((action, place, *size, run.stream(stream.unwrap_or(0))?.0))
 }
 
-/// Runs of `free_completed` have no order between streams, and what several private pools release has none between pools
-/// (PyTorch walks hash maps): both are sorted on both sides.
+/// Sorts both sides where PyTorch walks hash maps: runs of `free_completed` on several streams, and the releases of
+/// several private pools.
 fn in_order(run: &Run, mut entries: Vec<Entry>) -> Vec<Entry> {
     let has_pools = run.recorded.has_pools();
     let class = |entry: &Entry| match entry.0 {

@@ -10,10 +10,10 @@ const PAGE_BYTES: u64 = 2 << 20;
 /// The allocator under test; its events are collected.
 pub(crate) type Model = Allocator<RecordedDevice, Vec<Event>>;
 
-/// A device whose addresses are those of the recorded run.
+/// A device with the addresses of the recorded run.
 pub(crate) struct RecordedDevice {
     account: SimulatedDevice,
-    /// The next address of a device that has one range for everything; `None` = those of the simulated one.
+    /// The next address of a device with one range for everything; `None` = the ranges of the simulated device.
     next: Option<u64>,
 }
 

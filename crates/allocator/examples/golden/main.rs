@@ -1,12 +1,12 @@
-//! Replays what the real allocator did, and compares every answer.
+//! Replays recorded runs of the real allocator, and compares every result.
 //!
 //! ```sh
 //! cargo run --release -p allocator --example golden -- FILE...
 //! ```
 //!
-//! A file is a recorded run of real PyTorch (JSON, plain or gzip), or many of them, one a line (`.jsonl`, or `-` for standard
-//! input). Prints for each file `equal` or the first difference, of lines the differences alone; the status is 1 if any
-//! differ.
+//! A file is a recorded run of real PyTorch (JSON, plain or gzip), or many runs, one per line (`.jsonl`, or `-` for
+//! standard input). Prints `equal` or the first difference for each file, and for files of many runs only the
+//! differences; the status is 1 if any run differs.
 
 mod compare;
 mod device;

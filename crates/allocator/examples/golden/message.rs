@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use allocator::{MallocError, OutOfMemory};
 use trace::Bytes;
 
-/// The exception and its text, as the driver notes them.
+/// The exception and its text, as the driver of the tests records them.
 pub(crate) fn of(error: &MallocError) -> String {
     match error {
         MallocError::OutOfMemory(oom) => format!("OOM: {}", out_of_memory(oom)),
@@ -19,7 +19,7 @@ pub(crate) fn of(error: &MallocError) -> String {
     }
 }
 
-/// What the message says where this process alone uses the device.
+/// The message of a process that uses the device alone.
 fn out_of_memory(oom: &OutOfMemory) -> String {
     let OutOfMemory { tried, device_total, device_free, allocated, private_pools_free, reserved, .. } = *oom;
     let mut text = format!(
@@ -43,7 +43,7 @@ fn out_of_memory(oom: &OutOfMemory) -> String {
     text
 }
 
-/// `format_size` in `c10/core/Allocator.h` (2.11): two decimals, and the larger unit only beyond 1024 of the smaller.
+/// `format_size` in `c10/core/Allocator.h` (2.11): two decimals, and the larger unit only above 1024 of the smaller.
 fn size(Bytes(bytes): Bytes) -> String {
     match bytes {
         0..=0x400 => format!("{bytes} bytes"),

@@ -16,12 +16,12 @@ pub(crate) struct Pools {
     named: HashMap<i64, PrivatePoolId>,
     /// PyTorch's ids.
     ids: HashMap<PrivatePoolId, [u64; 2]>,
-    /// How many captures had a pool of their own.
+    /// The number of captures with a pool of their own.
     captures: u64,
 }
 
 impl Pools {
-    /// PyTorch's id of a pool; that of everybody's is `(0, 0)`.
+    /// PyTorch's id of a pool; `(0, 0)` for the shared pool.
     pub(crate) fn id(&self, pool: Option<PrivatePoolId>) -> [u64; 2] {
         pool.and_then(|pool| self.ids.get(&pool)).copied().unwrap_or_default()
     }
@@ -56,7 +56,7 @@ impl Pools {
         Ok(())
     }
 
-    /// Into the pool of another graph or a `MemPool`, or into a new one that the capture alone refers to.
+    /// Begins a capture: into the pool of another graph or a `MemPool`, or into a new pool for this capture.
     fn begin_capture(&mut self, model: &mut Model, name: i64, shared: &Value, stream: Stream) -> Result<(), String> {
         let shared = shared.get(1).and_then(Value::as_i64).map(|other| self.named(other)).transpose()?;
         let pool = shared.unwrap_or_else(|| model.create_pool(PoolOptions::default()));

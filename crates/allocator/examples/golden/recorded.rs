@@ -1,7 +1,7 @@
-//! What a file says: one run of real PyTorch, with its operations and all that it answered.
+//! The format of the files: one run of real PyTorch, with its operations and results.
 //!
-//! Runs of `tests/differential/driver.py` have more operations and statistics than the older golden ones; the README beside
-//! it tells the format of both.
+//! Runs of `tests/differential/driver.py` have more operations and statistics than the older golden runs; the README
+//! beside the driver describes both formats.
 
 use std::io::{BufRead, BufReader, Cursor, Read as _};
 
@@ -22,7 +22,8 @@ pub(crate) struct Recorded {
     pub(crate) device_used_at_start: u64,
     pub(crate) stream_pointer_rank: Vec<u64>,
     pub(crate) stat_names: Vec<String>,
-    /// `changes`: statistics are index and value of what changed since the operation before; else all of them.
+    /// `changes`: statistics are index and value of those that changed since the previous operation; else all
+    /// statistics.
     #[serde(default)]
     pub(crate) stats_are: Option<String>,
     #[serde(rename = "ops")]
@@ -32,12 +33,12 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Whether it comes from the driver and not from among the older golden runs.
+    /// Tests that the run comes from the driver, and is no older golden run.
     pub(crate) fn is_of_driver(&self) -> bool {
         self.stats_are.as_deref() == Some("changes")
     }
 
-    /// Whether private pools were used, whose order of release nothing states.
+    /// Tests for private pools, whose order of release is not recorded.
     pub(crate) fn has_pools(&self) -> bool {
         self.operations.iter().any(|operation| matches!(operation.name.as_str(), "create_pool" | "begin_capture"))
     }
@@ -60,7 +61,7 @@ impl Recorded {
     }
 }
 
-/// One operation; what its parts mean depends on its name.
+/// One operation; the meaning of the parts depends on the name.
 #[derive(Deserialize)]
 #[serde(from = "Row")]
 pub(crate) struct Operation {
@@ -69,7 +70,7 @@ pub(crate) struct Operation {
     pub(crate) argument: Value,
     pub(crate) stream: usize,
     pub(crate) result: Value,
-    /// `None` = this operation has none of its own.
+    /// `None` = no statistics were recorded after this operation.
     pub(crate) stats: Option<Vec<Option<i64>>>,
     pub(crate) thread: u32,
 }
@@ -92,7 +93,7 @@ impl From<Row> for Operation {
     }
 }
 
-/// A number, a flag as one, or nothing as zero.
+/// A number; a flag counts as 0 or 1, and `null` as 0.
 fn number<'de, D: Deserializer<'de>>(text: D) -> Result<i64, D::Error> {
     let value = Value::deserialize(text)?;
     Ok(value.as_i64().or(value.as_bool().map(i64::from)).unwrap_or(0))
@@ -113,11 +114,11 @@ pub(crate) struct Segment {
     pub(crate) blocks: Vec<(u64, String, u64)>,
 }
 
-/// Action, place (of an `oom` the free bytes), size, stream.
+/// Action, location (of an `oom` the free bytes), size, stream.
 #[derive(Deserialize)]
 pub(crate) struct Entry(pub(crate) String, pub(crate) Value, pub(crate) u64, pub(crate) Option<usize>);
 
-/// A range of addresses and an offset: `m` is memory of `cudaMalloc`, `va` reservations, `d` both in one.
+/// A range of addresses and an offset: `m` is memory of `cudaMalloc`, `va` reservations, `d` both in one range.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place(pub(crate) String, pub(crate) u64);
 

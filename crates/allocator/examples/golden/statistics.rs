@@ -5,14 +5,14 @@ use trace::Bytes;
 
 use crate::recorded::{Operation, Recorded};
 
-/// What the recording says of the statistics so far, and how to read each from the model's.
+/// The recorded statistics so far, and the getters of the model's.
 pub(crate) struct Statistics {
     named: Vec<(String, Getter)>,
     are_changes: bool,
     expected: Vec<Option<i64>>,
 }
 
-/// How to read one statistic.
+/// Reads one statistic.
 type Getter = Box<dyn Fn(&Stats) -> i64>;
 
 impl Statistics {
@@ -25,7 +25,7 @@ impl Statistics {
         })
     }
 
-    /// Compares the model's after an operation; all that differ. What a version does not report is `None`.
+    /// Compares all statistics after an operation. A statistic that the version does not report is `None`.
     pub(crate) fn compare(&mut self, operation: &Operation, stats: &Stats) -> Result<(), String> {
         let Some(recorded) = &operation.stats else { return Ok(()) };
         if self.are_changes {
@@ -53,7 +53,7 @@ fn difference(name: &str, got: i64, expected: Option<i64>) -> Option<String> {
     expected.filter(|expected| *expected != got).map(|expected| format!("{name} {got}, recorded {expected}"))
 }
 
-/// How to read the statistic of that name. `max_split_size` is that of the settings at the start.
+/// The getter of a statistic. `max_split_size` is that of the settings at the start.
 fn getter(name: &str, settings: &Settings) -> Result<Getter, String> {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     if name == "max_split_size" {
@@ -64,10 +64,10 @@ fn getter(name: &str, settings: &Settings) -> Result<Getter, String> {
     Ok(Box::new(move |stats| signed(counter(stats))))
 }
 
-/// How to read one counter.
+/// Reads one counter.
 type Counter = Box<dyn Fn(&Stats) -> u64>;
 
-/// How to read the counter of that name: a flat key, or a name of the golden runs.
+/// The getter of a counter, by its flat key or by its name in the golden runs.
 fn counter(name: &str) -> Result<Counter, String> {
     let full = match name {
         "reserved" | "allocated" | "active" | "requested" => format!("{name}_bytes.all.current"),

@@ -9,7 +9,7 @@ use crate::run::Run;
 use crate::{compare, message};
 
 impl Run<'_> {
-    /// Replays everything; the first difference.
+    /// Replays all operations; returns the first difference.
     pub(crate) fn check(mut self) -> Result<(), String> {
         let recorded = self.recorded;
         for (index, operation) in recorded.operations.iter().enumerate() {
@@ -34,7 +34,7 @@ impl Run<'_> {
         self.statistics.compare(operation, self.model.stats())
     }
 
-    /// The driver makes the stream of a request and of a capture the current one of the thread.
+    /// Sets the current stream of the thread, as the driver does for requests and captures.
     fn note_current_stream(&mut self, operation: &Operation) -> Result<(), String> {
         if matches!(operation.name.as_str(), "alloc" | "begin_capture" | "end_capture") {
             self.current.insert(operation.thread, self.stream(operation.stream)?);
@@ -101,7 +101,7 @@ fn segments(operation: &Operation) -> Result<Vec<Segment>, String> {
     Vec::deserialize(&operation.result).map_err(|error| error.to_string())
 }
 
-/// The golden runs kept the first hundred characters, and of threads that race only the failure is known.
+/// Golden runs keep the first hundred characters of a message; for racing threads only the failure is known.
 fn same_error(error: &MallocError, recorded: &str) -> Result<(), String> {
     let text = message::of(error);
     let is_same = match recorded {

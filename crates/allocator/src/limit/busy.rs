@@ -1,4 +1,4 @@
-//! A set of places: what is taken of the address space.
+//! A set of disjoint ranges: the used part of the address space.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ impl Busy {
         self.0.clear();
     }
 
-    /// Adds a range, which may overlap what is there.
+    /// Adds a range. Overlaps with earlier ranges are merged.
     pub(super) fn insert(&mut self, new: &Range<u64>) {
         let first = self.0.partition_point(|range| range.end < new.start);
         let touched = self.0[first..].iter().take_while(|range| range.start <= new.end).count();
@@ -23,8 +23,8 @@ impl Busy {
         self.0.drain(first + 1..=last);
     }
 
-    /// The lowest place from `from` on where `size` is free. `next` is the range to look at first; it is moved on to
-    /// the first that lies beyond the place found. Asked again with a later `from`, it goes on from there.
+    /// The lowest address from `from` on with `size` free bytes. `next` is the index of the first range to check, and
+    /// moves on to the first range behind the result, so that a later call with a higher `from` continues there.
     pub(super) fn fit(&self, from: u64, size: u64, next: &mut u32) -> u64 {
         let mut place = from;
         for range in &self.0[*next as usize..] {

@@ -1,29 +1,29 @@
-//! The orders in which buffers are placed.
+//! Orders in which buffers are placed.
 
 use std::cmp::Reverse;
 
 use super::problem::{Item, Problem};
 
-/// What decides which buffer is placed first. All agree that what is large, or alive when memory is tight, comes first.
+/// The rank of a buffer in first fit. In every order, large buffers and buffers alive at high load come early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By size to a power of two; of about equal size the longest-lived.
+    /// By size to a power of two; among about equal sizes, longest-lived first.
     Size,
-    /// What is alive at the peak first; then as [`Order::Size`].
+    /// Buffers alive at the peak first; then as [`Order::Size`].
     Peak,
-    /// By the most that is alive at once during the buffer's life; then by size.
+    /// By the highest load during the buffer's life; then by size.
     Load,
-    /// By size to a power of four, then in the order of time.
+    /// By size to a power of four, then by time.
     Time,
-    /// By size to a power of four; of about equal size the longest-lived, to a power of two.
+    /// By size to a power of four; among about equal sizes, longest-lived first, to a power of two.
     Life,
 }
 
 impl Order {
-    /// In the order in which they are tried: the first settles most traces.
+    /// All orders, most successful first: the first alone settles most traces.
     pub(super) const ALL: [Order; 5] = [Order::Size, Order::Peak, Order::Load, Order::Time, Order::Life];
 
-    /// The items in this order; of equals the one that begins first.
+    /// Sorts the items; equal items by their beginning.
     pub(super) fn sort(self, problem: &Problem) -> Vec<u32> {
         let mut order: Vec<u32> = (0..).zip(&problem.items).map(|(item, _)| item).collect();
         let item = |index: u32| &problem.items[index as usize];
@@ -50,8 +50,8 @@ fn doublings(item: &Item) -> u32 {
     item.size.ilog2()
 }
 
-/// The length of a life as a floating-point number has it: exponent and the first `bits` of the fraction. What is about
-/// equal is then placed in the order of time, which is kinder to the processor's caches.
+/// The length of a life as a floating-point number: exponent and the first `bits` of the fraction. Lives of about equal
+/// length are then placed in the order of time, which uses the processor's caches better.
 fn length(item: &Item, bits: u32) -> (u32, u32) {
     let length = item.life.length();
     let exponent = length.ilog2();
@@ -63,7 +63,7 @@ fn peak_epoch(problem: &Problem) -> u32 {
     (0..).zip(loads).find(|&(_, load)| load == problem.bound).map_or(0, |(epoch, _)| epoch)
 }
 
-/// The largest of any run of numbers, in constant time: level k has the largest of 2ᵏ from each on.
+/// The maximum of any range in constant time: level k has the maximum of 2ᵏ values from each index on.
 struct Maxima(Vec<Vec<u64>>);
 
 impl Maxima {

@@ -1,16 +1,16 @@
-//! The problem without its clothes: sizes in granules, lifetimes in epochs.
+//! The problem in its own units: sizes in granules, lifetimes in epochs.
 //!
 //! # Note [Epochs]
-//! Only the order of beginnings and ends matters, and of that only what is alive together. A history is cut where a
-//! beginning follows an end; between two cuts first some buffers begin, then some end. All that are alive in such an epoch
-//! are alive together right after its last beginning. So two buffers are alive together at some moment exactly if they
-//! share an epoch, and the most alive at once is the largest sum over an epoch. A training trace has two to four times
-//! as many events as epochs.
+//! Only the order of beginnings and ends matters, and only for buffers alive together. A history is cut where a
+//! beginning follows an end; between two cuts first some buffers begin, then some end. All buffers alive in such an
+//! epoch are alive together right after its last beginning. Two buffers are therefore alive together at some moment
+//! exactly if they share an epoch, and the most alive at once is the largest sum over an epoch. A training trace has
+//! two to four times as many events as epochs.
 
 use super::timeline::{Timeline, Turn};
 use super::{Buffer, Peak};
 
-/// The epochs in which a buffer is alive: at least one.
+/// The epochs in which a buffer is alive, at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Life {
     pub(super) first: u32,
@@ -28,7 +28,7 @@ impl Life {
     }
 }
 
-/// One buffer that is ever alive.
+/// A buffer with a non-empty life.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) life: Life,
@@ -36,15 +36,15 @@ pub(super) struct Item {
     pub(super) size: u64,
 }
 
-/// What is to be packed: the buffers that are ever alive, in the order in which they begin.
+/// The buffers to be packed, in the order of their beginnings.
 pub(super) struct Problem {
     pub(super) items: Vec<Item>,
-    /// The place of each in the caller's list.
+    /// The index of each item in the caller's list.
     pub(super) named: Vec<u32>,
     pub(super) epochs: u32,
-    /// The most granules alive at once.
+    /// The peak load in granules.
     pub(super) bound: u64,
-    /// The same in the caller's terms.
+    /// The peak load in the caller's units.
     pub(super) peak: Peak,
 }
 
@@ -77,7 +77,7 @@ impl Problem {
         self.named.push(index);
     }
 
-    /// How many granules are alive in each epoch.
+    /// The load of each epoch in granules.
     pub(super) fn loads(&self) -> Vec<u64> {
         let mut loads = vec![0u64; self.epochs as usize + 1];
         for Item { life, size } in &self.items {

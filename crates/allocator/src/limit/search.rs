@@ -1,20 +1,22 @@
 //! The search for a good order.
 //!
 //! # Note [Orders suffice]
-//! Some order of the buffers makes first fit (each at the lowest place that is free during its life) find a packing as good
-//! as any. Take a best packing and its buffers from the lowest to the highest. Each ends up no higher than in that packing:
-//! what was placed before it and lives with it lies below it there, and lies no higher now, so its place there is still
-//! free. Therefore the search is one for an order.
+//! For some order of the buffers, first fit (each buffer at the lowest address that is free during its life) finds a
+//! packing as good as any. Proof: take a best packing, and place its buffers from the lowest to the highest. No buffer
+//! ends up higher than in the best packing: the buffers placed earlier that share its life lie below it in the best
+//! packing, and by induction now lie no higher, so its old address is still free. The search is therefore a search for
+//! an order.
 //!
 //! # Note [Search]
-//! 1. Best fit in the order of time, as a measure and as what is always there.
-//! 2. First fit in each [`Order`]. A pass ends where it gets no better than what is known.
-//! 3. The best order is improved: what came to lie above a goal is placed earlier in the next pass (known as "squeaky
-//!    wheel"). The goal goes round from the bound upwards in quarters of the way to the best known.
+//! 1. Best fit in the order of time, as a measure and as a fallback.
+//! 2. First fit in each [`Order`]. A pass ends as soon as it cannot beat the best known packing.
+//! 3. The best order is improved: buffers that ended above a goal are placed earlier in the next pass ("squeaky wheel"
+//! optimization). The goal cycles from the bound upwards in quarters of the distance to the best known peak.
 //!
-//! It ends when the bound is reached, which proves the packing best; after [`PATIENCE`] passes without progress; or when
-//! the [`Budget`] is spent, which is counted in looks at ranges and not in seconds, so that the result is always the same. If the
-//! first pass alone uses it up, what is left, which is all small, is packed on top by best fit.
+//! The search ends when the bound is reached, which proves the packing best; after [`PATIENCE`] passes without
+//! progress; or when the [`Budget`] is spent. The budget counts visits of ranges, not seconds, so the result is
+//! deterministic. If the first pass alone spends the budget, the remaining buffers, all small, are packed on top by
+//! best fit.
 
 use super::Method;
 use super::order::Order;
@@ -22,21 +24,22 @@ use super::problem::Problem;
 use super::sweep::best_fit;
 use super::tree::Tree;
 
-/// What a search may cost, in looks at ranges.
+/// The budget of a search, in visits of ranges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
-    /// In all.
+    /// The whole budget.
     pub(super) whole: u64,
-    /// Where it has cost so much, the best order is no longer improved: that seldom gains more than a few per mille.
+    /// The cost after which the best order is no longer improved: further improvement seldom gains more than a few per
+    /// mille.
     pub(super) improving: u64,
 }
 
 impl Budget {
-    /// Seconds.
+    /// Takes seconds.
     pub(super) const USUAL: Budget = Budget { whole: 300_000_000, improving: 100_000_000 };
 }
 
-/// After how many passes without progress the search ends.
+/// The number of passes without progress after which the search ends.
 const PATIENCE: u32 = 64;
 
 /// Offsets in granules, by item.
@@ -48,7 +51,7 @@ pub(super) struct Solution {
     pub(super) method: Method,
 }
 
-/// The best packing of `problem` that the search finds.
+/// Searches for the best packing of `problem`.
 pub(super) fn search(problem: &Problem, budget: Budget) -> Solution {
     let mut search = Search::begin(problem, budget);
     let mut best = Order::Size.sort(problem);
@@ -73,11 +76,11 @@ struct Search<'a> {
     offsets: Vec<u64>,
 }
 
-/// What came of a pass.
+/// The result of a pass.
 #[derive(Clone, Copy, Debug)]
 struct Pass {
     improved: bool,
-    /// How many were placed before it ended.
+    /// The number of buffers placed before the pass ended.
     placed: usize,
 }
 
@@ -94,7 +97,7 @@ impl Search<'_> {
         self.solution.peak == self.problem.bound || self.tree.work() >= self.budget.whole
     }
 
-    /// One pass of first fit, which ends where the peak is `ceiling` or more, or the budget spent.
+    /// One pass of first fit. Ends when the peak reaches `ceiling`, or the budget is spent.
     fn first_fit(&mut self, order: &[u32], method: Method, ceiling: u64) -> Pass {
         let only = self.tree.work() == 0;
         self.tree.clear();
@@ -149,11 +152,11 @@ impl Search<'_> {
         }
     }
 
-    /// The order with those that lie above `goal` earlier: first of all, or, in turns of four passes, at half their rank.
+    /// Moves the buffers above `goal` forward: to the front, or, in turns of four passes, to half their rank.
     fn raised(&self, order: &[u32], goal: u64, pass: u32) -> Vec<u32> {
         let is_above = |index: u32| self.offsets[index as usize] + self.problem.items[index as usize].size > goal;
         let first_of_all = (pass / 4).is_multiple_of(2);
-        // Doubled, so that there is room between any two.
+        // Doubled, so that raised buffers fit between two others.
         let rank = |(rank, &index): (usize, &u32)| match (is_above(index), first_of_all) {
             (false, _) => (2 * rank + 1, index),
             (true, true) => (0, index),
@@ -172,7 +175,7 @@ mod tests {
     use super::*;
     use crate::limit::Buffer;
 
-    /// Of many sizes, the large ones alive for long; so made that best fit in the order of time does badly.
+    /// Buffers of many sizes, large ones with long lives, for which best fit in the order of time is bad.
     fn buffers() -> Vec<Buffer> {
         let buffer =
             |i: u32| Buffer { start: i, end: i + 1 + i * 7 % 13, size: Bytes(u64::from(i * i % 97 + 1) * 512) };
@@ -194,7 +197,7 @@ mod tests {
         }
     }
 
-    /// All that are alive together.
+    /// All pairs of buffers alive together.
     fn pairs(problem: &Problem) -> impl Iterator<Item = (usize, usize)> {
         let items = &problem.items;
         let later = (0..items.len()).flat_map(|a| (a + 1..items.len()).map(move |b| (a, b)));

@@ -1,10 +1,10 @@
-//! Best fit in the order of time: what an allocator does that knows nothing of the future.
+//! Best fit in the order of time: the behaviour of an allocator that does not know the future.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::Problem;
 
-/// Places those of `chosen`, which come in the order in which they begin, from `floor` on. Returns where the highest ends.
+/// Places the buffers of `chosen`, sorted by their beginnings, from `floor` on. Returns the end of the highest.
 pub(super) fn best_fit(problem: &Problem, chosen: &[u32], floor: u64, offsets: &mut [u64]) -> u64 {
     let mut by_end = chosen.to_vec();
     by_end.sort_by_key(|&item| problem.items[item as usize].life.end);
@@ -20,7 +20,7 @@ pub(super) fn best_fit(problem: &Problem, chosen: &[u32], floor: u64, offsets: &
     gaps.top
 }
 
-/// What is free below the highest place ever used.
+/// The free ranges below the highest address used so far.
 #[derive(Default)]
 struct Gaps {
     by_offset: BTreeMap<u64, u64>,
@@ -29,7 +29,7 @@ struct Gaps {
 }
 
 impl Gaps {
-    /// The smallest gap that is large enough, the lowest of equals; else the end grows.
+    /// Takes the smallest gap that is large enough, the lowest among equals; else extends the end.
     fn take(&mut self, size: u64) -> u64 {
         if let Some(&(room, offset)) = self.by_size.range((size, 0)..).next() {
             self.remove(offset, room);

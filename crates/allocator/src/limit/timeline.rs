@@ -1,16 +1,16 @@
-//! The order in which buffers begin and end.
+//! The order of the beginnings and ends of buffers.
 
 use trace::Bytes;
 
 use super::{Buffer, GRANULE, Peak};
 
-/// The buffers that are ever alive, by their beginning and by their end.
+/// The buffers with non-empty lives, sorted by beginning and by end.
 pub(super) struct Timeline {
     begins: Vec<u32>,
     ends: Vec<u32>,
 }
 
-/// A buffer begins or ends: its place in the list.
+/// The beginning or the end of a buffer, by its index in the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turn {
     Begins(u32),
@@ -27,7 +27,7 @@ impl Timeline {
         Timeline { begins, ends }
     }
 
-    /// Beginnings and ends in order; what ends at a moment comes before what begins at it.
+    /// Beginnings and ends in order; at one moment, ends come before beginnings.
     pub(super) fn turns<'a>(&'a self, buffers: &'a [Buffer]) -> impl Iterator<Item = Turn> + 'a {
         let (mut begins, mut ends) = (self.begins.iter().copied().peekable(), self.ends.iter().copied());
         let mut oldest = ends.next();

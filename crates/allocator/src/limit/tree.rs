@@ -1,38 +1,38 @@
-//! The lowest free place for a lifetime, among all that were placed before.
+//! The lowest free address for a lifetime, among all buffers placed before.
 //!
 //! # Note [Time tree]
-//! Epochs are the leaves of a tree in which every node has eight children. A node knows two sets of places: those taken
-//! by buffers that are alive in all its epochs and were entered here, and those taken by any buffer entered here or below.
-//! A lifetime is the union of a few whole nodes; it is entered there, and as "any" in the nodes above them. What is in
-//! the way of a lifetime is then "any" of its whole nodes, and what was entered at the nodes above them. The lowest
-//! place free in all these sets is found by going round until none of them objects.
+//! Epochs are the leaves of a tree in which every node has eight children. A node holds two sets of ranges: those of
+//! buffers alive in all its epochs and entered here, and those of buffers entered here or below ("any"). A lifetime is
+//! the union of a few whole nodes; a buffer is entered at these nodes, and as "any" at the nodes above them. The ranges
+//! in the way of a lifetime are the "any" sets of its whole nodes and the sets entered at the nodes above. The lowest
+//! address free in all these sets is found by asking the sets in turn until all agree.
 //!
-//! The sets are unions, and unions of packed buffers are few long ranges: what lives long lies side by side, and over many
-//! epochs every address gets used. That makes it fast on traces, where 10 to 250 ranges are looked at for a buffer; it is
-//! no bound, which is why the work is counted.
+//! The sets are unions, and unions of packed buffers are few long ranges: long-lived buffers lie side by side, and over
+//! many epochs every address gets used. On traces 10 to 250 ranges are visited for each buffer. There is no worst-case
+//! bound, hence the budget.
 
 use std::ops::Range;
 
 use super::busy::Busy;
 use super::problem::{Item, Life};
 
-/// The logarithm of the number of a node's children. Of 1, 2, 3 and 4 the fastest on recorded traces.
+/// The logarithm of the number of a node's children. The fastest of 1, 2, 3 and 4 on recorded traces.
 const BITS: u32 = 3;
 
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// Taken by what was entered here.
+    /// Ranges of buffers entered here.
     here: Busy,
-    /// Taken by what was entered here or below. Not kept for leaves, where it would be the same.
+    /// Ranges of buffers entered here or below. Empty for leaves, where both sets are equal.
     any: Busy,
 }
 
-/// How a node is related to a lifetime.
+/// The relation of a node to a lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// A largest node whose epochs all belong to it.
+    /// A maximal node whose epochs all belong to the lifetime.
     Whole,
-    /// A node above one of those.
+    /// A node above a whole node.
     Above,
 }
 
@@ -41,16 +41,16 @@ struct Visit {
     level: u32,
     node: u32,
     part: Part,
-    /// The range of its set to look at next.
+    /// The index of the range to check next.
     next: u32,
 }
 
-/// What has been placed, by epoch.
+/// The buffers placed so far, by epoch.
 pub(super) struct Tree {
     levels: Vec<Vec<Node>>,
-    /// Kept between calls for its memory only.
+    /// Reused between calls to save allocations.
     visits: Vec<Visit>,
-    /// How many sets and ranges were looked at.
+    /// The number of sets and ranges visited.
     work: u64,
 }
 
@@ -62,7 +62,7 @@ impl Tree {
         Tree { levels, visits: Vec::new(), work: 0 }
     }
 
-    /// Forgets what was placed, and keeps the memory.
+    /// Removes all buffers, and keeps the memory.
     pub(super) fn clear(&mut self) {
         for node in self.levels.iter_mut().flatten() {
             node.here.clear();
@@ -74,7 +74,7 @@ impl Tree {
         self.work
     }
 
-    /// Puts an item at the lowest place that is free during its life.
+    /// Places an item at the lowest address that is free during its life.
     pub(super) fn place(&mut self, item: Item) -> u64 {
         let mut visits = std::mem::take(&mut self.visits);
         visits.clear();
@@ -124,9 +124,9 @@ impl Node {
     }
 }
 
-/// Visits the nodes of a life, from the leaves up.
+/// Visits the nodes of a life, leaves first.
 fn visit(life: Life, levels: usize, mut visit: impl FnMut(Visit)) {
-    // The nodes that are left to cover at this level.
+    // The nodes still to be covered at this level.
     let (mut from, mut to) = (life.first, life.end);
     let last_level = levels.saturating_sub(1);
     for (level, deep) in (0..).zip(0..levels) {

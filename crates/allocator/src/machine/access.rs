@@ -1,4 +1,4 @@
-//! What an allocator shows: its counters, its blocks, and what was put into it.
+//! Access to the counters, blocks, device and observer of an allocator.
 
 use trace::{Address, Bytes};
 
@@ -13,37 +13,37 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         &self.stats
     }
 
-    /// The same, to reset them.
+    /// The counters, to reset them.
     pub fn stats_mut(&mut self) -> &mut Stats {
         &mut self.stats
     }
 
-    /// What listens.
+    /// The observer.
     pub fn observer(&self) -> &O {
         &self.observer
     }
 
-    /// What listens, to empty it.
+    /// The observer, to empty it.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }
 
-    /// What lies underneath.
+    /// The device.
     pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// What lies underneath, to tell it something.
+    /// The device, to change it.
     pub fn device_mut(&mut self) -> &mut D {
         &mut self.device
     }
 
-    /// Where a block is.
+    /// The address of a block.
     pub fn address(&self, block: BlockId) -> Address {
         Address(self.blocks[block].address)
     }
 
-    /// How large a block is.
+    /// The size of a block.
     pub fn size(&self, block: BlockId) -> Bytes {
         Bytes(self.blocks[block].size)
     }

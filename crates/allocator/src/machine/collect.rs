@@ -4,7 +4,7 @@ use super::{Allocator, Observer};
 use crate::device::Device;
 use crate::ids::{BlockId, PoolIndex};
 
-/// The blocks that could go.
+/// The blocks that may be released.
 struct Collectable {
     age: u64,
     count: u64,
@@ -17,13 +17,13 @@ impl Collectable {
 }
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// Whether there is a limit to collect for.
+    /// Tests that a threshold and a limit are set.
     #[inline]
     pub(super) fn collects_garbage(&self) -> bool {
         self.settings.garbage_collection_threshold > 0.0 && self.allowed_bytes.is_some()
     }
 
-    /// Releases old segments of the shared large pool until what is reserved is below the threshold.
+    /// Releases old segments of the shared large pool until the reserved memory is below the threshold.
     pub(super) fn collect_garbage(&mut self) {
         let Some(target) = self.bytes_over_threshold() else { return };
         let mut left = self.collectable();
@@ -63,7 +63,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         sum
     }
 
-    /// One pass, which does not stop when enough is freed; the bytes that it freed.
+    /// Releases all blocks older than `age`, without stopping early; returns the bytes released.
     fn collect_older_than(&mut self, age: f64, left: &mut Collectable) -> u64 {
         let blocks: Vec<BlockId> = self.pools[PoolIndex::LARGE.index()].free_blocks().collect();
         let mut freed = 0;

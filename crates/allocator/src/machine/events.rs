@@ -1,4 +1,4 @@
-//! Blocks that other streams still use, and the events that tell when they no longer do.
+//! Blocks that other streams still use, and their events.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,15 @@ use super::{Allocator, Observer};
 use crate::device::Device;
 use crate::ids::BlockId;
 
-/// The events that are outstanding. Whether a stream has got to one is for the caller to say.
+/// The outstanding events. The caller says when a stream reaches an event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Events {
     /// New events stay outstanding until they are completed by name.
     held: bool,
-    /// Per stream, oldest first, with whether it is done. An event that is not hides those after it. The order among
-    /// streams is that of their pointers; PyTorch's is that of a hash map, which nothing states.
+    /// A queue for each stream, oldest event first, with a flag for done. A pending event does not hide later ones. The
+    /// order among streams is that of their pointers; PyTorch's is that of a hash map, which is unspecified.
     queues: Vec<(Stream, VecDeque<(bool, BlockId)>)>,
-    /// Blocks held by [`Allocator::free_later`].
+    /// Blocks withheld by [`Allocator::free_later`].
     blocks: Vec<BlockId>,
 }
 
@@ -30,7 +30,7 @@ impl Events {
         self.queues[place].1.push_back((done, block));
     }
 
-    /// The block of the next event that is done.
+    /// Removes the next event that is done; returns its block.
     fn pop_done(&mut self) -> Option<BlockId> {
         let mut queues = self.queues.iter_mut().map(|(_, queue)| queue);
         queues.find(|queue| matches!(queue.front(), Some((true, _))))?.pop_front().map(|(_, block)| block)
@@ -55,7 +55,8 @@ impl Events {
         place.map(|place| self.blocks.remove(place)).is_some()
     }
 
-    /// Takes out all that wait and are meant, oldest first. A stream that got to an event has got to those before it.
+    /// Removes all outstanding events of the blocks that `is_meant` accepts, oldest first. A stream that reached an
+    /// event has reached all earlier ones.
     fn take(&mut self, is_meant: impl Fn(BlockId) -> bool) -> Vec<BlockId> {
         let mut taken: Vec<BlockId> = self.blocks.extract_if(.., |block| is_meant(*block)).collect();
         for (_, queue) in &mut self.queues {
@@ -72,22 +73,22 @@ impl Events {
 }
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// Whether from here on streams do not get to the events that are recorded on them, until they are completed.
+    /// Sets whether new events stay outstanding until they are completed.
     pub fn hold_events(&mut self, held: bool) {
         self.events.held = held;
     }
 
-    /// All streams have got to all events recorded so far.
+    /// Completes all events recorded so far.
     pub fn complete_events(&mut self) {
         self.events.complete(None);
     }
 
-    /// One stream has got to all events recorded on it so far.
+    /// Completes all events recorded on one stream so far.
     pub fn complete_events_of(&mut self, stream: Stream) {
         self.events.complete(Some(stream));
     }
 
-    /// Records an event on each stream that uses a block which the program has let go of.
+    /// Records an event on each stream that uses a freed block.
     pub(super) fn record_events(&mut self, id: BlockId) {
         self.blocks[id].has_stream_uses = false;
         for stream in self.stream_uses.remove(&id).unwrap_or_default() {
@@ -107,7 +108,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// Records the events that a capture put off; what only the capture used has none.
+    /// Records the events that a capture put off. Streams that used the block only in the capture get none.
     pub(super) fn record_deferred(&mut self) {
         for id in std::mem::take(&mut self.deferred) {
             let during = self.capture_uses.remove(&id).unwrap_or_default();

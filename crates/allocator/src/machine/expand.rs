@@ -1,4 +1,4 @@
-//! Expandable segments: address space that memory is put behind as it is needed.
+//! Expandable segments: address space into which memory is mapped on demand.
 
 use trace::{Action, Address, Bytes};
 
@@ -26,12 +26,12 @@ impl Expandable {
         self.address + self.size
     }
 
-    /// The pages that cover the first bytes of a range which begins at a page.
+    /// The pages that cover the first bytes of a range. The range begins at a page.
     fn covering(&self, bytes: u64) -> Pages {
         Pages { count: bytes.div_ceil(self.page_bytes), page_bytes: self.page_bytes }
     }
 
-    /// The pages that lie wholly within a range: where they begin, and how many.
+    /// The pages wholly within a range: the address of the first, and the pages.
     fn within(&self, address: u64, bytes: u64) -> Option<(u64, Pages)> {
         let begin = (address - self.address).div_ceil(self.page_bytes);
         let end = (address + bytes - self.address) / self.page_bytes;
@@ -41,14 +41,14 @@ impl Expandable {
 }
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// Whether requests to a pool use expandable segments.
+    /// Tests that requests to a pool use expandable segments.
     #[inline]
     pub(super) fn expands(&self, pool: PoolIndex) -> bool {
         self.settings.expandable_segments && !self.is_custom(pool)
     }
 
-    /// A free block that is large enough, after putting memory behind what is not (`try_allocate_expandable_block`).
-    /// Memory that was found before the device ran out stays mapped.
+    /// Finds a large-enough free block; maps memory into it first if part of it is unmapped
+    /// (`try_allocate_expandable_block`). Pages mapped before the device ran out stay mapped.
     pub(super) fn allocate_expandable(&mut self, wanted: &Wanted) -> Option<BlockId> {
         let mut candidate = self.find_expandable(wanted)?;
         if !self.blocks[candidate].mapped {
@@ -66,7 +66,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Some(candidate)
     }
 
-    /// Where the request could go: the lowest run of free and unmapped blocks that is long enough, else a new segment.
+    /// Finds the lowest run of free and unmapped blocks that is long enough, else makes a new segment.
     fn find_expandable(&mut self, wanted: &Wanted) -> Option<BlockId> {
         let pool = &self.pools[wanted.pool.index()];
         let mut starts = pool.unmapped_of(wanted.stream).map(|unmapped| self.start_of_run(unmapped));
@@ -83,7 +83,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Some(block)
     }
 
-    /// A free block just before unmapped space, else the space itself.
+    /// The free block just before unmapped space, else the space itself.
     fn start_of_run(&self, unmapped: BlockId) -> BlockId {
         let prev = self.blocks[unmapped].prev;
         prev.some().filter(|&prev| self.blocks[prev].is_free()).unwrap_or(unmapped)
@@ -113,7 +113,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         id
     }
 
-    /// How much address space a segment takes, before it is rounded to pages.
+    /// The address space of a segment, before it is rounded to pages.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -129,7 +129,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// Puts memory behind the first bytes of an unmapped block; `None` = out of memory, and nothing was changed.
+    /// Maps memory into the first bytes of an unmapped block; `None` = out of memory, and nothing changed.
     fn map_block(&mut self, id: BlockId, bytes: u64) -> Option<()> {
         let Block { address, stream, pool, segment, .. } = self.blocks[id];
         let pages = self.segments[segment.index()]?.covering(bytes);
@@ -150,7 +150,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Some(())
     }
 
-    /// Keeps what lies behind the first bytes of an unmapped block as an unmapped block of its own.
+    /// Splits an unmapped block behind its first bytes.
     fn split_unmapped(&mut self, id: BlockId, bytes: u64) {
         let Block { address, size, stream, pool, tie, .. } = self.blocks[id];
         if bytes >= size {
@@ -171,7 +171,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.merge(id, next);
     }
 
-    /// Takes the memory behind the whole pages of a free block back; the rest stays free (`unmap_block`).
+    /// Unmaps the whole pages of a free block; the rest stays free (`unmap_block`).
     pub(super) fn release_pages(&mut self, id: BlockId) {
         let Block { address, size, segment, .. } = self.blocks[id];
         let expandable = self.segments[segment.index()];
@@ -204,7 +204,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.observe(Action::SegmentUnmap, begin, bytes, stream);
     }
 
-    /// Keeps what lies before and behind a range of a free block as free blocks of their own.
+    /// Splits off the parts of a free block before and behind a range, as free blocks.
     fn keep_slivers(&mut self, id: BlockId, begin: u64, end: u64) {
         let Block { address, size, prev, .. } = self.blocks[id];
         if begin > address {
@@ -224,7 +224,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.cache(id);
     }
 
-    /// Gives the address space of a segment back that has no memory.
+    /// Releases the address space of a segment without memory.
     fn drop_segment(&mut self, id: BlockId) {
         let Block { pool, segment, size, .. } = self.blocks[id];
         debug_assert_eq!(Some(size), self.segments[segment.index()].map(|segment| segment.size));

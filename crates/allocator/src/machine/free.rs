@@ -1,4 +1,4 @@
-//! Freeing a block, and joining it with free neighbours (`free`, `free_block`, `try_merge_blocks`).
+//! Freeing a block, and merging it with free neighbours (`free`, `free_block`, `try_merge_blocks`).
 
 use trace::{Action, Stream};
 
@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::ids::BlockId;
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// The program lets go of a block. It goes back to its pool at once unless other streams were recorded.
+    /// Frees a block. The block returns to its pool at once unless other streams were recorded.
     #[inline]
     pub fn free(&mut self, id: BlockId) {
         self.count_freed(id);
@@ -20,15 +20,16 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// The program lets go of a block that something else holds until [`Allocator::complete`]. For replays, which know
-    /// when a block came back and not why so late.
+    /// Frees a block that stays in use until [`Allocator::complete`]. For replays: a history shows when a block
+    /// returned to its pool, but not which streams delayed it.
     pub fn free_later(&mut self, id: BlockId) {
         self.count_freed(id);
         self.blocks[id].events += 1;
         self.events.hold_block(id);
     }
 
-    /// What held the block is over. Nothing happens if waiting for all streams has ended it before.
+    /// Completes a block of [`Allocator::free_later`]. Does nothing if waiting for all streams completed the block
+    /// before.
     pub fn complete(&mut self, id: BlockId) {
         if self.events.release_block(id) {
             self.event_completed(id);
@@ -50,7 +51,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// One event fewer; after the last the block goes back.
+    /// Counts one event fewer; after the last the block returns to its pool.
     pub(super) fn event_completed(&mut self, id: BlockId) {
         self.blocks[id].events -= 1;
         if self.blocks[id].events == 0 {
@@ -58,7 +59,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// Joins a block with its free neighbours and puts it into its pool.
+    /// Merges a block with its free neighbours and caches the result.
     #[inline]
     pub(super) fn free_completed(&mut self, id: BlockId) {
         let block = &self.blocks[id];
@@ -78,7 +79,8 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.stats.requested_bytes.decrease(is_small, requested);
     }
 
-    /// The neighbours less, this block more. Each counter moves once by the sum, as PyTorch's do.
+    /// Removes the neighbours from the counters and adds the merged block. Each counter moves once by the sum, as in
+    /// PyTorch.
     #[inline]
     fn count_inactive_split(&mut self, is_small: bool, whole: Option<u64>, merged: [Option<u64>; 2]) {
         let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -91,7 +93,8 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.stats.inactive_split_bytes.change(is_small, bytes);
     }
 
-    /// Takes a neighbour that nobody uses into a block that is in no pool; its size, or `None` where it stays apart.
+    /// Merges a free neighbour into a block that is in no pool; returns the neighbour's size, or `None` if it stays
+    /// apart.
     #[inline]
     pub(super) fn merge(&mut self, into: BlockId, neighbour: BlockId) -> Option<u64> {
         let other = &self.blocks[neighbour.some()?];
@@ -117,7 +120,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Some(size)
     }
 
-    /// `Tensor.record_stream`: the block is used on another stream too.
+    /// `Tensor.record_stream`: marks the block as used on another stream.
     pub fn record_stream(&mut self, id: BlockId, stream: Stream) {
         if stream == self.blocks[id].stream {
             return;

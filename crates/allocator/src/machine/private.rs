@@ -2,11 +2,11 @@
 //!
 //! # Note [Counted by operation]
 //!
-//! A pool counts what it got from the device by operation, not by page: memory that one call mapped and that goes back in
-//! two parts, because a live block parts it, is counted once and uncounted twice. PyTorch 2.11.0 ends the process when a
-//! `MemPool` with expandable segments is deleted like that: `cudaMalloc_count > 0 INTERNAL ASSERT FAILED` in `unmap_block`
-//! (`c10/cuda/CUDACachingAllocator.cpp`). The model has no process to end: the count stays at zero, the memory goes back, and
-//! a pool whose count is zero is not asked again, as in PyTorch.
+//! A pool counts device operations, not pages: memory that one call mapped and that is unmapped in two parts, because a
+//! live block lies between them, is counted once and uncounted twice. PyTorch 2.11.0 ends the process when a `MemPool`
+//! with expandable segments is deleted like that: `cudaMalloc_count > 0 INTERNAL ASSERT FAILED` in `unmap_block`
+//! (`c10/cuda/CUDACachingAllocator.cpp`). The model has no process to end: the count stays at zero, the memory is
+//! released, and a pool whose count is zero is not visited again, as in PyTorch.
 
 use trace::Stream;
 
@@ -20,21 +20,21 @@ use crate::pool::Pool;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Thread(pub u32);
 
-/// Which requests a private pool takes while it is in use.
+/// The requests that a private pool takes while in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Those on a stream: the capture of a CUDA graph.
+    /// Requests on a stream: the capture of a CUDA graph.
     Capture(Stream),
-    /// Those of a thread: `torch.cuda.use_mem_pool`.
+    /// Requests of a thread: `torch.cuda.use_mem_pool`.
     Thread(Thread),
 }
 
-/// What a `torch.cuda.MemPool` was made with.
+/// The arguments of a `torch.cuda.MemPool`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolOptions {
-    /// It has an allocator of its own.
+    /// The pool has an allocator of its own.
     pub custom: bool,
-    /// Requests that the shared pool cannot serve may use what is cached here (2.8 and later).
+    /// Requests that the shared pool cannot serve may use this pool's cached blocks (2.8 and later).
     pub use_on_oom: bool,
     /// Every request gets a whole segment (2.10 and later).
     pub no_split: bool,
@@ -43,11 +43,11 @@ pub struct PoolOptions {
 #[derive(Clone, Debug)]
 pub(super) struct PrivatePool {
     pub(super) options: PoolOptions,
-    /// Captures and objects that refer to it; at zero its memory may be released.
+    /// The number of captures and objects that refer to the pool; at zero its memory may be released.
     users: u32,
-    /// Segments and mappings it got, less those it gave back. See Note [Counted by operation].
+    /// Segments and mappings reserved, less those released. See Note [Counted by operation].
     device_allocs: u64,
-    /// Nobody refers to it, and its memory is not known to be gone yet (`graph_pools_freeable`).
+    /// The use count is zero, and memory may remain (`graph_pools_freeable`).
     is_freeable: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct PrivatePool {
 pub(super) struct Underway {
     pool: PrivatePoolId,
     route: Route,
-    /// Streams that joined the capture.
+    /// The streams that joined the capture.
     joined: Vec<Stream>,
 }
 
@@ -70,7 +70,7 @@ impl Underway {
 }
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// Makes a private pool that one object refers to.
+    /// Makes a private pool with a use count of one.
     pub fn create_pool(&mut self, options: PoolOptions) -> PrivatePoolId {
         let id = PrivatePoolId::new(self.private_pools.len());
         self.private_pools.push(PrivatePool { options, users: 1, device_allocs: 0, is_freeable: false });
@@ -78,41 +78,41 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         id
     }
 
-    /// One object fewer refers to it (`releasePool`). Its memory goes when everything cached is released.
+    /// Lowers the use count (`releasePool`). The memory is released together with the cache.
     pub fn release_pool(&mut self, id: PrivatePoolId) {
         let pool = &mut self.private_pools[id.index()];
         pool.users -= 1;
         pool.is_freeable |= pool.users == 0;
     }
 
-    /// The end of a `torch.cuda.MemPool`: it lends no more, and what it holds of free memory goes at once.
+    /// Deletes a `torch.cuda.MemPool`: stops lending, and releases its free memory at once.
     pub fn delete_pool(&mut self, id: PrivatePoolId) {
         self.private_pools[id.index()].options.use_on_oom = false;
         self.release_pool(id);
         self.release_cached(Some(id));
     }
 
-    /// From here on requests that the route takes go to the pool (`beginAllocateToPool`).
+    /// Directs the requests of `route` to the pool (`beginAllocateToPool`).
     pub fn begin_allocate_to_pool(&mut self, id: PrivatePoolId, route: Route) {
         self.private_pools[id.index()].users += 1;
         self.underway.push(Underway { pool: id, route, joined: Vec::new() });
     }
 
-    /// A stream takes part in the capture that goes to the pool, having waited for one that does.
+    /// Adds a stream to the capture that uses the pool. The stream has waited for one that is captured.
     pub fn join_capture(&mut self, id: PrivatePoolId, stream: Stream) {
         if let Some(underway) = self.underway.iter_mut().find(|underway| underway.pool == id) {
             underway.joined.push(stream);
         }
     }
 
-    /// The end of that (`endAllocateToPool`). The pool is still referred to until [`Allocator::release_pool`].
+    /// Ends the use of the pool (`endAllocateToPool`). The use count stays until [`Allocator::release_pool`].
     pub fn end_allocate_to_pool(&mut self, id: PrivatePoolId) {
         if let Some(place) = self.underway.iter().position(|underway| underway.pool == id) {
             self.underway.remove(place);
         }
     }
 
-    /// The private pool that takes a request.
+    /// The private pool for a request.
     #[inline]
     pub(super) fn route(&self, thread: Thread, stream: Stream) -> Option<PrivatePoolId> {
         let takes = |underway: &&Underway| underway.takes(thread, stream);
@@ -122,14 +122,15 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         chosen.map(|underway| underway.pool)
     }
 
-    /// The current stream of the calling thread, where it is not that of the last request: from 2.13 on, what is done
-    /// while it is captured is done differently.
+    /// Sets the current stream of the calling thread, where it is not that of the last request. From 2.13 on, the
+    /// allocator behaves differently while this stream is captured.
     pub fn set_current_stream(&mut self, stream: Stream) {
         self.current = stream;
     }
 
-    /// Whether events are not asked for and nothing cached is released: while the current stream is captured, and in older
-    /// versions while any private pool is in use (`is_capture_context` in 2.13 and later, `captures_underway` before).
+    /// Tests that events are not polled and nothing cached is released: while the current stream is captured, and in
+    /// older versions while any private pool is in use (`is_capture_context` in 2.13 and later, `captures_underway`
+    /// before).
     #[inline]
     pub(super) fn is_capturing(&self) -> bool {
         let is_captured = |underway: &Underway| {
@@ -150,7 +151,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// Never below zero: see Note [Counted by operation].
+    /// Never goes below zero: see Note [Counted by operation].
     pub(super) fn count_device_free(&mut self, pool: PoolIndex) {
         if let Some(owner) = pool.owner() {
             let pool = &mut self.private_pools[owner.index()];
@@ -158,8 +159,8 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// A cached block of a pool that lends to the shared one when the device has no more (`try_mempool_fallback`). Blocks of
-    /// expandable segments are not lent.
+    /// Takes a cached block of a pool that lends to the shared pool when the device is out of memory
+    /// (`try_mempool_fallback`). Blocks of expandable segments are not lent.
     pub(super) fn take_from_lending_pool(&mut self, wanted: &mut Wanted) -> Result<Option<BlockId>, MallocError> {
         if wanted.pool.owner().is_some() {
             return Ok(None);
@@ -179,7 +180,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Ok(None)
     }
 
-    /// Releases what private pools hold that nobody refers to: one of them, or all.
+    /// Releases the memory of private pools with a use count of zero: of one pool, or of all.
     pub(super) fn release_unused_private_pools(&mut self, of: Option<PrivatePoolId>) {
         for id in self.private_pools_where(|pool| pool.is_freeable) {
             if of.is_some_and(|of| of != id) {

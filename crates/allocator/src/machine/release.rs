@@ -1,4 +1,4 @@
-//! Giving cached memory back to the device (`release_cached_blocks`, `release_available_cached_blocks`).
+//! Releasing cached memory to the device (`release_cached_blocks`, `release_available_cached_blocks`).
 
 use trace::{Action, Address};
 
@@ -14,7 +14,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.release_cached(None);
     }
 
-    /// Releases everything that is wholly free: of one private pool that nobody uses any more, or of all and of everybody.
+    /// Releases every wholly free segment: of one unused private pool, or of all pools.
     pub(super) fn release_cached(&mut self, of: Option<PrivatePoolId>) {
         if of.is_none() && !self.is_capturing() {
             self.wait_for_events(|_, _| true);
@@ -24,7 +24,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.release_unused_private_pools(of);
     }
 
-    /// Segments first, in the order of the pool, then the pages of expandable ones.
+    /// Releases segments first, in the order of the pool, then the pages of expandable segments.
     pub(super) fn release_pool_blocks(&mut self, pool: PoolIndex) {
         let blocks: Vec<BlockId> = self.pools[pool.index()].free_blocks().collect();
         let (expandable, fixed): (Vec<_>, Vec<_>) = blocks.into_iter().partition(|&id| self.blocks[id].is_expandable());
@@ -38,7 +38,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// `cudaFree` of a segment that is one free block.
+    /// `cudaFree` of a segment that is a single free block.
     pub(super) fn release_segment(&mut self, id: BlockId) {
         self.uncache(id);
         let block = &self.blocks[id];
@@ -56,7 +56,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.blocks.remove(id);
     }
 
-    /// Releases as few oversize blocks as make room for a request; whether they do.
+    /// Releases as few oversize blocks as make room for a request; returns `true` on success.
     pub(super) fn release_oversize(&mut self, wanted: &Wanted) -> Result<bool, MallocError> {
         let Some(max_split) = self.settings.max_split_size else { return Ok(false) };
         let needed = wanted.size.max(max_split.0);
@@ -73,7 +73,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.release_several(&smaller, needed, max_split.0)
     }
 
-    /// Releases oversize blocks, the largest first, until enough is free. Expandable ones are passed over.
+    /// Releases oversize blocks, largest first, until enough memory is free. Expandable blocks are skipped.
     fn release_several(&mut self, blocks: &[BlockId], needed: u64, max_split: u64) -> Result<bool, MallocError> {
         let mut released = 0;
         for &id in blocks {
@@ -88,9 +88,9 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Ok(released >= needed)
     }
 
-    /// Whether a block is a whole segment. PyTorch 2.1 to 2.5 stop with an internal assertion at an expandable one. No
-    /// oversize block is split, unless `max_split_size` became smaller while the program ran; PyTorch then frees an
-    /// address that it never got.
+    /// Tests that a block is a whole segment. PyTorch 2.1 to 2.5 stop with an internal assertion at an expandable
+    /// block. No oversize block is split, unless the program lowered `max_split_size`; PyTorch then calls `cudaFree`
+    /// with an address inside a segment.
     fn is_releasable(&self, id: BlockId) -> Result<bool, MallocError> {
         let block = &self.blocks[id];
         if block.is_expandable() && self.rules.oversize_release_asserts {

@@ -1,4 +1,4 @@
-//! An allocator that begins in the middle: with memory that is already there.
+//! Restores the state before a recording: segments and blocks that exist from the start.
 
 use trace::{Address, SegmentKind, SegmentState};
 
@@ -9,13 +9,13 @@ use crate::device::Device;
 use crate::ids::{BlockId, PoolIndex, PrivatePoolId, SegmentIndex};
 use crate::size::SMALL_SEGMENT_BYTES;
 
-/// How much address space a restored expandable segment is taken to have. How much it had is nowhere recorded.
+/// The assumed address space of a restored expandable segment. The real size is not recorded.
 const RESTORED_SPACE_BYTES: u64 = 1 << 40;
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// Adds a segment that was obtained before, with its blocks; the blocks in use, by address. `requested` tells what was
-    /// asked for in each. Segments come in the order of their addresses, so that equal blocks are tried in that order:
-    /// the real one is nowhere recorded.
+    /// Adds a segment with its blocks, and returns the blocks in use, by address. `requested` gives the requested size
+    /// of the block at an address. Segments are added in the order of their addresses, which becomes the order of equal
+    /// blocks; the real order is not recorded.
     pub fn restore_segment(
         &mut self,
         segment: &SegmentState,
@@ -82,8 +82,9 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.cache(id);
     }
 
-    /// The expandable segment that a mapped range belongs to, and the unmapped block before it: the one of its stream and
-    /// pool that was restored last, if its space is still unmapped there, else a new one that begins with the range.
+    /// The expandable segment of a mapped range, and the unmapped block before the range: the last restored segment of
+    /// the same stream and pool, if the range lies in its unmapped space, else a new segment that begins with the
+    /// range.
     fn restored_space(&mut self, segment: &SegmentState, pool: PoolIndex) -> (SegmentIndex, BlockId) {
         if !segment.is_expandable {
             return (SegmentIndex::NONE, BlockId::NONE);

@@ -1,4 +1,4 @@
-//! Best fit: which cached block serves a request (`get_free_block`).
+//! Best fit: the search for a cached block (`get_free_block`).
 
 use super::{Allocator, Observer, Wanted};
 use crate::device::Device;
@@ -6,9 +6,9 @@ use crate::free_set::{FreeSet, Key, Place};
 use crate::ids::BlockId;
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// The cached block that serves a request, taken out of its pool.
+    /// Takes the best cached block for a request out of its pool.
     ///
-    /// One candidate is looked at. Where the rules for oversize blocks refuse it, nothing else is tried.
+    /// Only one candidate is considered. If the rules for oversize blocks reject it, the search ends.
     #[inline]
     pub(super) fn take_free(&mut self, wanted: &Wanted) -> Option<BlockId> {
         if self.collects_garbage() {
@@ -28,19 +28,19 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         Some(block)
     }
 
-    /// Oversize blocks are for oversize requests, and for those that fill them well.
+    /// Rejects oversize blocks for requests that are not oversize or that leave too much of the block unused.
     #[inline]
     fn is_refused(&self, block: u64, size: u64) -> bool {
         let Some(max_split) = self.settings.max_split_size else { return false };
         if size < max_split.0 { block >= max_split.0 } else { block >= size + self.settings.max_non_split_rounding.0 }
     }
 
-    /// Among expandable blocks those count as larger that could still grow; without the setting they are passed over.
+    /// Prefers the expandable block with the smallest size to which it can grow; without the setting, skips them.
     fn best_expandable(&self, set: &FreeSet, first: Place, wanted: &Wanted) -> Option<Place> {
         if wanted.expands { Some(self.least_expandable(set, first)) } else { self.first_fixed(set, first) }
     }
 
-    /// Goes on while the next block could grow to less than this one. It stops at the first that could not, as PyTorch does.
+    /// Advances while the next block can grow to a smaller size. Stops at the first that cannot, as PyTorch does.
     fn least_expandable(&self, set: &FreeSet, first: Place) -> Place {
         let mut place = first;
         while let (Some(block), Some(next)) = (set.get(place), set.get(set.after(place))) {
@@ -52,7 +52,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         place
     }
 
-    /// The size that a block can grow to.
+    /// The size to which a block can grow.
     fn expanded_size(&self, id: BlockId) -> u64 {
         let block = &self.blocks[id];
         let tail = block.next.some().map(|next| &self.blocks[next]).filter(|next| !next.mapped);

@@ -1,4 +1,4 @@
-//! Handing out a block, and splitting off what is not needed (`should_split`, `alloc_found_block`).
+//! Allocating a found block, and splitting off the unused part (`should_split`, `alloc_found_block`).
 
 use trace::Action;
 
@@ -9,7 +9,7 @@ use crate::ids::BlockId;
 use crate::size::{MIN_BLOCK_BYTES, SMALL_BYTES};
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// Gives a free block, or the front of it, to the program.
+    /// Allocates a free block, or the front of it.
     #[inline]
     pub(super) fn hand_out(&mut self, found: BlockId, wanted: &Wanted) -> BlockId {
         let remaining = self.blocks[found].size - wanted.size;
@@ -34,7 +34,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.settings.max_split_size.is_none_or(|max| wanted.size < max.0) && remaining > SMALL_BYTES
     }
 
-    /// Makes a block of the front; what remains stays the block it was and goes back to its pool.
+    /// Splits off the front; the remainder keeps its id and returns to its pool.
     #[inline]
     fn split_front(&mut self, remaining: BlockId, size: u64) -> BlockId {
         let was_split = self.blocks[remaining].is_split();

@@ -1,4 +1,4 @@
-//! The state as a snapshot tells it: segments and their blocks.
+//! The state as a snapshot shows it: segments and their blocks.
 
 use trace::{Address, BlockState, Bytes, SegmentKind, Stream};
 
@@ -9,19 +9,19 @@ use crate::ids::{BlockId, PrivatePoolId};
 /// A segment, or a mapped range of an expandable one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentView {
-    /// Where it starts.
+    /// The first address.
     pub address: Address,
     /// Its size.
     pub total_size: Bytes,
-    /// The stream it belongs to.
+    /// The stream of the segment.
     pub stream: Stream,
-    /// Its size class.
+    /// The size class.
     pub kind: SegmentKind,
-    /// Whether it is a part of an expandable segment.
+    /// Set for a mapped range of an expandable segment.
     pub is_expandable: bool,
-    /// The private pool that holds it.
+    /// The private pool of the segment.
     pub pool: Option<PrivatePoolId>,
-    /// Its blocks, by address; together they fill it.
+    /// The blocks, by address; together they fill the segment.
     pub blocks: Vec<BlockView>,
 }
 
@@ -30,9 +30,9 @@ pub struct SegmentView {
 pub struct BlockView {
     /// Its size.
     pub size: Bytes,
-    /// What was asked for; stale on inactive blocks, as in PyTorch.
+    /// The requested size; stale on inactive blocks, as in PyTorch.
     pub requested_size: Bytes,
-    /// What it is now.
+    /// The current state.
     pub state: BlockState,
 }
 

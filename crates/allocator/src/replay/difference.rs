@@ -4,37 +4,37 @@ use trace::{Action, Address, EventIndex};
 
 use crate::error::MallocError;
 
-/// A thing that was otherwise when it was recorded.
+/// A difference between replay and recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// The allocator asked the device for something else: what, where and how many bytes.
+    /// The allocator's call to the device differs: action, address and size.
     Segment {
-        /// The event that the recording has here.
+        /// The event recorded at this position.
         event: EventIndex,
-        /// What the replay did.
+        /// The call of the replay.
         replayed: (Action, Option<Address>, u64),
-        /// What was recorded; `None` at the end.
+        /// The recorded call; `None` at the end of the recording.
         recorded: Option<(Action, Address, u64)>,
     },
     /// A request got another block.
     Placement {
         /// The request.
         event: EventIndex,
-        /// Where the replay put it.
+        /// The address in the replay.
         replayed: Address,
-        /// Where it was.
+        /// The recorded address.
         recorded: Address,
     },
-    /// A request failed that had not.
+    /// A request failed that succeeded when it was recorded.
     Failure {
         /// The request.
         event: EventIndex,
-        /// Why.
+        /// The error.
         error: MallocError,
     },
-    /// The recording goes on where the replay has nothing more to do.
+    /// The recording has further device calls after the end of the replay.
     Missing {
-        /// The first event that did not come.
+        /// The first event without a counterpart.
         event: EventIndex,
     },
 }

@@ -5,35 +5,35 @@ use thiserror::Error;
 /// A history that cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProgramError {
-    /// There is nothing to replay.
+    /// The history is empty.
     #[error(
         "the snapshot has no memory history of device {0}: record one with torch.cuda.memory._record_memory_history"
     )]
     NoHistory(u32),
-    /// Events contradict each other.
-    #[error("event {event}: {found}, so the history is not what one allocator did")]
+    /// The history contradicts itself.
+    #[error("event {event}: {found}, so the history is not that of one allocator")]
     Contradiction {
-        /// Which.
+        /// The index of the event.
         event: u32,
-        /// What is wrong.
+        /// The contradiction.
         found: &'static str,
     },
-    /// Memory where PyTorch's allocator has none.
-    #[error("{bytes} bytes at {address:#x} are no block or segment of PyTorch's: {expected}")]
+    /// An address or size that PyTorch's allocator never uses.
+    #[error("{bytes} bytes at {address:#x} are not a block or segment of PyTorch's allocator: {expected}")]
     Place {
-        /// Where.
+        /// The address.
         address: u64,
-        /// How many bytes.
+        /// The size.
         bytes: u64,
-        /// What PyTorch's are like.
+        /// The rule that addresses and sizes obey.
         expected: &'static str,
     },
-    /// More streams or private pools than the replay has numbers for.
+    /// More streams or private pools than the replay can number.
     #[error("the history has more than {most} {what}")]
     TooMany {
-        /// Of what.
+        /// `streams` or `private pools`.
         what: &'static str,
-        /// The most there may be.
+        /// The largest number supported.
         most: usize,
     },
 }

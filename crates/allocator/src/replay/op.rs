@@ -1,10 +1,10 @@
-//! A program as the allocator sees it.
+//! The program of a history: its operations in a compact form.
 
 use std::collections::HashSet;
 
 use trace::{Address, EventIndex, Pool, State, Stream};
 
-/// Where a replay keeps the block of a request while it lives.
+/// The slot in which a replay stores the block of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot(pub(super) u32);
 
@@ -12,11 +12,11 @@ pub(super) struct Slot(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StreamIndex(pub(super) u16);
 
-/// A private pool of the program; `None` at the requests of the shared one.
+/// A private pool of the program. Requests to the shared pool have `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PoolNumber(pub(super) u8);
 
-/// What a program does. There are millions: 16 bytes, and a test holds them there.
+/// An operation. A program has millions; a test holds the size at 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Malloc {
@@ -24,31 +24,31 @@ pub(super) enum Op {
         slot: Slot,
         stream: StreamIndex,
     },
-    /// A request to a private pool. Its stream is that of [`Program::pool_requests`].
+    /// A request to a private pool. [`Program::pool_streams`] has the stream.
     MallocPrivate {
         requested: u64,
         slot: Slot,
         pool: PoolNumber,
     },
-    /// A request that failed when it was recorded, by its rounded size.
+    /// A request that failed in the recording, by its rounded size.
     Failed {
         rounded: u64,
         stream: StreamIndex,
     },
-    /// A request that the program lets go of at once, and does without for good after it failed the first time.
+    /// A request freed by the next operation. After its first failure the program does without requests of this size.
     Optional {
         requested: u64,
         stream: StreamIndex,
     },
     Free(Slot),
-    /// Let go of, while another stream still uses it.
+    /// A free of a block that another stream still uses.
     FreeLater(Slot),
-    /// No stream uses it any more.
+    /// The end of the other streams' uses.
     Complete(Slot),
     EmptyCache,
 }
 
-/// What was there before the first event and had to be asked for once.
+/// A block older than the first event, allocated once at the start of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Older {
     pub(super) slot: Slot,
@@ -56,7 +56,7 @@ pub(super) struct Older {
     pub(super) requested: u64,
     pub(super) stream: StreamIndex,
     pub(super) pool: Option<PoolNumber>,
-    /// The program had let go of it.
+    /// Set if the block was freed, but not completed, before the first event.
     pub(super) pending: bool,
 }
 
@@ -64,23 +64,23 @@ pub(super) struct Older {
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     pub(super) ops: Vec<Op>,
-    /// The event that each operation was read off.
+    /// The event of each operation.
     pub(super) events: Vec<EventIndex>,
     pub(super) streams: Vec<Stream>,
     pub(super) pools: Vec<Pool>,
     /// The stream of the requests to each private pool.
     pub(super) pool_streams: Vec<StreamIndex>,
     pub(super) slots: usize,
-    /// By address.
+    /// Sorted by address.
     pub(super) older: Vec<Older>,
-    /// The memory before the first event.
+    /// The state before the first event.
     pub(super) start: State,
     pub(super) history_events: usize,
 }
 
 impl Program {
-    /// The same program, which does without the requests at `events` where they cannot be served, and from then on without all of that
-    /// size. Only such count as are let go of by the next operation.
+    /// The program with the requests at `events` made optional: after one of them fails, all of that size are skipped.
+    /// Only requests freed by the very next operation are considered.
     #[must_use]
     pub fn with_optional(&self, events: &HashSet<EventIndex>) -> Program {
         let mut program = Program { ops: Vec::new(), events: Vec::new(), ..self.clone() };
@@ -99,32 +99,32 @@ impl Program {
         program
     }
 
-    /// Whether the history begins with the program: nothing was there before it.
+    /// Tests that the history begins with an empty allocator.
     pub fn is_whole(&self) -> bool {
         self.start.segments.is_empty() && self.older.is_empty()
     }
 
-    /// How many entries of the history it was read off.
+    /// The number of entries of the history.
     pub fn event_count(&self) -> usize {
         self.history_events
     }
 
-    /// How many operations it has.
+    /// The number of operations.
     pub fn operation_count(&self) -> usize {
         self.ops.len()
     }
 
-    /// How often the program emptied the cache, as far as the history shows.
+    /// The number of `empty_cache` calls, as far as the history shows them.
     pub fn empty_cache_count(&self) -> usize {
         self.ops.iter().filter(|op| matches!(op, Op::EmptyCache)).count()
     }
 
-    /// How many requests failed when it was recorded.
+    /// The number of requests that failed in the recording.
     pub fn failed_count(&self) -> usize {
         self.ops.iter().filter(|op| matches!(op, Op::Failed { .. })).count()
     }
 
-    /// The same program without its calls of `empty_cache`.
+    /// The program without its calls of `empty_cache`.
     #[must_use]
     pub fn without_empty_cache(&self) -> Program {
         let keeps = |op: &Op| !matches!(op, Op::EmptyCache);
@@ -133,7 +133,7 @@ impl Program {
         Program { ops, events, ..self.clone() }
     }
 
-    /// The same program with a call of `empty_cache` right after each of these events, which are in order.
+    /// The program with a call of `empty_cache` right after each event of `events`, which is sorted.
     #[must_use]
     pub fn with_empty_cache_after(&self, events: &[EventIndex]) -> Program {
         let mut program = Program { ops: Vec::new(), events: Vec::new(), ..self.clone() };
@@ -150,7 +150,7 @@ impl Program {
         program
     }
 
-    /// Whether it can do without a request.
+    /// Tests for optional requests.
     pub fn has_optional(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::Optional { .. }))
     }
@@ -175,7 +175,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Twice a workspace, then a tensor that stays; each of 64 MiB.
+    /// Two allocations of a workspace, then a tensor that stays; each of 64 MiB.
     fn twice_with_a_workspace() -> Program {
         let mut program = Program { streams: vec![Stream(0)], slots: 3, ..Program::default() };
         let malloc = |slot| Op::Malloc { requested: 64 * MIB, slot: Slot(slot), stream: StreamIndex(0) };
@@ -206,7 +206,7 @@ mod tests {
         check(&[4], 128, None);
         check(&[4], 64, Some(1));
         check(&[1, 4], 128, None);
-        // It stays: not let go of at once.
+        // The tensor is not freed by the next operation.
         check(&[3], 64, Some(1));
     }
 }

@@ -1,37 +1,37 @@
-//! What a replay came to.
+//! The result of a replay.
 
 use trace::{Bytes, EventIndex};
 
 use crate::error::MallocError;
 use crate::stats::Stats;
 
-/// What a program came to under some settings.
+/// The result of a program under some settings.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The counters at the end, with their peaks.
     pub stats: Stats,
-    /// The first request that failed now and had not failed when it was recorded. The replay ended there.
+    /// The first request that failed, unless it failed in the recording too. The replay ends there.
     pub failed: Option<FailedAt>,
-    /// The requests that had failed when it was recorded and were served now, in order.
+    /// The requests that failed in the recording and succeeded in the replay, in order.
     pub served: Vec<EventIndex>,
 }
 
-/// A request that failed.
+/// A failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedAt {
-    /// The event of the history; `None` for what is older.
+    /// The event of the history; `None` for a block older than the history.
     pub event: Option<EventIndex>,
-    /// Why.
+    /// The error.
     pub error: MallocError,
 }
 
 impl Outcome {
-    /// The most that was reserved.
+    /// The peak of the reserved memory.
     pub fn peak_reserved_bytes(&self) -> Bytes {
         Bytes(self.stats.reserved_bytes.all.peak)
     }
 
-    /// The most that was allocated, as PyTorch counts it: whole blocks.
+    /// The peak of the allocated memory, in whole blocks, as PyTorch counts.
     pub fn peak_allocated_bytes(&self) -> Bytes {
         Bytes(self.stats.allocated_bytes.all.peak)
     }

@@ -1,15 +1,15 @@
-//! Whether a history has its memory where PyTorch's allocator has it. What has not is no history of one, and the machine relies
-//! on it (Note `[Keys]` in `free_set.rs`).
+//! Checks that every address in a trace obeys the allocator's placement rules. A trace that breaks a rule was not
+//! written by the allocator, and the machine relies on the rules (Note `[Keys]` in `free_set.rs`).
 
 use trace::{Action, Address, Bytes, Event, SegmentState, State};
 
 use super::error::ProgramError;
 use crate::size::MIN_BLOCK_BYTES;
 
-/// No device and no address space is so large.
+/// The bound of addresses and sizes, above every device and address space.
 const END: u64 = 1 << 57;
 
-/// Segments begin and end at multiples of 512.
+/// Checks that segments begin and end at multiples of 512.
 pub(super) fn check_events(events: &[Event]) -> Result<(), ProgramError> {
     use Action::{SegmentAlloc, SegmentFree, SegmentMap, SegmentUnmap};
     let segments =
@@ -20,7 +20,7 @@ pub(super) fn check_events(events: &[Event]) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// So do blocks, and together with what is free between them they fill their segment.
+/// Checks that blocks begin and end at multiples of 512, and that blocks and gaps together fill their segment.
 pub(super) fn check_state(state: &State) -> Result<(), ProgramError> {
     for segment in &state.segments {
         check(segment.address, segment.size)?;

@@ -1,4 +1,4 @@
-//! A history to a program.
+//! Reads a history as a program.
 
 use rustc_hash::FxHashMap;
 use trace::{Action, Address, DeviceIndex, Event, EventIndex, History, Moment, Pool, PoolId, Snapshot, Stream};
@@ -30,7 +30,7 @@ struct Reader<'a> {
     vacant: Vec<Slot>,
     live: FxHashMap<Address, Slot>,
     pending: FxHashMap<Address, Slot>,
-    /// The pools of segments that were there at the dump, by address, for versions whose events do not tell.
+    /// The private pools of segments in the dump, by address, for versions whose events have no pool.
     segments: Vec<(Address, u64, PoolId)>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What was there before the first event.
+    /// Reads the state before the first event.
     fn start(&mut self, history: &History) -> Result<(), ProgramError> {
         let state = history.state_after(Moment::BEFORE);
         places::check_state(&state)?;
@@ -92,13 +92,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether a run ends with nothing pending, as waiting for all streams does.
+    /// Tests that no block is pending after the release, as after waiting for all streams.
     fn flushes(&self, events: &[Event], run: &Release) -> bool {
         let run = &events[run.first.0 as usize..run.end.0 as usize];
         run.iter().filter(|event| event.action == Action::FreeCompleted).count() == self.pending.len()
     }
 
-    /// A run whose blocks the release itself waits for.
+    /// Reads a release together with the blocks that it waits for.
     fn release(&mut self, events: &[Event], run: Release) {
         for event in &events[run.first.0 as usize..run.end.0 as usize] {
             if event.action == Action::FreeCompleted {
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One event, and how many it was read with.
+    /// Reads one event; returns the number of events consumed.
     fn event(&mut self, at: EventIndex, event: &Event, next: Option<&Event>) -> Result<usize, ProgramError> {
         match event.action {
             Action::Alloc => self.malloc(at, event)?,
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Versions that tell no `free_requested` complete what is live.
+    /// Reads `free_completed`. In versions without `free_requested` the block is still live.
     fn complete(&mut self, at: EventIndex, event: &Event) -> Result<(), ProgramError> {
         if let Some(slot) = self.pending.remove(&event.address) {
             self.vacant.push(slot);

@@ -1,4 +1,4 @@
-//! Under which settings and by which version a snapshot was recorded.
+//! The settings and the version under which a snapshot was recorded.
 
 use trace::{Action, Event, Release, TorchVersions};
 
@@ -7,16 +7,16 @@ use super::verify::{Agreement, verify};
 use crate::rules::Rules;
 use crate::settings::Settings;
 
-/// The versions whose rules differ, newest first.
+/// One version for each set of rules, newest first.
 const RELEASES: [Release; 8] = [minor(15), minor(13), minor(12), minor(11), minor(10), minor(7), minor(6), minor(1)];
 
 const fn minor(minor: u8) -> Release {
     Release { major: 2, minor }
 }
 
-/// The settings under which a history was recorded: what its text says, and over it what the snapshot states to be in
-/// force, since a program may change settings. Older versions state none; their events show only whether segments expand. A
-/// text that the version refuses is of a newer one; one that every version refuses was never in force.
+/// The settings of a recording: those of the recorded text, overridden by the settings that the snapshot states, since
+/// a program may change settings. Older versions state none; their events only show whether segments expand. If the
+/// version rejects the text, the newest version parses it; a text that no version accepts was never in force.
 pub fn recorded_settings(stated: &trace::Settings, events: &[Event], release: Release) -> Settings {
     let read = Settings::parse(&stated.conf, release).or_else(|_| Settings::parse(&stated.conf, minor(15)));
     let read = read.unwrap_or_default();
@@ -36,7 +36,8 @@ pub fn recorded_settings(stated: &trace::Settings, events: &[Event], release: Re
     }
 }
 
-/// The version of those that a snapshot leaves open whose rules do most of what was recorded, the newest of equals.
+/// Among the possible versions of a snapshot, the one whose rules repeat most of the recording, the newest among
+/// equals.
 pub fn recorded_by(
     program: &Program,
     events: &[Event],
@@ -58,7 +59,7 @@ pub fn recorded_by(
     best.unwrap_or_else(|| (minor(0), verify(program, events, settings, Rules::of(minor(0)))))
 }
 
-/// One version for each set of rules that is possible.
+/// One version for each possible set of rules.
 fn candidates(versions: TorchVersions) -> Vec<Release> {
     let newest = RELEASES.into_iter().filter(|release| versions.before.is_none_or(|before| *release < before));
     let mut candidates: Vec<Release> = newest.map(|release| release.max(versions.from)).collect();

@@ -1,28 +1,28 @@
-//! Who released cached memory: the program by `empty_cache`, or a request that found none.
+//! Attributes releases of cached memory: to `empty_cache`, or to a request that found no memory.
 //!
 //! # Note [Releases]
 //!
 //! Both look alike: `free_completed` of blocks that were waited for, then `segment_free` and `segment_unmap`. A run of
-//! these that no new segment and no `oom` follows was a call of `empty_cache`. Where one does follow, stacks tell: a request
-//! and what it releases share theirs. Without stacks it is a question of need: a request that one of the released
-//! segments would have served, or that would have fitted below the most that was ever reserved, had no reason to
-//! release anything.
+//! these events was a call of `empty_cache` if no new segment and no `oom` follows. Otherwise the stacks decide: a
+//! request and its releases share one stack. Without stacks the need decides: a request that one of the released
+//! segments would have served, or that would have fitted below the peak of reserved memory, had no reason to release
+//! memory.
 
 use trace::{Action, Bytes, Event, EventIndex, StackId};
 
 /// A run of events that released memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
-    /// The first event, among them blocks that were waited for.
+    /// The first event, including the blocks that were waited for.
     pub first: EventIndex,
-    /// The first event behind it.
+    /// The first event after the run.
     pub end: EventIndex,
-    /// It was a call of `empty_cache`.
+    /// Set for a call of `empty_cache`.
     pub is_call: bool,
 }
 
-/// All runs, in order. `reserved` is what was reserved before the first event.
-/// With `max_split` oversize segments serve no smaller request.
+/// Lists all runs, in order. `reserved` is the memory reserved before the first event. With `max_split`, oversize
+/// segments serve no smaller request.
 pub fn releases(events: &[Event], reserved: Bytes, max_split: Option<Bytes>) -> Vec<Release> {
     let most = most_reserved(events, reserved);
     let mut runs = Vec::new();
@@ -50,7 +50,7 @@ pub fn releases(events: &[Event], reserved: Bytes, max_split: Option<Bytes>) -> 
     runs
 }
 
-/// How many blocks came back last that were not freed right then.
+/// The number of trailing `free_completed` events without a `free_requested` just before.
 fn waited_for(events: &[Event]) -> usize {
     let freed_now = |pair: &[Event]| pair[0].action == Action::FreeRequested && pair[0].address == pair[1].address;
     let pairs = events.windows(2).rev();
@@ -69,7 +69,7 @@ fn belongs(action: Action) -> bool {
     is_release(action) || action == Action::FreeCompleted
 }
 
-/// Whether a released segment is one that the request of `next` would have got from the cache.
+/// Tests that a released segment would have served the request of `next` from the cache.
 fn would_be_served(run: &[Event], next: &Event, max_split: Option<Bytes>) -> bool {
     let oversize = |bytes: Bytes| max_split.is_some_and(|max| bytes >= max);
     let serves = |freed: &Event| {
@@ -81,7 +81,7 @@ fn would_be_served(run: &[Event], next: &Event, max_split: Option<Bytes>) -> boo
     next.action == Action::SegmentAlloc && run.iter().any(serves)
 }
 
-/// Whether there was room for the segment of `next` without releasing anything.
+/// Tests that the segment of `next` fitted without a release.
 fn would_fit(reserved: u64, next: &Event, most: u64) -> bool {
     obtains(next.action) && reserved.saturating_add(next.size.0) <= most
 }

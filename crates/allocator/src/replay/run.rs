@@ -1,4 +1,4 @@
-//! A program through an allocator.
+//! Runs a program through an allocator.
 
 use std::collections::HashSet;
 
@@ -13,29 +13,29 @@ use crate::machine::{Allocator, Observer, PoolOptions, Route, Thread};
 use crate::rules::Rules;
 use crate::settings::Settings;
 
-/// Replays a program on a device, from nothing: what is older than the history is asked for first, in the order of its
-/// addresses. It ends at the first request that fails and had not failed when it was recorded.
+/// Replays a program on an empty device. Blocks older than the history are allocated first, in the order of their
+/// addresses. The replay ends at the first request that fails, unless it failed in the recording too.
 pub fn replay(program: &Program, settings: &Settings, rules: Rules, device: impl Device) -> Outcome {
     let mut player = Player::new(program, Allocator::new(rules, settings.clone(), device, ()));
     let failed = player.ask_for_older().and_then(|()| player.play()).err();
     Outcome { stats: *player.allocator.stats(), failed, served: player.served }
 }
 
-/// A program on its way.
+/// A program in the course of a replay.
 pub(super) struct Player<'a, D, O> {
     pub(super) program: &'a Program,
     pub(super) allocator: Allocator<D, O>,
     pub(super) pools: Vec<PrivatePoolId>,
     pub(super) blocks: Vec<BlockId>,
-    /// Failed requests that were served.
+    /// Requests that failed in the recording and succeeded here.
     served: Vec<EventIndex>,
-    /// Sizes of requests that the program does without now.
+    /// Sizes of optional requests that failed.
     refused: HashSet<u64>,
 }
 
 impl<'a, D: Device, O: Observer> Player<'a, D, O> {
     pub(super) fn new(program: &'a Program, mut allocator: Allocator<D, O>) -> Player<'a, D, O> {
-        // Two numbers may stand for one pool, on two streams.
+        // Several numbers may stand for one pool, on different streams.
         let mut pools: Vec<PrivatePoolId> = Vec::with_capacity(program.pools.len());
         for (index, pool) in program.pools.iter().enumerate() {
             let known = program.pools[..index].iter().position(|other| other == pool);
@@ -76,7 +76,7 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
         self.program.events[index]
     }
 
-    /// One operation.
+    /// Executes one operation.
     #[inline]
     pub(super) fn step(&mut self, index: usize) -> Result<(), MallocError> {
         match self.program.ops[index] {
@@ -119,7 +119,7 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
         Ok(())
     }
 
-    /// A request to a private pool, as one in use serves it: captures have pools with a first number, programs' own a second.
+    /// Serves a request from a private pool in use. Pools of captures have a first number, pools of programs a second.
     fn malloc_private(&mut self, number: usize, requested: Bytes) -> Result<BlockId, MallocError> {
         let stream = self.program.streams[usize::from(self.program.pool_streams[number].0)];
         let of_capture = self.program.pools[number].first != 0;

@@ -1,13 +1,14 @@
-//! A program of another batch size, from two that were recorded: every request is a line through two.
+//! Predicts a program of another batch size from two recordings: every request is a linear function of the batch size.
 //!
-//! A batch of one more sample makes each request larger by as much as the one before did, or leaves it as it is: sizes are products
-//! of dimensions of which one is the batch. What is not so (a library's choice of workspace, the last batch of a data set) makes
-//! a prediction wrong, which a run shows.
+//! Each further sample enlarges a request by a constant number of bytes, or not at all, since sizes are products of
+//! dimensions of which one is the batch. Exceptions (a library's choice of workspace, the last batch of a data set)
+//! make a prediction wrong; a run then shows the difference.
 
 use super::op::{Op, Program};
 
 impl Program {
-    /// The program at `size`, where `self` was recorded at `own` and `other` at `others`; `None` where the two do not do the same.
+    /// The program at batch size `size`, where `self` was recorded at `own` and `other` at `others`; `None` if the two
+    /// programs differ in more than sizes.
     pub fn scaled(&self, own: u64, other: &Program, others: u64, size: u64) -> Option<Program> {
         let line = Line { own, others, size };
         if own == others || self.ops.len() != other.ops.len() || self.slots != other.slots || !self.older.is_empty() {
@@ -18,7 +19,7 @@ impl Program {
     }
 }
 
-/// Where on the line through two batches.
+/// A position on the line through two batch sizes.
 struct Line {
     own: u64,
     others: u64,
@@ -43,7 +44,7 @@ impl Line {
         }
     }
 
-    /// The request at this size; rounded up where the two are no multiples of one sample apart.
+    /// The requested size at this position; rounded up if a sample has no whole number of bytes.
     fn at(&self, one: u64, two: u64) -> Option<u64> {
         let [own, others, size] = [self.own, self.others, self.size].map(i128::from);
         let rise = (i128::from(two) - i128::from(one)) * (size - own);
@@ -77,7 +78,7 @@ mod tests {
         check(&[100, 40], &[100, 80], 6, Some(&[100, 60]));
         check(&[100, 40], &[100, 80], 1, Some(&[100, 10]));
         check(&[100, 40], &[100, 80], 100, Some(&[100, 1000]));
-        // Nine more bytes for four samples: two samples have four and a half, rounded up.
+        // Nine more bytes for four samples: two samples have 4.5, rounded up.
         check(&[31], &[40], 6, Some(&[36]));
         check(&[100], &[40], 12, None);
         check(&[100], &[100, 40], 6, None);

@@ -1,4 +1,4 @@
-//! A device that answers as the recorded one did.
+//! A device that repeats the recorded results.
 
 use trace::{Action, Address, Event, EventIndex};
 
@@ -6,18 +6,18 @@ use super::difference::Difference;
 use crate::device::{Device, Pages, Space};
 use crate::size::SMALL_SEGMENT_BYTES;
 
-/// What the recorded device did, in order. Where the allocator asks for something else, that is the difference.
+/// The recorded device calls, in order. A call of the allocator that differs is the difference.
 #[derive(Clone, Debug)]
 pub(super) struct Script<'a> {
     events: &'a [Event],
-    /// The next event that obtained or released memory, or an `oom`.
+    /// The next event that reserved or released memory, or an `oom`.
     next: usize,
-    /// How many of those there were.
+    /// The number of matching calls.
     pub(super) matched: usize,
     pub(super) difference: Option<Difference>,
-    /// Address space that was given out: where it begins, and up to where it was ever mapped.
+    /// Reserved address space: its start, and the end of its highest mapping.
     reserved: Vec<(u64, u64)>,
-    /// For answers that the recording does not have.
+    /// The next address for calls that the recording lacks.
     invented: u64,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Script<'a> {
         self.next += rest.iter().take_while(|event| !Script::is_scripted(event.action)).count();
     }
 
-    /// The next thing that the recorded device did.
+    /// The next recorded device call.
     pub(super) fn peek(&self) -> Option<&'a Event> {
         self.events.get(self.next)
     }
@@ -56,7 +56,7 @@ impl<'a> Script<'a> {
         self.skip();
     }
 
-    /// Takes the next event if it is this one.
+    /// Consumes the next event if it matches.
     fn take(&mut self, action: Action, address: Option<Address>, bytes: u64) -> Option<Address> {
         let event = self.peek().filter(|event| event.action == action && event.size.0 == bytes)?;
         if address.is_some_and(|address| address != event.address) {
@@ -67,7 +67,7 @@ impl<'a> Script<'a> {
         Some(address)
     }
 
-    /// Memory is obtained if it was; it is out of memory if something was released or failed here.
+    /// Reserves memory if the recording did; reports out of memory if the recording released memory or failed here.
     fn obtain(&mut self, action: Action, address: Option<Address>, bytes: u64) -> Option<Address> {
         if self.difference.is_some() {
             return Some(address.unwrap_or_else(|| self.invent(bytes)));
@@ -101,7 +101,7 @@ impl<'a> Script<'a> {
         Address(address)
     }
 
-    /// Whether a mapping continues one that was made before, or lies within.
+    /// Tests that a mapping continues a known reservation, or lies within it.
     fn is_known(&self, address: Address) -> bool {
         self.reserved.iter().any(|&(start, end)| start <= address.0 && address.0 <= end)
     }
@@ -115,7 +115,7 @@ impl<'a> Script<'a> {
 }
 
 impl Device for Script<'_> {
-    /// Not recorded; large enough for every address space that the events show.
+    /// Not recorded; large enough for every address space in the events.
     fn total_bytes(&self) -> u64 {
         1 << 40
     }
@@ -132,7 +132,7 @@ impl Device for Script<'_> {
         self.give_back(Action::SegmentFree, address, bytes);
     }
 
-    /// A new reservation begins where the next mapping lies that continues none, of this stream and of such pages.
+    /// A new reservation begins at the next mapping of this stream and page size that continues no known reservation.
     fn reserve(&mut self, space: Space) -> Address {
         let rest = &self.events[self.next.min(self.events.len())..];
         let meant = |event: &&Event| {
@@ -161,8 +161,8 @@ impl Device for Script<'_> {
     }
 }
 
-/// Whether a mapping is of the small pool's pages or of the large pool's. Small requests map one page at a time, and the
-/// large pool has larger ones.
+/// Tests the pool of a mapping by its size. The small pool maps one small page at a time, and the large pool has larger
+/// pages.
 fn is_mapped_in(event: &Event, page_bytes: u64) -> bool {
     let is_small = event.size.0 == SMALL_SEGMENT_BYTES;
     is_small == (page_bytes == SMALL_SEGMENT_BYTES)

@@ -1,4 +1,4 @@
-//! A program under its own settings: does the model do what was recorded?
+//! Verifies the model: replays a program under its own settings and compares with the recording.
 
 use trace::{Action, Address, Event};
 
@@ -10,20 +10,20 @@ use crate::machine::Allocator;
 use crate::rules::Rules;
 use crate::settings::Settings;
 
-/// How far a replay under the recorded settings did what was recorded.
+/// The part of a recording that a replay under the recorded settings repeats.
 #[derive(Clone, Debug)]
 pub struct Agreement {
-    /// Segments obtained, released, mapped and unmapped, and failures, each as recorded.
+    /// The number of matching device calls: segments reserved, released, mapped and unmapped, and failures.
     pub segment_events: usize,
-    /// Requests that got the recorded address.
+    /// The number of requests that got the recorded address.
     pub placements: usize,
-    /// The first thing that was otherwise; nothing is compared after it.
+    /// The first difference; the comparison ends there.
     pub difference: Option<Difference>,
 }
 
-/// Replays a program under the settings that it was recorded with, from the recorded start, and compares.
+/// Replays a program under its recorded settings, from the recorded start, and compares.
 ///
-/// `events` are those that the program was read off.
+/// `events` are the events of the program's history.
 pub fn verify(program: &Program, events: &[Event], settings: &Settings, rules: Rules) -> Agreement {
     let script = Script::new(events);
     let mut player = Player::new(program, Allocator::new(rules, settings.clone(), script, ()));
@@ -40,7 +40,7 @@ pub fn verify(program: &Program, events: &[Event], settings: &Settings, rules: R
 }
 
 impl Agreement {
-    /// Whether more was as recorded.
+    /// Tests that more of the recording was repeated.
     pub fn is_longer_than(&self, other: &Agreement) -> bool {
         let length = |agreement: &Agreement| (agreement.difference.is_none(), agreement.placements);
         length(self) > length(other)
@@ -54,7 +54,7 @@ fn agreement(player: &Verifying<'_>, placements: usize, difference: Option<Diffe
 }
 
 impl<'a> Verifying<'a> {
-    /// One operation; what was otherwise.
+    /// Executes one operation; returns the first difference.
     fn differs(&mut self, index: usize, events: &'a [Event], placements: &mut usize) -> Option<Difference> {
         let event = self.event(index);
         let outcome = self.step(index);
@@ -70,7 +70,7 @@ impl<'a> Verifying<'a> {
                 (replayed != recorded).then_some(Difference::Placement { event, replayed, recorded })
             }
             (Op::Failed { .. }, Ok(())) => {
-                // The machine tells nobody that it failed; the script is past what was released before.
+                // The machine reports no `oom`; the script has passed the releases before the failure.
                 let script = self.allocator.device_mut();
                 if script.peek().is_some_and(|next| next.action == Action::Oom) {
                     script.advance();
@@ -82,10 +82,10 @@ impl<'a> Verifying<'a> {
         }
     }
 
-    /// Brings the allocator into the state before the first event.
+    /// Restores the state before the first event.
     fn restore(&mut self) {
         for segment in &self.program.start.segments {
-            // They are in the order of their addresses, as the segments are.
+            // Sorted by address, as the segments are.
             let older = &self.program.older;
             let pool = older.get(older.partition_point(|older| older.address < segment.address));
             let pool = pool.filter(|older| older.address.0 - segment.address.0 < segment.size.0);

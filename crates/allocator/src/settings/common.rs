@@ -1,10 +1,10 @@
 //! The parser of PyTorch 2.10 and later (`c10/core/AllocatorConfig.cpp` and `c10/cuda/CUDAAllocatorConfig.cpp`, 2.15).
 //!
 //! # Note [Two passes]
-//! The text is read by the parser that all accelerators share, then by CUDA's, each skipping the keys of the other. They
-//! skip differently, so that a value such as `[` can make them disagree on what is a key. Neither minds which token
-//! stands where a `:` or a `,` belongs; only the end of the text is an error there. From 2.11 the sizes of large
-//! segments are read first, from wherever the word stands, since they bound the others.
+//! The text is read by the parser shared among accelerators, then by CUDA's; each skips the keys of the other. Their
+//! ways of skipping differ, so a value such as `[` can make the parsers disagree about the keys. Neither checks which
+//! token stands in place of a `:` or a `,`; only the end of the text is an error there. From 2.11 the sizes of large
+//! segments are read first, from any position, since they bound the other sizes.
 
 use trace::{Bytes, Release};
 
@@ -19,7 +19,7 @@ const MIN_LARGE_SEGMENT_MIB: u64 = 10;
 const MAX_REGISTER_THREADS: u64 = 128;
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// Reads a text into settings, which keep what was read before an error.
+/// Parses a text into `settings`; after an error the settings read so far remain.
 pub(super) fn read(text: &str, release: Release, settings: &mut Settings) -> Result<(), SettingsError> {
     let tokens = tokens::cut(text, tokens::is_space);
     if has_large_segments(release) {
@@ -52,7 +52,7 @@ fn read_large_segments(tokens: &[String], settings: &mut Settings) -> Result<(),
     Ok(())
 }
 
-/// The backend that the libraries choose while they are loaded: the first that is named; native where it is unknown.
+/// The backend chosen while libraries are loaded: the first one named; native if the name is unknown.
 pub(super) fn backend_at_load(text: &str) -> Result<bool, SettingsError> {
     let tokens = tokens::cut(text, tokens::is_space);
     let mut cursor = Cursor::new(&tokens);
@@ -67,15 +67,15 @@ pub(super) fn backend_at_load(text: &str) -> Result<bool, SettingsError> {
     Ok(false)
 }
 
-/// The common pass alone, as the libraries of 2.9 read the text while they are loaded, before the older parser does.
-/// They know no other keys yet, and let them pass.
+/// Runs the common pass alone, as the libraries of 2.9 do while they are loaded, before the older parser. Other keys
+/// are unknown to these libraries, and ignored.
 pub(super) fn check_at_load(text: &str, release: Release) -> Result<(), SettingsError> {
     let tokens = tokens::cut(text, tokens::is_space);
     let settings = &mut Settings::default();
     Pass { cursor: Cursor::new(&tokens), release, common: true, lenient: true, settings }.run()
 }
 
-/// One of the two readings of the text.
+/// One of the two passes.
 struct Pass<'a> {
     cursor: Cursor<'a>,
     release: Release,
@@ -190,7 +190,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Classes of streams can be named from C++ only, so what they reserve is read and not kept.
+    /// Reads and drops the reserves of stream classes, since only C++ programs can name a class.
     fn reserve_by_class(&mut self) -> Result<(), SettingsError> {
         token(&mut self.cursor)?;
         while self.cursor.peek().ok_or_else(out_of_tokens)? != "]" {
@@ -252,7 +252,7 @@ impl Pass<'_> {
     }
 }
 
-/// A reserve: a share of the device, or so many GiB where a `G` follows. What is neither is warned of and ignored.
+/// A reserve: a share of the device, or GiB with a final `G`. PyTorch warns about any other text and ignores it.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturating as PyTorch's is")]
 fn reserve(text: &str) -> Option<Reserve> {
     let gib = text.strip_suffix(['G', 'g']);
@@ -260,7 +260,7 @@ fn reserve(text: &str) -> Option<Reserve> {
     Some(if gib.is_some() { Reserve::Bytes(Bytes((number * GIB) as u64)) } else { Reserve::Fraction(number) })
 }
 
-/// Any token stands for a colon.
+/// Skips any token in place of a colon.
 fn colon(cursor: &mut Cursor<'_>) -> Result<(), SettingsError> {
     token(cursor).map(drop)
 }
@@ -273,7 +273,7 @@ fn size(cursor: &mut Cursor<'_>) -> Result<u64, SettingsError> {
     stoull(token(cursor)?, "stoull")
 }
 
-/// Passes over a colon and a value, which is a token or a list.
+/// Skips a colon and a value, which is a token or a list.
 fn skip_value(cursor: &mut Cursor<'_>) -> Result<(), SettingsError> {
     colon(cursor)?;
     if token(cursor)? != "[" {

@@ -1,11 +1,11 @@
-//! The way back: settings as a text.
+//! Prints settings as a text.
 
 use thiserror::Error;
 use trace::{Bytes, Release};
 
 use super::{MAX_MIB, Reserve, Settings, SettingsError};
 
-/// A release has no text that gives these settings.
+/// The error of settings that no text of a release gives.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("PyTorch {release} cannot be given these settings: of {text:?} it {}", .refused.as_ref().map_or_else(
     || String::from("makes others"),
@@ -14,18 +14,18 @@ use super::{MAX_MIB, Reserve, Settings, SettingsError};
 pub struct Inexpressible {
     /// The release.
     pub release: Release,
-    /// The text that comes nearest.
+    /// The closest text.
     pub text: String,
-    /// What PyTorch says of it; `None` where it takes it to mean something else.
+    /// PyTorch's error for the text; `None` if PyTorch reads other settings from it.
     pub refused: Option<SettingsError>,
 }
 
 impl Settings {
-    /// A text for `PYTORCH_CUDA_ALLOC_CONF` that gives these settings under this release, with no key that is not
-    /// needed; empty for the defaults.
+    /// Prints the shortest list of keys for `PYTORCH_CUDA_ALLOC_CONF` that gives these settings under a release; empty
+    /// for the defaults.
     ///
     /// # Errors
-    /// That the release has no such text: it does not know a key, or not such a value.
+    /// The release has no such text: a key or a value is unknown.
     pub fn conf(&self, release: Release) -> Result<String, Inexpressible> {
         let mut pairs = self.pairs();
         if self.roundup_power2_divisions != [0; 16] {
@@ -38,10 +38,10 @@ impl Settings {
         }
     }
 
-    /// Each setting but the divisions that is not what it is by default.
+    /// A `key:value` pair for each setting, but the divisions, that differs from its default.
     fn pairs(&self) -> Vec<String> {
         let default = Settings::default();
-        // Releases that know the size of large segments start from it; in the others it is the default.
+        // Releases with a key for the size of large segments take their default from it; the others have the constant.
         let rounding = self.large_segment_size;
         let threshold = self.garbage_collection_threshold;
         let fraction = self.per_process_memory_fraction;
@@ -64,18 +64,18 @@ impl Settings {
     }
 }
 
-/// False is what a flag is by default.
+/// `true`, or nothing for the default `false`.
 fn truth(flag: bool) -> Option<String> {
     flag.then(|| "True".into())
 }
 
-/// Whole MiB. The largest size is what a negative number stands for, and some releases take it in no other form.
+/// Whole MiB. The largest size is printed as a negative number, the only form that some releases accept.
 fn mib(bytes: Bytes) -> String {
     let mib = bytes.0 >> 20;
     if mib == MAX_MIB { "-1".into() } else { mib.to_string() }
 }
 
-/// The shorter of the two usual forms; exact for numbers that are too small for C to take as decimals.
+/// The shorter of the two usual forms; hexadecimal for numbers too small to be read as decimals in C.
 fn double(value: f64) -> String {
     if value.is_subnormal() {
         return format!("0x{:x}p-1074", value.to_bits());
@@ -84,19 +84,19 @@ fn double(value: f64) -> String {
     if scientific.len() < plain.len() { scientific } else { plain }
 }
 
-/// A share, or GiB.
+/// A share, or a number of GiB.
 #[expect(clippy::cast_precision_loss, reason = "what a double cannot hold is found when the text is read back")]
 fn reserve(reserve: Reserve) -> String {
     match reserve {
         Reserve::Fraction(share) if share.is_subnormal() => format!("{share:e}"),
         Reserve::Fraction(share) => double(share),
-        // Less than a byte: zero itself is ignored.
+        // Less than a byte: PyTorch ignores zero itself.
         Reserve::Bytes(Bytes(0)) => "1e-10G".into(),
         Reserve::Bytes(Bytes(bytes)) => format!("{}G", double(bytes as f64 / f64::from(1 << 30))),
     }
 }
 
-/// The shortest of the forms that give these divisions, or the plainest where none does.
+/// The shortest form that gives these divisions, or the plainest if none does.
 fn divisions(wanted: [u64; 16], release: Release) -> String {
     let first = wanted.first().copied().unwrap_or_default();
     let scalar = wanted.iter().all(|&own| own == first).then(|| first.to_string());
@@ -109,11 +109,11 @@ fn divisions(wanted: [u64; 16], release: Release) -> String {
     shortest.unwrap_or_else(|| format!("roundup_power2_divisions:{}", list(&wanted, None)))
 }
 
-/// A list: the first pair for as many intervals as are equal, one for each that is not zero after that; after the
-/// interval `rest`, where one is given, `>` with the divisions of the last.
+/// A list: the first pair covers the leading equal intervals, then one pair for each non-zero interval; after the
+/// interval `rest`, if given, `>` with the divisions of the last.
 fn list(wanted: &[u64; 16], rest: Option<usize>) -> String {
     let first = wanted.iter().position(|own| Some(own) != wanted.first()).map_or(15, |differs| differs - 1);
-    // What is not named is zero, so a start of zeros needs its first only.
+    // Unnamed intervals are zero, so leading zeros need only their first interval.
     let first = if wanted.first() == Some(&0) { 0 } else { first };
     let first = rest.map_or(first, |rest| first.min(rest));
     let named = |&(index, own): &(usize, &u64)| {

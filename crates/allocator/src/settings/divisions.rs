@@ -1,19 +1,19 @@
-//! How a list of `roundup_power2_divisions` fills the sixteen intervals.
+//! The sixteen intervals of a `roundup_power2_divisions` list.
 
-/// The number, if it is a power of two.
+/// `number`, if it is a power of two.
 pub(super) fn power_of_two(number: u64) -> Option<u64> {
     number.is_power_of_two().then_some(number)
 }
 
-/// A list as it is read.
+/// A list being read.
 ///
-/// The first pair fills every interval below its own too; later pairs set their own only, so intervals between two keep
-/// what they had; `>` fills those that follow the last.
+/// The first pair also fills all intervals below it. Later pairs set their own interval only, so intervals between two
+/// pairs keep their values; `>` fills the intervals after the last pair.
 #[derive(Debug)]
 pub(super) struct List {
     first: bool,
     last: usize,
-    /// 1 where `>` begins behind the last interval, 0 where it overwrites it.
+    /// 1 if `>` begins after the last interval, 0 if `>` overwrites it.
     behind: usize,
 }
 
@@ -22,7 +22,7 @@ impl List {
         List { first: true, last: 0, behind }
     }
 
-    /// A pair: so many divisions from a power of two of MiB on.
+    /// Applies a pair: divisions from a power of two of MiB on.
     pub(super) fn from(&mut self, boundary: u64, value: u64, divisions: &mut [u64; 16]) {
         let index = (boundary.ilog2() as usize).min(15);
         if std::mem::take(&mut self.first) {
@@ -32,7 +32,7 @@ impl List {
         self.last = index;
     }
 
-    /// `>`: so many divisions for the rest.
+    /// Applies `>`: divisions for the remaining intervals.
     pub(super) fn rest(&self, value: u64, divisions: &mut [u64; 16]) {
         divisions.iter_mut().skip(self.last + self.behind).for_each(|above| *above = value);
     }

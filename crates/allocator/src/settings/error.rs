@@ -1,10 +1,10 @@
-//! Why PyTorch refuses a text.
+//! PyTorch's errors for settings.
 
 use thiserror::Error;
 
-/// A text that PyTorch refuses, in PyTorch's own words: people search for them.
+/// The error for a text that PyTorch rejects, in PyTorch's own words, since people search for them.
 ///
-/// The place in PyTorch's source that its assertions name is left out: it differs from build to build.
+/// The source location in PyTorch's assertions is left out: it differs from build to build.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct SettingsError {
@@ -12,21 +12,21 @@ pub struct SettingsError {
     thrown: Thrown,
 }
 
-/// What PyTorch throws. Which Python exception that becomes depends on who called the parser.
+/// The C++ exception. The Python exception depends on the caller of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thrown {
     /// `c10::Error`, or a failed assertion: `RuntimeError`.
     Error,
     /// `c10::ValueError`: `ValueError`.
     ValueError,
-    /// `std::invalid_argument`, from a number that is none.
+    /// `std::invalid_argument`, for a text that is not a number.
     InvalidArgument,
-    /// `std::out_of_range`, from a number that does not fit.
+    /// `std::out_of_range`, for a number that does not fit.
     OutOfRange,
-    /// `c10::Error` while libraries are loaded: `import torch` is the end of the process.
+    /// `c10::Error` while libraries are loaded: `import torch` ends the process.
     AtLoad,
-    /// Releases up to 2.9 look behind the last token of a list that is not closed. Mostly they find that no comma
-    /// follows; what they find there is undefined, and may be a crash.
+    /// Releases up to 2.9 read past the last token of a list without `]`. Usually they report a missing comma; the
+    /// behaviour is undefined, and may be a crash.
     PastTheEnd,
 }
 
@@ -35,27 +35,27 @@ impl SettingsError {
         SettingsError { message: message.into(), thrown }
     }
 
-    /// What `TORCH_CHECK` throws.
+    /// The exception of `TORCH_CHECK`.
     pub(super) fn check(message: impl Into<String>) -> SettingsError {
         SettingsError::new(Thrown::Error, message)
     }
 
-    /// What `TORCH_CHECK_VALUE` throws.
+    /// The exception of `TORCH_CHECK_VALUE`.
     pub(super) fn value(message: impl Into<String>) -> SettingsError {
         SettingsError::new(Thrown::ValueError, message)
     }
 
-    /// The same, while libraries are loaded.
+    /// The same exception, raised while libraries are loaded.
     pub(super) fn at_load(self) -> SettingsError {
         SettingsError { thrown: Thrown::AtLoad, ..self }
     }
 
-    /// PyTorch's words.
+    /// PyTorch's message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What PyTorch throws.
+    /// PyTorch's exception.
     pub fn thrown(&self) -> Thrown {
         self.thrown
     }

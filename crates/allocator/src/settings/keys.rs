@@ -1,19 +1,19 @@
-//! The keys, and since when PyTorch knows each.
+//! The keys, with the release that introduced each.
 
 use trace::Release;
 
-/// A key and what it needs to be read.
+/// A key and the requirements for reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) meaning: Meaning,
-    /// The minor of the first 2.x that knows it.
+    /// The minor of the first 2.x release with the key.
     since: u8,
-    /// Whether the parser common to all accelerators reads it (from 2.10), and not CUDA's own.
+    /// Set for keys of the parser shared among accelerators (from 2.10).
     pub(super) common: bool,
 }
 
-/// What a key sets.
+/// The setting of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     MaxSplitSize,
@@ -31,14 +31,14 @@ pub(super) enum Meaning {
     PinnedSize,
 }
 
-/// What a key sets to true or false.
+/// The flag of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flag {
     ExpandableSegments,
     ThrowOnCudaMallocOom,
     GraphCaptureRecordStreamReuse,
     ReleaseLockOnCudaMalloc,
-    /// Something of pinned memory.
+    /// A setting of pinned memory.
     Pinned,
 }
 
@@ -50,8 +50,8 @@ const fn cuda(name: &'static str, meaning: Meaning, since: u8) -> Key {
     Key { name, meaning, since, common: false }
 }
 
-/// Each key was tried on the releases of Note [Compared with PyTorch] in `settings.rs`; of the others, the libraries of
-/// their wheels hold it or not.
+/// Each key was tried on the releases of Note [Compared with PyTorch] in `settings.rs`; for the other releases, the
+/// libraries of their wheels were searched for the key.
 const KEYS: [Key; 22] = [
     common("max_split_size_mb", Meaning::MaxSplitSize, 0),
     common("garbage_collection_threshold", Meaning::GarbageCollectionThreshold, 0),
@@ -77,7 +77,7 @@ const KEYS: [Key; 22] = [
     cuda("expandable_segments_reserve_by_class", Meaning::ReserveByClass, 15),
 ];
 
-/// The key of this name, if the release knows it.
+/// The key of a name, if the release has it.
 pub(super) fn find(name: &str, release: Release) -> Option<Key> {
     KEYS.into_iter().find(|key| key.name == name && release >= Release { major: 2, minor: key.since })
 }

@@ -1,11 +1,12 @@
-//! Numbers as the C and C++ libraries read them, which PyTorch's parser leaves them to.
+//! Numbers as the C and C++ libraries parse them, which PyTorch's parser calls.
 //!
 //! # Note [Numbers of C]
-//! `std::stoi` and its kin skip blanks, take a sign, read as many digits as there are and ignore the rest: `12abc` is 12,
+//! `std::stoi` and its relatives skip blanks, take a sign, read the leading digits and ignore the rest: `12abc` is 12,
 //! `1e3` as an integer is 1, and `-5` as an unsigned number is 2⁶⁴ − 5. `std::stod` reads hexadecimal floats, `inf` and
-//! `nan`, and calls a result that underflows out of range. Two kinds of decimals differ here: one with hundreds of digits
-//! that is exactly a double below the smallest normal one is in range for C, and one that rounds up to the smallest normal
-//! one (2.2250738585072012e-308) is not. A number read from a stream (`>>`) must be the whole text.
+//! `nan`, and calls a result that underflows out of range. Two kinds of decimals differ here: a number with hundreds of
+//! digits that is exactly a double below the smallest normal double is in range for C, and a number that rounds up to
+//! the smallest normal double (2.2250738585072012e-308) is not. A number read from a stream (`>>`) must be the whole
+//! text.
 
 use super::error::{SettingsError, Thrown};
 use super::tokens::is_space;
@@ -18,14 +19,14 @@ pub(super) fn stoi(text: &str) -> Result<i32, SettingsError> {
     value.and_then(|value| i32::try_from(value).ok()).ok_or_else(|| out_of_range("stoi"))
 }
 
-/// `std::stoul` or `std::stoull`, as `name` says: both are 64-bit where PyTorch runs CUDA on Linux.
+/// `std::stoul` or `std::stoull`, by `name`: both have 64 bits where PyTorch runs CUDA on Linux.
 pub(super) fn stoull(text: &str, name: &str) -> Result<u64, SettingsError> {
     let (negative, magnitude) = integer(text, name)?;
     let magnitude = magnitude.ok_or_else(|| out_of_range(name))?;
     Ok(if negative { magnitude.wrapping_neg() } else { magnitude })
 }
 
-/// The sign and the digits at the start; `None` where they need more than 64 bits.
+/// The sign and the leading digits; `None` if the digits need more than 64 bits.
 fn integer(text: &str, name: &str) -> Result<(bool, Option<u64>), SettingsError> {
     let (negative, rest) = sign(text.trim_start_matches(is_space));
     let digits = leading(rest, |byte| byte.is_ascii_digit());
@@ -46,7 +47,7 @@ fn sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// The longest start of which every byte is wanted.
+/// The longest prefix whose bytes `wanted` accepts.
 fn leading(text: &str, wanted: impl Fn(u8) -> bool) -> &str {
     let end = text.bytes().position(|byte| !wanted(byte)).unwrap_or(text.len());
     text.get(..end).unwrap_or_default()
@@ -65,7 +66,7 @@ pub(super) fn stod(text: &str) -> Result<f64, SettingsError> {
     Ok(if negative { -value } else { value })
 }
 
-/// A double, and whether it is the very number that was written.
+/// A double, and whether the conversion was exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Magnitude {
     value: f64,
@@ -89,19 +90,19 @@ fn word(text: &str) -> Option<f64> {
     }
 }
 
-/// Digits with a dot among them, and an exponent if it has digits.
+/// Digits with at most one dot, and an exponent if it has digits.
 fn decimal(text: &str) -> Option<Magnitude> {
     let mantissa = mantissa(text, |byte| byte.is_ascii_digit())?;
     let end = mantissa.len() + exponent(text.get(mantissa.len()..)?, b'e').map_or(0, |(length, _)| length);
     let written = text.get(..end)?;
     let value: f64 = written.parse().ok()?;
-    // Of the numbers that C calls out of range, those whose every digit is zero are in range, and what a double of the
-    // smallest size holds exactly takes hundreds of digits to write.
+    // C calls a zero exact only if every digit is zero; a decimal that equals a subnormal double has hundreds of
+    // digits.
     let exact = value == 0.0 && mantissa.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     Some(Magnitude { value, exact })
 }
 
-/// The digits at the start, with at most one dot among them, if there is a digit.
+/// The leading digits with at most one dot, if there is a digit.
 fn mantissa(text: &str, digit: fn(u8) -> bool) -> Option<&str> {
     let whole = leading(text, digit).len();
     let fraction = text.get(whole..)?.strip_prefix('.').map(|rest| leading(rest, digit).len());
@@ -109,7 +110,7 @@ fn mantissa(text: &str, digit: fn(u8) -> bool) -> Option<&str> {
     (whole + fraction.unwrap_or(0) > 0).then(|| text.get(..end)).flatten()
 }
 
-/// The length and the value of an exponent such as `e-5`; one that is too large to count is as large as can be.
+/// The length and the value of an exponent such as `e-5`; saturates.
 fn exponent(text: &str, letter: u8) -> Option<(usize, i64)> {
     let first = text.bytes().next()?;
     let (negative, rest) = sign(text.get(1..).filter(|_| first.eq_ignore_ascii_case(&letter))?);
@@ -119,7 +120,7 @@ fn exponent(text: &str, letter: u8) -> Option<(usize, i64)> {
     (!digits.is_empty()).then_some((length, if negative { -value } else { value }))
 }
 
-/// `0x`, hexadecimal digits with a dot among them, and a binary exponent.
+/// `0x`, hexadecimal digits with at most one dot, and a binary exponent.
 fn hexadecimal(text: &str) -> Option<Magnitude> {
     let rest = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     let mantissa = mantissa(rest, |byte| byte.is_ascii_hexdigit())?;
@@ -138,20 +139,20 @@ fn scaled(digits: &[u64], whole: i64, scale: i64) -> Magnitude {
     }
     let (kept, lost) = digits.split_at(digits.len().min(15));
     let bits = kept.iter().fold(0, |bits, digit| bits << 4 | digit) << (4 * (15 - kept.len()));
-    // Sixty bits of the number, and one that says whether there was more: enough to round fifty-three correctly.
+    // Sixty bits of the number, and a sticky bit for the rest: enough to round fifty-three correctly.
     let bits = bits << 1 | u64::from(lost.iter().any(|&digit| digit != 0));
     let zeros = i64::try_from(zeros).unwrap_or(i64::MAX / 16);
     rounded(bits, scale.saturating_add(4 * (whole - zeros) - 61))
 }
 
-/// `bits` times 2 to the power of `exponent`, rounded to the nearest double, ties to even. The lowest bit of `bits` may
-/// stand for any number of lower ones.
+/// `bits` times 2 to the power of `exponent`, rounded to the nearest double, ties to even. The lowest bit of `bits` is
+/// sticky.
 fn rounded(bits: u64, exponent: i64) -> Magnitude {
     let top = exponent.saturating_add(63 - i64::from(bits.leading_zeros()));
     if top > 1023 {
         return Magnitude { value: f64::INFINITY, exact: false };
     }
-    // A double's last bit stands for this power of two at least.
+    // The least power of two of a double's last bit.
     let last = (top - 52).max(-1074);
     let drop = u32::try_from(last.saturating_sub(exponent).clamp(0, 64)).unwrap_or(64);
     let kept = bits.checked_shr(drop).unwrap_or(0);
@@ -161,16 +162,16 @@ fn rounded(bits: u64, exponent: i64) -> Magnitude {
     Magnitude { value: times_power(kept + u64::from(up), last), exact: rest == 0 }
 }
 
-/// `bits` times 2 to the power of `exponent`, where a double holds the result or it is beyond all.
+/// `bits` times 2 to the power of `exponent`, for results that a double holds or that overflow.
 #[expect(clippy::cast_precision_loss, reason = "at most 53 bits are left")]
 fn times_power(bits: u64, exponent: i64) -> f64 {
-    // In two steps, as the smallest doubles are smaller than the inverse of the largest.
+    // In two steps, since the smallest doubles are below the inverse of the largest.
     let exponent = i32::try_from(exponent.clamp(-2200, 2200)).unwrap_or_default();
     let half = exponent / 2;
     bits as f64 * 2.0_f64.powi(half) * 2.0_f64.powi(exponent - half)
 }
 
-/// A number read from a stream in the C locale that must reach the end of the text: decimal, finite.
+/// A number read from a stream in the C locale up to the end of the text: decimal, finite.
 pub(super) fn from_stream(text: &str) -> Option<f64> {
     let (negative, rest) = sign(text);
     let mantissa = mantissa(rest, |byte| byte.is_ascii_digit())?;

@@ -9,22 +9,22 @@ use super::numbers::{stod, stoi, stoull};
 use super::tokens::{self, Cursor, is_space};
 use super::{MAX_MIB, Settings, known_backend};
 
-/// Sizes must be larger than the segment for requests of 1 to 10 MiB.
+/// The size of segments for requests of 1 to 10 MiB, the lower bound of the other sizes.
 const LARGE_SEGMENT_MIB: u64 = 20;
 const MAX_REGISTER_THREADS: u64 = 128;
 
-/// Reads a text into settings, which keep what was read before an error.
+/// Parses a text into `settings`; after an error the settings read so far remain.
 pub(super) fn read(text: &str, release: Release, settings: &mut Settings) -> Result<(), SettingsError> {
     let wording = Wording::of(release);
-    // It is handed on as a C string.
+    // PyTorch passes the text as a C string.
     let text = text.split('\0').next().unwrap_or_default();
     let tokens = tokens::cut(text, |c| c == ' ');
     Reader { cursor: Cursor::new(&tokens), release, wording, settings }.run()
 }
 
-/// The backend that the libraries choose while they are loaded: the first that is named, if it is known.
+/// The backend chosen while libraries are loaded: the first one named, if known.
 ///
-/// They cut the text at blanks and commas, and what is between at colons, several counting as one.
+/// The libraries split the text at blanks and commas, and each part at colons; several colons count as one.
 pub(super) fn backend_at_load(text: &str) -> bool {
     let options = text.split(|c| is_space(c) || c == ',').filter(|option| !option.is_empty());
     let chosen = options.filter(|option| option.contains(':')).find_map(|option| {
@@ -34,12 +34,12 @@ pub(super) fn backend_at_load(text: &str) -> bool {
     chosen.unwrap_or_default()
 }
 
-/// What differs among these releases.
+/// Differences among these releases.
 #[derive(Clone, Copy, Debug)]
 struct Wording {
-    /// How "divisions" is spelt.
+    /// The spelling of "divisions" in the error.
     divisions: &'static str,
-    /// Division by 0, for none, is taken.
+    /// Set if zero divisions, for none, are accepted.
     zero_divisions: bool,
 }
 
@@ -114,7 +114,7 @@ impl Reader<'_> {
     fn threshold(&mut self, name: &str) -> Result<f64, SettingsError> {
         let share = stod(self.value(name)?)?;
         let wrong = |how| SettingsError::check(format!("garbage_collect_threshold too {how}, set it 0.0~1.0"));
-        // PyTorch asks whether it is more than zero, which what is no number is not.
+        // NaN fails PyTorch's `> 0` check.
         if share.is_nan() || share <= 0.0 {
             return Err(wrong("small"));
         }
@@ -211,7 +211,7 @@ fn expected(separator: char) -> SettingsError {
     SettingsError::check(format!("Error parsing CachingAllocator settings, expected {separator}"))
 }
 
-/// An `int` made a `size_t`: what is negative becomes huge.
+/// An `int` cast to `size_t`: negative numbers become huge.
 #[expect(clippy::cast_sign_loss, reason = "as C++ converts")]
 fn unsigned(number: i32) -> u64 {
     i64::from(number) as u64

@@ -1,6 +1,6 @@
-//! A text, cut into tokens.
+//! Splits a text into tokens.
 
-/// The tokens of a text: each of `,` `:` `[` `]`, and what stands between them less the blanks.
+/// The tokens of a text: each of `,` `:` `[` `]`, and the text between them without blanks.
 pub(super) fn cut(text: &str, blank: fn(char) -> bool) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut token = String::new();
@@ -22,12 +22,12 @@ fn finish(token: &mut String, tokens: &mut Vec<String>) {
     }
 }
 
-/// What C's `isspace` says of a character in any locale that Python runs in.
+/// C's `isspace`, in any locale that Python runs in.
 pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
 }
 
-/// A walk over tokens.
+/// A position in a list of tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
     tokens: &'a [String],
@@ -39,12 +39,12 @@ impl<'a> Cursor<'a> {
         Cursor { tokens, next: 0 }
     }
 
-    /// The token that the next call of [`Cursor::next`] gives.
+    /// The token that [`Cursor::next`] will return.
     pub(super) fn peek(&self) -> Option<&'a str> {
         self.tokens.get(self.next).map(String::as_str)
     }
 
-    /// How many tokens were given.
+    /// The number of tokens returned so far.
     pub(super) fn given(&self) -> usize {
         self.next
     }

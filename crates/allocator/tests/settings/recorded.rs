@@ -1,4 +1,4 @@
-//! What real PyTorch made of a text, as `tests/settings/fuzz.py` prints it, and whether our parser says the same.
+//! The behaviour of real PyTorch on a text, as `tests/settings/fuzz.py` prints it, and the comparison with this parser.
 
 use allocator::settings::{Reserve, Settings, SettingsError, Thrown};
 use serde::Deserialize;
@@ -17,7 +17,7 @@ pub(crate) struct Recorded {
     after: Option<Values>,
 }
 
-/// How the text was given.
+/// The way in which PyTorch got the text.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Way {
@@ -26,7 +26,7 @@ enum Way {
     Import,
 }
 
-/// The settings that are not as they are in a new process.
+/// The settings that differ from those of a new process.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Values {
@@ -52,7 +52,7 @@ enum ReserveValue {
     Gib(Double),
 }
 
-/// A double, written as a text since a JSON number may be rounded when it is read.
+/// A double, written as a text since JSON numbers may be rounded.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 struct Double(f64);
@@ -65,14 +65,14 @@ impl TryFrom<String> for Double {
     }
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verdict {
-    /// Both say the same.
+    /// The same result.
     Equal,
-    /// What PyTorch does here is not defined, so whatever it did is right.
+    /// PyTorch's behaviour is undefined here, so every result is accepted.
     Undefined,
-    /// What PyTorch did, and what we did.
+    /// PyTorch's result, and this parser's.
     Different(String),
 }
 
@@ -102,13 +102,13 @@ impl Values {
 }
 
 impl Recorded {
-    /// The release, of which the two numbers must be readable.
+    /// The release, from the two numbers of the version.
     pub(crate) fn release(&self) -> Option<Release> {
         let (major, minor) = self.release.split_once('.')?;
         Some(Release { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
-    /// Reads the text too, and compares.
+    /// Parses the text, and compares.
     pub(crate) fn compare(&self) -> Verdict {
         let Some(release) = self.release() else {
             return Verdict::Different(format!("what release is {:?}?", self.release));
@@ -135,7 +135,7 @@ impl Recorded {
         }
     }
 
-    /// What we make of the text, and the settings that are left. A forked process has its libraries loaded already.
+    /// This parser's result, and the remaining settings. A forked process has loaded its libraries before.
     fn ours(&self, release: Release) -> (Result<(), SettingsError>, Settings) {
         if self.way != Way::Import {
             let mut settings = self.before.as_ref().map_or_else(Settings::default, Values::settings);
@@ -147,8 +147,8 @@ impl Recorded {
         }
     }
 
-    /// Whether this Python exception comes of this error. What is not PyTorch's own is a `RuntimeError` up to 2.9; later
-    /// it depends on the function that made PyTorch read the variable.
+    /// Tests that the error becomes this Python exception. Exceptions of the standard library become a `RuntimeError`
+    /// up to 2.9; later the Python exception depends on the function that made PyTorch read the variable.
     fn fits(&self, error: &SettingsError, class: &str) -> bool {
         let release = self.release().is_some_and(|release| release >= Release { major: 2, minor: 10 });
         let translated = match error.thrown() {
@@ -171,7 +171,7 @@ impl Recorded {
     }
 }
 
-/// A message less the place in PyTorch's source, up to what a Python exception shows of it.
+/// A message without PyTorch's source location, cut as in a Python exception.
 fn words(message: &str) -> &str {
     let told = message.split_once("please report a bug to PyTorch. ").map_or(message, |(_, told)| told);
     told.split('\0').next().unwrap_or_default()

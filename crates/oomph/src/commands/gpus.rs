@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 
 use gpus::{Field, Profile, Provenance};
 use serde_json::{Value, json};
+use trace::Bytes;
 
 use crate::args::Gpus;
 use crate::error::Error;
-use crate::{ExitStatus, output};
+use crate::{ExitStatus, card, output};
 
 /// Prints the list, or one card.
 pub(crate) fn run(arguments: &Gpus) -> Result<ExitStatus, Error> {
     let text = match &arguments.name {
-        Some(name) if arguments.json => pretty(&as_json(gpus::find(name)?))?,
-        Some(name) => one(gpus::find(name)?),
+        Some(name) if arguments.json => pretty(&as_json(card::find(name)?))?,
+        Some(name) => one(card::find(name)?),
         None if arguments.json => pretty(&Value::Array(gpus::all().iter().map(as_json).collect()))?,
         None => list(),
     };
@@ -50,11 +51,18 @@ fn one(gpu: &Profile) -> String {
     for field in Field::ALL {
         let (provenance, source) = gpu.provenance(field);
         let key = field.key();
-        let value = &values[key];
-        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let shown = readable(key, &values[key]);
         let _ = write!(text, "\n  {key:<40} {shown}\n    {}: {source}\n", word(provenance));
     }
     text
+}
+
+/// A figure for people: sizes in the largest unit, `24 GiB` and not `24.00 GiB`.
+fn readable(key: &str, value: &Value) -> String {
+    match value.as_u64() {
+        Some(bytes) if key.ends_with("_bytes") => Bytes(bytes).to_string().replace(".00 ", " "),
+        _ => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+    }
 }
 
 fn word(provenance: Provenance) -> &'static str {
@@ -75,4 +83,24 @@ fn as_json(gpu: &Profile) -> Value {
         }
     }
     object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_shown_with_sizes_that_people_read() {
+        let text = gpus::find("a100-sxm4-80gb").map(one).unwrap_or_default();
+        for line in
+            ["total_bytes 79.32 GiB", "l2_bytes 40 MiB", "shared_memory_per_block_bytes 48 KiB", "multiprocessors 108"]
+        {
+            let (key, value) = line.split_once(' ').unwrap_or_default();
+            assert!(text.contains(&format!("  {key:<40} {value}\n")), "{line}: {text}");
+        }
+        assert_eq!(
+            gpus::find("a100-sxm4-80gb").map(as_json).map(|gpu| gpu["total_bytes"].as_u64()),
+            Ok(Some(85_167_439_872))
+        );
+    }
 }

@@ -1,29 +1,29 @@
-//! Tells what a file is by its first bytes. Names and endings are not looked at: people rename things.
+//! Recognises a file by its first bytes. The name is ignored, since people rename files.
 
-/// What a file, or the content of a packed one, looks like.
+/// The kind of a file, or of the content of a packed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A Python pickle: a snapshot, if anything.
+    /// A Python pickle, possibly a snapshot.
     Pickle,
-    /// A JSON object or a list of such.
+    /// A JSON object, or a list of objects.
     Json,
-    /// Packed by gzip.
+    /// Packed with gzip.
     Gzip,
-    /// Packed by zstd.
+    /// Packed with zstd.
     Zstd,
-    /// A zip archive, such as `torch.save` writes and web sites offer.
+    /// A zip archive, as written by `torch.save` and offered by web sites.
     Zip,
-    /// Anything else: a log, if anything.
+    /// Any other content, possibly a log.
     Text,
 }
 
-/// How each kind starts. No text that people write starts so.
+/// The first bytes of each kind. No text that people write starts with these bytes.
 const STARTS: [(&[u8], Kind); 11] = [
     (b"\x1f\x8b", Kind::Gzip),
     (b"\x28\xb5\x2f\xfd", Kind::Zstd),
     (b"PK\x03\x04", Kind::Zip),
     (b"PK\x05\x06", Kind::Zip),
-    // Protocols 0 and 1 have no header; these are the ways their pickles of a dict or a list begin.
+    // Protocols 0 and 1 have no header; these are the first bytes of their pickles of a dict or a list.
     (b"(dp0\n", Kind::Pickle),
     (b"(lp0\n", Kind::Pickle),
     (b"}q\x00", Kind::Pickle),
@@ -33,22 +33,22 @@ const STARTS: [(&[u8], Kind); 11] = [
     (b"].", Kind::Pickle),
 ];
 
-/// What starts with these bytes. A few hundred are enough; fewer tell less.
+/// The kind of a file with these first bytes. A few hundred bytes are enough.
 pub fn sniff(first: &[u8]) -> Kind {
     if let Some(&(_, kind)) = STARTS.iter().find(|(start, _)| first.starts_with(start)) {
         return kind;
     }
     match first {
-        // PROTO; versions that Python does not have yet are pickles too, and their reader says so.
+        // PROTO. Protocols that Python does not have yet are rejected later, by the pickle reader.
         [0x80, 0..=0x0f, ..] => Kind::Pickle,
-        // The magic of zstd's frames to be skipped, which a packed file may begin with.
+        // The magic number of zstd's skippable frames, which may come first.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Kind::Zstd,
         _ if is_json(first) => Kind::Json,
         _ => Kind::Text,
     }
 }
 
-/// `{"` or `[{`, with blanks wherever JSON may have them. `[rank0]:` and a Python dict are no JSON.
+/// Recognises `{"` or `[{`, with blanks wherever JSON allows them. `[rank0]:` and a Python dict are not JSON.
 fn is_json(first: &[u8]) -> bool {
     let blank = |byte: &&u8| byte.is_ascii_whitespace();
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);

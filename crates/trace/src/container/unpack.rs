@@ -1,4 +1,4 @@
-//! Streams that unpack as they are read, and a bound on how much comes out.
+//! Streams that unpack while they are read, and a bound on their output.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,14 +8,14 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::MOST_BYTES;
 
-/// Up to `most` bytes from the front, which the reader has then lost.
+/// Reads up to `most` bytes from the front; the reader continues behind them.
 pub(super) fn fill(input: &mut impl Read, most: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(most);
     input.by_ref().take(most as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// A stream that fails once too much came out of it. See Note [Container limits].
+/// A stream that fails beyond [`MOST_BYTES`](super::MOST_BYTES). See Note [Container limits].
 pub(super) struct Bounded<R> {
     inner: R,
     left: u64,
@@ -47,19 +47,19 @@ pub(super) fn deflate(input: impl BufRead) -> impl Read {
 /// The header of an empty frame.
 const EMPTY_FRAME: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0];
 
-/// The decoder compares a frame's window with its limit only if it has seen a frame before (ruzstd 0.8.3, found by fuzzing:
-/// 42 bytes took 2 GiB), so it is shown an empty one.
+/// The decoder compares a frame's window with its limit only after a first frame (ruzstd 0.8.3, found by fuzzing: 42
+/// bytes took 2 GiB), so an empty frame comes first.
 pub(super) fn zstd(input: impl BufRead) -> io::Result<impl Read> {
     let mut decoder = FrameDecoder::new();
     decoder.reset(EMPTY_FRAME.as_slice()).map_err(io::Error::other)?;
     Ok(Zstd { input, decoder, started: false })
 }
 
-/// All frames of a zstd file: parallel packers write many.
+/// All frames of a zstd file. Parallel packers write many.
 struct Zstd<R> {
     input: R,
     decoder: FrameDecoder,
-    /// Whether the decoder is in a frame.
+    /// Set while the decoder is inside a frame.
     started: bool,
 }
 

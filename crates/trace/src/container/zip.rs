@@ -1,4 +1,4 @@
-//! The one member of a zip archive that is worth reading.
+//! Opens the most useful member of a zip archive.
 
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
@@ -7,7 +7,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::unpack::{self, Bounded, fill};
 use super::{ContainerError, HEAD, Kind, MOST_MEMBERS, Opened, open_stream, sniff};
 
-/// Where a member lies.
+/// The location of a member.
 struct Member {
     name: String,
     start: u64,
@@ -16,7 +16,7 @@ struct Member {
     encrypted: bool,
 }
 
-/// The first member that is a pickle; else the first that is JSON; else the first text.
+/// Opens the first member that is a pickle, else the first that is JSON, else the first text.
 pub(super) fn open<'a>(input: impl Read + Seek + 'a) -> Result<Opened<'a>, ContainerError> {
     let mut archive = ZipArchive::new(input).map_err(|error| ContainerError::Zip(error.to_string()))?;
     let all = archive.len();
@@ -36,7 +36,7 @@ pub(super) fn open<'a>(input: impl Read + Seek + 'a) -> Result<Opened<'a>, Conta
     Ok(Opened { member: Some(member.name), ..opened })
 }
 
-/// What people look for first. Packed members are snapshots more often than logs.
+/// The priority of a kind, best first. Packed members are snapshots more often than logs.
 fn rank(kind: Kind) -> u8 {
     match kind {
         Kind::Pickle => 0,
@@ -47,7 +47,7 @@ fn rank(kind: Kind) -> u8 {
     }
 }
 
-/// Where the member is; `None` for folders and empty files.
+/// The location of a member; `None` for folders and empty files.
 fn member<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<Option<Member>, ContainerError> {
     let file = archive.by_index_raw(index).map_err(|error| ContainerError::Zip(error.to_string()))?;
     let Some(start) = file.data_start().filter(|_| file.is_file() && file.size() > 0) else {
@@ -57,7 +57,7 @@ fn member<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<O
     Ok(Some(Member { name, start, packed, method: file.compression(), encrypted: file.encrypted() }))
 }
 
-/// What a member looks like; `None` for binaries, such as the tensors that `torch.save` writes beside its pickle.
+/// The kind of a member; `None` for binaries, such as the tensors that `torch.save` writes beside its pickle.
 fn kind<R: Read + Seek>(input: &mut R, member: &Member) -> Result<Option<Kind>, ContainerError> {
     if member.encrypted {
         return Err(member.unreadable("encrypted"));
@@ -71,7 +71,7 @@ fn kind<R: Read + Seek>(input: &mut R, member: &Member) -> Result<Option<Kind>, 
     Ok(Some(kind).filter(|&kind| kind != Kind::Zip && (kind != Kind::Text || !head.contains(&0))))
 }
 
-/// The unpacked bytes of a member that `input` stands at.
+/// The unpacked bytes of the member at the position of `input`.
 fn content<'a, R: Read + 'a>(input: R, member: &Member) -> Box<dyn Read + 'a> {
     let packed = input.take(member.packed);
     match member.method {

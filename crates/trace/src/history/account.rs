@@ -1,4 +1,4 @@
-//! Sizes and totals: the second pass over a history, when it is known which events belong together.
+//! Sizes and totals: the second pass over a history, with events already paired.
 
 use super::inconsistency::{Inconsistencies, Inconsistency};
 use super::lifetime::{Lifetime, LifetimeId, Moment};
@@ -17,14 +17,14 @@ pub(super) struct Account {
     pub(super) start: Totals,
     pub(super) end: Totals,
     pub(super) peaks: Peaks,
-    /// The events that obtained or gave back device memory.
+    /// The events that reserved or released device memory.
     pub(super) segments: Vec<SegmentChange>,
-    /// Requests that failed.
+    /// The failed requests.
     pub(super) ooms: Vec<FailedRequest>,
 }
 
-/// Gives every lifetime of the history its block and adds them up. Those older than the history have theirs already.
-/// `dumped` says whether all memory is known that was held before the first event.
+/// Computes the block of every lifetime and adds them up. Lifetimes older than the history have their blocks already.
+/// `dumped` says that all memory reserved before the first event is known.
 pub(super) fn account(
     paired: &mut Paired,
     events: &[Event],
@@ -51,7 +51,7 @@ struct Walk<'a> {
     peaks: Peaks,
     segments: Vec<SegmentChange>,
     ooms: Vec<FailedRequest>,
-    /// More was in use than held. Without a dump that is as it must be.
+    /// Set once more is active than reserved. Without a dump this is normal.
     exceeded: bool,
     room: &'a mut Room,
     faults: &'a mut Inconsistencies,
@@ -95,7 +95,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The block by the rules, unless the dump states it: then the rules are only held against it.
+    /// Takes the block size from the dump, if present, and compares it with the rules; else applies the rules.
     fn size(&mut self, event: EventIndex, life: &mut Lifetime) {
         let Lifetime { address, requested, block: dumped, .. } = *life;
         let reckoned = self.room.block(address, requested).unwrap_or_else(|free| {

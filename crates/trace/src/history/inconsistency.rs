@@ -1,106 +1,106 @@
-//! What can be wrong with a history.
+//! Contradictions in a history.
 
 use thiserror::Error;
 
 use crate::bytes::Bytes;
 use crate::ids::{Address, EventIndex};
 
-/// A contradiction between an event and those before it, or between the history and the dump that ends it.
+/// A contradiction between an event and earlier events, or between a history and its dump.
 ///
-/// An event that contradicts those before it is left out of the account. Where history and dump differ, the history
-/// stands, except that the dump knows the sizes of its blocks.
+/// An event that contradicts earlier events is left out of the account. Where history and dump differ, the history
+/// stands, except for the block sizes, which the dump knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Inconsistency {
-    /// An address was handed out twice.
+    /// An address was allocated twice.
     #[error("event {} hands out {address}, which is still in use", event.0)]
     HandedOutTwice {
-        /// Which event.
+        /// The event.
         event: EventIndex,
-        /// Where.
+        /// The address.
         address: Address,
     },
     /// An address was freed twice.
     #[error("event {} frees {address}, which is free already", event.0)]
     FreedTwice {
-        /// Which event.
+        /// The event.
         event: EventIndex,
-        /// Where.
+        /// The address.
         address: Address,
     },
-    /// There is no room for the block where it is said to be. It is counted all the same.
+    /// The free range at the address is too small for the block. The block is counted all the same.
     #[error("event {} hands out {} bytes at {address}, where only {} are free", event.0, requested.0, free.0)]
     NoRoom {
-        /// Which event.
+        /// The event.
         event: EventIndex,
-        /// Where.
+        /// The address.
         address: Address,
-        /// What the trace says was asked for.
+        /// The requested size in the trace.
         requested: Bytes,
-        /// The room that there is.
+        /// The size of the free range.
         free: Bytes,
     },
-    /// Device memory was obtained twice.
+    /// Device memory was reserved twice.
     #[error("event {} obtains device memory at {address}, which overlaps the segment at {other}", event.0)]
     SegmentOverlap {
-        /// Which event.
+        /// The event.
         event: EventIndex,
-        /// Where.
+        /// The address.
         address: Address,
         /// The start of the segment in the way.
         other: Address,
     },
-    /// Device memory was given back that was not held.
+    /// Device memory was released that was not reserved.
     #[error("event {} gives back device memory at {address}, which is not held", event.0)]
     NotHeld {
-        /// Which event.
+        /// The event.
         event: EventIndex,
-        /// Where.
+        /// The address.
         address: Address,
     },
-    /// More is in use than is held, for the first time: events of segments are missing.
+    /// More memory is active than reserved, for the first time: segment events are missing.
     #[error("{} bytes are in use after event {}, but only {} are held", active.0, event.0, reserved.0)]
     MoreThanHeld {
-        /// Which event.
+        /// The event.
         event: EventIndex,
-        /// In use after it.
+        /// Active after the event.
         active: Bytes,
-        /// Held after it.
+        /// Reserved after the event.
         reserved: Bytes,
     },
-    /// A block is in use at the end of the history and not in the dump.
+    /// A block is in use at the end of the history, but not in the dump.
     #[error("the block at {address} is in use after the last event, but not in the dump")]
     NotInDump {
-        /// Where.
+        /// The address.
         address: Address,
     },
-    /// A block is free at the end of the history and in use in the dump.
+    /// A block is free at the end of the history, but in use in the dump.
     #[error("the block at {address} is free after the last event, but in use in the dump")]
     InUseInDump {
-        /// Where.
+        /// The address.
         address: Address,
     },
-    /// The program let go of a block, or not, depending on whom one asks.
+    /// Trace and dump disagree on whether a free was requested.
     #[error("the history and the dump differ in whether the program had let go of the block at {address}")]
     PendingInDump {
-        /// Where.
+        /// The address.
         address: Address,
     },
-    /// A block's size by the rules is not the one in the dump. The dump's is taken.
+    /// A block's size by the rules differs from the dump. The size in the dump is used.
     #[error("the block at {address} is {} bytes by the allocator's rules, but {} in the dump", reckoned.0, dumped.0)]
     SizeInDump {
-        /// Where.
+        /// The address.
         address: Address,
-        /// By the rules.
+        /// The size by the rules.
         reckoned: Bytes,
-        /// In the dump.
+        /// The size in the dump.
         dumped: Bytes,
     },
-    /// Device memory at the end of the history is not what the dump shows.
+    /// The reserved memory at the end of the history differs from the dump.
     #[error("{} bytes are held after the last event, but {} in the dump, or at other addresses", reckoned.0, dumped.0)]
     SegmentsInDump {
-        /// By the history.
+        /// Reserved by the history.
         reckoned: Bytes,
-        /// In the dump.
+        /// Reserved in the dump.
         dumped: Bytes,
     },
 }
@@ -108,14 +108,14 @@ pub enum Inconsistency {
 /// The contradictions of a history: all are counted, the first are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inconsistencies {
-    /// The first of them.
+    /// The first contradictions.
     pub first: Vec<Inconsistency>,
-    /// How many there are.
+    /// The number of all contradictions.
     pub count: u64,
 }
 
 impl Inconsistencies {
-    /// How many are kept. A made-up history can have as many as it has events, and they all say the same.
+    /// The most contradictions kept. A forged history can have one per event.
     pub const KEPT: usize = 64;
 
     pub(super) fn add(&mut self, inconsistency: Inconsistency) {

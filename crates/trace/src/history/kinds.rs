@@ -1,18 +1,18 @@
-//! What kinds of events a history has, told before it is walked.
+//! The kinds of events in a history, determined before the walk.
 //!
-//! `skip_actions` of torch 2.11 and later leaves kinds out, and tools that rewrite traces do so too. What is missing
-//! altogether was not recorded; it is not a fault of the program.
+//! `skip_actions` of torch 2.11 and later leaves kinds out, and so do tools that rewrite traces. A kind without any
+//! event was not recorded; its absence says nothing about the program.
 
 use crate::event::{Action, Event};
 use crate::ids::EventIndex;
 
-/// How many events there are of the kinds that may be missing, and where the rare ones are.
+/// The number of events of the kinds that may be missing, and the indices of the rare kinds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kinds {
     pub(super) requests: usize,
     pub(super) completions: usize,
     pub(super) allocs: usize,
-    /// Events that obtain device memory or give it back.
+    /// Events that reserve or release device memory.
     pub(super) segments: Vec<EventIndex>,
 }
 
@@ -33,7 +33,7 @@ impl Kinds {
         kinds
     }
 
-    /// Only the program's letting go was recorded: the block is then free at once.
+    /// Tests for `free_requested` without any `free_completed`: the block is then free at once.
     pub(super) fn frees_complete_at_once(&self) -> bool {
         self.completions == 0
     }

@@ -4,14 +4,14 @@ use crate::bytes::Bytes;
 use crate::ids::{Address, EventIndex};
 use crate::stack::StackId;
 
-/// A moment of a history: before its first event, right after one of them, or never. Ordered in time.
+/// A moment of a history: before its first event, right after an event, or never. Ordered in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(u32);
 
 impl Moment {
     /// Before the first event of the history.
     pub const BEFORE: Moment = Moment(0);
-    /// Not within the history, nor before it.
+    /// Neither within the history nor before it.
     pub const NEVER: Moment = Moment(u32::MAX);
 
     /// Right after `event`.
@@ -19,7 +19,7 @@ impl Moment {
         Moment(event.0.saturating_add(1))
     }
 
-    /// The event that it lies right after; `None` for [`Moment::BEFORE`] and [`Moment::NEVER`].
+    /// The event just before the moment; `None` for [`Moment::BEFORE`] and [`Moment::NEVER`].
     pub const fn event(self) -> Option<EventIndex> {
         match self {
             Moment::BEFORE | Moment::NEVER => None,
@@ -27,7 +27,7 @@ impl Moment {
         }
     }
 
-    /// How many events lie between `earlier` and this moment.
+    /// The number of events between `earlier` and this moment.
     pub const fn since(self, earlier: Moment) -> u32 {
         self.0.saturating_sub(earlier.0)
     }
@@ -39,47 +39,47 @@ impl From<EventIndex> for Moment {
     }
 }
 
-/// The place of a [`Lifetime`] in the list of its history.
+/// The index of a [`Lifetime`] in its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LifetimeId(pub u32);
 
 /// One allocation from its beginning to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// Where its block starts.
+    /// The address of the block.
     pub address: Address,
-    /// What the program got, and what PyTorch's `allocated_bytes` counts.
+    /// The size of the block, which PyTorch counts in `allocated_bytes`.
     pub block: Bytes,
-    /// What the program asked for.
+    /// The requested size.
     pub requested: Bytes,
-    /// Who asked for it, where recorded: by its event, else by the dump.
+    /// The stack of the allocation: from its event, else from the dump.
     pub stack: StackId,
-    /// When it was handed out; [`Moment::BEFORE`] where it is older than the history.
+    /// The moment of the allocation; [`Moment::BEFORE`] for a block older than the history.
     pub begun: Moment,
-    /// When the program let go of it.
+    /// The moment of `free_requested`.
     pub free_requested: Moment,
-    /// When the block went back to its pool: later than `free_requested` where another stream still used it.
+    /// The moment of `free_completed`: later than `free_requested` if another stream still used the block.
     pub free_completed: Moment,
 }
 
 impl Lifetime {
-    /// The event that handed it out; `None` where it is older than the history.
+    /// The event of the allocation; `None` for a block older than the history.
     pub fn event(&self) -> Option<EventIndex> {
         self.begun.event()
     }
 
-    /// Where its block ends.
+    /// The end of the block.
     pub fn end(&self) -> Address {
         self.address.offset(self.block.0)
     }
 
-    /// Whether it is in the program's hands at a moment: right after an event, or before the first.
+    /// Tests that the block is allocated at a moment: right after an event, or before the first.
     pub fn is_live_after(&self, moment: impl Into<Moment>) -> bool {
         let moment = moment.into();
         self.begun <= moment && moment < self.free_requested
     }
 
-    /// Whether its block is in use at a moment, by the program or still by a stream.
+    /// Tests that the block is active at a moment: allocated, or freed but still used by a stream.
     pub fn is_active_after(&self, moment: impl Into<Moment>) -> bool {
         let moment = moment.into();
         self.begun <= moment && moment < self.free_completed

@@ -1,12 +1,10 @@
-//! The sizes of blocks that are older than the history: what the dump says, else what their neighbours show.
+//! The sizes of blocks older than the history: from the dump, else from their neighbours.
 
-// Note [Older blocks]
-// ~~~~~~~~~~~~~~~~~~~
-// A block that is older than the history and freed in it states only what was requested. Small blocks and those of
-// expandable segments are the rounded request. A large one may have got up to 1 MiB more, namely where its neighbour at
-// that time was so near. All blocks of large segments are longer than 1 MiB (Note [Block sizes]), so whatever begins
-// within 1 MiB of its rounded end while it lives, begins at its very end; so does the end of its segment. Where nothing
-// of the kind is seen, the rounded request is taken, and the block is counted as unsure.
+// Note [Older blocks] ~~~~~~~~~~~~~~~~~~~ For a block older than the history and freed in it, the trace states only the
+// requested size. Small blocks and blocks of expandable segments have the rounded size. A large block may be up to 1
+// MiB longer, if its neighbour at that time was so near. All blocks of large segments are longer than 1 MiB (Note
+// [Block sizes]), so a block that begins within 1 MiB of the rounded end during the lifetime begins exactly at the end;
+// so does the end of the segment. Without such evidence the rounded size is used, and the block is counted as unsure.
 
 use super::lifetime::{Lifetime, Moment};
 use super::pairing::Paired;
@@ -14,20 +12,21 @@ use super::room::Room;
 use super::size::{LARGEST_SLACK, LARGEST_SMALL};
 use crate::bytes::Bytes;
 
-/// A block whose end is not known: between its rounded end and 1 MiB more.
+/// A block with an unknown end: between its rounded end and 1 MiB more.
 struct Open {
-    /// The least that its end can be.
+    /// The least possible end.
     end: u64,
-    /// Where it is in the list.
+    /// The index in the list.
     at: usize,
-    /// What was seen of its end.
+    /// The end, once evidence was found.
     seen: Option<u64>,
     until: Moment,
 }
 
-/// Gives the blocks older than the history their sizes where the dump did not. Returns how many might be up to 1 MiB longer.
+/// Computes the sizes of blocks older than the history that the dump lacks. Returns the number of blocks that may be up
+/// to 1 MiB longer.
 ///
-/// `room` knows the segments before the first event, and no block yet.
+/// `room` has the segments before the first event, and no blocks yet.
 pub(super) fn size_older(paired: &mut Paired, room: &Room) -> u64 {
     size_by_rules(&mut paired.lifetimes[..paired.older], room);
     let mut open = open(&paired.lifetimes[..paired.older], room);
@@ -42,7 +41,7 @@ fn size_by_rules(older: &mut [Lifetime], room: &Room) {
     }
 }
 
-/// Those that the dump does not show and that end nowhere yet, by their end.
+/// The blocks with unknown ends, sorted by end.
 fn open(older: &[Lifetime], room: &Room) -> Vec<Open> {
     let freed = older.iter().enumerate().filter(|(_, life)| life.free_completed != Moment::NEVER);
     let unsure = freed.filter(|(_, life)| {
@@ -55,10 +54,10 @@ fn open(older: &[Lifetime], room: &Room) -> Vec<Open> {
     open
 }
 
-/// At most so many blocks of more than 1 MiB end within 1 MiB; a history that says otherwise is not worth the time.
+/// At most this number of blocks above 1 MiB end within 1 MiB; forged histories with more are not searched further.
 const NEAR: usize = 2;
 
-/// Looks where other large blocks begin.
+/// Searches for other large blocks that begin at an open end.
 fn look_for_ends(open: &mut [Open], lifetimes: &[Lifetime]) {
     if open.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Requests that failed, to the byte.
+//! Failed requests.
 
 use super::History;
 use super::lifetime::Moment;
@@ -12,15 +12,15 @@ use crate::ids::{EventIndex, PoolId, Stream};
 /// A request that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedRequest {
-    /// Which event.
+    /// The event.
     pub event: EventIndex,
-    /// What was asked for, rounded up as a block is.
+    /// The requested size, rounded up as a block.
     pub requested: Bytes,
-    /// What was free on the device, after PyTorch had given back what it could.
+    /// The free device memory, after PyTorch released its cache.
     pub device_free: Bytes,
-    /// For which stream.
+    /// The stream of the request.
     pub stream: Stream,
-    /// From which pool, where the version writes it.
+    /// The pool of the request, in versions that write it.
     pub pool: Option<PoolId>,
     /// The allocator's counters at that moment.
     pub totals: Totals,
@@ -29,9 +29,9 @@ pub struct FailedRequest {
 /// The largest free blocks at the moment of a failed request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FreeBlocks {
-    /// Among those that could have served it: of its stream, its size class, and its pool as far as that is known.
+    /// The largest block that the request could use: of its stream, its size class, and its pool if known.
     pub serving: Bytes,
-    /// Among all.
+    /// The largest of all blocks.
     pub any: Bytes,
 }
 
@@ -41,13 +41,13 @@ impl FailedRequest {
         FailedRequest { event, requested, device_free, stream: said.stream, pool: said.pool, totals }
     }
 
-    /// The memory that PyTorch's allocator can have on this device at that moment: what it has and what is free. The
-    /// rest of the device is the CUDA context, other libraries, other processes.
+    /// The memory available to PyTorch's allocator on this device at that moment: reserved plus free. The rest of the
+    /// device is the CUDA context, other libraries, other processes.
     pub fn capacity(&self) -> Bytes {
         self.totals.reserved + self.device_free
     }
 
-    /// Whether a free block of `segment` could have served it.
+    /// Tests that a free block of `segment` could have served the request.
     fn may_come_from(&self, segment: &SegmentState, is_default: impl Fn(PoolId) -> bool) -> bool {
         let same_pool = match (self.pool, segment.pool) {
             (Some(asked), Some(pool)) => asked == pool,
@@ -60,8 +60,8 @@ impl FailedRequest {
 }
 
 impl History {
-    /// The largest free blocks when `request` failed. A request that does not say its pool (before torch 2.12) is taken
-    /// to be for the default pool, of which `is_default` holds.
+    /// The largest free blocks at the failure of `request`. A request without a pool (before torch 2.12) is assumed to
+    /// use the default pool, for which `is_default` holds.
     pub fn free_blocks_at(&self, request: &FailedRequest, is_default: impl Fn(PoolId) -> bool) -> FreeBlocks {
         let state = self.state_after(Moment::after(request.event));
         FreeBlocks {

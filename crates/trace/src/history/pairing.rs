@@ -1,6 +1,6 @@
-//! Which events belong to one allocation: each free finds the event that handed its block out, by address.
+//! Pairs the events of each allocation: each free with the event that allocated the block, by address.
 //!
-//! One pass, one look-up an event. What is freed and was not handed out in the history is older than the history.
+//! One pass, one look-up per event. A freed block without an allocation in the history is older than the history.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,7 +13,7 @@ use crate::ids::{Address, EventIndex};
 use crate::snapshot::{Block, BlockState};
 use crate::stack::StackId;
 
-/// Where a lifetime is while it is not yet known how many are older than the history.
+/// An index of a lifetime while the number of older lifetimes is not yet known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Slot(u32);
 
@@ -33,7 +33,7 @@ impl Slot {
         self.0 & Slot::OLDER != 0
     }
 
-    /// Its place once `older` lifetimes stand before all others.
+    /// The final index, after `older` lifetimes are put first.
     fn place(self, older: u32) -> u32 {
         match self {
             Slot::NONE => Links::NONE,
@@ -43,18 +43,18 @@ impl Slot {
     }
 }
 
-/// The lifetimes of a history, and which one each event is of. Blocks have the size that the dump states, the others none yet.
+/// The lifetimes of a history, and the lifetime of each event. Blocks in the dump have their size, others none yet.
 #[derive(Debug)]
 pub(super) struct Paired {
-    /// Those older than the history first, the others in the order of their events.
+    /// Lifetimes older than the history first, then the others in the order of their events.
     pub(super) lifetimes: Vec<Lifetime>,
-    /// How many of them are older than the history.
+    /// The number of lifetimes older than the history.
     pub(super) older: usize,
-    /// Of each event the lifetime that it begins or ends.
+    /// For each event the lifetime that it begins or ends.
     pub(super) links: Links,
 }
 
-/// The lifetime of each event, if it has one.
+/// The lifetime of each event, if any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Links(Vec<u32>);
 
@@ -75,18 +75,18 @@ impl Links {
     }
 }
 
-/// The walk that pairs events.
+/// The state of the pairing pass.
 pub(super) struct Pairing<'a> {
-    /// The latest lifetime at each address that was ever seen.
+    /// The latest lifetime at each address.
     latest: FxHashMap<u64, Slot>,
     older: Vec<Lifetime>,
     begun: Vec<Lifetime>,
     links: Vec<Slot>,
-    /// What the dump shows to be in use.
+    /// The lifetimes in use in the dump.
     dumped: Vec<Slot>,
     at_once: bool,
     requests: bool,
-    /// Allocations of the history that came to their end without the program's letting go being recorded.
+    /// The number of allocations with `free_completed` but no `free_requested`.
     bare: usize,
     faults: &'a mut Inconsistencies,
 }
@@ -159,7 +159,7 @@ impl<'a> Pairing<'a> {
         slot
     }
 
-    /// The latest lifetime at an address; one older than the history where none was seen there.
+    /// The latest lifetime at an address; a new one older than the history if there is none.
     fn latest_or_older(&mut self, event: &Event) -> Slot {
         let older = &mut self.older;
         *self.latest.entry(event.address.0).or_insert_with(|| {
@@ -168,7 +168,8 @@ impl<'a> Pairing<'a> {
         })
     }
 
-    /// What came to its end without the program's letting go, which the history records otherwise, was let go of before.
+    /// Blocks with `free_completed` but no `free_requested`, in a history that has both kinds, were freed before
+    /// recording began.
     fn settle_requests(&mut self) {
         if self.at_once || (!self.requests && self.bare > 0) {
             return;
@@ -178,7 +179,7 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// Holds the end of the history against the blocks of the dump, and takes from it what is older and never freed.
+    /// Compares the end of the history with the dump's blocks, and adds the blocks that are older and never freed.
     pub(super) fn join_dump<'b>(&mut self, blocks: impl Iterator<Item = &'b Block>) {
         for block in blocks.filter(|block| block.state != BlockState::Inactive) {
             match self.latest.get(&block.address.0) {
@@ -242,7 +243,7 @@ impl<'a> Pairing<'a> {
         Slot::NONE
     }
 
-    /// Puts what is older first.
+    /// Puts the lifetimes older than the history first.
     pub(super) fn finish(self) -> Paired {
         let older = self.older.len();
         let shift = Slot::nth(older).0;

@@ -1,4 +1,4 @@
-//! The device memory that the allocator holds, as ranges of addresses.
+//! Reserved device memory, as ranges of addresses.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use crate::event::{Action, Event};
 use crate::ids::{Address, PoolId, Stream};
 use crate::snapshot::{Segment, SegmentKind};
 
-/// Segments of this size serve small requests; those for large ones are larger.
-/// Source: `kSmallBuffer` in `c10/cuda/CUDACachingAllocator.cpp`, PyTorch 1.13 to 2.15.
+/// The size of segments for small requests; segments for large requests are larger. Source: `kSmallBuffer` in
+/// `c10/cuda/CUDACachingAllocator.cpp`, PyTorch 1.13 to 2.15.
 const SMALL_SEGMENT: u64 = 2 << 20;
 
-/// A segment, or a run of mapped pages of an expandable one.
+/// A segment, or a run of mapped pages of an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) size: u64,
     pub(super) stream: Stream,
     pub(super) expandable: bool,
-    /// Its size class; `None` where neither a dump nor its size tells.
+    /// The size class; `None` if neither a dump nor the size shows it.
     pub(super) kind: Option<SegmentKind>,
-    /// Its pool, where the version writes it.
+    /// The pool, in versions that write it.
     pub(super) pool: Option<PoolId>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// What a dump shows. Of segments that overlap, the first is taken.
+    /// The ranges of a dump. Of overlapping segments the first is used.
     pub(super) fn of(segments: &[&Segment]) -> Ranges {
         let mut ranges = Ranges::default();
         for segment in segments {
@@ -43,7 +43,7 @@ impl Ranges {
         ranges
     }
 
-    /// How much is held.
+    /// The reserved memory.
     pub(super) fn total(&self) -> Bytes {
         self.total
     }
@@ -52,18 +52,18 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// By address.
+    /// All ranges, by address.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Range)> {
         self.ranges.iter().map(|(&start, range)| (start, range))
     }
 
-    /// The range that holds `address`, and where it starts.
+    /// The range that contains `address`, with its start.
     pub(super) fn at(&self, address: Address) -> Option<(u64, Range)> {
         let (&start, &range) = self.ranges.range(..=address.0).next_back()?;
         (address.0 - start < range.size).then_some((start, range))
     }
 
-    /// Adds what a segment_alloc or segment_map event says; gives back the range in its way, if there is one.
+    /// Adds the memory of a `segment_alloc` or `segment_map` event. Fails with the start of an overlapping range.
     pub(super) fn add(&mut self, event: &Event) -> Result<(), Address> {
         let expandable = matches!(event.action, Action::SegmentMap | Action::SegmentUnmap);
         let kind = if event.size.0 == SMALL_SEGMENT { SegmentKind::Small } else { SegmentKind::Large };
@@ -87,7 +87,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Takes out what a segment_free or segment_unmap event says; false where nothing known holds all of it.
+    /// Removes the memory of a `segment_free` or `segment_unmap` event; `false` if part of it is not in a known range.
     pub(super) fn remove(&mut self, event: &Event) -> bool {
         let end = event.address.offset(event.size.0).0;
         let held = self.at(event.address).is_some_and(|(first, range)| first + range.size >= end);
@@ -97,7 +97,7 @@ impl Ranges {
         held
     }
 
-    /// Goes one event back: what it obtained was not held before it, what it gave back was.
+    /// Undoes an event: removes memory that it reserved, adds memory that it released.
     pub(super) fn undo(&mut self, event: &Event) {
         self.cut(event.address.0, event.address.offset(event.size.0).0);
         if matches!(event.action, Action::SegmentFree | Action::SegmentUnmap) {
@@ -105,7 +105,7 @@ impl Ranges {
         }
     }
 
-    /// Takes out whatever is held of `start..end`.
+    /// Removes the range `start..end`, as far as it is reserved.
     fn cut(&mut self, start: u64, end: u64) {
         while let Some((&first, &range)) = self.ranges.range(..end).next_back() {
             let last = first + range.size;
@@ -125,7 +125,7 @@ impl Ranges {
         }
     }
 
-    /// Makes one range of the one at `start` and the one that follows, where they belong to one expandable segment.
+    /// Joins the range at `start` with the next, if both belong to one expandable segment.
     fn join(&mut self, start: u64) {
         let Some(&range) = self.ranges.get(&start) else {
             return;

@@ -1,8 +1,8 @@
-//! How much more than it needs a request gets: Note [Block sizes] of `size.rs`, with what lies behind each block.
+//! The rounding of blocks beyond the request: Note [Block sizes] of `size.rs`, with the neighbours of each block.
 //!
-//! Every block of a large segment, free or in use, is longer than 1 MiB: smaller rests are not cut off. So each MiB of
-//! addresses holds at most one start of a large block, and what lies within 1 MiB of a block's end is found by two
-//! look-ups, without keeping the blocks in order.
+//! Every block of a large segment, free or in use, is longer than 1 MiB: smaller rests are not split off. Each MiB of
+//! addresses therefore holds at most one start of a large block, and the neighbour within 1 MiB of a block's end is
+//! found with two look-ups, without keeping the blocks sorted.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ use crate::event::{Action, Event};
 use crate::ids::Address;
 use crate::snapshot::{Segment, SegmentKind, Settings};
 
-/// What begins or ends in one MiB of addresses.
+/// The block and segment ends within one MiB of addresses.
 #[derive(Clone, Copy, Debug)]
 struct Edges {
     /// The large block in use that starts there.
@@ -25,18 +25,18 @@ struct Edges {
 
 const NO_EDGES: Edges = Edges { block: u64::MAX, segment: u64::MAX };
 
-/// The large blocks in use and the segments they lie in, as far as the sizes of blocks depend on them.
+/// The large blocks in use and their segments, as far as block sizes depend on them.
 #[derive(Debug)]
 pub(super) struct Room {
     rules: SizeRules,
     edges: FxHashMap<u64, Edges>,
     pub(super) ranges: Ranges,
-    /// Some memory is, or may be, that of expandable segments, which have no slack.
+    /// Set if some memory is, or may be, in expandable segments, whose blocks have no slack.
     expandable: bool,
-    /// What is in no known segment is taken to be in an expandable one.
+    /// Set if memory in no known segment is assumed to be in an expandable segment.
     unknown_is_expandable: bool,
-    /// Expandable segments are switched on: rests are then cut off as in them wherever a block lies. Programs may switch
-    /// while they run; the segments that they obtain show it.
+    /// Set while expandable segments are on: rests are then split off in all segments. Programs may switch at run time;
+    /// newly reserved segments show the setting.
     switched_on: bool,
     unsplit: Unsplit,
 }
@@ -61,12 +61,12 @@ impl Room {
         room
     }
 
-    /// The rounded request: the block's size, unless it got a rest that was not worth cutting off.
+    /// The rounded request: the size of the block, unless a small rest was left in it.
     pub(super) fn rounded(&self, requested: Bytes) -> Bytes {
         self.rules.rounded(requested)
     }
 
-    /// The block that a request gets at `address`; else how much room there is, which is less than was requested.
+    /// The size of the block for a request at `address`; the error is the size of the free range, less than requested.
     pub(super) fn block(&self, address: Address, requested: Bytes) -> Result<Bytes, Bytes> {
         if let Some(segment) = self.unsplit.segment(address) {
             return Ok(segment);
@@ -85,13 +85,13 @@ impl Room {
         }
     }
 
-    /// Whether a request may get more than it was rounded up to.
+    /// Tests that the block may be longer than the rounded request.
     pub(super) fn may_have_slack(&self, address: Address, rounded: Bytes) -> bool {
         let cut = self.switched_on || (self.expandable && self.is_expandable(address));
         kind(rounded) == SegmentKind::Large && !cut
     }
 
-    /// Whether a segment that was obtained with `cudaMalloc` ends there.
+    /// Tests that a `cudaMalloc`ed segment ends at the address.
     pub(super) fn ends_segment(&self, address: Address) -> bool {
         self.edges.get(&(address.0 / MIB)).is_some_and(|edges| edges.segment == address.0)
     }
@@ -104,7 +104,7 @@ impl Room {
         self.ranges.at(address).map(|(start, range)| Bytes(start + range.size - address.0))
     }
 
-    /// Where the next block or the end of the segment is, if it is too near for a rest to be cut off.
+    /// The start of the next block or the end of the segment, if it is too near for a rest to be split off.
     fn edge_behind(&self, address: Address, rounded: Bytes) -> Option<u64> {
         let end = address.0.saturating_add(rounded.0);
         let near = [end / MIB, end / MIB + 1].into_iter().filter_map(|mib| self.edges.get(&mib));
@@ -112,14 +112,14 @@ impl Room {
         edges.filter(|&edge| edge > address.0 && edge <= end.saturating_add(LARGEST_SLACK)).min()
     }
 
-    /// A block is in use from now on.
+    /// Adds a block in use.
     pub(super) fn begin(&mut self, address: Address, block: Bytes) {
         if block.0 > LARGEST_SMALL {
             self.edge(address.0).block = address.0;
         }
     }
 
-    /// A block is no longer in use.
+    /// Removes a block.
     pub(super) fn end(&mut self, address: Address, block: Bytes) {
         if block.0 > LARGEST_SMALL {
             let edges = self.edge(address.0);
@@ -129,12 +129,12 @@ impl Room {
         }
     }
 
-    /// Expandable segments are on or off from now on, until a segment shows otherwise.
+    /// Turns expandable segments on or off, until a segment shows otherwise.
     pub(super) fn switch(&mut self, on: bool) {
         self.switched_on = on;
     }
 
-    /// Device memory is obtained; gives back the range in its way, if there is one.
+    /// Adds reserved memory. Fails with the start of an overlapping range.
     pub(super) fn obtain(&mut self, event: &Event) -> Result<(), Address> {
         self.ranges.add(event)?;
         self.unsplit.obtain(event);
@@ -146,7 +146,7 @@ impl Room {
         Ok(())
     }
 
-    /// Device memory is given back; false where it was not held.
+    /// Removes released memory; `false` if it was not reserved.
     pub(super) fn give_back(&mut self, event: &Event) -> bool {
         let end = event.address.offset(event.size.0).0;
         let edges = self.edge(end);

@@ -1,43 +1,41 @@
-//! How large a block the allocator hands out for a request.
+//! The size of the block for a request.
 
-// Note [Block sizes]
-// ~~~~~~~~~~~~~~~~~~
-// A trace states what was requested; memory is accounted in blocks. A request is first rounded up, then served from
-// the free block that starts at the address it got. The rest of that free block is cut off only where it is worth
-// keeping; otherwise the request gets all of it. Free neighbours are always merged, so that free block reached to the
-// next active block or to the end of the segment, and the block's size follows from the trace alone.
+// Note [Block sizes] ~~~~~~~~~~~~~~~~~~ A trace states requested sizes; memory is counted in blocks. A request is first
+// rounded up, then served from the free block that starts at its address. The rest of that free block is split off only
+// if it is worth keeping; otherwise the request gets all of it. Free neighbours are always merged, so that the free
+// block reached to the next active block or to the end of the segment, and the block's size follows from the trace
+// alone.
 //
-// | the block lies in | the rest is cut off if it is | so its size is |
+// | the block lies in | the rest is split off if it is | so its size is |
 // |---|---|---|
 // | a small segment (rounded request of at most 1 MiB) | at least 512 B | the rounded request |
 // | an expandable segment | at least 512 B | the rounded request |
 // | a large segment | more than 1 MiB | up to 1 MiB more than the rounded request |
 // | a large segment, rounded request of at least `max_split_size` | never | its segment |
 //
-// While expandable segments are on, their rule holds in large segments too, which are left from before they were.
-// Rounded sizes are multiples of 512 B, so "at least 512 B" leaves no slack. `roundup_power2_divisions` rounds further;
-// a request of at most 1 MiB stays at most 1 MiB. The rules are the same from 2.0 to 2.15. What differs is how the
-// configuration string becomes divisions (up to 2.9 `>` overwrites the pair before it), which `allocator_settings`
-// states as it came out; 2.0 to 2.2 do not write it, and 512 B are taken. Up to 1.13, `roundup_power2_divisions:1` did
-// not round at all.
+// While expandable segments are on, their rule also holds in large segments that were reserved before. Rounded sizes
+// are multiples of 512 B, so "at least 512 B" leaves no slack. `roundup_power2_divisions` rounds further; a request of
+// at most 1 MiB stays at most 1 MiB. The rules are the same from 2.0 to 2.15. Versions differ in how the configuration
+// string becomes divisions (up to 2.9 `>` overwrites the pair before it); `allocator_settings` states the result. 2.0
+// to 2.2 do not write it, and 512 B are assumed. Up to 1.13, `roundup_power2_divisions:1` did not round at all.
 //
-// Pools with `no_split` are told by the dump (`unsplit.rs`). Not followed: such pools that were gone by then, and other
-// settings that changed while the history ran. Where such a block is in the dump, its size is taken from there.
+// Pools with `no_split` are recognised in the dump (`unsplit.rs`). Not modelled: such pools deleted before the dump,
+// and other settings that changed during the history. If such a block is in the dump, its size is taken from there.
 // Source: `c10/cuda/CUDACachingAllocator.cpp` (`round_size`, `should_split`), PyTorch 2.0 to 2.15.
 
 use crate::bytes::Bytes;
 use crate::snapshot::{SegmentKind, Settings};
 
-/// Every block is a multiple of this.
+/// The unit of block sizes.
 const SMALLEST_BLOCK: u64 = 512;
-/// Rounded requests up to this come from small segments.
+/// The largest rounded request from a small segment.
 pub(super) const LARGEST_SMALL: u64 = 1 << 20;
-/// A rest of at most this many bytes is not cut off a block of a large segment.
+/// The largest rest that stays in a block of a large segment.
 pub(super) const LARGEST_SLACK: u64 = 1 << 20;
 /// `roundup_power2_divisions` has one entry for each power of two from 1 MiB to 32 GiB.
 const INTERVALS: usize = 16;
 
-/// The rules that turn a request into a block, for one configuration.
+/// The rules from requests to blocks, for one configuration.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SizeRules {
     divisions: [u64; INTERVALS],
@@ -53,12 +51,12 @@ impl SizeRules {
         SizeRules { divisions, max_split: settings.max_split_size.map(|size| size.0) }
     }
 
-    /// Whether a block is never cut for this rounded request: it gets its whole segment.
+    /// Tests that a block for this rounded request is never split, and gets its whole segment.
     pub(super) fn is_oversize(&self, rounded: Bytes) -> bool {
         self.max_split.is_some_and(|limit| rounded.0 >= limit)
     }
 
-    /// The size a request is rounded up to.
+    /// The rounded size of a request.
     pub(super) fn rounded(&self, requested: Bytes) -> Bytes {
         let n = requested.0;
         if n < SMALLEST_BLOCK {

@@ -1,4 +1,4 @@
-//! What a device's memory looked like at one moment: segments, the blocks in use, and the gaps between them.
+//! A device's memory at one moment: segments, blocks in use, and the gaps between them.
 
 use super::History;
 use super::lifetime::{LifetimeId, Moment};
@@ -9,12 +9,12 @@ use crate::event::{Action, Event};
 use crate::ids::{Address, EventIndex, PoolId, Stream};
 use crate::snapshot::SegmentKind;
 
-/// An event that obtained or gave back device memory.
+/// An event that reserved or released device memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentChange {
     pub(super) index: EventIndex,
     pub(super) event: Event,
-    /// How much was reserved after it.
+    /// The reserved memory after the event.
     pub(super) reserved: Bytes,
 }
 
@@ -23,24 +23,24 @@ pub(super) struct SegmentChange {
 pub struct State {
     /// The segments, by address.
     pub segments: Vec<SegmentState>,
-    /// Blocks in use that lie in no known segment, by address: events of segments were not recorded.
+    /// Blocks in use outside of all known segments, by address: segment events were not recorded.
     pub outside: Vec<UsedBlock>,
 }
 
 /// A segment at one moment. Its blocks in use and its gaps fill it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentState {
-    /// Where it starts.
+    /// The first address.
     pub address: Address,
     /// Its size.
     pub size: Bytes,
-    /// The stream it belongs to.
+    /// The stream of the segment.
     pub stream: Stream,
-    /// Its size class; `None` for a mapped range of which neither the dump nor a block tells.
+    /// The size class; `None` for a mapped range if neither the dump nor a block shows it.
     pub kind: Option<SegmentKind>,
-    /// The pool it belongs to, where the version writes it.
+    /// The pool, in versions that write it.
     pub pool: Option<PoolId>,
-    /// Whether it is a mapped range of an expandable segment.
+    /// Set for a mapped range of an expandable segment.
     pub is_expandable: bool,
     /// The blocks in use, by address.
     pub used: Vec<UsedBlock>,
@@ -49,40 +49,40 @@ pub struct SegmentState {
 /// A block in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsedBlock {
-    /// Where it starts.
+    /// The first address.
     pub address: Address,
     /// Its size.
     pub size: Bytes,
-    /// Whose it is.
+    /// The lifetime of the block.
     pub lifetime: LifetimeId,
-    /// The program let go of it, another stream may still use it.
+    /// Set if the block was freed, but another stream may still use it.
     pub pending: bool,
 }
 
 /// A free block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Where it starts.
+    /// The first address.
     pub address: Address,
     /// Its size.
     pub size: Bytes,
 }
 
-/// Where the memory is that is reserved and not in use.
+/// The distribution of reserved memory that is not in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fragmentation {
     /// Reserved less active.
     pub free: Bytes,
-    /// The largest free block: what a request can get without new device memory.
+    /// The largest free block: the largest request that needs no new device memory.
     pub largest_free_block: Bytes,
-    /// Free blocks beside blocks in use. PyTorch's `inactive_split_bytes` leaves out those of expandable segments, of
-    /// which whole pages can be given back.
+    /// Free blocks beside blocks in use. PyTorch's `inactive_split_bytes` leaves out those of expandable segments,
+    /// whose whole pages can be released.
     pub inactive_split: Bytes,
-    /// How many free blocks there are.
+    /// The number of free blocks.
     pub free_blocks: u64,
-    /// Segments in which something is in use.
+    /// The number of segments with a block in use.
     pub used_segments: u64,
-    /// All segments.
+    /// The number of segments.
     pub segments: u64,
 }
 
@@ -99,7 +99,7 @@ impl SegmentState {
 }
 
 impl State {
-    /// How the free memory is spread.
+    /// The distribution of the free memory.
     pub fn fragmentation(&self) -> Fragmentation {
         let mut found = Fragmentation { segments: count(self.segments.len()), ..Fragmentation::default() };
         for segment in &self.segments {
@@ -116,7 +116,7 @@ impl State {
         found
     }
 
-    /// The largest free block of the segments that `serves` holds of.
+    /// The largest free block of the segments that `serves` accepts.
     pub fn largest_gap(&self, serves: impl Fn(&SegmentState) -> bool) -> Bytes {
         let segments = self.segments.iter().filter(|segment| serves(segment));
         segments.flat_map(SegmentState::gaps).map(|gap| gap.size).max().unwrap_or_default()
@@ -124,7 +124,7 @@ impl State {
 }
 
 impl History {
-    /// The segments and the blocks in use at a moment. Takes time in proportion to what began before it.
+    /// The segments and the blocks in use at a moment. The time is proportional to the number of earlier events.
     pub fn state_after(&self, moment: impl Into<Moment>) -> State {
         let moment = moment.into();
         let ranges = self.ranges_after(moment);
@@ -155,7 +155,7 @@ impl History {
                 Action::SegmentFree | Action::SegmentUnmap => {
                     ranges.remove(&change.event);
                 }
-                // It was free when the history was walked.
+                // The range was free in the walk, so adding it succeeds.
                 _ => drop(ranges.add(&change.event)),
             }
         }

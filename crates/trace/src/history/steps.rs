@@ -1,14 +1,13 @@
-//! The steps of a program, found where its history repeats itself; and what each of them leaves behind.
+//! The steps of a program, found by repetition in its history, and the blocks that survive each step.
 
-// Note [Steps without marks]
-// ~~~~~~~~~~~~~~~~~~~~~~~~~~
-// A training step runs the same lines again. Each allocation is a symbol: the stack that made it, or its size where no
-// stacks were recorded. A symbol that comes back at even distances beats the time of some loop: of the steps, of the
-// layers inside one, or of something done every tenth step. The step is the shortest of these loops that has in it
-// (almost) everything that comes back at all, or all of the optimizer where it is seen: so neither the loop over layers
-// is taken, nor that over micro-batches, nor the one with an evaluation in it. Where a history has but one forward, the
-// loop over its layers is all there is; that one is known by the module calls around it. Of the symbols that beat the
-// step's time, the one at which the least is allocated marks its beginning: after zero_grad and before forward.
+// Note [Steps without marks] ~~~~~~~~~~~~~~~~~~~~~~~~~~ A training step repeats the same lines. Each allocation is a
+// symbol: its stack, or its size if no stacks were recorded. A symbol that recurs at even distances has the period of
+// some loop: over steps, over the layers within a step, or over every tenth step. The step is the shortest loop that
+// contains (almost) all recurring symbols, or all symbols of the optimizer if there are any. This rule excludes the
+// loop over layers, the loop over micro-batches, and the loop with an evaluation in it. If a history has only one
+// forward, the loop over its layers is the only loop; this case is recognised by the module calls around it. Among the
+// symbols with the step's period, the one at which the least memory is allocated marks the beginning of the step: after
+// zero_grad and before forward.
 
 mod beats;
 
@@ -22,22 +21,22 @@ use crate::event::{Action, Event};
 use crate::ids::{EventIndex, Time};
 use crate::stack::{Frame, StackId, StackTable};
 
-/// The events with which the steps of a program begin.
+/// The first events of the steps of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
     first_events: Vec<EventIndex>,
 }
 
-/// A step, and the memory it found.
+/// A step, with the memory at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its first event.
+    /// The first event.
     pub first: EventIndex,
-    /// The event that the next step begins with, or the end of the history.
+    /// The first event of the next step, or the end of the history.
     pub end: EventIndex,
-    /// Allocated just before its first event.
+    /// The allocated memory just before the first event.
     pub allocated_before: Bytes,
-    /// The most that was allocated in it.
+    /// The peak of allocated memory within the step.
     pub allocated_peak: Bytes,
 }
 
@@ -49,20 +48,20 @@ impl Steps {
         Steps { first_events }
     }
 
-    /// Steps that begin at these times: each with the first event that is not earlier. Events without a time are passed
-    /// over.
+    /// Steps that begin at these times: each with the first event that is not earlier. Events without a time are
+    /// skipped.
     pub fn at_times(events: &[Event], times: impl IntoIterator<Item = Time>) -> Steps {
         let first = |time: Time| events.partition_point(|event| event.time.is_none_or(|at| at < time));
         let first_events = times.into_iter().map(first).filter(|&index| index < events.len());
         Steps::new(first_events.filter_map(|index| u32::try_from(index).ok()).map(EventIndex).collect())
     }
 
-    /// The events with which the steps begin.
+    /// The first events of the steps.
     pub fn first_events(&self) -> &[EventIndex] {
         &self.first_events
     }
 
-    /// The steps, each with the memory it found. The last one may have been cut off by the end of the history.
+    /// The steps, each with the memory at its start. The last step may be cut off by the end of the history.
     pub fn with_memory(&self, history: &History) -> Vec<Step> {
         let end = EventIndex(u32::try_from(history.event_count()).unwrap_or(u32::MAX));
         let ends = self.first_events.iter().skip(1).copied().chain(std::iter::once(end));
@@ -80,8 +79,8 @@ impl Steps {
         steps
     }
 
-    /// What was handed out in the step number `step`, counted from 0, and is still in the program's hands when the next
-    /// one ends. Nothing where no whole step follows it.
+    /// The survivors of step `step`, counted from 0: blocks allocated in the step and still allocated at the end of the
+    /// next. Empty if no whole step follows.
     pub fn survivors<'a>(&self, history: &'a History, step: usize) -> impl Iterator<Item = &'a Lifetime> + use<'a> {
         let at = |index: usize| self.first_events.get(index).map(|event| Moment::after(*event));
         let bounds = at(step).zip(at(step + 1)).zip(at(step + 2));
@@ -94,7 +93,7 @@ impl Steps {
 }
 
 impl History {
-    /// The steps of the program whose history this is, where `events` repeat themselves. See Note [Steps without marks].
+    /// The steps of the program, if `events` repeat. See Note [Steps without marks].
     pub fn steps(&self, events: &[Event], stacks: &StackTable) -> Option<Steps> {
         let stacked = has_many_stacks(events);
         let made = made(events, stacked);
@@ -107,7 +106,7 @@ impl History {
         Some(Steps::new(first_events.collect()))
     }
 
-    /// What was allocated just before each of these events.
+    /// The allocated memory just before each of these events.
     fn allocated_before(&self, made: &[(EventIndex, u64)]) -> Vec<Bytes> {
         let mut wanted = made.iter().peekable();
         let mut now = self.at_start().allocated;
@@ -122,14 +121,14 @@ impl History {
     }
 }
 
-/// The allocations that tell something, each with what it is recognised by.
+/// The informative allocations, each with its symbol.
 fn made(events: &[Event], stacked: bool) -> Vec<(EventIndex, u64)> {
     let allocs = (0..).map(EventIndex).zip(events).filter(|(_, event)| event.action == Action::Alloc);
     let told = allocs.filter(|(_, event)| !stacked || event.stack != StackId::EMPTY);
     told.map(|(index, event)| (index, if stacked { u64::from(event.stack.0) } else { event.size.0 })).collect()
 }
 
-/// Whether stacks tell allocations apart. With fewer, as where only C++ frames were recorded, sizes tell more.
+/// Tests that stacks distinguish allocations. With few stacks, as in recordings of C++ frames only, sizes are better.
 fn has_many_stacks(events: &[Event]) -> bool {
     const MANY: usize = 8;
     let mut seen: FxHashSet<StackId> = FxHashSet::default();
@@ -143,7 +142,7 @@ fn has_many_stacks(events: &[Event]) -> bool {
     false
 }
 
-/// Whether a loop is one over layers: two calls of modules, the model's and one within it, are around all of it.
+/// Tests for a loop over layers: two module calls, the model's and one within it, surround the whole loop.
 fn is_inside_a_model(turn: &[u64], stacks: &StackTable) -> bool {
     let stacks = turn.iter().map(|&symbol| frames(symbol, stacks));
     let mut outside_in = stacks.map(|frames| frames.rev().filter(|frame| is_python(frame)).collect::<Vec<&Frame>>());
@@ -157,17 +156,17 @@ fn is_inside_a_model(turn: &[u64], stacks: &StackTable) -> bool {
     around.iter().filter(|frame| frame.function == "_call_impl").count() >= 2
 }
 
-/// The frames of the stack that is a symbol.
+/// The frames of the stack of a symbol.
 fn frames(symbol: u64, stacks: &StackTable) -> impl DoubleEndedIterator<Item = &Frame> {
     stacks.frames(StackId(u32::try_from(symbol).unwrap_or_default()))
 }
 
-/// PyTorch's own optimizers; what others are called is not known.
+/// Recognises PyTorch's own optimizers; the names of others are unknown.
 fn is_of_optimizer(frame: &Frame) -> bool {
     ["torch/optim/", "torch\\optim\\"].iter().any(|folder| frame.file.contains(folder))
 }
 
-/// C++ frames stand among Python's in no certain order.
+/// C++ frames are mixed with Python's in no certain order.
 fn is_python(frame: &Frame) -> bool {
     std::path::Path::new(&frame.file).extension().is_some_and(|extension| extension == "py")
 }

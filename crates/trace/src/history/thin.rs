@@ -1,4 +1,4 @@
-//! Less of a history than there is, for a drawing: its extremes stay.
+//! A smaller history for drawings, with all extremes.
 
 use super::History;
 use super::lifetime::LifetimeId;
@@ -9,18 +9,18 @@ use crate::ids::EventIndex;
 /// The totals right after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TotalsAt {
-    /// Which event.
+    /// The event.
     pub event: EventIndex,
     /// The totals after it.
     pub totals: Totals,
 }
 
-/// How many points a stretch of events keeps at most: its first, the most and the least allocated, the most reserved.
+/// The most points kept of a stretch: its first, the most and the least allocated, the most reserved.
 const POINTS: usize = 4;
 
 impl History {
-    /// The totals over time in at most `points` points, by event. The history is cut into stretches of the same number
-    /// of events; each keeps its first event and its extremes, so every peak stays.
+    /// The totals over time in at most `points` points, by event. The history is cut into stretches of equal length;
+    /// each keeps its first event and its extremes, so no peak is lost.
     pub fn timeline(&self, points: usize) -> Vec<TotalsAt> {
         let stretches = (points / POINTS).max(1);
         let length = self.event_count().div_ceil(stretches).max(1);
@@ -36,7 +36,7 @@ impl History {
         timeline
     }
 
-    /// The `n` largest allocations, in the order they began; of equals those that lived longer.
+    /// The `n` largest allocations, in the order of allocation; among equals the longer-lived.
     pub fn largest(&self, n: usize) -> Vec<LifetimeId> {
         let mut ids: Vec<LifetimeId> = (0..).map(LifetimeId).take(self.lifetimes.len()).collect();
         if n < ids.len() {
@@ -47,14 +47,14 @@ impl History {
         ids
     }
 
-    /// What makes an allocation worth drawing. No two are equal.
+    /// The sort key of an allocation for drawings. No two are equal.
     fn weight(&self, id: LifetimeId) -> (Bytes, u32, std::cmp::Reverse<LifetimeId>) {
         let life = &self.lifetimes[id.0 as usize];
         (life.block, life.free_requested.since(life.begun), std::cmp::Reverse(id))
     }
 }
 
-/// The points of a stretch of events that are kept.
+/// The kept points of a stretch.
 #[derive(Default)]
 struct Stretch {
     first: Option<TotalsAt>,

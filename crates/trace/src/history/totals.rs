@@ -1,23 +1,23 @@
-//! PyTorch's own counters, and when each was largest.
+//! PyTorch's counters and their peaks.
 
 use super::lifetime::{Lifetime, Moment};
 use crate::bytes::Bytes;
 
-/// What PyTorch's allocator counts of one device, at one moment.
+/// The counters of PyTorch's allocator for one device, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Blocks in the program's hands: `allocated_bytes`.
+    /// `allocated_bytes`.
     pub allocated: Bytes,
-    /// Blocks not free, those let go of but not yet usable included: `active_bytes`.
+    /// `active_bytes`: allocated, or freed but not yet completed.
     pub active: Bytes,
-    /// Obtained from the device: `reserved_bytes`.
+    /// `reserved_bytes`.
     pub reserved: Bytes,
-    /// What was asked for, of the active blocks: `requested_bytes`.
+    /// `requested_bytes`: the requested size of the active blocks.
     pub requested: Bytes,
 }
 
 impl Totals {
-    /// Counts what happens to `life` at `moment`.
+    /// Applies the event of `life` at `moment`.
     pub(super) fn note(&mut self, life: &Lifetime, moment: Moment) {
         if life.begun == moment {
             self.allocated += life.block;
@@ -34,30 +34,30 @@ impl Totals {
     }
 }
 
-/// The first moment at which a total was as large as it ever got.
+/// The first moment at which a total had its largest value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
-    /// Which moment; [`Moment::BEFORE`] where it never was as much as before the first event.
+    /// The moment; [`Moment::BEFORE`] if the largest value was before the first event.
     pub at: Moment,
-    /// The total then.
+    /// The value.
     pub bytes: Bytes,
 }
 
-/// The peak of each total; `None` where it never was more than nothing.
+/// The peak of each total; `None` for a total that stays zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peaks {
-    /// Of the allocated bytes: `torch.cuda.max_memory_allocated()`, if the history is whole.
+    /// Of `allocated`: `torch.cuda.max_memory_allocated()`, if the history is whole.
     pub allocated: Option<Peak>,
-    /// Of the active bytes.
+    /// Of `active`.
     pub active: Option<Peak>,
-    /// Of the reserved bytes: `torch.cuda.max_memory_reserved()`, if the history is whole.
+    /// Of `reserved`: `torch.cuda.max_memory_reserved()`, if the history is whole.
     pub reserved: Option<Peak>,
-    /// Of the requested bytes.
+    /// Of `requested`.
     pub requested: Option<Peak>,
 }
 
 impl Peaks {
-    /// Looks at the totals of a moment.
+    /// Updates the peaks with the totals of a moment.
     pub(super) fn raise(&mut self, at: Moment, totals: &Totals) {
         raise(&mut self.allocated, at, totals.allocated);
         raise(&mut self.active, at, totals.active);

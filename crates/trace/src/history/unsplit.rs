@@ -1,5 +1,5 @@
 //! Pools whose segments are never split (`torch.cuda.MemPool(no_split=True)`, 2.10 and later): a request gets a whole
-//! segment. Nothing says so but the blocks of the dump.
+//! segment. The trace does not record this; it is inferred from the dumped blocks.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::ids::{Address, PoolId};
 use crate::snapshot::{BlockState, Segment};
 
-/// The pools that are never split, and their segments by address.
+/// The pools that are never split, with their segments by address.
 #[derive(Debug, Default)]
 pub(super) struct Unsplit {
     pools: FxHashSet<PoolId>,
@@ -30,12 +30,12 @@ impl Unsplit {
         unsplit
     }
 
-    /// The segment that a block at `address` fills.
+    /// The size of the segment that a block at `address` fills.
     pub(super) fn segment(&self, address: Address) -> Option<Bytes> {
         if self.segments.is_empty() { None } else { self.segments.get(&address.0).copied() }
     }
 
-    /// Device memory is obtained.
+    /// Adds a reserved segment.
     pub(super) fn obtain(&mut self, event: &Event) {
         if event.pool.is_some_and(|pool| self.pools.contains(&pool)) {
             self.segments.insert(event.address.0, event.size);
@@ -43,7 +43,7 @@ impl Unsplit {
     }
 }
 
-/// Whether a block is longer than its request and any rest that is not worth cutting off.
+/// Tests that a block is longer than its request with the largest rest.
 fn has_excess(segment: &Segment, rules: &SizeRules) -> bool {
     segment.blocks.iter().filter(|block| block.state != BlockState::Inactive).any(|block| {
         let rounded = rules.rounded(block.requested_size);

@@ -1,4 +1,4 @@
-//! Where values live that are not folded: containers by number, their contents in one vector. Note [Pickle arena].
+//! The arena of values that are not folded: containers by number, their contents in one vector. Note [Pickle arena].
 
 use std::fmt::Debug;
 
@@ -17,13 +17,13 @@ pub struct BytesId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
-/// What a fold turns containers into: a kind and a number. 8 bytes at most, or nodes and slots grow.
+/// The result of folding a container: a kind and a number. At most 8 bytes, else nodes and slots grow.
 pub trait Record: Copy + Debug + PartialEq {
-    /// The Python type that was folded.
+    /// The Python type of the folded value.
     fn kind(self) -> &'static str;
 }
 
-/// A value as it lies on the stack or in a container.
+/// A value on the stack or in a container.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Slot<T> {
     /// `None`.
@@ -32,7 +32,7 @@ pub enum Slot<T> {
     Bool(bool),
     /// An integer of up to 8 bytes.
     Int(i64),
-    /// A longer one: its place among the arena's.
+    /// A longer integer, as an index into the arena's.
     Wide(u32),
     /// A float.
     Float(f64),
@@ -42,7 +42,7 @@ pub enum Slot<T> {
     Bytes(BytesId),
     /// A list, tuple or dict, folded or not.
     Node(NodeId),
-    /// A part of something folded that had to be taken apart again.
+    /// A part of a folded container that was unfolded again.
     Folded(T),
 }
 
@@ -63,14 +63,14 @@ impl ChainId {
     pub(super) const EMPTY: ChainId = ChainId(u32::MAX);
 }
 
-/// Contents that may have come in several goes: the first and the last of their extents.
+/// Contents added in several steps: the first and the last extent.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     first: u32,
     last: u32,
 }
 
-/// Values that were added in one go.
+/// Values added in one step.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     start: u32,
@@ -86,7 +86,7 @@ pub struct Arena<T> {
     pub(super) nodes: Vec<Node<T>>,
     pub(super) wide: Vec<i128>,
     pub(super) strings: Interner<u8>,
-    /// Byte strings, which need not be text.
+    /// Byte strings, not necessarily text.
     pub(super) blobs: Interner<u8>,
     items: Vec<Slot<T>>,
     chains: Vec<Chain>,
@@ -106,16 +106,16 @@ impl<T: Copy> Arena<T> {
 
     /// The text of a string.
     pub fn text(&self, string: StrId) -> &str {
-        // The builder stores strings only after having made UTF-8 of them.
+        // The builder converts strings to UTF-8 before it stores them.
         std::str::from_utf8(self.strings.get(string.0)).unwrap_or_default()
     }
 
-    /// What is in a byte string.
+    /// The content of a byte string.
     pub fn bytes(&self, bytes: BytesId) -> &[u8] {
         self.blobs.get(bytes.0)
     }
 
-    /// What a container was folded into, or a part of one.
+    /// The record of a folded container, or of a part of one.
     pub fn folded(&self, slot: Slot<T>) -> Option<T> {
         match slot {
             Slot::Folded(record) => Some(record),
@@ -131,18 +131,18 @@ impl<T: Copy> Arena<T> {
         self.nodes.get(id.0 as usize)
     }
 
-    /// How many values the containers have together that were not folded.
+    /// The number of values in containers that were not folded.
     pub fn item_count(&self) -> usize {
         self.items.len()
     }
 
-    /// The contents of a container, in order; of a dict, keys and values in turn.
+    /// The contents of a container, in order; for a dict, keys and values in turn.
     pub(super) fn contents(&self, chain: ChainId) -> Contents<'_, T> {
         let first = self.chains.get(chain.0 as usize).map_or(NO_EXTENT, |chain| chain.first);
         Contents { arena: self, next: first, here: [].iter() }
     }
 
-    /// Adds to a container's contents; gives the number under which they then are.
+    /// Appends to a container's contents; returns their new number.
     pub(super) fn extend(&mut self, chain: ChainId, values: &[Slot<T>]) -> ChainId {
         if values.is_empty() {
             return chain;
@@ -168,7 +168,7 @@ pub(super) fn number(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
 
-/// An error unless a table that has so many elements may have another.
+/// Fails if a table with `count` elements is full.
 pub(super) fn within(count: usize, limit: usize, what: &'static str) -> Result<(), PickleErrorKind> {
     if count < limit { Ok(()) } else { Err(PickleErrorKind::TooMany { limit, what }) }
 }
@@ -177,7 +177,7 @@ pub(super) fn within(count: usize, limit: usize, what: &'static str) -> Result<(
 #[derive(Debug)]
 pub(super) struct Contents<'a, T> {
     arena: &'a Arena<T>,
-    /// The extent after the one under way.
+    /// The extent after the current one.
     next: u32,
     here: std::slice::Iter<'a, Slot<T>>,
 }

@@ -1,4 +1,4 @@
-//! Builds values bottom-up on a stack, as both pickles and JSON come, and folds them. Note [Folding containers].
+//! Builds values bottom-up on a stack, from pickles and from JSON, and folds them. Note [Folding containers].
 
 use super::arena::{Arena, BytesId, ChainId, Node, NodeId, Record, Slot, StrId, number, within};
 use super::error::PickleErrorKind;
@@ -8,21 +8,21 @@ type Step<T = ()> = Result<T, PickleErrorKind>;
 
 /// Turns containers into records as they close. Note [Folding containers].
 pub trait Fold {
-    /// What containers become.
+    /// The record of a container.
     type Folded: Record;
-    /// What a dict with these keys and values, in turn, becomes; `None` to keep it.
+    /// The record of a dict with these keys and values, in turn; `None` to keep the dict.
     fn dict(&mut self, arena: &Arena<Self::Folded>, pairs: &[Slot<Self::Folded>]) -> Option<Self::Folded>;
-    /// What a list becomes to which these values are added: it was empty, or folded before. `None` to keep it.
+    /// The record of a list to which these values are added. The list was empty, or `before`. `None` to keep the list.
     fn list(
         &mut self,
         arena: &Arena<Self::Folded>,
         before: Option<Self::Folded>,
         added: &[Slot<Self::Folded>],
     ) -> Option<Self::Folded>;
-    /// What a tuple becomes; `None` to keep it.
+    /// The record of a tuple; `None` to keep the tuple.
     fn tuple(&mut self, arena: &Arena<Self::Folded>, items: &[Slot<Self::Folded>]) -> Option<Self::Folded>;
-    /// The items of a list that was folded and is added to in a way that the fold does not take; `None` where the
-    /// record never was a list.
+    /// The items of a folded list, when values are added that the fold declines; `None` for a record that is not a
+    /// list.
     fn unfold(&self, list: Self::Folded) -> Option<Vec<Slot<Self::Folded>>>;
 }
 
@@ -74,7 +74,7 @@ impl<F: Fold> Builder<F> {
         Builder { arena: Arena::new(names), fold, stack: Vec::new(), limits }
     }
 
-    /// How many values are on the stack.
+    /// The number of values on the stack.
     pub(crate) fn height(&self) -> usize {
         self.stack.len()
     }
@@ -105,7 +105,7 @@ impl<F: Fold> Builder<F> {
         self.push_node(Node::List(ChainId::EMPTY))
     }
 
-    /// Pushes a string. What is not UTF-8 in it (Python writes file names that are no text so) is replaced.
+    /// Pushes a string. Bytes that are not UTF-8 are replaced (Python writes such file names).
     #[inline]
     pub(crate) fn push_string(&mut self, bytes: &[u8]) -> Step {
         let id = match self.arena.strings.find(bytes) {
@@ -182,7 +182,7 @@ impl<F: Fold> Builder<F> {
         Ok(())
     }
 
-    /// Adds one key and value to the dict below them. It may be the first of many: nothing is folded.
+    /// Adds one key and value to the dict below them. More may follow, so the dict is not folded.
     pub(super) fn add_pair(&mut self, start: usize) -> Step {
         let (id, node) = self.target(start, "dict")?;
         let Node::Dict(chain) = node else {
@@ -248,7 +248,7 @@ impl<F: Fold> Builder<F> {
         self.stack.truncate(start);
     }
 
-    /// Keeps the values above `start` in the arena.
+    /// Stores the values above `start` in the arena.
     fn keep(&mut self, chain: ChainId, start: usize) -> Step<ChainId> {
         self.room(self.stack.len().saturating_sub(start))?;
         let values = self.stack.get(start..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The stack machine that a pickle is a program for: its instructions and marks. Containers are the builder's.
+//! The stack machine of pickles: its instructions and marks. Containers belong to the builder.
 
 mod containers;
 mod scalars;
@@ -16,7 +16,7 @@ type Step<T = ()> = Result<T, PickleErrorKind>;
 
 struct Machine<R, F: Fold> {
     input: Source<R>,
-    /// Where the instruction under way starts.
+    /// The offset of the current instruction.
     offset: u64,
     builder: Builder<F>,
     /// The height of the stack at each mark.
@@ -24,7 +24,7 @@ struct Machine<R, F: Fold> {
     memo: Memo<F::Folded>,
 }
 
-/// Runs the pickle at the start of `input`: gives its value and what was built on the way.
+/// Runs the pickle at the start of `input`; returns its value and the builder.
 pub(super) fn run<R: Read, F: Fold>(
     input: R,
     builder: Builder<F>,
@@ -44,7 +44,7 @@ fn rejection(opcode: u8) -> PickleErrorKind {
 }
 
 impl<R: Read, F: Fold> Machine<R, F> {
-    /// Runs instructions until one says that the value on the stack is the result.
+    /// Runs instructions until STOP, which returns the value on the stack.
     fn run(&mut self) -> Step<Slot<F::Folded>> {
         loop {
             self.offset = self.input.position();
@@ -71,12 +71,12 @@ impl<R: Read, F: Fold> Machine<R, F> {
         }
     }
 
-    /// The instructions that make up little of a snapshot.
+    /// The rare instructions of a snapshot.
     #[inline(never)]
     fn rare(&mut self, opcode: u8) -> Step {
         match opcode {
             opcode::PROTO => self.proto(),
-            // A frame only announces how many bytes follow; they are read as if it was not there.
+            // A frame only announces how many bytes follow; the reader ignores it.
             opcode::FRAME => self.input.length_u64().map(|_| ()),
             opcode::POP => self.pop_value_or_mark(),
             opcode::POP_MARK => self.mark().map(|start| self.builder.stack.truncate(start)),

@@ -1,17 +1,17 @@
-//! The memo: values that the pickle may ask for again. Nearly all are containers, each memoised and never asked for.
+//! The memo: values that the pickle may load again. Nearly all are containers, each stored and never loaded.
 
 use super::arena::{NodeId, Slot, StrId, number};
 
-/// The most entries. Honest memos have one for each container and string.
+/// The most entries. Real memos have one for each container and string.
 const MOST: usize = 1 << 27;
-/// The most of them that are neither container nor string.
+/// The most entries that are neither container nor string.
 const MOST_OTHERS: usize = 1 << 16;
 
-/// Entries of 4 bytes: what it is in the lowest two bits, its number above.
+/// Entries of 4 bytes: the kind in the lowest two bits, the number above.
 #[derive(Debug)]
 pub(super) struct Memo<T> {
     entries: Vec<u32>,
-    /// What is neither a container nor a string; no pickler memoises such.
+    /// Entries that are neither container nor string; no pickler writes them.
     others: Vec<Slot<T>>,
     filled: usize,
 }
@@ -29,12 +29,12 @@ impl<T: Copy> Memo<T> {
         Memo { entries: Vec::new(), others: Vec::new(), filled: 0 }
     }
 
-    /// How many entries were made: the number that `MEMOIZE` gives the next.
+    /// The number of entries: the index that `MEMOIZE` uses next.
     pub(super) fn filled(&self) -> usize {
         self.filled
     }
 
-    /// Remembers a value; `false` where the number is too high, or there are too many.
+    /// Stores a value; `false` if the index is too high, or the memo is full.
     #[inline]
     pub(super) fn set(&mut self, index: usize, slot: Slot<T>) -> bool {
         let Some(packed) = self.pack(slot) else { return false };
@@ -72,11 +72,11 @@ impl<T: Copy> Memo<T> {
         }
     }
 
-    /// The value with this number.
+    /// The value at an index.
     #[inline]
     pub(super) fn get(&self, index: usize) -> Option<Slot<T>> {
         let entry = *self.entries.get(index)?;
-        // In this order and not as a `match`, which would become an indirect jump.
+        // In this order, and not as a `match`, which would become an indirect jump.
         if entry & KIND == NODE {
             Some(Slot::Node(NodeId(entry >> 2)))
         } else if entry & KIND == STRING {

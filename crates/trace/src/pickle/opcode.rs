@@ -51,7 +51,7 @@ pub(super) const MEMOIZE: u8 = 0x94;
 pub(super) const FRAME: u8 = 0x95;
 pub(super) const BYTEARRAY8: u8 = 0x96;
 
-/// The name of an instruction that makes more than plain data; `None` for a byte that is no instruction at all.
+/// The name of an instruction for more than plain data; `None` for a byte that is no instruction.
 pub(super) fn refused(opcode: u8) -> Option<&'static str> {
     Some(match opcode {
         b'P' => "PERSID",

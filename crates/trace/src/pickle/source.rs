@@ -1,5 +1,5 @@
-//! The bytes of a pickle, taken from the front through a buffer: nothing is read that is not there, and a length that
-//! the file states allocates nothing before its bytes have come.
+//! The bytes of a pickle, read through a buffer. A length that the file states allocates memory only as its bytes
+//! arrive.
 
 use std::io::{ErrorKind, Read};
 
@@ -9,23 +9,23 @@ use super::error::PickleErrorKind;
 
 type Step<T> = Result<T, PickleErrorKind>;
 
-/// How much is read at once: little at first, since many inputs are small, then what stays in a core's second cache.
+/// The number of bytes read at once: few at first, since many inputs are small, then the size of a core's second cache.
 const FIRST: usize = 4 << 10;
 const MOST: usize = 128 << 10;
 
-/// What is left of a pickle.
+/// The unread part of a pickle.
 pub(super) struct Source<R> {
     reader: R,
-    /// As long as what was read into it, so that its end is the only bound there is to check.
+    /// Exactly the bytes read, so that its end is the only bound to check.
     buffer: Vec<u8>,
     at: usize,
-    /// How many bytes to ask for next.
+    /// The number of bytes to read next.
     ask: usize,
-    /// How many bytes came before the buffer's first.
+    /// The number of bytes before the buffer's first.
     before: u64,
-    /// What does not lie in the buffer as a whole is put together here.
+    /// Values that cross the end of the buffer are assembled here.
     scratch: Vec<u8>,
-    /// The most bytes that are put together.
+    /// The most bytes to assemble.
     most: usize,
 }
 
@@ -34,7 +34,7 @@ impl<R: Read> Source<R> {
         Source { reader, buffer: Vec::new(), at: 0, ask: FIRST, before: 0, scratch: Vec::new(), most }
     }
 
-    /// How many bytes were taken.
+    /// The number of bytes consumed.
     #[inline]
     pub(super) fn position(&self) -> u64 {
         self.before + self.at as u64
@@ -59,7 +59,7 @@ impl<R: Read> Source<R> {
         Ok(first)
     }
 
-    /// Takes the next byte if it is this one and lies in the buffer.
+    /// Consumes the next byte if it is `byte` and lies in the buffer.
     #[inline]
     pub(super) fn skip(&mut self, byte: u8) -> bool {
         let same = self.buffer.get(self.at) == Some(&byte);
@@ -67,8 +67,8 @@ impl<R: Read> Source<R> {
         same
     }
 
-    /// The next `length` bytes as a little-endian integer in two's complement, where they are at most 8 and lie in the
-    /// buffer with 8 bytes to read at once; `None`, and nothing taken, where not.
+    /// Consumes the next `length` bytes as a little-endian integer in two's complement, if `length` is at most 8 and 8
+    /// bytes lie in the buffer; else `None`, and nothing is consumed.
     #[inline]
     pub(super) fn short_long(&mut self, length: u64) -> Option<i64> {
         let length = usize::try_from(length).ok().filter(|length| (1..=8).contains(length))?;
@@ -103,7 +103,7 @@ impl<R: Read> Source<R> {
         Ok(&self.scratch)
     }
 
-    /// Puts the next `length` bytes into the scratch, buffer by buffer.
+    /// Copies the next `length` bytes into the scratch buffer.
     #[cold]
     fn gather(&mut self, length: usize) -> Step<()> {
         if length > self.most {
@@ -152,7 +152,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads on, where all of the buffer was taken; `false` at the end of the input.
+    /// Reads on if the whole buffer is consumed; `false` at the end of the input.
     #[cold]
     fn refill(&mut self) -> Step<bool> {
         self.before += self.buffer.len() as u64;

@@ -21,7 +21,7 @@ pub(super) fn raw_unicode_escape(line: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The argument of `STRING`: what Python 2 showed as `repr` of a string.
+/// The argument of `STRING`: Python 2's `repr` of a string.
 pub(super) fn quoted(line: &[u8]) -> Result<Cow<'_, str>, PickleErrorKind> {
     let line = line.trim_ascii_end();
     let inner = [b'\'', b'"'].iter().find_map(|&quote| line.strip_prefix(&[quote])?.strip_suffix(&[quote]));
@@ -37,13 +37,13 @@ pub(super) fn quoted(line: &[u8]) -> Result<Cow<'_, str>, PickleErrorKind> {
 }
 
 enum Escape {
-    /// So many hexadecimal digits follow.
+    /// A number of hexadecimal digits follows.
     Hex(usize),
-    /// It stands for this.
+    /// The escape stands for this character.
     Is(char),
 }
 
-/// Latin-1 with escapes. What is no escape that `known` has stays as it is.
+/// Decodes Latin-1 with escapes. Escapes that `known` rejects stay as they are.
 fn unescape(mut rest: &[u8], known: impl Fn(u8) -> Option<Escape>) -> String {
     let mut text = String::with_capacity(rest.len());
     while let Some((&byte, after)) = rest.split_first() {
@@ -71,7 +71,7 @@ pub(super) fn number<T: std::str::FromStr>(line: &[u8]) -> Result<T, PickleError
     text.parse().map_err(|_| PickleErrorKind::BadNumber(text.chars().take(40).collect()))
 }
 
-/// A little-endian integer in two's complement, as `LONG1` and `LONG4` have it.
+/// A little-endian integer in two's complement, as in `LONG1` and `LONG4`.
 pub(super) fn long(bytes: &[u8]) -> Result<i128, PickleErrorKind> {
     let negative = bytes.last().is_some_and(|&top| top >= 0x80);
     let mut wide = if negative { [0xff; 16] } else { [0; 16] };

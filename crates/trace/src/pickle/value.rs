@@ -1,15 +1,15 @@
-//! A value of a pickle, as its readers see it: with the arena in which its parts are.
+//! Values of a pickle, with the arena of their parts.
 
 use super::arena::{Arena, Contents, Node, NodeId, Record, Slot};
 
-/// A value and where its parts are.
+/// A value, with the arena of its parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a, T> {
     arena: &'a Arena<T>,
     slot: Slot<T>,
 }
 
-/// What a value is. Items and entries of containers that were folded are not seen through this.
+/// The content of a value. Items and entries of folded containers are not visible here.
 #[derive(Debug)]
 pub enum Data<'a, T> {
     /// `None`.
@@ -30,7 +30,7 @@ pub enum Data<'a, T> {
     Tuple(Items<'a, T>),
     /// A dict.
     Dict(Entries<'a, T>),
-    /// Something that was folded.
+    /// A folded value.
     Folded(T),
 }
 
@@ -44,7 +44,7 @@ impl<'a, T: Copy> Value<'a, T> {
         self.slot
     }
 
-    /// What it is.
+    /// The content.
     pub fn data(self) -> Data<'a, T> {
         match self.slot {
             Slot::None => Data::None,
@@ -70,7 +70,7 @@ impl<'a, T: Copy> Value<'a, T> {
         }
     }
 
-    /// The container's number, by which shared ones are known to be the same.
+    /// The container's number, equal for shared containers.
     pub fn node(self) -> Option<NodeId> {
         if let Slot::Node(id) = self.slot { Some(id) } else { None }
     }
@@ -80,7 +80,7 @@ impl<'a, T: Copy> Value<'a, T> {
         if let Data::Str(text) = self.data() { Some(text) } else { None }
     }
 
-    /// The integer; of `True` and `False`, 1 and 0.
+    /// The integer; `True` and `False` are 1 and 0.
     pub fn as_int(self) -> Option<i128> {
         match self.data() {
             Data::Int(value) => Some(value),
@@ -89,7 +89,7 @@ impl<'a, T: Copy> Value<'a, T> {
         }
     }
 
-    /// The number, of integers too.
+    /// The number; integers are converted.
     pub fn as_float(self) -> Option<f64> {
         match self.data() {
             Data::Float(value) => Some(value),
@@ -97,7 +97,7 @@ impl<'a, T: Copy> Value<'a, T> {
         }
     }
 
-    /// What it was folded into.
+    /// The record of a folded value.
     pub fn folded(self) -> Option<T> {
         self.arena.folded(self.slot)
     }
@@ -115,7 +115,7 @@ impl<'a, T: Copy> Value<'a, T> {
         if let Data::Dict(entries) = self.data() { Some(entries) } else { None }
     }
 
-    /// The last value that such a dict has under this key.
+    /// The last value of a key, in a dict that was not folded.
     pub fn get(self, key: &str) -> Option<Value<'a, T>> {
         let matching = self.entries()?.filter(|(found, _)| found.as_str() == Some(key));
         matching.last().map(|(_, value)| value)
@@ -163,7 +163,7 @@ impl<'a, T: Copy> Iterator for Items<'a, T> {
     }
 }
 
-/// The keys and values of a dict, as they were put in: of a key that comes twice, Python has the last.
+/// The keys and values of a dict, in the order of insertion. For a repeated key, Python keeps the last value.
 #[derive(Debug)]
 pub struct Entries<'a, T>(Items<'a, T>);
 

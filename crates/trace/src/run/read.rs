@@ -6,23 +6,23 @@ use wire::record::{JOURNAL, Kind, MARKS, TAG, tags};
 
 use super::{Launch, PhantomRecord, Record};
 
-/// A line of a record file that says nothing to this version. The other lines are unaffected.
+/// A line of a record file that this version cannot use. Other lines are unaffected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {kind}")]
 pub struct Problem {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub kind: ProblemKind,
 }
 
-/// What is wrong with a line.
+/// A problem of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProblemKind {
-    /// The last line has no end: its writer was killed while it wrote.
+    /// The last line is cut: its writer was killed.
     #[error("the file ends in the middle of a record")]
     Cut,
-    /// A record of a kind that this version does not know, written by a newer one.
+    /// A kind of record that this version does not know, written by a newer one.
     #[error("a record of the unknown kind `{0}`")]
     UnknownKind(String),
     /// Anything else.
@@ -30,21 +30,21 @@ pub enum ProblemKind {
     Malformed(String),
 }
 
-/// Why `run.json` could not be read.
+/// Errors of reading `run.json`.
 #[derive(Debug, Error)]
 pub enum LaunchError {
-    /// It is not JSON, or lacks a key.
+    /// Invalid JSON, or a missing key.
     #[error("run.json: {0}")]
     Json(#[from] serde_json::Error),
-    /// A version of oomph wrote it whose format this one does not know.
+    /// A format of another version of oomph.
     #[error("run.json has format {found}; this oomph reads format {}", Launch::FORMAT)]
     Format {
-        /// The format it states.
+        /// The stated format.
         found: u64,
     },
 }
 
-/// Reads `*.marks.jsonl`: the records of every line that can be read, and what was wrong with the others.
+/// Reads `*.marks.jsonl`: all readable records, and the problems of the other lines.
 pub fn read_records(text: &[u8]) -> (Vec<Record>, Vec<Problem>) {
     read_lines(text, MARKS)
 }
@@ -75,7 +75,7 @@ fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[Kind]) -> (Vec<T>, Vec<
     (records, problems)
 }
 
-/// The record of one line with its end, `None` for an empty one.
+/// The record of one complete line; `None` for an empty line.
 fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[Kind]) -> Result<Option<T>, ProblemKind> {
     if line.trim_ascii().is_empty() {
         return Ok(None);

@@ -1,23 +1,23 @@
-//! Which symbols of a sequence come back at even distances, and which of these beats is the step's.
+//! Finds symbols of a sequence that recur at even distances, and the period of the step.
 
 use rustc_hash::FxHashMap;
 
-/// A sequence, and where each of its symbols stands.
+/// A sequence, with the positions of each symbol.
 #[derive(Debug)]
 pub(super) struct Symbols {
     sequence: Vec<u32>,
-    /// What each symbol stands for.
+    /// The value of each symbol.
     values: Vec<u64>,
-    /// The places of each symbol, in order.
+    /// The positions of each symbol, in order.
     places: Vec<Vec<u32>>,
 }
 
-/// A symbol that comes back at even distances.
+/// A symbol that recurs at even distances.
 #[derive(Clone, Debug)]
 pub(super) struct Beat {
     /// The distance.
     pub(super) period: u32,
-    /// Where it stands, from where the distances are even on.
+    /// The positions from which on the distances are even.
     pub(super) places: Vec<u32>,
 }
 
@@ -27,13 +27,13 @@ pub(super) struct Loop {
     pub(super) beats: Vec<Beat>,
 }
 
-/// Distances that differ by less than this share of them are the same: steps are not all equally long.
+/// Distances that differ by less than this fraction are equal: steps are not all equally long.
 const SAME: u32 = 8;
-/// One distance in so many may be another: an evaluation between two steps.
+/// One distance in `FEW` may differ: an evaluation between two steps.
 const FEW: usize = 4;
-/// The share of what comes back that a step must have in it, in percent.
+/// The share of recurring symbols that a step contains, in percent.
 const ALMOST_ALL: usize = 95;
-/// The share that is enough where no loop has almost all, in percent.
+/// The share that suffices if no loop contains almost all, in percent.
 const MOST: usize = 60;
 
 impl Symbols {
@@ -52,10 +52,10 @@ impl Symbols {
         Symbols { sequence, values, places }
     }
 
-    /// The shortest loop that has almost everything in it that comes back; else the one that has most of it. Where
-    /// something `counts`, nothing else does.
+    /// The shortest loop with almost all recurring symbols; else the loop with most of them. If any symbol `counts`,
+    /// only such symbols are considered.
     ///
-    /// `is_inner` says of what stands in a turn of a loop whether that loop is known to be within something else.
+    /// `is_inner` tests the symbols of one turn for a loop that is known to be within another.
     pub(super) fn step(&self, counts: impl Fn(u64) -> bool, is_inner: impl Fn(&[u64]) -> bool) -> Option<Loop> {
         let returning = self.returning(counts);
         let total = returning.iter().filter(|&&returns| returns).count();
@@ -77,8 +77,8 @@ impl Symbols {
         best.filter(|(share, _)| *share >= MOST).map(|(_, found)| found)
     }
 
-    /// Which symbols come back after a good while, and still late in the sequence: not those of the setting up. Only
-    /// those that count, if any does.
+    /// Marks symbols that recur late in the sequence, which excludes those of the set-up. If any symbol counts, only
+    /// such symbols are marked.
     fn returning(&self, counts: impl Fn(u64) -> bool) -> Vec<bool> {
         let length = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
         let returns = |places: &Vec<u32>| match (places.first(), places.last()) {
@@ -91,7 +91,7 @@ impl Symbols {
         if counting.contains(&true) { counting } else { returning }
     }
 
-    /// The loops, shortest first. A beat that was heard only twice counts where many agree.
+    /// The loops, shortest first. A beat heard only twice counts if many agree.
     fn loops(&self, returning: usize) -> Vec<Loop> {
         let mut beats: Vec<Beat> = self.places.iter().filter_map(|places| self.beat(places)).collect();
         beats.sort_by_key(|beat| beat.period);
@@ -104,7 +104,7 @@ impl Symbols {
         }
         for found in &mut loops {
             let most = found.beats.iter().map(|beat| beat.places.len()).max().unwrap_or_default();
-            // One beat may have begun just before the others, or go on just after them.
+            // A beat may have begun just before the others, or go on just after them.
             found.beats.retain(|beat| beat.places.len() + 1 >= most);
         }
         let heard_often = |found: &Loop| found.beats[0].places.len() > 2 || found.beats.len() * 5 >= returning;
@@ -112,7 +112,7 @@ impl Symbols {
         loops
     }
 
-    /// The beat of a symbol: of the symbol itself, else of its first after each of its longest pauses.
+    /// The beat of a symbol: of all its positions, else of the first after each of its longest pauses.
     fn beat(&self, places: &[u32]) -> Option<Beat> {
         let end = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
         even(places, end).or_else(|| even(&after_pauses(places), end))
@@ -130,7 +130,7 @@ impl Symbols {
     }
 }
 
-/// The beat of these places, if their later distances are even but for a few, and it is heard until the end.
+/// The beat of these positions, if their later distances are even with few exceptions, and reach the end.
 fn even(places: &[u32], end: u32) -> Option<Beat> {
     let gaps: Vec<u32> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let late = &gaps[gaps.len() / 2..];
@@ -139,12 +139,12 @@ fn even(places: &[u32], end: u32) -> Option<Beat> {
     let period = *sorted.get(sorted.len() / 2)?;
     let uneven = late.iter().filter(|&&gap| !is_same(period, gap)).count();
     let heard = places.last().is_some_and(|&last| end - last <= period + period / 2);
-    // The first steps make what stays: they are longer.
+    // The first steps are longer, since they allocate what stays.
     let from = gaps.iter().position(|&gap| gap >= period / 2 && gap <= period * 2)?;
     (uneven * FEW <= late.len() && heard && period > 1).then(|| Beat { period, places: places[from..].to_vec() })
 }
 
-/// The places after the longest of the later pauses and those almost as long, and the first place.
+/// The positions after the longest of the later pauses and those almost as long, and the first position.
 fn after_pauses(places: &[u32]) -> Vec<u32> {
     let gaps = || places.windows(2).map(|pair| pair[1] - pair[0]);
     let longest = gaps().skip(places.len() / 2).max().unwrap_or_default();
@@ -160,10 +160,10 @@ fn is_same(period: u32, gap: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// A period, and the places of the first beat that has it.
+    /// A period, and the positions of its first beat.
     type Steps = Option<(u32, Vec<u32>)>;
 
-    /// Where the steps of a sequence begin, one letter a symbol; the first of its beats decides.
+    /// The starts of the steps of a sequence, one letter per symbol; the first beat decides.
     fn steps(sequence: &str) -> Steps {
         let found =
             Symbols::new(sequence.bytes().map(u64::from)).step(|symbol| symbol == u64::from(b'o'), |_| false)?;
@@ -177,7 +177,7 @@ mod tests {
             ("", None),
             ("abcdefghij", None),
             ("abcabcabcabc", Some((3, vec![0, 3, 6, 9]))),
-            // Setting up, then layers within steps.
+            // Set-up, then layers within steps.
             ("zyxwsLmLmLmLmosLmLmLmLmosLmLmLmLmo", Some((10, vec![4, 14, 24]))),
             // Steps that differ a little in length: the shortest beat is that of i.
             ("abcdefghijklmnopabcdefghhijklmnopabcdefghijklmnop", Some((16, vec![8, 25, 41]))),
@@ -188,7 +188,7 @@ mod tests {
                 "abcdoabcdoabcdoabcdoxyzxyzabcdoabcdoabcdoabcdoxyzxyzabcdo",
                 Some((5, vec![0, 5, 10, 15, 26, 31, 36, 41, 52])),
             ),
-            // No step at all.
+            // No steps.
             ("abacabadacbbdacbadcbadbcabdacb", None),
         ];
         for (sequence, expected) in cases {

@@ -1,4 +1,4 @@
-//! Marks, the memo, and which values an instruction puts into which container.
+//! Marks, the memo, and the instructions that fill containers.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use super::super::opcode;
 use super::{Machine, Step};
 
 impl<R: Read, F: Fold> Machine<R, F> {
-    /// How many values lie below the last mark, out of reach.
+    /// The number of values below the last mark, which are out of reach.
     #[inline]
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
@@ -88,7 +88,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
         if count.is_multiple_of(2) { Ok(()) } else { Err(PickleErrorKind::OddPairs(count)) }
     }
 
-    /// Entries are numbered one by one, so a number above that of the bytes so far is no honest one.
+    /// Entries are numbered in sequence, so a number above the count of bytes so far is an error.
     #[inline]
     pub(super) fn memoize(&mut self, index: u64) -> Step {
         let top = self.top()?;
@@ -96,7 +96,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
         if index <= self.offset && self.memo.set(at, top) { Ok(()) } else { Err(PickleErrorKind::MemoIndex(index)) }
     }
 
-    /// This `LONG_BINGET` and those that follow it: lists of frames are nothing else.
+    /// Runs this `LONG_BINGET` and those that follow. Lists of frames consist of them.
     #[inline]
     pub(super) fn recall_all(&mut self) -> Step {
         loop {
