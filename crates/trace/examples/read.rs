@@ -1,4 +1,4 @@
-//! Reads a snapshot and says how long that took: `cargo run --release -p trace --example read -- FILE`.
+//! Reads a snapshot and prints the time: `cargo run --release -p trace --example read -- FILE`.
 
 use std::fs::File;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What holds for the account of every history, true or nonsense.
+//! Invariants of the account of every history, real or nonsense.
 
 mod recorded;
 
@@ -12,12 +12,12 @@ fn event(action: Action, address: u64, size: u64) -> Event {
     Event::new(action, Address(address), Bytes(size))
 }
 
-/// What a program does with an allocator.
+/// An operation of a program.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Alloc(u64),
     Free(prop::sample::Index),
-    /// Another stream still uses the block.
+    /// A free of a block that another stream still uses.
     LetGo(prop::sample::Index),
     Complete(prop::sample::Index),
     EmptyCache,
@@ -67,13 +67,13 @@ fn run(program: &[Op]) -> Allocator {
     allocator
 }
 
-/// By how much a history may be off whose oldest blocks have ends that nothing shows.
+/// The possible error of a history whose oldest blocks have unknown ends.
 fn doubt(history: &History) -> u64 {
     history.unsure() * MIB
 }
 
 proptest! {
-    /// The account of a program is the allocator's own, whether its history is whole or lacks its beginning.
+    /// The account of a program equals the allocator's own, also for histories without their beginning.
     #[test]
     fn the_account_is_the_allocators_own(program in any_program(), cut: prop::sample::Index) {
         let allocator = run(&program);
@@ -113,7 +113,7 @@ fn moments(history: &History) -> impl Iterator<Item = (Moment, Totals)> {
     std::iter::once((Moment::BEFORE, history.at_start())).chain(after)
 }
 
-/// What the lifetimes say of every moment is what was counted there.
+/// The lifetimes agree with the totals at every moment.
 fn check_lifetimes(history: &History) -> Result<(), TestCaseError> {
     for (moment, totals) in moments(history) {
         let live: Bytes = history.live_after(moment).map(|life| life.block).sum();
@@ -153,7 +153,7 @@ fn check_order(state: &State) -> Result<(), TestCaseError> {
 /// One of the totals.
 type Total = fn(&Totals) -> Bytes;
 
-/// A peak is the first largest of what was counted.
+/// A peak is the first largest value.
 fn check_peaks(history: &History) -> Result<(), TestCaseError> {
     let peaks = history.peaks();
     let totals: [(Option<Peak>, Total); 4] = [
@@ -170,7 +170,7 @@ fn check_peaks(history: &History) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A thinned timeline is short, in order, true, and has every extreme.
+/// A thinned timeline is short, in order, correct, and has every extreme.
 fn check_timeline(history: &History) -> Result<(), TestCaseError> {
     let totals: Vec<Totals> = history.totals().collect();
     let timeline = history.timeline(16);

@@ -1,4 +1,4 @@
-//! Packed files: whatever a snapshot is packed in, the same comes out; what is no packing is an error.
+//! Packed files: every packing of a snapshot gives the same content; damaged packings are errors.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::io::{Cursor, Read, Write};
@@ -35,7 +35,7 @@ fn deflated(members: &[(&str, &[u8])]) -> Vec<u8> {
     zip(members, zip::CompressionMethod::Deflated)
 }
 
-/// What comes out: the kind, the member, the content.
+/// Compares the result: the kind, the member, the content.
 fn check(packed: &[u8], kind: Kind, member: Option<&str>, content: &[u8]) {
     let mut opened = container::open(Cursor::new(packed)).unwrap();
     let mut unpacked = Vec::new();
@@ -62,7 +62,7 @@ fn whatever_it_is_packed_in_the_same_comes_out() {
     check(b"", Kind::Text, None, b"");
 }
 
-/// Names and contents of the members; which is read, what it is, what it has.
+/// Names and contents of the members; the expected member, its kind, its content.
 type Case<'a> = (&'a [(&'a str, &'a [u8])], &'a str, Kind, &'a [u8]);
 
 #[test]
@@ -108,7 +108,7 @@ fn a_bomb_is_refused_without_being_unpacked() {
     assert_eq!(message, "byte 10002 of the pickle: more than 10000 open containers");
 }
 
-/// Found by fuzzing: a decoder that keeps all within a frame's window keeps everything where that is 2 TiB.
+/// Found by fuzzing: a decoder that keeps a frame's window in memory keeps everything if the window is 2 TiB.
 #[test]
 fn a_window_without_end_is_refused() {
     let magic_no_flags_window_and_an_empty_last_block = [0x28, 0xb5, 0x2f, 0xfd, 0, 0xf8, 1, 0, 0];

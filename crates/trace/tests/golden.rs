@@ -1,4 +1,4 @@
-//! The account kept by [`trace::History`] against what PyTorch's own allocator said of itself.
+//! The account of [`trace::History`] against the statistics of PyTorch's own allocator.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod recorded;
@@ -37,7 +37,7 @@ fn the_gaps_between_blocks_are_what_pytorch_counted() {
     }
 }
 
-/// The device's size was given to the program; the history has to tell it from a failed request alone.
+/// The device's size was set for the program; the history infers it from a failed request.
 #[test]
 fn a_failed_request_tells_how_much_memory_there_is() {
     let mut failed = 0;
@@ -53,8 +53,8 @@ fn a_failed_request_tells_how_much_memory_there_is() {
     assert!(failed > 0);
 }
 
-/// A free block that is large enough is not handed out where its size is limited (`max_split_size_mb`), or where it came
-/// free only while room was made: PyTorch looks for one before that (`get_free_block`).
+/// A large-enough free block is not used if its size is limited (`max_split_size_mb`), or if it was freed only while
+/// memory was released: PyTorch searches before that (`get_free_block`).
 fn check_free_blocks(golden: &Golden, history: &History, request: &FailedRequest) {
     let free = history.free_blocks_at(request, |_| true);
     assert!(free.serving <= free.any, "{}", golden.name);
@@ -76,17 +76,17 @@ fn check(golden: &Golden) -> Result<(), String> {
     Ok(())
 }
 
-/// Where PyTorch's figure is among an operation's statistics, and what it is compared with.
+/// The index of PyTorch's figure in an operation's statistics, and the total to compare.
 type Column = (usize, fn(&Totals) -> Bytes);
 
 struct Replay<'a> {
     events: &'a [Event],
     history: History,
     next: usize,
-    /// After each event.
+    /// The totals after each event.
     totals: Vec<Totals>,
     columns: [Column; 4],
-    /// The stream of each block, and whether another one uses it too: then its free completes later.
+    /// The stream of each block, and whether another stream uses it too, which delays its free.
     blocks: HashMap<u64, (u64, bool)>,
 }
 

@@ -1,4 +1,4 @@
-//! The account of a device's memory: cases worked out by hand.
+//! The account of a device's memory: cases computed by hand.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod recorded;
@@ -250,10 +250,10 @@ fn a_failed_request_has_the_counters_and_the_free_blocks_of_its_moment() {
     assert_eq!((spread.free_blocks, spread.used_segments, spread.segments), (3, 1, 2));
 }
 
-/// What stays of the setting up in [`leaking_steps`].
+/// The memory that remains of the set-up in [`leaking_steps`].
 const SETUP: u64 = 30 * MIB + 512;
 
-/// Six steps of a loop over lines 10 to 29; each keeps what line 12 makes, and its free comes two steps later.
+/// Six steps of a loop over lines 10 to 29; each keeps the block of line 12, which is freed two steps later.
 fn leaking_steps() -> (Allocator, Vec<EventIndex>) {
     let mut allocator = Allocator::default();
     let mut first_events = Vec::new();

@@ -1,4 +1,4 @@
-//! What the phantom's ledger says of a process that left nothing else.
+//! The phantom's ledger of a process without other records.
 
 use trace::{Bytes, DeviceIndex, PhantomRecord, Process};
 

@@ -1,6 +1,6 @@
-//! The pickle reader: every protocol means the same, and no input of any kind makes it panic, hang or fill the memory.
+//! The pickle reader: every protocol gives the same value, and no input makes it panic, hang or fill the memory.
 //!
-//! `pickles/protocol<N>.pickle` are one value, written by Python's own `pickle` at every protocol.
+//! `pickles/protocol<N>.pickle` hold one value, written by Python's own `pickle` at every protocol.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ const PROTOCOLS: [&[u8]; 6] = [
     include_bytes!("pickles/protocol5.pickle"),
 ];
 
-/// The value as Python would write it, or nearly.
+/// The value in Python's notation, or nearly.
 fn show(value: Value<'_, Plain>) -> String {
     let join = |parts: &mut dyn Iterator<Item = String>| parts.collect::<Vec<_>>().join(", ");
     match value.data() {
@@ -165,7 +165,7 @@ fn neither_decoding_nor_dropping_recurses_and_cycles_are_only_references() {
     assert_eq!(inner.node(), cyclic.root().node());
 }
 
-/// Gives a byte at a time, so that every value lies across the end of a buffer.
+/// A reader that returns one byte at a time, so that every value crosses the end of a buffer.
 struct Drop<'a>(&'a [u8]);
 
 impl std::io::Read for Drop<'_> {
@@ -196,7 +196,7 @@ fn every_prefix_of_a_pickle_is_an_error() {
 }
 
 proptest! {
-    /// Instructions only, so that more of them are reached than by bytes of any value.
+    /// Instructions only, so that more of them are reached than by arbitrary bytes.
     #[test]
     fn arbitrary_programs_never_panic(program in proptest::collection::vec(instruction(), 0..100)) {
         let pickle = [&program.concat()[..], b"."].concat();

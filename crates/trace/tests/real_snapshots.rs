@@ -1,7 +1,7 @@
-//! Opens snapshots that others recorded on real GPUs.
+//! Opens snapshots recorded on real GPUs.
 //!
-//! They are third-party files and no part of this repository. The test reads them from `../shared/snapshots` beside the
-//! repository, or from the folder that `OOMPH_SNAPSHOTS` names, and says so where there is none.
+//! The snapshots are third-party files and not part of this repository. The test reads them from `../shared/snapshots`
+//! beside the repository, or from the folder `OOMPH_SNAPSHOTS`, and prints a note if the folder is missing.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::path::{Path, PathBuf};
@@ -52,10 +52,10 @@ fn allocated_at_dump(snapshot: &Snapshot) -> Bytes {
     snapshot.segments.iter().map(|segment| segment.allocated_size).sum()
 }
 
-/// Made by a generator: what its segments state has nothing to do with their blocks or with its history.
+/// A generated file: its segments match neither their blocks nor their history.
 const MADE_UP: &str = "expandable_small.pickle";
 
-/// The blocks add up to what the segments state.
+/// The blocks add up to the stated sizes of the segments.
 fn add_up(name: &str, snapshot: &Snapshot) {
     for segment in snapshot.segments.iter().filter(|_| name != MADE_UP) {
         let allocated = segment.blocks.iter().filter(|block| block.state == BlockState::ActiveAllocated);
@@ -69,7 +69,7 @@ fn add_up(name: &str, snapshot: &Snapshot) {
     }
 }
 
-/// The versions that are known of some: two by their names, one by the metadata that no version before 2.10 writes.
+/// The known versions of some files: two by their names, one by metadata that no version before 2.10 writes.
 fn versions(name: &str, snapshot: &Snapshot) {
     let known = [
         ("torch20_history_blocks.pickle", 0, Some(1)),

@@ -1,6 +1,6 @@
 //! The snapshot reader: every protocol, every pickler and JSON give the same result, and hostile input is an error.
 //!
-//! `pickles/protocol<N>.pickle` are one value, written by Python's own `pickle` at every protocol.
+//! `pickles/protocol<N>.pickle` hold one value, written by Python's own `pickle` at every protocol.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 #[path = "snapshots/emit.rs"]
@@ -54,7 +54,7 @@ fn lines(snapshot: &Snapshot, stack: StackId) -> Vec<String> {
 type EventMeaning = (Action, Address, Bytes, Stream, Option<Time>, Option<Pool>, Option<Mark>, Vec<String>);
 type SegmentMeaning = (DeviceIndex, Address, Bytes, Option<Pool>, Vec<(Address, Bytes, Vec<String>)>);
 
-/// All that a snapshot says, whatever numbers its tables gave to stacks, marks and pools.
+/// The content of a snapshot, independent of the numbers in its tables.
 #[derive(Debug, PartialEq)]
 struct Meaning {
     segments: Vec<SegmentMeaning>,
@@ -82,7 +82,7 @@ fn meaning(snapshot: &Snapshot) -> Meaning {
     }
 }
 
-/// What the value means, after having checked that every pickler's form of it and JSON mean the same.
+/// The content of a value, after checks that every pickler's form and JSON have the same content.
 fn read(value: &Plain) -> Snapshot {
     let snapshot = read_snapshot(json(value).as_bytes()).unwrap();
     for style in STYLES {
@@ -193,7 +193,7 @@ fn a_history_that_two_devices_share_is_read_twice() {
     assert_eq!(snapshot.traces[0].len(), 2);
 }
 
-/// A list of `n` times the same value, which is given as a pickle without its end.
+/// A list of `n` copies of a value, which is given as a pickle without its end.
 fn repeat(value: &[u8], memo: u8, n: usize) -> Vec<u8> {
     let again = [b'h', memo].repeat(n);
     [value, &[b'q', memo, b'0', b']', b'('], &again, b"e"].concat()
@@ -214,14 +214,14 @@ fn a_snapshot_that_repeats_itself_by_reference_is_refused_before_it_fills_the_me
 #[test]
 fn what_a_pickle_would_run_is_named_and_not_run() {
     let cases: [(&[u8], &str); 4] = [
-        // pickle.dumps of an object whose __reduce__ gives (os.system, ("id",)), protocols 0, 2 and 4
+        // pickle.dumps of an object whose __reduce__ returns (os.system, ("id",)), protocols 0, 2 and 4
         (b"cposix\nsystem\np0\n(Vid\np1\ntp2\nRp3\n.", "byte 0 of the pickle: GLOBAL is refused"),
         (b"\x80\x02cposix\nsystem\nq\x00X\x02\0\0\0idq\x01\x85q\x02Rq\x03.", "byte 2 of the pickle: GLOBAL is refused"),
         (
             b"\x80\x04\x95\x1d\0\0\0\0\0\0\0\x8c\x05posix\x94\x8c\x06system\x94\x93\x94\x8c\x02id\x94\x85\x94R\x94.",
             "byte 28 of the pickle: STACK_GLOBAL is refused",
         ),
-        // in the midst of a snapshot
+        // within a snapshot
         (b"\x80\x02}(X\x08\0\0\0segments]X\x01\0\0\0xcbuiltins\neval\n", "byte 24 of the pickle: GLOBAL is refused"),
     ];
     for (pickle, start) in cases {
@@ -230,7 +230,7 @@ fn what_a_pickle_would_run_is_named_and_not_run() {
     }
 }
 
-/// An event of which only the action is known.
+/// An event with nothing but an action.
 fn of_action(name: &str) -> Plain {
     dict([("action", text(name))])
 }

@@ -1,4 +1,4 @@
-//! How long it takes to walk a long history. Run with `--release -- --ignored --nocapture`.
+//! The time to walk a long history. Run with `--release -- --ignored --nocapture`.
 
 mod recorded;
 

@@ -1,8 +1,7 @@
-//! Where a history ends, and where it begins if its beginning was cut off: against dumps, block by block.
+//! The end of a history, and its beginning if cut off: against dumps, block by block.
 //!
-//! Snapshots that others recorded on real GPUs are no part of this repository. The test reads them from
-//! `../shared/snapshots` beside the repository, or from the folder that `OOMPH_SNAPSHOTS` names, and says so where there
-//! is none.
+//! Snapshots recorded on real GPUs are not part of this repository. The test reads them from `../shared/snapshots`
+//! beside the repository, or from the folder `OOMPH_SNAPSHOTS`, and prints a note if the folder is missing.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod recorded;
@@ -15,7 +14,7 @@ use trace::{
     Totals, read_snapshot,
 };
 
-/// A block in use: where it starts, its size, what was asked for, and whether the program had let go of it.
+/// A block in use: its address, its size, the requested size, and whether it was freed.
 type InUse = (Address, Bytes, Bytes, bool);
 
 fn in_use_by_history(history: &History) -> Vec<InUse> {
@@ -33,7 +32,7 @@ fn in_use_by_dump(segments: &[&Segment]) -> Vec<InUse> {
     in_use.map(|block| (block.address, block.size, block.requested_size, pending(block))).collect()
 }
 
-/// Holds the end of a history against the dump: every block in use, with its address, sizes and state.
+/// Compares the end of the history with the dump: every block in use, with its address, sizes and state.
 fn check_end(name: &str, history: &History, dump: &[&Segment]) {
     let (found, expected) = (in_use_by_history(history), in_use_by_dump(dump));
     let differ = found.iter().zip(&expected).find(|(found, expected)| found != expected);
@@ -47,7 +46,7 @@ fn check_end(name: &str, history: &History, dump: &[&Segment]) {
 fn golden_runs_end_as_their_dumps_show() {
     for golden in goldens() {
         let dump: Vec<&Segment> = golden.segments.iter().collect();
-        // Without the dump, everything has to follow from the events.
+        // Without the dump, everything follows from the events.
         check_end(&golden.name, &History::walk(&golden.events, None, &golden.settings), &dump);
         let with_dump = History::walk(&golden.events, Some(&dump), &golden.settings);
         assert_eq!(with_dump.inconsistencies().first, [], "{}", golden.name);
@@ -55,7 +54,7 @@ fn golden_runs_end_as_their_dumps_show() {
     }
 }
 
-/// A golden run without its first events has the same totals after every event that is left.
+/// A golden run without its first events has the same totals after every remaining event.
 #[test]
 fn golden_runs_that_lack_their_beginning_are_what_they_were() {
     let mut counts = Counts::default();
@@ -73,20 +72,20 @@ fn golden_runs_that_lack_their_beginning_are_what_they_were() {
     eprintln!("{counts:?}");
 }
 
-/// The golden runs are cut after every so manieth event.
+/// The golden runs are cut after every seventh event.
 const EVERY: usize = 7;
 
 #[derive(Debug, Default)]
 struct Counts {
     cuts: u64,
-    /// Of these, where every total after every event is that of the whole.
+    /// The number of cuts with exact totals after every event.
     exact: u64,
     older: usize,
     unsure: u64,
 }
 
-/// `expected` begins with the totals before the first event of `cut`. What no event and no dump shows of the ends of
-/// blocks may be missing, and nothing else.
+/// `expected` begins with the totals before the first event of `cut`. Only the ends of blocks that no event and no dump
+/// shows may be missing.
 fn check_cut(cut: &History, expected: &[Totals], counts: &mut Counts) -> Result<(), String> {
     let mut exact = true;
     for (found, expected) in std::iter::once(cut.at_start()).chain(cut.totals()).zip(expected) {
@@ -107,10 +106,10 @@ fn check_cut(cut: &History, expected: &[Totals], counts: &mut Counts) -> Result<
     Ok(())
 }
 
-/// By at most so much is a block longer than its rounded request.
+/// The most by which a block exceeds its rounded request.
 const LARGEST_SLACK: u64 = 1 << 20;
 
-/// Made by a generator: more is in use than its segments hold, and its segments state more than their blocks.
+/// A generated file: more is in use than its segments hold, and its segments state more than their blocks.
 const MADE_UP: &str = "expandable_small.pickle";
 
 #[test]
@@ -145,7 +144,7 @@ fn check_device(name: &str, snapshot: &Snapshot, device: DeviceIndex) {
     show(name, snapshot, &history, device);
 }
 
-/// What cannot be checked for want of a second opinion is printed.
+/// Prints the results for which there is nothing to compare with.
 fn show(name: &str, snapshot: &Snapshot, history: &History, device: DeviceIndex) {
     let peaks = [history.peaks().allocated, history.peaks().reserved];
     let peaks = peaks.map(|peak| peak.map_or(0, |peak| peak.bytes.0));

@@ -1,10 +1,10 @@
-//! Reads what `torch.cuda.memory._snapshot` returned, of PyTorch 1.13 to 2.15, pickled or as JSON.
+//! Reads the result of `torch.cuda.memory._snapshot`, from PyTorch 1.13 to 2.15, pickled or as JSON.
 //!
-//! Keys that a version lacks are left at their defaults; keys that a newer one adds are passed over. What is there but
-//! of the wrong type is an error that names its place, such as `device_traces[0][17].size`.
+//! Keys that a version lacks keep their defaults; keys of newer versions are skipped. A value of the wrong type is an
+//! error with its path, such as `device_traces[0][17].size`.
 //!
-//! Nearly everything is folded into records while it is read (Note [Folding containers]); then a walk from the root puts them
-//! into the snapshot and reads what was not folded, which for some pickles is all of it.
+//! Nearly all values are folded into records while they are read (Note [Folding containers]). A walk from the root then
+//! puts the records into the snapshot and reads the values that were not folded, which for some pickles are all.
 
 mod annotations;
 mod event;
@@ -28,14 +28,14 @@ use super::Snapshot;
 use crate::container::{Kind, sniff};
 use crate::pickle::{self, Builder, Limits};
 
-/// How many bytes are looked at to tell JSON from a pickle.
+/// The number of bytes by which JSON and pickles are told apart.
 const HEAD: u64 = 512;
 
-/// Reads a snapshot from its pickle or JSON, as a stream; [`crate::container::open`] unpacks what is packed.
+/// Reads a snapshot from a stream of its pickle or JSON; [`crate::container::open`] unpacks files.
 ///
-/// Takes the dict of PyTorch 2.0 and later as well as the bare list of segments of versions before, which
-/// `torch.cuda.memory_snapshot` returns to this day. Memory is 48 bytes for each event, a few bytes for each container
-/// while it is read, and each string and stack once; [`Limits`] bounds what hostile input can ask for.
+/// Accepts the dict of PyTorch 2.0 and later as well as the bare list of segments of earlier versions, which
+/// `torch.cuda.memory_snapshot` still returns. Memory is 48 bytes for each event, a few bytes for each container during
+/// reading, and each string and stack once; [`Limits`] bounds hostile input.
 pub fn read_snapshot(mut input: impl Read) -> Result<Snapshot, SnapshotError> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| SnapshotError::Read(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Which versions of PyTorch write such a snapshot.
+//! The versions of PyTorch that may have written a snapshot.
 
 use std::fmt;
 
@@ -17,15 +17,15 @@ impl fmt::Display for Release {
     }
 }
 
-/// The versions of PyTorch that write the keys that a snapshot has, and not those that it lacks.
+/// The versions of PyTorch that write the keys of a snapshot, and not those that it lacks.
 ///
-/// A snapshot does not name its version. Keys were added over time (measured on the wheels of 1.13 to 2.15), so those
-/// that are there and those that are not leave a few versions. A script that rewrote the snapshot may have lost some.
+/// A snapshot does not name its version. Keys were added over time (measured on the wheels of 1.13 to 2.15), so the
+/// present and the missing keys leave a few versions. A script that rewrote the snapshot may have removed keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TorchVersions {
-    /// The first that writes all its keys.
+    /// The first version that writes all keys of the snapshot.
     pub from: Release,
-    /// The first that would have written more; `None` where none up to 2.15 would.
+    /// The first version that writes further keys; `None` if no version up to 2.15 does.
     pub before: Option<Release>,
 }
 
@@ -35,14 +35,14 @@ impl Default for TorchVersions {
     }
 }
 
-/// What tells versions apart.
+/// The keys that distinguish versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// The root is a dict.
     Root,
-    /// There is a segment; without one, its keys say nothing.
+    /// A segment; without one, the keys of segments are unknown.
     Segment,
-    /// There is an event; without one, its keys say nothing.
+    /// An event; without one, the keys of events are unknown.
     Event,
     SegmentPoolId,
     TimeUs,
@@ -56,7 +56,7 @@ pub(crate) enum Key {
     HostSegments,
 }
 
-/// Since when PyTorch writes a key, and where it does.
+/// The first version that writes a key, and the container of the key.
 const SINCE: [(Key, Release, Key); 11] = [
     (Key::Root, release(2, 0), Key::Root),
     (Key::SegmentPoolId, release(2, 1), Key::Segment),
@@ -71,7 +71,7 @@ const SINCE: [(Key, Release, Key); 11] = [
     (Key::HostSegments, release(2, 14), Key::Root),
 ];
 
-/// The keys that a snapshot has.
+/// The keys of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen(u16);
 
@@ -85,7 +85,7 @@ impl Seen {
         self.0 |= 1 << key as u16;
     }
 
-    /// What was seen here or there.
+    /// The union of two sets of keys.
     pub(crate) fn and(self, other: Seen) -> Seen {
         Seen(self.0 | other.0)
     }
@@ -94,7 +94,7 @@ impl Seen {
         self.0 & 1 << key as u16 != 0
     }
 
-    /// The versions that fit.
+    /// The versions that match.
     pub(crate) fn versions(self) -> TorchVersions {
         let newest = SINCE.iter().rfind(|&&(key, _, _)| self.has(key));
         let from = newest.map_or(release(1, 0), |&(_, since, _)| since);
@@ -109,7 +109,7 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// The keys that are there, the first version that fits and the first that does not.
+    /// The present keys, the first version that matches and the first that does not.
     type Case<'a> = (&'a [&'a [Key]], Release, Option<Release>);
 
     #[test]

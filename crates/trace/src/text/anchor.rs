@@ -1,7 +1,7 @@
-//! The strings by which things are found in a text, and what each announces.
+//! The strings that announce errors and tables in a text.
 //!
-//! Written in lower case and without blanks (Note [Text without blanks]). An anchor is a promise, not a proof: the
-//! reader it names looks at what stands around it.
+//! Written in lower case and without blanks (Note [Text without blanks]). An anchor is a hint, not a proof: its reader
+//! checks the surrounding text.
 
 use std::sync::LazyLock;
 
@@ -9,28 +9,28 @@ use super::artifact::{Framework, OomKind};
 use super::automaton::Automaton;
 use super::look_alike::OtherFramework;
 
-/// What a string announces.
+/// The meaning of an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
-    /// The head of an error that stands on its own only with its numbers or at the end of a line.
+    /// The head of an error, valid only with its numbers or at the end of a line.
     Head(Framework, OomKind),
-    /// Words that are an error wherever they stand.
+    /// An error in any context.
     Sure(Framework, OomKind),
-    /// A worker of a DataLoader: what became of it is said behind.
+    /// A DataLoader worker; its fate follows.
     Worker,
-    /// `Killed`, which a shell prints alone on a line.
+    /// `Killed`, printed by a shell on a line of its own.
     Killed,
-    /// PyTorch's log line about a refusal.
+    /// PyTorch's log line about a refused request.
     Refusal,
     /// An error of another framework.
     Other(OtherFramework),
-    /// An error of the driver, by its name: whose it is, its surroundings say.
+    /// An error of the driver, by name; the surrounding text shows the program.
     DriverError,
     /// Python's `MemoryError`.
     MemoryError,
     /// The class `OutOfMemoryError`, whose message follows or is cut off.
     Class,
-    /// `out of memory`, by whomever.
+    /// `out of memory`, from any program.
     Words,
     /// `torch.cuda.memory_summary()`.
     Summary,
@@ -66,7 +66,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("exceedallowedmemory", Sure(Cuda, AsyncAllocator)),
     ("allocationondevice", Head(Cuda, AsyncAllocator)),
     ("failedwithoomondevice", Refusal),
-    // Calls of the device outside of them.
+    // Calls of the device outside of the allocators.
     ("cudaerror:outofmemory", Head(Cuda, DeviceCall)),
     ("cudadrivererror:outofmemory", Head(Cuda, DeviceCall)),
     ("cudaruntimeerror(2):outofmemory", Sure(Cuda, DeviceCall)),
@@ -178,11 +178,11 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("used_memory[mib]", SmiCsv),
 ];
 
-/// Finds them all.
+/// The automaton of all anchors.
 pub(super) static AUTOMATON: LazyLock<Automaton> =
     LazyLock::new(|| Automaton::new(ANCHORS.iter().map(|(pattern, _)| *pattern)));
 
-/// What the string with that number announces, and its length without blanks.
+/// The meaning of an anchor, and its text without blanks.
 pub(super) fn anchor(number: usize) -> (Anchor, &'static str) {
     let (pattern, anchor) = ANCHORS[number];
     (anchor, pattern)

@@ -1,39 +1,39 @@
-//! Finds any of many strings in one pass over a text, whatever blanks, wrapping and colours stand between their letters.
+//! Finds many strings in one pass over a text, regardless of blanks, wrapping and colours between their letters.
 //!
 //! # Note [Text without blanks]
-//! People paste errors from terminals, and terminals break lines in the middle of a word. So everything here is found in
-//! the text *without its blanks*: `CUDA out of mem⏎ory` is the same as `CUDA out of memory`. The automaton stays where it is on
-//! blanks, on bytes that are not ASCII (the borders of rich's boxes) and on terminal escapes, and takes letters of either
-//! case alike. It reads each byte once, so a log of any size and any content is read in linear time.
+//! People paste errors from terminals, and terminals break lines in the middle of a word. All searches therefore run on
+//! the text *without its blanks*: `CUDA out of mem⏎ory` equals `CUDA out of memory`. The automaton keeps its state on
+//! blanks, on bytes that are not ASCII (the borders of rich's boxes) and on terminal escapes, and ignores case. It
+//! reads each byte once, so any log is read in linear time.
 
 use std::collections::VecDeque;
 
-/// In a transition: stop and look, a string ended here or a terminal escape starts.
+/// A flag in a transition: a string ends here, or a terminal escape starts.
 const LOOK: u32 = 1 << 31;
 const NONE: u16 = u16::MAX;
 const ESCAPE: u8 = 0x1b;
 
-/// Where one of the strings ends.
+/// The end of a found string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// Which string; the longest of those that end here.
+    /// The index of the string, the longest of those that end here.
     pub(super) pattern: usize,
     /// The offset after its last byte.
     pub(super) end: usize,
 }
 
-/// An Aho-Corasick automaton with all its transitions laid out.
+/// An Aho-Corasick automaton with an explicit table of transitions.
 pub(super) struct Automaton {
-    /// The column of each byte in `next`; column 0 is for what is passed over, column 1 for what no string has.
+    /// The column of each byte in `next`; column 0 for skipped bytes, column 1 for bytes in no string.
     columns: [u8; 256],
     width: usize,
-    /// By state and column: the row of the next state, and perhaps [`LOOK`].
+    /// By state and column: the row of the next state, with [`LOOK`].
     next: Vec<u32>,
     /// By state: the longest string that ends there.
     found: Vec<u16>,
 }
 
-/// Strings as a tree of their letters, before the way back from a wrong letter is known.
+/// Strings as a tree of their letters, before failure links are computed.
 struct Tree {
     width: usize,
     children: Vec<u32>,
@@ -41,7 +41,7 @@ struct Tree {
 }
 
 impl Automaton {
-    /// For strings in lower case without blanks.
+    /// The automaton of `patterns`, in lower case without blanks.
     pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a str> + Clone) -> Automaton {
         let (columns, width) = columns(patterns.clone());
         let mut tree = Tree { width, children: vec![0; width], found: vec![NONE] };
@@ -52,7 +52,7 @@ impl Automaton {
         Automaton { columns, width, next, found: tree.found }
     }
 
-    /// All places of `text` where a string ends, first to last.
+    /// All hits in `text`, in order.
     pub(super) fn hits<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Hit> + 'a {
         let (mut row, mut at) = (0, 0);
         std::iter::from_fn(move || {
@@ -84,7 +84,7 @@ pub(super) fn escape_length(text: &[u8]) -> usize {
     (2 + parameters + 1).min(text.len())
 }
 
-/// Whether the automaton passes over a byte.
+/// Tests that the automaton skips a byte.
 pub(super) fn is_passed_over(byte: u8) -> bool {
     byte <= b' ' || byte >= 0x7f
 }
@@ -121,7 +121,7 @@ impl Tree {
         self.found[state] = u16::try_from(number).unwrap_or(NONE);
     }
 
-    /// Fills in where to go from each state on each column, nearest to the root first.
+    /// Computes all transitions, states nearest to the root first.
     fn link(&mut self) -> Vec<u32> {
         let states = self.found.len();
         let mut goto = vec![0_usize; states * self.width];

@@ -1,11 +1,11 @@
-//! The numbers of an out-of-memory message: each is known by the words beside it.
+//! The numbers of an out-of-memory message, identified by the words around them.
 //!
 //! # Note [Clauses]
-//! From 1.0 to 2.15, on every kind of device, the messages are lists of sizes with words before or behind them. They
-//! differ in the order and in what is there, so they are not parsed by a grammar for each version: every size is looked at in
-//! turn, and the words beside it say what it is. The table holds no more of the words than tell it from the others, so
-//! that a message which is cut off in the middle of them is still understood. A size with other words, a second one of the same
-//! kind, or a gap without any size ends the message: what follows is another line of the log.
+//! From 1.0 to 2.15, on every kind of device, the messages are lists of sizes with words before or after each size.
+//! Order and content differ by version, so there is no grammar per version: every size is visited in turn, and the
+//! words around it identify its meaning. The table holds only as many words as distinguish the sizes, so that a message
+//! cut off in the middle is still understood. A size with unknown words, a second size of the same meaning, or a gap
+//! without any size ends the message: the rest is another line of the log.
 
 use memchr::memmem;
 
@@ -15,7 +15,7 @@ use super::squeeze::Squeezed;
 use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
-/// The most letters between two sizes of one message, with the words that belong to them.
+/// The most letters between two sizes of one message, including the words of both.
 pub(super) const WIDEST_GAP: usize = 112;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,15 +32,16 @@ enum Field {
     Allowed,
     OtherAllocations,
     SegmentReserve,
-    /// Known and of no use.
+    /// Known, but unused.
     Other,
 }
 
-/// Words before a size, words behind it (without blanks), and what it is.
+/// The words before a size, the words after it (without blanks), and its meaning.
 ///
-/// Sources: c10/cuda/CUDACachingAllocator.cpp of PyTorch 1.0 (pull request 13751), 1.4 (35901), 1.8 (48172), 2.1, 2.4, 2.12 and
-/// 2.15; c10/cuda/CUDAMallocAsyncAllocator.cpp of 2.0; c10/xpu/XPUCachingAllocator.cpp and aten/src/ATen/mps/MPSAllocator.mm
-/// of 2.6; NPUCachingAllocator.cpp of torch_npu 2.1; c10/core/impl/alloc_cpu.cpp; NCCL 2.30; mm/oom_kill.c of Linux.
+/// Sources: c10/cuda/CUDACachingAllocator.cpp of PyTorch 1.0 (pull request 13751), 1.4 (35901), 1.8 (48172), 2.1, 2.4,
+/// 2.12 and 2.15; c10/cuda/CUDAMallocAsyncAllocator.cpp of 2.0; c10/xpu/XPUCachingAllocator.cpp and
+/// aten/src/ATen/mps/MPSAllocator.mm of 2.6; NPUCachingAllocator.cpp of torch_npu 2.1; c10/core/impl/alloc_cpu.cpp;
+/// NCCL 2.30; mm/oom_kill.c of Linux.
 const CLAUSES: [(&str, &str, Field); 38] = [
     ("Triedtoallocatemorethan", "", Field::Requested),
     ("Triedtoallocate", "", Field::Requested),
@@ -82,9 +83,9 @@ const CLAUSES: [(&str, &str, Field); 38] = [
     (";", "cached", Field::Unallocated),
 ];
 
-/// Reads the sizes of the message at the start of `message` into `oom`, and gives where the last one's words end.
+/// Reads the sizes of the message at the start of `message` into `oom`; returns the end of the last one's words.
 ///
-/// The words by which the message was found end at `anchor`; the first size is not far behind them.
+/// The anchor of the message ends at `anchor`; the first size follows closely.
 pub(super) fn read(message: &Squeezed, anchor: usize, oom: &mut StatedOom) -> usize {
     let (mut end, mut at) = (0, 0);
     let bytes = &message.bytes;
@@ -113,7 +114,7 @@ fn number_length(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count()
 }
 
-/// What a size is, and how long the words behind it are.
+/// The meaning of a size, and the length of the words after it.
 fn field(before: &[u8], behind: &[u8]) -> Option<(Field, usize)> {
     if process(before).is_some() {
         return Some((Field::Process, 0));
@@ -133,7 +134,7 @@ fn process(before: &[u8]) -> Option<u32> {
     words.ends_with(b"Process").then_some(number)
 }
 
-/// Whether `field` was still free.
+/// Sets `field`; `false` if it was set before.
 fn set(oom: &mut StatedOom, field: Field, pid: Option<u32>, size: StatedBytes) -> bool {
     let known = Some(size).filter(|size| size.nearest.0 < size::NOT_AVAILABLE);
     let place = match field {
@@ -157,7 +158,7 @@ fn set(oom: &mut StatedOom, field: Field, pid: Option<u32>, size: StatedBytes) -
     if place.is_some() {
         return false;
     }
-    // A request is stated as it is, however large; of other sizes the largest number means "unknown" or "no limit".
+    // A request is stated as it is, however large; for other sizes the largest number means "unknown" or "no limit".
     *place = if field == Field::Requested { Some(size) } else { known };
     true
 }
@@ -186,7 +187,7 @@ pub(super) fn device(message: &[u8]) -> Option<u32> {
     WORDS.iter().find_map(after)
 }
 
-/// The process that a message of the host or of a launcher is about.
+/// The process in a message about the host or from a launcher.
 pub(super) fn pid(message: &[u8]) -> Option<u32> {
     const WORDS: [&[u8]; 8] =
         [b"killedprocess", b"killprocess", b"reapedprocess", b"(pid(s)", b"(pid:", b"(pid", b"bypid", b",pid="];

@@ -1,8 +1,8 @@
-//! The bytes of a text as ASCII-compatible ones.
+//! Decodes a text to ASCII-compatible bytes.
 
 use std::borrow::Cow;
 
-/// UTF-16 with a byte order mark becomes UTF-8; all else stays as it is.
+/// Converts UTF-16 with a byte order mark to UTF-8; other bytes stay as they are.
 pub(super) fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     match text {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),

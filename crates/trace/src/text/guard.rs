@@ -1,15 +1,15 @@
-//! Whether words are an error or are about one: source code, documents, questions and programs' own messages hold them too.
+//! Distinguishes errors from mentions: source code, documents, questions and programs' own messages quote errors too.
 //!
 //! # Note [Words about an error]
 //! A message with its numbers is an error wherever it is quoted, except in a `raise` statement. Without numbers the
-//! head of a message is one only where an error is printed: behind an exception's class, a logger's `error`, or at the start
-//! of a line, and with nothing of its own sentence following. "CUDA out of memory" in a sentence is a mention.
+//! head of a message is an error only where errors are printed: after an exception's class, after a logger's `error`,
+//! or at the start of a line, if its sentence ends there. "CUDA out of memory" in a sentence is a mention.
 
 use memchr::memmem;
 
 use super::line;
 
-/// Whether the line with the byte at `at` is source code that names the error.
+/// Tests that the line with the byte at `at` is source code that names the error.
 pub(super) fn is_code(text: &[u8], at: usize) -> bool {
     const STARTS: [&str; 13] = [
         "raise ", "except ", "except(", "if ", "elif ", "assert ", "return ", "import ", "from ", "with ", "#", "//",
@@ -23,12 +23,12 @@ pub(super) fn is_code(text: &[u8], at: usize) -> bool {
     STARTS.iter().any(|start| content.starts_with(start)) || PARTS.iter().any(|part| whole.contains(part))
 }
 
-/// Whether the head of a message from `start` to `end` stands where an error is printed.
+/// Tests that the head of a message from `start` to `end` is printed as an error.
 pub(super) fn is_printed_error(text: &[u8], start: usize, end: usize) -> bool {
     is_announced(&text[line::start(text, start)..start]) && ends_its_sentence(&text[end..line::end(text, end)])
 }
 
-/// Whether what stands before a message on its line announces an error, or is nothing but prefixes.
+/// Tests that the text before a message on its line announces an error, or consists of prefixes.
 fn is_announced(before: &[u8]) -> bool {
     const WORDS: [&str; 9] =
         ["error", "exception", "fatal", "critical", "fail", "what():", "terminate", "warn", "caught"];
@@ -42,7 +42,7 @@ fn is_announced(before: &[u8]) -> bool {
     is_only_prefix || WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// Whether a message ends with its head: nothing follows but punctuation, quotes, advice, or a full message that is cut off.
+/// Tests that a message ends with its head: only punctuation, quotes, advice, or a cut message follow.
 fn ends_its_sentence(behind: &[u8]) -> bool {
     const ADVICE: [&str; 5] = ["CUDA kernel", "Search for", "Compile with", "Exception raised", "For debugging"];
     let behind = line::clean(&behind[..behind.len().min(64)]);
@@ -52,7 +52,7 @@ fn ends_its_sentence(behind: &[u8]) -> bool {
     rest.is_empty() || is_escaped_end || is_cut_request(rest) || ADVICE.iter().any(|advice| rest.starts_with(advice))
 }
 
-/// `Tried to al`, `Tried to allocate 20.0`, and no `Tried to allocate X GiB`.
+/// Recognises `Tried to al` and `Tried to allocate 20.0`, but not `Tried to allocate X GiB`.
 fn is_cut_request(rest: &str) -> bool {
     const REQUEST: &str = "Tried to allocate";
     let number = rest.strip_prefix(REQUEST).map(|rest| rest.trim_end_matches(['.', '…']));
@@ -61,14 +61,15 @@ fn is_cut_request(rest: &str) -> bool {
     REQUEST.starts_with(rest.trim_end_matches(['.', '…'])) || number.is_some_and(is_number)
 }
 
-/// Whether `MemoryError` from `start` to `end` is the class of an exception that ended a program.
+/// Tests that `MemoryError` from `start` to `end` is the class of an exception that ended a program.
 pub(super) fn is_memory_error(text: &[u8], start: usize, end: usize) -> bool {
     let behind = text[end..line::end(text, end)].trim_ascii();
     let is_last = behind.is_empty() || (behind.starts_with(b":") && memmem::find(behind, b"bad_alloc").is_none());
     &text[start..end] == b"MemoryError" && is_last && !is_code(text, start)
 }
 
-/// Whether llama.cpp or another program on ggml speaks: its words are those of PyTorch, its next line is its own.
+/// Recognises llama.cpp and other programs on ggml: their message begins like PyTorch's, but continues on the next
+/// line.
 pub(super) fn is_ggml(text: &[u8], start: usize, end: usize) -> bool {
     const WITHIN: usize = 300;
     let around = &text[line::start(text, start)..text.len().min(end + WITHIN)];

@@ -1,27 +1,27 @@
-//! Lines of a log: where they start and end, what their prefixes say, and their text without colours and escapes.
+//! Lines of a log: their bounds, their prefixes, and their text without colours and escapes.
 
 use memchr::{memchr, memmem, memrchr};
 
 use super::automaton::escape_length;
 
-/// Nothing looks back further than this for the start of a line: a longer line is no line of a log.
+/// The longest line: no search for the start of a line goes back further.
 const LONGEST: usize = 64 << 10;
 
-/// The offset at which the line with the byte at `at` starts.
+/// The offset at which the line of the byte at `at` starts.
 pub(super) fn start(text: &[u8], at: usize) -> usize {
     let from = at.saturating_sub(LONGEST);
     memrchr(b'\n', &text[from..at]).map_or(from, |end| from + end + 1)
 }
 
-/// The offset of the end of the line with the byte at `at`: its line feed, or the end of the text.
+/// The offset of the end of the line of the byte at `at`: its line feed, or the end of the text.
 pub(super) fn end(text: &[u8], at: usize) -> usize {
     memchr(b'\n', &text[at..]).map_or(text.len(), |length| at + length)
 }
 
-/// How much of the start of `line` is the same prefix as `prefix`, where digits may differ.
+/// The length of the prefix that `line` shares with `prefix`; digits may differ.
 ///
-/// A prefix ends at a delimiter, or at a blank behind a time, so that a wrapped line which only begins with the same
-/// letters keeps them.
+/// A prefix ends at a delimiter, or at a blank after a time, so that a wrapped line that begins with the same letters
+/// keeps them.
 pub(super) fn common_prefix(prefix: &[u8], line: &[u8]) -> usize {
     const DIGITS_OF_A_TIME: usize = 6;
     let (mut left, mut right, mut end) = (0, 0, 0);
@@ -55,33 +55,34 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The number that `text` starts with after blanks.
+/// The number at the start of `text`, after blanks.
 pub(super) fn number(text: &[u8]) -> Option<u32> {
     let text = text.trim_ascii_start();
     std::str::from_utf8(&text[..digits(text)]).ok()?.parse().ok()
 }
 
-/// The lines of a text from one on, cleaned, and where each ends; lines that others wrote in between are left out.
+/// The lines of a text from a given line on, cleaned, with the end of each; interleaved lines of other writers are left
+/// out.
 ///
-/// A logger may write a whole table on one line, with `\n` for the ends of its lines; then these are the lines.
+/// A logger may write a whole table on one line, with `\n` for line ends; these are then the lines.
 pub(super) struct Lines<'a> {
     text: &'a [u8],
     at: usize,
     own: Origin,
-    /// What stands before the table on its first line.
+    /// The text before the table on its first line.
     prefix: &'a [u8],
     is_escaped: bool,
 }
 
 impl<'a> Lines<'a> {
-    /// From the line at `start` on.
+    /// The lines from the line at `start` on.
     pub(super) fn new(text: &'a [u8], start: usize) -> Lines<'a> {
         let whole = &text[start..end(text, start)];
         let is_escaped = memmem::find(whole, b"\\n").is_some();
         Lines { text, at: start, own: origin(whole), prefix: b"", is_escaped }
     }
 
-    /// As [`Lines::new`], without what stands on each line before the `|` in front of `words` on the first.
+    /// As [`Lines::new`], without the text before the `|` in front of `words` on the first line, on each line.
     pub(super) fn of_table(text: &'a [u8], start: usize, words: &[u8]) -> Lines<'a> {
         let before = &text[start..end(text, start)];
         let before = &before[..memmem::find(before, words).unwrap_or(0)];
@@ -114,16 +115,16 @@ impl Iterator for Lines<'_> {
     }
 }
 
-/// Who wrote a line, as launchers and loggers put it before the line.
+/// The writer of a line, from the prefixes of launchers and loggers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// The rank, or the number of the task that stands for it.
+    /// The rank, or the task number that equals the rank.
     pub(super) rank: Option<u32>,
-    /// The process.
+    /// The process id.
     pub(super) pid: Option<u32>,
 }
 
-/// Reads the beginning of a line: at most its first 200 bytes count.
+/// Reads the prefixes of a line within its first 200 bytes.
 pub(super) fn origin(line: &[u8]) -> Origin {
     const LONGEST: usize = 200;
     let line = &line[..line.len().min(LONGEST)];
@@ -131,7 +132,8 @@ pub(super) fn origin(line: &[u8]) -> Origin {
     Origin { rank: rank(line), pid: pid(line) }
 }
 
-/// `[rank3]:` and `[default3]:` of torchrun, `[3]:` of accelerate, `3:` of srun, `[1,3]<stderr>:` of mpirun, and words for it.
+/// `[rank3]:` and `[default3]:` of torchrun, `[3]:` of accelerate, `3:` of srun, `[1,3]<stderr>:` of mpirun, and the
+/// word `rank`.
 fn rank(line: &[u8]) -> Option<u32> {
     const WORDS: [&[u8]; 9] =
         [b"[rank", b"[default", b"[Rank ", b"[RANK ", b"rank=", b"rank: ", b"Rank ", b"(rank ", b"[rank:"];
@@ -153,7 +155,7 @@ fn pid(line: &[u8]) -> Option<u32> {
     number(&within[memmem::find(within, b" pid=")? + b" pid=".len()..])
 }
 
-/// A line as text: without colours, with HTML entities read, without a carriage return.
+/// A line as text: colours and carriage returns removed, HTML entities decoded.
 pub(super) fn clean(line: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(line.len());
     let mut at = 0;

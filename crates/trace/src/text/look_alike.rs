@@ -1,8 +1,8 @@
-//! Errors of other programs that say "out of memory" too, and words about the error.
+//! Out-of-memory errors of other programs, and mentions of the error.
 
 use serde::Serialize;
 
-/// Who speaks of memory that ran out, when it is not PyTorch.
+/// The program or framework of an error that is not PyTorch's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OtherFramework {
@@ -18,57 +18,57 @@ pub enum OtherFramework {
     Numba,
     /// PaddlePaddle.
     Paddle,
-    /// llama.cpp and what is built on ggml.
+    /// llama.cpp and other programs on ggml.
     LlamaCpp,
     /// ONNX Runtime.
     OnnxRuntime,
-    /// vLLM's own checks, made before PyTorch is asked.
+    /// vLLM's own checks before PyTorch allocates.
     Vllm,
     /// TensorRT.
     TensorRt,
     /// RAPIDS (RMM, cuDF).
     Rapids,
-    /// Ray's own monitor of the host's memory.
+    /// Ray's monitor of host memory.
     Ray,
     /// Java and Spark: the heap of the virtual machine.
     Java,
-    /// Python's `MemoryError`, NumPy's included: memory of the host, asked for by something else than PyTorch.
+    /// Python's `MemoryError`, including NumPy's: host memory that PyTorch did not request.
     Python,
     /// C++: `std::bad_alloc`.
     Cpp,
-    /// Another CUDA program or library that names the error of the driver.
+    /// Another CUDA program or library that prints the driver's error name.
     OtherCuda,
-    /// No error: a program, a document or a question that speaks of one (`except torch.cuda.OutOfMemoryError:`).
+    /// A mention in a program, a document or a question (`except torch.cuda.OutOfMemoryError:`).
     Mention,
 }
 
-/// An error of another framework, or words about one.
+/// An error of another framework, or a mention.
 ///
-/// A text has at most one for each framework, the first, with the number of lines that are like it.
+/// A text has at most one for each framework, the first, with the number of similar lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LookAlike {
-    /// Whose it is.
+    /// The framework.
     pub framework: OtherFramework,
-    /// The line of the text on which the first stands, counted from 1.
+    /// The first line, counted from 1.
     pub line: u32,
-    /// How many lines of the text are like it.
+    /// The number of such lines.
     pub occurrences: u32,
     /// The line, without colours and shortened.
     pub text: String,
 }
 
-/// The look-alikes of a text, as they are found.
+/// The look-alikes found so far.
 #[derive(Default)]
 pub(super) struct LookAlikes {
     found: Vec<LookAlike>,
-    /// A mention on the line that is being read: it does not count if that line turns out to hold more.
+    /// A mention on the current line. Dropped if the line turns out to hold an error.
     pending: Option<LookAlike>,
-    /// The last line that one was found on.
+    /// The last line with a look-alike.
     last: Option<u32>,
 }
 
 impl LookAlikes {
-    /// Notes one on `line`, whose `text` is asked for only if it is the first of its framework.
+    /// Records a look-alike on `line`. `text` is called only for the first of its framework.
     pub(super) fn add(&mut self, framework: OtherFramework, line: u32, text: impl FnOnce() -> String) {
         if self.pending.as_ref().is_some_and(|pending| pending.line != line) {
             self.settle();
@@ -87,12 +87,12 @@ impl LookAlikes {
         }
     }
 
-    /// The line holds an error: what was noted of it as words is part of that.
+    /// Drops the mention on a line that holds an error.
     pub(super) fn forget_line(&mut self, line: u32) {
         self.pending.take_if(|pending| pending.line == line);
     }
 
-    /// All of them, the first of each framework.
+    /// All look-alikes, the first of each framework.
     pub(super) fn finish(mut self) -> Vec<LookAlike> {
         self.settle();
         self.found

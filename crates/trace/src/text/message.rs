@@ -1,13 +1,13 @@
-//! Where a message starts and ends in its text, and its words in one line.
+//! The bounds of a message in its text, and its words in one line.
 
 use memchr::memmem;
 
 use super::line;
 
-/// No message is kept beyond this.
+/// The length to which messages are cut.
 const LONGEST: usize = 4 << 10;
 
-/// The start of the sentence in which the byte at `at` stands: behind prefixes and the exception's class.
+/// The start of the sentence with the byte at `at`: after prefixes and the exception's class.
 pub(super) fn start(text: &[u8], at: usize) -> usize {
     let line_start = line::start(text, at);
     let before = &text[line_start..at];
@@ -19,7 +19,7 @@ pub(super) fn start(text: &[u8], at: usize) -> usize {
     line_start + from + blanks
 }
 
-/// The end of the line, or of the part of it up to an escaped line feed, that the byte at `at` stands on.
+/// The end of the line with the byte at `at`, or of its part up to an escaped line feed.
 pub(super) fn end(text: &[u8], at: usize) -> usize {
     let end = line::end(text, at.min(text.len())).min(at.saturating_add(LONGEST)).min(text.len());
     memmem::find(&text[at.min(end)..end], b"\\n").map_or(end, |length| at + length)
@@ -36,7 +36,7 @@ pub(super) fn class(text: &[u8], at: usize) -> Option<String> {
 
 /// The words of `text` from `start` to `end` in one line.
 ///
-/// Lines that a terminal broke are all equally long and are put together as they are; others were broken at blanks.
+/// Lines broken by a terminal have equal lengths and are joined without a blank; other lines were broken at blanks.
 pub(super) fn words(text: &[u8], start: usize, end: usize) -> String {
     let prefix = &text[line::start(text, start)..start];
     let end = end.min(start.saturating_add(LONGEST)).max(start);
@@ -53,7 +53,7 @@ pub(super) fn words(text: &[u8], start: usize, end: usize) -> String {
     words.trim().trim_end_matches(['"', '\'', '}', ')']).trim_end_matches('\\').to_owned() + closing(&words)
 }
 
-/// A parenthesis that belongs to the message is put back.
+/// The closing parenthesis that a message lacks.
 fn closing(words: &str) -> &'static str {
     let opened = words.matches('(').count();
     let words = words.trim().trim_end_matches(['"', '\'', '}']);

@@ -1,4 +1,4 @@
-//! What `nvidia-smi` prints: its table, `-q`, and `--query-… --format=csv`.
+//! The output of `nvidia-smi`: its table, `-q`, and `--query-… --format=csv`.
 
 mod csv;
 mod query;
@@ -15,36 +15,36 @@ pub(super) use self::table::read as read_table;
 /// The output of one call of `nvidia-smi`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NvidiaSmi {
-    /// The line of the text on which it starts, counted from 1.
+    /// The line of the text on which the output starts, counted from 1.
     pub line: u32,
     /// The driver's version, e.g. `535.104.05`.
     pub driver: Option<String>,
-    /// The newest CUDA version that the driver can serve, e.g. `12.2`.
+    /// The newest CUDA version that the driver supports, e.g. `12.2`.
     pub cuda: Option<String>,
-    /// The GPUs it lists.
+    /// The listed GPUs.
     pub gpus: Vec<SmiGpu>,
-    /// The processes it lists; `None` where the text has no list of them, empty where it says that there are none.
+    /// The listed processes; `None` for a text without a list, empty for an empty list.
     pub processes: Option<Vec<SmiProcess>>,
 }
 
-/// A GPU, by NVML's numbering, which `CUDA_VISIBLE_DEVICES` and `CUDA_DEVICE_ORDER` may make another than PyTorch's.
+/// A GPU, in NVML's numbering. `CUDA_VISIBLE_DEVICES` and `CUDA_DEVICE_ORDER` may give PyTorch another numbering.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SmiGpu {
-    /// Its number.
+    /// The number.
     pub index: Option<u32>,
-    /// Its name, cut off (`...`) where the table is too narrow.
+    /// The name, cut off (`...`) if the table is too narrow.
     pub name: Option<String>,
-    /// Its PCI bus id, as printed.
+    /// The PCI bus id, as printed.
     pub bus_id: Option<String>,
-    /// Its memory. `nvidia-smi` prints whole MiB and does not say how it rounds: ±1 MiB.
+    /// The total memory. `nvidia-smi` prints whole MiB with unknown rounding: ±1 MiB.
     pub total_bytes: Option<StatedBytes>,
-    /// Used, by whomever.
+    /// Used by all processes.
     pub used_bytes: Option<StatedBytes>,
     /// Free.
     pub free_bytes: Option<StatedBytes>,
-    /// Kept by the driver and the firmware.
+    /// Reserved for driver and firmware.
     pub reserved_bytes: Option<StatedBytes>,
-    /// The parts it is cut into.
+    /// The MIG devices.
     pub mig_devices: Vec<MigDevice>,
 }
 
@@ -55,9 +55,9 @@ pub struct MigDevice {
     pub gpu_instance: u32,
     /// Compute instance.
     pub compute_instance: u32,
-    /// Its number on its GPU.
+    /// The number on its GPU.
     pub index: u32,
-    /// Its memory.
+    /// The total memory.
     pub total_bytes: Option<StatedBytes>,
     /// Used.
     pub used_bytes: Option<StatedBytes>,
@@ -70,21 +70,21 @@ pub struct SmiProcess {
     pub gpu_index: Option<u32>,
     /// The GPU's identity as `--query-compute-apps` prints it: a UUID or a bus id.
     pub gpu_id: Option<String>,
-    /// GPU instance, on a GPU that is cut into parts.
+    /// GPU instance, on a GPU with MIG.
     pub gpu_instance: Option<u32>,
     /// Compute instance.
     pub compute_instance: Option<u32>,
-    /// Its process id; `None` where the driver does not say.
+    /// The process id; `None` if the driver does not report it.
     pub pid: Option<u32>,
     /// `C` compute, `G` graphics, `C+G` both, `M+C` under MPS.
     pub kind: Option<String>,
-    /// Its name, as printed.
+    /// The name, as printed.
     pub name: String,
-    /// What it uses of the GPU; `None` where the driver does not say (Windows, WSL, containers).
+    /// The GPU memory of the process; `None` if the driver does not report it (Windows, WSL, containers).
     pub used_bytes: Option<StatedBytes>,
 }
 
-/// `1024MiB`, `1024 MiB` or `1024`; `None` for `N/A`, `[Not Supported]` and all else.
+/// `1024MiB`, `1024 MiB` or `1024`; `None` for `N/A`, `[Not Supported]` and other texts.
 fn mib(text: &str) -> Option<StatedBytes> {
     let text = text.trim();
     let (number, length) = size::whole(text.as_bytes())?;
@@ -97,7 +97,7 @@ fn mib(text: &str) -> Option<StatedBytes> {
     })
 }
 
-/// Text that says something: not `N/A`.
+/// The text, unless it is `N/A`.
 fn said(text: &str) -> Option<String> {
     let text = text.trim();
     let is_nothing =

@@ -1,4 +1,4 @@
-//! Goes through a text from anchor to anchor.
+//! Reads a text from anchor to anchor.
 
 mod message;
 
@@ -13,15 +13,15 @@ use super::traceback::Tracebacks;
 use super::{guard, line, nvidia_smi, same, size, stats, summary};
 use crate::bytes::Bytes;
 
-/// Enough of a text for what stands beside an anchor.
+/// The length of text around an anchor that is checked.
 const NEAR: usize = 512;
 
 /// The state of reading one text.
 pub(super) struct Reader<'a> {
     text: &'a [u8],
-    /// The end of what was last understood: anchors before it are part of that.
+    /// The end of the last artifact: anchors before it belong to that artifact.
     done: usize,
-    /// How many lines end before `counted_to`.
+    /// The number of lines that end before `counted_to`.
     lines: u32,
     counted_to: usize,
     errors: Vec<StatedOom>,
@@ -30,7 +30,7 @@ pub(super) struct Reader<'a> {
     tracebacks: Tracebacks,
 }
 
-/// Everything that `text` holds, in its order.
+/// Finds everything in `text`, in order.
 pub(super) fn read(text: &[u8]) -> Vec<Artifact> {
     let mut reader = Reader::new(text);
     for hit in anchor::AUTOMATON.hits(text) {
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         self.error(oom, start, last);
     }
 
-    /// Whether the words behind `end` contain these, which stand near the start of a message.
+    /// Tests that `words` follow `end` closely, near the start of a message.
     fn goes_on(&self, end: usize, words: &[u8]) -> bool {
         memmem::find(&Squeezed::new(self.text, end, 64).bytes, words).is_some()
     }
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         self.sure(Framework::Host, kind, start, end);
     }
 
-    /// The shell's word stands at the start of its line, or behind the number of the process that it names.
+    /// Reads the shell's `Killed` at the start of its line, or after the number of the process.
     fn killed(&mut self, start: usize, end: usize) {
         let line_start = line::start(self.text, start);
         let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         self.other(named.map_or(OtherFramework::OtherCuda, |(_, framework)| *framework), start, end);
     }
 
-    /// The class alone at the end of a line is an error whose message was cut off.
+    /// Reads the class alone at the end of a line: an error whose message was cut off.
     fn class(&mut self, start: usize, end: usize) {
         let line_start = line::start(self.text, start);
         let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
@@ -264,7 +264,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of the line with the byte at `at`, counted from 1. Anchors come in order, so each line is counted once.
+    /// The number of the line with the byte at `at`, counted from 1. Anchors come in order, so each line is counted
+    /// once.
     fn line_of(&mut self, at: usize) -> u32 {
         if at > self.counted_to {
             let more = memchr_iter(b'\n', &self.text[self.counted_to..at]).count();
@@ -275,7 +276,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the string that ends at `end` starts: back over its letters and what was passed over between them.
+/// The start of the string that ends at `end`, going back over its letters and the skipped bytes between them.
 fn start_of(text: &[u8], pattern: &str, end: usize) -> usize {
     let mut left = pattern.bytes().rev().peekable();
     let mut at = end;

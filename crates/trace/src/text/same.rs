@@ -1,18 +1,19 @@
-//! The same error, printed more than once.
+//! Repeated printings of one error.
 //!
 //! # Note [One error printed twice]
 //! A traceback that is logged and raised again, a launcher that repeats its worker's last words, an exception "during
-//! handling of the above": they print one error several times. Two printings are one error when nothing that they state
-//! differs: device, numbers, rank, process. The later one then adds what the first lacked (its traceback, numbers that
-//! were cut off), and `occurrences` counts. Two errors that agree in every number cannot be told from one printed twice;
-//! ranks can, since every rank names itself or its device. An error without any number is one with the last of its kind.
+//! handling of the above": each prints one error several times. Two printings are one error if no statement differs:
+//! device, numbers, rank, process. The later printing then adds what the first lacks (its traceback, numbers that were
+//! cut off), and `occurrences` counts. Two errors with equal numbers cannot be distinguished from one error printed
+//! twice; ranks can, since every rank names itself or its device. An error without any number is merged with the last
+//! of its kind.
 
 use super::artifact::{OomKind, StatedOom};
 
-/// Only so many of the last errors are compared: what is further apart was not printed by the same error.
+/// The number of latest errors to compare: printings of one error are not further apart.
 const NEAR: usize = 32;
 
-/// Adds an error to `errors`, or to the one among the last of them that it is.
+/// Adds an error to `errors`, or merges it with one of the last.
 pub(super) fn add(errors: &mut Vec<StatedOom>, error: StatedOom) {
     let same = errors.iter_mut().rev().take(NEAR).find(|earlier| are_same(earlier, &error));
     match same {
@@ -31,7 +32,7 @@ fn are_same(a: &StatedOom, b: &StatedOom) -> bool {
         && (a.other_processes == b.other_processes || a.other_processes.is_empty() || b.other_processes.is_empty())
 }
 
-/// A process that ended, and the kernel's word for why.
+/// A process that ended, and the kernel's reason, are the same kind.
 fn are_same_kind(a: OomKind, b: OomKind) -> bool {
     let is_end = |kind| matches!(kind, OomKind::Killed | OomKind::Ended);
     a == b || (is_end(a) && is_end(b))
@@ -61,7 +62,7 @@ fn count(oom: &StatedOom) -> usize {
     numbers(oom).iter().flatten().count() + oom.other_processes.len()
 }
 
-/// Keeps the place of the first and the most that either says.
+/// Keeps the position of the first and the most complete statements.
 fn join(earlier: &mut StatedOom, later: StatedOom) {
     let (fuller, other) =
         if count(&later) > count(earlier) { (later, earlier.clone()) } else { (earlier.clone(), later) };

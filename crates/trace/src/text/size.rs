@@ -1,12 +1,12 @@
-//! Sizes as texts write them, and the range of sizes that are written so.
+//! Sizes as texts write them, with the range of sizes of the same form.
 
 use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
-/// What PyTorch prints as 17179869184.00 GiB, where the driver does not say what a process uses or there is no limit.
+/// Printed by PyTorch as 17179869184.00 GiB: the driver does not report the use of a process, or there is no limit.
 pub(super) const NOT_AVAILABLE: u64 = u64::MAX;
 
-/// Units, longest first. PyTorch's messages mean powers of 1024 by all of them (MPS writes `GB`, the others `GiB`).
+/// Units, longest first. PyTorch's messages mean powers of 1024 by all (MPS writes `GB`, the others `GiB`).
 const UNITS: [(&str, u32); 12] = [
     ("bytes", 0),
     ("byte", 0),
@@ -22,21 +22,21 @@ const UNITS: [(&str, u32); 12] = [
     ("EB", 60),
 ];
 
-/// A number with as many digits after the point as were written.
+/// A number with its digits after the point.
 #[derive(Clone, Copy)]
 struct Decimal {
     digits: u64,
     scale: u64,
 }
 
-/// The size that `text` (without blanks) starts with, and its length.
+/// The size at the start of `text` (without blanks), and its length.
 pub(super) fn parse(text: &[u8]) -> Option<(StatedBytes, usize)> {
     let (number, length) = decimal(text)?;
     let (unit, shift) = *UNITS.iter().find(|(unit, _)| text[length..].starts_with(unit.as_bytes()))?;
     Some((stated(number, shift), length + unit.len()))
 }
 
-/// The whole number that `text` starts with, and its length.
+/// The whole number at the start of `text`, and its length.
 pub(super) fn whole(text: &[u8]) -> Option<(u64, usize)> {
     let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = std::str::from_utf8(&text[..length]).ok()?;
@@ -59,10 +59,10 @@ fn decimal(text: &[u8]) -> Option<(Decimal, usize)> {
     Some((number, length))
 }
 
-/// The sizes that are rounded to `number` in units of 2 to the power `shift`.
+/// The sizes that round to `number` in units of 2 to the power `shift`.
 ///
-/// PyTorch takes a larger unit only above 1024 of a smaller one (`format_size` in c10/cuda/CUDACachingAllocator.cpp, 1.0 to
-/// 2.15), so `1024.00 MiB` is at most 1 GiB and `1.00 GiB` is more.
+/// PyTorch uses a larger unit only above 1024 of a smaller one (`format_size` in c10/cuda/CUDACachingAllocator.cpp, 1.0
+/// to 2.15), so `1024.00 MiB` is at most 1 GiB and `1.00 GiB` is more.
 fn stated(number: Decimal, shift: u32) -> StatedBytes {
     if shift == 0 {
         return StatedBytes::exact(number.digits / number.scale);
@@ -74,7 +74,7 @@ fn stated(number: Decimal, shift: u32) -> StatedBytes {
     let (digits, scale) = (u128::from(number.digits), u128::from(number.scale));
     let nearest = (2 * digits * unit + scale) / (2 * scale);
     let (below, above) = ((2 * digits).saturating_sub(1) * unit, (2 * digits + 1) * unit);
-    // Half-way sizes are printed with an even last digit.
+    // Sizes half-way between are printed with an even last digit.
     let keeps_half = digits % 2 == 0 || scale == 1;
     let is_half = |edge: u128| u128::from(!keeps_half && edge.is_multiple_of(2 * scale));
     let lowest = (below.div_ceil(2 * scale) + is_half(below)).max(unit + 1);
@@ -85,7 +85,7 @@ fn stated(number: Decimal, shift: u32) -> StatedBytes {
     StatedBytes { nearest: bytes(nearest), lowest: bytes(lowest), highest: bytes(highest) }
 }
 
-/// The sizes that are cut off to `number` whole units of 2 to the power `shift`.
+/// The sizes that truncate to `number` whole units of 2 to the power `shift`.
 pub(super) fn truncated(number: u64, shift: u32) -> StatedBytes {
     let lowest = number.saturating_mul(1 << shift);
     let highest = Bytes(lowest.saturating_add((1 << shift) - 1));

@@ -1,22 +1,22 @@
-//! A stretch of a text without all that is not the message: blanks, colours, borders of boxes, prefixes of lines, escapes.
+//! A part of a text, reduced to the message: without blanks, colours, borders of boxes, prefixes of lines, escapes.
 //!
-//! See Note [Text without blanks]: numbers and units are put together again wherever a terminal broke them.
+//! See Note [Text without blanks]: numbers and units that a terminal broke are joined again.
 
 use super::automaton::{escape_length, is_passed_over};
 use super::line;
 
-/// The bytes of a stretch that count, and where each comes from.
+/// The significant bytes of a stretch, with their offsets in the text.
 pub(super) struct Squeezed {
-    /// What is left of the stretch, ASCII only.
+    /// The significant bytes, ASCII only.
     pub(super) bytes: Vec<u8>,
-    /// The offset in the text of each of them.
+    /// The offset in the text of each byte.
     offsets: Vec<usize>,
     /// The offset in the text at which the stretch ends.
     end: usize,
 }
 
 impl Squeezed {
-    /// Reads `text` from `start`, at most `limit` bytes of it.
+    /// Reduces `text` from `start`, at most `limit` bytes.
     pub(super) fn new(text: &[u8], start: usize, limit: usize) -> Squeezed {
         let end = text.len().min(start.saturating_add(limit));
         let mut squeezed = Squeezed { bytes: Vec::with_capacity(limit), offsets: Vec::with_capacity(limit), end };
@@ -46,22 +46,22 @@ impl Squeezed {
         squeezed
     }
 
-    /// Where in the text the byte with number `index` stands; the end of the stretch for the one after the last.
+    /// The offset in the text of byte `index`; the end of the stretch for the index after the last.
     pub(super) fn offset(&self, index: usize) -> usize {
         self.offsets.get(index).copied().unwrap_or(self.end)
     }
 
-    /// The bytes from number `index` on.
+    /// The bytes from `index` on.
     pub(super) fn from(&self, index: usize) -> &[u8] {
         self.bytes.get(index..).unwrap_or_default()
     }
 
-    /// The bytes that stand before `offset` in the text.
+    /// The bytes before `offset` in the text.
     pub(super) fn before(&self, offset: usize) -> &[u8] {
         &self.bytes[..self.offsets.partition_point(|&at| at < offset)]
     }
 
-    /// Forgets the bytes from number `index` on.
+    /// Drops the bytes from `index` on.
     pub(super) fn cut(&mut self, index: usize) {
         if index < self.bytes.len() {
             self.end = self.offset(index);
@@ -71,7 +71,7 @@ impl Squeezed {
     }
 }
 
-/// How many bytes at the start of `text` do not count; 0 where the first one does.
+/// The number of insignificant bytes at the start of `text`.
 fn skip_length(text: &[u8]) -> usize {
     match text {
         [0x1b, ..] => escape_length(text),
@@ -87,7 +87,7 @@ fn skip_length(text: &[u8]) -> usize {
     }
 }
 
-/// What follows an ESC that is itself written as an escape.
+/// The length of an escape sequence whose ESC is itself escaped.
 fn escaped_escape(rest: &[u8]) -> usize {
     match rest.first() {
         Some(b'[') => 1 + rest.iter().skip(1).take_while(|byte| (0x20..0x40).contains(*byte)).count() + 1,
@@ -95,7 +95,7 @@ fn escaped_escape(rest: &[u8]) -> usize {
     }
 }
 
-/// The length of the HTML tag that `text` starts with; 0 where `<` starts none.
+/// The length of the HTML tag at the start of `text`; 0 if there is none.
 fn tag_length(text: &[u8]) -> usize {
     const LONGEST: usize = 64;
     if !text.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
@@ -105,7 +105,7 @@ fn tag_length(text: &[u8]) -> usize {
     within.iter().position(|&byte| byte == b'>').map_or(0, |end| end + 1)
 }
 
-/// The character that `text` starts with, and its length, which is more than 1 for an HTML entity.
+/// The character at the start of `text`, and its length, which is more than 1 for an HTML entity.
 fn decoded(text: &[u8]) -> (u8, usize) {
     const ENTITIES: [(&[u8], u8); 6] =
         [(b"&gt;", b'>'), (b"&lt;", b'<'), (b"&amp;", b'&'), (b"&quot;", b'"'), (b"&#x27;", b'\''), (b"&#39;", b'\'')];

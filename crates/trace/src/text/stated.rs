@@ -6,16 +6,16 @@ use serde::{Serialize, Serializer};
 
 use crate::bytes::Bytes;
 
-/// A size as a text states it: rounded to so many digits, so it stands for all sizes from `lowest` to `highest`.
+/// A size as stated in a text: rounded to a number of digits, so it stands for all sizes from `lowest` to `highest`.
 ///
-/// In JSON the nearest whole number of bytes.
+/// Serialized as the nearest whole number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StatedBytes {
     /// The size as written.
     pub nearest: Bytes,
-    /// The smallest size that is printed so.
+    /// The smallest size printed in this form.
     pub lowest: Bytes,
-    /// The largest size that is printed so.
+    /// The largest size printed in this form.
     pub highest: Bytes,
 }
 
@@ -28,7 +28,7 @@ impl StatedBytes {
 
 impl Add for StatedBytes {
     type Output = StatedBytes;
-    /// The sum of two sizes: its bounds are the sums of theirs.
+    /// The sum of two sizes, with the sums of their bounds.
     fn add(self, other: StatedBytes) -> StatedBytes {
         StatedBytes {
             nearest: self.nearest + other.nearest,
@@ -40,7 +40,7 @@ impl Add for StatedBytes {
 
 impl Sub for StatedBytes {
     type Output = StatedBytes;
-    /// The difference of two sizes, no bound of which goes below zero.
+    /// The difference of two sizes. No bound goes below zero.
     fn sub(self, other: StatedBytes) -> StatedBytes {
         StatedBytes {
             nearest: self.nearest - other.nearest,

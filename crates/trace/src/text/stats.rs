@@ -1,4 +1,4 @@
-//! `torch.cuda.memory_stats()` as people print it.
+//! Printed forms of `torch.cuda.memory_stats()`.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use super::line;
 /// The flat keys of `torch.cuda.memory_stats()`, e.g. `reserved_bytes.all.peak`, and their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
-    /// The line of the text on which they start, counted from 1.
+    /// The line of the text on which the keys start, counted from 1.
     pub line: u32,
-    /// The rank that a prefix of the line names.
+    /// The rank in a prefix of the line.
     pub rank: Option<u32>,
-    /// Sizes in bytes, counts as they are; -1 for `max_split_size` without a limit.
+    /// Sizes in bytes, and plain counts; -1 for `max_split_size` without a limit.
     pub values: BTreeMap<String, i64>,
 }
 
 impl MemoryStats {
-    /// The value of a key; `None` where the text or that version of PyTorch does not have it, or it is negative.
+    /// The value of a key; `None` for a missing key or a negative value.
     pub fn get(&self, key: &str) -> Option<u64> {
         self.values.get(key).and_then(|&value| u64::try_from(value).ok())
     }
 }
 
-/// Fewer keys than this are not the table but something that names a few of them.
+/// The least number of keys of a table; texts with fewer only mention a few keys.
 const FEWEST: usize = 4;
 
-/// Reads the keys from the one around `at` on, and gives where they end.
+/// Reads the keys from the one around `at` on; returns their end.
 ///
-/// They may stand in a dict or an OrderedDict as Python prints it, in JSON, or as `key: value` on lines of their own.
+/// The keys may stand in a dict or an OrderedDict as Python prints it, in JSON, or as `key: value` on separate lines.
 pub(super) fn read(text: &[u8], at: usize, line: u32) -> Option<(MemoryStats, usize)> {
     let key = text[..at].iter().rev().take_while(|byte| is_of_key(**byte)).count();
     let mut stats = MemoryStats { line, ..MemoryStats::default() };
@@ -44,7 +44,7 @@ fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
 }
 
-/// The key and the value that stand behind `at`, and where they end.
+/// The key and the value after `at`, and their end.
 fn pair(text: &[u8], at: usize) -> Option<(String, i64, usize)> {
     let start = at + between(&text[at..], b",;(){}'\"");
     let length = text[start..].iter().take_while(|byte| is_of_key(**byte)).count();
@@ -57,7 +57,7 @@ fn pair(text: &[u8], at: usize) -> Option<(String, i64, usize)> {
     Some((key.to_owned(), number, end))
 }
 
-/// How many of the bytes at the start of `text` only stand between a key and a value.
+/// The number of bytes at the start of `text` that separate a key and a value.
 fn between(text: &[u8], marks: &[u8]) -> usize {
     const LONGEST: usize = 200;
     let is_between = |byte: &u8| byte.is_ascii_whitespace() || marks.contains(byte);

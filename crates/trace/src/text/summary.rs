@@ -5,7 +5,7 @@ use super::size;
 use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
-/// What a row of the table is about, by its name in `torch.cuda.memory_stats()`.
+/// The subject of a row, by its name in `torch.cuda.memory_stats()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// `allocated_bytes`.
@@ -32,10 +32,10 @@ pub enum Metric {
     OversizeSegments,
 }
 
-/// Which of the allocator's pools a row counts.
+/// The pools of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PoolSize {
-    /// Both.
+    /// Small and large.
     All,
     /// Blocks of more than 1 MiB.
     Large,
@@ -43,41 +43,41 @@ pub enum PoolSize {
     Small,
 }
 
-/// A number of the table: bytes or a count, cut off to whole units, so a range.
+/// A number of the table: bytes or a count, truncated to whole units, hence a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount(pub StatedBytes);
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SummaryRow {
-    /// What is counted.
+    /// The counter.
     pub metric: Metric,
-    /// In which pool.
+    /// The pools.
     pub pool: PoolSize,
-    /// Now.
+    /// The current value.
     pub current: Amount,
-    /// The most there ever was.
+    /// The peak.
     pub peak: Amount,
-    /// All that was ever added.
+    /// The sum of all increases.
     pub allocated: Amount,
-    /// All that was ever taken away.
+    /// The sum of all decreases.
     pub freed: Amount,
 }
 
 /// `torch.cuda.memory_summary()` of one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemorySummary {
-    /// The line of the text on which it starts, counted from 1.
+    /// The line of the text on which the table starts, counted from 1.
     pub line: u32,
-    /// The rank that a prefix of the line names.
+    /// The rank in a prefix of the line.
     pub rank: Option<u32>,
     /// The device.
     pub device_index: Option<u32>,
-    /// OutOfMemoryErrors so far, those that PyTorch caught itself included.
+    /// The number of OutOfMemoryErrors, including those that PyTorch caught.
     pub ooms: Option<u64>,
-    /// How often the cache was given back and the device asked again.
+    /// The number of times that the cache was released and the request retried.
     pub retries: Option<u64>,
-    /// The rows that the text has.
+    /// The rows of the text.
     pub rows: Vec<SummaryRow>,
 }
 
@@ -88,7 +88,7 @@ impl MemorySummary {
     }
 }
 
-/// The first words of a row, and what it counts. Up to 1.13 there are no requested bytes.
+/// The first words of a row, and its counter. Up to 1.13 there are no requested bytes.
 const METRICS: [(&str, Metric); 11] = [
     ("Allocated memory", Metric::AllocatedBytes),
     ("Active memory", Metric::ActiveBytes),
@@ -103,7 +103,7 @@ const METRICS: [(&str, Metric); 11] = [
     ("Oversize GPU segments", Metric::OversizeSegments),
 ];
 
-/// Reads the table whose head is the line at `start`, and gives where it ends. Layout: torch/cuda/memory.py, 1.4 to 2.15.
+/// Reads the table whose head is the line at `start`; returns its end. Layout: torch/cuda/memory.py, 1.4 to 2.15.
 pub(super) fn read(text: &[u8], start: usize, line: u32) -> Option<(MemorySummary, usize)> {
     const MOST_LINES: usize = 80;
     let mut summary = MemorySummary { line, ..MemorySummary::default() };
@@ -134,7 +134,7 @@ fn after(content: &str, words: &str) -> Option<u64> {
     size::whole(rest.trim_start().as_bytes()).map(|(number, _)| number)
 }
 
-/// A row that is not cut off; `metric` is what the last row without a pool counted.
+/// A complete row; `metric` is the counter of the last row without a pool.
 fn row(content: &str, metric: &mut Option<Metric>) -> Option<SummaryRow> {
     let (_, content) = content.trim_end().strip_suffix('|')?.split_once('|')?;
     let cells: Vec<&str> = content.split('|').map(str::trim).collect();
@@ -151,7 +151,8 @@ fn row(content: &str, metric: &mut Option<Metric>) -> Option<SummaryRow> {
     Some(SummaryRow { metric, pool, current: amount(1)?, peak: amount(2)?, allocated: amount(3)?, freed: amount(4)? })
 }
 
-/// `512 B`, `10240 KiB` (`KB` up to 1.13), `12`, `12 K`: bytes are cut off to powers of 1024, counts to powers of 1000.
+/// `512 B`, `10240 KiB` (`KB` up to 1.13), `12`, `12 K`: bytes are truncated to powers of 1024, counts to powers of
+/// 1000.
 fn amount(cell: &str) -> Option<Amount> {
     const SIZES: [&str; 6] = ["B", "K", "M", "G", "T", "P"];
     let (number, length) = size::whole(cell.as_bytes())?;

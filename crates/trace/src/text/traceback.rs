@@ -1,9 +1,9 @@
 //! The Python traceback above an error, in the forms of Python, IPython, rich and pytest.
 //!
 //! # Note [Tracebacks are read backwards]
-//! All forms print the innermost call last, next to the error. So the lines above the error are read upwards until the
-//! head of the traceback. Lines of other ranks in between are passed over, by their prefixes. Where the head is missing
-//! (the log was cut off), the frames up to the first line that belongs to no traceback are kept.
+//! All forms print the innermost call last, next to the error. The lines above the error are therefore read upwards to
+//! the head of the traceback. Lines of other ranks in between are skipped, by their prefixes. If the head is missing
+//! (the log was cut off), the frames up to the first unrelated line are kept.
 
 mod frame;
 
@@ -13,13 +13,13 @@ use self::frame::Place;
 use super::line::{self, Origin};
 use crate::stack::Frame;
 
-/// No traceback is longer; Python itself shortens recursion.
+/// The longest traceback; Python itself shortens recursion.
 const MOST_LINES: usize = 400;
-/// An error without a traceback is common; this far above it no frame is expected any more.
+/// The distance above an error after which no frame is expected. Many errors have no traceback.
 const MOST_LINES_WITHOUT_FRAME: usize = 120;
 const MOST_BYTES: usize = 64 << 10;
 
-/// Reads tracebacks of one text, with a limit on the work for all of them together: linear in the text, whatever it holds.
+/// Reads the tracebacks of one text, with a limit on their total work: linear in the text, for any content.
 pub(super) struct Tracebacks {
     budget: usize,
 }
@@ -29,32 +29,32 @@ pub(super) struct Tracebacks {
 pub(super) struct Traceback {
     /// Innermost first.
     pub(super) frames: Vec<Frame>,
-    /// Whether it was raised while another exception was handled.
+    /// Set if the exception was raised while another was handled.
     pub(super) while_handling: bool,
 }
 
-/// What Python prints between the tracebacks of such exceptions.
+/// Python's words between the tracebacks of such exceptions.
 const WHILE_HANDLING: &str = "During handling of the above exception";
-/// It stands so many lines above the head of the second, empty ones included.
+/// The number of lines from these words to the head of the second traceback, including empty lines.
 const LINES_BETWEEN: usize = 3;
 
-/// Heads the traceback of a worker or a replica whose error is raised again in its parent: that one's stands above
-/// (`torch/_utils.py`, `ExceptionWrapper`, 1.3 and later).
+/// The head of the traceback of a worker or a replica whose error is raised again in its parent, below the parent's
+/// traceback (`torch/_utils.py`, `ExceptionWrapper`, 1.3 and later).
 const OF_A_WORKER: &str = "Original Traceback";
 
-/// What has been read of one traceback, upwards.
+/// A traceback while it is read upwards.
 #[derive(Default)]
 struct Reading {
     frames: Vec<Frame>,
-    /// How many frames there were at the first line that belongs to no traceback.
+    /// The number of frames at the first unrelated line.
     sure: Option<usize>,
-    /// The line number of an arrow whose frame stands further up.
+    /// The line number of an arrow whose frame is further up.
     arrow: Option<u32>,
     /// A frame whose path begins on the line above.
     broken: Option<Frame>,
     /// The line below, without borders.
     below: String,
-    /// Whether the traceback ended at the words for it.
+    /// Set if the traceback ended at [`WHILE_HANDLING`].
     while_handling: bool,
 }
 
@@ -89,7 +89,7 @@ impl Tracebacks {
     }
 }
 
-/// The lines above a place, upwards, down to a lowest byte.
+/// The lines above an offset, upwards, down to a lowest byte.
 struct Above<'a> {
     text: &'a [u8],
     end: usize,
@@ -110,7 +110,7 @@ impl<'a> Iterator for Above<'a> {
     }
 }
 
-/// The lines of a traceback that a logger wrote on one line, with `\n` for the ends of lines; `None` for other lines.
+/// The lines of a traceback that a logger wrote on one line, with `\n` for line ends; `None` for other lines.
 fn escaped_lines(line: &[u8]) -> Option<Vec<String>> {
     memmem::find(line, b"Traceback (most recent call last)")?;
     memmem::find(line, b"\\n")?;
@@ -118,14 +118,14 @@ fn escaped_lines(line: &[u8]) -> Option<Vec<String>> {
     Some(text.split("\\n").map(|line| line.replace("\\\"", "\"").replace("\\\\", "\\")).collect())
 }
 
-/// Whether a line is of the process whose error is read.
+/// Tests that a line belongs to the process of the error.
 fn is_of(own: Origin, line: &[u8]) -> bool {
     let prefix = &line[..memmem::find(line, b"File \"").unwrap_or(line.len())];
     line::origin(prefix) == own
 }
 
 impl Reading {
-    /// Takes the next line above; `true` where that is the head of the traceback.
+    /// Reads the next line above; `true` at the head of the traceback.
     fn take(&mut self, line: &str) -> bool {
         if line.contains("Traceback (most recent call last)") {
             let is_outermost = !line.contains(OF_A_WORKER);
@@ -163,7 +163,7 @@ impl Reading {
         }
     }
 
-    /// `further` are the lines above the last that was taken.
+    /// Completes the traceback. `further` are the lines above the last line read.
     fn finish<L: AsRef<str>>(mut self, is_whole: bool, further: impl Iterator<Item = L>) -> Traceback {
         if let (false, Some(sure)) = (is_whole, self.sure) {
             self.frames.truncate(sure);
@@ -175,7 +175,7 @@ impl Reading {
     }
 }
 
-/// Whether a line ends the traceback of an earlier error.
+/// Tests that a line ends the traceback of an earlier error.
 fn is_other_error(line: &str) -> bool {
     const ENDS: [&str; 3] = [WHILE_HANDLING, "was the direct cause of the following", " memory. Tried to allocate"];
     ENDS.iter().any(|end| line.contains(end))

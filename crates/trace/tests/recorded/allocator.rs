@@ -1,5 +1,4 @@
-//! A small caching allocator after PyTorch's, with its default settings: it makes histories that are true, and the
-//! dumps that end them.
+//! A small caching allocator after PyTorch's, with default settings, which writes correct histories and dumps.
 #![expect(clippy::unwrap_used, reason = "a test")]
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -27,16 +26,16 @@ pub(crate) struct Allocator {
     free: BTreeSet<(bool, u64, u64)>,
     segments: BTreeMap<u64, u64>,
     device: u64,
-    /// What it did.
+    /// The events so far.
     pub(crate) events: Vec<Event>,
-    /// Its counters now.
+    /// The current counters.
     pub(crate) totals: Totals,
-    /// Its counters after each event.
+    /// The counters after each event.
     pub(crate) counted: Vec<Totals>,
 }
 
 impl Allocator {
-    /// Hands out a block.
+    /// Allocates a block.
     pub(crate) fn alloc(&mut self, requested: u64, stack: u32) -> u64 {
         let size = requested.next_multiple_of(512).max(512);
         let large = size > MIB;
@@ -74,7 +73,7 @@ impl Allocator {
         (large, bytes, address)
     }
 
-    /// The program lets go of a block.
+    /// Requests a free.
     pub(crate) fn request_free(&mut self, address: u64) {
         let part = self.parts.get_mut(&address).unwrap();
         part.state = BlockState::ActivePendingFree;
@@ -83,7 +82,7 @@ impl Allocator {
         self.note(Action::FreeRequested, address, part.requested, 0);
     }
 
-    /// A block goes back to its pool.
+    /// Completes a free.
     pub(crate) fn complete_free(&mut self, address: u64) {
         let part = self.parts[&address];
         self.totals.active -= Bytes(part.size);
@@ -115,7 +114,7 @@ impl Allocator {
         self.segments[&segment] > 2 * MIB
     }
 
-    /// Gives back every segment in which nothing is in use.
+    /// Releases every segment without a block in use.
     pub(crate) fn empty_cache(&mut self) {
         let empty = |(&at, &size): (&u64, &u64)| {
             let part = self.parts[&at];
@@ -136,7 +135,7 @@ impl Allocator {
         self.counted.push(self.totals);
     }
 
-    /// What a dump shows now.
+    /// The current dump.
     pub(crate) fn dump(&self) -> Vec<Segment> {
         self.segments.iter().map(|(&address, &size)| self.segment(address, size)).collect()
     }

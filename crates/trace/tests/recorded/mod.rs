@@ -1,6 +1,6 @@
-//! Random programs that real PyTorch ran: what it recorded, as values.
+//! Random programs run by real PyTorch: their recordings, as values.
 //!
-//! Each file of `golden/` is one program: its operations, the allocator's statistics after every one of them, the memory
+//! Each file of `golden/` is one program: its operations, the allocator's statistics after every operation, the memory
 //! history and the segments at the end. `OOMPH_GOLDEN` may name another folder of such files.
 #![expect(clippy::unwrap_used, reason = "a test")]
 #![allow(dead_code, reason = "each test uses its part")]
@@ -26,12 +26,12 @@ pub(crate) struct Golden {
     pub(crate) events: Vec<Event>,
     /// The segments at the end.
     pub(crate) segments: Vec<Segment>,
-    /// What a snapshot would state as its settings.
+    /// The settings that a snapshot would state.
     pub(crate) settings: Settings,
 }
 
 impl Golden {
-    /// The place of a statistic among those of an operation.
+    /// The index of a statistic among those of an operation.
     pub(crate) fn column(&self, name: &str) -> usize {
         self.json["stat_names"].as_array().unwrap().iter().position(|other| other == name).unwrap()
     }
@@ -99,7 +99,7 @@ fn event(entry: &Value) -> Event {
     Event { stream, ..Event::new(action, address(&entry[1]), Bytes(entry[2].as_u64().unwrap())) }
 }
 
-/// `["m", offset]` is memory of `cudaMalloc`, `["va", offset]` of an expandable segment; of an oom it is a plain number.
+/// `["m", offset]` is memory of `cudaMalloc`, `["va", offset]` of an expandable segment; an oom has a plain number.
 fn address(value: &Value) -> Address {
     let start = match value[0].as_str() {
         Some("m") => 1 << 40,
@@ -109,7 +109,7 @@ fn address(value: &Value) -> Address {
     Address(start + value[1].as_u64().unwrap())
 }
 
-/// What a snapshot of a program with this PYTORCH_CUDA_ALLOC_CONF states as its settings.
+/// The settings that a snapshot of a program with this PYTORCH_CUDA_ALLOC_CONF states.
 fn settings(conf: &str, torch: &str) -> Settings {
     let mut settings = Settings { conf: conf.to_owned(), ..Settings::default() };
     let (conf, list) = match conf.split_once('[') {
@@ -134,8 +134,8 @@ fn settings(conf: &str, torch: &str) -> Settings {
     settings
 }
 
-/// The list form: the first pair also holds below its boundary, `>` for what follows the last. Up to 2.9, `>` overwrites
-/// the last pair too.
+/// The list form: the first pair also holds below its boundary, `>` for all intervals after the last. Up to 2.9, `>`
+/// overwrites the last pair too.
 fn divisions(list: &str, torch: &str) -> Vec<(u64, u64)> {
     let old = ["2.0.", "2.1.", "2.4.", "2.6.", "2.8.", "2.9."].iter().any(|version| torch.starts_with(version));
     let mut filled = [0; 16];

@@ -1,9 +1,9 @@
-//! Writes values the way picklers do: Python's at protocols 0, 2 and 4, that of PyTorch's C++, and as JSON.
+//! Writes values in the forms of the picklers: Python's at protocols 0, 2 and 4, PyTorch's C++ pickler, and JSON.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// A plain value. What shares an `Rc` is shared in the pickle.
+/// A plain value. Values that share an `Rc` are shared in the pickle.
 #[derive(Clone, Debug)]
 pub(crate) enum Plain {
     None,
@@ -28,14 +28,14 @@ pub(crate) fn dict<'k>(entries: impl IntoIterator<Item = (&'k str, Plain)>) -> P
     Plain::Dict(Rc::new(entries.into_iter().map(|(key, value)| (text(key), value)).collect()))
 }
 
-/// Whose pickler.
+/// The pickler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Text, and dicts filled key by key.
     Python0,
     Python2,
     Python4,
-    /// PyTorch's `torch::jit::Pickler`: containers are remembered after they were filled, and only shared ones.
+    /// PyTorch's `torch::jit::Pickler`: containers enter the memo after they are filled, and only if shared.
     Cpp,
 }
 
@@ -81,7 +81,7 @@ impl Pickler {
         }
     }
 
-    /// Saves what has an identity: by its number where it was saved before.
+    /// Saves a value with an identity: as a memo number if saved before.
     fn shared(
         &mut self,
         identity: *const u8,
@@ -186,7 +186,7 @@ impl Pickler {
         self.out.push(if pair { 0x86 } else { b't' });
     }
 
-    /// Python's pickler writes a thousand items at once, and a single one in another way.
+    /// Python's pickler writes a thousand items at once, and a single item in another way.
     fn fill_list(&mut self, items: &[Plain]) {
         for batch in items.chunks(if self.style == Style::Cpp { usize::MAX } else { 1000 }) {
             let single = batch.len() == 1 && self.style != Style::Cpp || self.style == Style::Python0;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::emit::{Plain, dict, list, text};
 
-/// One event: what, where, how much, which stack (if any), which mark, when, which pool.
+/// One event: action, address, size, stack (if any), mark, time, pool.
 type Made = (usize, i64, i64, Option<usize>, usize, Option<i64>, Option<(i64, i64)>);
 
 const ACTIONS: [&str; 6] = ["alloc", "free_requested", "free_completed", "segment_alloc", "segment_map", "oom"];
@@ -41,7 +41,7 @@ fn of(devices: &[Vec<Made>], segments: &[(i64, Vec<(i64, usize)>)]) -> Plain {
     ])
 }
 
-/// Stacks of 0 to 4 frames. The first frame of all is one dict, the others are of each stack.
+/// Stacks of 0 to 4 frames. The first frame is one shared dict, the others belong to each stack.
 fn stack(depth: i64) -> Plain {
     list((0..depth).map(|line| frame("forward", "/home/ann/caf\u{e9}.py", line + depth % 2)).collect())
 }
@@ -71,7 +71,7 @@ pub(crate) fn pair((first, second): (i64, i64)) -> Plain {
     Plain::Tuple(vec![Plain::Int(first), Plain::Int(second)].into())
 }
 
-/// What was JSON once has lists for tuples.
+/// JSON has lists in place of tuples.
 fn pair_or_list((first, second): (i64, i64)) -> Plain {
     if first == 2 { list(vec![Plain::Int(first), Plain::Int(second)]) } else { pair((first, second)) }
 }

@@ -57,13 +57,13 @@ pub(crate) const IN_SENTENCES: &[Case] = &[
     // 2.2 and 2.3: "capacity", other advice.
     ("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which 211.00 MiB is free. Including non-PyTorch memory, this process has 23.51 GiB memory in use. Of the allocated memory 22.10 GiB is allocated by PyTorch, and 1.02 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
      Expect { device: Some(0), requested: Some(MIB_512_00), total: Some(GIB_23_64), free: Some(MIB_211_00), process: Some(GIB_23_51), allocated: Some(GIB_22_10), unallocated: Some(GIB_1_02), ..CUDA }),
-    // Several processes; the own one not first; one whose use the driver does not say.
+    // Several processes; this process not first; one without a reported size.
     ("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 700.00 MiB. GPU 3 has a total capacity of 79.15 GiB of which 418.25 MiB is free. Process 811 has 12.27 GiB memory in use. Including non-PyTorch memory, this process has 44.40 GiB memory in use. Process 90210 has 21.87 GiB memory in use. Process 7 has 17179869184.00 GiB memory in use. Of the allocated memory 39.39 GiB is allocated by PyTorch, and 4.00 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
      Expect { device: Some(3), requested: Some(MIB_700_00), total: Some(GIB_79_15), free: Some(MIB_418_25), process: Some(GIB_44_40), allocated: Some(GIB_39_39), unallocated: Some(GIB_4_00), processes: &[(811, Some(GIB_12_27)), (90210, Some(GIB_21_87)), (7, None)], ..CUDA }),
-    // The own process in a container, under the host's number for it.
+    // This process in a container, under the host's process id.
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 15.90 GiB of which 7.61 MiB is free. Process 1234567 has 15.56 GiB memory in use. Of the allocated memory 15.11 GiB is allocated by PyTorch, and 19.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
      Expect { device: Some(0), requested: Some(MIB_2_00), total: Some(GIB_15_90), free: Some(MIB_7_61), allocated: Some(GIB_15_11), unallocated: Some(MIB_19_00), processes: &[(1_234_567, Some(GIB_15_56))], ..CUDA }),
-    // This process whose use the driver does not say.
+    // This process without a reported size.
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 30.00 MiB. GPU 0 has a total capacity of 8.00 GiB of which 0 bytes is free. Including non-PyTorch memory, this process has 17179869184.00 GiB memory in use. Of the allocated memory 6.85 GiB is allocated by PyTorch, and 179.00 KiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
      Expect { device: Some(0), requested: Some(MIB_30_00), total: Some(GIB_8_00), free: Some(exactly(0)), allocated: Some(GIB_6_85), unallocated: Some(KIB_179_00), ..CUDA }),
     // 2.4 to 2.9: with private pools.
@@ -78,15 +78,15 @@ pub(crate) const IN_SENTENCES: &[Case] = &[
     // 2.15: expandable segments are on.
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 24.00 GiB of which 1.06 GiB is free. Of the allocated memory 21.87 GiB is allocated by PyTorch, and 192.00 MiB is reserved by PyTorch but unallocated. expandable_segments is enabled. If instead the process is running out of virtual address space (VSZ), expandable segments may be over-reserving VA (each segment reserves ~9/8 of device memory, times the number of streams); reduce it via PYTORCH_CUDA_ALLOC_CONF expandable_segments_reserve / expandable_segments_reserve_by_class.",
      Expect { device: Some(0), requested: Some(GIB_2_00), total: Some(GIB_24_00), free: Some(GIB_1_06), allocated: Some(GIB_21_87), unallocated: Some(MIB_192_00), ..CUDA }),
-    // 2.15: beyond the reserve.
+    // 2.15: beyond the address space of the segment.
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total capacity of 24.00 GiB of which 22.10 GiB is free. Of the allocated memory 512 bytes is allocated by PyTorch, and 2.00 MiB is reserved by PyTorch but unallocated. This allocation exceeds the expandable-segment reserve of 2.00 GiB for this stream, and a single allocation cannot span expandable segments. Raise PYTORCH_CUDA_ALLOC_CONF expandable_segments_reserve or expandable_segments_reserve_by_class (or unset it) so that a segment is at least 3.00 GiB.",
      Expect { device: Some(0), requested: Some(GIB_3_00), total: Some(GIB_24_00), free: Some(GIB_22_10), allocated: Some(exactly(512)), unallocated: Some(MIB_2_00), segment_reserve: Some(GIB_2_00), ..CUDA }),
-    // 2.15: a pool of the user's own.
+    // 2.15: a pool of the program.
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 24.00 GiB of which 23.51 GiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. The custom allocator backing this MemPool returned nullptr. Check preceding allocator warnings or logs for the reason.",
      Expect { device: Some(0), requested: Some(MIB_20_00), total: Some(GIB_24_00), free: Some(GIB_23_51), allocated: Some(exactly(0)), unallocated: Some(exactly(0)), ..CUDA }),
 ];
 
-/// Requests that are refused before the device is asked.
+/// Requests rejected before the device is asked.
 #[rustfmt::skip]
 pub(crate) const REFUSED_AT_ONCE: &[Case] = &[
     ("RuntimeError: CUDA out of memory. Tried to allocate more than 1EB memory.", Expect { requested: Some(MORE_THAN_1EB), ..CUDA }),

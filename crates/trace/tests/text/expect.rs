@@ -1,8 +1,8 @@
-//! What a case of the tables expects, and the one place that compares.
+//! The expectation of a case, and the only comparison.
 
 use trace::text::{Artifact, Framework, OomKind, OtherFramework, StatedBytes, StatedOom, read};
 
-/// An error as the table states it; what is `None` must not be read either.
+/// An expected error; `None` means that nothing may be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expect {
     pub(crate) framework: Framework,
@@ -23,7 +23,7 @@ pub(crate) struct Expect {
     pub(crate) processes: &'static [(u32, Option<StatedBytes>)],
 }
 
-/// An error of a kind that states nothing.
+/// An error of a kind without statements.
 pub(crate) const fn bare(framework: Framework, kind: OomKind) -> Expect {
     Expect {
         framework,
@@ -69,7 +69,7 @@ pub(crate) fn look_alikes(text: &str) -> Vec<OtherFramework> {
     look_alikes.collect()
 }
 
-/// The sizes that an error can state, by name.
+/// The sizes of an error, by name.
 pub(crate) fn sizes(oom: &StatedOom) -> [(&'static str, Option<StatedBytes>); 11] {
     [
         ("requested", oom.requested_bytes),
@@ -86,13 +86,13 @@ pub(crate) fn sizes(oom: &StatedOom) -> [(&'static str, Option<StatedBytes>); 11
     ]
 }
 
-/// What was read of one error, as a table would state it.
+/// One error in the notation of the tables.
 fn stated(oom: &StatedOom) -> String {
     let processes: Vec<_> = oom.other_processes.iter().map(|process| (process.pid, process.bytes)).collect();
     lines(oom.framework, oom.kind, oom.pid, oom.device_index, &sizes(oom), &processes)
 }
 
-/// What a table states, in the same form.
+/// An expectation in the same notation.
 pub(crate) fn expected(expect: &Expect) -> String {
     let numbers = [
         ("requested", expect.requested),
@@ -128,7 +128,7 @@ fn one(size: StatedBytes) -> String {
     format!("{} ({}..={})", size.nearest.0, size.lowest.0, size.highest.0)
 }
 
-/// Whether the text holds exactly this one error; if not, what it holds.
+/// Checks that the text holds exactly this one error; the failure lists what was found.
 pub(crate) fn check(text: &[u8], expect: &Expect) -> Result<(), String> {
     let found: Vec<String> = errors(text).iter().map(stated).collect();
     let expected = [expected(expect)];
@@ -138,13 +138,13 @@ pub(crate) fn check(text: &[u8], expect: &Expect) -> Result<(), String> {
     Err(format!("{}\nexpected {expected:#?}\nfound {found:#?}", String::from_utf8_lossy(text)))
 }
 
-/// All checks passed; if not, each that did not is shown.
+/// Panics with all failed checks.
 pub(crate) fn all(checks: impl Iterator<Item = Result<(), String>>) {
     let failures: Vec<String> = checks.filter_map(Result::err).collect();
     assert!(failures.is_empty(), "{} failed\n{}", failures.len(), failures.join("\n---\n"));
 }
 
-/// The text with these words before each line.
+/// The text with `prefix` before each line.
 pub(crate) fn prefixed(text: &str, prefix: &str) -> String {
     text.lines().flat_map(|line| [prefix, line, "\n"]).collect()
 }

@@ -1,11 +1,11 @@
-//! Whatever the bytes are: no panic, the order of the text, and no error without its words.
+//! Any bytes: no panic, artifacts in the order of the text, and no error without its words.
 
 use proptest::prelude::*;
 use trace::text::{Artifact, read};
 
 use crate::{allocator, outside};
 
-/// Pieces that readers look for, to be put together in senseless ways.
+/// Strings that the readers look for, combined at random.
 const PIECES: [&str; 24] = [
     "CUDA out of memory. ",
     "Tried to allocate ",

@@ -1,4 +1,4 @@
-//! What is not PyTorch's error: other frameworks, and words about the error.
+//! Errors of other frameworks, and mentions of the error.
 
 use trace::text::OtherFramework::{
     self, Cpp, CuPy, Java, Jax, LlamaCpp, Mention, MxNet, Numba, OnnxRuntime, OtherCuda, Paddle, Python, Rapids, Ray,
@@ -67,7 +67,7 @@ pub(crate) const MENTIONS: &[&str] = &[
     "assert \"CUBLAS_STATUS_ALLOC_FAILED\" in message",
 ];
 
-/// Texts without a word about it.
+/// Texts without a mention.
 #[rustfmt::skip]
 const NOTHING: &[&str] = &[
     "",

@@ -1,8 +1,8 @@
-//! Every wording, wrapped, prefixed, cut and escaped: the corpus of texts that people have after a crash.
+//! Every wording, wrapped, prefixed, cut and escaped: a corpus of texts from crashes.
 //!
-//! The wordings are PyTorch's and the drivers'; the sentences around them and all numbers are ours. Each number is
-//! written in the table with the range of sizes that PyTorch prints so, which comes from its formatting and not from the
-//! reader.
+//! The wordings are those of PyTorch and the drivers; the sentences around them and all numbers are made up. Each
+//! number is in the table with the range of sizes that PyTorch prints in the same form, computed from PyTorch's
+//! formatting, not by the reader.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod allocator;

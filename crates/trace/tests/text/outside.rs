@@ -1,4 +1,4 @@
-//! Errors outside of the caching allocator: calls of the device, libraries, the host, the kernel, launchers.
+//! Errors outside of the caching allocator: device calls, libraries, the host, the kernel, launchers.
 
 use trace::text::Framework::{Cuda, Hip, Host, Xpu};
 use trace::text::OomKind::{
@@ -46,7 +46,7 @@ pub(crate) const DEVICE_CALLS: &[Case] = &[
     ("torch.OutOfMemoryError: HIP out of memory.", bare(Hip, Allocator)),
 ];
 
-/// Libraries that take device memory on their own.
+/// Libraries that allocate device memory themselves.
 #[rustfmt::skip]
 pub(crate) const LIBRARIES: &[Case] = &[
     ("RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", BLAS),

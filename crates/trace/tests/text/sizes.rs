@@ -1,4 +1,4 @@
-//! The sizes that the messages of the tables state: as written, and the smallest and the largest that PyTorch prints so.
+//! The sizes in the messages of the tables: as written, with the smallest and the largest size of the same form.
 
 use trace::Bytes;
 use trace::text::StatedBytes;

@@ -1,4 +1,4 @@
-//! Each message of the tables, in each of the forms that logs, terminals and web pages give it.
+//! Each message of the tables, in each form of logs, terminals and web pages.
 
 use crate::expect::{Case, all, check, errors, prefixed, sizes};
 use crate::{allocator, outside};
@@ -13,7 +13,7 @@ fn of_the_allocator() -> impl Iterator<Item = &'static Case> {
     allocator::TABLES.iter().flat_map(|table| table.iter())
 }
 
-/// Breaks every line after so many characters, wherever that is.
+/// Breaks every line after `width` characters.
 fn hard(text: &str, width: usize) -> String {
     let lines = text.lines().flat_map(|line| {
         let characters: Vec<char> = line.chars().collect();
@@ -37,7 +37,7 @@ fn html(text: &str) -> String {
     format!("<pre>\n{}\n</pre>\n", escaped.replace('\n', "<br>\n"))
 }
 
-/// Forms that every message survives.
+/// Forms that keep every message readable.
 const WRAPS: &[(&str, Wrap)] = &[
     ("between other lines", |text| {
         format!("epoch 1 of 3\nloss 0.25, 3.00 GiB free\n{text}\ndone in 2.00 s, 1.00 GiB free\n")
@@ -57,7 +57,7 @@ const WRAPS: &[(&str, Wrap)] = &[
     ("the byte order mark", |text| format!("\u{feff}{text}\n")),
 ];
 
-/// Forms that break lines: messages that must stand alone on a line are not among them.
+/// Forms that break lines; not for messages that must be alone on a line.
 const BREAKS: &[(&str, Wrap)] = &[
     ("a terminal of 80", |text| hard(text, 80)),
     ("a terminal of 100", |text| hard(text, 100)),
@@ -76,7 +76,7 @@ fn every_message_is_read_in_every_form() {
     all(pairs.filter(|((text, _), (form, _))| survives(form, text)).map(|(case, wrap)| in_form(case, wrap)));
 }
 
-/// A shell prints its word at the start of a line: behind a prefix it is anybody's.
+/// A shell prints `Killed` at the start of a line; after a prefix it could come from any program.
 fn survives(form: &str, text: &str) -> bool {
     let is_of_a_shell = text.to_lowercase().contains("killed  ") || text == "Killed";
     !is_of_a_shell || matches!(form, "between other lines" | "Windows line ends")
@@ -116,7 +116,7 @@ fn prefixes_name_the_rank_or_the_process() {
     }
 }
 
-/// A message that is cut off states what came before the cut, and never anything else.
+/// A message that is cut off loses the numbers after the cut, and no other changes.
 #[test]
 fn cutting_a_message_off_loses_numbers_and_changes_none() {
     for (text, _) in of_the_allocator().filter(|(text, _)| !text.contains("Allocation on device")) {

@@ -1,4 +1,5 @@
-//! Reads `external_annotations`, which PyTorch writes since 2.5: where `record_function` and the like began and ended.
+//! Reads `external_annotations`, which PyTorch writes since 2.5: beginnings and ends of `record_function` and similar
+//! ranges.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(super) fn read(list: Value<'_>) -> Result<Vec<Annotation>, WrongValue> {
     Ok(annotations)
 }
 
-/// `None` for one whose stage or name is not stated: the dict is free, and others may put anything into it.
+/// `None` for an annotation without stage or name: any program may write to this dict.
 fn annotation(value: Value<'_>, names: &mut HashMap<StrId, Arc<str>>) -> Result<Option<Annotation>, WrongValue> {
     let (mut name, mut stage, mut device, mut time) = (None, None, None, None);
     for (key, value) in value.fields()? {

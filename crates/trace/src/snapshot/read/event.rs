@@ -1,4 +1,4 @@
-//! Reads one event, and the mark that the agent had set for it.
+//! Reads one event, with the mark that the agent had set.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::pickle::{Slot, StrId};
 use crate::snapshot::torch::{Key, Seen};
 use crate::stack::StackId;
 
-/// Reads events, and remembers what they share.
+/// Reads events, and shares their marks and names.
 #[derive(Default)]
 pub(super) struct EventReader {
     pub(super) marks: Vec<Mark>,
@@ -24,11 +24,11 @@ pub(super) struct EventReader {
     unknown_of_text: HashMap<StrId, UnknownAction>,
     mark_ids: HashMap<Mark, u32>,
     mark_of_text: HashMap<StrId, Option<u32>>,
-    /// The text of the event before, which nearly always is the same.
+    /// The metadata of the previous event, which nearly always repeats.
     latest: Option<(StrId, Option<u32>)>,
 }
 
-/// So much of the name of an unknown action is kept, in characters.
+/// The length to which the name of an unknown action is cut, in characters.
 const LONGEST_NAME: usize = 40;
 
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl Draft {
         let Draft { stream, stack, mark, time, pool, .. } = self;
         let action = self.action.ok_or_else(|| WrongValue::missing("action"))?;
         let (address, size) = match action {
-            // What a later version leaves out of an event of its own is no loss.
+            // Events of later versions may leave fields out.
             Action::Unknown(_) => (self.address.unwrap_or_default(), self.size.unwrap_or_default()),
             _ => (
                 self.address.ok_or_else(|| WrongValue::missing("addr"))?,
@@ -111,7 +111,7 @@ impl EventReader {
         Ok(())
     }
 
-    /// An action of a later version. Hundreds of them are no PyTorch's.
+    /// Records an action of a later version. No PyTorch has hundreds of them.
     #[cold]
     fn unknown(&mut self, name: Value<'_>) -> Result<Action, WrongValue> {
         let (id, text) = (name.str_id()?, name.text()?);
@@ -125,7 +125,7 @@ impl EventReader {
         Ok(Action::Unknown(place))
     }
 
-    /// The mark that metadata holds; `None` for what others set.
+    /// The mark in the metadata; `None` for metadata of other programs.
     #[inline]
     fn mark(&mut self, metadata: Value<'_>) -> Option<u32> {
         let Slot::Str(text) = metadata.slot() else { return None };

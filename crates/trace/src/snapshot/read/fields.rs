@@ -1,4 +1,4 @@
-//! Typed access to values, and errors that say where in the snapshot something is wrong.
+//! Typed access to values, and errors with the path within the snapshot.
 
 use std::fmt;
 
@@ -12,37 +12,37 @@ use crate::ids::Address;
 use crate::pickle::{self, Data, NodeId, PickleError, Slot, StrId};
 use crate::snapshot::BlockState;
 
-/// Why a snapshot could not be read.
+/// Errors of reading a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
-    /// The pickle itself is damaged, cut, or holds more than plain data.
+    /// The pickle is damaged, cut, or holds more than plain data.
     #[error(transparent)]
     Pickle(#[from] PickleError),
-    /// The JSON itself is damaged or cut.
+    /// The JSON is damaged or cut.
     #[error("the snapshot's JSON: {0}")]
     Json(String),
-    /// The input could not be read on: its disk, pipe or packing is damaged.
+    /// Reading the input failed: its disk, pipe or packing is damaged.
     #[error("the input could not be read on: {0}")]
     Read(String),
-    /// It is a pickle or JSON of something else.
+    /// A pickle or JSON with other content.
     #[error("not a memory snapshot: expected a dict with `segments`, found a {found}")]
     NotASnapshot {
-        /// The Python type of what it is.
+        /// The Python type of the content.
         found: &'static str,
     },
-    /// It is a snapshot in which something is missing or of the wrong type.
+    /// A value of the snapshot is missing or has the wrong type.
     #[error(transparent)]
     Value(#[from] WrongValue),
 }
 
-/// A value that is missing or is not what its key calls for.
+/// A missing value, or a value of the wrong type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongValue {
-    /// Where, for example `segments[3].blocks[0].size`.
+    /// The path, for example `segments[3].blocks[0].size`.
     pub place: String,
-    /// What was expected.
+    /// The expected value.
     pub expected: &'static str,
-    /// What was found.
+    /// The value found.
     pub found: String,
 }
 
@@ -65,20 +65,20 @@ impl WrongValue {
         WrongValue { place: key.to_owned(), expected: "a value", found: "no such key".to_owned() }
     }
 
-    /// The same events, blocks or names come again and again; see [`super::walk::Walk`].
+    /// The same events, blocks or names repeat too often; see [`super::walk::Walk`].
     pub(super) fn repeated() -> WrongValue {
         let found = "the same values many times over".to_owned();
         WrongValue { place: String::new(), expected: "values of its own", found }
     }
 
-    /// Adds where it happened, from the inside out: under this key.
+    /// Prepends a key to the path.
     pub(super) fn inside(mut self, outer: &str) -> WrongValue {
         let joint = if self.place.is_empty() || self.place.starts_with('[') { "" } else { "." };
         self.place = format!("{outer}{joint}{}", self.place);
         self
     }
 
-    /// In this item of a list.
+    /// Prepends an index to the path.
     pub(super) fn inside_item(self, index: usize) -> WrongValue {
         self.inside(&format!("[{index}]"))
     }
@@ -137,7 +137,7 @@ impl<'a> Value<'a> {
         Ok(entries.flat_map(|(key, value)| [key.slot(), value.slot()]).collect())
     }
 
-    /// The entries of a dict whose keys are strings; others are passed over.
+    /// The entries with string keys, of a dict that was not folded.
     pub(super) fn fields(self) -> Result<impl Iterator<Item = (&'a str, Value<'a>)>, WrongValue> {
         let entries = self.plain().entries().ok_or_else(|| WrongValue::new("a dict", self))?;
         Ok(entries.filter_map(move |(key, value)| Some((key.as_str()?, Value::new(self.arena, value.slot())))))
@@ -193,7 +193,7 @@ impl<'a> Value<'a> {
         self.plain().as_float().ok_or_else(|| WrongValue::new("a number", self))
     }
 
-    /// The action of that name; `None` for one that is not known.
+    /// The action of a name; `None` for an unknown action.
     #[inline]
     pub(super) fn action(self) -> Option<Action> {
         let action = Name::of(self.slot).and_then(Name::action);
@@ -205,12 +205,12 @@ impl<'a> Value<'a> {
         state.ok_or_else(|| WrongValue::new("`active_allocated`, `active_pending_free` or `inactive`", self))
     }
 
-    /// The line of a frame. C++ frames have none; an absurd one is no reason to reject the snapshot.
+    /// The line of a frame. C++ frames have none; an absurd line is no reason to reject the snapshot.
     pub(super) fn line(self) -> u32 {
         self.plain().as_int().and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
     }
 
-    /// Strings and numbers in full, of other things the type.
+    /// Prints strings and numbers, and the types of other values.
     fn describe(self) -> String {
         match self.plain().data() {
             Data::Str(text) if text.chars().count() > 40 => {

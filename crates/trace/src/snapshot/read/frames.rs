@@ -1,4 +1,4 @@
-//! Turns dicts into frames and lists of them into stacks, each once.
+//! Turns dicts into frames, and lists of frames into stacks, each stored once.
 
 use std::collections::HashMap;
 
@@ -8,23 +8,23 @@ use super::record::{Arena, Record};
 use crate::pickle::{NodeId, Slot, StrId};
 use crate::stack::{Frame, FrameId, StackId, StackTable};
 
-/// Names are copied for each different frame. A file made for it could have a million frames share one long name; real
-/// ones stay far below this sum.
+/// Names are copied for each different frame. A forged file could have a million frames share one long name; real files
+/// stay far below this sum.
 const MOST_TEXT: usize = 256 << 20;
 
-/// The stacks so far.
+/// The stacks read so far.
 #[derive(Default)]
 pub(super) struct Frames {
     table: StackTable,
     /// Frames by their strings and line.
     frame_of_names: HashMap<(Option<StrId>, Option<StrId>, u32), FrameId>,
     text: usize,
-    /// Whether the snapshot is being walked: all lists are complete, and may be looked at as a whole.
+    /// Set during the walk: all lists are complete.
     walking: bool,
-    /// Of lists and dicts that were not folded.
+    /// Stacks of lists that were not folded.
     stack_of: HashMap<NodeId, StackId>,
     frame_of_node: HashMap<NodeId, FrameId>,
-    /// Kept from stack to stack for its memory.
+    /// Reused from stack to stack to save allocations.
     ids: Vec<FrameId>,
 }
 
@@ -33,7 +33,8 @@ impl Frames {
         self.table
     }
 
-    /// From now on lists that were not folded are read too. Before, one that many events share would be read for each.
+    /// Also reads lists that were not folded, from now on. Before the walk, a list shared by many events would be read
+    /// for each.
     pub(super) fn walk(&mut self) {
         self.walking = true;
     }
@@ -43,7 +44,7 @@ impl Frames {
         self.table.frame_ids(stack)
     }
 
-    /// The stack of `inner` and then these frames; `None` where one of them is none.
+    /// The stack of `inner` followed by the frames of `added`; `None` if a value is not a frame.
     pub(super) fn extend(&mut self, arena: &Arena, inner: StackId, added: &[Slot<Record>]) -> Option<StackId> {
         self.ids.clear();
         self.ids.extend_from_slice(self.table.frame_ids(inner));
@@ -54,7 +55,7 @@ impl Frames {
         Some(self.table.intern_stack(&self.ids))
     }
 
-    /// The stack that a list of frames stands for.
+    /// The stack of a list of frames.
     #[inline]
     pub(super) fn stack(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
         match list.folded() {
@@ -81,7 +82,7 @@ impl Frames {
         Ok(stack)
     }
 
-    /// The stack of no frame or of one; longer ones are not folded here.
+    /// A stack of at most one frame; longer stacks are not folded here.
     fn short_stack(
         &mut self,
         list: Value<'_>,
@@ -108,7 +109,7 @@ impl Frames {
         Ok(frame)
     }
 
-    /// The frame that a dict stands for.
+    /// The frame of a dict.
     pub(super) fn frame_of(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Result<FrameId, WrongValue> {
         let (mut name, mut file, mut line) = (None, None, 0);
         for pair in pairs.chunks_exact(2) {
@@ -145,7 +146,7 @@ impl Frames {
         Ok(id)
     }
 
-    /// Up to 2.0 a block has a list of what it was used for, the latest first.
+    /// Up to 2.0 a block has a list of its uses, the latest first.
     pub(super) fn latest_of_history(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
         let latest = list.items()?.next().and_then(|latest| latest.get("frames"));
         match latest {

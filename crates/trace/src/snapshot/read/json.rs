@@ -1,6 +1,6 @@
-//! Reads the JSON form of a snapshot, which people's scripts write by `json.dump`, into the same builder as pickles.
+//! Reads the JSON form of a snapshot, written by scripts with `json.dump`, into the same builder as pickles.
 //!
-//! Recursion is the JSON parser's own: it refuses what is nested more than 128 deep.
+//! The JSON parser recurses, and rejects nesting beyond 128.
 
 use std::fmt;
 use std::io::{BufReader, Read};
@@ -12,7 +12,7 @@ use super::record::Record;
 use super::records::Records;
 use crate::pickle::{Builder, PickleErrorKind, Slot};
 
-/// How many items of a list wait on the stack, as with Python's pickler.
+/// The number of list items that wait on the stack, as with Python's pickler.
 const BATCH: usize = 1000;
 
 pub(super) fn read(

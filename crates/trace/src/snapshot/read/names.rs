@@ -1,4 +1,4 @@
-//! The words that PyTorch writes into snapshots, by number: each is the string of that number in the arena.
+//! The words that PyTorch writes into snapshots, by number: the arena has each string under its number.
 
 use crate::event::Action;
 use crate::pickle::{Slot, StrId};
@@ -59,7 +59,7 @@ names! {
 }
 
 impl Name {
-    /// The word that a string is.
+    /// The word of a string.
     #[inline]
     pub(super) fn of<T: Copy>(slot: Slot<T>) -> Option<Name> {
         let Slot::Str(StrId(number)) = slot else { return None };
@@ -70,7 +70,7 @@ impl Name {
         TEXTS.get(self as usize).copied().unwrap_or_default()
     }
 
-    /// The action of that name, of the frequent ones.
+    /// The action of a word, for frequent actions.
     #[inline]
     pub(super) fn action(self) -> Option<Action> {
         Some(match self {
@@ -90,7 +90,7 @@ impl Name {
     pub(super) fn block_state(self) -> Option<BlockState> {
         match self {
             Name::ActiveAllocated => Some(BlockState::ActiveAllocated),
-            // The second is what PyTorch's documentation calls it.
+            // The second is the name in PyTorch's documentation.
             Name::ActivePendingFree | Name::ActiveAwaitingFree => Some(BlockState::ActivePendingFree),
             Name::Inactive => Some(BlockState::Inactive),
             _ => None,

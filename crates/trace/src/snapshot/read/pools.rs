@@ -1,4 +1,4 @@
-//! The pools of a snapshot, each once.
+//! The pools of a snapshot, each stored once.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use crate::snapshot::Pool;
 pub(super) struct Pools {
     pub(super) list: Vec<Pool>,
     ids: HashMap<Pool, PoolId>,
-    /// The pool of the event before, which nearly always is the same.
+    /// The pool of the previous event, which nearly always repeats.
     latest: Option<(Pool, PoolId)>,
 }
 
 impl Pools {
-    /// The pool that a value stands for: a tuple of two numbers, or after JSON a list, folded or not.
+    /// The pool of a value: a tuple of two numbers, or a list in JSON, folded or not.
     #[inline]
     pub(super) fn of(&mut self, value: Value<'_>) -> Option<PoolId> {
         match value.folded() {
@@ -32,7 +32,7 @@ impl Pools {
         if let (Slot::Int(first), Slot::Int(second), None) = numbers { self.intern(first, second) } else { None }
     }
 
-    /// The pool's number; `None` beyond the number of pools that are told apart.
+    /// The pool's number; `None` once all numbers are used.
     #[inline]
     pub(super) fn intern(&mut self, first: i64, second: i64) -> Option<PoolId> {
         let pool = Pool { first: first.cast_unsigned(), second: second.cast_unsigned() };

@@ -6,7 +6,7 @@ use crate::stack::{FrameId, StackId};
 
 pub(super) type Arena = pickle::Arena<Record>;
 
-/// What a container became: the number of something in [`Records`].
+/// The record of a container, by its number in `Records`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Record {
     Frame(FrameId),

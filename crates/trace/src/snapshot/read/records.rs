@@ -1,4 +1,4 @@
-//! What containers of a snapshot become at once, as they close: the fold of Note [Folding containers].
+//! Folds containers of a snapshot into records as they close. Note [Folding containers].
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::pickle::{Fold, Slot};
 use crate::snapshot::{Block, BlockState};
 use crate::stack::StackId;
 
-/// A block, and whether its address was stated: before 2.1 it follows from the blocks before.
+/// A block. Before 2.1 the address is not stated, and follows from the blocks before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadBlock {
     pub(super) block: Block,
@@ -33,12 +33,12 @@ pub(super) struct Records {
     pub(super) reader: EventReader,
 }
 
-/// The most events, of 48 bytes each. A snapshot of so many has more than 6 GB.
+/// The most events, of 48 bytes each. A snapshot with this number has more than 6 GB.
 const MOST_EVENTS: usize = 1 << 26;
-/// Lists of frames up to this length may come in several goes (Python's pickler writes a thousand in one).
+/// The length up to which a list of frames may be added in several steps (Python's pickler adds a thousand at once).
 const MOST_FRAMES: usize = 1 << 16;
 
-/// What a dict is, told by a key that only its kind has.
+/// The kind of a dict, recognised by a key that only this kind has.
 #[derive(Clone, Copy)]
 enum Shape {
     Event,
@@ -59,7 +59,7 @@ fn shape(pairs: &[Slot<Record>]) -> Option<Shape> {
 impl Fold for Records {
     type Folded = Record;
 
-    /// What is not as it should be is left for the walk, which then says where it is.
+    /// Leaves malformed dicts to the walk, which reports their path.
     fn dict(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Option<Record> {
         match shape(pairs)? {
             Shape::Frame => self.frames.frame_of(arena, pairs).ok().map(Record::Frame),
@@ -116,12 +116,12 @@ impl Fold for Records {
     }
 }
 
-/// The number of the last of so many.
+/// The number of the last of `count` elements.
 fn last(count: usize) -> u32 {
     u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-/// The numbers of values that are records numbered one after the other.
+/// The numbers of records that are numbered consecutively.
 fn consecutive(arena: &Arena, values: &[Slot<Record>], first: u32, record: fn(u32) -> Record) -> Option<Range<u32>> {
     let range = first..first.checked_add(u32::try_from(values.len()).ok()?)?;
     let same = |(&value, number)| arena.folded(value) == Some(record(number));
@@ -133,7 +133,7 @@ impl Records {
         self.reader.read(arena, pairs, &mut self.frames, &mut self.pools)
     }
 
-    /// The stack of these frames further out than those of `inner`.
+    /// The stack of `inner` followed by the frames of `added`, further out.
     fn stack(&mut self, arena: &Arena, inner: StackId, added: &[Slot<Record>]) -> Option<Record> {
         let before = self.frames.ids(inner).len();
         if before > 0 && before + added.len() > MOST_FRAMES {
@@ -142,7 +142,7 @@ impl Records {
         self.frames.extend(arena, inner, added).map(Record::Stack)
     }
 
-    /// The number of the range that `run` lengthens, or begins where there was no list before.
+    /// Extends a range by `run`, or begins one for a new list; returns its number.
     fn range(&mut self, goes_on: bool, range: Option<u32>, run: Range<u32>) -> Option<u32> {
         if !goes_on {
             self.ranges.push(run);

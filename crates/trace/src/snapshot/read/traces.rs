@@ -1,18 +1,18 @@
-//! Puts the histories together from the events that were folded, copying as little as possible: they are most of it.
+//! Assembles the histories from the folded events with as few copies as possible, since they are most of the memory.
 
 use std::ops::Range;
 
 use crate::event::Event;
 
-/// Where the events of one history are.
+/// The events of one history.
 pub(super) enum Trace {
-    /// All of them side by side among the records.
+    /// Consecutive among the records.
     Folded(Range<u32>),
-    /// Read or picked one by one.
+    /// Read or copied one by one.
     Own(Vec<Event>),
 }
 
-/// The histories, in order. Those at the end of `events` are cut off from it, so that nothing lies in memory twice.
+/// The histories, in order. Histories at the end of `events` are split off, so that no event is in memory twice.
 pub(super) fn assemble(mut events: Vec<Event>, traces: Vec<Trace>) -> Vec<Vec<Event>> {
     let mut order: Vec<usize> = (0..traces.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(start(&traces, index)));
@@ -39,7 +39,7 @@ fn start(traces: &[Trace], index: usize) -> Option<u32> {
     }
 }
 
-/// Whether no event belongs to two histories; `order` has the last history first.
+/// Tests that no event belongs to two histories; `order` has the last history first.
 fn disjoint(traces: &[Trace], order: &[usize]) -> bool {
     let ranges = order.iter().filter_map(|&index| match traces.get(index) {
         Some(Trace::Folded(range)) => Some(range),
@@ -49,7 +49,7 @@ fn disjoint(traces: &[Trace], order: &[usize]) -> bool {
     ranges.into_iter().all(|range| range.end <= std::mem::replace(&mut end, range.start))
 }
 
-/// Takes a range off the end, together with whatever follows it.
+/// Splits a range off the end, and drops the events after it.
 fn cut(events: &mut Vec<Event>, range: &Range<u32>) -> Vec<Event> {
     events.truncate(range.end as usize);
     if range.start == 0 {

@@ -1,4 +1,4 @@
-//! The walk from the root: what was folded is put in its place, what was not is read now.
+//! The walk from the root: places the folded records, and reads the values that were not folded.
 
 use super::fields::{SnapshotError, Value, WrongValue};
 use super::record::Record;
@@ -13,20 +13,20 @@ use crate::snapshot::torch::{Key, Seen};
 use crate::snapshot::{Block, BlockState, Segment, SegmentKind, Snapshot};
 use crate::stack::StackId;
 
-/// What is left to do once everything was read.
+/// The state of the walk.
 pub(super) struct Walk {
     records: Records,
     snapshot: Snapshot,
     seen: Seen,
     traces: Vec<Trace>,
     host_traces: Vec<Trace>,
-    /// How many more values may be looked at. Honest snapshots share only stacks, which are remembered; one that
-    /// shares events or blocks could ask for the square of what it has.
+    /// The number of values that may still be visited. Real snapshots share only stacks, which are cached; a forged one
+    /// that shares events or blocks could need quadratic time.
     left: usize,
 }
 
 impl Walk {
-    /// The snapshot whose root this is.
+    /// Reads the snapshot of a root.
     pub(super) fn read(root: Slot<Record>, builder: Builder<Records>) -> Result<Snapshot, SnapshotError> {
         let Builder { arena, fold: records, .. } = builder;
         let mut walk = Walk::new(records, arena.item_count());
@@ -98,7 +98,7 @@ impl Walk {
         snapshot.unknown_actions = reader.unknown_actions;
         snapshot.torch = seen.and(reader.seen).versions();
         snapshot.segments.sort_by_key(|segment| (segment.device, segment.address));
-        // Versions without settings (before 2.3) still say what their segments are.
+        // Versions without settings (before 2.3) still mark expandable segments.
         snapshot.settings.expandable_segments |= snapshot.segments.iter().any(|segment| segment.is_expandable);
         snapshot
     }
@@ -111,7 +111,7 @@ impl Walk {
         Ok(segments)
     }
 
-    /// A segment. The device of host memory is -1, and stands for none.
+    /// A segment. The device of host memory is -1, which means no device.
     fn segment(&mut self, value: Value<'_>, host: bool) -> Result<Segment, WrongValue> {
         self.seen.add(Key::Segment);
         let mut draft = SegmentDraft::default();
@@ -136,7 +136,7 @@ impl Walk {
         Ok(draft.finish(start, total_size, blocks))
     }
 
-    /// The blocks of the segment at `start`. Before 2.1 they do not state their addresses: they follow each other.
+    /// The blocks of the segment at `start`. Before 2.1 blocks state no addresses: they follow each other.
     fn blocks(&mut self, list: Value<'_>, start: Address) -> Result<Vec<Block>, WrongValue> {
         let mut next = start;
         let mut blocks = self.blocks_as_read(list)?;
@@ -174,7 +174,7 @@ impl Walk {
         self.records.block(value.arena(), &pairs)
     }
 
-    /// The histories: a list for each device, or of host memory a single one.
+    /// The histories: a list for each device, or a single list for host memory.
     fn traces(&mut self, list: Value<'_>) -> Result<Vec<Trace>, WrongValue> {
         if let Some(Record::Events(_)) = list.folded() {
             return Ok(vec![self.trace(list)?]);

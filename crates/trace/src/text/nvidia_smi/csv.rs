@@ -3,7 +3,7 @@
 use super::super::line::Lines;
 use super::{NvidiaSmi, SmiGpu, SmiProcess, mib, said};
 
-/// Reads the list whose head is the line at `start`, and gives where it ends.
+/// Reads the list whose head is the line at `start`; returns its end.
 pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(NvidiaSmi, usize)> {
     let mut lines = Lines::new(text, start);
     let (head, mut end) = lines.next()?;
@@ -61,9 +61,10 @@ fn process<'a>(row: impl Iterator<Item = (&'a str, &'a str)>) -> SmiProcess {
     process
 }
 
-/// Reads a whole text that is such a list without its head (`noheader`), as far as it can be told what its values are.
+/// Reads a text that is such a list without its head (`noheader`), as far as the values can be identified.
 ///
-/// `1234, python, 2345 MiB` is a process. Of a GPU's sizes the largest is its memory; the order of the others is not known.
+/// `1234, python, 2345 MiB` is a process. The largest size of a GPU is its total memory; the order of the others is
+/// unknown.
 pub(in super::super) fn read_bare(text: &[u8]) -> Option<NvidiaSmi> {
     const LONGEST: usize = 64 << 10;
     if text.len() > LONGEST {

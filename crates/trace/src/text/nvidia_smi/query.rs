@@ -1,9 +1,9 @@
-//! `nvidia-smi -q`: names and values, one a line, under headings.
+//! `nvidia-smi -q`: names and values, one per line, under headings.
 
 use super::super::line::Lines;
 use super::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess, mib, said};
 
-/// Under which heading a line stands, of those that matter.
+/// The current heading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Heading {
     Gpu,
@@ -16,11 +16,11 @@ enum Heading {
 struct Reading {
     smi: NvidiaSmi,
     heading: Heading,
-    /// Whether the memory that is spoken of is that of a part of a GPU.
+    /// Set if the heading belongs to a MIG device.
     is_mig: bool,
 }
 
-/// Reads the log whose head is the line at `start`, and gives where it ends.
+/// Reads the log whose head is the line at `start`; returns its end.
 pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(NvidiaSmi, usize)> {
     let smi = NvidiaSmi { line, ..NvidiaSmi::default() };
     let mut reading = Reading { smi, heading: Heading::Other, is_mig: false };
@@ -35,7 +35,7 @@ pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(Nv
 }
 
 impl Reading {
-    /// `false` where a line does not belong to the log any more.
+    /// Reads a line; `false` after the end of the log.
     fn take(&mut self, content: &str) -> bool {
         let trimmed = content.trim();
         if let Some((name, value)) = trimmed.split_once(" : ").or_else(|| Some((trimmed.strip_suffix(" :")?, ""))) {

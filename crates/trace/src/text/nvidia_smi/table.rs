@@ -1,9 +1,9 @@
-//! The table that `nvidia-smi` prints by default, in its layouts up to 2018, up to 2023 and since.
+//! The default table of `nvidia-smi`, in its layouts up to 2018, up to 2023 and since.
 
 use super::super::line::Lines;
 use super::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess, mib};
 
-/// Which of the tables a line is in.
+/// The part of the table that holds a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Gpus,
@@ -11,7 +11,7 @@ enum Part {
     Processes,
 }
 
-/// Reads the table whose line of versions starts at `start`, and gives where it ends.
+/// Reads the table whose line of versions starts at `start`; returns its end.
 pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(NvidiaSmi, usize)> {
     let mut smi = NvidiaSmi { line, ..NvidiaSmi::default() };
     let mut part = Part::Gpus;
@@ -46,7 +46,7 @@ fn version(content: &str, word: &str) -> Option<String> {
     rest.split_whitespace().next().map(str::to_owned)
 }
 
-/// Takes a line of the part that it belongs to, and gives the part that it, or the line after it, belongs to.
+/// Reads a line of a part; returns the part of the next line.
 fn take(smi: &mut NvidiaSmi, part: Part, content: &str) -> Part {
     let cells: Vec<&str> = content.split('|').map(str::trim).collect();
     let Some(cells) = cells.get(1..).filter(|cells| !cells.is_empty()) else { return part };
@@ -69,7 +69,7 @@ fn take(smi: &mut NvidiaSmi, part: Part, content: &str) -> Part {
     part
 }
 
-/// The first line of a GPU names it, the second has its memory.
+/// The first line of a GPU has its name, the second its memory.
 fn gpu(gpus: &mut Vec<SmiGpu>, cells: &[&str]) {
     let Some(middle) = cells.get(1) else { return };
     if let Some((used, total)) = pair(middle) {
@@ -81,7 +81,7 @@ fn gpu(gpus: &mut Vec<SmiGpu>, cells: &[&str]) {
     let bus_id = middle.split_whitespace().next().filter(|id| id.contains(':') && id.contains('.'));
     let (index, name) = cells[0].split_once(' ').unwrap_or((cells[0], ""));
     if let (Ok(index), Some(bus_id)) = (index.parse(), bus_id) {
-        // The last word is the persistence mode, or the driver model on Windows.
+        // The last word is the persistence mode, or on Windows the driver model.
         let name = name.trim().rsplit_once("  ").map_or(name, |(name, _)| name).trim();
         let (name, bus_id) = (Some(name.to_owned()).filter(|name| !name.is_empty()), Some(bus_id.to_owned()));
         gpus.push(SmiGpu { index: Some(index), name, bus_id, ..SmiGpu::default() });

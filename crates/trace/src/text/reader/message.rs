@@ -7,11 +7,11 @@ use super::super::squeeze::Squeezed;
 use super::super::{clause, line, message};
 use super::Reader;
 
-/// Enough of a text for all but the longest messages, and for those (many processes on the device).
+/// Long enough for nearly all messages, and for the longest (many processes on the device).
 const WINDOWS: [usize; 2] = [1 << 10, 32 << 10];
 
 impl Reader<'_> {
-    /// The message that starts at `start` and has its anchor up to `anchor_end`, and where it ends.
+    /// The message that starts at `start`, with its anchor up to `anchor_end`; returns its end too.
     pub(super) fn message(
         &mut self,
         framework: Framework,
@@ -45,7 +45,7 @@ impl Reader<'_> {
         (oom, end)
     }
 
-    /// The text of a message without blanks, up to what cannot be its part, and where its anchor ends in that.
+    /// The text of a message without blanks, up to the first foreign byte, and the end of the anchor in it.
     fn squeezed(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> (Squeezed, usize) {
         let mut squeezed = Squeezed::new(self.text, start, window + (anchor_end - start));
         let head = squeezed.before(anchor_end).len();
@@ -61,7 +61,7 @@ impl Reader<'_> {
         (squeezed, head)
     }
 
-    /// The device or the process, whichever the message is about.
+    /// Sets the device or the process of the message.
     fn name_place(&self, oom: &mut StatedOom, squeezed: &Squeezed, end: usize, anchor_end: usize) {
         const BEYOND: usize = 96;
         let message = &squeezed.bytes[..squeezed.bytes.len().min(end + BEYOND)];
@@ -85,7 +85,7 @@ fn has_numbers(kind: OomKind) -> bool {
     matches!(kind, Allocator | Rejected | AsyncAllocator | HostAllocation | Nccl | Killed)
 }
 
-/// Where the advice behind the numbers ends, if it follows them.
+/// The end of the advice, if it follows the numbers.
 fn tail_end(squeezed: &Squeezed, end: usize) -> usize {
     const STARTS: [&[u8]; 3] = [b"Ifreserved", b"Pleaseuse", b"UsePYTORCH_MPS"];
     const ENDS: [&[u8]; 7] = [

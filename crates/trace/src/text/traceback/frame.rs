@@ -2,26 +2,26 @@
 
 use crate::stack::Frame;
 
-/// What a line of a traceback says of the place of a call.
+/// The location in a line of a traceback.
 pub(super) enum Place {
-    /// All of it.
+    /// A complete frame.
     At(Frame),
-    /// All but the line, which an arrow below says (IPython up to 7).
+    /// A frame without its line, which an arrow below states (IPython up to 7).
     AtArrow(Frame),
-    /// All but the beginning of the path, which stands on the line above (rich breaks long paths).
+    /// A frame without the beginning of its path, which is on the line above (rich breaks long paths).
     Broken(Frame),
-    /// Which line of the function is under way: `---> 12 loss.backward()`.
+    /// The current line of the function: `---> 12 loss.backward()`.
     Arrow(u32),
-    /// Nothing.
+    /// No location.
     Nowhere,
 }
 
-/// The content of a line without the borders of a box and the blanks inside of them.
+/// The content of a line without the borders of a box and their blanks.
 pub(super) fn without_border(line: &str) -> &str {
     line.trim_matches(|character: char| character.is_whitespace() || "│┃|╭╮╰╯─".contains(character))
 }
 
-/// Reads a line whose borders are taken off; `below` is the one under it, for names that were wrapped.
+/// Reads a line without borders; `below` is the line under it, for wrapped names.
 pub(super) fn parse(content: &str, below: &str) -> Place {
     let whole = python(content).or_else(|| ipython(content)).or_else(|| pytest(content));
     if let Some(frame) = whole {
@@ -40,14 +40,14 @@ pub(super) fn parse(content: &str, below: &str) -> Place {
     }
 }
 
-/// Whether a line that names no place may stand inside of a traceback: code, carets, borders, empty lines.
+/// Tests that a line without a location may be within a traceback: code, carets, borders, empty lines.
 pub(super) fn is_of_traceback(line: &str) -> bool {
     let content = line.trim_start_matches(|character: char| !character.is_whitespace());
     let is_indented = line.starts_with([' ', '\t', '│', '|', '╭', '╰', '>']) || content.starts_with("   ");
     is_indented || line.trim().is_empty() || line.starts_with("---") || line.starts_with("E  ")
 }
 
-/// `File "train.py", line 12, in main`, whatever stands before it.
+/// `File "train.py", line 12, in main`, after any prefix.
 fn python(content: &str) -> Option<Frame> {
     let (_, rest) = content.split_once("File \"")?;
     let (file, rest) = rest.split_once('"')?;
@@ -88,7 +88,7 @@ fn pytest(content: &str) -> Option<Frame> {
     is_one.then_some(()).and_then(|()| Some(frame(file, line.parse().ok()?, function)))
 }
 
-/// `/home/me/train.py:12 in main`; the name is on the line below where it did not fit.
+/// `/home/me/train.py:12 in main`; a long name is on the line below.
 fn rich(content: &str, below: &str) -> Option<Frame> {
     let (place, function) = match content.strip_suffix(" in") {
         Some(place) => (place, below),
