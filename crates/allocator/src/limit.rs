@@ -5,16 +5,14 @@
 //! is a lower bound:
 //!
 //! - At that moment the program owns all these buffers and may use any of them, so their blocks are disjoint. A block
-//!   for
-//! n > 0 bytes is at least n rounded up to 512 bytes long in PyTorch's allocator (`round_size` in
-//! `c10/cuda/CUDACachingAllocator.cpp`, 2.0 to 2.15; `roundup_power2_divisions` only makes it longer). Hence, at that
-//! moment, bound ≤ `allocated_bytes` ≤ `active_bytes` ≤ `reserved_bytes`, so also bound ≤ peak reserved: under all
-//! settings, with or without expandable segments, and for any pools.
+//!   for n > 0 bytes is at least n rounded up to 512 bytes long in PyTorch's allocator (`round_size` in
+//!   `c10/cuda/CUDACachingAllocator.cpp`, 2.0 to 2.15; `roundup_power2_divisions` only makes it longer). Hence, at that
+//!   moment, bound ≤ `allocated_bytes` ≤ `active_bytes` ≤ `reserved_bytes`, so also bound ≤ peak reserved: under all
+//!   settings, with or without expandable segments, and for any pools.
 //! - Nothing is assumed about the addresses of blocks. An allocator that moves buffers needs as much, and streams do
-//!   not
-//! matter: two buffers alive at once take their space twice on any streams.
+//!   not matter: two buffers alive at once take their space twice on any streams.
 //! - The bound holds for this program: these requests in this order. Offloading, recomputing or smaller requests change
-//! the program. An allocator that does not round to 512 bytes could save up to 511 bytes for each buffer alive.
+//!   the program. An allocator that does not round to 512 bytes could save up to 511 bytes for each buffer alive.
 //! - Memory outside the trace (the context, libraries that allocate by themselves) is added on top.
 //!
 //! With [`Until::Completed`] the sum bounds allocators that, as PyTorch's does, reuse a block only after the streams

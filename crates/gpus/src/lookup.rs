@@ -6,11 +6,11 @@
 //! model decides:
 //!
 //! 1. The text equals a name or an alias of the model: `4090` is the RTX 4090 and never its laptop variant, `rtx 3080`
-//! is the 10 GB model, since CUDA gives that model this name.
+//!    is the 10 GB model, since CUDA gives that model this name.
 //! 2. The words of the text are a subset of the words of a name or an alias: `h100 sxm`, `quadro 8000`. The words that
-//! mark a part or a variant of a card ([`VARIANTS`]) have to be typed: `h100` never means a MIG slice.
+//!    mark a part or a variant of a card ([`VARIANTS`]) have to be typed: `h100` never means a MIG slice.
 //! 3. Several models match, the text names their chip (`a100`, `h100-80gb`), and SXM cards are among them: the SXM card
-//! with the least memory. [`Match::passed_over`] lists the others, and `oomph` prints them.
+//!    with the least memory. [`Match::passed_over`] lists the others, and `oomph` prints them.
 //!
 //! Any other name that several models share is an error that lists them: `gh200` has variants of 96 GB and 144 GB, and
 //! `rtx-6000` is a name of three generations.

@@ -11,7 +11,7 @@
 //! 1. Best fit in the order of time, as a measure and as a fallback.
 //! 2. First fit in each [`Order`]. A pass ends as soon as it cannot beat the best known packing.
 //! 3. The best order is improved: buffers that ended above a goal are placed earlier in the next pass ("squeaky wheel"
-//! optimization). The goal cycles from the bound upwards in quarters of the distance to the best known peak.
+//!    optimization). The goal cycles from the bound upwards in quarters of the distance to the best known peak.
 //!
 //! The search ends when the bound is reached, which proves the packing best; after [`PATIENCE`] passes without
 //! progress; or when the [`Budget`] is spent. The budget counts visits of ranges, not seconds, so the result is
