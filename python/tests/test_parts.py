@@ -100,6 +100,13 @@ class FramesTest(unittest.TestCase):
         for file, expected in cases:
             self.assertEqual(frames.is_users(file), expected, file)
 
+    def test_owner_of_files_as_the_reports_have_it(self):
+        table = os.path.join(os.path.dirname(__file__), "..", "..", "crates", "trace", "tests", "user_files.json")
+        with open(table, encoding="utf-8") as text:
+            for case in json.load(text):
+                if "script_dir" not in case:
+                    self.assertEqual(frames.is_users(case["file"]), case["user"], case["file"])
+
     def test_the_innermost_line_of_the_user_is_found_below_library_frames(self):
         seen = []
         code = compile("def call(f):\n    f()\n", os.path.join(sysconfig.get_path("stdlib"), "fake.py"), "exec")

@@ -46,7 +46,7 @@ ARGUMENTS = (
     ("an unknown GPU", ("--gpu", "rtx4091", MLP), ("no GPU is known as `rtx4091`", "rtx-4090", "oomph gpus")),
     ("an ambiguous GPU", ("--gpu", "a100", MLP), ("NVIDIA A100-SXM4-40GB", "NVIDIA A100 80GB PCIe")),
     ("no name of a GPU", ("--gpu", "", MLP), ("GPU",)),
-    ("--vram 0", ("--vram", "0", MLP), ("`0` is no memory at all",)),
+    ("--vram 0", ("--vram", "0", MLP), ("`0` is zero",)),
     ("--vram nonsense", ("--vram", "nonsense", MLP), ("`nonsense` is not a size", "16GiB")),
     ("--vram -1GiB", ("--vram=-1GiB", MLP), ("`-1GiB`",)),
     ("--vram beyond all bounds", ("--vram", "99999999999999TiB", MLP), ("99999999999999TiB",)),

@@ -16,7 +16,7 @@ pub enum MallocError {
         requested: Bytes,
     },
     /// The request exceeds every device.
-    #[error("a request of {requested} is refused whatever the device: the most is below 2^60 bytes")]
+    #[error("a request of {requested} is rejected on any device: the maximum is below 2^60 bytes")]
     TooLarge {
         /// The requested size.
         requested: Bytes,

@@ -1,6 +1,7 @@
 //! Whether the program fits, ran out, or ended before either could be said.
 
 use report::Verdict;
+use trace::run::EndReason;
 use trace::{PhantomRecord, Process, Record};
 
 use crate::case::Case;
@@ -63,8 +64,8 @@ fn failed(case: &Case) -> Option<String> {
     let code = case.launch.ended.as_ref().and_then(|ended| ended.exit_code);
     match code {
         Some(0) if !breaks_off(case) => None,
-        Some(_) if all_ended(case, &["steps"]) => None,
-        None if all_ended(case, &["steps", "exit"]) => None,
+        Some(_) if all_ended(case, &[EndReason::Steps]) => None,
+        None if all_ended(case, &[EndReason::Steps, EndReason::Exit]) => None,
         Some(0) | None => Some("the end of the program was not recorded".to_owned()),
         Some(code) => Some(format!("the program ended with exit status {code}")),
     }
@@ -77,9 +78,9 @@ fn breaks_off(case: &Case) -> bool {
 }
 
 /// Whether every process, and there are some, ended for one of `reasons`.
-fn all_ended(case: &Case, reasons: &[&str]) -> bool {
+fn all_ended(case: &Case, reasons: &[EndReason]) -> bool {
     let mut processes = case.limited.processes.iter().peekable();
-    let ended = |process| end(process).is_some_and(|(reason, _)| reasons.contains(&reason));
+    let ended = |process| end(process).is_some_and(|(reason, _)| reasons.contains(reason));
     processes.peek().is_some() && processes.all(ended)
 }
 

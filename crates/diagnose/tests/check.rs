@@ -7,7 +7,7 @@ use diagnose::{check, others_of_shared};
 use program::{Program, SCRIPT, Tensor, block, case};
 use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Severity, Verdict};
-use trace::run::Job;
+use trace::run::{EndReason, Job};
 use trace::{Bytes, Category, PhantomRecord, Phase, Process, Record, Run};
 
 const MIB: u64 = 1 << 20;
@@ -75,7 +75,7 @@ fn training(steps: u32, zero_grad: bool) -> Run {
             model.zero_grad(&mut program);
         }
     }
-    program.end("steps")
+    program.end(EndReason::Steps)
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_ledger_of_the_phantom_decides_what_the_device_held() {
     program.alloc(1, MIB);
     program.ledger(700 * MIB);
     program.ledger(600 * MIB);
-    let report = check(&case(program.end("exit")));
+    let report = check(&case(program.end(EndReason::Exit)));
     assert_eq!(report.peak.usage.device_bytes, Bytes::from_mib(700));
 }
 
@@ -161,7 +161,7 @@ fn running_out_says_where_and_takes_what_was_saved_for_activations() {
     let mut case = case(out_of_memory(400 * MIB, 0));
     let mut unlimited = Program::new();
     unlimited.alloc(1, 1500 * MIB);
-    case.unlimited = Some(unlimited.end("steps"));
+    case.unlimited = Some(unlimited.end(EndReason::Steps));
     let report = check(&case);
     assert_eq!(report.verdict, Verdict::Oom);
     let oom = report.oom.clone().unwrap();
@@ -210,7 +210,7 @@ fn leaking(steps: u32, kept: u64) -> Run {
         model.step(&mut program);
         model.zero_grad(&mut program);
     }
-    program.end("steps")
+    program.end(EndReason::Steps)
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn stepping(temporaries: u64) -> Run {
     let temporary = program.alloc(60, temporaries);
     program.free(temporary);
     program.end_step();
-    program.end("steps")
+    program.end(EndReason::Steps)
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_workspace_is_known_by_address_and_size() {
     program.workspace(workspace);
     program.workspace(Tensor(workspace.0 + (1 << 32), MIB));
     program.alloc(42, 2 * MIB);
-    let report = check(&case(program.end("exit")));
+    let report = check(&case(program.end(EndReason::Exit)));
     assert_eq!(parts(&report), [(Contents::Workspaces, 8), (Contents::Activations, 2)]);
 }
 
@@ -290,7 +290,7 @@ fn a_caught_error_is_no_failure_and_is_said() {
     let mut program = Program::new();
     program.alloc(1, MIB);
     program.oom(42, 2048 * MIB, 0);
-    let report = check(&case(program.end("exit")));
+    let report = check(&case(program.end(EndReason::Exit)));
     assert_eq!(report.verdict, Verdict::Fits);
     assert_eq!(report.oom, None);
     assert_eq!(finding(&report, "caught-oom").unwrap().location, Some(line(42)));
@@ -302,7 +302,7 @@ fn fitting_by_emptying_the_cache_is_said() {
     program.alloc(1, MIB);
     program.empty_cache_and_retry();
     program.empty_cache_and_retry();
-    let report = check(&case(program.end("exit")));
+    let report = check(&case(program.end(EndReason::Exit)));
     let finding = finding(&report, "cache-flushed").unwrap();
     assert_eq!(finding.evidence[0].value, report::Value::Count(2));
 }
@@ -312,10 +312,10 @@ fn a_program_that_went_on_is_not_said_to_need_more_than_there_is() {
     let mut program = Program::new();
     program.alloc(1, MIB);
     program.empty_cache_and_retry();
-    let mut case = case(program.end("exit"));
+    let mut case = case(program.end(EndReason::Exit));
     let mut unlimited = Program::new();
     unlimited.alloc(1, 1500 * MIB);
-    case.unlimited = Some(unlimited.end("exit"));
+    case.unlimited = Some(unlimited.end(EndReason::Exit));
     let report = check(&case);
     assert_eq!((report.verdict, report.spare_bytes < 0), (Verdict::Fits, true));
     let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.0).collect();
@@ -361,7 +361,7 @@ fn what_was_assumed_is_passed_on() {
             bytes,
         });
     }
-    let report = check(&case(program.end("steps")));
+    let report = check(&case(program.end(EndReason::Steps)));
     let finding = finding(&report, "value-dependent-shape").unwrap();
     assert_eq!(finding.location, Some(line(33)));
     assert_eq!(
@@ -399,17 +399,17 @@ fn verdicts() {
         case
     };
     let lost = || Run { processes: vec![used().process] };
-    let idle = || Program::new().end("exit").processes.remove(0);
+    let idle = || Program::new().end(EndReason::Exit).processes.remove(0);
     let idle = Run { processes: vec![Process { snapshot: None, records: Vec::new(), ..idle() }] };
-    let mut late = case(used().end("terminated"));
+    let mut late = case(used().end(EndReason::Terminated));
     late.launch.ended.as_mut().unwrap().timed_out = true;
     late.launch.ended.as_mut().unwrap().seconds = 60.0;
-    let mut killed = case(used().end("terminated"));
+    let mut killed = case(used().end(EndReason::Terminated));
     killed.launch.ended.as_mut().unwrap().signal = Some(9);
     let incomplete = |reason: &str| Verdict::Incomplete { reason: reason.to_owned() };
     let cases = [
-        (case(used().end("steps")), Verdict::Fits),
-        (case(used().end("exit")), Verdict::Fits),
+        (case(used().end(EndReason::Steps)), Verdict::Fits),
+        (case(used().end(EndReason::Exit)), Verdict::Fits),
         (case(used().raise("torch.OutOfMemoryError", "", true)), Verdict::Oom),
         (case(silent), Verdict::Oom),
         (
@@ -420,8 +420,8 @@ fn verdicts() {
         (killed, incomplete("the program was ended by signal 9")),
         (status(lost(), Some(3)), incomplete("the program ended with exit status 3")),
         (status(lost(), None), incomplete("the end of the program was not recorded")),
-        (status(used().end("exit"), Some(1)), incomplete("the program ended with exit status 1")),
-        (status(used().end("steps"), Some(1)), Verdict::Fits),
+        (status(used().end(EndReason::Exit), Some(1)), incomplete("the program ended with exit status 1")),
+        (status(used().end(EndReason::Steps), Some(1)), Verdict::Fits),
         (case(idle), incomplete("the program never used a GPU")),
         (case(Run::default()), incomplete("the program never used a GPU")),
     ];
@@ -443,7 +443,7 @@ fn what_ranks_say_alike_stands_once() {
             bytes: 4,
         };
         program.process.records.extend(lines.iter().map(read));
-        program.end("steps").processes.remove(0)
+        program.end(EndReason::Steps).processes.remove(0)
     };
     let ranks = Run { processes: vec![rank(0, &[3, 4]), rank(1, &[3, 9])] };
     let lines: Vec<String> =
@@ -485,7 +485,7 @@ fn of_several_ranks_the_fullest_is_reported_and_all_are_listed() {
     let run = |rank: u32, mib: u64| {
         let mut program = Program::of_rank(rank);
         program.alloc(1, mib * MIB);
-        program.end("steps").processes.remove(0)
+        program.end(EndReason::Steps).processes.remove(0)
     };
     let report = check(&case(Run { processes: vec![run(1, 30), run(0, 20)] }));
     assert_eq!(report.peak.usage.allocated_bytes, Bytes::from_mib(30));
@@ -498,7 +498,7 @@ fn processes_that_share_a_device_are_added_up() {
     let process = |rank: u32, mib: u64| {
         let mut program = Program::of_rank(rank);
         program.alloc(1, mib * MIB);
-        program.end("steps").processes.remove(0)
+        program.end(EndReason::Steps).processes.remove(0)
     };
     // MiB of each process on device 0, whether that is said, and whether it still fits.
     let total_mib = case(Run::default()).launch.device_total_bytes / MIB;
@@ -520,7 +520,7 @@ fn ranks_of_a_job_that_do_not_fit_together_get_a_part_each() {
     let process = |rank: u32, world_size: u32, mib: u64| {
         let mut program = Program::of_job(rank, world_size);
         program.alloc(1, mib * MIB);
-        program.end("steps").processes.remove(0)
+        program.end(EndReason::Steps).processes.remove(0)
     };
     // 1 GiB, of which each context takes 24 MiB. World size, MiB of each rank, and MiB that others are said to hold.
     let cases: [(u32, &[u64], Option<u64>); 4] = [
@@ -544,7 +544,7 @@ fn ranks_that_ran_alone_share_nothing() {
     let process = |rank: u32| {
         let mut program = Program::of_job(rank, 16);
         program.alloc(1, 1000 * MIB);
-        program.end("steps").processes.remove(0)
+        program.end(EndReason::Steps).processes.remove(0)
     };
     let mut case = case(Run { processes: vec![process(0), process(8)] });
     case.launch.job = Some(Job { world_size: 16, local_world_size: 8, ranks: vec![0, 8] });
@@ -558,7 +558,7 @@ fn a_rank_that_holds_more_is_found() {
     let process = |rank: u32, mib: u64| {
         let mut program = Program::of_rank(rank);
         program.alloc(1, mib * MIB);
-        program.end("steps").processes.remove(0)
+        program.end(EndReason::Steps).processes.remove(0)
     };
     for (first_mib, is_found) in [(30, false), (40, true)] {
         let run = Run { processes: vec![process(0, first_mib), process(1, 30), process(2, 30)] };
@@ -608,7 +608,7 @@ fn play(acts: &[Act]) -> Program {
 proptest! {
     #[test]
     fn every_breakdown_adds_up_to_what_the_allocator_counted(acts in proptest::collection::vec(act(), 0..120)) {
-        let run = play(&acts).end("exit");
+        let run = play(&acts).end(EndReason::Exit);
         let counted = acts.iter().any(|act| matches!(act, Act::Alloc(_)));
         let report = check(&case(run));
         let sum: Bytes = report.breakdown.parts().iter().map(|part| part.bytes).sum();
@@ -623,7 +623,7 @@ proptest! {
     fn a_history_that_lost_its_beginning_leaves_a_part_unattributed(
         acts in proptest::collection::vec(act(), 1..60), lost in 1usize..10,
     ) {
-        let mut run = play(&acts).end("exit");
+        let mut run = play(&acts).end(EndReason::Exit);
         let trace = &mut run.processes[0].snapshot.as_mut().unwrap().traces[0];
         trace.drain(..lost.min(trace.len()));
         let report = check(&case(run));

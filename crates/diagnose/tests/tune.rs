@@ -8,7 +8,7 @@ use allocator::{Allocator, Rules, SimulatedDevice};
 use diagnose::{Contents, EmptyCacheAt, ExplainInput, Gpu, TuneCase, TuneError, Watch, tune, with_measured};
 use report::Standing;
 use report::tune::{Effect, TuneReport};
-use trace::run::DeviceStats;
+use trace::run::{DeviceStats, EndReason};
 use trace::{Bytes, Event, EventIndex, Frame, Process, Record, Release, Run, Snapshot, Stream, TorchVersions};
 
 const MIB: u64 = 1 << 20;
@@ -235,7 +235,7 @@ fn a_run_under_the_setting_verifies_it_or_not() {
             allocated_peak_bytes: allocated * MIB,
             ..DeviceStats::default()
         };
-        let end = Record::End { reason: "exit".to_owned(), steps: 0, devices: vec![stats], snapshot: None };
+        let end = Record::End { reason: EndReason::Exit, steps: 0, devices: vec![stats], snapshot: None };
         let run = Run { processes: vec![Process { records: vec![end], ..Process::default() }] };
         let measured = with_measured(report(), &run);
         let recommended = measured.recommended.unwrap();

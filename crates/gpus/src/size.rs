@@ -9,13 +9,13 @@ pub enum BadSize {
     #[error("`{0}` is not a size; expected a number with a unit, such as 16GiB, 24576MiB or 16GB")]
     NotASize(String),
     /// Zero bytes: nothing fits on a device without memory.
-    #[error("`{0}` is no memory at all; expected a size above zero, such as 16GiB")]
+    #[error("`{0}` is zero; expected a size above zero, such as 16GiB")]
     Zero(String),
     /// A number without a unit counts bytes, and is too small to be meant as bytes.
     #[error("`{0}` has no unit and would mean bytes; expected a unit, such as {0}GiB")]
     NoUnit(String),
     /// More bytes than 64 bits hold.
-    #[error("`{0}` is more than can be counted; expected a size such as 16GiB")]
+    #[error("`{0}` is too large; expected a size such as 16GiB")]
     TooLarge(String),
 }
 

@@ -18,6 +18,7 @@ mod interner;
 pub mod pickle;
 pub mod run;
 pub mod snapshot;
+pub mod source_file;
 pub mod stack;
 pub mod text;
 

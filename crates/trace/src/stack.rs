@@ -15,38 +15,6 @@ pub struct Frame {
     pub line: u32,
 }
 
-/// Parts of paths of installed files: packages, the standard library.
-const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib/python3"];
-
-/// Tests that a source file belongs to an installed package or to Python itself, by its path.
-pub fn is_installed(file: &str) -> bool {
-    INSTALLED.iter().any(|part| file.contains(part))
-}
-
-/// Tests that a library wrote the source file at run time, by its name.
-///
-/// `torch.compile`: 52 digits of base 32 that begin with `c`, in a folder named by the next two (`code_hash` and
-/// `get_path` of `torch/_inductor/codecache.py`, 2.0 and later). PyTorch Geometric: `…_propagate_` or `…_edge_updater_`
-/// and eight characters of `tempfile`'s (`module_from_template` and `MessagePassing`, 2.6 and later).
-pub fn is_generated(file: &str) -> bool {
-    let mut parts = file.rsplit(['/', '\\']);
-    let (Some(name), Some(folder)) = (parts.next(), parts.next()) else {
-        return false;
-    };
-    let stem = name.strip_suffix(".py").unwrap_or_default();
-    is_compiled(stem, folder) || is_message_passing(stem)
-}
-
-fn is_compiled(stem: &str, folder: &str) -> bool {
-    let is_digit = |digit: u8| matches!(digit, b'a'..=b'z' | b'2'..=b'7');
-    stem.len() == 52 && stem.bytes().all(is_digit) && stem.starts_with('c') && stem.get(1..3) == Some(folder)
-}
-
-fn is_message_passing(stem: &str) -> bool {
-    let named = stem.len().checked_sub(8).and_then(|end| stem.get(..end)).unwrap_or_default();
-    named.ends_with("_propagate_") || named.ends_with("_edge_updater_")
-}
-
 /// Index of a [`Frame`] in its [`StackTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u32);

@@ -216,12 +216,12 @@ fn events_that_contradict_each_other_are_named_and_left_out() {
     ]);
     let texts: Vec<String> = found.inconsistencies().first.iter().map(ToString::to_string).collect();
     let expected = [
-        "event 2 hands out 0x0, which is still in use",
+        "event 2 allocates 0x0, which is still in use",
         "event 8 frees 0x0, which is free already",
         "event 10 frees 0x0, which is free already",
-        "event 4 obtains device memory at 0x100000, which overlaps the segment at 0x0",
-        "event 6 gives back device memory at 0x2000000, which is not held",
-        "event 11 hands out 6291968 bytes at 0xa00000, where only 6291456 are free",
+        "event 4 reserves device memory at 0x100000, which overlaps the segment at 0x0",
+        "event 6 releases device memory at 0x2000000, which is not reserved",
+        "event 11 allocates 6291968 bytes at 0xa00000, where only 6291456 are free",
     ];
     assert_eq!(texts, expected);
     assert_eq!((found.at_end().allocated, found.at_end().reserved), (Bytes(10 * MIB + 512), Bytes(20 * MIB)));

@@ -9,7 +9,10 @@ from types import FrameType, TracebackType
 _AGENT = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PLACES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
 _LIBRARIES = tuple({os.path.join(path, "") for place in _PLACES if (path := sysconfig.get_path(place))})
-# What libraries write while the program runs, as `is_generated` in crates/trace/src/stack.rs has it.
+# Files of packages, of Python, and of this agent, by their paths; the same rules as crates/trace/src/source_file.rs.
+_INSTALLED = re.compile(r"/(site|dist)-packages/|/lib(64)?/python3(\.\d*)?t?/")
+_OURS = re.compile(r"/sitecustomize\.py$|/_oomph_agent/|/oomph/agent/")
+# Files that libraries write while the program runs.
 _GENERATED = re.compile(r"([\\/](..)[\\/]c(?=\2)[a-z2-7]{51}|_(propagate|edge_updater)_.{8})\.py$")
 _known: dict[str, bool] = {}
 
@@ -23,11 +26,17 @@ def is_users(filename: str) -> bool:
 
 
 def _decide(filename: str) -> bool:
-    if filename.startswith("<") or _GENERATED.search(filename):
+    if filename.startswith("<ipython-input-"):
+        return True
+    if not filename or filename.startswith("<") or _GENERATED.search(filename):
         return False
     path = os.path.abspath(filename)
-    in_packages = f"{os.sep}site-packages{os.sep}" in path or f"{os.sep}dist-packages{os.sep}" in path
-    return not in_packages and not path.startswith((_AGENT, *_LIBRARIES))
+    return not is_installed(path) and not _OURS.search(path) and not path.startswith((_AGENT, *_LIBRARIES))
+
+
+def is_installed(path: str) -> bool:
+    """Tests that a file belongs to an installed package or to Python itself, by its path."""
+    return bool(_INSTALLED.search(path))
 
 
 def users_line(frame: FrameType | None) -> tuple[str, int]:

@@ -29,7 +29,7 @@ import select
 import signal
 import sys
 
-from . import files, wire
+from . import files, frames, wire
 
 # What PyTorch itself imports late, at an optimizer's first step: half of a small program's time.
 _LATE = ("torch._dynamo", "torch.utils.checkpoint")
@@ -265,4 +265,4 @@ def _is_installed(name: str) -> bool:
     except (ImportError, ValueError):
         return False
     place = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
-    return bool(place) and any(f"{os.sep}{name}{os.sep}" in place for name in ("site-packages", "dist-packages"))
+    return bool(place) and frames.is_installed(place)

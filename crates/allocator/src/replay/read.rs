@@ -119,8 +119,10 @@ impl<'a> Reader<'a> {
                 self.program.push(Op::Failed { rounded: event.size.0.max(1), stream }, at);
             }
             Action::FreeRequested => {
-                let slot =
-                    self.live.remove(&event.address).ok_or_else(|| contradiction(at, "freed what was not there"))?;
+                let slot = self
+                    .live
+                    .remove(&event.address)
+                    .ok_or_else(|| contradiction(at, "frees memory that is not in use"))?;
                 let completes = |next: &&Event| next.action == Action::FreeCompleted && next.address == event.address;
                 if next.as_ref().is_some_and(completes) {
                     self.free(slot, at);
@@ -139,7 +141,7 @@ impl<'a> Reader<'a> {
         let slot = self.new_slot();
         let (requested, stream) = (event.size.0, self.stream(event.stream)?);
         if self.live.insert(event.address, slot).is_some() {
-            return Err(contradiction(at, "handed out what was in use"));
+            return Err(contradiction(at, "allocates memory that is in use"));
         }
         let pool = event.pool.or_else(|| self.pool_at(event.address));
         let pool = pool.map(|pool| self.private_pool(pool, stream)).transpose()?.flatten();
@@ -159,7 +161,7 @@ impl<'a> Reader<'a> {
         } else if let Some(slot) = self.live.remove(&event.address) {
             self.free(slot, at);
         } else {
-            return Err(contradiction(at, "freed what was not there"));
+            return Err(contradiction(at, "frees memory that is not in use"));
         }
         Ok(())
     }

@@ -7,9 +7,9 @@ use super::{MAX_MIB, Reserve, Settings, SettingsError};
 
 /// The error of settings that no text of a release gives.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("PyTorch {release} cannot be given these settings: of {text:?} it {}", .refused.as_ref().map_or_else(
-    || String::from("makes others"),
-    |refused| format!("says {:?}", refused.message()),
+#[error("PyTorch {release} has no text for these settings: for {text:?} it {}", .refused.as_ref().map_or_else(
+    || String::from("sets others"),
+    |refused| format!("reports {:?}", refused.message()),
 ))]
 pub struct Inexpressible {
     /// The release.

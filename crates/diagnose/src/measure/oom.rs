@@ -2,7 +2,7 @@
 
 use report::{Location, Oom, Place};
 use trace::text::Artifact;
-use trace::{Bytes, Phase, Process, Record};
+use trace::{Bytes, Process, Record};
 
 use super::own::is_own;
 use super::records::{last_oom, script_dir};
@@ -16,7 +16,7 @@ pub(crate) fn refused(process: &Process) -> Option<Oom> {
         requested_bytes: Some(Bytes(*requested_bytes)),
         place: Place {
             step: Some(*step),
-            phase: Phase::from_name(phase),
+            phase: *phase,
             module: Some(module.clone()).filter(|module| !module.is_empty()),
         },
         location: own_line(frames, script_dir(process)),

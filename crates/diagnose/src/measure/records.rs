@@ -1,6 +1,6 @@
 //! Look-ups in what the agent and the phantom wrote.
 
-use trace::run::DeviceStats;
+use trace::run::{DeviceStats, EndReason};
 use trace::{DeviceIndex, PhantomRecord, Process, Record, Run};
 
 /// The script's folder; empty where the process record is missing.
@@ -31,9 +31,9 @@ pub(crate) fn phantom_records(run: &Run) -> impl Iterator<Item = &PhantomRecord>
 }
 
 /// How the process ended: the reason, and the optimizer steps done.
-pub(crate) fn end(process: &Process) -> Option<(&str, u32)> {
+pub(crate) fn end(process: &Process) -> Option<(&EndReason, u32)> {
     process.records.iter().rev().find_map(|record| match record {
-        Record::End { reason, steps, .. } => Some((reason.as_str(), *steps)),
+        Record::End { reason, steps, .. } => Some((reason, *steps)),
         _ => None,
     })
 }

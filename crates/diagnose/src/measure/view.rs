@@ -1,7 +1,7 @@
 //! One device of one process, with its history walked once: what every measure looks at.
 
 use report::{Contents, Location, Place, SiteFrame};
-use trace::stack::is_generated;
+use trace::source_file::is_generated;
 use trace::{
     Bytes, DeviceIndex, Event, EventIndex, Frame, History, Lifetime, Mark, Moment, Phase, Process, Snapshot, StackId,
     StackTable,

@@ -1,7 +1,7 @@
 //! Runs made by hand: a program that allocates and frees, with the agent's records beside it and its own account.
 
 use diagnose::Case;
-use trace::run::{DeviceStats, Ended};
+use trace::run::{CensusTime, DeviceStats, EndReason, Ended};
 use trace::{
     Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process, Record, Run, Snapshot,
 };
@@ -87,7 +87,7 @@ impl Program {
         self.process.records.push(Record::Census {
             number: self.mark.census,
             step: self.mark.step,
-            when: "optimizer".to_owned(),
+            when: CensusTime::Optimizer,
             tensors: tensors.collect(),
         });
     }
@@ -128,7 +128,7 @@ impl Program {
             total_bytes: 0,
             free_bytes: 0,
             step: self.mark.step,
-            phase: self.mark.phase.name().to_owned(),
+            phase: Some(self.mark.phase),
             module: self.mark.module.clone(),
             stats,
             frames: vec![
@@ -148,13 +148,13 @@ impl Program {
             line: Some(7),
             traceback: String::new(),
         });
-        self.end("exception")
+        self.end(EndReason::Exception)
     }
 
     /// Ends for `reason`, with a snapshot.
-    pub(crate) fn end(mut self, reason: &str) -> Run {
+    pub(crate) fn end(mut self, reason: EndReason) -> Run {
         self.process.records.push(Record::End {
-            reason: reason.to_owned(),
+            reason,
             steps: self.mark.step - 1,
             devices: vec![self.stats.clone()],
             snapshot: Some("rank0.snapshot.pickle".to_owned()),

@@ -1,6 +1,6 @@
 //! The figures that matter in an `explain` report, as names and sentences: what the terminal and the page both show.
 
-use trace::stack::is_installed;
+use trace::source_file::is_user_file;
 use trace::text::{OtherProcess, StatedBytes, StatedOom};
 
 use super::answer::focus;
@@ -101,7 +101,7 @@ fn counted(count: u64, thing: &str) -> String {
 
 /// The innermost line outside of what was installed, else the innermost.
 fn raised(oom: &StatedOom, folder: &str) -> Option<String> {
-    let own = oom.traceback.iter().find(|frame| !is_installed(&frame.file));
+    let own = oom.traceback.iter().find(|frame| is_user_file(&frame.file, ""));
     let frame = own.or_else(|| oom.traceback.first())?;
     Some(keep_end(&words_of_frame(&frame.file, frame.line, &frame.function, folder), 60))
 }

@@ -12,7 +12,7 @@ use crate::ids::{Address, EventIndex};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Inconsistency {
     /// An address was allocated twice.
-    #[error("event {} hands out {address}, which is still in use", event.0)]
+    #[error("event {} allocates {address}, which is still in use", event.0)]
     HandedOutTwice {
         /// The event.
         event: EventIndex,
@@ -28,7 +28,7 @@ pub enum Inconsistency {
         address: Address,
     },
     /// The free range at the address is too small for the block. The block is counted all the same.
-    #[error("event {} hands out {} bytes at {address}, where only {} are free", event.0, requested.0, free.0)]
+    #[error("event {} allocates {} bytes at {address}, where only {} are free", event.0, requested.0, free.0)]
     NoRoom {
         /// The event.
         event: EventIndex,
@@ -40,7 +40,7 @@ pub enum Inconsistency {
         free: Bytes,
     },
     /// Device memory was reserved twice.
-    #[error("event {} obtains device memory at {address}, which overlaps the segment at {other}", event.0)]
+    #[error("event {} reserves device memory at {address}, which overlaps the segment at {other}", event.0)]
     SegmentOverlap {
         /// The event.
         event: EventIndex,
@@ -50,7 +50,7 @@ pub enum Inconsistency {
         other: Address,
     },
     /// Device memory was released that was not reserved.
-    #[error("event {} gives back device memory at {address}, which is not held", event.0)]
+    #[error("event {} releases device memory at {address}, which is not reserved", event.0)]
     NotHeld {
         /// The event.
         event: EventIndex,
@@ -58,7 +58,7 @@ pub enum Inconsistency {
         address: Address,
     },
     /// More memory is active than reserved, for the first time: segment events are missing.
-    #[error("{} bytes are in use after event {}, but only {} are held", active.0, event.0, reserved.0)]
+    #[error("{} bytes are in use after event {}, but only {} are reserved", active.0, event.0, reserved.0)]
     MoreThanHeld {
         /// The event.
         event: EventIndex,
@@ -80,7 +80,7 @@ pub enum Inconsistency {
         address: Address,
     },
     /// Trace and dump disagree on whether a free was requested.
-    #[error("the history and the dump differ in whether the program had let go of the block at {address}")]
+    #[error("the history and the dump disagree on whether the block at {address} was freed")]
     PendingInDump {
         /// The address.
         address: Address,
@@ -96,7 +96,7 @@ pub enum Inconsistency {
         dumped: Bytes,
     },
     /// The reserved memory at the end of the history differs from the dump.
-    #[error("{} bytes are held after the last event, but {} in the dump, or at other addresses", reckoned.0, dumped.0)]
+    #[error("{} bytes are reserved after the last event, but {} in the dump, or at other addresses", reckoned.0, dumped.0)]
     SegmentsInDump {
         /// Reserved by the history.
         reckoned: Bytes,

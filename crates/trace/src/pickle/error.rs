@@ -90,7 +90,7 @@ pub enum PickleErrorKind {
         what: &'static str,
     },
     /// Reading the input failed.
-    #[error("the input could not be read on: {0}")]
+    #[error("reading the input failed: {0}")]
     Read(String),
 }
 

@@ -1,60 +1,60 @@
-//! What `run.json` says: the launcher's side of a run.
+//! The launcher's record of a run, `run.json`.
 
 use serde::{Deserialize, Serialize};
 
-/// `run.json`: how the program was started, and how it ended.
+/// The start and the end of the program, as in `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// The version of this file's format: [`Launch::FORMAT`].
+    /// The version of the format: [`Launch::FORMAT`].
     pub format: u32,
     /// The version of oomph.
     pub oomph: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The GPU that was shown.
+    /// The name of the phantom GPU.
     pub gpu_name: String,
-    /// Its memory, as `cudaMemGetInfo` states the total.
+    /// The total memory of the GPU, as in `cudaMemGetInfo`.
     pub device_total_bytes: u64,
-    /// What a CUDA context takes of it.
+    /// The memory of a CUDA context.
     pub device_context_bytes: u64,
-    /// How many of it were shown.
+    /// The number of visible GPUs.
     pub devices: u32,
-    /// Whether requests never failed for want of memory.
+    /// Set if requests never ran out of memory.
     pub unlimited: bool,
-    /// The optimizer steps after which the agent ends the program; 0 = none.
+    /// The number of optimizer steps after which the agent ends the program; 0 = no limit.
     pub steps: u32,
-    /// The job of which single ranks ran alone; `None` where every rank was a process.
+    /// The job, if only single ranks of it ran; `None` if every rank was a process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
-    /// How it ended; `None` while it runs, and where oomph itself was killed.
+    /// The end of the program; `None` while it runs, and if oomph itself was killed.
     pub ended: Option<Ended>,
 }
 
 impl Launch {
-    /// The format that this version writes and reads.
+    /// The version of the format in this version of oomph.
     pub const FORMAT: u32 = 1;
 }
 
-/// A job of more ranks than ran.
+/// A job with more ranks than were run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// How many ranks it has.
+    /// The number of ranks.
     pub world_size: u32,
-    /// How many of them a machine has.
+    /// The number of ranks per machine.
     pub local_world_size: u32,
-    /// Those that ran, each in a process that was alone.
+    /// The ranks that ran, each in a process of its own.
     pub ranks: Vec<u32>,
 }
 
-/// How a program ended, as its parent saw it.
+/// The end of a program, as its parent process saw it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// Its exit status; `None` where a signal ended it.
+    /// The exit status; `None` after a signal.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the program.
     pub signal: Option<i32>,
-    /// From start to end.
+    /// The time from start to end.
     pub seconds: f64,
-    /// Whether oomph ended it because its time was up.
+    /// Set if oomph ended the program at its time limit.
     pub timed_out: bool,
 }

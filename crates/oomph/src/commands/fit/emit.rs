@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use patch::{Placed, Snippet, by_hand, patch};
 use report::Change;
 use report::fit::{FitReport, Plan};
+use trace::source_file::is_user_file;
 
 use crate::error::Error;
 
@@ -68,9 +69,7 @@ fn base(files: &BTreeMap<PathBuf, Vec<Placed>>, folder: &Path) -> PathBuf {
 
 /// Whether a file may be edited: nobody patches an installed package, nor what Python itself consists of.
 pub(super) fn is_users(file: &str) -> bool {
-    let is_library = file.split_once("/lib/python3").is_some_and(|(_, rest)| rest.starts_with(['.', '/']));
-    let is_installed = ["/site-packages/", "/dist-packages/"].iter().any(|folder| file.contains(folder));
-    !file.is_empty() && !is_installed && !is_library
+    is_user_file(file, "") && !file.starts_with('<')
 }
 
 fn of(change: &Change, line: u32, text: String) -> Placed {

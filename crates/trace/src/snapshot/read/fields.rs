@@ -22,7 +22,7 @@ pub enum SnapshotError {
     #[error("the snapshot's JSON: {0}")]
     Json(String),
     /// Reading the input failed: its disk, pipe or packing is damaged.
-    #[error("the input could not be read on: {0}")]
+    #[error("reading the input failed: {0}")]
     Read(String),
     /// A pickle or JSON with other content.
     #[error("not a memory snapshot: expected a dict with `segments`, found a {found}")]

@@ -1,0 +1,59 @@
+//! The owner of a source file, decided by its path: the user, an installed package, Python, a code generator, oomph.
+//!
+//! The agent decides in `python/oomph/agent/frames.py`. Both are tested with `tests/user_files.json`; the agent also knows
+//! the folders of its interpreter, and does not know the script's folder.
+
+/// Tests that a file belongs to the user's code, for a script in the folder `script_dir`.
+///
+/// A script may lie among installed packages (`python -m package`); its own folder is then user code all the same. An
+/// environment inside the script's folder is not. Without a script, `script_dir` is empty. Cells of a notebook are user
+/// code; other names in angle brackets, such as `<string>`, are not.
+pub fn is_user_file(file: &str, script_dir: &str) -> bool {
+    let inside = file.strip_prefix(script_dir).filter(|_| !script_dir.is_empty());
+    let path = inside.filter(|rest| rest.starts_with('/')).unwrap_or(file);
+    let is_source = !path.is_empty() && (!path.starts_with('<') || path.starts_with("<ipython-input-"));
+    is_source && !is_installed(path) && !is_generated(path) && !is_agent(path)
+}
+
+/// Tests that a file belongs to an installed package or to Python itself.
+pub fn is_installed(file: &str) -> bool {
+    let is_package = ["/site-packages/", "/dist-packages/"].iter().any(|folder| file.contains(folder));
+    is_package || ["/lib/python3", "/lib64/python3"].iter().any(|folder| has_version_after(file, folder))
+}
+
+/// Tests for the folder of a version, such as the `.11/` of `/usr/lib/python3.11/`, `.13t/`, or `/`.
+fn has_version_after(file: &str, folder: &str) -> bool {
+    file.split(folder).skip(1).any(|rest| {
+        let rest = rest.strip_prefix('.').map_or(rest, |minor| minor.trim_start_matches(|c: char| c.is_ascii_digit()));
+        rest.strip_prefix('t').unwrap_or(rest).starts_with('/')
+    })
+}
+
+/// Tests that a library wrote the source file at run time, by its name.
+///
+/// `torch.compile`: 52 digits of base 32 that begin with `c`, in a folder named by the next two (`code_hash` and
+/// `get_path` of `torch/_inductor/codecache.py`, 2.0 and later). PyTorch Geometric: `…_propagate_` or `…_edge_updater_`
+/// and eight characters of `tempfile`'s (`module_from_template` and `MessagePassing`, 2.6 and later).
+pub fn is_generated(file: &str) -> bool {
+    let mut parts = file.rsplit(['/', '\\']);
+    let (Some(name), Some(folder)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let stem = name.strip_suffix(".py").unwrap_or_default();
+    is_compiled(stem, folder) || is_message_passing(stem)
+}
+
+fn is_compiled(stem: &str, folder: &str) -> bool {
+    let is_digit = |digit: u8| matches!(digit, b'a'..=b'z' | b'2'..=b'7');
+    stem.len() == 52 && stem.bytes().all(is_digit) && stem.starts_with('c') && stem.get(1..3) == Some(folder)
+}
+
+fn is_message_passing(stem: &str) -> bool {
+    let named = stem.len().checked_sub(8).and_then(|end| stem.get(..end)).unwrap_or_default();
+    named.ends_with("_propagate_") || named.ends_with("_edge_updater_")
+}
+
+/// Tests for a file of oomph's agent, whose wrappers are in the stack between the user's code and PyTorch's.
+pub fn is_agent(file: &str) -> bool {
+    file.ends_with("/sitecustomize.py") || file.contains("/_oomph_agent/") || file.contains("/oomph/agent/")
+}
