@@ -54,11 +54,12 @@ fn sample(kind: &Kind, key: &str) -> Value {
         }
         (_, "frames") => json!([["main", "train.py", 3]]),
         (_, "fraction") => json!(0.5),
+        (_, "phase") => json!("forward"),
         (_, "applied" | "alters") | ("error", "oom") => json!(true),
         ("remedy" | "batch", "remedy")
         | (
             _,
-            "script_dir" | "python" | "torch" | "cuda" | "when" | "phase" | "module" | "op" | "file" | "reason" | "id"
+            "script_dir" | "python" | "torch" | "cuda" | "when" | "module" | "op" | "file" | "reason" | "id"
             | "text" | "source" | "name" | "type" | "message" | "traceback" | "snapshot",
         ) => json!("text"),
         _ => json!(1),
