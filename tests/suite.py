@@ -90,7 +90,7 @@ def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: s
     assert not doubled, f"cases share a name: {doubled}"
     chosen = choose(cases, arguments.words, arguments.all)
     if heading:
-        print(f"{'':26}{heading}", flush=True)
+        print(f"{'':42}{heading}", flush=True)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="oomph-suite-", ignore_cleanup_errors=True) as folder:
         outcomes = _Runner(suite, chosen, max(1, arguments.jobs), Path(folder)).run()
@@ -125,7 +125,7 @@ class _Runner:
         self.free = _available_gib() * 0.9
 
     def run(self) -> list[Outcome]:
-        """Runs them to their end; whatever happens, no process is left."""
+        """Runs them to their end; if that fails, no process is left."""
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         outcomes: list[Outcome] = []
         try:
@@ -136,8 +136,9 @@ class _Runner:
                 if pid in self.running:
                     outcomes.append(self._end(pid, status, usage))
                     show(outcomes[-1], len(outcomes), self.count)
-        finally:
+        except BaseException:
             _end_children(self.running)
+            raise
         return outcomes
 
     def _next(self) -> Case | None:
@@ -204,7 +205,7 @@ def _result(case: Case) -> tuple[str, str]:
 
 
 def _end_children(running: dict) -> None:
-    """Ends the cases, and then what they left: orphans become children of this process."""
+    """Ends the cases, and then all that they and the suite started: orphans become children of this process."""
     for pid in running:
         os.kill(pid, signal.SIGTERM)
     for pid in running:
@@ -229,7 +230,7 @@ def _available_gib() -> float:
 def show(outcome: Outcome, number: int, count: int) -> None:
     """Prints the line of a case."""
     width = len(str(count))
-    times = f"{outcome.elapsed:6.1f} s"
+    times = f"{outcome.elapsed:6.1f} s {outcome.cpu:6.1f} s of CPU"
     print(f"{number:{width}}/{count} {outcome.word:8}{times}  {outcome.case:58}{outcome.detail.rstrip()}".rstrip(), flush=True)
 
 

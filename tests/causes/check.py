@@ -23,6 +23,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 import suite
 from cases import PROGRAMS, TEXTS, Program
+from forks import Forks
 from recording import HERE, PATIENCE, Recorder, Recording, plain_environment
 
 MARK = "# the cause"
@@ -135,9 +136,12 @@ def main() -> int:
     parser.add_argument("--peaks-only", action="store_true", help="only the fourth check, without controls")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="oomph-causes-") as folder:
-        recorder = Recorder(arguments.oomph.absolute(), (arguments.recordings or Path(folder)).absolute())
+        recordings, oomph = (arguments.recordings or Path(folder)).absolute(), arguments.oomph.absolute()
         heading = f"{'program':58}{'the text says':28}{'the snapshot says':28}{'allocated':>14}{'reserved':>14}"
-        return suite.run("peaks" if arguments.peaks_only else "causes", _cases(recorder, arguments.peaks_only), arguments, heading)
+        if arguments.peaks_only:
+            return suite.run("peaks", _cases(Recorder(oomph, recordings), True), arguments, heading)
+        with Forks(oomph, Path(sys.executable), plain_environment() | {"OOMPH_CACHE_DIR": str(recordings / "cache")}) as forks:
+            return suite.run("causes", _cases(Recorder(oomph, recordings, forks), False), arguments, heading)
 
 
 def _cases(recorder: Recorder, peaks_only: bool) -> list[suite.Case]:

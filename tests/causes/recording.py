@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cases import Program
+from forks import Forks
 from suite import Skip
 
 HERE = Path(__file__).resolve().parent
@@ -56,6 +57,8 @@ class Recorder:
 
     oomph: Path
     folder: Path
+    # Where programs run; without it, each in a process that is started for it.
+    forks: Forks | None = None
 
     def record(self, kind: str, program: Program) -> Recording:
         """Runs `programs/NAME.py` or `controls/NAME.py`, each rank by itself."""
@@ -74,7 +77,17 @@ class Recorder:
 
     def _run(self, script: Path, program: Program, folder: Path, rank: int, others: str) -> None:
         card = ("--gpu", program.gpu, *(("--vram", program.vram) if program.vram else ()), "--gpus", max(1, program.ranks))
-        phantom = (self.oomph, "phantom", *card, *(("--others", others) if others != "0" else ()), "--")
+        card = (*card, *(("--others", others) if others != "0" else ()))
+        output, errors = folder / f"rank{rank}.out", folder / "errors.log"
+        is_mounted = program.shared or (program.on_windows and script.parent.name == "programs")
+        if self.forks and not is_mounted:
+            self.forks.run(script, folder=folder, card=card, env={"RANK": rank}, stdout=output, stderr=errors)
+        else:
+            self._start(script, program, folder, rank, card)
+
+    def _start(self, script: Path, program: Program, folder: Path, rank: int, card: tuple) -> None:
+        """A process of its own, with mounts of its own where the program needs them."""
+        phantom = (self.oomph, "phantom", *card, "--")
         shared = (*NAMESPACES, "sh", "-c", SHARED, "sh", program.shared) if program.shared else ()
         on_windows, start = (), script
         if program.on_windows and script.parent.name == "programs":

@@ -26,6 +26,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 import suite
+from byhand import peaks, records_of_fork
+from forks import Forks
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -34,7 +36,6 @@ EXAMPLES = ROOT / "examples"
 AGENT = ROOT / "python" / "oomph" / "agent" / "inject"
 PAGES = ROOT / "docs" / "remedies"
 PATIENCE = 900
-STEPS = "3"
 # The settings are the environment's, and no agent's.
 SETTINGS = "allocator-settings"
 # Remedies that are part of no plan: folklore, and another machine.
@@ -137,7 +138,8 @@ def programs() -> list[Case]:
 class Bench:
     """Runs and patches in a folder of its own."""
 
-    def __init__(self, oomph: Path, patcher: Path, python: Path, folder: Path) -> None:
+    def __init__(self, oomph: Path, patcher: Path, python: Path, folder: Path, forks: Forks) -> None:
+        self.forks = forks
         self.oomph = oomph
         self.patcher = patcher
         self.python = python
@@ -145,9 +147,11 @@ class Bench:
 
     def run(self, script: Path, case: Case, remedies: list[dict]) -> list[dict]:
         """The records of a run."""
+        if not remedies:
+            return records_of_fork(self.forks, self.folder, script, *case.arguments)
         place = Path(tempfile.mkdtemp(dir=self.folder))
         inside = [remedy for remedy in remedies if remedy["remedy"] != SETTINGS]
-        own = {"PYTHONPATH": AGENT, "OOMPH_RUN_DIR": place, "OOMPH_STEPS": STEPS, "OOMPH_REMEDIES": json.dumps(inside)}
+        own = {"PYTHONPATH": AGENT, "OOMPH_RUN_DIR": place, "OOMPH_STEPS": "3", "OOMPH_REMEDIES": json.dumps(inside)}
         own |= {"PYTORCH_CUDA_ALLOC_CONF": remedy["settings"]["conf"] for remedy in remedies if remedy["remedy"] == SETTINGS}
         settings = [f"{name}={value}" for name, value in own.items()]
         command = [self.oomph, "phantom", "--gpu", "rtx-4090", "--", "env", *settings, self.python, script, *case.arguments]
@@ -240,12 +244,6 @@ def has(python: Path, package: str | None) -> bool:
     return package is None or subprocess.run([python, "-c", code], check=False).returncode == 0
 
 
-def peaks(records: list[dict]) -> tuple[int, int]:
-    """Allocated and reserved at the peaks of the first device."""
-    device = next(record for record in records if record["kind"] == "end")["devices"][0]
-    return device["allocated_peak_bytes"], device["reserved_peak_bytes"]
-
-
 def records_of(bench: Bench, case: Case, remedies: list[dict]) -> list[dict]:
     """Of a run with the remedies, where one can be made here; and of what needs no agent."""
     if case.noted is not None:
@@ -308,8 +306,10 @@ def main() -> int:
     parser.add_argument("--python", type=Path, default=Path(sys.executable), help="the Python that runs the programs [default: this one]")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="oomph-patched-") as folder:
-        bench = Bench(arguments.oomph.absolute(), arguments.patch.absolute(), arguments.python.absolute(), Path(folder))
-        return suite.run("patched", table(bench), arguments)
+        oomph, python = arguments.oomph.absolute(), arguments.python.absolute()
+        with Forks(oomph, python, plain_environment(Path(folder))) as forks:
+            bench = Bench(oomph, arguments.patch.absolute(), python, Path(folder), forks)
+            return suite.run("patched", table(bench), arguments)
 
 
 if __name__ == "__main__":
