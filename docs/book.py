@@ -27,6 +27,10 @@ PARTS = {
 }
 # Folders whose index is made here, with the title of the index.
 INDEXED = {"docs/remedies": "Remedies"}
+# Mentions of files and of notes in the source: `crates/trace/src/run.rs`, Note [Ranking].
+FILE = re.compile(r"`((?:crates|python|tests|docs|benches|fuzz)/[a-z\d_./-]+)`")
+HEADING = re.compile(r"^(?://!?)?[ #]*Note \[([^\]]+)\]$", re.MULTILINE)
+NOTE = re.compile(r"Note `?\[([^\]]+)\]")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 CONFIGURATION = """\
 [book]
@@ -56,12 +60,13 @@ def main() -> int:
     shutil.rmtree(SOURCE, ignore_errors=True)
     pages = {path: destination(path) for path in ["README.md", *listed()]}
     problems = [*unlisted(pages)]
+    notes = list_notes()
     for path in pages:
-        problems += copy(path, pages)
+        problems += [*copy(path, pages), *stale(path, notes)]
     (SOURCE / "src/SUMMARY.md").write_text(summary(pages), encoding="utf-8")
     (SOURCE / "book.toml").write_text(CONFIGURATION, encoding="utf-8")
     shutil.copytree(ROOT / "docs/images", SOURCE / "src/images")
-    print("\n".join(problems) or f"{len(pages)} pages, all links lead somewhere")
+    print("\n".join(problems) or f"{len(pages)} pages, all links, files and notes exist")
     if problems or arguments.check:
         return bool(problems)
     shutil.rmtree(SITE, ignore_errors=True)
@@ -88,6 +93,25 @@ def unlisted(pages: dict[str, str]):
         name = path.relative_to(ROOT).as_posix()
         if name not in pages:
             yield f"{name}: in no part of the book; add it to PARTS in docs/book.py"
+
+
+def list_notes() -> set[str]:
+    """The names of all notes in the source: a line of a comment that holds nothing else."""
+    files = [path for folder in ("crates", "python", "tests") for end in ("rs", "py") for path in (ROOT / folder).rglob(f"*.{end}")]
+    return {name for path in files for name in HEADING.findall(path.read_text(encoding="utf-8"))}
+
+
+def stale(path: str, notes: set[str]):
+    """Each file and note that a page mentions and the repository lacks; the history of changes may name lost files."""
+    if path == "CHANGELOG.md":
+        return
+    text = text_of(path)
+    for name in FILE.findall(text):
+        if not (ROOT / name).exists():
+            yield f"{path}: `{name}`: no such file"
+    for name in NOTE.findall(text):
+        if name not in notes | {"Name", "X"}:
+            yield f"{path}: Note [{name}]: no such note"
 
 
 def destination(path: str) -> str:
