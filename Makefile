@@ -69,6 +69,7 @@ binaries:
 lint:
 	$(PYTHON) tests/tidy.py
 	cargo fmt --all --check
+	rustfmt --check crates/lint/src/rules/*.rs
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 

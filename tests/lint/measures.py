@@ -1,4 +1,4 @@
-"""What is compared between two programs: a number for each, and how a page says the difference."""
+"""The counts in which two programs are compared, and the words in which a page states the difference."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measure:
-    """`of` takes the counts of all ranks of a program, and is 0 where nothing happened."""
+    """A number of a program, computed by `of` from the counts of all its ranks."""
 
     of: Callable[[list[dict]], int | str]
-    # What stands behind the difference on the rule's page.
+    # The words after the difference on the page of a rule.
     words: str
 
 
@@ -18,12 +18,12 @@ def _sum(name: str) -> Callable[[list[dict]], int]:
 
 
 def _last(name: str) -> Callable[[list[dict]], int]:
-    """After the last step."""
+    """Returns the count after the last step."""
     return lambda ranks: sum(rank[name][-1] for rank in ranks)
 
 
 def _growth(name: str) -> Callable[[list[dict]], int]:
-    """From step to step, always by the same; what the first step and the last do besides does not count."""
+    """Returns the growth per step, which must be constant; the first and the last step are left out."""
 
     def of(ranks: list[dict]) -> int:
         (rank,) = ranks
@@ -56,6 +56,6 @@ MEASURES = {
 }
 
 
-def told(measure: str, difference: int | str) -> str:
-    """What the page says."""
+def state_difference(measure: str, difference: int | str) -> str:
+    """Returns the difference as the page of the rule states it."""
     return f"`{difference}`" if isinstance(difference, str) else f"{difference:,} {MEASURES[measure].words}"
