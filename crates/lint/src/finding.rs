@@ -1,23 +1,24 @@
-//! What a rule says of a place, and the change that would mend it.
+//! A finding of a rule, and the fix for it.
 
-use report::lint::{LineColumn, LintEdit, LintFinding, LintFix};
+use report::lint::{LintEdit, LintFinding, LintFix};
 use report::{Location, RuleId, Severity};
 
 use crate::source::SourceFile;
+use crate::span::{Position, Span};
 
-/// What a mistake does to memory. Ordered: the worst comes first.
+/// The effect of a mistake on memory; the worst orders first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
     /// Memory grows with every step, without bound.
     Grows,
-    /// More memory is held than the same work needs, or than the GPU it is meant for can give.
+    /// The program uses more memory than the same work needs, or loses memory that the GPU has.
     Wastes,
-    /// Nothing is lost today. Off unless asked for.
+    /// The program loses nothing today. Off unless selected.
     Style,
 }
 
 impl Effect {
-    /// How bad that is, in the words of the other commands.
+    /// The severity in the reports of all commands.
     pub fn severity(self) -> Severity {
         match self {
             Effect::Grows => Severity::Error,
@@ -27,76 +28,58 @@ impl Effect {
     }
 }
 
-/// A range of bytes of the linted text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span {
-    /// The first byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
-
-/// A place as an editor counts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
-    /// The cell of a notebook, from 1, all kinds of cells counted; `None` in a Python file.
-    pub cell: Option<u32>,
-    /// The line from 1, in the cell if there is one.
-    pub line: u32,
-    /// The character of the line, from 1.
-    pub column: u32,
-}
-
-/// Whether a fix may be made without asking.
+/// The risk of a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Applicability {
-    /// The program computes what it did before.
+    /// The fixed program computes the same values.
     Safe,
-    /// It may compute something else, or an intention had to be guessed.
+    /// The fixed program may compute other values, or the fix guesses an intention.
     Unsafe,
 }
 
-/// Bytes that become other text.
+/// The replacement of a range of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty for an insertion.
+    /// The replaced bytes; an empty span inserts.
     pub span: Span,
-    /// By what.
+    /// The new text.
     pub text: String,
 }
 
 /// A change of the text that removes a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// Whether it may be made without asking.
+    /// The risk of the change.
     pub applicability: Applicability,
-    /// In the order of the text; none overlaps another.
+    /// The edits, ordered by position and without overlap.
     pub edits: Vec<Edit>,
 }
 
-/// A mistake that a rule found.
+/// A mistake found by a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which rule says so.
+    /// The rule.
     pub rule: RuleId,
-    /// What it does to memory.
+    /// The effect on memory.
     pub effect: Effect,
-    /// The code it speaks of.
+    /// The reported code.
     pub span: Span,
-    /// Where that begins.
+    /// The start of the reported code.
     pub start: Position,
-    /// Where that ends: the place after its last character.
+    /// The end of the reported code: the position after its last character.
     pub end: Position,
-    /// What the code does and what it costs, in one sentence without a full stop.
+    /// The effect and cost of the code, in one sentence without a full stop.
     pub message: String,
-    /// What to write instead, in a few words.
+    /// The advice, in a few words.
     pub help: &'static str,
-    /// The change, if it can be written down.
+    /// The cause that `check` and `explain` name when a run shows the mistake.
+    pub cause: Option<&'static str>,
+    /// The fix, for mistakes with a mechanical one.
     pub fix: Option<Fix>,
 }
 
 impl Finding {
-    /// The same as people and other programs read it; `file` is the name they know the file by.
+    /// Returns the finding in the form that all commands report; `file` is the name shown for the file.
     pub fn report(&self, source: &SourceFile, file: &str) -> LintFinding {
         let file = self.start.cell.map_or_else(|| file.to_owned(), |cell| format!("{file}:cell {cell}"));
         LintFinding {
@@ -115,14 +98,9 @@ impl Finding {
         }
     }
 
-    /// The cause that `check` and `explain` name when they see the mistake in a run.
-    pub fn cause(&self) -> Option<&'static str> {
-        crate::rules().iter().find(|rule| rule.id == self.rule)?.cause
-    }
-
-    /// What to write instead.
+    /// The advice as a remedy of the report.
     pub fn remedy(&self) -> report::Remedy {
-        let shown = self.cause().map_or_else(String::new, |cause| format!("; a run shows it as {cause}"));
+        let shown = self.cause.map_or_else(String::new, |cause| format!("; a run shows it as {cause}"));
         report::Remedy {
             remedy: self.help.to_owned(),
             standing: report::Standing::Advice,
@@ -142,11 +120,5 @@ impl Fix {
             text: edit.text.clone(),
         };
         LintFix { is_safe: self.applicability == Applicability::Safe, edits: self.edits.iter().map(edit).collect() }
-    }
-}
-
-impl From<Position> for LineColumn {
-    fn from(position: Position) -> LineColumn {
-        LineColumn { line: position.line, column: position.column }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory mistakes of PyTorch programs, found in their source alone: Python text in, findings out.
+//! Finds memory mistakes of PyTorch programs in their source: Python text in, findings out.
 //!
 //! ```
 //! let source = lint::SourceFile::python(b"import torch\nfor batch in loader:\n    loss = model(batch).mean()\n    loss.backward()\n    total += loss\n")?;
@@ -15,52 +15,56 @@
 //! - Any bytes are survived: what cannot be read is an [`Unreadable`] (Note `[Limits]` in `source.rs`).
 //! - `source.rs` alone calls the parser; `semantics` gives its tree a meaning; one file in `rules` is one rule.
 
+mod edits;
 mod finding;
 mod lines;
 mod notebook;
+mod rule;
 mod rules;
 mod semantics;
 mod source;
+mod span;
 mod suppress;
 
-pub use finding::{Applicability, Edit, Effect, Finding, Fix, Position, Span};
-pub use rules::Rule;
+pub use finding::{Applicability, Edit, Effect, Finding, Fix};
+pub use rule::Rule;
 pub use source::{SourceFile, Unreadable};
+pub use span::{Position, Span};
 
-use rules::{Found, FoundPlace};
+use rule::{Match, Matches};
 use semantics::Model;
 use suppress::Suppressions;
 
-/// Which rules are asked.
+/// The rules to run, and the treatment of suppressions.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The names of rules to ask besides those that are on by default; `None` in their place asks all.
+    /// The rules to run.
     pub select: Selection,
-    /// The names of rules not to ask.
+    /// The names of rules to leave out.
     pub ignore: Vec<String>,
-    /// Whether `# oomph: ignore` comments are looked past.
+    /// True if `# oomph: ignore` comments have no effect.
     pub ignores_suppressions: bool,
 }
 
 /// A choice of rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// Those whose mistake costs memory, and none in a file of tests: what a test holds is small and soon gone.
+    /// The rules whose mistake costs memory; none in a file of tests, where tensors are small and short-lived.
     #[default]
     Default,
-    /// Every one.
+    /// All rules.
     All,
-    /// These.
+    /// The named rules.
     Only(Vec<String>),
 }
 
 impl Options {
-    /// Every rule.
+    /// Selects all rules.
     pub fn all() -> Options {
         Options { select: Selection::All, ..Options::default() }
     }
 
-    /// Whether a rule is asked.
+    /// Checks whether a rule is selected.
     pub fn asks(&self, rule: &Rule) -> bool {
         let name = rule.id.0;
         let is_selected = match &self.select {
@@ -72,12 +76,12 @@ impl Options {
     }
 }
 
-/// All rules, by name.
+/// All rules, ordered by name.
 pub fn rules() -> &'static [Rule] {
     rules::RULES
 }
 
-/// The mistakes in a file, in the order of its text.
+/// Finds the mistakes in a file, ordered by their position.
 pub fn check(source: &SourceFile, options: &Options) -> Result<Vec<Finding>, Unreadable> {
     if !may_concern(source.text()) {
         return Ok(Vec::new());
@@ -90,21 +94,21 @@ pub fn check(source: &SourceFile, options: &Options) -> Result<Vec<Finding>, Unr
     let suppressions = suppressions(source.text(), &parsed, options);
     let mut findings = Vec::new();
     for rule in rules().iter().filter(|rule| options.asks(rule)) {
-        let mut found = Found::default();
-        (rule.check)(&model, &mut found);
-        let kept = found.places.into_iter().filter(|place| {
-            let start = source::logical_start(&parsed, place.span.start);
-            let end = source::logical_end(&parsed, place.span.start).max(place.span.start + 1);
+        let mut matches = Matches::default();
+        (rule.check)(&model, &mut matches);
+        let visible = matches.list.into_iter().filter(|found| {
+            let start = source::logical_start(&parsed, found.span.start);
+            let end = source::logical_end(&parsed, found.span.start).max(found.span.start + 1);
             !suppressions.covers(rule.id.0, source.line_start(start), source.line_end(end))
         });
-        findings.extend(kept.map(|place| finding(source, rule, place)));
+        findings.extend(visible.map(|found| finding(source, rule, found)));
     }
     findings.sort_by_key(|finding| (finding.span, finding.rule));
     findings.dedup_by(|later, earlier| later.rule == earlier.rule && later.span == earlier.span);
     Ok(findings)
 }
 
-/// Whether a text has a word without which no rule has anything to say. What has none is not even parsed.
+/// Checks whether a text mentions a library that rules are about; other files are not even parsed.
 fn may_concern(text: &str) -> bool {
     let words = [&b"torch"[..], b"transformers", b"accelerate", b"lightning"];
     words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word).is_some())
@@ -121,15 +125,16 @@ fn suppressions<'a>(
     Suppressions::new(text, source::comments(parsed))
 }
 
-fn finding(source: &SourceFile, rule: &Rule, place: FoundPlace) -> Finding {
+fn finding(source: &SourceFile, rule: &Rule, found: Match) -> Finding {
     Finding {
         rule: rule.id,
-        effect: place.effect.unwrap_or(rule.effect),
-        span: place.span,
-        start: source.position(place.span.start),
-        end: source.position(place.span.end),
-        message: place.message,
+        effect: found.effect.unwrap_or(rule.effect),
+        span: found.span,
+        start: source.position(found.span.start),
+        end: source.position(found.span.end),
+        message: found.message,
         help: rule.help,
-        fix: place.fix,
+        cause: rule.cause,
+        fix: found.fix,
     }
 }

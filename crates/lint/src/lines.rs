@@ -1,6 +1,6 @@
-//! Offsets as people count them: lines that end with `\n`, `\r\n` or `\r`, and characters.
+//! Line numbers of byte offsets; lines end with `\n`, `\r\n` or `\r`.
 
-/// Where the lines of a text begin.
+/// The offsets at which the lines of a text begin.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines {
     starts: Vec<usize>,
@@ -14,12 +14,12 @@ impl Lines {
         Lines { starts: std::iter::once(0).chain(ends.map(|at| at + 1)).collect() }
     }
 
-    /// The line of `offset`, from 0.
+    /// Returns the line of `offset`, from 0.
     pub(crate) fn index(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
 
-    /// Where a line begins; past the last, that of the last.
+    /// Returns the offset at which a line begins; the start of the last line for an index past the end.
     pub(crate) fn start(&self, index: usize) -> usize {
         self.starts.get(index).or(self.starts.last()).copied().unwrap_or(0)
     }

@@ -1,27 +1,27 @@
-//! Jupyter notebooks: the Python of their cells as one text.
+//! Joins the Python cells of a Jupyter notebook into one text.
 //!
 //! # Note [Cells]
-//! Cells are run from top to bottom by whoever runs them all, and they share one module; so they are linted as one file, in order. A cell
-//! that another language runs (`%%bash`) is left out. Between two cells stands one line break.
+//! "Run all" executes the cells from top to bottom in one module, so they are linted as one file, in order. Cells in another language
+//! (`%%bash`) are left out. A line break separates two cells.
 //!
 //! # Note [Commands]
-//! IPython's commands (`%time`, `!ls`, `x = !ls`, `x?`) are overwritten before the text is parsed, by what is as long, so that every offset
-//! stays. The parser has a mode for them, which panics on some texts that are no Python (0.0.10: a bracket that stays open, and then a line
-//! that begins with a comma; found by fuzzing). Commands are told from Python by lines: `%` with a letter behind it begins no line that a
-//! formatter wrote, `!` and `?` none at all.
+//! IPython's commands (`%time`, `!ls`, `x = !ls`, `x?`) are overwritten before parsing by text of the same length, so that offsets stay
+//! valid. The parser's IPython mode is not used: version 0.0.10 panics on some invalid texts (an open bracket, then a line that begins with
+//! a comma; found by fuzzing). Commands are recognised by line: formatters write no line of Python that begins with `%` and a letter, with
+//! `!` or with `?`.
 
 use serde_json::Value;
 
-/// A cell's place in the joined text.
+/// The position of a cell in the joined text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// Its number in the notebook, from 1.
+    /// The number of the cell in the notebook, from 1.
     pub(crate) number: u32,
-    /// The byte at which it starts.
+    /// The offset of the first byte.
     pub(crate) start: usize,
 }
 
-/// The Python in a notebook, or what was wrong with it.
+/// Returns the joined Python of a notebook, or the reason why the notebook is unreadable.
 pub(crate) fn join(bytes: &[u8]) -> Result<(String, Vec<Cell>), String> {
     let notebook: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let cells = notebook.get("cells").and_then(Value::as_array).ok_or("no list `cells` at its top")?;
@@ -35,7 +35,7 @@ pub(crate) fn join(bytes: &[u8]) -> Result<(String, Vec<Cell>), String> {
     Ok((text, places))
 }
 
-/// A text without IPython's commands: Note [Commands].
+/// Removes IPython's commands from a text: Note [Commands].
 pub(crate) fn without_commands(text: &str) -> String {
     let (mut python, mut goes_on) = (String::with_capacity(text.len()), false);
     for line in text.split_inclusive('\n') {
@@ -55,7 +55,7 @@ pub(crate) fn without_commands(text: &str) -> String {
     python
 }
 
-/// Where the command of a line begins, if it has one.
+/// Returns the offset at which a line's command begins.
 fn command(line: &str) -> Option<usize> {
     let start = line.len() - line.trim_start().len();
     let rest = line.get(start..)?;
@@ -69,12 +69,12 @@ fn command(line: &str) -> Option<usize> {
     (is_name && (is_magic(value) || value.starts_with('!'))).then(|| line.len() - value.len())
 }
 
-/// `x?`, `torch.load??`: a call for help, in which nothing is called.
+/// Checks whether a line is a call for help: `x?`, `torch.load??`.
 fn is_question(line: &str) -> bool {
     line.ends_with('?') && line.trim_end_matches('?').chars().all(|it| it.is_alphanumeric() || " _.".contains(it))
 }
 
-/// The source of a cell of Python.
+/// Returns the source of a Python cell.
 fn python(cell: &Value) -> Option<String> {
     if cell.get("cell_type")?.as_str()? != "code" {
         return None;
@@ -91,10 +91,10 @@ fn python(cell: &Value) -> Option<String> {
     }
 }
 
-/// Magics of IPython whose cell is Python that runs here.
+/// Cell magics that run the cell as Python of the notebook.
 const RUNS_PYTHON: [&str; 5] = ["time", "timeit", "capture", "prun", "debug"];
 
-/// The name of the magic that a cell begins with.
+/// Returns the name of the magic that begins a cell.
 fn cell_magic(source: &str) -> Option<&str> {
     source.trim_start().strip_prefix("%%")?.split_whitespace().next()
 }

@@ -1,10 +1,10 @@
-//! What a file of Python means to memory: qualified names, values, regions, loops, and functions of the same file.
+//! The meaning of a Python file for memory: qualified names, values, regions, loops, and calls between functions of the file.
 //!
-//! [`Model`] is what rules ask. It is built by one walk (`build.rs`); everything else is worked out when it is asked for.
+//! Rules query the [`Model`]. One walk builds its tree (`build.rs`); all other answers are computed on demand.
 //!
 //! # Note [Silence]
-//! Nothing is run and only one file is seen, so much is not known. A question whose answer is not certain is answered with `Unknown` or
-//! `Unsure`, and a rule that gets such an answer says nothing.
+//! The program is not run and other files are not read, so many facts are uncertain. A query without a certain answer returns `Unknown` or
+//! `Unsure`, and a rule that gets such an answer reports nothing.
 
 mod bound;
 mod build;
@@ -18,6 +18,7 @@ mod keepers;
 mod known;
 mod modes;
 mod names;
+mod patterns;
 mod training;
 mod value;
 
@@ -28,6 +29,7 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 pub(crate) use calls::{Call, is_bool};
+pub(crate) use data::Mode;
 use data::{
     Class, Definition, Function, FunctionId, Loop, LoopId, Node, NodeId, Region, RegionId, RegionKind, Scope, Symbol,
     Syntax,
@@ -35,11 +37,10 @@ use data::{
 use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
 pub(crate) use keepers::Kept;
-pub(crate) use modes::Mode;
 use training::Work;
 pub(crate) use value::{Place, Value};
 
-/// A file after the walk.
+/// The result of the walk over a file.
 #[derive(Debug, Default)]
 pub(crate) struct Tree<'a> {
     pub(crate) nodes: Vec<Node<'a>>,
@@ -54,16 +55,16 @@ pub(crate) struct Tree<'a> {
     pub(crate) calls: Vec<NodeId>,
 }
 
-/// A function or the module, and a loop of it or all of it.
+/// A function (`None`: the module), and a loop in it (`None`: the whole body).
 type Part = (Option<FunctionId>, Option<LoopId>);
 
-/// A file as rules see it.
+/// A file with its meaning, as rules query it.
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     pub(crate) text: &'a str,
     pub(crate) tree: Tree<'a>,
     calls: Vec<Call<'a>>,
-    /// For each function, the calls of it in this file.
+    /// The calls of each function within the file, as indices into `calls`.
     callers: Vec<Vec<usize>>,
     evidence: Evidence<'a>,
     values: RefCell<FxHashMap<NodeId, Value>>,
@@ -73,17 +74,17 @@ pub(crate) struct Model<'a> {
     loop_works: RefCell<FxHashMap<LoopId, Work>>,
     step_loops: RefCell<FxHashMap<LoopId, bool>>,
     switches: Vec<evaluation::Switch<'a>>,
-    /// Whether gradients are wanted in a function, or in a loop of it.
+    /// Cached answers: does a function, or a loop in it, want gradients?
     wanting: RefCell<FxHashMap<Part, bool>>,
-    /// How many functions deep a question is being followed.
+    /// The number of functions that the current query has followed.
     followed: Cell<u32>,
 }
 
-/// How many functions deep a question is followed: what is further away is not known.
+/// The largest number of functions that a query follows; the answer beyond is unknown.
 const FOLLOWED: u32 = 16;
 
 impl<'a> Model<'a> {
-    /// Reads the meaning of a module.
+    /// Builds the model of a module.
     pub(crate) fn new(text: &'a str, body: &'a [Stmt]) -> Model<'a> {
         let tree = build::build(body);
         let mut model = Model {
@@ -109,7 +110,7 @@ impl<'a> Model<'a> {
         model
     }
 
-    /// Asks something of another function; `None` if that is too far away.
+    /// Continues a query in another function; `None` beyond [`FOLLOWED`] functions.
     fn follow<T>(&self, ask: impl FnOnce() -> T) -> Option<T> {
         let depth = self.followed.get();
         if depth >= FOLLOWED {
@@ -125,18 +126,18 @@ impl<'a> Model<'a> {
         &self.tree.nodes[id.index()]
     }
 
-    /// The id of an expression or a statement of this file.
+    /// Returns the id of an expression or a statement of this file.
     pub(crate) fn id(&self, syntax: &impl HasNodeIndex) -> Option<NodeId> {
         data::id_of(syntax).filter(|id| id.index() < self.tree.nodes.len())
     }
 
-    /// The text of an expression or a statement.
+    /// Returns the text of an expression or a statement.
     pub(crate) fn source(&self, syntax: &impl Ranged) -> &'a str {
         let range = syntax.range();
         self.text.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default()
     }
 
-    /// The text from one node to another.
+    /// Returns the text from one node to another.
     pub(crate) fn source_of(&self, range: (NodeId, NodeId)) -> &'a str {
         let range_of = |id: NodeId| match self.node(id).syntax {
             Syntax::Statement(it) => it.range(),
@@ -145,7 +146,7 @@ impl<'a> Model<'a> {
         self.text.get(range_of(range.0).start().to_usize()..range_of(range.1).end().to_usize()).unwrap_or_default()
     }
 
-    /// What a call gives.
+    /// Returns the value of a call.
     pub(crate) fn value_of(&self, call: &Call<'a>) -> Value {
         match self.node(call.id).syntax {
             Syntax::Expression(expression) => self.value(expression),
@@ -153,7 +154,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The statement that a node is, or belongs to.
+    /// Returns the innermost statement at or above a node.
     pub(crate) fn statement(&self, mut id: NodeId) -> Option<(NodeId, &'a Stmt)> {
         loop {
             let node = self.node(id);
@@ -165,7 +166,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// All statements, in the order of the walk.
+    /// Iterates over all statements in the order of the walk.
     pub(crate) fn statements(&self) -> impl Iterator<Item = (NodeId, &'a Stmt)> + '_ {
         (0..).map(NodeId).zip(&self.tree.nodes).filter_map(|(id, node)| match node.syntax {
             Syntax::Statement(statement) => Some((id, statement)),
@@ -173,7 +174,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The regions around a region and itself, up to the function it is in (that one included) or the module.
+    /// Iterates over the regions from `region` outwards, up to and including its function or the module.
     pub(crate) fn regions(&self, region: RegionId) -> impl Iterator<Item = RegionKind<'a>> + '_ {
         let mut next = Some(region);
         std::iter::from_fn(move || {
@@ -184,12 +185,12 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The regions between a region and a loop around it, without the loop.
+    /// Iterates over the regions between `region` and a loop around it, without the loop.
     pub(crate) fn regions_within(&self, region: RegionId, around: LoopId) -> impl Iterator<Item = RegionKind<'a>> + '_ {
         self.regions(region).take_while(move |kind| !matches!(kind, RegionKind::Loop(id) if *id == around))
     }
 
-    /// The loops around a region within its function, innermost first.
+    /// Iterates over the loops around a region within its function, innermost first.
     pub(crate) fn loops(&self, region: RegionId) -> impl Iterator<Item = LoopId> + '_ {
         self.regions(region).filter_map(|kind| match kind {
             RegionKind::Loop(id) => Some(id),
@@ -197,7 +198,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The function that a region is in.
+    /// Returns the function that contains a region.
     pub(crate) fn function(&self, region: RegionId) -> Option<FunctionId> {
         self.regions(region).find_map(|kind| match kind {
             RegionKind::Function(id) => Some(id),
@@ -205,7 +206,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The first and the last node of a function's body, or of the module's.
+    /// Returns the first and the last node of a function's body, or of the module's.
     pub(crate) fn body(&self, function: Option<FunctionId>) -> (NodeId, NodeId) {
         match function {
             Some(id) => self.tree.functions[id.index()].body,
@@ -213,18 +214,18 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether a node lies in the body of a loop.
+    /// Checks whether a node lies in the body of a loop.
     pub(crate) fn is_in(&self, id: NodeId, around: LoopId) -> bool {
         let (first, last) = self.tree.loops[around.index()].body;
         first <= id && id <= last
     }
 
-    /// The value that a name has at a place.
+    /// Returns the definition that reaches a name.
     pub(crate) fn definition(&self, name: &ruff_python_ast::ExprName) -> data::DefinitionId {
         self.id(name).map_or(build::UNBOUND, |id| self.node(id).definition)
     }
 
-    /// The expressions from one node to another, both included.
+    /// Iterates over the expressions from one node to another, both included.
     pub(crate) fn expressions(&self, range: (NodeId, NodeId)) -> impl Iterator<Item = (NodeId, &'a Expr)> + '_ {
         let (first, last) = (range.0.index(), range.1.index().saturating_add(1).min(self.tree.nodes.len()));
         let nodes = self.tree.nodes.get(first..last).unwrap_or_default();

@@ -1,13 +1,12 @@
-//! A file to lint, read and parsed. The only file that knows the parser; the tree it makes is what `semantics` and the rules look at.
+//! Reads and parses a file. Only this module calls the parser; `semantics` and the rules work on the syntax tree.
 //!
 //! # Note [The tree]
-//! `patch` copies ruff's tree into one of its own with thirty kinds of nodes, because an edit asks for little. Rules ask for nearly
-//! all of Python's grammar, and a copy of ninety kinds would be ruff's tree under other names. So the crate `ruff_python_ast` is part of this
-//! crate's language, pinned exactly, and what may change with it is caught by the cases of every rule.
+//! `patch` copies ruff's tree into its own with thirty kinds of nodes, which is enough for edits. Rules need nearly the whole grammar of
+//! Python; a copy of ninety kinds would be ruff's tree under other names. This crate therefore uses the types of `ruff_python_ast`, pinned
+//! to an exact version; the cases of the rules show what an upgrade changes.
 //!
 //! # Note [Limits]
-//! The depth is limited as Note [Depth of a tree] in `crates/python` says, and the size to 16 MiB. What is beyond is data that somebody wrote as
-//! Python.
+//! The depth is limited by Note [Depth of a tree] in `crates/python`, the size to 16 MiB. Larger files are generated data.
 
 use std::borrow::Cow;
 
@@ -18,37 +17,37 @@ use ruff_python_parser::{Mode, Parsed, parse_module};
 use ruff_text_size::Ranged;
 use thiserror::Error;
 
-use crate::finding::{Position, Span};
 use crate::lines::Lines;
 use crate::notebook::{self, Cell};
+use crate::span::{Position, Span};
 
-/// Why a file cannot be linted.
+/// The reason why a file cannot be linted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unreadable {
-    /// Not text.
+    /// The file is not UTF-8.
     #[error("line {line} is not UTF-8; expected a Python file in UTF-8")]
     Encoding {
-        /// The line, from 1.
+        /// The line of the first invalid byte, from 1.
         line: usize,
     },
-    /// Not Python 3.
+    /// The file is not Python 3.
     #[error("{} is no Python: {message}", place(*at))]
     Syntax {
-        /// Where.
+        /// The position of the error.
         at: Position,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// Nested or chained beyond what a person writes.
+    /// The syntax tree is deeper than that of hand-written code.
     #[error(transparent)]
     Depth(#[from] python::TooDeep),
-    /// Larger than what a person writes.
+    /// The file is larger than a hand-written one.
     #[error("the file has {bytes} bytes; expected at most 16777216")]
     Size {
-        /// Its size.
+        /// The size of the file.
         bytes: usize,
     },
-    /// Not a notebook.
+    /// The file is no valid notebook.
     #[error("the notebook cannot be read: {0}")]
     Notebook(String),
 }
@@ -61,7 +60,7 @@ fn place(at: Position) -> String {
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     text: String,
-    /// Of a notebook; empty for a Python file.
+    /// The cells of a notebook; empty for a Python file.
     cells: Vec<Cell>,
     is_notebook: bool,
     lines: Lines,
@@ -78,19 +77,19 @@ impl SourceFile {
         Ok(SourceFile { lines: Lines::new(text), text: text.to_owned(), cells: Vec::new(), is_notebook: false })
     }
 
-    /// Reads a Jupyter notebook: the Python of its cells, in order (Note `[Cells]` in `notebook.rs`).
+    /// Reads a Jupyter notebook as the Python of its cells, in order (Note `[Cells]` in `notebook.rs`).
     pub fn notebook(bytes: &[u8]) -> Result<SourceFile, Unreadable> {
         limited(bytes)?;
         let (text, cells) = notebook::join(without_mark(bytes)).map_err(Unreadable::Notebook)?;
         Ok(SourceFile { lines: Lines::new(&text), text, cells, is_notebook: true })
     }
 
-    /// The Python that is linted, which spans and edits count in; of a notebook, its cells one after the other.
+    /// The linted text, in which spans and edits count bytes; for a notebook, the joined cells.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where an offset is.
+    /// Returns the position of an offset.
     pub fn position(&self, offset: usize) -> Position {
         let line = self.lines.index(offset);
         let cell = self.cells.partition_point(|cell| cell.start <= offset).checked_sub(1);
@@ -104,7 +103,7 @@ impl SourceFile {
         }
     }
 
-    /// The lines that `span` is about; of a long one the first, to its end.
+    /// Returns the source lines of `span` for a report; only the first line of a long span.
     pub(crate) fn excerpt(&self, span: Span) -> Excerpt {
         const MOST_LINES: usize = 6;
         let first = self.lines.index(span.start);
@@ -120,23 +119,23 @@ impl SourceFile {
         }
     }
 
-    /// Whether the file is a notebook, whose edits are not those of the file itself.
+    /// Checks whether the file is a notebook. Edits of a notebook refer to the joined cells, not to the file.
     pub fn is_notebook(&self) -> bool {
         self.is_notebook
     }
 
-    /// Where the line of an offset begins.
+    /// Returns the start of the line of an offset.
     pub(crate) fn line_start(&self, offset: usize) -> usize {
         self.lines.start(self.lines.index(offset))
     }
 
-    /// Where the line of an offset ends: where the next begins.
+    /// Returns the end of the line of an offset: the start of the next line.
     pub(crate) fn line_end(&self, offset: usize) -> usize {
         let next = self.lines.start(self.lines.index(offset) + 1);
         if next > offset { next } else { self.text.len() }
     }
 
-    /// Parses it.
+    /// Parses the text.
     pub(crate) fn parse(&self) -> Result<Parsed<ModModule>, Unreadable> {
         let text = if self.is_notebook {
             Cow::Owned(notebook::without_commands(&self.text))
@@ -151,12 +150,12 @@ impl SourceFile {
     }
 }
 
-/// From 0 to from 1.
+/// Converts an index from 0 to a number from 1.
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Without the byte order mark that some editors write.
+/// Removes the byte order mark that some editors write.
 fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
@@ -166,13 +165,13 @@ fn limited(bytes: &[u8]) -> Result<(), Unreadable> {
     if bytes.len() > LARGEST { Err(Unreadable::Size { bytes: bytes.len() }) } else { Ok(()) }
 }
 
-/// The comments of a parsed file.
+/// Returns the comments of a parsed file.
 pub(crate) fn comments(parsed: &Parsed<ModModule>) -> Vec<Span> {
     let comments = parsed.tokens().iter().filter(|token| token.kind() == TokenKind::Comment);
-    comments.map(|token| span(token.range())).collect()
+    comments.map(Span::of).collect()
 }
 
-/// Where the logical line of `offset` begins: at the first word behind the line break outside of brackets before it.
+/// Returns the start of the logical line of `offset`: the first token after the previous newline outside of brackets.
 pub(crate) fn logical_start(parsed: &Parsed<ModModule>, offset: usize) -> usize {
     let tokens = parsed.tokens();
     let before = tokens.get(..tokens.partition_point(|token| token.end().to_usize() <= offset)).unwrap_or_default();
@@ -184,15 +183,10 @@ pub(crate) fn logical_start(parsed: &Parsed<ModModule>, offset: usize) -> usize 
     word.map_or(offset, |token| token.start().to_usize().min(offset))
 }
 
-/// Where the logical line of `offset` ends: at its line break outside of brackets.
+/// Returns the end of the logical line of `offset`: the next newline outside of brackets.
 pub(crate) fn logical_end(parsed: &Parsed<ModModule>, offset: usize) -> usize {
     let tokens = parsed.tokens();
     let first = tokens.partition_point(|token| token.end().to_usize() <= offset);
     let rest = tokens.get(first..).unwrap_or_default();
     rest.iter().find(|token| token.kind() == TokenKind::Newline).map_or(offset, |token| token.start().to_usize())
-}
-
-/// The span of a range of the parser's.
-pub(crate) fn span(range: ruff_text_size::TextRange) -> Span {
-    Span { start: range.start().to_usize(), end: range.end().to_usize() }
 }

@@ -1,21 +1,20 @@
-//! `# oomph: ignore[rule]`: findings that the author of a line has looked at.
+//! Suppressions: `# oomph: ignore[rule]` silences findings that the author has reviewed.
 //!
 //! # Note [Suppression]
-//! A comment counts for findings that begin on its line, or whose logical line it stands on: in a call over several lines it may stand
-//! behind the opening bracket, behind the argument, on a line of its own between them, or behind the closing bracket. Without brackets of
-//! its own it counts for every rule. What is in them are names of rules, separated by commas. A comment is read from the tokens, so the same
-//! words in a string do nothing.
+//! A comment suppresses findings that begin on its line or in its logical line: in a call over several lines it may stand after the opening
+//! bracket, after an argument, on a line of its own, or after the closing bracket. The brackets hold rule names separated by commas; a
+//! comment without brackets suppresses every rule. Comments are read from tokens, so a string with the same words has no effect.
 
-use crate::finding::Span;
+use crate::span::Span;
 
 /// The suppressions of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Suppressions<'a> {
-    /// Each with the offset of its comment.
+    /// The offset of each comment, and its rules.
     comments: Vec<(usize, Rules<'a>)>,
 }
 
-/// Which rules a comment names.
+/// The rules named by a comment.
 #[derive(Debug, PartialEq, Eq)]
 enum Rules<'a> {
     All,
@@ -23,13 +22,13 @@ enum Rules<'a> {
 }
 
 impl<'a> Suppressions<'a> {
-    /// Those among the comments of a text.
+    /// Reads the suppressions among the comments of a text.
     pub(crate) fn new(text: &'a str, comments: impl IntoIterator<Item = Span>) -> Suppressions<'a> {
         let read = |span: Span| Some((span.start, rules(text.get(span.start..span.end)?)?));
         Suppressions { comments: comments.into_iter().filter_map(read).collect() }
     }
 
-    /// Whether there is one for `rule` from `start` to before `end`.
+    /// Checks whether a suppression of `rule` lies between `start` and `end`.
     pub(crate) fn covers(&self, rule: &str, start: usize, end: usize) -> bool {
         self.comments.iter().filter(|(at, _)| (start..end).contains(at)).any(|(_, rules)| match rules {
             Rules::All => true,
@@ -38,7 +37,7 @@ impl<'a> Suppressions<'a> {
     }
 }
 
-/// What a comment suppresses; `None` if it is about something else.
+/// Returns the rules that a comment suppresses; `None` if the comment is no suppression.
 fn rules(comment: &str) -> Option<Rules<'_>> {
     let (_, directive) = comment.split_once("oomph:")?;
     let rest = directive.trim_start().strip_prefix("ignore")?;

@@ -26,7 +26,7 @@ fn nearest(cause: RuleId, location: &Location) -> Option<lint::Finding> {
     let found = lint::check(&source, &Options::default()).ok()?;
     found
         .into_iter()
-        .filter(|found| found.cause() == Some(cause.0))
+        .filter(|found| found.cause == Some(cause.0))
         .min_by_key(|found| found.start.line.abs_diff(location.line))
 }
 

@@ -1,8 +1,7 @@
-//! Gradient accumulation that leaves one batch out.
+//! Gradient accumulation that skips the backward of one batch.
 
-use super::accumulation_without_division::has_remainder;
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
 use report::RuleId;
@@ -11,18 +10,18 @@ use ruff_text_size::Ranged;
 pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulation-skips-backward"),
     effect: Effect::Wastes,
-    summary: "gradient accumulation in which the batch of the step has no backward",
-    help: "call `backward` for every batch, and `step` for every n-th",
+    summary: "gradient accumulation without a backward for the batch that takes the step",
+    help: "call `backward` for every batch and `step` for every n-th",
     cause: None,
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for step in model.calls().iter().filter(|call| model.is_optimizer_step(call)) {
         let Some(around) = model.step_loop(step.region) else { continue };
-        // The `if` with a remainder whose one arm steps, and which arm that is.
+        // The condition with a remainder around the step, and its branch.
         let choice = model.regions_within(step.region, around).find_map(|kind| match kind {
-            RegionKind::If(condition, arm) if has_remainder(model, condition) => Some((condition, arm)),
+            RegionKind::If(condition, arm) if model.has_remainder(condition) => Some((condition, arm)),
             _ => None,
         });
         let Some((condition, arm)) = choice else { continue };
@@ -38,7 +37,11 @@ fn check(model: &Model<'_>, found: &mut Found) {
             && model.work_of_loop(around).backwards == 1
             && backwards.all(|call| is_in_other_arm(call.region))
         {
-            found.at(step.syntax, "the batch with which the step is taken has no backward: its forward was for nothing, and its loss is left out");
+            matches.add(
+                step.syntax,
+                "the batch that takes the optimizer step has no backward: its forward is \
+                                     wasted and its loss adds no gradient",
+            );
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Gradient accumulation without the division.
 
 use report::RuleId;
-use ruff_python_ast::{Expr, Operator, Stmt, StmtIf};
+use ruff_python_ast::{Expr, Operator, Stmt};
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionKind, Syntax};
 use crate::semantics::{Call, Model};
 
@@ -12,12 +12,12 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulation-without-division"),
     effect: Effect::Wastes,
     summary: "gradient accumulation whose loss is not divided by the number of batches",
-    help: "divide the loss by the number of batches that make a step",
+    help: "divide the loss by the number of batches in a step",
     cause: None,
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for step in model.calls().iter().filter(|call| model.is_optimizer_step(call)) {
         let Some(around) = model.step_loop(step.region).filter(|&around| is_every_nth(model, step, around)) else {
             continue;
@@ -28,30 +28,23 @@ fn check(model: &Model<'_>, found: &mut Found) {
             continue;
         };
         if model.work_of_loop(around).backwards == 1 && !is_scaled(model, around) {
-            found.at(
+            matches.add(
                 backward.syntax,
-                "gradients of several batches add up to one step and the loss is not divided by their number: the step is \
-                 that many times larger than that of one large batch",
+                "gradients of several batches add up to one step, but the loss is not divided by their number: \
+                the step is that many times larger than the step of one large batch",
             );
         }
     }
 }
 
-/// Whether a step is taken with every n-th batch: under an `if` with a remainder, in the loop.
+/// Checks whether the step runs for every n-th batch: under an `if` with a remainder, in the loop.
 pub(super) fn is_every_nth(model: &Model<'_>, step: &Call<'_>, around: LoopId) -> bool {
     model
         .regions_within(step.region, around)
-        .any(|kind| matches!(kind, RegionKind::If(it, true) if has_remainder(model, it)))
+        .any(|kind| matches!(kind, RegionKind::If(it, true) if model.has_remainder(it)))
 }
 
-pub(super) fn has_remainder(model: &Model<'_>, condition: &StmtIf) -> bool {
-    let Some(id) = model.id(&*condition.test) else { return false };
-    model
-        .expressions((id, model.node(id).last))
-        .any(|(_, it)| it.as_bin_op_expr().is_some_and(|it| it.op == Operator::Mod))
-}
-
-/// Whether anything in the loop is divided or multiplied, or a library does it: which of it is the loss is not looked into.
+/// Checks for any division or multiplication in the loop, or a library that may scale; the scaled value need not be the loss.
 fn is_scaled(model: &Model<'_>, around: LoopId) -> bool {
     let body = model.tree.loops[around.index()].body;
     let is_scaling = |operator: Operator| matches!(operator, Operator::Div | Operator::Mult);
@@ -68,7 +61,7 @@ fn is_scaled(model: &Model<'_>, around: LoopId) -> bool {
     by_expression || by_statement || by_library || model.source_of(body).contains("reduction")
 }
 
-/// Whether the loss comes from something that may have divided it: a function of the file, a method.
+/// Checks whether other code may have divided the loss: a function of the file, a method.
 fn is_computed_elsewhere<'a>(model: &Model<'a>, loss: &'a Expr) -> bool {
     model.origins(loss).into_iter().any(|value| match model.call(value) {
         Some(call) => model.callee(call).is_some(),

@@ -1,29 +1,32 @@
-//! Allocator settings that come too late.
+//! Allocator settings after the first use of the GPU.
 
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
-use super::dataset_on_gpu::is_move;
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::NodeId;
 use crate::semantics::{Model, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("alloc-conf-after-cuda"),
     effect: Effect::Wastes,
-    summary: "`PYTORCH_CUDA_ALLOC_CONF` set after the GPU was used",
-    help: "set it before the first tensor is put on the GPU, best in the shell",
+    summary: "`PYTORCH_CUDA_ALLOC_CONF` set after the first use of the GPU",
+    help: "set the variable before the first tensor is moved to the GPU, best in the shell",
     cause: Some("allocator-setting-harmful"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for (id, statement) in model.statements() {
         let Stmt::Assign(it) = statement else { continue };
         let is_setting = it.targets.iter().any(|target| is_variable(model, target));
         if is_setting && uses_gpu_before(model, id) {
-            found.at(statement, "the allocator read its settings when the GPU was used first: this changes nothing");
+            matches.add(
+                statement,
+                "the allocator reads its settings at the first use of the GPU: this assignment \
+                                   has no effect",
+            );
         }
     }
 }
@@ -35,7 +38,7 @@ fn is_variable<'a>(model: &Model<'a>, target: &'a Expr) -> bool {
         && model.path(&subscript.value).as_deref() == Some("os.environ")
 }
 
-/// Whether the same body has put something on the GPU, in any case, before a statement.
+/// Checks whether the same body certainly uses the GPU before a statement.
 fn uses_gpu_before(model: &Model<'_>, id: NodeId) -> bool {
     let function = model.function(model.node(id).region);
     let first = model.body(function).0;
@@ -45,7 +48,7 @@ fn uses_gpu_before(model: &Model<'_>, id: NodeId) -> bool {
                 !matches!(kind, crate::semantics::data::RegionKind::If(..) | crate::semantics::data::RegionKind::Lambda)
             });
         let receiver = call.method().map(|(receiver, _)| model.value(receiver));
-        let moves = is_move(model, call) && matches!(receiver, Some(Value::Module | Value::Tensor(..)));
+        let moves = model.is_move_to_gpu(call) && matches!(receiver, Some(Value::Module | Value::Tensor(..)));
         is_here && (moves || model.value_of(call).is_on_gpu())
     })
 }

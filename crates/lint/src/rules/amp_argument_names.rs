@@ -1,20 +1,22 @@
-//! Arguments of `torch.amp` under the name of the other function.
+//! Arguments of `torch.amp` under the other function's name.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("amp-argument-names"),
     effect: Effect::Wastes,
-    summary: "`GradScaler(device_type=...)` and `autocast(device=...)`",
+    summary: "`GradScaler(device_type=...)` or `autocast(device=...)`, each with the other function's argument \
+             name",
     help: "`GradScaler` takes `device`, `autocast` takes `device_type`",
     cause: None,
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         let (wrong, right) = match call.path.as_deref() {
             Some("torch.amp.GradScaler" | "torch.GradScaler") => ("device_type", "device"),
@@ -23,11 +25,9 @@ fn check(model: &Model<'_>, found: &mut Found) {
         };
         let keyword = call.syntax.arguments.find_keyword(wrong);
         if let Some((keyword, name)) = keyword.and_then(|keyword| Some((keyword, keyword.arg.as_ref()?))) {
-            let message = format!(
-                "`{}` has no argument `{wrong}`: the program ends here with a TypeError",
-                model.source(&*call.syntax.func)
-            );
-            found.at(keyword, message).fix = Some(fix::replace(name, right, Applicability::Safe));
+            let message =
+                format!("`{}` has no argument `{wrong}`: the call raises TypeError", model.source(&*call.syntax.func));
+            matches.add(keyword, message).fix = Some(edits::replace(name, right, Applicability::Safe));
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Anomaly detection in a program that trains.
+//! Anomaly detection in a training program.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::RegionKind;
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
@@ -9,22 +10,23 @@ use report::RuleId;
 pub(super) const RULE: Rule = Rule {
     id: RuleId("anomaly-detection-left-on"),
     effect: Effect::Wastes,
-    summary: "`set_detect_anomaly(True)`",
-    help: "leave it out, or enter `torch.autograd.detect_anomaly()` where you search",
+    summary: "`set_detect_anomaly(True)` in a training program",
+    help: "remove the call, or enter `torch.autograd.detect_anomaly()` around the code being debugged",
     cause: Some("host-memory"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in
         model.calls().iter().filter(|call| call.is("torch.autograd.set_detect_anomaly") && model.is_statement(call))
     {
-        // Who asks for it by an option knows of it.
+        // A program with an option for anomaly detection uses it on purpose.
         if model.regions(call.region).any(|kind| matches!(kind, RegionKind::If(..))) {
             continue;
         }
         let Some(value) = call.argument("mode", 0).filter(|value| is_bool(value, true)) else { continue };
-        let message = "every operation of every forward keeps a formatted stack in host memory, and backward looks for NaN in each result";
-        found.at(call.syntax, message).fix = Some(fix::replace(value, "False", Applicability::Safe));
+        let message = "every operation of a forward keeps a formatted stack in host memory, and backward checks \
+                      every result for NaN";
+        matches.add(call.syntax, message).fix = Some(edits::replace(value, "False", Applicability::Safe));
     }
 }

@@ -1,26 +1,26 @@
-//! Attention that writes its matrix down.
+//! Attention that stores the matrix of scores.
 
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator};
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("attention-matrix"),
     effect: Effect::Wastes,
-    summary: "attention by `softmax` of all scores",
+    summary: "attention that stores the softmax of all scores",
     help: "use `torch.nn.functional.scaled_dot_product_attention`",
     cause: Some("one-huge-request"),
     check,
 };
 
-/// Words of files that have the kernels as well: what is written out there is what they are compared with.
+/// Words of files that use kernels as well: explicit attention there is a reference or a fallback.
 const KERNELS: [&str; 4] = ["scaled_dot_product_attention", "flash", "sdpa", "ALL_ATTENTION_FUNCTIONS"];
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     if KERNELS.iter().any(|word| model.text.contains(word)) {
         return;
     }
@@ -29,16 +29,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
         let Some(softmax) = source_of(model, weights, 4).filter(|call| is_softmax(call)) else { continue };
         let is_attention = scores(softmax).is_some_and(|scores| is_product_with_transposed(model, scores, 10));
         if is_attention && !is_asked_for(model, softmax, weights) {
-            found.at(
+            matches.add(
                 softmax.syntax,
-                "the scores of every token with every token are a tensor, and saved for backward twice or more: quadratic in the \
-                 length of the sequence",
+                "the scores of all pairs of tokens are stored, and saved for backward at least twice: memory \
+                grows with the square of the sequence length",
             );
         }
     }
 }
 
-/// Whether the weights are given to somebody else: `return out, weights`. A kernel would not have them.
+/// Checks whether the function returns the weights (`return out, weights`), which a kernel does not compute.
 fn is_asked_for<'a>(model: &Model<'a>, softmax: &Call<'a>, weights: &'a Expr) -> bool {
     let Some(function) = model.function(softmax.region) else { return false };
     let softened = model.statement(softmax.id).and_then(|(_, statement)| statement.as_assign_stmt());
@@ -51,7 +51,7 @@ fn is_asked_for<'a>(model: &Model<'a>, softmax: &Call<'a>, weights: &'a Expr) ->
     })
 }
 
-/// `a` of `a @ b` and of `torch.matmul(a, b)`.
+/// Returns `a` of `a @ b` and of `torch.matmul(a, b)`.
 fn left_of_product<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<&'a Expr> {
     match expression {
         Expr::BinOp(it) if it.op == Operator::MatMult => Some(&it.left),
@@ -72,12 +72,12 @@ fn is_softmax(call: &Call<'_>) -> bool {
     call.is_any(&["torch.softmax", "torch.nn.functional.softmax"]) || call.is_method("softmax")
 }
 
-/// What softmax is taken of.
+/// Returns the argument of softmax.
 fn scores<'a>(softmax: &Call<'a>) -> Option<&'a Expr> {
     if softmax.path.is_some() { softmax.argument("input", 0) } else { softmax.method().map(|(receiver, _)| receiver) }
 }
 
-/// The softmax that a value is, with dropout and casts left out.
+/// Returns the softmax behind a value, through dropout and casts.
 fn source_of<'m, 'a>(model: &'m Model<'a>, expression: &'a Expr, left: usize) -> Option<&'m Call<'a>> {
     let left = left.checked_sub(1)?;
     match expression {
@@ -105,7 +105,7 @@ fn assigned<'a>(model: &Model<'a>, definition: DefinitionId) -> Option<&'a Expr>
     }
 }
 
-/// `q @ k.transpose(-2, -1)`, scaled and masked or not.
+/// Checks for `q @ k.transpose(-2, -1)`, scaled and masked or not.
 fn is_product_with_transposed<'a>(model: &Model<'a>, expression: &'a Expr, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     match expression {
@@ -127,7 +127,7 @@ fn is_product_with_transposed<'a>(model: &Model<'a>, expression: &'a Expr, left:
     }
 }
 
-/// The same of a name; of several ways that it may have been given a value, each.
+/// Checks all definitions of a name for the product.
 fn is_product_by_name(model: &Model<'_>, definition: DefinitionId, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     match &model.tree.definitions[definition.index()].binding {
@@ -140,7 +140,7 @@ fn is_product_by_name(model: &Model<'_>, definition: DefinitionId, left: usize) 
     }
 }
 
-/// Whether two sides are queries and transposed keys. An attribute of `self` is a parameter: a few learned queries.
+/// Checks whether two operands are queries and transposed keys. An attribute of `self` is a parameter: a few learned queries.
 fn is_product(queries: &Expr, keys: &Expr) -> bool {
     let is_learned = queries
         .as_attribute_expr()
@@ -148,8 +148,8 @@ fn is_product(queries: &Expr, keys: &Expr) -> bool {
     is_transposed(keys) && !is_learned
 }
 
-/// Whether scores stay what a kernel computes: scaled, or with a mask added. A learned bias is a matrix of its own, which a kernel would need
-/// as well.
+/// Checks whether a kernel supports the operation on the scores: a scale or an added mask. A learned bias is a matrix by itself, which a
+/// kernel would need as well.
 fn is_scaling(model: &Model<'_>, operator: Operator, other: &Expr) -> bool {
     operator != Operator::Add || model.source(other).to_ascii_lowercase().contains("mask")
 }

@@ -3,8 +3,8 @@
 use report::RuleId;
 use ruff_python_ast::StmtWith;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
 
@@ -17,17 +17,17 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         if model.backward_subject(call).is_none() {
             continue;
         }
         let is_autocast = |kind| matches!(kind, RegionKind::With(with) if enters_autocast(model, with));
         if model.regions(call.region).any(is_autocast) {
-            found.at(
+            matches.add(
                 call.syntax,
-                "backward runs within autocast: the weights' copies in lower precision are kept until the block ends, through \
-                 the whole backward",
+                "backward runs within autocast: the lower-precision copies of the weights stay allocated until \
+                the block ends, through the whole backward",
             );
         }
     }

@@ -3,21 +3,21 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("carried-hidden-state"),
     effect: Effect::Grows,
-    summary: "a recurrent state carried over batches with its graph",
-    help: "detach the state before it is used again: `hidden = hidden.detach()`",
+    summary: "a recurrent state passed from batch to batch with its graph",
+    help: "detach the state before the next batch: `hidden = hidden.detach()`",
     cause: Some("retained-graph"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         let Some(around) = model.step_loop(call.region).filter(|&id| model.is_training_loop(id)) else { continue };
         if !model.is_forward(call) || model.work_of_loop(around).backwards == 0 {
@@ -26,16 +26,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
         let carried = call.syntax.arguments.args.iter().find(|argument| is_own_result(model, call, argument, around));
         if let Some(state) = carried {
             let message = format!(
-                "`{}` still has the graph of the step before: backward goes through all steps so far, or fails because their graphs \
-                 are freed",
+                "`{}` still has the graph of the previous step: backward runs through all earlier steps, or fails \
+                because their graphs are freed",
                 model.source(state)
             );
-            found.at(state, message);
+            matches.add(state, message);
         }
     }
 }
 
-/// Whether an argument is what the same call gave in the step before.
+/// Checks whether an argument is the result of the same call in the previous step.
 fn is_own_result<'a>(model: &Model<'a>, call: &Call<'a>, argument: &'a Expr, around: LoopId) -> bool {
     let Some(name) = argument.as_name_expr() else { return false };
     let Binding::Join(inputs, Some(id)) = &model.tree.definitions[model.definition(name).index()].binding else {

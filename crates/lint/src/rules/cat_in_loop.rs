@@ -1,10 +1,10 @@
-//! `x = torch.cat([x, y])` with every batch.
+//! `x = torch.cat([x, y])` for every batch.
 
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::NodeId;
 use crate::semantics::{Call, Model};
 
@@ -12,12 +12,12 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("cat-in-loop"),
     effect: Effect::Style,
     summary: "a tensor that grows by `torch.cat` with every batch",
-    help: "append to a list, and call `torch.cat` once behind the loop",
+    help: "append to a list, and call `torch.cat` once after the loop",
     cause: Some("growing-collection"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let joins = ["torch.cat", "torch.concat", "torch.concatenate", "torch.vstack", "torch.hstack"];
     for call in model.calls().iter().filter(|call| call.is_any(&joins)) {
         let Some(Expr::List(_) | Expr::Tuple(_)) = call.argument("tensors", 0) else { continue };
@@ -25,15 +25,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
         let [Expr::Name(target)] = it.targets.as_slice() else { continue };
         if model.id(&*it.value) == Some(call.id) && is_only_collected(model, call, id, target.id.as_str()) {
             let message = format!(
-                "all of `{}` is copied with every batch: quadratic time, and a block of another size each time",
+                "all of `{}` is copied with every batch: quadratic time, and each copy needs a block of a new \
+                size",
                 target.id
             );
-            found.at(call.syntax, message);
+            matches.add(call.syntax, message);
         }
     }
 }
 
-/// Whether the loop over batches does nothing with the name but join to it.
+/// Checks whether the loop uses the name only in the concatenation.
 fn is_only_collected(model: &Model<'_>, call: &Call<'_>, statement: NodeId, name: &str) -> bool {
     let Some(around) = model.loops(call.region).next().filter(|&id| model.is_over_batches(id)) else { return false };
     let range = (statement, model.node(statement).last);

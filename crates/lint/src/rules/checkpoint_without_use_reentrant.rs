@@ -1,7 +1,8 @@
 //! `checkpoint` without `use_reentrant`.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
@@ -14,14 +15,15 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let functions = ["torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"];
     for call in model.calls().iter().filter(|call| call.is_any(&functions)) {
         if call.keyword("use_reentrant").is_none() && !call.has_unpacked() {
-            let message = "without `use_reentrant` PyTorch warns and takes the reentrant variant: a block none of whose inputs requires a \
-                           gradient gets none, and recomputation always runs to the block's end";
-            found.at(call.syntax, message).fix =
-                fix::add_keyword(model, call.syntax, "use_reentrant=False", Applicability::Unsafe);
+            let message = "without `use_reentrant` PyTorch warns and uses the reentrant variant: a block whose \
+                          inputs require no gradient computes no gradients, and recomputation always runs to the \
+                          end of the block";
+            matches.add(call.syntax, message).fix =
+                edits::add_keyword(model, call.syntax, "use_reentrant=False", Applicability::Unsafe);
         }
     }
 }

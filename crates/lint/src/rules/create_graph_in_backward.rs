@@ -1,7 +1,7 @@
 //! `loss.backward(create_graph=True)`: a reference cycle between parameters and gradients.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
@@ -14,15 +14,15 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         let Some(keyword) = call.syntax.arguments.find_keyword("create_graph") else { continue };
         let is_step = model.loops(call.region).next().is_some_and(|around| model.work_of_loop(around).steps > 0);
         if is_bool(&keyword.value, true) && is_step && model.backward_subject(call).is_some() {
-            found.at(
+            matches.add(
                 keyword,
-                "every gradient refers to the graph that made it, and so to the activations: they live until it is set to None, and for ever \
-                 where it is zeroed instead",
+                "every gradient refers to the graph that computed it, and with it to the activations: they stay \
+                alive until `.grad` is set to None, and forever if `.grad` is only zeroed",
             );
         }
     }

@@ -1,24 +1,23 @@
-//! `.cuda()` in a loader's workers.
+//! `.cuda()` in the workers of a loader.
 
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::dataset_on_gpu::is_move;
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::{FunctionId, RegionKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("cuda-in-dataset"),
     effect: Effect::Wastes,
-    summary: "a tensor that `__getitem__` or `collate_fn` puts on the GPU",
-    help: "return tensors of the host, and move each batch in the training loop",
+    summary: "`__getitem__` or `collate_fn` moves a tensor to the GPU",
+    help: "return host tensors, and move each batch in the training loop",
     cause: Some("non-pytorch-memory"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let collates: Vec<FunctionId> = model
         .calls()
         .iter()
@@ -29,14 +28,14 @@ fn check(model: &Model<'_>, found: &mut Found) {
             model.function_of(model.definition(name))
         })
         .collect();
-    for call in model.calls().iter().filter(|call| is_move(model, call)) {
+    for call in model.calls().iter().filter(|call| model.is_move_to_gpu(call)) {
         let function = model.function(call.region);
         let is_lazy = model.regions(call.region).any(|kind| matches!(kind, RegionKind::Lambda));
         if !is_lazy && function.is_some_and(|it| collates.contains(&it) || is_item_of_dataset(model, it)) {
-            found.at(
+            matches.add(
                 call.syntax,
-                "runs in the loader's workers: each of them starts CUDA for itself, some hundred MiB of the GPU's memory, or fails \
-                 because it was forked",
+                "this runs in the workers of the DataLoader: each worker creates a CUDA context of several \
+                hundred MiB, or fails because the process was forked",
             );
         }
     }
@@ -50,7 +49,7 @@ fn is_item_of_dataset(model: &Model<'_>, function: FunctionId) -> bool {
         && !is_unused(model)
 }
 
-/// Whether every loader of the file has no workers.
+/// Checks whether all loaders of the file have no workers.
 fn is_unused(model: &Model<'_>) -> bool {
     let mut loaders = model.calls().iter().filter(|call| call.is("torch.utils.data.DataLoader")).peekable();
     let has_workers =

@@ -1,7 +1,7 @@
-//! `itertools.cycle(loader)`: a copy of the data set.
+//! `itertools.cycle(loader)`: a copy of the dataset.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
@@ -14,13 +14,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("itertools.cycle")) {
         if call.syntax.arguments.args.first().is_some_and(|loader| model.gives_batches(loader)) {
-            found.at(
+            matches.add(
                 call.syntax,
-                "`cycle` keeps every item to give it again: all batches of the first pass stay in memory, and later passes are not \
-                 shuffled",
+                "`cycle` stores every item for later passes: all batches of the first pass stay in memory, and \
+                later passes are not shuffled",
             );
         }
     }

@@ -1,7 +1,7 @@
-//! `nn.DataParallel`: the first GPU does more than its part.
+//! `nn.DataParallel`: extra memory on the first GPU.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
@@ -9,12 +9,12 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("data-parallel"),
     effect: Effect::Wastes,
     summary: "`torch.nn.DataParallel`",
-    help: "use `DistributedDataParallel`, one process for each GPU",
+    help: "use `DistributedDataParallel`, one process per GPU",
     cause: Some("rank-imbalance"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     // Without a backward there is no loss, no gradient and no optimizer on the first GPU.
     if model.work_of(model.calls()).backwards == 0 {
         return;
@@ -26,10 +26,10 @@ fn check(model: &Model<'_>, found: &mut Found) {
         if function.is_some_and(|name| name.contains("eval")) {
             continue;
         }
-        found.at(
+        matches.add(
             call.syntax,
-            "GPU 0 also holds the gathered outputs, the loss and the optimizer, and the model is copied to the others with every forward: \
-             GPU 0 runs out first",
+            "GPU 0 also holds the gathered outputs, the loss and the optimizer, and every forward copies the \
+            model to the other GPUs: GPU 0 runs out first",
         );
     }
 }

@@ -1,58 +1,53 @@
-//! A data set that lives on the GPU.
+//! A dataset on the GPU.
 
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
-use crate::semantics::{Call, Model, Place};
+use crate::rule::{Matches, Rule};
+use crate::semantics::Model;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("dataset-on-gpu"),
     effect: Effect::Wastes,
-    summary: "a whole data set that is moved to the GPU",
+    summary: "a whole dataset moved to the GPU",
     help: "move each batch: `x = x.to(device, non_blocking=True)`",
     cause: Some("growing-collection"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         if call.is("torch.utils.data.TensorDataset") {
             let on_gpu = call.syntax.arguments.args.iter().find(|it| model.value(it).is_on_gpu());
             if let Some(tensor) = on_gpu {
-                tell(model, found, tensor);
+                tell(model, matches, tensor);
             }
-        } else if is_move(model, call) && call.method().is_some_and(|(it, _)| is_data_of_set(model, it)) {
-            found.at(call.syntax, MESSAGE);
+        } else if model.is_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_data_of_set(model, it)) {
+            matches.add(call.syntax, MESSAGE);
         }
     }
     for (_, expression) in model.expressions(model.body(None)) {
         if let Expr::ListComp(it) = expression {
             let is_loader = it.generators.iter().any(|generator| model.gives_batches(&generator.iter));
             if is_loader && keeps_on_gpu(model, &it.elt) {
-                found.at(expression, MESSAGE);
+                matches.add(expression, MESSAGE);
             }
         }
     }
 }
 
-const MESSAGE: &str = "the whole data set is on the GPU, for the whole run: its bytes are missing for activations";
+const MESSAGE: &str = "the whole dataset stays on the GPU for the whole run, which leaves less memory for \
+                      activations";
 
-fn tell<'a>(model: &Model<'a>, found: &mut Found, tensor: &'a Expr) {
-    found.at(
+fn tell<'a>(model: &Model<'a>, matches: &mut Matches, tensor: &'a Expr) {
+    matches.add(
         tensor,
-        format!("`{}` is the whole data set: on the GPU its bytes are missing for activations", model.source(tensor)),
+        format!("`{}` is a whole dataset on the GPU, which leaves less memory for activations", model.source(tensor)),
     );
 }
 
-/// `.cuda()`, `.to("cuda")`
-pub(super) fn is_move<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
-    call.is_method("cuda")
-        || (call.is_method("to") && call.argument("device", 0).is_some_and(|device| model.place(device) == Place::Gpu))
-}
-
-/// `dataset.data`, `dataset.targets` of a data set of torchvision.
+/// Checks for `dataset.data` and `dataset.targets` of a dataset of torchvision.
 fn is_data_of_set<'a>(model: &Model<'a>, expression: &'a Expr) -> bool {
     let Some(attribute) = expression.as_attribute_expr() else { return false };
     matches!(attribute.attr.as_str(), "data" | "targets" | "tensors")
@@ -62,10 +57,10 @@ fn is_data_of_set<'a>(model: &Model<'a>, expression: &'a Expr) -> bool {
         })
 }
 
-/// Whether an element is a batch that was moved, in a tuple or alone.
+/// Checks whether an element is a moved batch, alone or in a tuple.
 fn keeps_on_gpu<'a>(model: &Model<'a>, element: &'a Expr) -> bool {
     match element {
         Expr::Tuple(it) => it.elts.iter().any(|element| keeps_on_gpu(model, element)),
-        _ => model.call(element).is_some_and(|call| is_move(model, call)),
+        _ => model.call(element).is_some_and(|call| model.is_move_to_gpu(call)),
     }
 }

@@ -1,7 +1,8 @@
 //! `torch.cuda.empty_cache()` in every step.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
@@ -9,19 +10,20 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("empty-cache-in-loop"),
     effect: Effect::Wastes,
     summary: "`torch.cuda.empty_cache()` in every step of a loop",
-    help: "leave it out; call it once between phases if another process needs the memory",
+    help: "remove the call; call it once between phases if another process needs the memory",
     cause: Some("cache-flushed"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("torch.cuda.empty_cache")) {
         if model.made_in_each_step(call).is_none() {
             continue;
         }
-        let message = "the cache is given back to the driver with every step and asked for again: cudaFree waits for the GPU, and the peak of this process stays what it was";
+        let message = "every step releases the cache to the driver and reserves it again: cudaFree waits for the \
+                      GPU, and the peak of this process does not change";
         let statement = model.statement(call.id).filter(|_| model.is_statement(call));
-        let fix = statement.and_then(|(id, statement)| fix::delete(model, id, statement, Applicability::Safe));
-        found.at(call.syntax, message).fix = fix;
+        let fix = statement.and_then(|(id, statement)| edits::delete(model, id, statement, Applicability::Safe));
+        matches.add(call.syntax, message).fix = fix;
     }
 }

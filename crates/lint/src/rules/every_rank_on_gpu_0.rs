@@ -1,20 +1,20 @@
 //! All ranks on the first GPU.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("every-rank-on-gpu-0"),
     effect: Effect::Wastes,
-    summary: "a process group over NCCL in which no rank chooses its GPU",
-    help: "call `torch.cuda.set_device(local_rank)` right after the process starts",
+    summary: "an NCCL process group in which no rank selects its GPU",
+    help: "call `torch.cuda.set_device(local_rank)` at the start of the process",
     cause: Some("wrong-device"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let is_group = |call: &&Call<'_>| call.is("torch.distributed.init_process_group");
     let Some(group) = model.calls().iter().find(is_group) else { return };
     let is_nccl = group
@@ -24,15 +24,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
     if !is_nccl || group.keyword("device_id").is_some() || chooses(model) {
         return;
     }
-    // A file of functions that others call starts the group in one of them, and says nothing of what the program does before.
+    // A library module starts the group in a function, and does not show the code that runs before.
     let starts = model.function(group.region);
     let is_program = |call: &&Call<'_>| {
         starts.is_none_or(|it| model.callers(it).next().is_some()) || model.function(call.region) == starts
     };
     if let Some(call) = model.calls().iter().filter(|call| is_default_device(call)).find(is_program) {
-        found.at(
+        matches.add(
             call.syntax,
-            "`cuda` is GPU 0 in every process as long as none sets its device: all ranks share the memory of one GPU",
+            "`cuda` means GPU 0 in every process until `set_device` is called: all ranks share the memory of one \
+            GPU",
         );
     }
 }
@@ -46,7 +47,7 @@ fn is_default_device(call: &Call<'_>) -> bool {
     (call.is_method("cuda") && call.syntax.arguments.is_empty()) || (call.is_method("to") && is_plain)
 }
 
-/// Whether anything in the file may choose a device for the process; libraries that start the processes do.
+/// Checks whether the file may select a device for the process; libraries that start processes do.
 fn chooses(model: &Model<'_>) -> bool {
     let functions =
         ["torch.cuda.set_device", "torch.cuda.device", "torch.device", "torch.accelerator.set_device_index"];

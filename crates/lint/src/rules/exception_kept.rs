@@ -1,29 +1,30 @@
-//! An out-of-memory error that is put away with its traceback.
+//! An out-of-memory error stored with its traceback.
 
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("exception-kept"),
     effect: Effect::Grows,
-    summary: "an exception that is kept after its `except` block",
+    summary: "an exception kept after its `except` block",
     help: "keep `str(error)` or `traceback.format_exc()`",
     cause: Some("exception-holds-frames"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
-    let message = "an exception refers to the frames it went through, and they to their tensors: those of the failed step stay on the GPU";
+fn check(model: &Model<'_>, matches: &mut Matches) {
+    let message = "an exception refers to its stack frames, and the frames to their tensors: the tensors of the \
+                  failed step stay on the GPU";
     for call in model.calls().iter().filter(|call| call.is_method("append")) {
         if let [Expr::Name(kept)] = &*call.syntax.arguments.args
             && is_caught(model, call.region, kept.id.as_str())
         {
-            found.at(kept, message);
+            matches.add(kept, message);
         }
     }
     for (id, statement) in model.statements() {
@@ -31,17 +32,15 @@ fn check(model: &Model<'_>, found: &mut Found) {
         if let (Expr::Name(kept), [Expr::Attribute(_) | Expr::Subscript(_)]) = (&*it.value, it.targets.as_slice())
             && is_caught(model, model.node(id).region, kept.id.as_str())
         {
-            found.at(kept, message);
+            matches.add(kept, message);
         }
     }
 }
 
-/// Whether a name is that of an exception around it, for running out of memory.
+/// Checks whether a name is the out-of-memory error of a handler around it.
 fn is_caught(model: &Model<'_>, region: crate::semantics::data::RegionId, name: &str) -> bool {
     model.regions(region).any(|kind| match kind {
-        RegionKind::Handler(it) => {
-            it.name.as_ref().is_some_and(|it| it.as_str() == name) && super::retry_in_except::catches_oom(model, it)
-        }
+        RegionKind::Handler(it) => it.name.as_ref().is_some_and(|it| it.as_str() == name) && model.catches_oom(it),
         _ => false,
     })
 }

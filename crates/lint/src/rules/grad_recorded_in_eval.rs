@@ -2,8 +2,8 @@
 
 use report::RuleId;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::LoopId;
 
@@ -16,16 +16,19 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let mut told: Vec<LoopId> = Vec::new();
     for call in model.calls() {
         let Some(around) = model.loops(call.region).next().filter(|around| !told.contains(around)) else { continue };
         if model.is_recorded_evaluation(call) {
             told.push(around);
             let module = model.source(&*call.syntax.func);
-            found.at(
+            matches.add(
                 call.syntax,
-                format!("`{module}` is evaluated with gradients recorded: every forward saves its activations for a backward that never comes"),
+                format!(
+                    "`{module}` is evaluated with gradients recorded: every forward saves its activations for \
+                        a backward that never runs"
+                ),
             );
         }
     }

@@ -1,7 +1,8 @@
 //! `zero_grad(set_to_none=False)`: gradients that stay allocated.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
@@ -9,15 +10,16 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("gradients-kept-as-zeros"),
     effect: Effect::Wastes,
     summary: "`zero_grad(set_to_none=False)`",
-    help: "leave `set_to_none` out: None is the default",
+    help: "remove `set_to_none=False`: the default sets gradients to None",
     cause: Some("gradients-alive-in-forward"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_method("zero_grad")) {
         let Some(value) = call.argument("set_to_none", 0).filter(|value| is_bool(value, false)) else { continue };
-        let message = "gradients are filled with zeros and stay allocated through the next forward, as many bytes as the parameters";
-        found.at(call.syntax, message).fix = Some(fix::replace(value, "True", Applicability::Unsafe));
+        let message = "gradients are filled with zeros and stay allocated during the next forward, as many bytes \
+                      as the parameters";
+        matches.add(call.syntax, message).fix = Some(edits::replace(value, "True", Applicability::Unsafe));
     }
 }

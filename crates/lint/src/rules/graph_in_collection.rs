@@ -3,22 +3,23 @@
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionId};
 use crate::semantics::{Kept, Model, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("graph-in-collection"),
     effect: Effect::Grows,
-    summary: "a list or dict that outlives the step gets a loss or an output with its graph",
-    help: "keep `.item()` of a number, `.detach().cpu()` of a tensor",
+    summary: "a list or dict that keeps the losses or outputs of all steps with their graphs",
+    help: "store `.item()` of a number, `.detach().cpu()` of a tensor",
     cause: Some("growing-collection"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
-    check_methods(model, found);
+fn check(model: &Model<'_>, matches: &mut Matches) {
+    check_methods(model, matches);
     for call in model.calls() {
         let Some((collection, method)) = call.method().filter(|_| call.path.is_none()) else { continue };
         let is_kept = match method {
@@ -27,14 +28,14 @@ fn check(model: &Model<'_>, found: &mut Found) {
             _ => false,
         };
         if let (true, [kept]) = (is_kept, &*call.syntax.arguments.args) {
-            keep(model, found, call.id, collection, kept);
+            keep(model, matches, call.id, collection, kept);
         }
     }
     for (id, statement) in model.statements() {
         match statement {
             Stmt::AugAssign(it) if it.op == Operator::Add => {
                 if let Expr::List(list) = &*it.value {
-                    list.elts.iter().for_each(|kept| keep(model, found, id, &it.target, kept));
+                    list.elts.iter().for_each(|kept| keep(model, matches, id, &it.target, kept));
                 }
             }
             Stmt::Assign(it) => {
@@ -42,7 +43,7 @@ fn check(model: &Model<'_>, found: &mut Found) {
                     && is_new_key(&target.slice)
                     && !matches!(model.value(&target.value), Value::Tensor(..))
                 {
-                    keep(model, found, id, &target.value, &it.value);
+                    keep(model, matches, id, &target.value, &it.value);
                 }
             }
             _ => {}
@@ -50,27 +51,27 @@ fn check(model: &Model<'_>, found: &mut Found) {
     }
 }
 
-/// `history.add(loss)`, where the method has `self.losses.append(loss)`.
-fn check_methods(model: &Model<'_>, found: &mut Found) {
+/// Reports `history.add(loss)`, where the method has `self.losses.append(loss)`.
+fn check_methods(model: &Model<'_>, matches: &mut Matches) {
     for keeping in model.keepings(Kept::Collected) {
         let region = model.node(keeping.call).region;
         if let Some(cost) = cost(model, region, keeping.object, keeping.argument) {
             let (object, argument) = (model.source(keeping.object), model.source(keeping.argument));
             let message = format!(
-                "`{object}` keeps every step's `{argument}` with its graph, in its `{}`: {cost}",
+                "`{object}` stores `{argument}` of every step in `{}` with its graph: {cost}",
                 model.source(keeping.place)
             );
-            found.at(keeping.argument, message).fix = fix::detach(keeping.argument);
+            matches.add(keeping.argument, message).fix = edits::detach(keeping.argument);
         }
     }
 }
 
-/// Whether a subscript names another place with each step: not a constant.
+/// Checks whether a subscript may differ between steps: not a constant.
 fn is_new_key(index: &Expr) -> bool {
     !index.is_literal_expr() && !index.is_slice_expr() && !index.is_unary_op_expr() && !index.is_tuple_expr()
 }
 
-fn keep<'a>(model: &Model<'a>, found: &mut Found, id: NodeId, collection: &'a Expr, kept: &'a Expr) {
+fn keep<'a>(model: &Model<'a>, matches: &mut Matches, id: NodeId, collection: &'a Expr, kept: &'a Expr) {
     let parts: &[Expr] = match kept {
         Expr::Tuple(it) => &it.elts,
         _ => std::slice::from_ref(kept),
@@ -81,33 +82,34 @@ fn keep<'a>(model: &Model<'a>, found: &mut Found, id: NodeId, collection: &'a Ex
     }
     if let Some(cost) = cost(model, model.node(id).region, collection, tensor) {
         let message = format!(
-            "`{}` keeps every step's `{}` with its graph: {cost}",
+            "`{}` stores `{}` of every step with its graph: {cost}",
             model.source(collection),
             model.source(tensor)
         );
-        found.at(tensor, message).fix = fix::detach(tensor);
+        matches.add(tensor, message).fix = edits::detach(tensor);
     }
 }
 
 fn cost<'a>(model: &Model<'a>, region: RegionId, collection: &'a Expr, kept: &'a Expr) -> Option<&'static str> {
     let spent = if model.is_spent(kept) {
-        "512 bytes of the GPU's memory with each step (of `mse_loss` as many as its input has) and the graph's nodes on the host"
+        "each step adds 512 bytes of GPU memory (for `mse_loss` the bytes of its input) and the nodes of a graph \
+        in host memory"
     } else {
-        "the tensor stays on the GPU, more with each step, and what its graph saved as long as no backward has run through it"
+        "each step adds the tensor, and the tensors saved by its graph until a backward frees them, to GPU memory"
     };
     match model.loops(region).next() {
         Some(around) if !model.outlives_step(collection, around) => None,
         Some(around) if is_step(model, around) => Some(spent),
         Some(around) => model
             .evaluation_loop(around)
-            .then_some("no backward frees it, so the activations of all batches stay on the GPU"),
+            .then_some("no backward frees the graph, and the activations of all batches stay on the GPU"),
         None => model.is_training_hook(region).then_some(spent).filter(|_| Model::root_is_self(collection)),
     }
 }
 
-/// Whether each run of a loop's body ends with parameters changed: older graphs can be of no use.
+/// Checks whether every iteration ends with changed parameters, which makes older graphs useless.
 fn is_step(model: &Model<'_>, around: LoopId) -> bool {
-    // A loop over two models that are compared is not one over steps.
+    // A loop over a literal list of models is no loop over steps.
     let iterated = model.tree.loops[around.index()].iterated;
     model.is_training_loop(around) && !iterated.is_some_and(|it| it.is_tuple_expr() || it.is_list_expr())
 }

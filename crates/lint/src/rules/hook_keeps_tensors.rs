@@ -1,37 +1,38 @@
-//! Activations that a hook puts away.
+//! Activations stored by a hook.
 
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, FunctionId, NodeId, Syntax};
 use crate::semantics::{Mode, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("hook-keeps-tensors"),
     effect: Effect::Grows,
-    summary: "a hook that keeps the tensors it sees with their graph",
-    help: "keep `output.detach()`, on the CPU if it is for later",
+    summary: "a hook that keeps module inputs or outputs with their graph",
+    help: "keep `output.detach()`, or `output.detach().cpu()` for later use",
     cause: Some("saved-intermediates"),
     check,
 };
 
-/// Methods that register a function to be called with a module's tensors.
+/// Methods that register a hook on the tensors of a module.
 const REGISTER: [&str; 3] = ["register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook"];
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         let Some((_, method)) = call.method() else { continue };
         let Some(hook) = call.syntax.arguments.args.first().filter(|_| REGISTER.contains(&method)) else { continue };
         let function = match hook {
             Expr::Name(name) => model.function_of(model.definition(name)),
-            // `get_activation("layer")`: the function that it returns.
+            // `get_activation("layer")` returns the hook.
             Expr::Call(_) => model.call(hook).and_then(|call| returned(model, model.callee(call)?)),
             _ => None,
         };
         if let Some(function) = function {
-            hook_body(model, found, function);
+            hook_body(model, matches, function);
         }
     }
 }
@@ -41,7 +42,7 @@ fn returned(model: &Model<'_>, factory: FunctionId) -> Option<FunctionId> {
     model.function_of(model.definition(value.as_name_expr()?))
 }
 
-fn hook_body(model: &Model<'_>, found: &mut Found, function: FunctionId) {
+fn hook_body(model: &Model<'_>, matches: &mut Matches, function: FunctionId) {
     if model.mode(model.node(model.body(Some(function)).0).region) == Mode::Off {
         return;
     }
@@ -54,11 +55,11 @@ fn hook_body(model: &Model<'_>, found: &mut Found, function: FunctionId) {
                 && outlives_forward(model, list)
             {
                 let message = format!(
-                    "`{}` gets every forward's `{}` with its graph, and is emptied nowhere",
+                    "`{}` collects `{}` of every forward with its graph and is never emptied",
                     model.source(list),
                     model.source(kept)
                 );
-                found.at(kept, message).fix = fix::detach(kept);
+                matches.add(kept, message).fix = edits::detach(kept);
             }
         }
     }
@@ -73,14 +74,14 @@ fn hook_body(model: &Model<'_>, found: &mut Found, function: FunctionId) {
                 "`{}` is kept with its graph until the next forward, through backward and step",
                 model.source(&*it.value)
             );
-            let place = found.at(&*it.value, message);
+            let place = matches.add(&*it.value, message);
             place.effect = Some(Effect::Wastes);
-            place.fix = fix::detach(&it.value);
+            place.fix = edits::detach(&it.value);
         }
     }
 }
 
-/// Whether an expression is a parameter of the hook itself: the input or the output, not the module.
+/// Checks whether an expression is the input or the output parameter of the hook.
 fn is_parameter(model: &Model<'_>, function: FunctionId, kept: &Expr) -> bool {
     let name = match kept {
         Expr::Subscript(it) => it.value.as_name_expr(),
@@ -92,7 +93,7 @@ fn is_parameter(model: &Model<'_>, function: FunctionId, kept: &Expr) -> bool {
     })
 }
 
-/// Whether an object is there before the hook runs: of an outer scope, or `self`.
+/// Checks whether an object exists before the hook runs: a name of an outer scope, or `self`.
 fn is_outer<'a>(model: &Model<'a>, object: &'a Expr) -> bool {
     Model::root(object).is_some_and(|root| match &model.tree.definitions[model.definition(root).index()].binding {
         Binding::Outer(_) => true,
@@ -101,7 +102,7 @@ fn is_outer<'a>(model: &Model<'a>, object: &'a Expr) -> bool {
     })
 }
 
-/// Whether a list is there for more than one forward: of the module, of an object, or of a function that goes through batches.
+/// Checks whether a list lives longer than one forward: a list of the module, of an object, or of a function with a loop over batches.
 fn outlives_forward<'a>(model: &Model<'a>, list: &'a Expr) -> bool {
     let Some(root) = Model::root(list) else { return false };
     let Binding::Outer(symbol) = &model.tree.definitions[model.definition(root).index()].binding else { return true };
@@ -114,8 +115,8 @@ fn outlives_forward<'a>(model: &Model<'a>, list: &'a Expr) -> bool {
     })
 }
 
-/// Whether what a hook keeps may be read as it is, not detached: a loss may go through it. What `self` keeps and this file does not read,
-/// somebody else does.
+/// Checks whether the stored tensor may be read with its graph, for example by a loss. An attribute of `self` without a read in this file
+/// counts as read elsewhere.
 fn is_read_with_graph<'a>(model: &Model<'a>, hook: FunctionId, target: &'a Expr) -> bool {
     let kept = match target {
         Expr::Subscript(it) => &it.value,
@@ -127,7 +128,7 @@ fn is_read_with_graph<'a>(model: &Model<'a>, hook: FunctionId, target: &'a Expr)
     (reads.is_empty() && Model::root_is_self(kept)) || reads.into_iter().any(|id| !is_detached(model, id))
 }
 
-/// Whether an expression reads the name, or an attribute of that name of any object.
+/// Checks whether an expression reads the stored name, or an attribute of the same name.
 fn is_same_place(kept: &Expr, read: &Expr) -> bool {
     match (kept, read) {
         (Expr::Name(kept), Expr::Name(read)) => read.ctx.is_load() && kept.id == read.id,
@@ -138,7 +139,7 @@ fn is_same_place(kept: &Expr, read: &Expr) -> bool {
     }
 }
 
-/// Whether a value goes no further than `.detach()`, or a number of it.
+/// Checks whether a value is only used detached, or for its shape.
 fn is_detached(model: &Model<'_>, mut id: NodeId) -> bool {
     loop {
         let parent = model.node(id).parent;

@@ -1,20 +1,20 @@
-//! A hook more with every step.
+//! A hook registered in every step.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, Value};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("hook-registered-in-loop"),
     effect: Effect::Grows,
-    summary: "a hook that is registered with every step",
-    help: "register it once before the loop, or `remove()` the handle it gives",
+    summary: "a hook registered in every step",
+    help: "register the hook once before the loop, or call `remove()` on its handle",
     cause: Some("growing-collection"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let methods =
         ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook", "register_backward_hook"];
     for call in model.calls().iter().filter(|call| model.is_statement(call)) {
@@ -22,9 +22,9 @@ fn check(model: &Model<'_>, found: &mut Found) {
         let Some(around) = model.made_in_each_step(call) else { continue };
         let is_lasting = model.value(module) == Value::Module && model.outlives_step(module, around);
         if is_lasting {
-            found.at(
+            matches.add(
                 call.syntax,
-                "the module gets one more hook with every step: each keeps what it refers to, and all of them run",
+                "every step adds a hook to the module: all of them run, and each keeps its captured objects alive",
             );
         }
     }

@@ -1,7 +1,8 @@
-//! `torch.load` without `map_location` where several ranks run it.
+//! `torch.load` without `map_location` in a program of several ranks.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::RegionKind;
 use crate::semantics::{Call, Model};
 use report::RuleId;
@@ -15,23 +16,23 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let is_load = |call: &&Call<'_>| call.is("torch.load");
-    // Who passes it at one place knows of it.
+    // A file with `map_location` at one call leaves it out elsewhere on purpose.
     let is_known = model.calls().iter().filter(is_load).any(|call| call.argument("map_location", 1).is_some());
     if is_known || !is_distributed(model) {
         return;
     }
     for call in model.calls().iter().filter(|call| call.is("torch.load")) {
         if !call.has_unpacked() && !is_small(model, call) && !is_alone(model, call) {
-            let message = "every rank loads the tensors to the GPU they were saved from, most often GPU 0";
-            found.at(call.syntax, message).fix =
-                fix::add_keyword(model, call.syntax, "map_location=\"cpu\"", Applicability::Unsafe);
+            let message = "every rank loads the tensors to the GPU they were saved from, usually GPU 0";
+            matches.add(call.syntax, message).fix =
+                edits::add_keyword(model, call.syntax, "map_location=\"cpu\"", Applicability::Unsafe);
         }
     }
 }
 
-/// Whether the file starts or joins a group of processes, of which each has a GPU.
+/// Checks whether the file starts or joins a process group with one GPU per process.
 fn is_distributed(model: &Model<'_>) -> bool {
     let starts = [
         "torch.distributed.init_process_group",
@@ -45,14 +46,14 @@ fn is_distributed(model: &Model<'_>) -> bool {
     model.calls().iter().any(|call| call.is_any(&starts)) && !model.calls().iter().any(is_gloo)
 }
 
-/// Whether one process may load it alone: behind a question for the rank, or in a function that tests what was trained.
+/// Checks whether a single process loads: under a condition on the rank, or in a test function.
 fn is_alone(model: &Model<'_>, call: &Call<'_>) -> bool {
     let function = model.function(call.region).map(|it| model.tree.functions[it.index()].syntax.name.as_str());
     let asks = |kind| matches!(kind, RegionKind::If(it, _) if model.source(&*it.test).contains("rank"));
     function.is_some_and(|name| name.contains("test") || name.contains("eval")) || model.regions(call.region).any(asks)
 }
 
-/// Whether what is loaded holds no tensors worth a word, by its name, or comes from memory.
+/// Checks by its name whether the file holds no large tensors, or is a buffer in memory.
 fn is_small(model: &Model<'_>, call: &Call<'_>) -> bool {
     let Some(file) = call.argument("f", 0) else { return true };
     let name = model.source(file).to_ascii_lowercase();

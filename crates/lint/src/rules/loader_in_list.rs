@@ -1,42 +1,42 @@
-//! `list(loader)`: every batch at once.
+//! `list(loader)`: all batches at once.
 
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("loader-in-list"),
     effect: Effect::Wastes,
     summary: "all batches of a DataLoader in one list",
-    help: "go through the loader",
+    help: "iterate over the loader",
     cause: Some("host-memory"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_any(&["list", "tuple", "sorted"])) {
         if let [argument] = &*call.syntax.arguments.args {
-            tell(model, found, call.syntax, argument);
+            tell(model, matches, call.syntax, argument);
         }
     }
     for (_, expression) in model.expressions(model.body(None)) {
         if let Expr::ListComp(it) = expression {
-            // Only what keeps the batch itself: `[len(batch) for batch in loader]` is fine.
+            // Only lists of the batches themselves: `[len(batch) for batch in loader]` is fine.
             let [generator] = it.generators.as_slice() else { continue };
             let is_batch =
                 it.elt.as_name_expr().zip(generator.target.as_name_expr()).is_some_and(|(a, b)| a.id == b.id);
             if is_batch {
-                tell(model, found, expression, &generator.iter);
+                tell(model, matches, expression, &generator.iter);
             }
         }
     }
 }
 
-fn tell<'a>(model: &Model<'a>, found: &mut Found, whole: &impl ruff_text_size::Ranged, loader: &'a Expr) {
+fn tell<'a>(model: &Model<'a>, matches: &mut Matches, whole: &impl ruff_text_size::Ranged, loader: &'a Expr) {
     if model.value(loader) == Value::Loader {
-        found.at(whole, format!("every batch of `{}` is kept in memory at once", model.source(loader)));
+        matches.add(whole, format!("all batches of `{}` stay in memory at once", model.source(loader)));
     }
 }

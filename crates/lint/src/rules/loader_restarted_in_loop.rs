@@ -1,7 +1,7 @@
-//! `next(iter(loader))` with every step.
+//! `next(iter(loader))` in every step.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, Value};
 use report::RuleId;
 
@@ -9,12 +9,12 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("loader-restarted-in-loop"),
     effect: Effect::Wastes,
     summary: "`next(iter(loader))` in a loop",
-    help: "make the iterator once, before the loop",
+    help: "create the iterator once, before the loop",
     cause: Some("host-memory"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("next")) {
         let iterator = call.syntax.arguments.args.first().and_then(|it| model.call(it)).filter(|call| call.is("iter"));
         let loader = iterator.and_then(|call| call.syntax.arguments.args.first());
@@ -23,7 +23,11 @@ fn check(model: &Model<'_>, found: &mut Found) {
             && model.loops(call.region).any(|around| model.work_of_loop(around).backwards > 0)
             && is_each_step(model, call)
         {
-            found.at(call.syntax, "the loader starts anew with every step: its workers are started and their prefetched batches thrown away");
+            matches.add(
+                call.syntax,
+                "every step restarts the loader: it starts its workers again and discards \
+                                     their prefetched batches",
+            );
         }
     }
 }

@@ -3,13 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model};
 use ruff_text_size::Ranged;
 
-/// Functions and classes whose result, a single number, lies in a storage that was made for the losses of all elements (torch 2.11:
-/// `build_borrowing_binary_op` and then `resize_({})` in `aten/src/ATen/native/Loss.cpp`).
+/// Functions and classes whose scalar result lies in a storage made for the losses of all elements (torch 2.11:
+/// `build_borrowing_binary_op`, then `resize_({})` in `aten/src/ATen/native/Loss.cpp`).
 const LOSSES: [&str; 6] = [
     "torch.nn.functional.mse_loss",
     "torch.nn.functional.smooth_l1_loss",
@@ -22,30 +23,31 @@ const LOSSES: [&str; 6] = [
 pub(super) const RULE: Rule = Rule {
     id: RuleId("loss-kept-with-storage"),
     effect: Effect::Grows,
-    summary: "a detached `mse_loss` that is kept: its storage has the size of its input",
-    help: "keep `.item()`, or `.detach().clone()`",
+    summary: "a detached `mse_loss` kept with a storage of the size of its input",
+    help: "store `.item()`, or `.detach().clone()`",
     cause: Some("growing-collection"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_method("append")) {
         let (Some((list, _)), [kept]) = (call.method(), &*call.syntax.arguments.args) else { continue };
         let Some(loss) = detached(model, kept).filter(|loss| is_loss(model, loss)) else { continue };
         let outlives = model.loops(call.region).next().is_some_and(|around| model.outlives_step(list, around));
         if outlives && !model.is_bounded(list) {
             let message = format!(
-                "`{}` is one number in a storage as large as what it compares: `{}` keeps all of it with every step",
+                "`{}` is one number in a storage of the size of its input: `{}` keeps the whole storage of every \
+                step",
                 model.source(loss),
                 model.source(list)
             );
-            found.at(kept, message).fix =
-                Some(fix::insert(kept.range().end().to_usize(), ".clone()", Applicability::Safe));
+            matches.add(kept, message).fix =
+                Some(edits::insert(kept.range().end().to_usize(), ".clone()", Applicability::Safe));
         }
     }
 }
 
-/// `loss` of `loss.detach()` and `loss.data`.
+/// Returns `loss` of `loss.detach()` and `loss.data`.
 fn detached<'a>(model: &Model<'a>, kept: &'a Expr) -> Option<&'a Expr> {
     match kept {
         Expr::Attribute(it) if it.attr.as_str() == "data" => Some(&it.value),
@@ -56,7 +58,7 @@ fn detached<'a>(model: &Model<'a>, kept: &'a Expr) -> Option<&'a Expr> {
     }
 }
 
-/// Whether an expression is surely one of those losses, reduced.
+/// Checks whether an expression is certainly a reduced loss of [`LOSSES`].
 fn is_loss<'a>(model: &Model<'a>, loss: &'a Expr) -> bool {
     let values = if loss.is_call_expr() { vec![loss] } else { model.origins(loss) };
     !values.is_empty() && values.into_iter().all(|value| model.call(value).is_some_and(|call| makes_loss(model, call)))

@@ -1,10 +1,10 @@
-//! Two settings of the allocator that work against each other.
+//! Two allocator settings that work against each other.
 
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 
 pub(super) const RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for (_, expression) in model.expressions(model.body(None)) {
         let Expr::StringLiteral(it) = expression else { continue };
         let text = it.value.to_str();
@@ -24,10 +24,10 @@ fn check(model: &Model<'_>, found: &mut Found) {
             && text.contains("max_split_size_mb:")
             && !text.contains(char::is_whitespace)
         {
-            found.at(
+            matches.add(
                 it,
-                "blocks above `max_split_size_mb` are never split, and an expandable segment is one block that grows: cached memory \
-                 cannot be used again",
+                "the allocator never splits blocks above `max_split_size_mb`, and an expandable segment is one \
+                growing block: its free memory cannot be reused",
             );
         }
     }

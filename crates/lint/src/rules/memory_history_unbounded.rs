@@ -1,7 +1,8 @@
-//! A memory history without an end.
+//! A memory history without a limit.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
@@ -14,13 +15,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let starts: Vec<_> =
         model.calls().iter().filter(|call| call.is("torch.cuda.memory._record_memory_history")).collect();
     let is_stop = |call: &&&crate::semantics::Call<'_>| {
         call.argument("enabled", 0).is_some_and(ruff_python_ast::Expr::is_none_literal_expr)
     };
-    // Who dumps it looks at a few steps.
+    // A program that dumps the history records a few steps only.
     let is_dumped = model.calls().iter().any(|call| call.is("torch.cuda.memory._dump_snapshot"));
     if is_dumped || starts.iter().any(|call| is_stop(&call)) {
         return;
@@ -29,10 +30,9 @@ fn check(model: &Model<'_>, found: &mut Found) {
         let is_open =
             call.keyword("max_entries").is_none() && !call.has_unpacked() && call.syntax.arguments.args.len() < 4;
         if is_open {
-            let message =
-                "every allocation is noted with its stack for as long as the program runs, and nothing ends it";
-            found.at(call.syntax, message).fix =
-                fix::add_keyword(model, call.syntax, "max_entries=100_000", Applicability::Safe);
+            let message = "the history records every allocation with its stack until the program ends";
+            matches.add(call.syntax, message).fix =
+                edits::add_keyword(model, call.syntax, "max_entries=100_000", Applicability::Safe);
         }
     }
 }

@@ -1,11 +1,12 @@
-//! `optimizer.zero_grad` without its parentheses.
+//! `optimizer.zero_grad` without parentheses.
 
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, Value, is_called_optimizer};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for (_, statement) in model.statements() {
         let Stmt::Expr(it) = statement else { continue };
         let Expr::Attribute(attribute) = &*it.value else { continue };
@@ -29,9 +30,9 @@ fn check(model: &Model<'_>, found: &mut Found) {
             _ => false,
         };
         if is_path || is_method {
-            let message = format!("`{}` names the function and does not call it", model.source(&*it.value));
+            let message = format!("`{}` refers to the function without calling it", model.source(&*it.value));
             let end = it.value.range().end().to_usize();
-            found.at(statement, message).fix = Some(fix::insert(end, "()", Applicability::Unsafe));
+            matches.add(statement, message).fix = Some(edits::insert(end, "()", Applicability::Unsafe));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A training loop without `zero_grad`.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
 use crate::semantics::{Call, Model};
 use report::RuleId;
@@ -9,13 +9,13 @@ use report::RuleId;
 pub(super) const RULE: Rule = Rule {
     id: RuleId("missing-zero-grad"),
     effect: Effect::Wastes,
-    summary: "a training loop in which gradients are never cleared",
+    summary: "a training loop that never clears gradients",
     help: "call `optimizer.zero_grad()` after each `optimizer.step()`",
     cause: Some("gradients-alive-in-forward"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| model.is_optimizer_step(call)) {
         let Some(around) = model.step_loop(call.region) else { continue };
         let work = model.work_of_loop(around);
@@ -23,15 +23,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
             call.is_method("step") && call.method().is_some_and(|(it, _)| model.source(it).contains("scaler"));
         let has_closure = !call.syntax.arguments.is_empty() && !is_closed;
         if work.backwards > 0 && work.zeroes == 0 && !has_closure && !may_clear(model, call, around) {
-            found.at(
+            matches.add(
                 call.syntax,
-                "no `zero_grad` in the loop: gradients of all steps add up, and stay allocated while the next forward runs",
+                "no `zero_grad` in the loop: gradients of all steps add up and stay allocated during the next \
+                forward",
             );
         }
     }
 }
 
-/// Whether something in or around the loop may clear gradients in a way that is not seen.
+/// Checks whether code in or around the loop may clear gradients in an unseen way.
 fn may_clear(model: &Model<'_>, step: &Call<'_>, around: LoopId) -> bool {
     let body = model.tree.loops[around.index()].body;
     let function = model.body(model.function(step.region));
@@ -41,7 +42,7 @@ fn may_clear(model: &Model<'_>, step: &Call<'_>, around: LoopId) -> bool {
         let name = name.rsplit('.').next().unwrap_or_default();
         words.iter().any(|word| name.contains(word)) && !name.starts_with("clip_grad") && !name.ends_with("no_grad")
     };
-    // `optimizer.zero_grad` without brackets: `method-not-called` says it.
+    // `optimizer.zero_grad` without parentheses: reported by `method-not-called`.
     let is_named =
         model.expressions(body).any(|(_, it)| it.as_attribute_expr().is_some_and(|it| it.attr.as_str() == "zero_grad"));
     is_named

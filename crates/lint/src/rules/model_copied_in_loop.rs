@@ -3,8 +3,8 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::Syntax;
 use crate::semantics::{Call, Model, Value};
 
@@ -17,26 +17,28 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("copy.deepcopy")) {
         let Some(copied) = call.syntax.arguments.args.first().filter(|it| is_model(model, it)) else { continue };
         let is_training = model.loops(call.region).any(|around| model.is_training_loop(around));
         if is_training && is_kept(model, call) {
-            let message =
-                format!("`{}` is copied where it is: a second set of weights on the GPU", model.source(copied));
-            found.at(call.syntax, message);
+            let message = format!(
+                "the copy of `{}` stays on the same device: a second set of weights on the GPU",
+                model.source(copied)
+            );
+            matches.add(call.syntax, message);
         }
     }
 }
 
-/// A model, or its `state_dict()`.
+/// Checks for a model, or its `state_dict()`.
 fn is_model<'a>(model: &Model<'a>, expression: &'a Expr) -> bool {
     let state = model.call(expression).filter(|call| call.is_method("state_dict")).and_then(Call::method);
     let subject = state.map_or(expression, |(receiver, _)| receiver);
     model.value(subject) == Value::Module
 }
 
-/// Whether the copy itself is what is kept: not `copy.deepcopy(model).cpu()`, which is gone when the line ends.
+/// Checks whether the copy itself is stored, unlike `copy.deepcopy(model).cpu()`.
 fn is_kept(model: &Model<'_>, call: &Call<'_>) -> bool {
     match model.node(model.node(call.id).parent).syntax {
         Syntax::Statement(statement) => statement.is_assign_stmt(),

@@ -1,7 +1,7 @@
-//! `torch.no_grad()` on a line of its own does nothing.
+//! `torch.no_grad()` on a line of its own has no effect.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let managers = [
         "torch.no_grad",
         "torch.inference_mode",
@@ -24,7 +24,7 @@ fn check(model: &Model<'_>, found: &mut Found) {
         "torch.amp.autocast",
     ];
     for call in model.calls().iter().filter(|call| call.is_any(&managers) && model.is_statement(call)) {
-        let message = format!("`{}` is made and never entered: it changes nothing", model.source(call.syntax));
-        found.at(call.syntax, message);
+        let message = format!("`{}` is created but never entered: it has no effect", model.source(call.syntax));
+        matches.add(call.syntax, message);
     }
 }

@@ -1,20 +1,20 @@
 //! `non_blocking=True` without pinned memory.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("non-blocking-without-pinned-memory"),
     effect: Effect::Style,
-    summary: "`non_blocking=True` of batches that are not pinned",
+    summary: "`non_blocking=True` for batches in memory that is not pinned",
     help: "pass `pin_memory=True` to the DataLoader",
     cause: Some("host-memory"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let loaders: Vec<_> = model.calls().iter().filter(|call| call.is("torch.utils.data.DataLoader")).collect();
     let is_pinned = loaders.iter().any(|call| {
         call.keyword("pin_memory").is_some() || call.argument("pin_memory", 7).is_some() || call.has_unpacked()
@@ -26,7 +26,7 @@ fn check(model: &Model<'_>, found: &mut Found) {
     for call in model.calls().iter().filter(|call| call.is_method("to") || call.is_method("cuda")) {
         let Some(keyword) = call.syntax.arguments.find_keyword("non_blocking") else { continue };
         if is_bool(&keyword.value, true) && call.method().is_some_and(|(batch, _)| model.comes_from_loader(batch)) {
-            found.at(keyword, "a copy from memory that is not pinned waits for itself: `non_blocking` changes nothing");
+            matches.add(keyword, "a copy from unpinned memory is synchronous: `non_blocking` has no effect");
         }
     }
 }

@@ -3,34 +3,34 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 
-/// Classes from which on eight bytes for each are worth a word.
+/// The smallest number of classes that is reported: 80 kB per element.
 const MANY: u64 = 10_000;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("one-hot-of-vocabulary"),
     effect: Effect::Wastes,
-    summary: "`one_hot` of a large number of classes",
-    help: "index instead: losses and embeddings take class indices",
+    summary: "`one_hot` with a large number of classes",
+    help: "pass class indices: losses and embeddings accept them",
     cause: Some("one-huge-request"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("torch.nn.functional.one_hot")) {
         let Some(classes) = call.argument("num_classes", 1).filter(|classes| is_many(model, classes)) else { continue };
         let message = format!(
-            "`one_hot` makes eight bytes of int64 for each of `{}` classes and each element",
+            "`one_hot` allocates 8 bytes (int64) for each of `{}` classes and each element",
             model.source(classes)
         );
-        found.at(call.syntax, message);
+        matches.add(call.syntax, message);
     }
 }
 
-/// A large number, or the size of a tokenizer's vocabulary.
+/// Checks for a large number, or the size of the vocabulary of a tokenizer.
 fn is_many(model: &Model<'_>, classes: &Expr) -> bool {
     match classes {
         Expr::NumberLiteral(number) => {

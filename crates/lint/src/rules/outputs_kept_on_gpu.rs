@@ -1,7 +1,8 @@
-//! Outputs that pile up on the GPU while evaluating.
+//! Outputs of an evaluation collected on the GPU.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Mode, Model};
 use report::RuleId;
 use ruff_text_size::Ranged;
@@ -9,13 +10,13 @@ use ruff_text_size::Ranged;
 pub(super) const RULE: Rule = Rule {
     id: RuleId("outputs-kept-on-gpu"),
     effect: Effect::Style,
-    summary: "outputs of an evaluation that are collected on the GPU",
-    help: "move each to the host: `outputs.append(out.cpu())`",
+    summary: "outputs of an evaluation collected on the GPU",
+    help: "move each output to the host: `outputs.append(out.cpu())`",
     cause: Some("growing-collection"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_method("append")) {
         let (Some((list, _)), [kept]) = (call.method(), &*call.syntax.arguments.args) else { continue };
         let Some(around) = model.loops(call.region).next().filter(|&id| model.is_over_batches(id)) else { continue };
@@ -25,9 +26,9 @@ fn check(model: &Model<'_>, found: &mut Found) {
             .chain([kept])
             .any(|it| model.call(it).is_some_and(|call| model.is_forward(call)));
         if is_output && model.mode(call.region) == Mode::Off && model.outlives_step(list, around) {
-            let message = format!("`{}` holds the outputs of all batches on the GPU", model.source(list));
+            let message = format!("`{}` keeps the outputs of all batches on the GPU", model.source(list));
             let end = kept.range().end().to_usize();
-            found.at(kept, message).fix = Some(fix::insert(end, ".cpu()", Applicability::Unsafe));
+            matches.add(kept, message).fix = Some(edits::insert(end, ".cpu()", Applicability::Unsafe));
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Pairwise distances by way of all differences.
+//! Pairwise distances computed from all differences.
 
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator};
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::{NodeId, Syntax};
 
@@ -17,21 +17,21 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for (id, expression) in model.expressions(model.body(None)) {
         let Expr::BinOp(it) = expression else { continue };
         let (Some(left), Some(right)) = (new_axis(model, &it.left), new_axis(model, &it.right)) else { continue };
         if it.op == Operator::Sub && left != right && is_reduced(model, id) {
-            found.at(
+            matches.add(
                 expression,
-                "every vector of one side minus every vector of the other is one tensor, with their dimension as a third factor, \
-                 before it is summed",
+                "the differences of all pairs of vectors are stored in one tensor, as wide as the vectors, before \
+                the sum",
             );
         }
     }
 }
 
-/// Which axis is put in: `x[:, None]`, `x.unsqueeze(1)`.
+/// Returns the index of the inserted axis: `x[:, None]`, `x.unsqueeze(1)`.
 fn new_axis(model: &Model<'_>, expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Subscript(it) => match &*it.slice {
@@ -47,7 +47,7 @@ fn new_axis(model: &Model<'_>, expression: &Expr) -> Option<usize> {
     }
 }
 
-/// Whether a square or an absolute value of it is summed over the last axis: a distance.
+/// Checks whether the difference is squared or made absolute, and summed over the last axis: a distance.
 fn is_reduced(model: &Model<'_>, id: NodeId) -> bool {
     let Syntax::Expression(power) = above(model, id) else { return false };
     let is_power = match power {

@@ -1,7 +1,7 @@
-//! A profiler that never lets go.
+//! A profiler that records without end.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::{LoopId, RegionKind, Syntax};
 use report::RuleId;
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     let mut told = Vec::new();
     for (index, it) in model.tree.loops.iter().enumerate() {
         let id = LoopId(u32::try_from(index).unwrap_or(u32::MAX));
@@ -32,16 +32,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
             let is_open = profiler.argument("schedule", 1).is_none() && !profiler.has_unpacked();
             if is_open && !told.contains(&profiler.id) {
                 told.push(profiler.id);
-                found.at(
+                matches.add(
                     &profiler.syntax.range(),
-                    "every operation of every step is kept in host memory until the block ends",
+                    "every operation of every step stays in host memory until the block ends",
                 );
             }
         }
     }
 }
 
-/// Whether a loop has a `break`: a few steps are looked at.
+/// Checks for a `break`: the loop ends after a few steps.
 fn leaves_early(model: &Model<'_>, id: LoopId) -> bool {
     let (first, last) = model.tree.loops[id.index()].body;
     let nodes = model.tree.nodes.get(first.index()..=last.index()).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! `loss.backward(retain_graph=True)` where nothing else goes through the graph.
+//! `loss.backward(retain_graph=True)` without another use of the graph.
 
-use super::{Found, Rule, fix};
+use crate::edits;
 use crate::finding::{Applicability, Effect};
+use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
@@ -9,12 +10,12 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("retain-graph-in-loop"),
     effect: Effect::Wastes,
     summary: "`backward(retain_graph=True)` as the only backward of a training step",
-    help: "leave `retain_graph` out; detach what is carried over from the step before",
+    help: "remove `retain_graph`; detach tensors carried over from the previous step",
     cause: Some("retained-graph"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         let Some(keyword) = call.syntax.arguments.find_keyword("retain_graph") else { continue };
         if !is_bool(&keyword.value, true) || model.backward_subject(call).is_none() {
@@ -22,11 +23,11 @@ fn check(model: &Model<'_>, found: &mut Found) {
         }
         let Some(around) = model.step_loop(call.region) else { continue };
         let work = model.work_of_loop(around);
-        // A second backward, or a gradient of it, is what the graph is retained for.
+        // A second backward, or a gradient of the gradient, needs the retained graph.
         if work.backwards == 1 && work.grads == 0 && work.steps > 0 {
-            let message = "the graph is retained and no other backward of the step uses it: the activations stay alive \
-                           while the next step's are made";
-            found.at(keyword, message).fix = Some(fix::replace(&keyword.value, "False", Applicability::Unsafe));
+            let message = "the graph is retained but no other backward of the step uses it: its activations stay \
+                          alive during the next forward";
+            matches.add(keyword, message).fix = Some(edits::replace(&keyword.value, "False", Applicability::Unsafe));
         }
     }
 }

@@ -1,35 +1,35 @@
-//! A cache without a bound that holds tensors.
+//! An unbounded cache of tensors.
 
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::Function;
 use crate::semantics::{Model, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("tensors-in-cache"),
     effect: Effect::Grows,
-    summary: "`functools.cache` on a function that gives tensors",
-    help: "bound it: `lru_cache(maxsize=1)`, or keep what is needed by hand",
+    summary: "an unbounded `functools.cache` on a function that returns tensors",
+    help: "bound the cache: `lru_cache(maxsize=1)`, or store the needed results by hand",
     cause: Some("growing-collection"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for function in &model.tree.functions {
         let cache = function.syntax.decorator_list.iter().find(|it| is_unbounded(model, &it.expression));
         if let Some(cache) = cache.filter(|_| gives_tensor(model, function) && is_sized_by_parameter(model, function)) {
-            found.at(
+            matches.add(
                 &cache.expression,
-                "every result stays in memory, with what it was asked for, until the program ends",
+                "every result stays in memory together with its arguments until the program ends",
             );
         }
     }
 }
 
-/// `@cache`, `@lru_cache(maxsize=None)`
+/// Checks for `@cache` and `@lru_cache(maxsize=None)`.
 fn is_unbounded<'a>(model: &Model<'a>, decorator: &'a Expr) -> bool {
     if model.path(decorator).as_deref() == Some("functools.cache") {
         return true;
@@ -42,8 +42,7 @@ fn gives_tensor(model: &Model<'_>, function: &Function<'_>) -> bool {
     function.returned.iter().any(|it| matches!(model.value(it), Value::Tensor(..)))
 }
 
-/// Whether a function of torch makes something of a parameter: then there are as many results as values of it. A device, or a name that is
-/// looked up, has few.
+/// Checks whether a parameter determines the size of the result, which allows many results. A device, or a name to look up, has few values.
 fn is_sized_by_parameter(model: &Model<'_>, function: &Function<'_>) -> bool {
     let parameters: Vec<&str> = function.syntax.parameters.iter().map(|it| it.name().as_str()).collect();
     let is_parameter = |it: &Expr| it.as_name_expr().is_some_and(|name| parameters.contains(&name.id.as_str()));

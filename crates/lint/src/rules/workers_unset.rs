@@ -1,23 +1,23 @@
 //! A DataLoader without workers.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("workers-unset"),
     effect: Effect::Style,
-    summary: "a DataLoader whose `num_workers` is not set",
-    help: "set `num_workers`: with none the GPU waits for each batch",
+    summary: "a DataLoader without `num_workers`",
+    help: "set `num_workers`: without workers the GPU waits for each batch",
     cause: Some("host-memory"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("torch.utils.data.DataLoader")) {
         if call.argument("num_workers", 5).is_none() && !call.has_unpacked() {
-            found.at(call.syntax, "batches are loaded by the process that trains, while the GPU waits");
+            matches.add(call.syntax, "the training process loads the batches itself while the GPU waits");
         }
     }
 }

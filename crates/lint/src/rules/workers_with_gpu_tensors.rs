@@ -1,37 +1,37 @@
-//! Workers that would have to share the GPU.
+//! Loader workers over tensors on the GPU.
 
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("workers-with-gpu-tensors"),
     effect: Effect::Wastes,
-    summary: "a DataLoader with workers over tensors that are on the GPU",
-    help: "leave the data on the host, or the workers out",
+    summary: "a DataLoader with workers over a dataset on the GPU",
+    help: "keep the dataset on the host, or set `num_workers=0`",
     cause: Some("non-pytorch-memory"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("torch.utils.data.DataLoader")) {
         let workers =
             call.argument("num_workers", 5).and_then(|it| it.as_number_literal_expr()?.value.as_int()?.as_u64());
         let data = call.argument("dataset", 0).filter(|_| workers.is_some_and(|workers| workers > 0));
         if data.is_some_and(|data| is_on_gpu(model, data)) {
-            found.at(
+            matches.add(
                 call.syntax,
-                "each worker starts CUDA for itself to read its tensors, some hundred MiB of the GPU's memory, or fails because it was \
-                 forked",
+                "each worker creates a CUDA context of several hundred MiB to read its tensors, or fails because \
+                the process was forked",
             );
         }
     }
 }
 
-/// Whether it is a data set of tensors, at least one of them on the GPU.
+/// Checks for a dataset of tensors with at least one tensor on the GPU.
 fn is_on_gpu<'a>(model: &Model<'a>, data: &'a Expr) -> bool {
     let is_tensors = |value: &'a Expr| {
         let call = model.call(value).filter(|call| call.is("torch.utils.data.TensorDataset"));

@@ -1,7 +1,7 @@
-//! `zero_grad()` after the forward: too late for its peak.
+//! `zero_grad()` after the forward: too late for the peak.
 
-use super::{Found, Rule};
 use crate::finding::Effect;
+use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
 use crate::semantics::{Call, Model};
 use report::RuleId;
@@ -10,12 +10,12 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("zero-grad-after-forward"),
     effect: Effect::Wastes,
     summary: "`zero_grad()` between forward and backward",
-    help: "call `zero_grad()` straight after `step()`",
+    help: "call `zero_grad()` right after `step()`",
     cause: Some("gradients-alive-in-forward"),
     check,
 };
 
-fn check(model: &Model<'_>, found: &mut Found) {
+fn check(model: &Model<'_>, matches: &mut Matches) {
     for zero in model.calls().iter().filter(|call| Model::is_zero_grad(call)) {
         let Some(around) = model.step_loop(zero.region).filter(|&around| model.is_training_loop(around)) else {
             continue;
@@ -31,15 +31,16 @@ fn check(model: &Model<'_>, found: &mut Found) {
         };
         let is_late = is_here(&zero) && forward.id < zero.id && zero.id < backward.id;
         if is_late && model.work_of_loop(around).zeroes == 1 && !is_again(model, around, backward) {
-            found.at(
+            matches.add(
                 zero.syntax,
-                "the gradients of the step before are still allocated while the forward runs, as many bytes as the parameters",
+                "the gradients of the previous step stay allocated during the forward, as many bytes as the \
+                parameters",
             );
         }
     }
 }
 
-/// Whether there is a second backward in the loop: then a forward between the two may be what the gradients are cleared for.
+/// Checks for a second backward in the loop: the cleared gradients may separate the two.
 fn is_again(model: &Model<'_>, around: LoopId, first: &Call<'_>) -> bool {
     let calls = model.calls_between(model.tree.loops[around.index()].body);
     calls.iter().any(|call| call.id != first.id && model.backward_subject(call).is_some())

@@ -1,17 +1,17 @@
-//! The names that a block binds, found before it is walked: a function's locals, and what a loop carries.
+//! The names bound by a block, collected before the walk: the locals of a function, the variables carried by a loop.
 
 use ruff_python_ast::{ExceptHandler, Expr, Pattern, Stmt};
 
-/// Calls `note` with each name that `body` binds in its own scope, some of them several times.
+/// Calls `note` with each name that `body` binds in its own scope; a name may come several times.
 ///
-/// `:=` and captures of patterns within patterns are left out: who asks must live without.
+/// Left out: `:=`, and captures in nested patterns.
 pub(crate) fn names<'a>(body: &'a [Stmt], note: &mut impl FnMut(&'a str)) {
     for statement in body {
         in_statement(statement, note);
     }
 }
 
-/// The names that the targets of an assignment bind.
+/// Calls `note` with each name bound by the targets of an assignment.
 pub(crate) fn target<'a>(expression: &'a Expr, note: &mut impl FnMut(&'a str)) {
     match expression {
         Expr::Name(name) => note(name.id.as_str()),
@@ -80,7 +80,7 @@ fn in_compound<'a>(statement: &'a Stmt, note: &mut impl FnMut(&'a str)) {
     }
 }
 
-/// The name that `import a.b.c` or `import a.b.c as d` binds.
+/// Returns the name bound by `import a.b.c` or `import a.b.c as d`.
 pub(crate) fn bound_by_import(alias: &ruff_python_ast::Alias) -> &str {
     let whole = alias.name.as_str();
     alias.asname.as_ref().map_or_else(|| whole.split('.').next().unwrap_or(whole), |name| name.as_str())

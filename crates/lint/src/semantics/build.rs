@@ -1,13 +1,13 @@
-//! The one walk over a file: numbers its nodes, notes the regions around them, and follows each name to where it got its value.
+//! Walks over a file once: numbers the nodes, records the regions around them, and resolves each name to its definition.
 //!
 //! # Note [Definitions]
-//! Every binding of a name makes a definition, and every use of a name gets the one that reaches it, as in static single assignment. Where
-//! ways meet that left different ones, a join is made. A loop begins with a join for each name that its body binds: what was before, and
-//! what a step leaves behind. So "carried over from the step before" is a join of that loop. `break`, `continue`, `return` and `raise` are
-//! followed; an exception may come from anywhere in a `try`.
+//! Every binding of a name makes a definition, and every use of a name refers to the definition that reaches it, as in static single
+//! assignment. A join is made where branches meet with different definitions. A loop begins with a join for each name that its body binds:
+//! the definition before the loop, and the last one of the body. A variable carried over from the previous step is thus a join of its loop.
+//! `break`, `continue`, `return` and `raise` are followed; an exception may be raised at any statement of a `try`.
 //!
 //! # Note [Deferred bodies]
-//! The body of a function is walked after the module, since it runs later: names of outer scopes stand for everything they are ever bound to.
+//! The body of a function is walked after the module, because it runs later: a name of an outer scope stands for all of its bindings.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprContext, HasNodeIndex, NodeIndex, Stmt, StmtImportFrom};
@@ -29,7 +29,7 @@ mod ways;
 pub(crate) fn build(body: &[Stmt]) -> Tree<'_> {
     let mut builder = Builder::new();
     builder.visit_body(body);
-    // Bodies of functions put those of nested ones behind them.
+    // The body of a function appends the bodies of nested functions.
     let mut next = 0;
     while let Some(deferred) = builder.deferred.get(next).copied() {
         builder.function_body(deferred);
@@ -38,24 +38,24 @@ pub(crate) fn build(body: &[Stmt]) -> Tree<'_> {
     builder.tree
 }
 
-/// A body to be walked later.
+/// A function body to walk later.
 #[derive(Clone, Copy)]
 struct Deferred {
     function: FunctionId,
     scope: ScopeId,
 }
 
-/// What one way through a statement did.
+/// The result of one branch of a statement.
 struct Arm {
-    /// The names it bound, each with its last definition.
+    /// The names bound by the branch, each with its last definition.
     bound: Vec<(SymbolId, DefinitionId)>,
-    /// Whether it goes on behind the statement.
+    /// True if the branch reaches the end of the statement.
     goes_on: bool,
 }
 
-/// A loop that is being walked.
+/// A loop during the walk.
 struct Frame {
-    /// How long the journal was when it began.
+    /// The length of the journal at the start of the loop.
     mark: usize,
     continues: Vec<Arm>,
     breaks: Vec<Arm>,
@@ -63,9 +63,9 @@ struct Frame {
 
 struct Builder<'a> {
     tree: Tree<'a>,
-    /// The definition of each symbol at this point of the walk.
+    /// The current definition of each symbol.
     current: Vec<DefinitionId>,
-    /// What `current` was before each change; undone to walk another arm.
+    /// The overwritten entries of `current`, undone to walk another branch.
     journal: Vec<(SymbolId, DefinitionId)>,
     outer: FxHashMap<SymbolId, DefinitionId>,
     frames: Vec<Frame>,
@@ -75,7 +75,7 @@ struct Builder<'a> {
     parent: Option<NodeId>,
     class: Option<ClassId>,
     function: Option<FunctionId>,
-    /// Whether this point can be reached.
+    /// True if the current point is reachable.
     is_alive: bool,
 }
 
@@ -203,7 +203,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// `global`: the name is that of the module, of which this function sees what it is ever bound to.
+    /// `global`: the name refers to the module, and stands for all bindings there.
     fn declare_outer(&mut self, scope: ScopeId, name: &'a str) {
         let symbol = self.symbol(scope, name);
         self.tree.scopes[self.scope.index()].symbols.insert(name, symbol);
@@ -248,7 +248,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// How a target takes its value.
+/// The way in which a target takes its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Value,
@@ -268,7 +268,7 @@ impl Kind {
     }
 }
 
-/// The definition of a name that is bound nowhere.
+/// The definition of an unbound name.
 pub(crate) const UNBOUND: DefinitionId = DefinitionId(0);
 
 impl<'a> Visitor<'a> for Builder<'a> {

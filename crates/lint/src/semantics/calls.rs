@@ -1,53 +1,53 @@
-//! The calls of a file: what they call, and who calls the functions that the file makes.
+//! The calls of a file, and the calls of each function defined in the file.
 
 use ruff_python_ast::{Expr, ExprCall};
 
 use super::Model;
 use super::data::{Binding, ClassId, DefinitionId, FunctionId, NodeId, RegionId, Syntax};
 
-/// A call.
+/// A call expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) id: NodeId,
     pub(crate) region: RegionId,
     pub(crate) syntax: &'a ExprCall,
-    /// The dotted path of what is called; of a builtin, its name.
+    /// The dotted path of the called function; for a builtin, its name.
     pub(crate) path: Option<Box<str>>,
 }
 
 impl<'a> Call<'a> {
-    /// The object and the name, if a method is called: `loss` and `backward`.
+    /// Returns object and name of a method call: `loss` and `backward`.
     pub(crate) fn method(&self) -> Option<(&'a Expr, &'a str)> {
         let attribute = self.syntax.func.as_attribute_expr()?;
         Some((&attribute.value, attribute.attr.as_str()))
     }
 
-    /// Whether a method of that name is called, on an object and not on a module that was imported.
+    /// Checks whether a call is a method call of that name on an object, not on an imported module.
     pub(crate) fn is_method(&self, name: &str) -> bool {
         self.path.is_none() && self.method().is_some_and(|(_, method)| method == name)
     }
 
-    /// Whether that is what is called.
+    /// Checks whether the called function has that path.
     pub(crate) fn is(&self, path: &str) -> bool {
         self.path.as_deref() == Some(path)
     }
 
-    /// Whether one of those is called.
+    /// Checks whether the called function has one of these paths.
     pub(crate) fn is_any(&self, paths: &[&str]) -> bool {
         self.path.as_deref().is_some_and(|path| paths.contains(&path))
     }
 
-    /// The value of a keyword.
+    /// Returns the value of a keyword.
     pub(crate) fn keyword(&self, name: &str) -> Option<&'a Expr> {
         self.syntax.arguments.find_keyword(name).map(|keyword| &keyword.value)
     }
 
-    /// The value of an argument by its keyword or its position.
+    /// Returns the value of an argument, by keyword or position.
     pub(crate) fn argument(&self, name: &str, position: usize) -> Option<&'a Expr> {
         self.syntax.arguments.find_argument_value(name, position)
     }
 
-    /// Whether some arguments are unpacked (`*a`, `**b`), so that not all are known.
+    /// Checks whether arguments are unpacked (`*a`, `**b`), so that some are unknown.
     pub(crate) fn has_unpacked(&self) -> bool {
         let arguments = &self.syntax.arguments;
         arguments.keywords.iter().any(|keyword| keyword.arg.is_none())
@@ -55,7 +55,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether an expression is that literal.
+/// Checks whether an expression is the literal `value`.
 pub(crate) fn is_bool(expression: &Expr, value: bool) -> bool {
     expression.as_boolean_literal_expr().is_some_and(|literal| literal.value == value)
 }
@@ -82,30 +82,30 @@ pub(super) fn callers(model: &Model<'_>) -> Vec<Vec<usize>> {
 }
 
 impl<'a> Model<'a> {
-    /// The calls of the file, in the order of the walk.
+    /// Returns the calls of the file, in the order of the walk.
     pub(crate) fn calls(&self) -> &[Call<'a>] {
         &self.calls
     }
 
-    /// The calls from one node to another.
+    /// Returns the calls from one node to another.
     pub(crate) fn calls_between(&self, range: (NodeId, NodeId)) -> &[Call<'a>] {
         let from = self.calls.partition_point(|call| call.id < range.0);
         let to = self.calls.partition_point(|call| call.id <= range.1);
         self.calls.get(from..to).unwrap_or_default()
     }
 
-    /// The call that an expression is.
+    /// Returns the call at an expression.
     pub(crate) fn call(&self, expression: &Expr) -> Option<&Call<'a>> {
         let id = self.id(expression.as_call_expr()?)?;
         self.calls.binary_search_by_key(&id, |call| call.id).ok().and_then(|index| self.calls.get(index))
     }
 
-    /// The calls of a function in this file.
+    /// Iterates over the calls of a function within this file.
     pub(crate) fn callers(&self, function: FunctionId) -> impl Iterator<Item = &Call<'a>> {
         self.callers.get(function.index()).into_iter().flatten().filter_map(|&index| self.calls.get(index))
     }
 
-    /// The function of this file that a call runs: by its name, or as a method of `self`.
+    /// Returns the function of this file that a call runs: by name, or as a method of `self`.
     pub(crate) fn callee(&self, call: &Call<'a>) -> Option<FunctionId> {
         match &*call.syntax.func {
             Expr::Name(name) => self.function_of(self.definition(name)),
@@ -118,7 +118,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The function of this file that a definition is.
+    /// Returns the function of this file bound by a definition.
     pub(crate) fn function_of(&self, definition: DefinitionId) -> Option<FunctionId> {
         match &self.tree.definitions[definition.index()].binding {
             Binding::Function(function) => Some(*function),
@@ -130,7 +130,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The class of which a definition is the `self`.
+    /// Returns the class for which a definition is `self`.
     pub(crate) fn class_of_self(&self, definition: DefinitionId) -> Option<ClassId> {
         match &self.tree.definitions[definition.index()].binding {
             Binding::Parameter(function, 0, _) => self.tree.functions[function.index()].class,
@@ -142,7 +142,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The class of this file that a definition is.
+    /// Returns the class of this file bound by a definition.
     pub(crate) fn class_of(&self, definition: DefinitionId) -> Option<ClassId> {
         match &self.tree.definitions[definition.index()].binding {
             Binding::Class(class) => Some(*class),
@@ -154,7 +154,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What a call gives to a parameter of the function of this file that it runs.
+    /// Returns the argument that a call passes to a parameter of a function of this file.
     pub(crate) fn given(&self, call: &Call<'a>, function: FunctionId, index: usize, name: &str) -> Option<&'a Expr> {
         let is_bound = call.method().is_some() && self.tree.functions[function.index()].class.is_some();
         let position = if is_bound { index.checked_sub(1)? } else { index };

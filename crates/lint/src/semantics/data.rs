@@ -1,4 +1,4 @@
-//! What is known of a file after one walk over it: its nodes, the regions around them, and where each name got its value.
+//! The data that the walk collects: nodes, the regions around them, and the definitions of names.
 
 use ruff_python_ast::{
     ExceptHandlerExceptHandler, Expr, Parameter, Stmt, StmtAugAssign, StmtClassDef, StmtFunctionDef,
@@ -17,7 +17,7 @@ macro_rules! id {
                 self.0 as usize
             }
 
-            /// The id of what is pushed next to `list`.
+            /// The id of the next element pushed to `list`.
             pub(crate) fn next<T>(list: &[T]) -> $name {
                 $name(u32::try_from(list.len()).unwrap_or(u32::MAX))
             }
@@ -26,8 +26,8 @@ macro_rules! id {
 }
 
 id!(
-    /// A statement or an expression, in the order of the walk: what is below a node follows it directly. Bodies of functions come after
-    /// the module's, each in one piece.
+    /// A statement or an expression, in the order of the walk: the nodes below a node follow it directly. Bodies of functions come after
+    /// the module's, each contiguous.
     NodeId
 );
 id!(
@@ -70,74 +70,74 @@ pub(crate) enum Syntax<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node<'a> {
     pub(crate) syntax: Syntax<'a>,
-    /// The node above; of a statement of the module or of a body of a function, itself.
+    /// The node above; a statement at the top of the module or of a function body is its own parent.
     pub(crate) parent: NodeId,
     pub(crate) region: RegionId,
     /// The last node below it.
     pub(crate) last: NodeId,
-    /// Of a name: the value it has there, or gets there.
+    /// The definition that a name uses or makes.
     pub(crate) definition: DefinitionId,
 }
 
-/// The innermost construct around a node that matters to what happens there, and the one around that.
+/// The innermost construct that affects how a node runs; regions are nested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Region<'a> {
     pub(crate) kind: RegionKind<'a>,
-    /// The region around it; of the module, itself.
+    /// The region around this one; the module is its own parent.
     pub(crate) parent: RegionId,
 }
 
-/// What makes a region.
+/// The construct of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RegionKind<'a> {
     Module,
     Class,
     Function(FunctionId),
-    /// The body of a lambda: run another time.
+    /// The body of a lambda, which runs later.
     Lambda,
     /// The element of a comprehension.
     Comprehension,
     Loop(LoopId),
     With(&'a StmtWith),
-    /// An arm of an `if`: the first, or one of its `elif` and `else`.
+    /// A branch of an `if`: the first, or an `elif` or `else`.
     If(&'a StmtIf, bool),
-    /// What may not be run for another reason: an arm of a `match`, the `else` of a loop.
+    /// Code that may be skipped for another reason: a branch of a `match`, the `else` of a loop.
     Maybe,
     /// The body of a `try`.
     Try,
     Handler(&'a ExceptHandlerExceptHandler),
 }
 
-/// Where a name got its value.
+/// The origin of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Binding<'a> {
-    /// Nowhere on this way; or it is a builtin.
+    /// Unbound on this path, or a builtin.
     Unbound,
-    /// `import`: the dotted path of what is imported.
+    /// `import`, with the dotted path of the imported object.
     Import(Box<str>),
     /// `name = value`.
     Value(&'a Expr),
-    /// `a, (b, c) = value`: the place of the name in the target.
+    /// `a, (b, c) = value`, with the path of indices of the name in the target.
     Item(&'a Expr, Box<[usize]>),
-    /// `for a, b in value`: the place of the name in the target.
+    /// `for a, b in value`, with the path of indices of the name in the target.
     Element(&'a Expr, Box<[usize]>),
     /// `with value as name`.
     Context(&'a Expr),
-    /// `name += value`, and what it was before.
+    /// `name += value`, with the previous definition.
     Augmented(DefinitionId, &'a StmtAugAssign),
-    /// The parameter of a function, and which it is.
+    /// A parameter, with its function and index.
     Parameter(FunctionId, usize, &'a Parameter),
     Function(FunctionId),
     Class(ClassId),
-    /// One of several, by the way taken; of a loop, what was before it and what its steps leave behind.
+    /// One of several definitions, by branch; at the head of a loop, the definition before the loop and those of its body.
     Join(Vec<DefinitionId>, Option<LoopId>),
-    /// Whatever the name of an outer scope is bound to when it is asked.
+    /// Any binding of a name of an outer scope.
     Outer(SymbolId),
-    /// Something of which nothing is known: `except ... as name`, a starred target, `del`.
+    /// An unknown value: `except ... as name`, a starred target, `del`.
     Other,
 }
 
-/// A value of a name, from one binding on.
+/// A binding of a name, with its symbol and region.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition<'a> {
     pub(crate) binding: Binding<'a>,
@@ -149,30 +149,38 @@ pub(crate) struct Definition<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Symbol<'a> {
     pub(crate) name: &'a str,
-    /// Every binding of it, joins left out.
+    /// All bindings of the name, without joins.
     pub(crate) bindings: Vec<DefinitionId>,
 }
 
-/// What a module, a class, a function or a lambda can name.
+/// The namespace of a module, a class, a function or a lambda.
 #[derive(Debug)]
 pub(crate) struct Scope<'a> {
     pub(crate) parent: Option<ScopeId>,
-    /// Names of a class are not seen from its methods.
+    /// Methods do not see the names of their class.
     pub(crate) is_class: bool,
     pub(crate) symbols: FxHashMap<&'a str, SymbolId>,
+}
+
+/// True if autograd records operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    On,
+    Off,
+    Unsure,
 }
 
 /// A `def`.
 #[derive(Debug)]
 pub(crate) struct Function<'a> {
     pub(crate) syntax: &'a StmtFunctionDef,
-    /// The class that it is a method of.
+    /// The class, for a method.
     pub(crate) class: Option<ClassId>,
     /// The region that the `def` stands in.
     pub(crate) outside: RegionId,
-    /// Its first node and the last; equal where it has none.
+    /// The first and the last node of the body; equal for a function without nodes.
     pub(crate) body: (NodeId, NodeId),
-    /// Its `return`s and `yield`s: their values.
+    /// The values of its `return`s and `yield`s.
     pub(crate) returned: Vec<&'a Expr>,
 }
 
@@ -181,7 +189,7 @@ pub(crate) struct Function<'a> {
 pub(crate) struct Class<'a> {
     pub(crate) syntax: &'a StmtClassDef,
     pub(crate) methods: FxHashMap<&'a str, FunctionId>,
-    /// What its methods assign to attributes of `self`: the values, in the order of the source.
+    /// The values that methods assign to attributes of `self`, in the order of the source.
     pub(crate) attributes: FxHashMap<&'a str, Vec<&'a Expr>>,
 }
 
@@ -190,16 +198,16 @@ pub(crate) struct Class<'a> {
 pub(crate) struct Loop<'a> {
     /// The statement.
     pub(crate) node: NodeId,
-    /// What a `for` goes through.
+    /// The iterated expression of a `for`.
     pub(crate) iterated: Option<&'a Expr>,
     pub(crate) body: (NodeId, NodeId),
-    /// The definitions that its body makes: from the first to before the second.
+    /// The definitions made in the body: from the first to before the second.
     pub(crate) definitions: (DefinitionId, DefinitionId),
     /// The region that the statement stands in.
     pub(crate) outside: RegionId,
 }
 
-/// The id that the walk gave a node; `None` for what it did not visit.
+/// Returns the id that the walk gave to a node; `None` for an unvisited node.
 pub(crate) fn id_of(node: &impl HasNodeIndex) -> Option<NodeId> {
     node.node_index().load().as_u32().map(NodeId)
 }

@@ -1,4 +1,4 @@
-//! What outlives a step of a loop: running totals, and lists and dicts that were made before it.
+//! Objects that outlive a step of a loop: running totals, and lists and dicts created before the loop.
 
 use ruff_python_ast::{Expr, ExprName, Operator, Stmt};
 use rustc_hash::FxHashSet;
@@ -7,11 +7,11 @@ use super::build::UNBOUND;
 use super::data::{Binding, DefinitionId, LoopId, NodeId, RegionKind, Symbol};
 use super::{Model, Syntax};
 
-/// How many values of one name are looked at: what has more is no object that is made at one place.
+/// The largest number of values of one name; a name with more is treated as unknown.
 const MOST_ORIGINS: usize = 64;
 
 impl<'a> Model<'a> {
-    /// The innermost loop around `at` from whose step to the next a definition is carried.
+    /// Returns the innermost loop around `at` that carries a definition from one step to the next.
     pub(crate) fn carrying_loop(&self, at: NodeId, definition: DefinitionId) -> Option<LoopId> {
         self.carried_by(definition).filter(|&id| self.is_in(at, id))
     }
@@ -32,7 +32,7 @@ impl<'a> Model<'a> {
         None
     }
 
-    /// Whether the name of a definition gets a value within a loop that does not come from itself: `total = 0`, `losses = []`.
+    /// Checks whether a loop resets the name of a definition to an independent value: `total = 0`, `losses = []`.
     pub(crate) fn is_reset_in(&self, definition: DefinitionId, around: LoopId) -> bool {
         let Some(symbol) = self.symbol_of(definition) else { return false };
         let (first, end) = self.tree.loops[around.index()].definitions;
@@ -48,25 +48,25 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The name that a definition is of; `None` for a name that is bound nowhere.
+    /// Returns the symbol of a definition; `None` for an unbound name.
     fn symbol_of(&self, definition: DefinitionId) -> Option<&Symbol<'a>> {
         let is_bound = definition != UNBOUND;
         is_bound.then(|| &self.tree.symbols[self.tree.definitions[definition.index()].symbol.index()])
     }
 
-    /// Whether a region lies in a loop of its function.
+    /// Checks whether a region lies in a loop of its function.
     pub(crate) fn is_region_in(&self, region: super::data::RegionId, around: LoopId) -> bool {
         self.regions(region).any(|kind| matches!(kind, RegionKind::Loop(id) if id == around))
     }
 
-    /// Whether a name stands anywhere in an expression.
+    /// Checks whether a name occurs in an expression.
     pub(crate) fn mentions(&self, expression: &'a Expr, name: &str) -> bool {
         let Some(id) = self.id(expression) else { return false };
         let range = (id, self.node(id).last);
         self.expressions(range).any(|(_, it)| it.as_name_expr().is_some_and(|it| it.id.as_str() == name))
     }
 
-    /// The name that an object is reached by: `self` of `self.losses`, `totals` of `totals["train"]`.
+    /// Returns the root name of an object: `self` of `self.losses`, `totals` of `totals["train"]`.
     pub(crate) fn root(mut expression: &'a Expr) -> Option<&'a ExprName> {
         loop {
             match expression {
@@ -78,7 +78,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether what a name refers to was there before each step of a loop, and is emptied nowhere in it.
+    /// Checks whether an object exists before each step of a loop and is not emptied in the loop.
     pub(crate) fn outlives_step(&self, object: &'a Expr, around: LoopId) -> bool {
         let Some(root) = Self::root(object) else { return false };
         let definition = self.definition(root);
@@ -86,7 +86,7 @@ impl<'a> Model<'a> {
         !is_made_inside && !self.is_emptied(object, self.tree.loops[around.index()].body)
     }
 
-    /// Whether an object is emptied, shortened or replaced from one node to another.
+    /// Checks whether an object is emptied, shortened or replaced from one node to another.
     pub(crate) fn is_emptied(&self, object: &'a Expr, range: (NodeId, NodeId)) -> bool {
         let text = self.source(object);
         let by_method = self.calls_between(range).iter().any(|call| {
@@ -105,7 +105,7 @@ impl<'a> Model<'a> {
         by_method || by_statement
     }
 
-    /// Whether a node is the target of `+=` or its like, or of `target = target + added`.
+    /// Checks whether a node is the target of `+=` or its like, or of `target = target + added`.
     fn is_added_to(&self, id: NodeId) -> bool {
         match self.node(self.node(id).parent).syntax {
             Syntax::Statement(Stmt::AugAssign(_)) => true,
@@ -114,7 +114,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// `target += added`, `target = target + added`, `target = added + target`, and a mean that forgets, `target = 0.9 * target + added`.
+    /// Returns target and addend of `target += added`, `target = target + added`, `target = added + target`, and of an exponential mean,
+    /// `target = 0.9 * target + added`.
     pub(crate) fn addition(&self, statement: &'a Stmt) -> Option<(&'a Expr, &'a Expr)> {
         match statement {
             Stmt::AugAssign(it) if it.op == Operator::Add => Some((&it.target, &it.value)),
@@ -138,7 +139,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether two expressions are the same name or the same attribute.
+    /// Checks whether two expressions are the same name or the same attribute.
     fn is_same_place(&self, one: &Expr, other: &Expr) -> bool {
         match (one, other) {
             (Expr::Name(one), Expr::Name(other)) => one.id == other.id,
@@ -147,7 +148,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether `backward` runs from a name anywhere: its graph is wanted.
+    /// Checks whether `backward` runs from a name anywhere: the graph is needed.
     pub(crate) fn is_wanted_with_graph(&self, expression: &'a Expr) -> bool {
         let Some(root) = Self::root(expression) else { return false };
         let definition = self.definition(root);
@@ -160,7 +161,7 @@ impl<'a> Model<'a> {
             }
     }
 
-    /// Whether `backward` is called on just this value.
+    /// Checks whether `backward` is called on just this value.
     pub(crate) fn is_spent(&self, expression: &'a Expr) -> bool {
         match expression {
             Expr::Name(name) => self.evidence.is_backwarded(self.definition(name)),
@@ -174,7 +175,7 @@ impl<'a> Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// The values that an object is made from: of a name what is assigned to it, of `self.x` what the class assigns.
+    /// Returns the values assigned to an object: to a name, or to `self.x` by the class.
     pub(crate) fn origins(&self, object: &'a Expr) -> Vec<&'a Expr> {
         match object {
             Expr::Name(name) => {
@@ -191,13 +192,13 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether a collection has a largest size: `deque(maxlen=100)`.
+    /// Checks whether a collection has a largest size: `deque(maxlen=100)`.
     pub(crate) fn is_bounded(&self, collection: &'a Expr) -> bool {
         let mut made = self.origins(collection).into_iter();
         made.any(|value| self.call(value).is_some_and(|call| call.keyword("maxlen").is_some()))
     }
 
-    /// Whether an object is nothing but what is assigned to it: no parameter, no target of a loop. Of attributes that is not asked.
+    /// Checks whether an object has only assigned values: no parameter, no loop target. Attributes always pass.
     pub(crate) fn is_bound_by_values_alone(&self, object: &'a Expr) -> bool {
         let Some(symbol) = object.as_name_expr().and_then(|name| self.symbol_of(self.definition(name))) else {
             return object.is_attribute_expr();
@@ -212,14 +213,14 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether an object is reached from `self`.
+    /// Checks whether an object is reached from `self`.
     pub(crate) fn root_is_self(object: &'a Expr) -> bool {
         Self::root(object).is_some_and(|name| name.id.as_str() == "self")
     }
 }
 
 impl<'a> Model<'a> {
-    /// Whether an expression is a batch of a loader, or a part of one.
+    /// Checks whether an expression is a batch of a loader, or a part of one.
     pub(crate) fn comes_from_loader(&self, expression: &'a Expr) -> bool {
         let Some(root) = Self::root(expression) else { return false };
         match &self.tree.definitions[self.definition(root).index()].binding {

@@ -1,9 +1,9 @@
-//! Evaluation: forwards of a module that was put in evaluation mode, which no backward follows.
+//! Evaluation: forwards of a module in evaluation mode without a backward.
 //!
 //! # Note [Evaluation]
-//! A forward belongs to an evaluation if the last of `.eval()` and `.train()` before it, in the same function and on the same module, is
-//! `.eval()`; and nothing around says that gradients are wanted: no backward and no `autograd.grad` in the loop (outside of a loop: in the
-//! function), no `requires_grad` in the function, no input that requires one.
+//! A forward belongs to an evaluation if the last call of `.eval()` or `.train()` before it, in the same function and on the same module,
+//! is `.eval()`, and the code around it asks for no gradients: no backward and no `autograd.grad` in the loop (outside of a loop: in the
+//! function), no `requires_grad` in the function, no input that requires a gradient.
 
 use ruff_python_ast::Expr;
 
@@ -11,23 +11,23 @@ use super::calls::is_bool;
 use super::data::{FunctionId, LoopId, NodeId};
 use super::{Call, Mode, Model, Syntax, Value};
 
-/// A call that puts a module in evaluation mode or back in training mode.
+/// A call that switches a module to evaluation or training mode.
 #[derive(Debug)]
 pub(super) struct Switch<'a> {
     at: NodeId,
     function: Option<FunctionId>,
-    /// The module as it is written.
+    /// The source text of the module.
     module: &'a str,
     is_evaluation: bool,
 }
 
-/// All of them, in the order of the walk.
+/// Returns all switches, in the order of the walk.
 pub(super) fn switches<'a>(model: &Model<'a>) -> Vec<Switch<'a>> {
     model.calls().iter().filter_map(|call| model.switch(call)).collect()
 }
 
 impl<'a> Model<'a> {
-    /// Whether a call runs a module with parameters.
+    /// Checks whether a call runs a module with parameters.
     pub(crate) fn is_forward(&self, call: &Call<'a>) -> bool {
         if call.path.is_some() {
             return false;
@@ -39,7 +39,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether a forward is one of an evaluation, with autograd recording: Note [Evaluation].
+    /// Checks whether a forward belongs to an evaluation in which autograd records: Note [Evaluation].
     pub(crate) fn is_recorded_evaluation(&self, forward: &Call<'a>) -> bool {
         self.is_forward(forward)
             && self.mode(forward.region) == Mode::On
@@ -49,7 +49,7 @@ impl<'a> Model<'a> {
             && !self.wants_gradients(forward)
     }
 
-    /// The innermost loop that is an evaluation's, around a call.
+    /// Checks whether a loop is the innermost one around a forward of an evaluation.
     pub(crate) fn evaluation_loop(&self, id: LoopId) -> bool {
         let calls = self.calls_between(self.tree.loops[id.index()].body);
         calls.iter().any(|call| self.loops(call.region).next() == Some(id) && self.is_recorded_evaluation(call))
@@ -63,7 +63,8 @@ impl<'a> Model<'a> {
         last.is_some_and(|it| it.is_evaluation)
     }
 
-    /// Whether a `torch.no_grad()` that nobody enters stands before a forward, in its function: `no-grad-not-entered` speaks of that.
+    /// Checks whether a `torch.no_grad()` that is never entered precedes a forward in its function; `no-grad-not-entered` reports that
+    /// mistake.
     fn means_no_grad(&self, forward: &Call<'a>) -> bool {
         let function = self.function(forward.region);
         let before = self.calls_between((self.body(function).0, forward.id)).iter();
@@ -112,7 +113,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Whether an expression is used as a whole statement.
+    /// Checks whether an expression is used as a whole statement.
     pub(crate) fn is_statement(&self, call: &Call<'a>) -> bool {
         let parent = self.node(call.id).parent;
         matches!(self.node(parent).syntax, Syntax::Statement(ruff_python_ast::Stmt::Expr(_)))

@@ -1,4 +1,4 @@
-//! What the uses of a name say of it: who calls `backward` has a graph, who calls `parameters` is a module.
+//! Evidence from the uses of a name: an object with a call of `backward` has a graph, an object with a call of `parameters` is a module.
 
 use ruff_python_ast::{Expr, Operator, Stmt};
 use rustc_hash::FxHashSet;
@@ -7,25 +7,25 @@ use super::build::UNBOUND;
 use super::data::{Binding, DefinitionId, NodeId, SymbolId};
 use super::{Call, Model};
 
-/// How many steps a value is followed back.
+/// The largest number of steps that a value is traced back.
 const STEPS: usize = 40;
 
-/// The evidence of a file. Names that are bound nowhere share one definition, so nothing is taken from their uses.
+/// The evidence of a file. All unbound names share one definition, so their uses are ignored.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence<'a> {
-    /// What `backward` was called on.
+    /// Definitions on which `backward` is called.
     backwarded: FxHashSet<DefinitionId>,
-    /// The same for attributes: `outputs.loss.backward()`.
+    /// Attributes on which `backward` is called: `outputs.loss.backward()`.
     backwarded_attributes: FxHashSet<(DefinitionId, &'a str)>,
-    /// The names of those, whatever value they have.
+    /// The names of these definitions, for any value of the name.
     backwarded_symbols: FxHashSet<SymbolId>,
     backwarded_symbol_attributes: FxHashSet<(SymbolId, &'a str)>,
-    /// What was used as only modules are.
+    /// Definitions used in a way that only modules are.
     modules: FxHashSet<DefinitionId>,
     module_attributes: FxHashSet<(DefinitionId, &'a str)>,
-    /// Whether some parameters are made not to require gradients.
+    /// True if the file turns off `requires_grad` of parameters.
     pub(crate) freezes: bool,
-    /// Whether gradients are switched off by a call, for an unknown part of the program.
+    /// True if a call turns gradients off for an unknown part of the program.
     pub(crate) switches_mode: bool,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Evidence<'a> {
         definition != UNBOUND && self.module_attributes.contains(&(definition, attribute))
     }
 
-    /// Notes that `expression` has a graph.
+    /// Records that `expression` has a graph.
     fn backward(&mut self, model: &Model<'a>, expression: &'a Expr, left: usize) {
         let Some(left) = left.checked_sub(1) else { return };
         match expression {
@@ -80,7 +80,7 @@ impl<'a> Evidence<'a> {
                     self.backwarded_symbol_attributes.insert((symbol, name));
                 }
             }
-            // `(loss / 4).backward()`; of a sum it is not known which part has the graph.
+            // `(loss / 4).backward()`; for a sum, the summand with the graph is unknown.
             Expr::BinOp(it) if matches!(it.op, Operator::Div | Operator::Mult) => {
                 self.backward(model, &it.left, left);
                 if it.op == Operator::Mult {
@@ -112,7 +112,7 @@ impl<'a> Evidence<'a> {
         self.backwarded_symbols.insert(model.tree.definitions[definition.index()].symbol);
         match binding {
             Binding::Join(inputs, _) => inputs.iter().for_each(|&input| self.backward_definition(model, input, left)),
-            // `loss = loss / 4`: what it was before has the graph too.
+            // `loss = loss / 4`: the previous value has the graph as well.
             Binding::Value(Expr::BinOp(it)) if it.op == Operator::Div => self.backward(model, &it.left, left),
             Binding::Augmented(before, it) if matches!(it.op, Operator::Div | Operator::Mult) => {
                 self.backward_definition(model, *before, left);
@@ -157,7 +157,7 @@ fn is_whole_statement(model: &Model<'_>, id: NodeId) -> bool {
     matches!(model.statement(id), Some((at, Stmt::Expr(_))) if at == id)
 }
 
-/// Whether a name says that it is an optimizer.
+/// Checks whether a name indicates an optimizer.
 pub(crate) fn is_called_optimizer(expression: &Expr) -> bool {
     let name = match expression {
         Expr::Name(name) => name.id.as_str(),
@@ -175,7 +175,7 @@ fn is_freeze(statement: &Stmt) -> bool {
     assign.targets.iter().any(|target| target.as_attribute_expr().is_some_and(|it| it.attr.as_str() == "requires_grad"))
 }
 
-/// What a call runs backward from, if it does.
+/// Returns the tensor on which a call runs backward.
 pub(crate) fn backward_subject<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<&'a Expr> {
     if call.is("torch.autograd.backward") {
         return call.argument("tensors", 0);
@@ -195,7 +195,7 @@ fn is_super(expression: &Expr) -> bool {
     expression.as_call_expr().and_then(|call| call.func.as_name_expr()).is_some_and(|name| name.id.as_str() == "super")
 }
 
-/// Whether `x.backward(y)` is a tensor's, as far as names tell: an accelerator, an engine or a model takes the loss as an argument.
+/// Checks by its name whether the receiver of `x.backward(y)` is a tensor: accelerators, engines and models take the loss as an argument.
 fn is_tensor_name(model: &Model<'_>, receiver: &Expr) -> bool {
     let name = model.source(receiver).rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let words =
@@ -204,7 +204,7 @@ fn is_tensor_name(model: &Model<'_>, receiver: &Expr) -> bool {
 }
 
 impl<'a> Model<'a> {
-    /// What a call runs backward from, if it does.
+    /// Returns the tensor on which a call runs backward.
     pub(crate) fn backward_subject(&self, call: &Call<'a>) -> Option<&'a Expr> {
         backward_subject(self, call)
     }

@@ -1,20 +1,20 @@
-//! Methods that a framework calls with each step: of a LightningModule, and of a Trainer of transformers.
+//! Methods called by a framework in each step: of a LightningModule, and of a Trainer of transformers.
 
-use super::data::{Binding, ClassId, FunctionId, RegionId};
+use super::Model;
+use super::data::{Binding, ClassId, FunctionId, Mode, RegionId};
 use super::names::last;
-use super::{Mode, Model};
 
-/// A method that a framework calls.
+/// A method called by a framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hook {
-    /// A step of training: what it returns, backward is called on.
+    /// A step of training; the framework calls backward on the returned loss.
     Training,
     /// A step of evaluation, with gradients off.
     Evaluation,
 }
 
 impl Hook {
-    /// The mode in which it is called.
+    /// Returns the gradient mode of the call.
     pub(crate) fn mode(self) -> Mode {
         match self {
             Hook::Training => Mode::On,
@@ -29,7 +29,7 @@ fn is_test_runner(path: &str) -> bool {
 }
 
 impl Model<'_> {
-    /// Whether a file holds tests: it imports what runs them, or has a class as pytest collects them.
+    /// Checks whether a file holds tests: it imports a test runner, or has a class that pytest collects.
     pub(crate) fn is_of_tests(&self) -> bool {
         let imports =
             self.tree.definitions.iter().any(|it| matches!(&it.binding, Binding::Import(path) if is_test_runner(path)));
@@ -39,7 +39,7 @@ impl Model<'_> {
             })
     }
 
-    /// What a framework calls a function for.
+    /// Returns the hook that a function implements.
     pub(crate) fn hook(&self, function: FunctionId) -> Option<Hook> {
         let it = &self.tree.functions[function.index()];
         let class = it.class?;
@@ -52,23 +52,23 @@ impl Model<'_> {
         }
     }
 
-    /// Whether a region is in a method that a framework calls with each step of training.
+    /// Checks whether a region is in a method that a framework calls in each training step.
     pub(crate) fn is_training_hook(&self, region: RegionId) -> bool {
         self.function(region).is_some_and(|function| self.hook(function) == Some(Hook::Training))
     }
 
-    /// Whether a class is a LightningModule.
+    /// Checks whether a class is a LightningModule.
     fn is_lightning(&self, class: ClassId) -> bool {
         self.derives(class, &|path| last(path) == "LightningModule")
     }
 
-    /// Whether a class is a Trainer of transformers or of trl.
+    /// Checks whether a class is a Trainer of transformers or of trl.
     fn is_trainer(&self, class: ClassId) -> bool {
         let is_library = |path: &str| path.starts_with("transformers.") || path.starts_with("trl.");
         self.derives(class, &|path| is_library(path) && last(path).ends_with("Trainer"))
     }
 
-    /// Whether a parameter is the model that a Trainer hands to its methods.
+    /// Checks whether a parameter is the model that a Trainer passes to its methods.
     pub(crate) fn is_model_of_trainer(&self, function: FunctionId, name: &str) -> bool {
         let class = self.tree.functions[function.index()].class;
         name == "model" && self.hook(function).is_some() && class.is_some_and(|class| self.is_trainer(class))

@@ -1,4 +1,4 @@
-//! Methods of the file's classes that keep what they are given: `meter.update(loss)`, where `update` has `self.sum += value`.
+//! Methods that store their arguments: `meter.update(loss)`, with `self.sum += value` in `update`.
 
 use ruff_python_ast::{Expr, Operator, Stmt};
 use rustc_hash::FxHashMap;
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::data::{Binding, ClassId, FunctionId, LoopId, NodeId};
 use super::{Call, Mode, Model};
 
-/// How a method keeps what it is given.
+/// The way in which a method stores an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// In a running total.
@@ -15,7 +15,7 @@ pub(crate) enum Kept {
     Collected,
 }
 
-/// What a method keeps: which of its parameters, and where.
+/// A stored parameter of a method, and its attribute.
 #[derive(Clone, Copy, Debug)]
 struct Keeper<'a> {
     index: usize,
@@ -23,19 +23,19 @@ struct Keeper<'a> {
     place: &'a Expr,
 }
 
-/// An argument that an object keeps which is older than a step of the loop around the call.
+/// An argument stored in an object that is older than a step of the loop around the call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keeping<'a> {
     pub(crate) call: NodeId,
     pub(crate) object: &'a Expr,
     pub(crate) argument: &'a Expr,
-    /// The attribute of the object, as its method names it: `self.sum`.
+    /// The attribute, as the method names it: `self.sum`.
     pub(crate) place: &'a Expr,
     pub(crate) around: LoopId,
 }
 
 impl<'a> Model<'a> {
-    /// The arguments with a graph that objects of the file's classes keep from step to step of a loop.
+    /// Returns the arguments with a graph that objects of classes in this file store from step to step.
     pub(crate) fn keepings(&self, kept: Kept) -> Vec<Keeping<'a>> {
         let keepers = self.keepers(kept);
         if keepers.is_empty() {
@@ -64,7 +64,7 @@ impl<'a> Model<'a> {
         keepers.iter().filter_map(keeps).collect()
     }
 
-    /// For each method what it keeps.
+    /// Returns the stored parameters of each method.
     fn keepers(&self, kept: Kept) -> FxHashMap<FunctionId, Vec<Keeper<'a>>> {
         let mut keepers: FxHashMap<FunctionId, Vec<Keeper<'a>>> = FxHashMap::default();
         for (id, statement) in self.statements() {
@@ -82,7 +82,7 @@ impl<'a> Model<'a> {
         keepers
     }
 
-    /// The attribute of `self` that a statement adds something to, and what.
+    /// Returns the attribute of `self` to which a statement adds a value, and the value.
     fn keeping(&self, statement: &'a Stmt, kept: Kept) -> Option<(&'a Expr, &'a Expr)> {
         let (place, value) = match (kept, statement) {
             (Kept::Added, _) => self.addition(statement)?,
@@ -97,7 +97,7 @@ impl<'a> Model<'a> {
         is_own.then_some((place, value))
     }
 
-    /// The parameter of a method, behind `self`, that an expression is, as it was given or as a factor.
+    /// Returns the parameter of a method, other than `self`, that an expression is, unchanged or as a factor.
     fn parameter(&self, value: &'a Expr) -> Option<(FunctionId, usize, &'a str)> {
         match value {
             Expr::Name(name) => match &self.tree.definitions[self.definition(name).index()].binding {
@@ -114,7 +114,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The class of this file that an object is surely made from.
+    /// Returns the class of this file that certainly made an object.
     pub(crate) fn class_of_object(&self, object: &'a Expr) -> Option<ClassId> {
         let origins = self.origins(object);
         let made = |value: &&'a Expr| {
@@ -123,7 +123,7 @@ impl<'a> Model<'a> {
         };
         let class = origins.first().and_then(made)?;
         let is_known = origins.iter().all(|it| made(it) == Some(class)) && self.is_bound_by_values_alone(object);
-        // A base from elsewhere may wrap the methods, as torchmetrics' does.
+        // An imported base class may wrap the methods, as in torchmetrics.
         let has_base = self.tree.classes[class.index()].syntax.arguments.iter().flat_map(|it| &it.args).any(|base| {
             let is_object = base.as_name_expr().is_some_and(|name| name.id.as_str() == "object");
             !is_object && self.path(base).as_deref() != Some("torch.nn.Module")
@@ -131,7 +131,7 @@ impl<'a> Model<'a> {
         (is_known && !has_base).then_some(class)
     }
 
-    /// Whether a loop empties what an object keeps, by another method: `meter.reset()`.
+    /// Checks whether a loop calls a method that empties the attribute: `meter.reset()`.
     fn is_reset(&self, class: ClassId, object: &'a Expr, place: &'a Expr, around: LoopId) -> bool {
         let text = self.source(object);
         let class = &self.tree.classes[class.index()];
@@ -144,7 +144,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Whether a method empties an attribute, itself or by another method of `self`.
+    /// Checks whether a method empties an attribute, directly or through another method of `self`.
     fn empties(&self, function: FunctionId, place: &'a Expr) -> bool {
         let body = self.tree.functions[function.index()].body;
         let by_method = |call: &Call<'a>| {

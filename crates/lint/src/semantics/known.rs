@@ -1,11 +1,11 @@
-//! What is known of PyTorch's functions and methods, and of those around it: which give tensors, and which graphs end there.
+//! Facts about functions and methods of PyTorch and libraries around it: results that are tensors, and graphs that end.
 //!
 //! Sources: the signatures and documentation of torch 2.11, torchvision 0.26, transformers 5.17 and accelerate 1.15.
 
 use super::Call;
 use super::names::last;
 
-/// What a method of a tensor gives.
+/// The result of a method of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gives {
     /// A Python value.
@@ -18,7 +18,7 @@ pub(crate) enum Gives {
     Leaf,
 }
 
-/// What a method of a tensor gives.
+/// The result of a method of a tensor.
 pub(crate) fn tensor_method(name: &str) -> Gives {
     match name {
         "item" | "tolist" | "numpy" | "size" | "dim" | "numel" | "nelement" | "data_ptr" | "element_size"
@@ -33,21 +33,21 @@ pub(crate) fn tensor_method(name: &str) -> Gives {
     }
 }
 
-/// What an attribute of a tensor gives.
+/// The result of an attribute of a tensor.
 pub(crate) fn tensor_attribute(name: &str) -> Option<Gives> {
     match name {
         "data" | "grad" => Some(Gives::Detached),
         "shape" | "dtype" | "device" | "ndim" | "requires_grad" | "is_cuda" | "is_leaf" | "layout" | "grad_fn" => {
             Some(Gives::Plain)
         }
-        // The last of them are what models of transformers, diffusers and timm return.
+        // From `loss` on: outputs of models of transformers, diffusers and timm.
         "T" | "mT" | "H" | "mH" | "real" | "imag" | "loss" | "logits" | "last_hidden_state" | "hidden_states"
         | "pooler_output" | "sample" | "attentions" | "prediction_logits" | "losses" | "values" => Some(Gives::Same),
         _ => None,
     }
 }
 
-/// What a function of torch makes without any tensor given to it.
+/// Checks whether a function of torch creates a tensor without a tensor argument.
 pub(crate) fn makes_tensor(path: &str) -> bool {
     let Some(name) = path.strip_prefix("torch.") else { return false };
     matches!(
@@ -87,7 +87,7 @@ pub(crate) fn makes_tensor(path: &str) -> bool {
     )
 }
 
-/// A function of torch whose result has no graph whatever it is given.
+/// Checks whether the result of a function of torch never has a graph.
 pub(crate) fn ends_graph(path: &str) -> bool {
     matches!(
         path,
@@ -125,7 +125,7 @@ pub(crate) fn ends_graph(path: &str) -> bool {
     )
 }
 
-/// A function of torch that computes: its result has the graph of its arguments.
+/// Checks whether a function of torch computes: its result has the graph of the arguments.
 pub(crate) fn computes(path: &str) -> bool {
     if let Some(name) = path.strip_prefix("torch.nn.functional.").or_else(|| path.strip_prefix("torch.special.")) {
         return !name.contains('.');
@@ -149,7 +149,7 @@ pub(crate) fn computes(path: &str) -> bool {
     is_function && !is_other
 }
 
-/// A class of `torch.nn` without parameters whose call gives what it is given, computed on: a loss or an activation.
+/// Checks for a class of `torch.nn` without parameters that computes on its input: a loss or an activation.
 pub(crate) fn is_parameterless(path: &str) -> bool {
     let Some(name) = path.strip_prefix("torch.nn.").map(last) else { return false };
     name.ends_with("Loss")
@@ -187,7 +187,7 @@ pub(crate) fn is_parameterless(path: &str) -> bool {
         )
 }
 
-/// A class of `torch.nn`, or a function that makes a module.
+/// Checks for a class of `torch.nn`, or a function that creates a module.
 pub(crate) fn makes_module(path: &str) -> bool {
     let name = last(path);
     let is_class = name.starts_with(|first: char| first.is_ascii_uppercase());
@@ -214,7 +214,7 @@ fn is_pretrained_model(path: &str) -> bool {
     matches!(parts.next(), Some("from_pretrained" | "from_config")) && parts.next().is_some_and(is_model_class)
 }
 
-/// Whether a name of transformers' or diffusers' is a model's.
+/// Checks whether a class of transformers or diffusers is a model.
 pub(crate) fn is_model_class(name: &str) -> bool {
     let is_other =
         ["Tokenizer", "Config", "Processor", "Extractor", "Pipeline", "Scheduler", "Trainer", "Arguments", "Collator"];
@@ -226,7 +226,7 @@ pub(crate) fn is_model_class(name: &str) -> bool {
             || name.ends_with("LMHeadModel"))
 }
 
-/// An optimizer's class.
+/// Checks for the class of an optimizer.
 pub(crate) fn makes_optimizer(path: &str) -> bool {
     let name = last(path);
     let is_class = name.starts_with(|first: char| first.is_ascii_uppercase());
@@ -236,20 +236,20 @@ pub(crate) fn makes_optimizer(path: &str) -> bool {
         || matches!(path, "timm.optim.create_optimizer" | "timm.optim.create_optimizer_v2")
 }
 
-/// A gradient scaler's class.
+/// Checks for the class of a gradient scaler.
 pub(crate) fn makes_scaler(path: &str) -> bool {
     matches!(path, "torch.amp.GradScaler" | "torch.cuda.amp.GradScaler" | "torch.amp.grad_scaler.GradScaler")
         || path == "torch.cuda.amp.grad_scaler.GradScaler"
 }
 
-/// A class of batches.
+/// Checks for the class of a data loader.
 pub(crate) fn makes_loader(path: &str) -> bool {
     let name = last(path);
     (path.starts_with("torch.utils.data.") || path.starts_with("torch_geometric.")) && name.ends_with("DataLoader")
         || matches!(path, "torch_geometric.loader.DataLoader" | "torch_geometric.data.DataLoader")
 }
 
-/// A call that gives the items of one of its arguments, with something around it.
+/// Checks for a call that yields the items of an argument: `enumerate`, `tqdm`.
 pub(crate) fn wraps_iterable(call: &Call<'_>) -> bool {
     let Some(path) = call.path.as_deref() else {
         return call.is_method("log_every") || call.is_method("track");

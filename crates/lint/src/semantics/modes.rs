@@ -1,23 +1,15 @@
-//! Whether autograd records at a place: `no_grad`, `inference_mode`, `set_grad_enabled`, as regions and as decorators.
+//! The gradient mode of a region: `no_grad`, `inference_mode`, `set_grad_enabled`, as context managers and as decorators.
 
 use ruff_python_ast::{Decorator, Expr, StmtWith};
 
 use super::Model;
 use super::calls::is_bool;
-use super::data::{FunctionId, RegionId, RegionKind};
+use super::data::{FunctionId, Mode, RegionId, RegionKind};
 use super::frameworks::Hook;
 use super::names::last;
 
-/// Whether autograd records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    On,
-    Off,
-    Unsure,
-}
-
 impl<'a> Model<'a> {
-    /// Whether autograd records in a region.
+    /// Returns the gradient mode of a region.
     pub(crate) fn mode(&self, region: RegionId) -> Mode {
         if self.evidence.switches_mode {
             return Mode::Unsure;
@@ -37,7 +29,7 @@ impl<'a> Model<'a> {
         Mode::On
     }
 
-    /// What a `with` says of it, if it does.
+    /// Returns the gradient mode that a `with` sets.
     fn mode_of_with(&self, with: &'a StmtWith) -> Option<Mode> {
         with.items.iter().rev().find_map(|item| self.mode_of_manager(&item.context_expr))
     }
@@ -58,7 +50,7 @@ impl<'a> Model<'a> {
             "set_grad_enabled" if argument.is_some_and(|it| is_bool(it, true)) => Some(Mode::On),
             "enable_grad" => Some(Mode::On),
             "inference_mode" | "set_grad_enabled" => Some(Mode::Unsure),
-            // A context manager that was put in a variable may be either.
+            // A context manager in a variable may be either mode.
             _ => self.is_unknown_manager(manager).then_some(Mode::Unsure),
         }
     }
@@ -78,7 +70,7 @@ impl<'a> Model<'a> {
         if let Some(&known) = self.modes.borrow().get(&function) {
             return known;
         }
-        // A function that calls itself is asked again: then its other callers decide.
+        // A recursive function is asked again; its other callers decide.
         self.modes.borrow_mut().insert(function, Mode::Unsure);
         let mode = self.mode_of_definition(function);
         let mode = mode.or_else(|| self.follow(|| self.mode_of_callers(function))).unwrap_or(Mode::Unsure);
@@ -86,14 +78,14 @@ impl<'a> Model<'a> {
         mode
     }
 
-    /// What the `def` itself says.
+    /// Returns the gradient mode set by the decorators of a function.
     fn mode_of_definition(&self, function: FunctionId) -> Option<Mode> {
         let syntax = self.tree.functions[function.index()].syntax;
         let decorated = syntax.decorator_list.iter().find_map(|it: &Decorator| self.mode_of_manager(&it.expression));
         decorated.or_else(|| self.mode_of_unknown_decorator(function)).or_else(|| self.hook(function).map(Hook::mode))
     }
 
-    /// A decorator from elsewhere whose name speaks of gradients: `@smart_inference_mode()`.
+    /// An imported decorator whose name mentions gradients: `@smart_inference_mode()`.
     fn mode_of_unknown_decorator(&self, function: FunctionId) -> Option<Mode> {
         let decorators = &self.tree.functions[function.index()].syntax.decorator_list;
         let speaks = |it: &Decorator| {
@@ -109,7 +101,7 @@ impl<'a> Model<'a> {
         if modes.all(|mode| mode == first) { first } else { Mode::Unsure }
     }
 
-    /// A function that nobody in the file calls: if it trains or evaluates by itself, it is what somebody else calls as a whole.
+    /// The mode of a function without callers in the file: a function that trains or evaluates by itself is an entry point.
     fn mode_without_callers(&self, function: FunctionId) -> Mode {
         let calls = self.calls_between(self.tree.functions[function.index()].body);
         let work = self.work_of(calls);

@@ -8,7 +8,7 @@ use super::Model;
 use super::build::UNBOUND;
 use super::data::{Binding, DefinitionId};
 
-/// The builtins that rules ask for. A name that is neither bound nor one of these comes from elsewhere: `from x import *`.
+/// The builtins that rules ask for. Another unbound name comes from `from x import *`.
 const BUILTINS: &[&str] = &[
     "bool",
     "dict",
@@ -35,11 +35,11 @@ const BUILTINS: &[&str] = &[
     "zip",
 ];
 
-/// How many aliases of aliases are followed.
+/// The largest number of aliases that are followed.
 const ALIASES: usize = 8;
 
 impl<'a> Model<'a> {
-    /// The dotted path of what an expression names; of a builtin, its name. `None` if it is no name, or one that the file itself makes.
+    /// Returns the dotted path of an expression; for a builtin, its name. `None` for other expressions and for names that the file defines.
     pub(crate) fn path(&self, expression: &'a Expr) -> Option<Cow<'_, str>> {
         self.path_within(expression, ALIASES)
     }
@@ -75,13 +75,13 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The path that the first has, as long as the others have one as well: `try: import a as x` and `except: import b as x` mean the same.
+    /// Returns the first path if all definitions have one: `try: import a as x` and `except: import b as x` mean the same.
     fn path_of_all<'d>(
         &self,
         definitions: impl IntoIterator<Item = &'d DefinitionId>,
         left: usize,
     ) -> Option<Cow<'_, str>> {
-        // Ways that meet at several places multiply.
+        // Joins of joins multiply the number of paths.
         let left = left.checked_sub(2)?;
         let mut paths = definitions.into_iter().take(4).map(|&definition| self.path_of_definition(definition, left));
         let first = paths.next()??;
@@ -89,7 +89,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The last part of a dotted path.
+/// Returns the last part of a dotted path.
 pub(crate) fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! What a piece of a program does of the work of training: backward, step, zero_grad, and what a loop is for.
+//! The training work in a piece of a program: backward, step and zero_grad, and the purpose of loops.
 
 use ruff_python_ast::{Expr, Stmt};
 
@@ -6,7 +6,7 @@ use super::data::{ClassId, FunctionId, LoopId, NodeId, RegionId, RegionKind};
 use super::evidence::{backward_subject, is_called_optimizer};
 use super::{Call, Model, Value};
 
-/// How often each kind of work is called for, functions of the file followed.
+/// The number of calls of each kind, including calls in functions of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
     /// Calls of `backward`.
@@ -29,7 +29,7 @@ impl Work {
 }
 
 impl<'a> Model<'a> {
-    /// The work in a loop's body.
+    /// Returns the work in a loop's body.
     pub(crate) fn work_of_loop(&self, id: LoopId) -> Work {
         if let Some(&known) = self.loop_works.borrow().get(&id) {
             return known;
@@ -39,7 +39,7 @@ impl<'a> Model<'a> {
         work
     }
 
-    /// The work that these calls do.
+    /// Returns the work of these calls.
     pub(crate) fn work_of(&self, calls: &[Call<'a>]) -> Work {
         let mut work = Work::default();
         for call in calls {
@@ -54,7 +54,7 @@ impl<'a> Model<'a> {
         work
     }
 
-    /// The work of one call of a function; of its calls of itself, nothing.
+    /// Returns the work of one call of a function, without recursive calls.
     pub(crate) fn work_of_function(&self, function: FunctionId) -> Work {
         if let Some(&known) = self.works.borrow().get(&function) {
             return known;
@@ -85,7 +85,7 @@ impl<'a> Model<'a> {
         call.is_method("zero_grad")
     }
 
-    /// Whether gradients are set to None or zero by hand anywhere from one node to another: `p.grad = None`, `p.grad.zero_()`.
+    /// Checks whether gradients are set to None or zero by hand from one node to another: `p.grad = None`, `p.grad.zero_()`.
     pub(crate) fn clears_by_hand(&self, range: (NodeId, NodeId)) -> bool {
         self.expressions(range).any(|(id, expression)| match expression {
             Expr::Attribute(it) if it.attr.as_str() == "grad" => {
@@ -96,13 +96,13 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Whether a loop's body is run once for each batch of training: the innermost loop around a backward and an optimizer's step.
+    /// Checks whether a loop runs once per training batch: the innermost loop around a backward and an optimizer step.
     pub(crate) fn is_training_loop(&self, id: LoopId) -> bool {
         let work = self.work_of_loop(id);
         work.backwards > 0 && work.steps > 0
     }
 
-    /// Whether each run of a loop's body is one step: a batch is trained on or evaluated, and no loop within does that.
+    /// Checks whether each iteration of a loop is one step: it trains on or evaluates a batch, and no inner loop does.
     pub(crate) fn is_step_loop(&self, id: LoopId) -> bool {
         if let Some(&known) = self.step_loops.borrow().get(&id) {
             return known;
@@ -113,24 +113,24 @@ impl<'a> Model<'a> {
         is_step
     }
 
-    /// The innermost loop around a region, if it is a step's.
+    /// Returns the innermost loop around a region if it is a step's.
     pub(crate) fn step_loop(&self, region: RegionId) -> Option<LoopId> {
         self.loops(region).next().filter(|&id| self.is_step_loop(id))
     }
 
-    /// The loop each of whose steps makes a call.
+    /// Returns the loop that makes a call in each step.
     pub(crate) fn made_in_each_step(&self, call: &Call<'a>) -> Option<LoopId> {
         self.step_loop(call.region).filter(|&around| !self.is_conditional(call.region, around))
     }
 
-    /// Whether a loop lies directly or deeper in another.
+    /// Checks whether a loop lies directly or deeper in another.
     pub(crate) fn inner_loops(&self, id: LoopId) -> impl Iterator<Item = LoopId> + '_ {
-        // Loops are in the order of the walk: those within follow.
+        // Loops are in the order of the walk: inner loops follow.
         let rest = (id.0.saturating_add(1)..).map(LoopId).take(self.tree.loops.len().saturating_sub(id.index() + 1));
         rest.take_while(move |&other| self.is_in(self.tree.loops[other.index()].node, id))
     }
 
-    /// Whether what a loop goes through gives a batch at a time, as far as can be seen.
+    /// Checks whether the iterated object visibly yields batches.
     pub(crate) fn is_over_batches(&self, id: LoopId) -> bool {
         self.tree.loops[id.index()].iterated.is_some_and(|iterated| self.gives_batches(iterated))
     }
@@ -147,7 +147,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether a class has a base, in this file or imported, of which `is_wanted` holds.
+    /// Checks whether a class has a base, in this file or imported, for which `is_wanted` holds.
     pub(crate) fn derives(&self, class: ClassId, is_wanted: &dyn Fn(&str) -> bool) -> bool {
         self.derives_within(class, is_wanted, 8)
     }
@@ -165,7 +165,7 @@ impl<'a> Model<'a> {
             })
     }
 
-    /// Whether a region lies in an arm of an `if` or another place that not every step of the loop reaches.
+    /// Checks whether a region lies in a branch that some steps of the loop skip.
     pub(crate) fn is_conditional(&self, region: RegionId, around: LoopId) -> bool {
         self.regions_within(region, around)
             .any(|kind| matches!(kind, RegionKind::If(..) | RegionKind::Maybe | RegionKind::Handler(_)))

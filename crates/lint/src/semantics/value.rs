@@ -1,9 +1,9 @@
-//! What an expression is, as far as memory is concerned: a tensor with or without a graph, a module, an optimizer, plain data.
+//! The value of an expression, as far as memory is concerned: a tensor with or without a graph, a module, an optimizer, plain data.
 //!
 //! # Note [Values]
-//! A value is worked out when a rule asks for it, from where its names got theirs (Note `[Definitions]` in `build.rs`), from what is known
-//! of PyTorch (`known.rs`) and from how it is used (`evidence.rs`). Functions of the file are followed into what they return, and
-//! parameters to what the calls in the file give. What depends on itself is unknown.
+//! Values are computed on demand from the definitions of names (Note `[Definitions]` in `build.rs`), the facts about PyTorch (`known.rs`)
+//! and the uses of names (`evidence.rs`). Calls of functions of the file take the returned value, parameters the arguments of the calls in
+//! the file. A value that depends on itself is unknown.
 
 mod calls;
 mod parts;
@@ -15,7 +15,7 @@ use super::data::{Binding, ClassId, DefinitionId, FunctionId};
 use super::known::{self, Gives};
 use super::{Mode, Model};
 
-/// Whether a tensor refers to the graph that made it.
+/// Does a tensor have a graph?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Graph {
     Recorded,
@@ -23,7 +23,7 @@ pub(crate) enum Graph {
     Unsure,
 }
 
-/// Where a tensor is.
+/// The device of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Gpu,
@@ -31,28 +31,28 @@ pub(crate) enum Place {
     Unsure,
 }
 
-/// What an expression is.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// Not known, or nothing of interest.
+    /// Unknown, or irrelevant.
     Unknown,
-    /// A number, a string, None: nothing that holds a tensor.
+    /// A number, a string, None: no tensor inside.
     Plain,
     Tensor(Graph, Place),
     /// A module with parameters.
     Module,
-    /// A module without: a loss function, an activation.
+    /// A module without parameters: a loss function, an activation.
     Operation,
     Optimizer,
     Scaler,
     Loader,
     /// A list, a dict, a set, a tuple.
     Collection,
-    /// Depends on itself and is being worked out: says nothing about what it is joined with.
+    /// A value under computation; neutral in joins.
     Pending,
 }
 
-/// How many steps of Note [Values] are taken.
+/// The largest number of steps of Note [Values].
 const STEPS: usize = 40;
 
 impl Value {
@@ -64,7 +64,7 @@ impl Value {
         }
     }
 
-    /// Whether it is a tensor that surely has a graph.
+    /// Checks for a tensor that certainly has a graph.
     pub(crate) fn is_recorded(self) -> bool {
         matches!(self, Value::Tensor(Graph::Recorded, _))
     }
@@ -80,24 +80,24 @@ impl Value {
         }
     }
 
-    /// What may be either.
+    /// The join of two values, for code where either may occur.
     fn or(self, other: Value) -> Value {
         match (self, other) {
             (one, other) if one == other => one,
             (Value::Tensor(a, here), Value::Tensor(b, there)) => {
                 Value::Tensor(a.or(b), if here == there { here } else { Place::Unsure })
             }
-            // A number before the first step, a tensor after it.
+            // A number before the first step, a tensor after.
             (Value::Tensor(graph, place), Value::Plain) | (Value::Plain, Value::Tensor(graph, place)) => {
                 Value::Tensor(graph, place)
             }
-            // `model = None` before it is made.
+            // `model = None` before the model is created.
             (known, Value::Plain | Value::Pending) | (Value::Plain | Value::Pending, known) => known,
             _ => Value::Unknown,
         }
     }
 
-    /// What an operation on both gives.
+    /// The value of an operation on two values.
     fn with(self, other: Value) -> Value {
         match (self, other) {
             (Value::Pending, known) | (known, Value::Pending) => known,
@@ -118,7 +118,7 @@ impl Value {
 }
 
 impl Graph {
-    /// Of what may be either: it has one if one of them surely has.
+    /// The join of two answers: a graph in either counts.
     fn or(self, other: Graph) -> Graph {
         if self == other {
             self
@@ -129,14 +129,14 @@ impl Graph {
         }
     }
 
-    /// Of what was computed from both.
+    /// The answer for a value computed from both.
     fn with(self, other: Graph) -> Graph {
         self.or(other)
     }
 }
 
 impl<'a> Model<'a> {
-    /// What an expression is.
+    /// The value of an expression.
     pub(crate) fn value(&self, expression: &'a Expr) -> Value {
         match self.value_within(expression, STEPS) {
             Value::Pending => Value::Unknown,
@@ -178,7 +178,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether autograd does not record where an expression stands.
+    /// Checks whether gradients are off at an expression.
     fn is_off(&self, expression: &'a Expr) -> bool {
         self.id(expression).is_some_and(|id| self.mode(self.node(id).region) == Mode::Off)
     }
@@ -187,7 +187,7 @@ impl<'a> Model<'a> {
         self.value_of_definition(self.definition(name), left)
     }
 
-    /// What a name is from a binding on.
+    /// Returns the value of a definition.
     fn value_of_definition(&self, definition: DefinitionId, left: usize) -> Value {
         let Some(left) = left.checked_sub(1) else { return Value::Unknown };
         if let Some(&known) = self.names.borrow().get(&definition) {
@@ -289,7 +289,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// An attribute of `self`: what the methods of the class assign to it.
+    /// Returns the value of an attribute of `self`: the join of the values that methods assign.
     fn value_of_own(&self, class: ClassId, name: &str, left: usize) -> Value {
         let assigned = self.tree.classes[class.index()].attributes.get(name);
         let assigned = assigned.map_or(&[][..], Vec::as_slice);
@@ -321,7 +321,7 @@ fn given(tensor: Value, gives: Gives) -> Value {
     }
 }
 
-/// What one of several values is, by the way taken.
+/// Joins several values.
 fn any_of(values: impl IntoIterator<Item = Value>) -> Value {
     values.into_iter().reduce(Value::or).unwrap_or(Value::Unknown)
 }

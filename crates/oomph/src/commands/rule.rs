@@ -1,4 +1,4 @@
-//! `oomph rule`: what lint looks for and what runs show, and a page for each.
+//! `oomph rule`: the list of lint rules and of causes in runs, and the page of each.
 
 use std::fmt::Write as _;
 
@@ -20,19 +20,19 @@ pub(crate) fn run(arguments: &args::Rule) -> Result<ExitStatus, Error> {
     Ok(ExitStatus::Fits)
 }
 
-/// The page of a rule of lint's.
+/// The page of a lint rule.
 pub(crate) fn lint_page(rule: &Rule) -> &'static str {
     found(LINT_PAGES, rule.id.0).unwrap_or_default()
 }
 
-/// The name that is most like `text`.
+/// The name most similar to `text`.
 pub(crate) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LEAST: f64 = 0.8;
     let alike = names.map(|name| (strsim::jaro_winkler(text, name), name)).filter(|(alike, _)| *alike >= LEAST);
     alike.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
 }
 
-/// A rule of both kinds has both pages.
+/// Both pages of a name that is a lint rule and a cause.
 fn page(name: &str) -> Option<String> {
     let pages: Vec<&str> = [LINT_PAGES, RUN_PAGES].iter().filter_map(|pages| found(pages, name)).collect();
     (!pages.is_empty()).then(|| pages.join("\n"))
@@ -48,19 +48,29 @@ fn unknown(name: &str) -> Error {
 }
 
 fn list() -> String {
-    let mut text = format!("{:<42} {}\n", "rule of lint", "memory");
-    for rule in lint::rules() {
-        let effect = match rule.effect {
-            Effect::Grows => "grows",
-            Effect::Wastes => "wasted",
-            Effect::Style => "none today; with --pedantic",
-        };
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "{:<42} {effect}", rule.id);
+    let mut text = "Patterns in source, found by `oomph lint`\n".to_owned();
+    let is_style = |rule: &&Rule| rule.effect == Effect::Style;
+    for rule in lint::rules().iter().filter(|rule| !is_style(rule)) {
+        push_row(&mut text, rule.id.0, rule.summary);
     }
-    text.push_str("\nseen in runs, by check and explain\n");
-    for (name, _) in RUN_PAGES {
-        let _ = writeln!(text, "{name}");
+    text.push_str("\nThe same with --pedantic\n");
+    for rule in lint::rules().iter().filter(is_style) {
+        push_row(&mut text, rule.id.0, rule.summary);
+    }
+    text.push_str("\nCauses in runs, named by `oomph check` and `oomph explain`\n");
+    for (name, page) in RUN_PAGES {
+        push_row(&mut text, name, first_sentence(page));
     }
     text
+}
+
+fn push_row(text: &mut String, name: &str, summary: &str) {
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(text, "  {name:<40} {summary}");
+}
+
+/// The first sentence below the heading of a page.
+fn first_sentence(page: &str) -> &str {
+    let line = page.lines().skip(1).find(|line| !line.is_empty()).unwrap_or_default();
+    line.split_once(". ").map_or(line.trim_end_matches('.'), |(sentence, _)| sentence)
 }

@@ -1,4 +1,4 @@
-//! Statements with several ways through them: loops, `if`, `match`, `try`, `with`.
+//! Statements with several branches: loops, `if`, `match`, `try`, `with`.
 
 use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtFor, StmtIf, StmtMatch, StmtTry, StmtWhile, StmtWith};
@@ -47,12 +47,12 @@ impl<'a> Builder<'a> {
         let Some(mut frame) = self.frames.pop() else { return };
         frame.continues.push(end);
         self.close(&carried, &frame.continues);
-        // Behind the loop: its beginning, or one of its `break`s.
+        // The statement after the loop follows its head or a `break`.
         frame.breaks.push(Arm { bound: Vec::new(), goes_on: true });
         self.join(&frame.breaks);
     }
 
-    /// A join for each name that a loop binds: Note [Definitions].
+    /// Makes a join for each name that a loop binds: Note [Definitions].
     pub(super) fn carried(
         &mut self,
         id: LoopId,
@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
         carried
     }
 
-    /// Adds to the joins of a loop what its steps leave behind.
+    /// Adds the last definitions of the body to the joins of a loop.
     pub(super) fn close(&mut self, carried: &[(SymbolId, DefinitionId)], ends: &[Arm]) {
         for &(symbol, join) in carried {
             let left =

@@ -1,4 +1,4 @@
-//! What opens a scope: functions, classes, lambdas, comprehensions. Note `[Deferred bodies]` in `build.rs`.
+//! Scopes: functions, classes, lambdas, comprehensions. Note `[Deferred bodies]` in `build.rs`.
 
 use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Comprehension, Expr, ExprLambda, Parameters, StmtClassDef, StmtFunctionDef};
@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn comprehension(&mut self, generators: &'a [Comprehension], elements: &[&'a Expr]) {
-        // Its names are its own: what it binds is undone.
+        // The bindings of a comprehension end with its scope.
         let arm = self.arm(|builder| {
             builder.within(RegionKind::Comprehension, |builder| {
                 for generator in generators {

@@ -1,4 +1,4 @@
-//! What assignments bind, and what they put into attributes of `self`.
+//! Bindings of assignments, and assignments to attributes of `self`.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{Expr, HasNodeIndex, StmtAugAssign};
@@ -19,7 +19,7 @@ impl<'a> Builder<'a> {
         self.attribute(&statement.target, &statement.value);
     }
 
-    /// Binds the names of a target. `place` is where in the value the target takes its part from.
+    /// Binds the names of a target. `place` is the path of indices from the value to the part that the target takes.
     pub(super) fn target(&mut self, target: &'a Expr, value: &'a Expr, kind: Kind, place: &mut Vec<usize>) {
         match target {
             Expr::Tuple(it) => self.targets(&it.elts, value, kind, place),
@@ -47,14 +47,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Binds names to something of which nothing is known.
+    /// Binds names to an unknown value.
     pub(super) fn unknown(&mut self, target: &'a Expr) {
         bound::target(target, &mut |name| {
             self.bind(name, Binding::Other);
         });
     }
 
-    /// Notes what is assigned to an attribute of `self`.
+    /// Records an assignment to an attribute of `self`.
     pub(super) fn attribute(&mut self, target: &'a Expr, value: &'a Expr) {
         let (Expr::Attribute(attribute), Some(class)) = (target, self.method_of()) else { return };
         if attribute.value.as_name_expr().is_some_and(|name| name.id.as_str() == "self") {

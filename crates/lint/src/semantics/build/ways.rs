@@ -1,4 +1,4 @@
-//! Names and ways: which definition a name has at a point of the walk, and what is left where ways meet. Note `[Definitions]` in `build.rs`.
+//! The current definition of each name, and joins where branches meet. Note `[Definitions]` in `build.rs`.
 
 use super::super::data::{Binding, Definition, DefinitionId, ScopeId, Symbol, SymbolId};
 use super::{Arm, Builder, Frame, UNBOUND};
@@ -36,7 +36,7 @@ impl<'a> Builder<'a> {
         definition
     }
 
-    /// What a name means here.
+    /// Resolves a name at the current point.
     pub(super) fn resolve(&mut self, name: &str) -> DefinitionId {
         let own = self.tree.scopes[self.scope.index()].symbols.get(name).copied();
         if let Some(definition) = own.map(|symbol| self.current[symbol.index()]).filter(|&it| it != UNBOUND) {
@@ -62,7 +62,7 @@ impl<'a> Builder<'a> {
         definition
     }
 
-    /// Walks one arm and undoes what it bound.
+    /// Walks one branch, then undoes its bindings.
     pub(super) fn arm(&mut self, walk: impl FnOnce(&mut Self)) -> Arm {
         let mark = self.journal.len();
         let was_alive = self.is_alive;
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
         arm
     }
 
-    /// The names bound since the journal was `mark` long, each with its definition now.
+    /// Returns the names bound since the journal had the length `mark`, each with its current definition.
     pub(super) fn bound_since(&self, mark: usize) -> Vec<(SymbolId, DefinitionId)> {
         let mut symbols: Vec<SymbolId> = self.journal.iter().skip(mark).map(|&(symbol, _)| symbol).collect();
         symbols.sort_unstable();
@@ -84,7 +84,7 @@ impl<'a> Builder<'a> {
         symbols.into_iter().map(|symbol| (symbol, self.current[symbol.index()])).collect()
     }
 
-    /// Goes on behind a statement that was one of `arms`.
+    /// Continues after a statement with the branches `arms`.
     pub(super) fn join(&mut self, arms: &[Arm]) {
         let mut symbols: Vec<SymbolId> =
             arms.iter().filter(|arm| arm.goes_on).flat_map(|arm| &arm.bound).map(|&(symbol, _)| symbol).collect();
@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The way that ends here goes on elsewhere.
+    /// Ends the current branch: the walk continues elsewhere.
     pub(super) fn end(&mut self, note: impl FnOnce(&mut Frame, Arm)) {
         if let Some(mut frame) = self.frames.pop() {
             if self.is_alive {

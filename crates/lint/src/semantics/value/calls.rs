@@ -1,4 +1,4 @@
-//! What a call gives: functions of PyTorch and of the file, methods, modules.
+//! The value of a call: functions of PyTorch and of the file, methods, modules.
 
 use ruff_python_ast::{Expr, ExprCall};
 
@@ -35,7 +35,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What a module with parameters gives.
+    /// Returns the value of a call of a module with parameters.
     pub(super) fn value_of_forward(&self, call: &Call<'a>) -> Value {
         let graph = match self.mode(call.region) {
             Mode::On if !self.evidence.freezes => Graph::Recorded,
@@ -45,7 +45,7 @@ impl<'a> Model<'a> {
         Value::Tensor(graph, Place::Unsure)
     }
 
-    /// What something that computes gives for its arguments.
+    /// Returns the value of a computation on the arguments.
     pub(super) fn value_of_arguments(&self, call: &Call<'a>, left: usize) -> Value {
         let arguments = &call.syntax.arguments;
         let positional = arguments.args.iter().flat_map(|argument| match argument {

@@ -1,4 +1,4 @@
-//! What a part of a value is: what unpacking takes out of it, and what going through it gives.
+//! The value of a part: of an unpacked element, and of an item of an iteration.
 
 use ruff_python_ast::Expr;
 
@@ -8,7 +8,7 @@ use super::super::{Call, Model};
 use super::{Graph, Place, Value, any_of};
 
 impl<'a> Model<'a> {
-    /// What one part of a value is: `place` is where a target took it from.
+    /// Returns the value of a part; `place` is the path of indices in the target.
     pub(super) fn value_of_item(&self, value: &'a Expr, place: &[usize], left: usize) -> Value {
         let (Some(left), Some((&first, rest))) = (left.checked_sub(1), place.split_first()) else {
             return self.value_within(value, left);
@@ -34,7 +34,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether a module of the file gives a number at that place of what its `forward` returns.
+    /// Checks whether `forward` of a module of the file returns a number at an index.
     fn is_plain_output(&self, place: usize, left: usize) -> bool {
         let forwards = self.tree.classes.iter().filter_map(|class| class.methods.get("forward"));
         let mut returned = forwards.flat_map(|it| &self.tree.functions[it.index()].returned);
@@ -56,7 +56,7 @@ impl<'a> Model<'a> {
             "prepare" | "setup" | "initialize" => {
                 Some(call.syntax.arguments.args.get(first).map_or(Value::Unknown, |it| self.value_within(it, left)))
             }
-            // The second of `values, indices` has no graph.
+            // The indices of `values, indices` have no graph.
             "max" | "min" | "topk" | "sort" | "median" | "mode" | "kthvalue" | "cummax" if first == 1 => {
                 Some(Value::Tensor(Graph::Absent, Place::Unsure))
             }
@@ -64,7 +64,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What going through a value gives.
+    /// Returns the value of an item of an iteration.
     pub(super) fn value_of_element(&self, value: &'a Expr, place: &[usize], left: usize) -> Value {
         let Some(left) = left.checked_sub(1) else { return Value::Unknown };
         if let Some(call) = self.call(value) {

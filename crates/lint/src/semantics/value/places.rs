@@ -1,4 +1,4 @@
-//! On which device a tensor is.
+//! The device of a tensor.
 
 use ruff_python_ast::Expr;
 
@@ -22,7 +22,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Which device an expression names. One that is chosen by `torch.cuda.is_available()` is the GPU where there is one.
+    /// Returns the device that an expression names. A choice by `torch.cuda.is_available()` counts as the GPU.
     pub(crate) fn place(&self, device: &'a Expr) -> Place {
         self.place_within(device, 6)
     }
@@ -70,7 +70,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// `device = "cuda"` here and `device = "cpu"` there is the GPU where there is one.
+    /// `device = "cuda"` in one branch and `device = "cpu"` in another counts as the GPU.
     pub(super) fn place_of_any(&self, definitions: &[DefinitionId], left: usize) -> Place {
         let places = definitions.iter().take(4).map(|&it| self.place_of_definition(it, left));
         places

@@ -1,35 +1,35 @@
-//! The changes that rules offer, as edits of the text.
+//! Builds the fixes that rules offer, as edits of the text.
 
 use ruff_python_ast::{ExceptHandler, Expr, ExprCall, Stmt};
 use ruff_text_size::Ranged;
 
-use crate::finding::{Applicability, Edit, Fix, Span};
+use crate::finding::{Applicability, Edit, Fix};
 use crate::semantics::Model;
 use crate::semantics::data::{NodeId, Syntax};
-use crate::source::span;
+use crate::span::Span;
 
-/// `x` becomes `x.detach()`; `None` where that would need brackets.
-pub(super) fn detach(expression: &Expr) -> Option<Fix> {
+/// Appends `.detach()` to an expression; `None` for an expression that would need brackets.
+pub(crate) fn detach(expression: &Expr) -> Option<Fix> {
     let is_simple = matches!(expression, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::Subscript(_));
-    is_simple.then(|| insert(span(expression.range()).end, ".detach()", Applicability::Safe))
+    is_simple.then(|| insert(Span::of(expression).end, ".detach()", Applicability::Safe))
 }
 
-/// Text put in at one place.
-pub(super) fn insert(at: usize, text: impl Into<String>, applicability: Applicability) -> Fix {
+/// Inserts text at an offset.
+pub(crate) fn insert(at: usize, text: impl Into<String>, applicability: Applicability) -> Fix {
     Fix { applicability, edits: vec![Edit { span: Span { start: at, end: at }, text: text.into() }] }
 }
 
-/// What stood there becomes other text.
-pub(super) fn replace(syntax: &impl Ranged, text: impl Into<String>, applicability: Applicability) -> Fix {
-    Fix { applicability, edits: vec![Edit { span: span(syntax.range()), text: text.into() }] }
+/// Replaces an expression, a statement or a token.
+pub(crate) fn replace(syntax: &impl Ranged, text: impl Into<String>, applicability: Applicability) -> Fix {
+    Fix { applicability, edits: vec![Edit { span: Span::of(syntax), text: text.into() }] }
 }
 
-/// A statement that goes away with its line; `pass` in its place where its block would be empty.
-pub(super) fn delete(model: &Model<'_>, id: NodeId, statement: &Stmt, applicability: Applicability) -> Option<Fix> {
+/// Deletes a statement with its line; writes `pass` if the block would be empty.
+pub(crate) fn delete(model: &Model<'_>, id: NodeId, statement: &Stmt, applicability: Applicability) -> Option<Fix> {
     if is_alone(model, id, statement)? {
         return Some(replace(statement, "pass", applicability));
     }
-    let range = span(statement.range());
+    let range = Span::of(statement);
     let start = model.text.get(..range.start)?.rfind('\n').map_or(0, |at| at + 1);
     let rest = model.text.get(range.end..)?;
     let end = range.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
@@ -38,7 +38,7 @@ pub(super) fn delete(model: &Model<'_>, id: NodeId, statement: &Stmt, applicabil
     is_whole.then(|| Fix { applicability, edits: vec![Edit { span: Span { start, end }, text: String::new() }] })
 }
 
-/// Whether a statement is the only one of its block; `None` if its block is not found.
+/// Checks whether a statement is alone in its block; `None` if the block is not found.
 fn is_alone(model: &Model<'_>, id: NodeId, statement: &Stmt) -> Option<bool> {
     let parent = model.node(id).parent;
     let blocks: Vec<&[Stmt]> = match model.node(parent).syntax {
@@ -53,7 +53,7 @@ fn is_alone(model: &Model<'_>, id: NodeId, statement: &Stmt) -> Option<bool> {
     blocks.into_iter().find(|block| block.iter().any(|it| it.range() == range)).map(|block| block.len() == 1)
 }
 
-/// The blocks of a compound statement.
+/// Returns the blocks of a compound statement.
 fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
     match statement {
         Stmt::For(it) => vec![&it.body, &it.orelse],
@@ -70,9 +70,9 @@ fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
     }
 }
 
-/// A keyword put behind the last argument of a call; none behind one in brackets of its own, nor behind a generator without them.
-pub(super) fn add_keyword(model: &Model<'_>, call: &ExprCall, text: &str, applicability: Applicability) -> Option<Fix> {
-    let end = span(call.range()).end.checked_sub(1)?;
+/// Adds a keyword after the last argument of a call; `None` if the last argument is in brackets or a bare generator.
+pub(crate) fn add_keyword(model: &Model<'_>, call: &ExprCall, text: &str, applicability: Applicability) -> Option<Fix> {
+    let end = Span::of(call).end.checked_sub(1)?;
     let arguments = &call.arguments;
     let last = arguments.args.iter().map(Ranged::end).chain(arguments.keywords.iter().map(Ranged::end)).max();
     let Some(last) = last.map(|last| last.to_usize()) else { return Some(insert(end, text, applicability)) };

@@ -1,0 +1,56 @@
+//! The type of a rule, and of the code reported by one.
+
+use report::RuleId;
+use ruff_text_size::Ranged;
+
+use crate::finding::{Effect, Fix};
+use crate::semantics::Model;
+use crate::span::Span;
+
+/// A rule of the linter.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// The name, after the pattern: reads well as "allow NAME".
+    pub id: RuleId,
+    /// The effect of the mistake on memory.
+    pub effect: Effect,
+    /// The pattern in one line.
+    pub summary: &'static str,
+    /// The advice, in a few words.
+    pub help: &'static str,
+    /// The cause that `check` and `explain` name when a run shows the mistake.
+    pub cause: Option<&'static str>,
+    pub(crate) check: fn(&Model<'_>, &mut Matches),
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Rule").field(&self.id.0).finish()
+    }
+}
+
+/// The code in one file reported by one rule.
+#[derive(Debug, Default)]
+pub(crate) struct Matches {
+    pub(crate) list: Vec<Match>,
+}
+
+/// A reported piece of code.
+#[derive(Debug)]
+pub(crate) struct Match {
+    pub(crate) span: Span,
+    pub(crate) message: String,
+    /// Replaces the rule's effect if this match is milder.
+    pub(crate) effect: Option<Effect>,
+    pub(crate) fix: Option<Fix>,
+}
+
+impl Matches {
+    /// Reports an expression or a statement.
+    pub(crate) fn add(&mut self, syntax: &impl Ranged, message: impl Into<String>) -> &mut Match {
+        let found = Match { span: Span::of(syntax), message: message.into(), effect: None, fix: None };
+        self.list.push(found);
+        let last = self.list.len() - 1;
+        &mut self.list[last]
+    }
+}
