@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use lint::{Edit, Finding, Fix, Options, SourceFile, Span, Unreadable};
+use lint::{Edit, Finding, Fix, Options, SourceFile, TextSpan, Unreadable};
 
 fuzz_target!(|bytes: &[u8]| {
     if bytes.first() == Some(&b'{') {
@@ -46,7 +46,7 @@ fn hold(source: Result<SourceFile, Unreadable>, again: impl Fn(&str) -> Result<S
 /// A text with a fix made, whose edits must be in order and apart.
 fn applied(text: &str, fix: &Fix) -> String {
     let (mut made, mut done) = (String::new(), 0);
-    for Edit { span: Span { start, end }, text: new } in &fix.edits {
+    for Edit { span: TextSpan { start, end }, text: new } in &fix.edits {
         made.push_str(text.get(done..*start).expect("edits in order, at characters"));
         made.push_str(new);
         done = *end;

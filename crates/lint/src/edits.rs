@@ -6,22 +6,22 @@ use ruff_text_size::Ranged;
 use crate::finding::{Applicability, Edit, Fix};
 use crate::semantics::Model;
 use crate::semantics::data::{NodeId, Syntax};
-use crate::span::Span;
+use crate::span::TextSpan;
 
 /// Appends `.detach()` to an expression; `None` for an expression that would need brackets.
 pub(crate) fn detach(expression: &Expr) -> Option<Fix> {
     let is_simple = matches!(expression, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::Subscript(_));
-    is_simple.then(|| insert(Span::of(expression).end, ".detach()", Applicability::Safe))
+    is_simple.then(|| insert(TextSpan::of(expression).end, ".detach()", Applicability::Safe))
 }
 
 /// Inserts text at an offset.
 pub(crate) fn insert(at: usize, text: impl Into<String>, applicability: Applicability) -> Fix {
-    Fix { applicability, edits: vec![Edit { span: Span { start: at, end: at }, text: text.into() }] }
+    Fix { applicability, edits: vec![Edit { span: TextSpan { start: at, end: at }, text: text.into() }] }
 }
 
 /// Replaces an expression, a statement or a token.
 pub(crate) fn replace(syntax: &impl Ranged, text: impl Into<String>, applicability: Applicability) -> Fix {
-    Fix { applicability, edits: vec![Edit { span: Span::of(syntax), text: text.into() }] }
+    Fix { applicability, edits: vec![Edit { span: TextSpan::of(syntax), text: text.into() }] }
 }
 
 /// Deletes a statement with its line; writes `pass` if the block would be empty.
@@ -29,13 +29,13 @@ pub(crate) fn delete(model: &Model<'_>, id: NodeId, statement: &Stmt, applicabil
     if is_alone(model, id, statement)? {
         return Some(replace(statement, "pass", applicability));
     }
-    let range = Span::of(statement);
+    let range = TextSpan::of(statement);
     let start = model.text.get(..range.start)?.rfind('\n').map_or(0, |at| at + 1);
     let rest = model.text.get(range.end..)?;
     let end = range.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
     let is_whole =
         model.text.get(start..range.start)?.trim().is_empty() && model.text.get(range.end..end)?.trim().is_empty();
-    is_whole.then(|| Fix { applicability, edits: vec![Edit { span: Span { start, end }, text: String::new() }] })
+    is_whole.then(|| Fix { applicability, edits: vec![Edit { span: TextSpan { start, end }, text: String::new() }] })
 }
 
 /// Checks whether a statement is alone in its block; `None` if the block is not found.
@@ -72,7 +72,7 @@ fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
 
 /// Adds a keyword after the last argument of a call; `None` if the last argument is in brackets or a bare generator.
 pub(crate) fn add_keyword(model: &Model<'_>, call: &ExprCall, text: &str, applicability: Applicability) -> Option<Fix> {
-    let end = Span::of(call).end.checked_sub(1)?;
+    let end = TextSpan::of(call).end.checked_sub(1)?;
     let arguments = &call.arguments;
     let last = arguments.args.iter().map(Ranged::end).chain(arguments.keywords.iter().map(Ranged::end)).max();
     let Some(last) = last.map(|last| last.to_usize()) else { return Some(insert(end, text, applicability)) };

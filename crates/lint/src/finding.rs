@@ -4,11 +4,11 @@ use report::lint::{LintEdit, LintFinding, LintFix};
 use report::{Location, RuleId, Severity};
 
 use crate::source::SourceFile;
-use crate::span::{Position, Span};
+use crate::span::{Position, TextSpan};
 
 /// The effect of a mistake on memory; the worst orders first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Effect {
+pub enum MemoryEffect {
     /// Memory grows with every step, without bound.
     Grows,
     /// The program uses more memory than the same work needs, or loses memory that the GPU has.
@@ -17,13 +17,13 @@ pub enum Effect {
     Style,
 }
 
-impl Effect {
+impl MemoryEffect {
     /// The severity in the reports of all commands.
     pub fn severity(self) -> Severity {
         match self {
-            Effect::Grows => Severity::Error,
-            Effect::Wastes => Severity::Warning,
-            Effect::Style => Severity::Info,
+            MemoryEffect::Grows => Severity::Error,
+            MemoryEffect::Wastes => Severity::Warning,
+            MemoryEffect::Style => Severity::Info,
         }
     }
 }
@@ -41,7 +41,7 @@ pub enum Applicability {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// The replaced bytes; an empty span inserts.
-    pub span: Span,
+    pub span: TextSpan,
     /// The new text.
     pub text: String,
 }
@@ -61,9 +61,9 @@ pub struct Finding {
     /// The rule.
     pub rule: RuleId,
     /// The effect on memory.
-    pub effect: Effect,
+    pub effect: MemoryEffect,
     /// The reported code.
-    pub span: Span,
+    pub span: TextSpan,
     /// The start of the reported code.
     pub start: Position,
     /// The end of the reported code: the position after its last character.

@@ -17,7 +17,7 @@
 
 mod edits;
 mod finding;
-mod lines;
+mod line_index;
 mod notebook;
 mod rule;
 mod rules;
@@ -26,10 +26,10 @@ mod source;
 mod span;
 mod suppress;
 
-pub use finding::{Applicability, Edit, Effect, Finding, Fix};
+pub use finding::{Applicability, Edit, Finding, Fix, MemoryEffect};
 pub use rule::Rule;
 pub use source::{SourceFile, Unreadable};
-pub use span::{Position, Span};
+pub use span::{Position, TextSpan};
 
 use rule::{Match, Matches};
 use semantics::Model;
@@ -68,7 +68,7 @@ impl Options {
     pub fn asks(&self, rule: &Rule) -> bool {
         let name = rule.id.0;
         let is_selected = match &self.select {
-            Selection::Default => rule.effect != Effect::Style,
+            Selection::Default => rule.effect != MemoryEffect::Style,
             Selection::All => true,
             Selection::Only(names) => names.iter().any(|it| it == name),
         };

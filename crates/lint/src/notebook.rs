@@ -27,7 +27,7 @@ pub(crate) fn join(bytes: &[u8]) -> Result<(String, Vec<Cell>), String> {
     let cells = notebook.get("cells").and_then(Value::as_array).ok_or("no list `cells` at its top")?;
     let (mut text, mut places) = (String::new(), Vec::new());
     for (number, cell) in (1..).zip(cells) {
-        let Some(source) = python(cell) else { continue };
+        let Some(source) = python_source(cell) else { continue };
         places.push(Cell { number, start: text.len() });
         text.push_str(&source);
         text.push('\n');
@@ -75,7 +75,7 @@ fn is_question(line: &str) -> bool {
 }
 
 /// Returns the source of a Python cell.
-fn python(cell: &Value) -> Option<String> {
+fn python_source(cell: &Value) -> Option<String> {
     if cell.get("cell_type")?.as_str()? != "code" {
         return None;
     }

@@ -3,9 +3,9 @@
 use report::RuleId;
 use ruff_text_size::Ranged;
 
-use crate::finding::{Effect, Fix};
+use crate::finding::{Fix, MemoryEffect};
 use crate::semantics::Model;
-use crate::span::Span;
+use crate::span::TextSpan;
 
 /// A rule of the linter.
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ pub struct Rule {
     /// The name, after the pattern: reads well as "allow NAME".
     pub id: RuleId,
     /// The effect of the mistake on memory.
-    pub effect: Effect,
+    pub effect: MemoryEffect,
     /// The pattern in one line.
     pub summary: &'static str,
     /// The advice, in a few words.
@@ -38,17 +38,17 @@ pub(crate) struct Matches {
 /// A reported piece of code.
 #[derive(Debug)]
 pub(crate) struct Match {
-    pub(crate) span: Span,
+    pub(crate) span: TextSpan,
     pub(crate) message: String,
     /// Replaces the rule's effect if this match is milder.
-    pub(crate) effect: Option<Effect>,
+    pub(crate) effect: Option<MemoryEffect>,
     pub(crate) fix: Option<Fix>,
 }
 
 impl Matches {
     /// Reports an expression or a statement.
     pub(crate) fn add(&mut self, syntax: &impl Ranged, message: impl Into<String>) -> &mut Match {
-        let found = Match { span: Span::of(syntax), message: message.into(), effect: None, fix: None };
+        let found = Match { span: TextSpan::of(syntax), message: message.into(), effect: None, fix: None };
         self.list.push(found);
         let last = self.list.len() - 1;
         &mut self.list[last]

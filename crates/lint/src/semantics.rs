@@ -8,17 +8,17 @@
 
 mod bound;
 mod build;
-mod calls;
+mod call;
 pub(crate) mod data;
 mod escape;
 mod evaluation;
 mod evidence;
 mod frameworks;
-mod keepers;
 mod known;
 mod modes;
 mod names;
 mod patterns;
+mod storage;
 mod training;
 mod value;
 
@@ -28,54 +28,54 @@ use ruff_python_ast::{Expr, HasNodeIndex, Stmt};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-pub(crate) use calls::{Call, is_bool};
+pub(crate) use call::{Call, is_bool};
 pub(crate) use data::Mode;
 use data::{
-    Class, Definition, Function, FunctionId, Loop, LoopId, Node, NodeId, Region, RegionId, RegionKind, Scope, Symbol,
-    Syntax,
+    Class, Definition, Function, FunctionId, LoopId, LoopStatement, NodeId, Region, RegionId, RegionKind, Scope,
+    Symbol, Syntax, SyntaxNode,
 };
 use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
-pub(crate) use keepers::Kept;
-use training::Work;
-pub(crate) use value::{Place, Value};
+pub(crate) use storage::StoredAs;
+use training::TrainingCalls;
+pub(crate) use value::{TensorDevice, ValueKind};
 
 /// The result of the walk over a file.
 #[derive(Debug, Default)]
-pub(crate) struct Tree<'a> {
-    pub(crate) nodes: Vec<Node<'a>>,
+pub(crate) struct SyntaxTree<'a> {
+    pub(crate) nodes: Vec<SyntaxNode<'a>>,
     pub(crate) regions: Vec<Region<'a>>,
     pub(crate) definitions: Vec<Definition<'a>>,
     pub(crate) symbols: Vec<Symbol<'a>>,
     pub(crate) scopes: Vec<Scope<'a>>,
     pub(crate) functions: Vec<Function<'a>>,
     pub(crate) classes: Vec<Class<'a>>,
-    pub(crate) loops: Vec<Loop<'a>>,
+    pub(crate) loops: Vec<LoopStatement<'a>>,
     /// The calls, in the order of the walk.
     pub(crate) calls: Vec<NodeId>,
 }
 
 /// A function (`None`: the module), and a loop in it (`None`: the whole body).
-type Part = (Option<FunctionId>, Option<LoopId>);
+type CodePart = (Option<FunctionId>, Option<LoopId>);
 
 /// A file with its meaning, as rules query it.
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     pub(crate) text: &'a str,
-    pub(crate) tree: Tree<'a>,
+    pub(crate) tree: SyntaxTree<'a>,
     calls: Vec<Call<'a>>,
     /// The calls of each function within the file, as indices into `calls`.
     callers: Vec<Vec<usize>>,
     evidence: Evidence<'a>,
-    values: RefCell<FxHashMap<NodeId, Value>>,
-    names: RefCell<FxHashMap<data::DefinitionId, Value>>,
-    works: RefCell<FxHashMap<FunctionId, Work>>,
+    values: RefCell<FxHashMap<NodeId, ValueKind>>,
+    names: RefCell<FxHashMap<data::DefinitionId, ValueKind>>,
+    works: RefCell<FxHashMap<FunctionId, TrainingCalls>>,
     modes: RefCell<FxHashMap<FunctionId, Mode>>,
-    loop_works: RefCell<FxHashMap<LoopId, Work>>,
+    loop_works: RefCell<FxHashMap<LoopId, TrainingCalls>>,
     step_loops: RefCell<FxHashMap<LoopId, bool>>,
     switches: Vec<evaluation::Switch<'a>>,
     /// Cached answers: does a function, or a loop in it, want gradients?
-    wanting: RefCell<FxHashMap<Part, bool>>,
+    wanting: RefCell<FxHashMap<CodePart, bool>>,
     /// The number of functions that the current query has followed.
     followed: Cell<u32>,
 }
@@ -103,8 +103,8 @@ impl<'a> Model<'a> {
             wanting: RefCell::default(),
             followed: Cell::new(0),
         };
-        model.calls = calls::all(&model);
-        model.callers = calls::callers(&model);
+        model.calls = call::collect_calls(&model);
+        model.callers = call::collect_callers(&model);
         model.switches = evaluation::switches(&model);
         model.evidence = Evidence::collect(&model);
         model
@@ -122,7 +122,7 @@ impl<'a> Model<'a> {
         Some(answer)
     }
 
-    pub(crate) fn node(&self, id: NodeId) -> &Node<'a> {
+    pub(crate) fn node(&self, id: NodeId) -> &SyntaxNode<'a> {
         &self.tree.nodes[id.index()]
     }
 
@@ -147,10 +147,10 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the value of a call.
-    pub(crate) fn value_of(&self, call: &Call<'a>) -> Value {
+    pub(crate) fn value_of(&self, call: &Call<'a>) -> ValueKind {
         match self.node(call.id).syntax {
             Syntax::Expression(expression) => self.value(expression),
-            Syntax::Statement(_) => Value::Unknown,
+            Syntax::Statement(_) => ValueKind::Unknown,
         }
     }
 

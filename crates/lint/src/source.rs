@@ -17,9 +17,9 @@ use ruff_python_parser::{Mode, Parsed, parse_module};
 use ruff_text_size::Ranged;
 use thiserror::Error;
 
-use crate::lines::Lines;
+use crate::line_index::LineIndex;
 use crate::notebook::{self, Cell};
-use crate::span::{Position, Span};
+use crate::span::{Position, TextSpan};
 
 /// The reason why a file cannot be linted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -31,7 +31,7 @@ pub enum Unreadable {
         line: usize,
     },
     /// The file is not Python 3.
-    #[error("{} is no Python: {message}", place(*at))]
+    #[error("{} is no Python: {message}", describe(*at))]
     Syntax {
         /// The position of the error.
         at: Position,
@@ -52,7 +52,7 @@ pub enum Unreadable {
     Notebook(String),
 }
 
-fn place(at: Position) -> String {
+fn describe(at: Position) -> String {
     at.cell.map_or_else(|| format!("line {}", at.line), |cell| format!("cell {cell}, line {}", at.line))
 }
 
@@ -63,25 +63,25 @@ pub struct SourceFile {
     /// The cells of a notebook; empty for a Python file.
     cells: Vec<Cell>,
     is_notebook: bool,
-    lines: Lines,
+    lines: LineIndex,
 }
 
 impl SourceFile {
     /// Reads a Python file.
     pub fn python(bytes: &[u8]) -> Result<SourceFile, Unreadable> {
-        limited(bytes)?;
+        check_size(bytes)?;
         let bytes = without_mark(bytes);
         let line = |valid: usize| 1 + memchr::memchr_iter(b'\n', bytes.get(..valid).unwrap_or_default()).count();
         let text =
             std::str::from_utf8(bytes).map_err(|error| Unreadable::Encoding { line: line(error.valid_up_to()) })?;
-        Ok(SourceFile { lines: Lines::new(text), text: text.to_owned(), cells: Vec::new(), is_notebook: false })
+        Ok(SourceFile { lines: LineIndex::new(text), text: text.to_owned(), cells: Vec::new(), is_notebook: false })
     }
 
     /// Reads a Jupyter notebook as the Python of its cells, in order (Note `[Cells]` in `notebook.rs`).
     pub fn notebook(bytes: &[u8]) -> Result<SourceFile, Unreadable> {
-        limited(bytes)?;
+        check_size(bytes)?;
         let (text, cells) = notebook::join(without_mark(bytes)).map_err(Unreadable::Notebook)?;
-        Ok(SourceFile { lines: Lines::new(&text), text, cells, is_notebook: true })
+        Ok(SourceFile { lines: LineIndex::new(&text), text, cells, is_notebook: true })
     }
 
     /// The linted text, in which spans and edits count bytes; for a notebook, the joined cells.
@@ -104,7 +104,7 @@ impl SourceFile {
     }
 
     /// Returns the source lines of `span` for a report; only the first line of a long span.
-    pub(crate) fn excerpt(&self, span: Span) -> Excerpt {
+    pub(crate) fn excerpt(&self, span: TextSpan) -> Excerpt {
         const MOST_LINES: usize = 6;
         let first = self.lines.index(span.start);
         let is_long = self.lines.index(span.end) - first >= MOST_LINES;
@@ -160,15 +160,15 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
-fn limited(bytes: &[u8]) -> Result<(), Unreadable> {
+fn check_size(bytes: &[u8]) -> Result<(), Unreadable> {
     const LARGEST: usize = 16 << 20;
     if bytes.len() > LARGEST { Err(Unreadable::Size { bytes: bytes.len() }) } else { Ok(()) }
 }
 
 /// Returns the comments of a parsed file.
-pub(crate) fn comments(parsed: &Parsed<ModModule>) -> Vec<Span> {
+pub(crate) fn comments(parsed: &Parsed<ModModule>) -> Vec<TextSpan> {
     let comments = parsed.tokens().iter().filter(|token| token.kind() == TokenKind::Comment);
-    comments.map(Span::of).collect()
+    comments.map(TextSpan::of).collect()
 }
 
 /// Returns the start of the logical line of `offset`: the first token after the previous newline outside of brackets.

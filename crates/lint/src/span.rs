@@ -5,18 +5,18 @@ use ruff_text_size::Ranged;
 
 /// A range of bytes of the linted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span {
+pub struct TextSpan {
     /// The first byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
 }
 
-impl Span {
+impl TextSpan {
     /// The span of an expression, a statement or a token.
-    pub(crate) fn of(syntax: &impl Ranged) -> Span {
+    pub(crate) fn of(syntax: &impl Ranged) -> TextSpan {
         let range = syntax.range();
-        Span { start: range.start().to_usize(), end: range.end().to_usize() }
+        TextSpan { start: range.start().to_usize(), end: range.end().to_usize() }
     }
 }
 

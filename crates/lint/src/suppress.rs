@@ -5,7 +5,7 @@
 //! bracket, after an argument, on a line of its own, or after the closing bracket. The brackets hold rule names separated by commas; a
 //! comment without brackets suppresses every rule. Comments are read from tokens, so a string with the same words has no effect.
 
-use crate::span::Span;
+use crate::span::TextSpan;
 
 /// The suppressions of a file.
 #[derive(Debug, Default)]
@@ -23,8 +23,8 @@ enum Rules<'a> {
 
 impl<'a> Suppressions<'a> {
     /// Reads the suppressions among the comments of a text.
-    pub(crate) fn new(text: &'a str, comments: impl IntoIterator<Item = Span>) -> Suppressions<'a> {
-        let read = |span: Span| Some((span.start, rules(text.get(span.start..span.end)?)?));
+    pub(crate) fn new(text: &'a str, comments: impl IntoIterator<Item = TextSpan>) -> Suppressions<'a> {
+        let read = |span: TextSpan| Some((span.start, parse_directive(text.get(span.start..span.end)?)?));
         Suppressions { comments: comments.into_iter().filter_map(read).collect() }
     }
 
@@ -38,7 +38,7 @@ impl<'a> Suppressions<'a> {
 }
 
 /// Returns the rules that a comment suppresses; `None` if the comment is no suppression.
-fn rules(comment: &str) -> Option<Rules<'_>> {
+fn parse_directive(comment: &str) -> Option<Rules<'_>> {
     let (_, directive) = comment.split_once("oomph:")?;
     let rest = directive.trim_start().strip_prefix("ignore")?;
     match rest.strip_prefix('[') {
@@ -69,7 +69,7 @@ mod tests {
             ("# oomph is a tool", None),
         ];
         for (comment, expected) in cases {
-            assert_eq!(rules(comment), expected, "{comment}");
+            assert_eq!(parse_directive(comment), expected, "{comment}");
         }
     }
 }

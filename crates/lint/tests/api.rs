@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use lint::{Effect, Finding, Options, Selection, SourceFile, Unreadable};
+use lint::{Finding, MemoryEffect, Options, Selection, SourceFile, Unreadable};
 
 /// A loop with one mistake, on line 7.
 const LEAK: &str = "import torch\n\ndef train(model, loader, optimizer):\n    for x in loader:\n        loss = model(x).mean()\n        optimizer.zero_grad()\n        loss.backward(retain_graph=True)\n        optimizer.step()\n";
@@ -185,5 +185,5 @@ fn rules_are_named_after_patterns_in_order() {
             "{rule:?}: texts of one sentence have no full stop"
         );
     }
-    assert!(lint::rules().iter().any(|rule| rule.effect == Effect::Grows));
+    assert!(lint::rules().iter().any(|rule| rule.effect == MemoryEffect::Grows));
 }

@@ -56,7 +56,8 @@ fn found(text: &str, rule: &str) -> BTreeSet<Mark> {
     let options = Options::all();
     let source = SourceFile::python(text.as_bytes()).expect("a case is text");
     let findings = lint::check(&source, &options).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let is_style = |name: &str| lint::rules().iter().any(|it| it.id.0 == name && it.effect == lint::Effect::Style);
+    let is_style =
+        |name: &str| lint::rules().iter().any(|it| it.id.0 == name && it.effect == lint::MemoryEffect::Style);
     let marks = findings.into_iter().map(|finding| (finding.start.line, finding.rule.0.to_owned()));
     marks.filter(|(_, name)| name == rule || !is_style(name)).collect()
 }

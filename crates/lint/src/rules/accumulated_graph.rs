@@ -4,14 +4,14 @@ use report::RuleId;
 use ruff_python_ast::Expr;
 
 use crate::edits;
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId, NodeId};
-use crate::semantics::{Kept, Mode, Model};
+use crate::semantics::{Mode, Model, StoredAs};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulated-graph"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "a running total that keeps the graph of every loss added to it",
     help: "add `loss.item()` or `loss.detach()`",
     cause: Some("retained-graph"),
@@ -34,14 +34,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             matches.add(statement, message).fix = edits::detach(added);
         }
     }
-    for keeping in model.keepings(Kept::Added) {
-        if let Some(cost) = cost_in_loop(model, keeping.around, keeping.argument) {
-            let (object, argument) = (model.source(keeping.object), model.source(keeping.argument));
+    for stored in model.stored_arguments(StoredAs::Added) {
+        if let Some(cost) = cost_in_loop(model, stored.around, stored.argument) {
+            let (object, argument) = (model.source(stored.object), model.source(stored.argument));
             let message = format!(
                 "`{object}` adds `{argument}` of every step to `{}` with its graph; {cost}",
-                model.source(keeping.place)
+                model.source(stored.attribute)
             );
-            matches.add(keeping.argument, message).fix = edits::detach(keeping.argument);
+            matches.add(stored.argument, message).fix = edits::detach(stored.argument);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Gradient accumulation that skips the backward of one batch.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulation-skips-backward"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "gradient accumulation without a backward for the batch that takes the step",
     help: "call `backward` for every batch and `step` for every n-th",
     cause: None,

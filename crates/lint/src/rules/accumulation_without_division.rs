@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionKind, Syntax};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulation-without-division"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "gradient accumulation whose loss is not divided by the number of batches",
     help: "divide the loss by the number of batches in a step",
     cause: None,

@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::NodeId;
-use crate::semantics::{Model, Value};
+use crate::semantics::{Model, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("alloc-conf-after-cuda"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`PYTORCH_CUDA_ALLOC_CONF` set after the first use of the GPU",
     help: "set the variable before the first tensor is moved to the GPU, best in the shell",
     cause: Some("allocator-setting-harmful"),
@@ -48,7 +48,7 @@ fn uses_gpu_before(model: &Model<'_>, id: NodeId) -> bool {
                 !matches!(kind, crate::semantics::data::RegionKind::If(..) | crate::semantics::data::RegionKind::Lambda)
             });
         let receiver = call.method().map(|(receiver, _)| model.value(receiver));
-        let moves = model.is_move_to_gpu(call) && matches!(receiver, Some(Value::Module | Value::Tensor(..)));
+        let moves = model.is_move_to_gpu(call) && matches!(receiver, Some(ValueKind::Module | ValueKind::Tensor(..)));
         is_here && (moves || model.value_of(call).is_on_gpu())
     })
 }

@@ -1,14 +1,14 @@
 //! Arguments of `torch.amp` under the other function's name.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("amp-argument-names"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`GradScaler(device_type=...)` or `autocast(device=...)`, each with the other function's argument \
              name",
     help: "`GradScaler` takes `device`, `autocast` takes `device_type`",

@@ -1,7 +1,7 @@
 //! Anomaly detection in a training program.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::RegionKind;
 use crate::semantics::{Model, is_bool};
@@ -9,7 +9,7 @@ use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("anomaly-detection-left-on"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`set_detect_anomaly(True)` in a training program",
     help: "remove the call, or enter `torch.autograd.detect_anomaly()` around the code being debugged",
     cause: Some("host-memory"),

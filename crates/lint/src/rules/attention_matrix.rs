@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator};
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("attention-matrix"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "attention that stores the softmax of all scores",
     help: "use `torch.nn.functional.scaled_dot_product_attention`",
     cause: Some("one-huge-request"),
@@ -81,7 +81,7 @@ fn scores<'a>(softmax: &Call<'a>) -> Option<&'a Expr> {
 fn source_of<'m, 'a>(model: &'m Model<'a>, expression: &'a Expr, left: usize) -> Option<&'m Call<'a>> {
     let left = left.checked_sub(1)?;
     match expression {
-        Expr::Name(name) => source_of(model, assigned(model, model.definition(name))?, left),
+        Expr::Name(name) => source_of(model, assigned_value(model, model.definition(name))?, left),
         Expr::Call(_) => {
             let call = model.call(expression)?;
             if is_softmax(call) {
@@ -98,7 +98,7 @@ fn source_of<'m, 'a>(model: &'m Model<'a>, expression: &'a Expr, left: usize) ->
     }
 }
 
-fn assigned<'a>(model: &Model<'a>, definition: DefinitionId) -> Option<&'a Expr> {
+fn assigned_value<'a>(model: &Model<'a>, definition: DefinitionId) -> Option<&'a Expr> {
     match &model.tree.definitions[definition.index()].binding {
         Binding::Value(value) => Some(value),
         _ => None,

@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::StmtWith;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("backward-in-autocast"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`backward` within `autocast`",
     help: "end the `autocast` block before `backward`",
     cause: None,

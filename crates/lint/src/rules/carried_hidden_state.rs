@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("carried-hidden-state"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "a recurrent state passed from batch to batch with its graph",
     help: "detach the state before the next batch: `hidden = hidden.detach()`",
     cause: Some("retained-graph"),

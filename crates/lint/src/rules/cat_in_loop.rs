@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::NodeId;
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("cat-in-loop"),
-    effect: Effect::Style,
+    effect: MemoryEffect::Style,
     summary: "a tensor that grows by `torch.cat` with every batch",
     help: "append to a list, and call `torch.cat` once after the loop",
     cause: Some("growing-collection"),

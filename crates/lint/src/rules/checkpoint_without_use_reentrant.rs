@@ -1,14 +1,14 @@
 //! `checkpoint` without `use_reentrant`.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("checkpoint-without-use-reentrant"),
-    effect: Effect::Style,
+    effect: MemoryEffect::Style,
     summary: "`checkpoint` without `use_reentrant`",
     help: "pass `use_reentrant=False`",
     cause: None,

@@ -1,13 +1,13 @@
 //! `loss.backward(create_graph=True)`: a reference cycle between parameters and gradients.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("create-graph-in-backward"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`backward(create_graph=True)` in a loop",
     help: "use `torch.autograd.grad(..., create_graph=True)`, or set `.grad` to None after use",
     cause: Some("reference-cycle"),

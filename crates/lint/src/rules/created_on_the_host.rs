@@ -1,13 +1,13 @@
 //! `torch.zeros(n).cuda()`.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("created-on-the-host"),
-    effect: Effect::Style,
+    effect: MemoryEffect::Style,
     summary: "a tensor created on the host and moved to the GPU at once",
     help: "create it on the device: `torch.zeros(..., device=device)`",
     cause: None,

@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::{FunctionId, RegionKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("cuda-in-dataset"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`__getitem__` or `collate_fn` moves a tensor to the GPU",
     help: "return host tensors, and move each batch in the training loop",
     cause: Some("non-pytorch-memory"),

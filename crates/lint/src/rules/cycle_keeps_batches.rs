@@ -1,13 +1,13 @@
 //! `itertools.cycle(loader)`: a copy of the dataset.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("cycle-keeps-batches"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "`itertools.cycle` of a DataLoader",
     help: "write `while True: yield from loader`",
     cause: Some("growing-collection"),

@@ -1,13 +1,13 @@
 //! `nn.DataParallel`: extra memory on the first GPU.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("data-parallel"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`torch.nn.DataParallel`",
     help: "use `DistributedDataParallel`, one process per GPU",
     cause: Some("rank-imbalance"),

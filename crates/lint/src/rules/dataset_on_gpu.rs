@@ -3,13 +3,13 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("dataset-on-gpu"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "a whole dataset moved to the GPU",
     help: "move each batch: `x = x.to(device, non_blocking=True)`",
     cause: Some("growing-collection"),
@@ -21,7 +21,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         if call.is("torch.utils.data.TensorDataset") {
             let on_gpu = call.syntax.arguments.args.iter().find(|it| model.value(it).is_on_gpu());
             if let Some(tensor) = on_gpu {
-                tell(model, matches, tensor);
+                report_tensor(model, matches, tensor);
             }
         } else if model.is_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_data_of_set(model, it)) {
             matches.add(call.syntax, MESSAGE);
@@ -40,7 +40,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 const MESSAGE: &str = "the whole dataset stays on the GPU for the whole run, which leaves less memory for \
                       activations";
 
-fn tell<'a>(model: &Model<'a>, matches: &mut Matches, tensor: &'a Expr) {
+fn report_tensor<'a>(model: &Model<'a>, matches: &mut Matches, tensor: &'a Expr) {
     matches.add(
         tensor,
         format!("`{}` is a whole dataset on the GPU, which leaves less memory for activations", model.source(tensor)),

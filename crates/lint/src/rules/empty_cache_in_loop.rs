@@ -1,14 +1,14 @@
 //! `torch.cuda.empty_cache()` in every step.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("empty-cache-in-loop"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`torch.cuda.empty_cache()` in every step of a loop",
     help: "remove the call; call it once between phases if another process needs the memory",
     cause: Some("cache-flushed"),

@@ -1,13 +1,13 @@
 //! The logits of a whole evaluation on the GPU.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("eval-logits-on-gpu"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "a Hugging Face Trainer that gathers the logits of the whole evaluation on the GPU",
     help: "pass `preprocess_logits_for_metrics` to reduce the logits, or `eval_accumulation_steps`",
     cause: Some("growing-collection"),

@@ -1,13 +1,13 @@
 //! All ranks on the first GPU.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("every-rank-on-gpu-0"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "an NCCL process group in which no rank selects its GPU",
     help: "call `torch.cuda.set_device(local_rank)` at the start of the process",
     cause: Some("wrong-device"),

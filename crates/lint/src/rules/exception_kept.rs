@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("exception-kept"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "an exception kept after its `except` block",
     help: "keep `str(error)` or `traceback.format_exc()`",
     cause: Some("exception-holds-frames"),

@@ -1,13 +1,13 @@
 //! Inference with gradients recorded.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Call, Model, Value};
+use crate::semantics::{Call, Model, ValueKind};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("forward-without-no-grad"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "a forward in evaluation mode with gradients recorded",
     help: "put the call in `with torch.no_grad():`",
     cause: Some("grad-recorded-in-eval"),
@@ -33,5 +33,5 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 
 /// Checks whether the file creates the module. A module known only by `.eval()` may have no parameters.
 fn is_made_here<'a>(model: &Model<'a>, forward: &Call<'a>) -> bool {
-    model.origins(&forward.syntax.func).into_iter().any(|made| model.value(made) == Value::Module)
+    model.origins(&forward.syntax.func).into_iter().any(|made| model.value(made) == ValueKind::Module)
 }

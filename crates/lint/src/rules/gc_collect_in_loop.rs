@@ -1,14 +1,14 @@
 //! `gc.collect()` in every step.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("gc-collect-in-loop"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`gc.collect()` in every step of a loop",
     help: "remove the call; if it frees tensors, break the reference cycle that keeps them alive",
     cause: Some("reference-cycle"),

@@ -2,14 +2,14 @@
 
 use report::RuleId;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::LoopId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("grad-recorded-in-eval"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "an evaluation loop without `torch.no_grad()`",
     help: "put the loop in `with torch.no_grad():`, or decorate the function with `@torch.no_grad()`",
     cause: Some("grad-recorded-in-eval"),
@@ -17,11 +17,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
-    let mut told: Vec<LoopId> = Vec::new();
+    let mut reported: Vec<LoopId> = Vec::new();
     for call in model.calls() {
-        let Some(around) = model.loops(call.region).next().filter(|around| !told.contains(around)) else { continue };
+        let Some(around) = model.loops(call.region).next().filter(|around| !reported.contains(around)) else {
+            continue;
+        };
         if model.is_recorded_evaluation(call) {
-            told.push(around);
+            reported.push(around);
             let module = model.source(&*call.syntax.func);
             matches.add(
                 call.syntax,

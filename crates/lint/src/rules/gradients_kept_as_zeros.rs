@@ -1,14 +1,14 @@
 //! `zero_grad(set_to_none=False)`: gradients that stay allocated.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("gradients-kept-as-zeros"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`zero_grad(set_to_none=False)`",
     help: "remove `set_to_none=False`: the default sets gradients to None",
     cause: Some("gradients-alive-in-forward"),

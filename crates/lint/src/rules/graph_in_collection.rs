@@ -4,14 +4,14 @@ use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
 use crate::edits;
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionId};
-use crate::semantics::{Kept, Model, Value};
+use crate::semantics::{Model, StoredAs, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("graph-in-collection"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "a list or dict that keeps the losses or outputs of all steps with their graphs",
     help: "store `.item()` of a number, `.detach().cpu()` of a tensor",
     cause: Some("growing-collection"),
@@ -24,26 +24,26 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let Some((collection, method)) = call.method().filter(|_| call.path.is_none()) else { continue };
         let is_kept = match method {
             "append" | "appendleft" => model.class_of_object(collection).is_none(),
-            "add" => model.value(collection) == Value::Collection,
+            "add" => model.value(collection) == ValueKind::Collection,
             _ => false,
         };
         if let (true, [kept]) = (is_kept, &*call.syntax.arguments.args) {
-            keep(model, matches, call.id, collection, kept);
+            report_stored(model, matches, call.id, collection, kept);
         }
     }
     for (id, statement) in model.statements() {
         match statement {
             Stmt::AugAssign(it) if it.op == Operator::Add => {
                 if let Expr::List(list) = &*it.value {
-                    list.elts.iter().for_each(|kept| keep(model, matches, id, &it.target, kept));
+                    list.elts.iter().for_each(|kept| report_stored(model, matches, id, &it.target, kept));
                 }
             }
             Stmt::Assign(it) => {
                 if let [Expr::Subscript(target)] = it.targets.as_slice()
                     && is_new_key(&target.slice)
-                    && !matches!(model.value(&target.value), Value::Tensor(..))
+                    && !matches!(model.value(&target.value), ValueKind::Tensor(..))
                 {
-                    keep(model, matches, id, &target.value, &it.value);
+                    report_stored(model, matches, id, &target.value, &it.value);
                 }
             }
             _ => {}
@@ -53,15 +53,15 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 
 /// Reports `history.add(loss)`, where the method has `self.losses.append(loss)`.
 fn check_methods(model: &Model<'_>, matches: &mut Matches) {
-    for keeping in model.keepings(Kept::Collected) {
-        let region = model.node(keeping.call).region;
-        if let Some(cost) = cost(model, region, keeping.object, keeping.argument) {
-            let (object, argument) = (model.source(keeping.object), model.source(keeping.argument));
+    for stored in model.stored_arguments(StoredAs::Collected) {
+        let region = model.node(stored.call).region;
+        if let Some(cost) = cost(model, region, stored.object, stored.argument) {
+            let (object, argument) = (model.source(stored.object), model.source(stored.argument));
             let message = format!(
                 "`{object}` stores `{argument}` of every step in `{}` with its graph: {cost}",
-                model.source(keeping.place)
+                model.source(stored.attribute)
             );
-            matches.add(keeping.argument, message).fix = edits::detach(keeping.argument);
+            matches.add(stored.argument, message).fix = edits::detach(stored.argument);
         }
     }
 }
@@ -71,7 +71,7 @@ fn is_new_key(index: &Expr) -> bool {
     !index.is_literal_expr() && !index.is_slice_expr() && !index.is_unary_op_expr() && !index.is_tuple_expr()
 }
 
-fn keep<'a>(model: &Model<'a>, matches: &mut Matches, id: NodeId, collection: &'a Expr, kept: &'a Expr) {
+fn report_stored<'a>(model: &Model<'a>, matches: &mut Matches, id: NodeId, collection: &'a Expr, kept: &'a Expr) {
     let parts: &[Expr] = match kept {
         Expr::Tuple(it) => &it.elts,
         _ => std::slice::from_ref(kept),

@@ -4,14 +4,14 @@ use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
 use crate::edits;
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, FunctionId, NodeId, Syntax};
 use crate::semantics::{Mode, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("hook-keeps-tensors"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "a hook that keeps module inputs or outputs with their graph",
     help: "keep `output.detach()`, or `output.detach().cpu()` for later use",
     cause: Some("saved-intermediates"),
@@ -28,7 +28,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let function = match hook {
             Expr::Name(name) => model.function_of(model.definition(name)),
             // `get_activation("layer")` returns the hook.
-            Expr::Call(_) => model.call(hook).and_then(|call| returned(model, model.callee(call)?)),
+            Expr::Call(_) => model.call(hook).and_then(|call| returned_function(model, model.callee(call)?)),
             _ => None,
         };
         if let Some(function) = function {
@@ -37,7 +37,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
-fn returned(model: &Model<'_>, factory: FunctionId) -> Option<FunctionId> {
+fn returned_function(model: &Model<'_>, factory: FunctionId) -> Option<FunctionId> {
     let value = model.tree.functions[factory.index()].returned.first()?;
     model.function_of(model.definition(value.as_name_expr()?))
 }
@@ -75,7 +75,7 @@ fn hook_body(model: &Model<'_>, matches: &mut Matches, function: FunctionId) {
                 model.source(&*it.value)
             );
             let place = matches.add(&*it.value, message);
-            place.effect = Some(Effect::Wastes);
+            place.effect = Some(MemoryEffect::Wastes);
             place.fix = edits::detach(&it.value);
         }
     }

@@ -1,13 +1,13 @@
 //! A hook registered in every step.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, Value};
+use crate::semantics::{Model, ValueKind};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("hook-registered-in-loop"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "a hook registered in every step",
     help: "register the hook once before the loop, or call `remove()` on its handle",
     cause: Some("growing-collection"),
@@ -20,7 +20,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| model.is_statement(call)) {
         let Some((module, _)) = call.method().filter(|(_, method)| methods.contains(method)) else { continue };
         let Some(around) = model.made_in_each_step(call) else { continue };
-        let is_lasting = model.value(module) == Value::Module && model.outlives_step(module, around);
+        let is_lasting = model.value(module) == ValueKind::Module && model.outlives_step(module, around);
         if is_lasting {
             matches.add(
                 call.syntax,

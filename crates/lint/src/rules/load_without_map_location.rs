@@ -1,7 +1,7 @@
 //! `torch.load` without `map_location` in a program of several ranks.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::RegionKind;
 use crate::semantics::{Call, Model};
@@ -9,7 +9,7 @@ use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("load-without-map-location"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`torch.load` without `map_location` in a distributed program",
     help: "pass `map_location=\"cpu\"`",
     cause: Some("wrong-device"),

@@ -3,13 +3,13 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, Value};
+use crate::semantics::{Model, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("loader-in-list"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "all batches of a DataLoader in one list",
     help: "iterate over the loader",
     cause: Some("host-memory"),
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_any(&["list", "tuple", "sorted"])) {
         if let [argument] = &*call.syntax.arguments.args {
-            tell(model, matches, call.syntax, argument);
+            report_list(model, matches, call.syntax, argument);
         }
     }
     for (_, expression) in model.expressions(model.body(None)) {
@@ -29,14 +29,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             let is_batch =
                 it.elt.as_name_expr().zip(generator.target.as_name_expr()).is_some_and(|(a, b)| a.id == b.id);
             if is_batch {
-                tell(model, matches, expression, &generator.iter);
+                report_list(model, matches, expression, &generator.iter);
             }
         }
     }
 }
 
-fn tell<'a>(model: &Model<'a>, matches: &mut Matches, whole: &impl ruff_text_size::Ranged, loader: &'a Expr) {
-    if model.value(loader) == Value::Loader {
+fn report_list<'a>(model: &Model<'a>, matches: &mut Matches, whole: &impl ruff_text_size::Ranged, loader: &'a Expr) {
+    if model.value(loader) == ValueKind::Loader {
         matches.add(whole, format!("all batches of `{}` stay in memory at once", model.source(loader)));
     }
 }

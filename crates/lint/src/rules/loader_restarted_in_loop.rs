@@ -1,13 +1,13 @@
 //! `next(iter(loader))` in every step.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, Value};
+use crate::semantics::{Model, ValueKind};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("loader-restarted-in-loop"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`next(iter(loader))` in a loop",
     help: "create the iterator once, before the loop",
     cause: Some("host-memory"),
@@ -18,7 +18,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("next")) {
         let iterator = call.syntax.arguments.args.first().and_then(|it| model.call(it)).filter(|call| call.is("iter"));
         let loader = iterator.and_then(|call| call.syntax.arguments.args.first());
-        let is_loader = loader.is_some_and(|loader| model.value(loader) == Value::Loader);
+        let is_loader = loader.is_some_and(|loader| model.value(loader) == ValueKind::Loader);
         if is_loader
             && model.loops(call.region).any(|around| model.work_of_loop(around).backwards > 0)
             && is_each_step(model, call)

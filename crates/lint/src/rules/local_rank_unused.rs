@@ -2,14 +2,14 @@
 
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("local-rank-unused"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`--local_rank` that is parsed and never used",
     help: "call `torch.cuda.set_device(local_rank)` before the first tensor is moved to the GPU",
     cause: Some("wrong-device"),

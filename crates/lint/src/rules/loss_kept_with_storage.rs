@@ -4,7 +4,7 @@ use report::RuleId;
 use ruff_python_ast::Expr;
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model};
 use ruff_text_size::Ranged;
@@ -22,7 +22,7 @@ const LOSSES: [&str; 6] = [
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("loss-kept-with-storage"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "a detached `mse_loss` kept with a storage of the size of its input",
     help: "store `.item()`, or `.detach().clone()`",
     cause: Some("growing-collection"),
@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_method("append")) {
         let (Some((list, _)), [kept]) = (call.method(), &*call.syntax.arguments.args) else { continue };
-        let Some(loss) = detached(model, kept).filter(|loss| is_loss(model, loss)) else { continue };
+        let Some(loss) = detached_loss(model, kept).filter(|loss| is_loss(model, loss)) else { continue };
         let outlives = model.loops(call.region).next().is_some_and(|around| model.outlives_step(list, around));
         if outlives && !model.is_bounded(list) {
             let message = format!(
@@ -48,7 +48,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 }
 
 /// Returns `loss` of `loss.detach()` and `loss.data`.
-fn detached<'a>(model: &Model<'a>, kept: &'a Expr) -> Option<&'a Expr> {
+fn detached_loss<'a>(model: &Model<'a>, kept: &'a Expr) -> Option<&'a Expr> {
     match kept {
         Expr::Attribute(it) if it.attr.as_str() == "data" => Some(&it.value),
         Expr::Call(_) => {

@@ -3,13 +3,13 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("max-split-size-with-expandable-segments"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`max_split_size_mb` together with `expandable_segments`",
     help: "set `expandable_segments:True` alone",
     cause: Some("allocator-setting-harmful"),

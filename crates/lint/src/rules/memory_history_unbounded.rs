@@ -1,14 +1,14 @@
 //! A memory history without a limit.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("memory-history-unbounded"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "`_record_memory_history()` without a limit",
     help: "pass `max_entries=100_000`",
     cause: Some("host-memory"),

@@ -5,13 +5,13 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, Value, is_called_optimizer};
+use crate::semantics::{Model, ValueKind, is_called_optimizer};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("method-not-called"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`optimizer.zero_grad` without parentheses",
     help: "add `()`",
     cause: Some("gradients-alive-in-forward"),
@@ -25,7 +25,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let is_path = matches!(model.path(&it.value).as_deref(), Some("torch.cuda.empty_cache"));
         let is_method = match attribute.attr.as_str() {
             "zero_grad" => is_called_optimizer(&attribute.value) || is_known(model, &attribute.value),
-            "eval" => model.value(&attribute.value) == Value::Module,
+            "eval" => model.value(&attribute.value) == ValueKind::Module,
             "backward" => model.value(&attribute.value).is_recorded(),
             _ => false,
         };
@@ -38,5 +38,5 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 }
 
 fn is_known<'a>(model: &Model<'a>, object: &'a Expr) -> bool {
-    matches!(model.value(object), Value::Optimizer | Value::Module)
+    matches!(model.value(object), ValueKind::Optimizer | ValueKind::Module)
 }

@@ -1,6 +1,6 @@
 //! A training loop without `zero_grad`.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
 use crate::semantics::{Call, Model};
@@ -8,7 +8,7 @@ use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("missing-zero-grad"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "a training loop that never clears gradients",
     help: "call `optimizer.zero_grad()` after each `optimizer.step()`",
     cause: Some("gradients-alive-in-forward"),

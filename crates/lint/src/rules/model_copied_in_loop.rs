@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::Syntax;
-use crate::semantics::{Call, Model, Value};
+use crate::semantics::{Call, Model, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("model-copied-in-loop"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "a deep copy of a model or its state in a training loop",
     help: "copy to the CPU: `{k: v.cpu() for k, v in model.state_dict().items()}`",
     cause: Some("saved-intermediates"),
@@ -35,7 +35,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 fn is_model<'a>(model: &Model<'a>, expression: &'a Expr) -> bool {
     let state = model.call(expression).filter(|call| call.is_method("state_dict")).and_then(Call::method);
     let subject = state.map_or(expression, |(receiver, _)| receiver);
-    model.value(subject) == Value::Module
+    model.value(subject) == ValueKind::Module
 }
 
 /// Checks whether the copy itself is stored, unlike `copy.deepcopy(model).cpu()`.

@@ -1,13 +1,13 @@
 //! `torch.no_grad()` on a line of its own has no effect.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("no-grad-not-entered"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`torch.no_grad()` as a statement of its own",
     help: "write `with torch.no_grad():`",
     cause: Some("grad-recorded-in-eval"),

@@ -1,13 +1,13 @@
 //! `non_blocking=True` without pinned memory.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("non-blocking-without-pinned-memory"),
-    effect: Effect::Style,
+    effect: MemoryEffect::Style,
     summary: "`non_blocking=True` for batches in memory that is not pinned",
     help: "pass `pin_memory=True` to the DataLoader",
     cause: Some("host-memory"),

@@ -3,7 +3,7 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 
@@ -12,7 +12,7 @@ const MANY: u64 = 10_000;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("one-hot-of-vocabulary"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`one_hot` with a large number of classes",
     help: "pass class indices: losses and embeddings accept them",
     cause: Some("one-huge-request"),

@@ -1,7 +1,7 @@
 //! Outputs of an evaluation collected on the GPU.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Mode, Model};
 use report::RuleId;
@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("outputs-kept-on-gpu"),
-    effect: Effect::Style,
+    effect: MemoryEffect::Style,
     summary: "outputs of an evaluation collected on the GPU",
     help: "move each output to the host: `outputs.append(out.cpu())`",
     cause: Some("growing-collection"),

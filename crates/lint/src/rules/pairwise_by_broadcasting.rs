@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator};
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::{NodeId, Syntax};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("pairwise-by-broadcasting"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "all pairwise differences of two sets of vectors in one tensor",
     help: "use `torch.cdist`",
     cause: Some("one-huge-request"),

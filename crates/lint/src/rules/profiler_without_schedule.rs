@@ -1,6 +1,6 @@
 //! A profiler that records without end.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::{LoopId, RegionKind, Syntax};
@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("profiler-without-schedule"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "a profiler around a training loop, without a schedule",
     help: "pass `schedule=torch.profiler.schedule(...)` and call `prof.step()`",
     cause: Some("host-memory"),
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (index, it) in model.tree.loops.iter().enumerate() {
         let id = LoopId(u32::try_from(index).unwrap_or(u32::MAX));
         if !model.is_step_loop(id) || !model.is_over_batches(id) || leaves_early(model, id) {
@@ -30,8 +30,8 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         });
         for profiler in managers.filter(|call| call.is("torch.profiler.profile")) {
             let is_open = profiler.argument("schedule", 1).is_none() && !profiler.has_unpacked();
-            if is_open && !told.contains(&profiler.id) {
-                told.push(profiler.id);
+            if is_open && !reported.contains(&profiler.id) {
+                reported.push(profiler.id);
                 matches.add(
                     &profiler.syntax.range(),
                     "every operation of every step stays in host memory until the block ends",

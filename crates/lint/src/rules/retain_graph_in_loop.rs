@@ -1,14 +1,14 @@
 //! `loss.backward(retain_graph=True)` without another use of the graph.
 
 use crate::edits;
-use crate::finding::{Applicability, Effect};
+use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("retain-graph-in-loop"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`backward(retain_graph=True)` as the only backward of a training step",
     help: "remove `retain_graph`; detach tensors carried over from the previous step",
     cause: Some("retained-graph"),

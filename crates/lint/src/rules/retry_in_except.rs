@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::{ExceptHandlerExceptHandler, Stmt};
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{NodeId, RegionKind, Syntax};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("retry-in-except"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "a retry inside the `except` that caught the out-of-memory error",
     help: "leave the `except` block first: set a flag in it and retry after it",
     cause: Some("exception-holds-frames"),
@@ -38,14 +38,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHandlerExceptHandler) -> bool {
     let works = !call.syntax.arguments.is_empty() && (model.is_forward(call) || model.callee(call).is_some());
     works
-        && tried(model, call, handler).is_some_and(|body| {
+        && try_body(model, call, handler).is_some_and(|body| {
             let function = model.source(&*call.syntax.func);
             model.calls_between(body).iter().any(|it| model.source(&*it.syntax.func) == function)
         })
 }
 
 /// Returns the nodes of the `try` body of a handler.
-fn tried<'a>(model: &Model<'a>, call: &Call<'a>, handler: &ExceptHandlerExceptHandler) -> Option<(NodeId, NodeId)> {
+fn try_body<'a>(model: &Model<'a>, call: &Call<'a>, handler: &ExceptHandlerExceptHandler) -> Option<(NodeId, NodeId)> {
     let mut id = call.id;
     loop {
         let parent = model.node(id).parent;

@@ -3,14 +3,14 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::Function;
-use crate::semantics::{Model, Value};
+use crate::semantics::{Model, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("tensors-in-cache"),
-    effect: Effect::Grows,
+    effect: MemoryEffect::Grows,
     summary: "an unbounded `functools.cache` on a function that returns tensors",
     help: "bound the cache: `lru_cache(maxsize=1)`, or store the needed results by hand",
     cause: Some("growing-collection"),
@@ -39,7 +39,7 @@ fn is_unbounded<'a>(model: &Model<'a>, decorator: &'a Expr) -> bool {
 }
 
 fn gives_tensor(model: &Model<'_>, function: &Function<'_>) -> bool {
-    function.returned.iter().any(|it| matches!(model.value(it), Value::Tensor(..)))
+    function.returned.iter().any(|it| matches!(model.value(it), ValueKind::Tensor(..)))
 }
 
 /// Checks whether a parameter determines the size of the result, which allows many results. A device, or a name to look up, has few values.

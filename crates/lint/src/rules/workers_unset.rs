@@ -1,13 +1,13 @@
 //! A DataLoader without workers.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("workers-unset"),
-    effect: Effect::Style,
+    effect: MemoryEffect::Style,
     summary: "a DataLoader without `num_workers`",
     help: "set `num_workers`: without workers the GPU waits for each batch",
     cause: Some("host-memory"),

@@ -3,13 +3,13 @@
 use report::RuleId;
 use ruff_python_ast::Expr;
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("workers-with-gpu-tensors"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "a DataLoader with workers over a dataset on the GPU",
     help: "keep the dataset on the host, or set `num_workers=0`",
     cause: Some("non-pytorch-memory"),

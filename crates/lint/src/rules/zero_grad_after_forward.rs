@@ -1,6 +1,6 @@
 //! `zero_grad()` after the forward: too late for the peak.
 
-use crate::finding::Effect;
+use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
 use crate::semantics::{Call, Model};
@@ -8,7 +8,7 @@ use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("zero-grad-after-forward"),
-    effect: Effect::Wastes,
+    effect: MemoryEffect::Wastes,
     summary: "`zero_grad()` between forward and backward",
     help: "call `zero_grad()` right after `step()`",
     cause: Some("gradients-alive-in-forward"),

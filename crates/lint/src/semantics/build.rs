@@ -13,11 +13,11 @@ use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprContext, HasNodeIndex, NodeIndex, Stmt, StmtImportFrom};
 use rustc_hash::FxHashMap;
 
-use super::Tree;
+use super::SyntaxTree;
 use super::bound;
 use super::data::{
-    Binding, ClassId, Definition, DefinitionId, FunctionId, Node, NodeId, Region, RegionId, RegionKind, Scope, ScopeId,
-    SymbolId, Syntax,
+    Binding, ClassId, Definition, DefinitionId, FunctionId, NodeId, Region, RegionId, RegionKind, Scope, ScopeId,
+    SymbolId, Syntax, SyntaxNode,
 };
 
 mod branches;
@@ -26,8 +26,8 @@ mod targets;
 mod ways;
 
 /// Walks a module.
-pub(crate) fn build(body: &[Stmt]) -> Tree<'_> {
-    let mut builder = Builder::new();
+pub(crate) fn build(body: &[Stmt]) -> SyntaxTree<'_> {
+    let mut builder = TreeBuilder::new();
     builder.visit_body(body);
     // The body of a function appends the bodies of nested functions.
     let mut next = 0;
@@ -61,8 +61,8 @@ struct Frame {
     breaks: Vec<Arm>,
 }
 
-struct Builder<'a> {
-    tree: Tree<'a>,
+struct TreeBuilder<'a> {
+    tree: SyntaxTree<'a>,
     /// The current definition of each symbol.
     current: Vec<DefinitionId>,
     /// The overwritten entries of `current`, undone to walk another branch.
@@ -79,17 +79,17 @@ struct Builder<'a> {
     is_alive: bool,
 }
 
-impl<'a> Builder<'a> {
-    fn new() -> Builder<'a> {
+impl<'a> TreeBuilder<'a> {
+    fn new() -> TreeBuilder<'a> {
         let unbound = Definition { binding: Binding::Unbound, symbol: SymbolId(0), region: RegionId(0) };
         let module = Scope { parent: None, is_class: false, symbols: FxHashMap::default() };
-        let tree = Tree {
+        let tree = SyntaxTree {
             regions: vec![Region { kind: RegionKind::Module, parent: RegionId(0) }],
             definitions: vec![unbound],
             scopes: vec![module],
-            ..Tree::default()
+            ..SyntaxTree::default()
         };
-        Builder {
+        TreeBuilder {
             tree,
             current: Vec::new(),
             journal: Vec::new(),
@@ -111,7 +111,7 @@ impl<'a> Builder<'a> {
         let id = NodeId::next(&self.tree.nodes);
         index.node_index().set(NodeIndex::from(id.0));
         let parent = self.parent.unwrap_or(id);
-        self.tree.nodes.push(Node { syntax, parent, region: self.region, last: id, definition: UNBOUND });
+        self.tree.nodes.push(SyntaxNode { syntax, parent, region: self.region, last: id, definition: UNBOUND });
         let outer = self.parent.replace(id);
         walk(self, id);
         self.parent = outer;
@@ -138,22 +138,22 @@ impl<'a> Builder<'a> {
             Stmt::ClassDef(it) => self.class_definition(it),
             Stmt::Assign(it) => {
                 self.visit_expr(&it.value);
-                it.targets.iter().for_each(|target| self.target(target, &it.value, Kind::Value, &mut Vec::new()));
+                it.targets.iter().for_each(|target| self.target(target, &it.value, TargetKind::Value, &mut Vec::new()));
             }
-            Stmt::AugAssign(it) => self.augmented(it),
+            Stmt::AugAssign(it) => self.augmented_assignment(it),
             Stmt::AnnAssign(it) => {
                 self.visit_annotation(&it.annotation);
                 if let Some(value) = it.value.as_deref() {
                     self.visit_expr(value);
-                    self.target(&it.target, value, Kind::Value, &mut Vec::new());
+                    self.target(&it.target, value, TargetKind::Value, &mut Vec::new());
                 }
             }
             Stmt::For(it) => self.for_loop(it, id),
             Stmt::While(it) => self.while_loop(it, id),
             Stmt::If(it) => self.conditional(it),
-            Stmt::With(it) => self.with(it),
-            Stmt::Match(it) => self.matched(it),
-            Stmt::Try(it) => self.tried(it),
+            Stmt::With(it) => self.with_statement(it),
+            Stmt::Match(it) => self.match_statement(it),
+            Stmt::Try(it) => self.try_statement(it),
             _ => self.simple(statement),
         }
     }
@@ -177,7 +177,7 @@ impl<'a> Builder<'a> {
             Stmt::Continue(_) => self.end(|frame, arm| frame.continues.push(arm)),
             Stmt::Return(it) => {
                 walk_stmt(self, statement);
-                self.returned(it.value.as_deref());
+                self.record_return(it.value.as_deref());
                 self.is_alive = false;
             }
             Stmt::Raise(_) => {
@@ -188,7 +188,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn returned(&mut self, value: Option<&'a Expr>) {
+    fn record_return(&mut self, value: Option<&'a Expr>) {
         if let (Some(function), Some(value)) = (self.function, value) {
             self.tree.functions[function.index()].returned.push(value);
         }
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
             Expr::Name(name) => self.tree.nodes[id.index()].definition = self.resolve(name.id.as_str()),
             Expr::Named(it) => {
                 self.visit_expr(&it.value);
-                self.target(&it.target, &it.value, Kind::Value, &mut Vec::new());
+                self.target(&it.target, &it.value, TargetKind::Value, &mut Vec::new());
             }
             Expr::Lambda(it) => self.lambda(it),
             Expr::ListComp(it) => self.comprehension(&it.generators, &[&it.elt]),
@@ -241,7 +241,7 @@ impl<'a> Builder<'a> {
             }
             Expr::Yield(it) => {
                 walk_expr(self, expression);
-                self.returned(it.value.as_deref());
+                self.record_return(it.value.as_deref());
             }
             _ => walk_expr(self, expression),
         }
@@ -250,20 +250,20 @@ impl<'a> Builder<'a> {
 
 /// The way in which a target takes its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TargetKind {
     Value,
     Element,
     Context,
 }
 
-impl Kind {
-    fn binding<'a>(self, value: &'a Expr, place: &[usize]) -> Binding<'a> {
+impl TargetKind {
+    fn binding<'a>(self, value: &'a Expr, path: &[usize]) -> Binding<'a> {
         match self {
-            Kind::Value if place.is_empty() => Binding::Value(value),
-            Kind::Value => Binding::Item(value, place.into()),
-            Kind::Element => Binding::Element(value, place.into()),
-            Kind::Context if place.is_empty() => Binding::Context(value),
-            Kind::Context => Binding::Other,
+            TargetKind::Value if path.is_empty() => Binding::Value(value),
+            TargetKind::Value => Binding::Item(value, path.into()),
+            TargetKind::Element => Binding::Element(value, path.into()),
+            TargetKind::Context if path.is_empty() => Binding::Context(value),
+            TargetKind::Context => Binding::Other,
         }
     }
 }
@@ -271,7 +271,7 @@ impl Kind {
 /// The definition of an unbound name.
 pub(crate) const UNBOUND: DefinitionId = DefinitionId(0);
 
-impl<'a> Visitor<'a> for Builder<'a> {
+impl<'a> Visitor<'a> for TreeBuilder<'a> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         self.node(Syntax::Statement(statement), statement, |builder, id| builder.statement(statement, id));
     }

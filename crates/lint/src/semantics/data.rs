@@ -55,7 +55,7 @@ id!(
     ClassId
 );
 id!(
-    /// A [`Loop`].
+    /// A [`LoopStatement`].
     LoopId
 );
 
@@ -68,7 +68,7 @@ pub(crate) enum Syntax<'a> {
 
 /// A node of the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node<'a> {
+pub(crate) struct SyntaxNode<'a> {
     pub(crate) syntax: Syntax<'a>,
     /// The node above; a statement at the top of the module or of a function body is its own parent.
     pub(crate) parent: NodeId,
@@ -195,7 +195,7 @@ pub(crate) struct Class<'a> {
 
 /// A `for` or `while`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Loop<'a> {
+pub(crate) struct LoopStatement<'a> {
     /// The statement.
     pub(crate) node: NodeId,
     /// The iterated expression of a `for`.

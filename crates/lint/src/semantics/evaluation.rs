@@ -7,9 +7,9 @@
 
 use ruff_python_ast::Expr;
 
-use super::calls::is_bool;
+use super::call::is_bool;
 use super::data::{FunctionId, LoopId, NodeId};
-use super::{Call, Mode, Model, Syntax, Value};
+use super::{Call, Mode, Model, Syntax, ValueKind};
 
 /// A call that switches a module to evaluation or training mode.
 #[derive(Debug)]
@@ -33,9 +33,9 @@ impl<'a> Model<'a> {
             return false;
         }
         match &*call.syntax.func {
-            Expr::Attribute(it) if it.attr.as_str() == "forward" => self.value(&it.value) == Value::Module,
-            Expr::Attribute(it) if it.attr.as_str() == "module" => self.value(&call.syntax.func) == Value::Module,
-            function => self.value(function) == Value::Module,
+            Expr::Attribute(it) if it.attr.as_str() == "forward" => self.value(&it.value) == ValueKind::Module,
+            Expr::Attribute(it) if it.attr.as_str() == "module" => self.value(&call.syntax.func) == ValueKind::Module,
+            function => self.value(function) == ValueKind::Module,
         }
     }
 

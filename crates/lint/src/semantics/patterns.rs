@@ -2,14 +2,14 @@
 
 use ruff_python_ast::{ExceptHandlerExceptHandler, Operator, StmtIf};
 
-use super::{Call, Model, Place};
+use super::{Call, Model, TensorDevice};
 
 impl<'a> Model<'a> {
     /// Checks whether a call is `.cuda()` or `.to("cuda")`.
     pub(crate) fn is_move_to_gpu(&self, call: &Call<'a>) -> bool {
         call.is_method("cuda")
             || (call.is_method("to")
-                && call.argument("device", 0).is_some_and(|device| self.place(device) == Place::Gpu))
+                && call.argument("device", 0).is_some_and(|device| self.device_of(device) == TensorDevice::Gpu))
     }
 
     /// Checks whether a condition computes a remainder, as in `step % 4 == 0`.

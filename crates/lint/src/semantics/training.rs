@@ -4,11 +4,11 @@ use ruff_python_ast::{Expr, Stmt};
 
 use super::data::{ClassId, FunctionId, LoopId, NodeId, RegionId, RegionKind};
 use super::evidence::{backward_subject, is_called_optimizer};
-use super::{Call, Model, Value};
+use super::{Call, Model, ValueKind};
 
 /// The number of calls of each kind, including calls in functions of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Work {
+pub(crate) struct TrainingCalls {
     /// Calls of `backward`.
     pub(crate) backwards: usize,
     /// Calls of an optimizer's `step`.
@@ -19,8 +19,8 @@ pub(crate) struct Work {
     pub(crate) grads: usize,
 }
 
-impl Work {
-    fn add(&mut self, other: Work) {
+impl TrainingCalls {
+    fn add(&mut self, other: TrainingCalls) {
         self.backwards = self.backwards.saturating_add(other.backwards);
         self.steps = self.steps.saturating_add(other.steps);
         self.zeroes = self.zeroes.saturating_add(other.zeroes);
@@ -30,7 +30,7 @@ impl Work {
 
 impl<'a> Model<'a> {
     /// Returns the work in a loop's body.
-    pub(crate) fn work_of_loop(&self, id: LoopId) -> Work {
+    pub(crate) fn work_of_loop(&self, id: LoopId) -> TrainingCalls {
         if let Some(&known) = self.loop_works.borrow().get(&id) {
             return known;
         }
@@ -40,8 +40,8 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the work of these calls.
-    pub(crate) fn work_of(&self, calls: &[Call<'a>]) -> Work {
-        let mut work = Work::default();
+    pub(crate) fn work_of(&self, calls: &[Call<'a>]) -> TrainingCalls {
+        let mut work = TrainingCalls::default();
         for call in calls {
             work.backwards += usize::from(backward_subject(self, call).is_some());
             work.steps += usize::from(self.is_optimizer_step(call));
@@ -55,11 +55,11 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the work of one call of a function, without recursive calls.
-    pub(crate) fn work_of_function(&self, function: FunctionId) -> Work {
+    pub(crate) fn work_of_function(&self, function: FunctionId) -> TrainingCalls {
         if let Some(&known) = self.works.borrow().get(&function) {
             return known;
         }
-        self.works.borrow_mut().insert(function, Work::default());
+        self.works.borrow_mut().insert(function, TrainingCalls::default());
         let body = self.tree.functions[function.index()].body;
         let work = self.follow(|| self.work_of(self.calls_between(body))).unwrap_or_default();
         self.works.borrow_mut().insert(function, work);
@@ -74,8 +74,8 @@ impl<'a> Model<'a> {
         let Some((receiver, _)) = call.method() else { return false };
         let first = call.syntax.arguments.args.first();
         match self.value(receiver) {
-            Value::Optimizer | Value::Scaler => true,
-            Value::Unknown => is_called_optimizer(receiver) || first.is_some_and(is_called_optimizer),
+            ValueKind::Optimizer | ValueKind::Scaler => true,
+            ValueKind::Unknown => is_called_optimizer(receiver) || first.is_some_and(is_called_optimizer),
             _ => false,
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Model<'a> {
     }
 
     pub(crate) fn gives_batches(&self, iterated: &'a Expr) -> bool {
-        if self.value(iterated) == Value::Loader {
+        if self.value(iterated) == ValueKind::Loader {
             return true;
         }
         match self.call(iterated) {

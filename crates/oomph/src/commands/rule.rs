@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lint::{Effect, Rule};
+use lint::{MemoryEffect, Rule};
 
 use crate::args;
 use crate::error::Error;
@@ -49,7 +49,7 @@ fn unknown(name: &str) -> Error {
 
 fn list() -> String {
     let mut text = "Patterns in source, found by `oomph lint`\n".to_owned();
-    let is_style = |rule: &&Rule| rule.effect == Effect::Style;
+    let is_style = |rule: &&Rule| rule.effect == MemoryEffect::Style;
     for rule in lint::rules().iter().filter(|rule| !is_style(rule)) {
         push_row(&mut text, rule.id.0, rule.summary);
     }

@@ -4,13 +4,14 @@ use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtFor, StmtIf, StmtMatch, StmtTry, StmtWhile, StmtWith};
 
 use super::super::bound;
-use super::super::data::{Binding, DefinitionId, Loop, LoopId, NodeId, RegionKind, SymbolId};
-use super::{Arm, Builder, Frame, Kind};
+use super::super::data::{Binding, DefinitionId, LoopId, LoopStatement, NodeId, RegionKind, SymbolId};
+use super::{Arm, Frame, TargetKind, TreeBuilder};
 
-impl<'a> Builder<'a> {
+impl<'a> TreeBuilder<'a> {
     pub(super) fn for_loop(&mut self, statement: &'a StmtFor, id: NodeId) {
         self.visit_expr(&statement.iter);
-        let head = |builder: &mut Self| builder.target(&statement.target, &statement.iter, Kind::Element, &mut vec![]);
+        let head =
+            |builder: &mut Self| builder.target(&statement.target, &statement.iter, TargetKind::Element, &mut vec![]);
         self.repeated(id, Some(&statement.iter), &statement.body, head, Some(&statement.target));
         self.within(RegionKind::Maybe, |builder| builder.visit_body(&statement.orelse));
     }
@@ -32,7 +33,7 @@ impl<'a> Builder<'a> {
         let first = NodeId::next(&self.tree.nodes);
         let defined = DefinitionId::next(&self.tree.definitions);
         let (body_nodes, definitions) = ((first, first), (defined, defined));
-        self.tree.loops.push(Loop { node, iterated, body: body_nodes, definitions, outside: self.region });
+        self.tree.loops.push(LoopStatement { node, iterated, body: body_nodes, definitions, outside: self.region });
         let carried = self.carried(id, body, target);
         let mark = self.journal.len();
         self.frames.push(Frame { mark, continues: Vec::new(), breaks: Vec::new() });
@@ -108,17 +109,17 @@ impl<'a> Builder<'a> {
         self.join(&arms);
     }
 
-    pub(super) fn with(&mut self, statement: &'a StmtWith) {
+    pub(super) fn with_statement(&mut self, statement: &'a StmtWith) {
         for item in &statement.items {
             self.visit_expr(&item.context_expr);
             if let Some(target) = item.optional_vars.as_deref() {
-                self.target(target, &item.context_expr, Kind::Context, &mut Vec::new());
+                self.target(target, &item.context_expr, TargetKind::Context, &mut Vec::new());
             }
         }
         self.within(RegionKind::With(statement), |builder| builder.visit_body(&statement.body));
     }
 
-    pub(super) fn matched(&mut self, statement: &'a StmtMatch) {
+    pub(super) fn match_statement(&mut self, statement: &'a StmtMatch) {
         self.visit_expr(&statement.subject);
         let mut arms = vec![Arm { bound: Vec::new(), goes_on: true }];
         for case in &statement.cases {
@@ -127,7 +128,7 @@ impl<'a> Builder<'a> {
         self.join(&arms);
     }
 
-    pub(super) fn tried(&mut self, statement: &'a StmtTry) {
+    pub(super) fn try_statement(&mut self, statement: &'a StmtTry) {
         let untouched = Arm { bound: Vec::new(), goes_on: true };
         let body = self.arm(|it| {
             it.within(RegionKind::Try, |it| it.visit_body(&statement.body));

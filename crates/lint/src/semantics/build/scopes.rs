@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 
 use super::super::bound;
 use super::super::data::{Binding, Class, ClassId, Function, FunctionId, NodeId, RegionKind, Scope, ScopeId};
-use super::{Builder, Deferred, Kind};
+use super::{Deferred, TargetKind, TreeBuilder};
 
-impl<'a> Builder<'a> {
+impl<'a> TreeBuilder<'a> {
     pub(super) fn function_definition(&mut self, statement: &'a StmtFunctionDef) {
         statement.decorator_list.iter().for_each(|decorator| self.visit_expr(&decorator.expression));
         self.defaults(&statement.parameters);
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
             builder.within(RegionKind::Comprehension, |builder| {
                 for generator in generators {
                     builder.visit_expr(&generator.iter);
-                    builder.target(&generator.target, &generator.iter, Kind::Element, &mut Vec::new());
+                    builder.target(&generator.target, &generator.iter, TargetKind::Element, &mut Vec::new());
                     generator.ifs.iter().for_each(|test| builder.visit_expr(test));
                 }
                 for element in elements {

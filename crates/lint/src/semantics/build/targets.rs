@@ -5,10 +5,10 @@ use ruff_python_ast::{Expr, HasNodeIndex, StmtAugAssign};
 
 use super::super::bound;
 use super::super::data::{Binding, ClassId, DefinitionId, Syntax, id_of};
-use super::{Builder, Kind};
+use super::{TargetKind, TreeBuilder};
 
-impl<'a> Builder<'a> {
-    pub(super) fn augmented(&mut self, statement: &'a StmtAugAssign) {
+impl<'a> TreeBuilder<'a> {
+    pub(super) fn augmented_assignment(&mut self, statement: &'a StmtAugAssign) {
         self.visit_expr(&statement.value);
         self.visit_expr(&statement.target);
         if let Expr::Name(name) = &*statement.target {
@@ -19,19 +19,19 @@ impl<'a> Builder<'a> {
         self.attribute(&statement.target, &statement.value);
     }
 
-    /// Binds the names of a target. `place` is the path of indices from the value to the part that the target takes.
-    pub(super) fn target(&mut self, target: &'a Expr, value: &'a Expr, kind: Kind, place: &mut Vec<usize>) {
+    /// Binds the names of a target. `path` is the path of indices from the value to the part that the target takes.
+    pub(super) fn target(&mut self, target: &'a Expr, value: &'a Expr, kind: TargetKind, path: &mut Vec<usize>) {
         match target {
-            Expr::Tuple(it) => self.targets(&it.elts, value, kind, place),
-            Expr::List(it) => self.targets(&it.elts, value, kind, place),
+            Expr::Tuple(it) => self.targets(&it.elts, value, kind, path),
+            Expr::List(it) => self.targets(&it.elts, value, kind, path),
             Expr::Starred(it) => self.unknown(&it.value),
             _ => self.node(Syntax::Expression(target), target, |builder, _| {
                 if let Expr::Name(name) = target {
-                    let definition = builder.bind(name.id.as_str(), kind.binding(value, place));
+                    let definition = builder.bind(name.id.as_str(), kind.binding(value, path));
                     builder.note(name, definition);
                 } else {
                     walk_expr(builder, target);
-                    if kind == Kind::Value && place.is_empty() {
+                    if kind == TargetKind::Value && path.is_empty() {
                         builder.attribute(target, value);
                     }
                 }
@@ -39,11 +39,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(super) fn targets(&mut self, elements: &'a [Expr], value: &'a Expr, kind: Kind, place: &mut Vec<usize>) {
+    pub(super) fn targets(&mut self, elements: &'a [Expr], value: &'a Expr, kind: TargetKind, path: &mut Vec<usize>) {
         for (index, element) in elements.iter().enumerate() {
-            place.push(index);
-            self.target(element, value, kind, place);
-            place.pop();
+            path.push(index);
+            self.target(element, value, kind, path);
+            path.pop();
         }
     }
 

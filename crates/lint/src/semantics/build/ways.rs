@@ -1,9 +1,9 @@
 //! The current definition of each name, and joins where branches meet. Note `[Definitions]` in `build.rs`.
 
 use super::super::data::{Binding, Definition, DefinitionId, ScopeId, Symbol, SymbolId};
-use super::{Arm, Builder, Frame, UNBOUND};
+use super::{Arm, Frame, TreeBuilder, UNBOUND};
 
-impl<'a> Builder<'a> {
+impl<'a> TreeBuilder<'a> {
     pub(super) fn symbol(&mut self, scope: ScopeId, name: &'a str) -> SymbolId {
         let next = SymbolId::next(&self.tree.symbols);
         let id = *self.tree.scopes[scope.index()].symbols.entry(name).or_insert(next);

@@ -8,7 +8,7 @@ use super::{Call, Mode, Model};
 
 /// The way in which a method stores an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum StoredAs {
     /// In a running total.
     Added,
     /// In a list.
@@ -17,34 +17,38 @@ pub(crate) enum Kept {
 
 /// A stored parameter of a method, and its attribute.
 #[derive(Clone, Copy, Debug)]
-struct Keeper<'a> {
+struct StoringParameter<'a> {
     index: usize,
     name: &'a str,
-    place: &'a Expr,
+    attribute: &'a Expr,
 }
 
 /// An argument stored in an object that is older than a step of the loop around the call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Keeping<'a> {
+pub(crate) struct StoredArgument<'a> {
     pub(crate) call: NodeId,
     pub(crate) object: &'a Expr,
     pub(crate) argument: &'a Expr,
     /// The attribute, as the method names it: `self.sum`.
-    pub(crate) place: &'a Expr,
+    pub(crate) attribute: &'a Expr,
     pub(crate) around: LoopId,
 }
 
 impl<'a> Model<'a> {
     /// Returns the arguments with a graph that objects of classes in this file store from step to step.
-    pub(crate) fn keepings(&self, kept: Kept) -> Vec<Keeping<'a>> {
-        let keepers = self.keepers(kept);
-        if keepers.is_empty() {
+    pub(crate) fn stored_arguments(&self, stored_as: StoredAs) -> Vec<StoredArgument<'a>> {
+        let stored_parameters = self.stored_parameters(stored_as);
+        if stored_parameters.is_empty() {
             return Vec::new();
         }
-        self.calls().iter().flat_map(|call| self.kept_by(call, &keepers)).collect()
+        self.calls().iter().flat_map(|call| self.arguments_stored_by(call, &stored_parameters)).collect()
     }
 
-    fn kept_by(&self, call: &Call<'a>, keepers: &FxHashMap<FunctionId, Vec<Keeper<'a>>>) -> Vec<Keeping<'a>> {
+    fn arguments_stored_by(
+        &self,
+        call: &Call<'a>,
+        stored_parameters: &FxHashMap<FunctionId, Vec<StoringParameter<'a>>>,
+    ) -> Vec<StoredArgument<'a>> {
         let Some((object, method)) = call.method().filter(|_| call.path.is_none() && !call.has_unpacked()) else {
             return Vec::new();
         };
@@ -53,48 +57,57 @@ impl<'a> Model<'a> {
         };
         let Some(class) = self.class_of_object(object) else { return Vec::new() };
         let function = self.tree.classes[class.index()].methods.get(method).copied();
-        let Some((function, keepers)) = function.and_then(|it| Some((it, keepers.get(&it)?))) else {
+        let Some((function, stored_parameters)) = function.and_then(|it| Some((it, stored_parameters.get(&it)?)))
+        else {
             return Vec::new();
         };
-        let keeps = |keeper: &Keeper<'a>| {
-            let argument = self.given(call, function, keeper.index, keeper.name)?;
-            let is_kept = self.value(argument).is_recorded() && !self.is_reset(class, object, keeper.place, around);
-            is_kept.then_some(Keeping { call: call.id, object, argument, place: keeper.place, around })
+        let keeps = |parameter: &StoringParameter<'a>| {
+            let argument = self.argument_of(call, function, parameter.index, parameter.name)?;
+            let is_kept =
+                self.value(argument).is_recorded() && !self.is_reset(class, object, parameter.attribute, around);
+            is_kept.then_some(StoredArgument {
+                call: call.id,
+                object,
+                argument,
+                attribute: parameter.attribute,
+                around,
+            })
         };
-        keepers.iter().filter_map(keeps).collect()
+        stored_parameters.iter().filter_map(keeps).collect()
     }
 
     /// Returns the stored parameters of each method.
-    fn keepers(&self, kept: Kept) -> FxHashMap<FunctionId, Vec<Keeper<'a>>> {
-        let mut keepers: FxHashMap<FunctionId, Vec<Keeper<'a>>> = FxHashMap::default();
+    fn stored_parameters(&self, stored_as: StoredAs) -> FxHashMap<FunctionId, Vec<StoringParameter<'a>>> {
+        let mut stored_parameters: FxHashMap<FunctionId, Vec<StoringParameter<'a>>> = FxHashMap::default();
         for (id, statement) in self.statements() {
-            let Some((place, value)) = self.keeping(statement, kept) else { continue };
+            let Some((attribute, value)) = self.stored_value(statement, stored_as) else { continue };
             let region = self.node(id).region;
             let given = self.parameter(value).filter(|&(function, ..)| self.function(region) == Some(function));
             if let Some((function, index, name)) = given
                 && self.mode(region) != Mode::Off
-                && !self.is_bounded(place)
-                && !self.empties(function, place)
+                && !self.is_bounded(attribute)
+                && !self.empties(function, attribute)
             {
-                keepers.entry(function).or_default().push(Keeper { index, name, place });
+                stored_parameters.entry(function).or_default().push(StoringParameter { index, name, attribute });
             }
         }
-        keepers
+        stored_parameters
     }
 
     /// Returns the attribute of `self` to which a statement adds a value, and the value.
-    fn keeping(&self, statement: &'a Stmt, kept: Kept) -> Option<(&'a Expr, &'a Expr)> {
-        let (place, value) = match (kept, statement) {
-            (Kept::Added, _) => self.addition(statement)?,
-            (Kept::Collected, Stmt::Expr(it)) => {
-                let (place, method) = self.call(&it.value).filter(|call| call.path.is_none())?.method()?;
+    fn stored_value(&self, statement: &'a Stmt, stored_as: StoredAs) -> Option<(&'a Expr, &'a Expr)> {
+        let (attribute, value) = match (stored_as, statement) {
+            (StoredAs::Added, _) => self.addition(statement)?,
+            (StoredAs::Collected, Stmt::Expr(it)) => {
+                let (attribute, method) = self.call(&it.value).filter(|call| call.path.is_none())?.method()?;
                 let [value] = &*it.value.as_call_expr()?.arguments.args else { return None };
-                (method == "append").then_some((place, value))?
+                (method == "append").then_some((attribute, value))?
             }
             _ => return None,
         };
-        let is_own = place.as_attribute_expr().is_some_and(|it| it.value.is_name_expr()) && Self::root_is_self(place);
-        is_own.then_some((place, value))
+        let is_own =
+            attribute.as_attribute_expr().is_some_and(|it| it.value.is_name_expr()) && Self::root_is_self(attribute);
+        is_own.then_some((attribute, value))
     }
 
     /// Returns the parameter of a method, other than `self`, that an expression is, unchanged or as a factor.
@@ -132,25 +145,25 @@ impl<'a> Model<'a> {
     }
 
     /// Checks whether a loop calls a method that empties the attribute: `meter.reset()`.
-    fn is_reset(&self, class: ClassId, object: &'a Expr, place: &'a Expr, around: LoopId) -> bool {
+    fn is_reset(&self, class: ClassId, object: &'a Expr, attribute: &'a Expr, around: LoopId) -> bool {
         let text = self.source(object);
         let class = &self.tree.classes[class.index()];
         let mut calls = self.calls_between(self.tree.loops[around.index()].body).iter();
         calls.any(|call| {
             let of_object = call.method().filter(|(receiver, _)| self.source(*receiver) == text);
             of_object.is_some_and(|(_, method)| {
-                class.methods.get(method).is_some_and(|&function| self.empties(function, place))
+                class.methods.get(method).is_some_and(|&function| self.empties(function, attribute))
             })
         })
     }
 
     /// Checks whether a method empties an attribute, directly or through another method of `self`.
-    fn empties(&self, function: FunctionId, place: &'a Expr) -> bool {
+    fn empties(&self, function: FunctionId, attribute: &'a Expr) -> bool {
         let body = self.tree.functions[function.index()].body;
         let by_method = |call: &Call<'a>| {
             let callee = self.callee(call).filter(|&callee| callee != function);
-            callee.is_some_and(|callee| self.follow(|| self.empties(callee, place)).unwrap_or(true))
+            callee.is_some_and(|callee| self.follow(|| self.empties(callee, attribute)).unwrap_or(true))
         };
-        self.is_emptied(place, body) || self.calls_between(body).iter().any(by_method)
+        self.is_emptied(attribute, body) || self.calls_between(body).iter().any(by_method)
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn is_bool(expression: &Expr, value: bool) -> bool {
     expression.as_boolean_literal_expr().is_some_and(|literal| literal.value == value)
 }
 
-pub(super) fn all<'a>(model: &Model<'a>) -> Vec<Call<'a>> {
+pub(super) fn collect_calls<'a>(model: &Model<'a>) -> Vec<Call<'a>> {
     let call = |&id: &NodeId| match model.node(id).syntax {
         Syntax::Expression(Expr::Call(syntax)) => {
             let path = model.path(&syntax.func).map(Into::into);
@@ -71,7 +71,7 @@ pub(super) fn all<'a>(model: &Model<'a>) -> Vec<Call<'a>> {
     model.tree.calls.iter().filter_map(call).collect()
 }
 
-pub(super) fn callers(model: &Model<'_>) -> Vec<Vec<usize>> {
+pub(super) fn collect_callers(model: &Model<'_>) -> Vec<Vec<usize>> {
     let mut callers = vec![Vec::new(); model.tree.functions.len()];
     for (index, call) in model.calls.iter().enumerate() {
         if let Some(function) = model.callee(call) {
@@ -155,7 +155,13 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the argument that a call passes to a parameter of a function of this file.
-    pub(crate) fn given(&self, call: &Call<'a>, function: FunctionId, index: usize, name: &str) -> Option<&'a Expr> {
+    pub(crate) fn argument_of(
+        &self,
+        call: &Call<'a>,
+        function: FunctionId,
+        index: usize,
+        name: &str,
+    ) -> Option<&'a Expr> {
         let is_bound = call.method().is_some() && self.tree.functions[function.index()].class.is_some();
         let position = if is_bound { index.checked_sub(1)? } else { index };
         call.argument(name, position)

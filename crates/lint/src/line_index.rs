@@ -2,16 +2,16 @@
 
 /// The offsets at which the lines of a text begin.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines {
+pub(crate) struct LineIndex {
     starts: Vec<usize>,
 }
 
-impl Lines {
-    pub(crate) fn new(text: &str) -> Lines {
+impl LineIndex {
+    pub(crate) fn new(text: &str) -> LineIndex {
         let bytes = text.as_bytes();
         let ends = memchr::memchr2_iter(b'\n', b'\r', bytes)
             .filter(|&at| bytes.get(at) == Some(&b'\n') || bytes.get(at + 1) != Some(&b'\n'));
-        Lines { starts: std::iter::once(0).chain(ends.map(|at| at + 1)).collect() }
+        LineIndex { starts: std::iter::once(0).chain(ends.map(|at| at + 1)).collect() }
     }
 
     /// Returns the line of `offset`, from 0.
