@@ -14,7 +14,7 @@ static NAMES: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
 /// The owner of the memory that is being asked for: `pytorch`, or the file name of the first library up the stack
 /// that is not this one.
-pub fn owner() -> Owner {
+pub(crate) fn owner() -> Owner {
     let mut frames = [std::ptr::null_mut::<c_void>(); DEPTH];
     // SAFETY: the array is as long as stated; `backtrace` writes no further.
     let count = unsafe { libc::backtrace(frames.as_mut_ptr(), DEPTH as i32) };

@@ -10,48 +10,50 @@
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use crate::journal::complain;
+use wire::{profile as key, variable};
+
+use crate::stderr::complain;
 
 /// What is shown of one device. Bytes unless said.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
+pub(crate) struct Profile {
     /// `cudaDeviceProp::name`.
-    pub name: String,
+    pub(crate) name: String,
     /// What `cudaMemGetInfo` states as total.
-    pub total_bytes: u64,
+    pub(crate) total_bytes: u64,
     /// What a CUDA context with PyTorch's kernels takes, outside every allocator.
-    pub context_bytes: u64,
+    pub(crate) context_bytes: u64,
     /// Major and minor.
-    pub compute_capability: (u32, u32),
+    pub(crate) compute_capability: (u32, u32),
     /// Number of streaming multiprocessors.
-    pub multiprocessors: u32,
+    pub(crate) multiprocessors: u32,
     /// L2 cache.
-    pub l2_bytes: u64,
+    pub(crate) l2_bytes: u64,
     /// Shared memory per block without opt-in.
-    pub shared_memory_per_block_bytes: u64,
+    pub(crate) shared_memory_per_block_bytes: u64,
     /// Shared memory per block with opt-in.
-    pub shared_memory_per_block_optin_bytes: u64,
+    pub(crate) shared_memory_per_block_optin_bytes: u64,
     /// Shared memory per multiprocessor.
-    pub shared_memory_per_multiprocessor_bytes: u64,
+    pub(crate) shared_memory_per_multiprocessor_bytes: u64,
     /// Shared memory that the driver keeps of every block.
-    pub reserved_shared_memory_per_block_bytes: u64,
+    pub(crate) reserved_shared_memory_per_block_bytes: u64,
     /// 32-bit registers per multiprocessor.
-    pub registers_per_multiprocessor: u32,
+    pub(crate) registers_per_multiprocessor: u32,
     /// Resident threads per multiprocessor.
-    pub threads_per_multiprocessor: u32,
+    pub(crate) threads_per_multiprocessor: u32,
     /// Resident blocks per multiprocessor.
-    pub blocks_per_multiprocessor: u32,
+    pub(crate) blocks_per_multiprocessor: u32,
     /// Core clock.
-    pub clock_khz: u32,
+    pub(crate) clock_khz: u32,
     /// Memory clock.
-    pub memory_clock_khz: u32,
+    pub(crate) memory_clock_khz: u32,
     /// Width of the memory bus.
-    pub memory_bus_bits: u32,
+    pub(crate) memory_bus_bits: u32,
 }
 
 /// What an unlimited device shows: more than any program takes, small enough that several expandable segments of
 /// 9/8 of it fit into the address range of [`crate::space`].
-pub const UNLIMITED_BYTES: u64 = 4 << 40;
+pub(crate) const UNLIMITED_BYTES: u64 = 4 << 40;
 
 impl Default for Profile {
     /// An RTX 4090: what the library shows when it is preloaded by hand.
@@ -79,43 +81,48 @@ impl Default for Profile {
 
 impl Profile {
     /// Reads the text of Note [Device variable]; the second value says what was wrong with it.
-    pub fn parse(text: &str) -> (Profile, Vec<String>) {
+    pub(crate) fn parse(text: &str) -> (Profile, Vec<String>) {
         let mut profile = Profile::default();
         let mut problems = Vec::new();
-        for field in text.split(';').filter(|field| !field.is_empty()) {
-            let read = field.split_once('=').and_then(|(key, value)| profile.set(key.trim(), value.trim()));
+        for field in text.split(key::SEPARATOR).filter(|field| !field.is_empty()) {
+            let read = field.split_once('=').and_then(|(name, value)| profile.set(name.trim(), value.trim()));
             if read.is_none() {
-                problems.push(format!("OOMPH_DEVICE: cannot read `{field}`, expected `key=value` with a known key"));
+                problems.push(format!(
+                    "{}: cannot read `{field}`, expected `key=value` with a known key",
+                    variable::DEVICE
+                ));
             }
         }
         (profile, problems)
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Option<()> {
-        match key {
-            "name" => value.clone_into(&mut self.name),
-            "compute_capability" => {
+    fn set(&mut self, name: &str, value: &str) -> Option<()> {
+        match name {
+            key::NAME => value.clone_into(&mut self.name),
+            key::COMPUTE_CAPABILITY => {
                 let (major, minor) = value.split_once('.')?;
                 self.compute_capability = (major.parse().ok()?, minor.parse().ok()?);
             }
-            "total_bytes" => self.total_bytes = value.parse().ok()?,
-            "context_bytes" => self.context_bytes = value.parse().ok()?,
-            "multiprocessors" => self.multiprocessors = value.parse().ok()?,
-            "l2_bytes" => self.l2_bytes = value.parse().ok()?,
-            "shared_memory_per_block_bytes" => self.shared_memory_per_block_bytes = value.parse().ok()?,
-            "shared_memory_per_block_optin_bytes" => self.shared_memory_per_block_optin_bytes = value.parse().ok()?,
-            "shared_memory_per_multiprocessor_bytes" => {
+            key::TOTAL_BYTES => self.total_bytes = value.parse().ok()?,
+            key::CONTEXT_BYTES => self.context_bytes = value.parse().ok()?,
+            key::MULTIPROCESSORS => self.multiprocessors = value.parse().ok()?,
+            key::L2_BYTES => self.l2_bytes = value.parse().ok()?,
+            key::SHARED_MEMORY_PER_BLOCK_BYTES => self.shared_memory_per_block_bytes = value.parse().ok()?,
+            key::SHARED_MEMORY_PER_BLOCK_OPTIN_BYTES => {
+                self.shared_memory_per_block_optin_bytes = value.parse().ok()?;
+            }
+            key::SHARED_MEMORY_PER_MULTIPROCESSOR_BYTES => {
                 self.shared_memory_per_multiprocessor_bytes = value.parse().ok()?;
             }
-            "reserved_shared_memory_per_block_bytes" => {
+            key::RESERVED_SHARED_MEMORY_PER_BLOCK_BYTES => {
                 self.reserved_shared_memory_per_block_bytes = value.parse().ok()?;
             }
-            "registers_per_multiprocessor" => self.registers_per_multiprocessor = value.parse().ok()?,
-            "threads_per_multiprocessor" => self.threads_per_multiprocessor = value.parse().ok()?,
-            "blocks_per_multiprocessor" => self.blocks_per_multiprocessor = value.parse().ok()?,
-            "clock_khz" => self.clock_khz = value.parse().ok()?,
-            "memory_clock_khz" => self.memory_clock_khz = value.parse().ok()?,
-            "memory_bus_bits" => self.memory_bus_bits = value.parse().ok()?,
+            key::REGISTERS_PER_MULTIPROCESSOR => self.registers_per_multiprocessor = value.parse().ok()?,
+            key::THREADS_PER_MULTIPROCESSOR => self.threads_per_multiprocessor = value.parse().ok()?,
+            key::BLOCKS_PER_MULTIPROCESSOR => self.blocks_per_multiprocessor = value.parse().ok()?,
+            key::CLOCK_KHZ => self.clock_khz = value.parse().ok()?,
+            key::MEMORY_CLOCK_KHZ => self.memory_clock_khz = value.parse().ok()?,
+            key::MEMORY_BUS_BITS => self.memory_bus_bits = value.parse().ok()?,
             _ => return None,
         }
         Some(())
@@ -126,7 +133,6 @@ impl Profile {
 struct Shown {
     profile: Profile,
     count: u32,
-    unlimited: bool,
     others_bytes: u64,
 }
 
@@ -138,7 +144,7 @@ fn shown() -> &'static Shown {
     }
     // A fork server runs nothing itself. Its children are told after the fork what they run on; what it asks for while it imports is
     // answered and forgotten: a few hundred bytes each time.
-    if std::env::var_os("OOMPH_SERVE").is_some() {
+    if std::env::var_os(variable::SERVE).is_some() {
         return Box::leak(Box::new(Shown::read()));
     }
     SHOWN.get_or_init(Shown::read)
@@ -146,16 +152,15 @@ fn shown() -> &'static Shown {
 
 impl Shown {
     fn read() -> Shown {
-        let (mut profile, problems) = Profile::parse(&std::env::var("OOMPH_DEVICE").unwrap_or_default());
+        let (mut profile, problems) = Profile::parse(&std::env::var(variable::DEVICE).unwrap_or_default());
         for problem in problems {
             complain(&problem);
         }
-        let unlimited = std::env::var_os("OOMPH_UNLIMITED").is_some_and(|value| value == "1");
-        if unlimited {
+        if std::env::var_os(variable::UNLIMITED).is_some_and(|value| value == "1") {
             profile.total_bytes = UNLIMITED_BYTES;
         }
-        let others_bytes = number("OOMPH_OTHERS", "a number of bytes", 0);
-        Shown { profile, count: visible_count(), unlimited, others_bytes }
+        let others_bytes = number(variable::OTHERS, "a number of bytes", 0);
+        Shown { profile, count: visible_count(), others_bytes }
     }
 }
 
@@ -171,7 +176,7 @@ fn number<N: FromStr>(variable: &str, expected: &str, default: N) -> N {
 
 /// `OOMPH_DEVICES`, less what `CUDA_VISIBLE_DEVICES` hides; a value that is no list of numbers hides nothing.
 fn visible_count() -> u32 {
-    let count = number("OOMPH_DEVICES", "a number of devices", 1);
+    let count = number(variable::DEVICES, "a number of devices", 1);
     let Ok(visible) = std::env::var("CUDA_VISIBLE_DEVICES") else { return count };
     let indices: Option<Vec<i64>> = visible.split(',').map(|index| index.trim().parse().ok()).collect();
     match indices {
@@ -183,22 +188,17 @@ fn visible_count() -> u32 {
 }
 
 /// The profile of every device.
-pub fn profile() -> &'static Profile {
+pub(crate) fn profile() -> &'static Profile {
     &shown().profile
 }
 
 /// How many devices there are.
-pub fn count() -> u32 {
+pub(crate) fn count() -> u32 {
     shown().count
 }
 
-/// Whether requests never fail for want of memory.
-pub fn is_unlimited() -> bool {
-    shown().unlimited
-}
-
 /// What other processes hold of every device: there are none, but a test may want to see what PyTorch says of them.
-pub fn others_bytes() -> u64 {
+pub(crate) fn others_bytes() -> u64 {
     shown().others_bytes
 }
 

@@ -21,7 +21,7 @@ const HEADER_MAGIC: u32 = 0xba55_ed50;
 const ENTRY_ARCH_OFFSET: usize = 28;
 
 /// An architecture as code is named for it: 86 is `sm_86`.
-pub type Arch = u32;
+pub(crate) type Arch = u32;
 
 /// Modules and the kernels registered from them; a kernel is the address of its host stub.
 #[derive(Default)]
@@ -34,7 +34,7 @@ struct Registry {
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry { modules: Vec::new(), kernels: Vec::new(), is_sorted: false });
 
 /// Registers a fat binary and returns its number.
-pub fn register(wrapper: *const c_void) -> u32 {
+pub(crate) fn register(wrapper: *const c_void) -> u32 {
     let archs = archs_of(wrapper);
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     registry.modules.push(archs);
@@ -42,14 +42,14 @@ pub fn register(wrapper: *const c_void) -> u32 {
 }
 
 /// Notes that a kernel belongs to a fat binary.
-pub fn register_kernel(module: u32, stub: usize) {
+pub(crate) fn register_kernel(module: u32, stub: usize) {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     registry.kernels.push((stub, module));
     registry.is_sorted = false;
 }
 
 /// The architecture whose code a device of this capability would run of a kernel.
-pub fn arch_of(stub: usize, capability: (u32, u32)) -> Arch {
+pub(crate) fn arch_of(stub: usize, capability: (u32, u32)) -> Arch {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     if !registry.is_sorted {
         registry.kernels.sort_unstable();

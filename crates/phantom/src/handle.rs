@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A handle as C passes it: opaque, pointer-sized.
-pub type Handle = *mut c_void;
+pub(crate) type Handle = *mut c_void;
 
 const SLOT_BITS: u32 = 20;
 
@@ -26,13 +26,13 @@ struct Slots<T> {
 }
 
 /// All live objects of one kind.
-pub struct Table<T> {
+pub(crate) struct Table<T> {
     slots: Mutex<Slots<T>>,
 }
 
 impl<T> Table<T> {
     /// A table without objects; usable in a `static`.
-    pub const fn new() -> Table<T> {
+    pub(crate) const fn new() -> Table<T> {
         Table { slots: Mutex::new(Slots { all: Vec::new(), vacant: Vec::new() }) }
     }
 
@@ -41,7 +41,7 @@ impl<T> Table<T> {
     }
 
     /// Stores `value` and returns its handle.
-    pub fn insert(&self, value: T) -> Handle {
+    pub(crate) fn insert(&self, value: T) -> Handle {
         let mut slots = self.lock();
         let index = slots.vacant.pop().unwrap_or_else(|| {
             slots.all.push(Slot { serial: 0, value: None });
@@ -54,7 +54,7 @@ impl<T> Table<T> {
     }
 
     /// Runs `body` on the object behind `handle`; `None` for a stale or foreign handle.
-    pub fn with<R>(&self, handle: Handle, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub(crate) fn with<R>(&self, handle: Handle, body: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut slots = self.lock();
         let (index, serial) = split(handle);
         let slot = slots.all.get_mut(index)?;
@@ -65,7 +65,7 @@ impl<T> Table<T> {
     }
 
     /// Runs `body` on every live object.
-    pub fn for_each(&self, mut body: impl FnMut(&mut T)) {
+    pub(crate) fn for_each(&self, mut body: impl FnMut(&mut T)) {
         for slot in &mut self.lock().all {
             if let Some(value) = &mut slot.value {
                 body(value);
@@ -74,7 +74,7 @@ impl<T> Table<T> {
     }
 
     /// Takes the object out; `None` for a stale or foreign handle.
-    pub fn remove(&self, handle: Handle) -> Option<T> {
+    pub(crate) fn remove(&self, handle: Handle) -> Option<T> {
         let mut slots = self.lock();
         let (index, serial) = split(handle);
         let slot = slots.all.get_mut(index)?;

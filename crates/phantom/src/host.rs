@@ -21,11 +21,10 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::boundary::Out;
+use crate::ranges::HOST_RANGE;
 
-/// Where large host memory lies: below the device's addresses, where Linux maps nothing by itself.
-pub const HOST_RANGE: Range<usize> = 0x0400_0000_0000..crate::space::DEVICE_RANGE.start;
 /// Requests from this size on are answered here.
-pub const LARGE_BYTES: usize = 1 << 20;
+pub(crate) const LARGE_BYTES: usize = 1 << 20;
 /// A page of x86-64.
 const PAGE_BYTES: usize = 4096;
 /// How many places are tried once the range was used up and addresses come round again.
@@ -38,13 +37,13 @@ const TOUCHED: u64 = 0b11 << 62;
 static NEXT_ADDRESS: AtomicUsize = AtomicUsize::new(HOST_RANGE.start);
 
 /// Maps memory that takes no space until it is written, at an address of [`HOST_RANGE`].
-pub fn map(bytes: usize) -> Option<usize> {
+pub(crate) fn map(bytes: usize) -> Option<usize> {
     let bytes = bytes.checked_next_multiple_of(PAGE_BYTES)?;
     (0..PLACES_TRIED).find_map(|_| map_at(next_place(bytes)?, bytes))
 }
 
 /// Gives back what [`map`] mapped.
-pub fn unmap(address: usize, bytes: usize) -> Option<()> {
+pub(crate) fn unmap(address: usize, bytes: usize) -> Option<()> {
     let bytes = bytes.checked_next_multiple_of(PAGE_BYTES)?;
     // SAFETY: the range came from `map` with this length; its owner gives it back and uses it no more.
     (unsafe { libc::munmap(address as *mut c_void, bytes) } == 0).then_some(())
@@ -77,7 +76,7 @@ fn map_at(address: usize, bytes: usize) -> Option<usize> {
 }
 
 /// Makes memory read as zeros; inside [`HOST_RANGE`] whole pages become holes.
-pub fn clear(address: usize, bytes: usize) {
+pub(crate) fn clear(address: usize, bytes: usize) {
     let pages = whole_pages(address, bytes);
     // SAFETY: `madvise` looks at whole pages inside the range, which the caller gave to be overwritten; in `HOST_RANGE`
     // they are private and anonymous, so they become zeros.
@@ -102,7 +101,7 @@ fn whole_pages(address: usize, bytes: usize) -> Range<usize> {
 }
 
 /// The first part of a range that may hold something; `None` if it is one hole.
-pub fn first_touched(range: Range<usize>) -> Option<Range<usize>> {
+pub(crate) fn first_touched(range: Range<usize>) -> Option<Range<usize>> {
     if !HOST_RANGE.contains(&range.start) {
         return (!range.is_empty()).then_some(range);
     }

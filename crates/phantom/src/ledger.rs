@@ -13,15 +13,15 @@ use crate::{device, journal};
 pub const PAGE_BYTES: u64 = 2 << 20;
 
 /// Who holds memory: `context`, `pytorch`, or the file name of another library.
-pub type Owner = &'static str;
+pub(crate) type Owner = &'static str;
 
 /// There is not enough memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory;
+pub(crate) struct OutOfMemory;
 
 /// The account of one device.
 #[derive(Clone, Debug, Default)]
-pub struct Account {
+pub(crate) struct Account {
     capacity_bytes: u64,
     others_bytes: u64,
     whole_pages_bytes: u64,
@@ -31,33 +31,34 @@ pub struct Account {
 
 impl Account {
     /// An empty account of a device with so much memory.
-    pub fn new(capacity_bytes: u64) -> Account {
+    pub(crate) fn new(capacity_bytes: u64) -> Account {
         Account { capacity_bytes, ..Account::default() }
     }
 
     /// The account of a device of which other processes hold `others_bytes` for good, in whole pages.
-    pub fn shared(capacity_bytes: u64, others_bytes: u64) -> Account {
+    pub(crate) fn shared(capacity_bytes: u64, others_bytes: u64) -> Account {
         let others_bytes = others_bytes.next_multiple_of(PAGE_BYTES).min(capacity_bytes);
         Account { others_bytes, ..Account::new(capacity_bytes) }
     }
 
     /// All that this process uses: whole pages, and the pages that small requests share.
-    pub fn used_bytes(&self) -> u64 {
+    pub(crate) fn used_bytes(&self) -> u64 {
         self.whole_pages_bytes + self.small_bytes.next_multiple_of(PAGE_BYTES)
     }
 
     /// What is left.
-    pub fn free_bytes(&self) -> u64 {
+    pub(crate) fn free_bytes(&self) -> u64 {
         self.capacity_bytes.saturating_sub(self.others_bytes).saturating_sub(self.used_bytes())
     }
 
-    /// What each owner holds, in the bytes it asked for.
-    pub fn by_owner(&self) -> &BTreeMap<Owner, u64> {
+    /// The bytes requested by each owner.
+    #[cfg(test)]
+    fn by_owner(&self) -> &BTreeMap<Owner, u64> {
         &self.by_owner
     }
 
     /// Takes `bytes` for `owner`, or nothing.
-    pub fn take(&mut self, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
+    pub(crate) fn take(&mut self, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
         let mut after = self.clone_sums();
         after.add(bytes);
         if after.used() > self.capacity_bytes - self.others_bytes {
@@ -69,7 +70,7 @@ impl Account {
     }
 
     /// Gives back `bytes` that `owner` had taken in one piece.
-    pub fn give_back(&mut self, owner: Owner, bytes: u64) {
+    pub(crate) fn give_back(&mut self, owner: Owner, bytes: u64) {
         let (pages, small) = charge(bytes);
         self.whole_pages_bytes = self.whole_pages_bytes.saturating_sub(pages);
         self.small_bytes = self.small_bytes.saturating_sub(small);
@@ -127,50 +128,50 @@ fn lock() -> MutexGuard<'static, Vec<Option<Account>>> {
 }
 
 /// Creates the device's context, once: it takes its memory before anything else can.
-pub fn ensure_context(device: u32) {
+pub(crate) fn ensure_context(device: u32) {
     let bytes = device::profile().context_bytes;
     with(device, |account| {
         let is_fresh = !account.by_owner.contains_key("context");
         if is_fresh && account.take("context", bytes).is_ok() {
-            journal::memory(device, "context", bytes as i64, account.used_bytes());
+            journal::record_memory(device, "context", bytes as i64, account.used_bytes());
         }
     });
 }
 
 /// Takes memory on a device, and notes it in the journal.
-pub fn take(device: u32, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
+pub(crate) fn take(device: u32, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
     ensure_context(device);
     with(device, |account| {
         let taken = account.take(owner, bytes);
         match taken {
-            Ok(()) => journal::memory(device, owner, bytes as i64, account.used_bytes()),
-            Err(OutOfMemory) => journal::refused(device, owner, bytes),
+            Ok(()) => journal::record_memory(device, owner, bytes as i64, account.used_bytes()),
+            Err(OutOfMemory) => journal::record_refusal(device, owner, bytes),
         }
         taken
     })
 }
 
 /// Gives memory back that was taken in one piece.
-pub fn give_back(device: u32, owner: Owner, bytes: u64) {
+pub(crate) fn give_back(device: u32, owner: Owner, bytes: u64) {
     with(device, |account| {
         account.give_back(owner, bytes);
-        journal::memory(device, owner, -(bytes as i64), account.used_bytes());
+        journal::record_memory(device, owner, -(bytes as i64), account.used_bytes());
     });
 }
 
 /// Free and total bytes of a device, as `cudaMemGetInfo` states them.
-pub fn free_and_total(device: u32) -> (u64, u64) {
+pub(crate) fn free_and_total(device: u32) -> (u64, u64) {
     ensure_context(device);
     with(device, |account| (account.free_bytes(), account.capacity_bytes))
 }
 
 /// What this process uses of a device. Creates no context: `nvidia-smi` does not either.
-pub fn used_bytes(device: u32) -> u64 {
+pub(crate) fn used_bytes(device: u32) -> u64 {
     with(device, |account| account.used_bytes())
 }
 
 /// What other processes hold of a device.
-pub fn others_bytes(device: u32) -> u64 {
+pub(crate) fn others_bytes(device: u32) -> u64 {
     with(device, |account| account.others_bytes)
 }
 

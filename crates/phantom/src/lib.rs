@@ -13,19 +13,31 @@
 //!   large aligned requests lie (Note [Host memory] in [`host`]) and, where a launcher asks, that it notes which files are
 //!   looked at (Note [Files looked at] in [`files`]).
 
-pub mod api;
-pub mod boundary;
-pub mod caller;
-pub mod cuda;
-pub mod device;
-pub mod fatbin;
-pub mod files;
-pub mod generated;
-pub mod handle;
-pub mod host;
-pub mod journal;
-pub mod ledger;
-pub mod resolve;
-pub mod space;
-pub mod values;
-pub mod version;
+mod api;
+mod boundary;
+mod caller;
+mod cuda;
+mod device;
+mod fatbin;
+mod files;
+mod generated;
+mod handle;
+mod host;
+mod journal;
+mod ledger;
+mod ranges;
+mod resolve;
+mod space;
+mod stderr;
+mod values;
+mod version;
+
+/// The items that the integration tests call; no other crate links this library.
+#[doc(hidden)]
+pub mod testing {
+    pub use crate::api::driver::DriverStatus;
+    pub use crate::api::driver::virtual_memory as driver;
+    pub use crate::api::runtime::{CudaStatus, memory as runtime, pool};
+    pub use crate::boundary::{In, Out, Status};
+    pub use crate::ledger::PAGE_BYTES;
+}

@@ -11,7 +11,7 @@ const VERSIONS: [&str; 4] = ["_v4", "_v3", "_v2", ""];
 
 /// The address of one of our exported functions: the newest version that is modelled, else one that fails by name;
 /// `None` where we have none of that name.
-pub fn own_symbol(name: &str) -> Option<*const c_void> {
+pub(crate) fn own_symbol(name: &str) -> Option<*const c_void> {
     let names = VERSIONS.map(|version| format!("{name}{version}"));
     let (absent, modelled): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| ABSENT.contains(&name.as_str()));
@@ -38,12 +38,12 @@ fn base_of(address: *const c_void) -> Option<usize> {
 }
 
 /// Whether a library is mapped whose file name starts so.
-pub fn is_mapped(file: &str) -> bool {
+pub(crate) fn is_mapped(file: &str) -> bool {
     path_of(file).is_some()
 }
 
 /// A function of a library that is mapped already, found by the start of its file name: the library's own, not ours.
-pub fn mapped_symbol(file: &str, name: &CStr) -> Option<*const c_void> {
+pub(crate) fn mapped_symbol(file: &str, name: &CStr) -> Option<*const c_void> {
     let path = path_of(file)?;
     // SAFETY: the path ends in NUL; `RTLD_NOLOAD` only finds what is mapped and runs none of its code. The reference that
     // it takes is kept, so that the address stays good.
@@ -58,7 +58,7 @@ pub fn mapped_symbol(file: &str, name: &CStr) -> Option<*const c_void> {
 }
 
 /// What `int name(int *value)` of a mapped library gives; only for functions that the header declares so.
-pub fn ask_number(file: &str, name: &CStr) -> Option<c_int> {
+pub(crate) fn ask_number(file: &str, name: &CStr) -> Option<c_int> {
     let function = mapped_symbol(file, name)?;
     let mut value = 0;
     // SAFETY: `version` asks only functions that the libraries' headers declare so; their status is an enum, zero for
@@ -71,7 +71,7 @@ pub fn ask_number(file: &str, name: &CStr) -> Option<c_int> {
 }
 
 /// What `int name(libraryPropertyType, int *value)` of a mapped library gives for major, minor, patch level.
-pub fn ask_properties(file: &str, name: &CStr) -> Option<[c_int; 3]> {
+pub(crate) fn ask_properties(file: &str, name: &CStr) -> Option<[c_int; 3]> {
     let function = mapped_symbol(file, name)?;
     let mut version = [0; 3];
     for (property, value) in (0..).zip(&mut version) {

@@ -9,18 +9,15 @@
 //! again: what lies free is searched from the start of the range. Pinned and managed memory are real, zero until touched.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::ledger::{self, OutOfMemory, Owner};
+use crate::ranges::{DEVICE_RANGE, is_device};
 use crate::{host, values};
-
-/// Where device addresses lie. See Note [Device addresses].
-pub const DEVICE_RANGE: Range<usize> = 0x1000_0000_0000..0x5000_0000_0000;
 
 /// What an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `cudaMalloc` and its like: charged to the device.
     Device,
     /// A range of addresses without memory (`cuMemAddressReserve`).
@@ -39,17 +36,17 @@ pub enum Kind {
 
 /// A range of addresses.
 #[derive(Clone, Copy, Debug)]
-pub struct Extent {
+pub(crate) struct Extent {
     /// Where it starts.
-    pub address: usize,
+    pub(crate) address: usize,
     /// How long it is.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// What it is.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// The device it was made on.
-    pub device: u32,
+    pub(crate) device: u32,
     /// Who made it.
-    pub owner: Owner,
+    pub(crate) owner: Owner,
 }
 
 #[derive(Debug)]
@@ -90,20 +87,15 @@ impl Space {
     }
 }
 
-/// Whether `address` is a device address, live or not.
-pub fn is_device(address: usize) -> bool {
-    DEVICE_RANGE.contains(&address)
-}
-
 /// The range that `address` lies in.
-pub fn find(address: usize) -> Option<Extent> {
+pub(crate) fn find(address: usize) -> Option<Extent> {
     let space = lock();
     let (_, range) = space.ranges.range(..=address).next_back()?;
     (address < range.address + range.bytes).then_some(*range)
 }
 
 /// Gives out device memory, charged to `owner`. Larger pieces are aligned to a page, as the driver's are.
-pub fn allocate(device: u32, owner: Owner, bytes: usize) -> Result<usize, OutOfMemory> {
+pub(crate) fn allocate(device: u32, owner: Owner, bytes: usize) -> Result<usize, OutOfMemory> {
     ledger::take(device, owner, bytes as u64)?;
     let alignment = if bytes as u64 >= ledger::PAGE_BYTES { ledger::PAGE_BYTES as usize } else { 512 };
     let address = place(Kind::Device, device, owner, bytes, alignment);
@@ -114,7 +106,7 @@ pub fn allocate(device: u32, owner: Owner, bytes: usize) -> Result<usize, OutOfM
 }
 
 /// Reserves device addresses that cost nothing.
-pub fn place(kind: Kind, device: u32, owner: Owner, bytes: usize, alignment: usize) -> Option<usize> {
+pub(crate) fn place(kind: Kind, device: u32, owner: Owner, bytes: usize, alignment: usize) -> Option<usize> {
     let mut space = lock();
     let address = space.fresh(bytes, alignment)?;
     space.ranges.insert(address, Extent { address, bytes, kind, device, owner });
@@ -122,12 +114,12 @@ pub fn place(kind: Kind, device: u32, owner: Owner, bytes: usize, alignment: usi
 }
 
 /// Notes a range whose addresses are known: registered host memory, a mapping inside a reservation.
-pub fn note(range: Extent) {
+pub(crate) fn note(range: Extent) {
     lock().ranges.insert(range.address, range);
 }
 
 /// Takes a range of the given kind out; `None` unless one starts exactly there.
-pub fn take_out(address: usize, kind: Kind) -> Option<Extent> {
+pub(crate) fn take_out(address: usize, kind: Kind) -> Option<Extent> {
     let mut space = lock();
     if space.ranges.get(&address)?.kind != kind {
         return None;
@@ -141,21 +133,21 @@ pub fn take_out(address: usize, kind: Kind) -> Option<Extent> {
 }
 
 /// Frees what [`allocate`] gave out; `None` unless a range starts exactly there.
-pub fn free(address: usize) -> Option<()> {
+pub(crate) fn free(address: usize) -> Option<()> {
     let range = take_out(address, Kind::Device)?;
     ledger::give_back(range.device, range.owner, range.bytes as u64);
     Some(())
 }
 
 /// Maps real, zeroed host memory that takes no space until it is touched.
-pub fn map_host(kind: Kind, device: u32, owner: Owner, bytes: usize) -> Option<usize> {
+pub(crate) fn map_host(kind: Kind, device: u32, owner: Owner, bytes: usize) -> Option<usize> {
     let address = host::map(bytes.max(1))?;
     note(Extent { address, bytes, kind, device, owner });
     Some(address)
 }
 
 /// Unmaps what [`map_host`] mapped; `None` unless a range of that kind starts exactly there.
-pub fn unmap_host(address: usize, kind: Kind) -> Option<()> {
+pub(crate) fn unmap_host(address: usize, kind: Kind) -> Option<()> {
     let range = take_out(address, kind)?;
     host::unmap(range.address, range.bytes.max(1))
 }

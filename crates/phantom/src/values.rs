@@ -18,11 +18,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::host;
-use crate::space::is_device;
+use wire::limit::KEPT_BYTES;
 
-/// Copies up to this size are kept.
-pub const KEPT_BYTES: usize = 1 << 20;
+use crate::host;
+use crate::ranges::is_device;
+
 /// Islands together take no more host memory than this; the oldest addresses go first.
 const KEPT_TOTAL_BYTES: usize = 256 << 20;
 /// PyTorch's blocks start at multiples of this.
@@ -115,7 +115,7 @@ impl Islands {
 }
 
 /// Copies between any two places; each is a device address or host memory of the caller's.
-pub fn copy(dst: usize, src: usize, bytes: usize) {
+pub(crate) fn copy(dst: usize, src: usize, bytes: usize) {
     if bytes == 0 || dst == 0 || src == 0 {
         return;
     }
@@ -183,7 +183,7 @@ fn tell_listener(bytes: usize) {
 }
 
 /// Fills device memory, or host memory of the caller's, with one byte.
-pub fn fill(dst: usize, value: u8, bytes: usize) {
+pub(crate) fn fill(dst: usize, value: u8, bytes: usize) {
     if bytes == 0 || dst == 0 {
         return;
     }
@@ -200,7 +200,7 @@ pub fn fill(dst: usize, value: u8, bytes: usize) {
 }
 
 /// Forgets what is known of a range: its memory was freed.
-pub fn forget(address: usize, bytes: usize) {
+pub(crate) fn forget(address: usize, bytes: usize) {
     lock().forget(address, bytes);
 }
 

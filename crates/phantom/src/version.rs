@@ -28,7 +28,7 @@ use crate::resolve;
 
 /// One of NVIDIA's libraries, and how it says its version.
 #[derive(Debug)]
-pub struct Library {
+pub(crate) struct Library {
     /// Its file name up to the soname's number.
     file: &'static str,
     /// `…GetProperty(libraryPropertyType, int *)`.
@@ -41,12 +41,12 @@ pub struct Library {
 
 impl Library {
     /// Describes a library.
-    pub const fn new(file: &'static str, property: &'static CStr, otherwise: [i32; 3]) -> Library {
+    pub(crate) const fn new(file: &'static str, property: &'static CStr, otherwise: [i32; 3]) -> Library {
         Library { file, property, otherwise, said: OnceLock::new() }
     }
 
     /// Major, minor, patch level. See Note [Version answers].
-    pub fn version(&self) -> [i32; 3] {
+    pub(crate) fn version(&self) -> [i32; 3] {
         if let Some(said) = self.said.get() {
             return *said;
         }
@@ -57,7 +57,7 @@ impl Library {
     }
 
     /// The version as one number; most libraries count the major version in thousands, cuBLAS and cuDNN in ten thousands.
-    pub fn number(&self, major_unit: i32) -> i32 {
+    pub(crate) fn number(&self, major_unit: i32) -> i32 {
         let [major, minor, patch] = self.version();
         major * major_unit + minor * 100 + patch
     }
@@ -67,17 +67,17 @@ impl Library {
 const CUDART: i32 = 13_000;
 
 /// The version of the program's CUDA runtime, as `CUDART_VERSION` numbers it. See Note [Version answers].
-pub fn runtime() -> i32 {
+pub(crate) fn runtime() -> i32 {
     resolve::ask_number("libcudart.so.", c"cudaRuntimeGetVersion").unwrap_or(CUDART)
 }
 
 /// The newest CUDA that the driver supports: never older than what the program needs.
-pub fn driver() -> i32 {
+pub(crate) fn driver() -> i32 {
     runtime().max(CUDART)
 }
 
 /// 12 or 13: whose signatures the callers of the runtime have; `None` where both runtimes are mapped, or another.
-pub fn cuda_major() -> Option<i32> {
+pub(crate) fn cuda_major() -> Option<i32> {
     let (is_12, is_13) = (resolve::is_mapped("libcudart.so.12"), resolve::is_mapped("libcudart.so.13"));
     match (is_12, is_13) {
         (true, false) => Some(12),

@@ -10,12 +10,9 @@ mod model;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use oomph_phantom::api::driver::virtual_memory as driver;
-use oomph_phantom::api::runtime::{CudaStatus, memory as runtime, pool};
-use oomph_phantom::boundary::{In, Out, Status};
-use oomph_phantom::ledger::PAGE_BYTES;
-use oomph_phantom::values::KEPT_BYTES;
+use oomph_phantom::testing::{CudaStatus, In, Out, PAGE_BYTES, Status, driver, pool, runtime};
 use proptest::prelude::*;
+use wire::limit::KEPT_BYTES;
 
 use model::{Block, Model, Place};
 
@@ -103,7 +100,7 @@ fn perform(model: &mut Model, call: &Call) {
         Call::Threshold { bytes } => {
             model.pool.threshold = bytes;
             let mut bytes = bytes;
-            succeeded(pool::cudaMemPoolSetAttribute(default_pool(), 4, Out::to(&mut bytes).cast()));
+            succeeded(pool::cudaMemPoolSetAttribute(default_pool(), 4, Out::to_value(&mut bytes)));
         }
         Call::Trim { bytes } => {
             model.pool.shrink(bytes);

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use trace::Record;
 use trace::run::{PhantomRecord, read_phantom_records, read_records};
-use wire::record::{DEVICE_STATS, Entry, JOURNAL, Kind, MARKS, TAG, WORK};
+use wire::record::{DEVICE_STATS, JOURNAL, JournalEntry, MARKS, RecordKind, TAG, WORK};
 
 #[test]
 fn every_entry_of_the_phantoms_journal_is_read_as_it_was_written() {
@@ -12,26 +12,26 @@ fn every_entry_of_the_phantoms_journal_is_read_as_it_was_written() {
     let owned = || text.to_owned();
     let cases = [
         (
-            Entry::Phantom { pid: 7, devices: 2, total_bytes: 1 << 40 },
+            JournalEntry::Phantom { pid: 7, devices: 2, total_bytes: 1 << 40 },
             PhantomRecord::Phantom { pid: 7, devices: 2, total_bytes: 1 << 40 },
         ),
         (
-            Entry::Memory { device: 1, owner: text, delta: -512, used_bytes: u64::MAX },
+            JournalEntry::Memory { device: 1, owner: text, delta: -512, used_bytes: u64::MAX },
             PhantomRecord::Memory { device: 1, owner: owned(), delta: -512, used_bytes: u64::MAX },
         ),
         (
-            Entry::Refused { device: 0, owner: text, bytes: 3 },
+            JournalEntry::Refused { device: 0, owner: text, bytes: 3 },
             PhantomRecord::Refused { device: 0, owner: owned(), bytes: 3 },
         ),
         (
-            Entry::Workspace { library: text, address: 1 << 44, bytes: 9 },
+            JournalEntry::Workspace { library: text, address: 1 << 44, bytes: 9 },
             PhantomRecord::Workspace { library: owned(), address: 1 << 44, bytes: 9 },
         ),
         (
-            Entry::Assumption { id: "x", text, bytes: 0 },
+            JournalEntry::Assumption { id: "x", text, bytes: 0 },
             PhantomRecord::Assumption { id: "x".to_owned(), text: owned(), bytes: 0 },
         ),
-        (Entry::Missing { symbol: text }, PhantomRecord::Missing { symbol: owned() }),
+        (JournalEntry::Missing { symbol: text }, PhantomRecord::Missing { symbol: owned() }),
     ];
     assert_eq!(cases.len(), JOURNAL.len(), "one case for each kind");
     for (entry, expected) in cases {
@@ -41,7 +41,7 @@ fn every_entry_of_the_phantoms_journal_is_read_as_it_was_written() {
 }
 
 /// A value that the reader takes for a key of the agent's records.
-fn sample(kind: &Kind, key: &str) -> Value {
+fn sample(kind: &RecordKind, key: &str) -> Value {
     match (kind.tag, key) {
         (_, "argv") => json!(["train.py"]),
         (_, "tensors") => json!([["parameter", 0, 1, 2]]),
@@ -59,8 +59,8 @@ fn sample(kind: &Kind, key: &str) -> Value {
         ("remedy" | "batch", "remedy")
         | (
             _,
-            "script_dir" | "python" | "torch" | "cuda" | "when" | "module" | "op" | "file" | "reason" | "id"
-            | "text" | "source" | "name" | "type" | "message" | "traceback" | "snapshot",
+            "script_dir" | "python" | "torch" | "cuda" | "when" | "module" | "op" | "file" | "reason" | "id" | "text"
+            | "source" | "name" | "type" | "message" | "traceback" | "snapshot",
         ) => json!("text"),
         _ => json!(1),
     }
@@ -70,7 +70,7 @@ fn counters(keys: &[&str]) -> Value {
     Value::Object(keys.iter().map(|key| ((*key).to_owned(), json!(1))).collect())
 }
 
-fn object(kind: &Kind) -> Map<String, Value> {
+fn object(kind: &RecordKind) -> Map<String, Value> {
     let tag = [(TAG.to_owned(), json!(kind.tag))];
     let keys = kind.keys.iter().chain(kind.optional);
     tag.into_iter().chain(keys.map(|key| ((*key).to_owned(), sample(kind, key)))).collect()

@@ -4,8 +4,8 @@
 //! cargo run -p wire --example python > python/oomph/agent/wire.py
 //! ```
 
-use wire::record::{DEVICE_STATS, Kind, MARKS, WORK};
-use wire::variable::Reader;
+use wire::record::{DEVICE_STATS, MARKS, RecordKind, WORK};
+use wire::variable::Component;
 use wire::{exit, file, limit, variable};
 
 const OPENING: &str = r#""""The contract with the binary and the phantom: names, records, limits.
@@ -17,7 +17,7 @@ Printed by `cargo run -p wire --example python`; edit the tables in crates/wire 
 fn main() {
     println!("{OPENING}");
     println!("# Environment variables.");
-    for row in variable::ALL.iter().filter(|row| row.readers.contains(&Reader::Agent)) {
+    for row in variable::ALL.iter().filter(|row| row.readers.contains(&Component::Agent)) {
         println!("# {}.\n{} = \"{}\"", row.meaning, row.constant, row.name);
     }
     println!("\n# Exit status of a forked child that could not start the program.\nCANNOT = {}", exit::CANNOT);
@@ -38,14 +38,12 @@ fn main() {
     println!("\n# Keys of the counted work of operators.\nWORK_KEYS = {}", tuple(WORK));
 }
 
-fn keys(kind: &Kind) -> impl Iterator<Item = &&'static str> {
+fn keys(kind: &RecordKind) -> impl Iterator<Item = &&'static str> {
     kind.keys.iter().chain(kind.optional)
 }
 
 fn tuple<'a>(names: impl IntoIterator<Item = &'a &'static str>) -> String {
-    let names: String = names.into_iter().map(|name| format!("\"{name}\", ")).collect();
-    match names.matches(", ").count() {
-        1 => format!("({})", names.trim_end()),
-        _ => format!("({})", names.trim_end_matches(", ")),
-    }
+    let names: Vec<String> = names.into_iter().map(|name| format!("\"{name}\"")).collect();
+    let comma = if names.len() == 1 { "," } else { "" };
+    format!("({}{comma})", names.join(", "))
 }

@@ -1,6 +1,6 @@
 //! Records of the run directory: their tags, their keys, and the phantom's writer.
 //!
-//! A record is one JSON object on a line of its own. The phantom writes an [`Entry`], the agent a kind of [`MARKS`]; `trace` reads both,
+//! A record is one JSON object on a line of its own. The phantom writes an [`JournalEntry`], the agent a kind of [`MARKS`]; `trace` reads both,
 //! and its tests hold its types to the tables here.
 
 use std::fmt;
@@ -10,7 +10,7 @@ pub const TAG: &str = "kind";
 
 /// A kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct RecordKind {
     /// The value of [`TAG`].
     pub tag: &'static str,
     /// The other keys.
@@ -23,17 +23,17 @@ macro_rules! entries {
     ($($(#[$doc:meta])* $name:ident = $tag:literal { $($(#[$key_doc:meta])* $key:ident: $type:ty,)+ })+) => {
         /// A line of the phantom's journal; `Display` writes the JSON without the end of line.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Entry<'a> {
+        pub enum JournalEntry<'a> {
             $($(#[$doc])* $name { $($(#[$key_doc])* $key: $type,)+ },)+
         }
 
-        /// The kinds of [`Entry`].
-        pub const JOURNAL: &[Kind] = &[$(Kind { tag: $tag, keys: &[$(stringify!($key)),+], optional: &[] }),+];
+        /// The kinds of [`JournalEntry`].
+        pub const JOURNAL: &[RecordKind] = &[$(RecordKind { tag: $tag, keys: &[$(stringify!($key)),+], optional: &[] }),+];
 
-        impl fmt::Display for Entry<'_> {
+        impl fmt::Display for JournalEntry<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
-                    $(Entry::$name { $($key),+ } => {
+                    $(JournalEntry::$name { $($key),+ } => {
                         write!(f, "{{\"{TAG}\":\"{}\"", $tag)?;
                         $(write!(f, ",\"{}\":", stringify!($key))?; $key.write_json(f)?;)+
                     })+
@@ -102,8 +102,8 @@ entries! {
 macro_rules! kinds {
     ($($tag:ident: $($key:ident)* $(, optional $($optional:ident)+)?;)+) => {
         /// The kinds of records in the agent's `*.marks.jsonl`.
-        pub const MARKS: &[Kind] = &[
-            $(Kind { tag: stringify!($tag), keys: &[$(stringify!($key)),*], optional: &[$($(stringify!($optional)),+)?] }),+
+        pub const MARKS: &[RecordKind] = &[
+            $(RecordKind { tag: stringify!($tag), keys: &[$(stringify!($key)),*], optional: &[$($(stringify!($optional)),+)?] }),+
         ];
     };
 }
@@ -142,11 +142,11 @@ pub const DEVICE_STATS: &[&str] = &[
 pub const WORK: &[&str] = &["flops", "bytes", "host_bytes", "operators"];
 
 /// Lists the tags of `kinds`.
-pub fn tags(kinds: &[Kind]) -> impl Iterator<Item = &'static str> + '_ {
+pub fn tags(kinds: &[RecordKind]) -> impl Iterator<Item = &'static str> + '_ {
     kinds.iter().map(|kind| kind.tag)
 }
 
-/// A value of an [`Entry`].
+/// A value of an [`JournalEntry`].
 trait Json {
     fn write_json(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_one_line_of_json() {
-        let entry = Entry::Memory { device: 1, owner: "a\"b\\c\n", delta: -5, used_bytes: u64::MAX };
+        let entry = JournalEntry::Memory { device: 1, owner: "a\"b\\c\n", delta: -5, used_bytes: u64::MAX };
         let expected =
             r#"{"kind":"memory","device":1,"owner":"a\"b\\c\u000a","delta":-5,"used_bytes":18446744073709551615}"#;
         assert_eq!(entry.to_string(), expected);

@@ -1,6 +1,6 @@
 //! Every environment variable of ours: name, readers, meaning. A new one is a row of the table below.
 
-use Reader::{Agent, Binary, Phantom};
+use Component::{Agent, Binary, Phantom};
 
 /// An environment variable between the binary, the phantom and the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,14 +10,14 @@ pub struct Variable {
     /// The name in the environment.
     pub name: &'static str,
     /// The parts that read the variable.
-    pub readers: &'static [Reader],
+    pub readers: &'static [Component],
     /// The values and what they ask for, in Markdown.
     pub meaning: &'static str,
 }
 
 /// A part of oomph that reads variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum Component {
     /// `crates/oomph`; users set these variables.
     Binary,
     /// `crates/phantom`.
@@ -26,7 +26,7 @@ pub enum Reader {
     Agent,
 }
 
-impl Reader {
+impl Component {
     /// The lower-case name, as ARCHITECTURE.md writes it.
     pub const fn name(self) -> &'static str {
         match self {

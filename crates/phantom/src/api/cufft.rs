@@ -21,7 +21,7 @@ status! {
 }
 
 /// `CUFFT_INVALID_PLAN`: the plan was never created, or was destroyed.
-pub const INVALID_PLAN: CufftResult = CufftResult(1);
+pub(crate) const INVALID_PLAN: CufftResult = CufftResult(1);
 
 /// See Note [Version answers] in `version.rs`; otherwise `CUFFT_VER_*` of `cufft.h`, CUDA 13.0.
 static VERSION: Library = Library::new("libcufft.so.", c"cufftGetProperty", [12, 0, 0]);
@@ -110,7 +110,7 @@ fn complex_bytes_of(execution_type: i32) -> Result<u64, CufftResult> {
 fn answer(transform: &Transform, size: Out<usize>) -> Result<usize, CufftResult> {
     let bytes = transform.work_bytes();
     let text = "cuFFT's work areas are modelled as one copy of the complex data, not measured";
-    crate::journal::assumption("cufft-workspace", text, bytes as u64);
+    crate::journal::record_assumption("cufft-workspace", text, bytes as u64);
     size.set::<CufftResult>(bytes)?;
     Ok(bytes)
 }
@@ -130,7 +130,7 @@ fn lengths<T: Copy + Into<i64>>(rank: i32, n: In<T>) -> Result<Vec<i64>, CufftRe
     if !(1..=3).contains(&rank) {
         return Err(CufftResult::INVALID);
     }
-    Ok(n.to_vec::<CufftResult>(rank as usize)?.into_iter().map(Into::into).collect())
+    Ok(n.array(rank as usize).to_vec::<CufftResult>()?.into_iter().map(Into::into).collect())
 }
 
 /// The functions that only differ in whether a plan is made or a size is asked.

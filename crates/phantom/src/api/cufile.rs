@@ -7,11 +7,11 @@ use crate::boundary::{Status, absent};
 /// `CUfileError_t`: a code of cuFile's and one of the driver's.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CufileError {
+pub(crate) struct CufileError {
     /// `CUfileOpError`.
-    pub operation: i32,
+    pub(crate) operation: i32,
     /// `CUresult`.
-    pub driver: i32,
+    pub(crate) driver: i32,
 }
 
 impl CufileError {
@@ -31,7 +31,7 @@ impl Status for CufileError {
 /// A `ssize_t`: bytes moved, or a negative code.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CufileBytes(pub isize);
+pub(crate) struct CufileBytes(pub isize);
 
 impl Status for CufileBytes {
     const SUCCESS: CufileBytes = CufileBytes(0);
@@ -45,7 +45,7 @@ absent! { CufileError;
 }
 
 /// Functions that return a number of bytes.
-pub mod transfers {
+pub(crate) mod transfers {
     use super::CufileBytes;
     use crate::boundary::absent;
 

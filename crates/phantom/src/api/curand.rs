@@ -11,7 +11,7 @@ status! {
 }
 
 /// `CURAND_STATUS_NOT_INITIALIZED`: the generator was never created, or was destroyed.
-pub const NOT_INITIALIZED: CurandStatus = CurandStatus(101);
+pub(crate) const NOT_INITIALIZED: CurandStatus = CurandStatus(101);
 
 /// See Note [Version answers] in `version.rs`; otherwise `CURAND_VER_*` of `curand.h`, CUDA 13.0.
 static VERSION: Library = Library::new("libcurand.so.", c"curandGetProperty", [10, 4, 0]);

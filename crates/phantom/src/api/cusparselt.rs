@@ -29,7 +29,7 @@ const SELECTION: u64 = 0x6f6f_6d70_684c_7404;
 /// A matrix descriptor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     mark: u64,
     rows: i64,
     columns: i64,
@@ -42,7 +42,7 @@ pub struct Matrix {
 /// A product, and a plan for it: of either, only the structured operand matters later.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Matmul {
+pub(crate) struct Matmul {
     mark: u64,
     structured: Matrix,
 }
@@ -50,7 +50,7 @@ pub struct Matmul {
 /// An algorithm selection: its attributes, in the order of `cusparseLtMatmulAlgAttribute_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Selection {
+pub(crate) struct Selection {
     mark: u64,
     attributes: [i32; 6],
 }
@@ -114,7 +114,7 @@ fn compressed_bytes(matrix: Matrix) -> Result<usize, CusparseStatus> {
 fn write_sizes(matrix: Matrix, compressed: Out<usize>, buffer: Out<usize>) -> Result<(), CusparseStatus> {
     let bytes = compressed_bytes(matrix)?;
     let text = "cuSPARSELt's scratch memory for compressing is taken to be as large as the compressed matrix";
-    crate::journal::assumption("cusparselt-buffer", text, bytes as u64);
+    crate::journal::record_assumption("cusparselt-buffer", text, bytes as u64);
     compressed.set::<CusparseStatus>(bytes)?;
     buffer.set(bytes)
 }
@@ -144,24 +144,25 @@ export! { CusparseStatus;
     fn cusparseLtMatDescriptorDestroy(descriptor: In<Matrix>) { matrix(descriptor).map(drop) }
 
     fn cusparseLtMatDescSetAttribute(
-        _handle: In<u64>, descriptor: Out<Matrix>, attribute: i32, data: In<u8>, _bytes: usize,
+        _handle: In<u64>, descriptor: Out<Matrix>, attribute: i32, data: In<u8>, bytes: usize,
     ) {
         let mut known = initialised_out(descriptor)?;
+        let data = data.array(bytes);
         match attribute {
-            0 => known.batches = data.cast().get()?,
-            1 => known.batch_stride = data.cast().get()?,
+            0 => known.batches = data.typed().get(0)?,
+            1 => known.batch_stride = data.typed().get(0)?,
             _ => return Err(CusparseStatus::INVALID),
         }
         descriptor.set(known)
     }
 
     fn cusparseLtMatDescGetAttribute(
-        _handle: In<u64>, descriptor: In<Matrix>, attribute: i32, data: Out<u8>, _bytes: usize,
+        _handle: In<u64>, descriptor: In<Matrix>, attribute: i32, data: Out<u8>, bytes: usize,
     ) {
-        let known = matrix(descriptor)?;
+        let (known, data) = (matrix(descriptor)?, data.array(bytes));
         match attribute {
-            0 => data.cast().set(known.batches),
-            1 => data.cast().set(known.batch_stride),
+            0 => data.typed().set(0, known.batches),
+            1 => data.typed().set(0, known.batch_stride),
             _ => Err(CusparseStatus::INVALID),
         }
     }
@@ -214,7 +215,7 @@ export! { CusparseStatus;
     fn cusparseLtMatmulGetWorkspace(_handle: In<u64>, plan: In<Matmul>, bytes: Out<usize>) {
         product(plan)?;
         // Only splitting the inner dimension takes workspace, and the default does not split.
-        crate::journal::assumption("cusparselt-workspace", "cuSPARSELt's products are taken to need no workspace", 0);
+        crate::journal::record_assumption("cusparselt-workspace", "cuSPARSELt's products are taken to need no workspace", 0);
         bytes.set(0)
     }
 

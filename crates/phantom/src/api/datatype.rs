@@ -2,7 +2,7 @@
 
 /// Size in bytes of one element; `None` for an unknown type. Numbers of `library_types.h`, CUDA 13.0. Types below one
 /// byte (4 and 6 bits) count as one: the libraries that take them pack rows themselves.
-pub fn bytes(data_type: i32) -> Option<usize> {
+pub(crate) fn bytes(data_type: i32) -> Option<usize> {
     Some(match data_type {
         3 | 8 | 16..=19 | 28..=33 => 1,
         2 | 7 | 9 | 14 | 20 | 22 => 2,

@@ -1,18 +1,18 @@
 //! The doors: one file or folder per library, exporting what its header declares.
 
-pub mod cublas;
-pub mod cublaslt;
-pub mod cudnn;
-pub mod cufft;
-pub mod cufile;
-pub mod curand;
-pub mod cusolver;
-pub mod cusparse;
-pub mod cusparselt;
-pub mod datatype;
-pub mod driver;
-pub mod nccl;
-pub mod nvml;
-pub mod nvshmem;
-pub mod runtime;
-pub mod testing;
+pub(crate) mod cublas;
+pub(crate) mod cublaslt;
+pub(crate) mod cudnn;
+pub(crate) mod cufft;
+pub(crate) mod cufile;
+pub(crate) mod curand;
+pub(crate) mod cusolver;
+pub(crate) mod cusparse;
+pub(crate) mod cusparselt;
+pub(crate) mod datatype;
+pub(crate) mod driver;
+pub(crate) mod nccl;
+pub(crate) mod nvml;
+pub(crate) mod nvshmem;
+pub(crate) mod runtime;
+pub(crate) mod testing;

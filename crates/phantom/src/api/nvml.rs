@@ -26,66 +26,60 @@ type Device = *mut c_void;
 /// `nvmlMemory_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct Memory {
-    pub total: u64,
-    pub free: u64,
-    pub used: u64,
+pub(crate) struct Memory {
+    pub(crate) total: u64,
+    pub(crate) free: u64,
+    pub(crate) used: u64,
 }
 
 /// `nvmlMemory_v2_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct MemoryV2 {
-    pub version: c_uint,
-    pub total: u64,
-    pub reserved: u64,
-    pub free: u64,
-    pub used: u64,
+pub(crate) struct MemoryV2 {
+    pub(crate) version: c_uint,
+    pub(crate) total: u64,
+    pub(crate) reserved: u64,
+    pub(crate) free: u64,
+    pub(crate) used: u64,
 }
 
 /// `nvmlProcessInfo_v1_t`: what the function without a version in its name fills, and PyTorch's allocator asks for.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct ProcessInfoV1 {
-    pub pid: c_uint,
-    pub used_gpu_memory: u64,
+pub(crate) struct ProcessInfoV1 {
+    pub(crate) pid: c_uint,
+    pub(crate) used_gpu_memory: u64,
 }
 
 /// `nvmlProcessInfo_t` (version 2 and later).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct ProcessInfo {
-    pub pid: c_uint,
-    pub used_gpu_memory: u64,
-    pub gpu_instance_id: c_uint,
-    pub compute_instance_id: c_uint,
+pub(crate) struct ProcessInfo {
+    pub(crate) pid: c_uint,
+    pub(crate) used_gpu_memory: u64,
+    pub(crate) gpu_instance_id: c_uint,
+    pub(crate) compute_instance_id: c_uint,
 }
 
 /// `nvmlPciInfo_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct PciInfo {
-    pub bus_id_legacy: [u8; 16],
-    pub domain: c_uint,
-    pub bus: c_uint,
-    pub device: c_uint,
-    pub pci_device_id: c_uint,
-    pub pci_subsystem_id: c_uint,
-    pub bus_id: [u8; 32],
+pub(crate) struct PciInfo {
+    pub(crate) bus_id_legacy: [u8; 16],
+    pub(crate) domain: c_uint,
+    pub(crate) bus: c_uint,
+    pub(crate) device: c_uint,
+    pub(crate) pci_device_id: c_uint,
+    pub(crate) pci_subsystem_id: c_uint,
+    pub(crate) bus_id: [u8; 32],
 }
 
 /// `nvmlUtilization_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct Utilization {
-    pub gpu: c_uint,
-    pub memory: c_uint,
+pub(crate) struct Utilization {
+    pub(crate) gpu: c_uint,
+    pub(crate) memory: c_uint,
 }
 
 /// The sentence for a status.
@@ -140,7 +134,7 @@ export! { NvmlStatus;
         memory.set(Memory { total, free: total - used, used })
     }
     fn nvmlDeviceGetMemoryInfo_v2(which: Device, memory: Out<MemoryV2>) {
-        let version = memory.cast::<c_uint>().get::<NvmlStatus>()?;
+        let version = memory.first_member::<c_uint>().get::<NvmlStatus>()?;
         let (total, used) = totals(number(which)?);
         memory.set(MemoryV2 { version, total, reserved: 0, free: total - used, used })
     }
@@ -264,10 +258,7 @@ fn processes<T>(
     if number > 0 && infos.is_null() {
         return Err(NvmlStatus::INVALID);
     }
-    for (at, (pid, used)) in present.into_iter().enumerate() {
-        infos.set_at(at, entry(pid, used));
-    }
-    Ok(())
+    infos.array(room as usize).write(present.into_iter().map(|(pid, used)| entry(pid, used)))
 }
 
 fn process_v1(pid: c_uint, used_gpu_memory: u64) -> ProcessInfoV1 {

@@ -11,7 +11,7 @@ status! {
 /// A pointer into symmetric memory, or null for failure.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NvshmemAddress(pub usize);
+pub(crate) struct NvshmemAddress(pub usize);
 
 impl Status for NvshmemAddress {
     const SUCCESS: NvshmemAddress = NvshmemAddress(0);
@@ -23,7 +23,7 @@ impl Status for NvshmemAddress {
 /// A count of processing elements: none.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NvshmemCount(pub i32);
+pub(crate) struct NvshmemCount(pub i32);
 
 impl Status for NvshmemCount {
     const SUCCESS: NvshmemCount = NvshmemCount(0);
@@ -46,7 +46,7 @@ pub extern "C" fn nvshmemid_init_status() -> i32 {
 }
 
 /// Functions that return an address.
-pub mod addresses {
+pub(crate) mod addresses {
     use super::NvshmemAddress;
     use crate::boundary::absent;
 
@@ -56,7 +56,7 @@ pub mod addresses {
 }
 
 /// Functions that return a count.
-pub mod counts {
+pub(crate) mod counts {
     use super::NvshmemCount;
     use crate::boundary::absent;
 

@@ -132,7 +132,7 @@ const COMMON: &[(i32, i32)] = &[
 ];
 
 /// The value of an attribute of a device; `None` for a number that CUDA 13.0 does not know.
-pub fn value(profile: &Profile, device: u32, attribute: i32) -> Option<i32> {
+pub(crate) fn value(profile: &Profile, device: u32, attribute: i32) -> Option<i32> {
     let small = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
     let (major, minor) = profile.compute_capability;
     Some(match attribute {

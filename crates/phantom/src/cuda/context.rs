@@ -18,59 +18,59 @@ static PEERS: Mutex<BTreeSet<(u32, u32)>> = Mutex::new(BTreeSet::new());
 const CONTEXT_BASE: usize = 0x0C00_0000;
 
 /// The calling thread's device.
-pub fn current() -> u32 {
+pub(crate) fn current() -> u32 {
     CURRENT.get()
 }
 
 /// Checks a device number.
-pub fn checked(device: i32) -> Result<u32, Code> {
+pub(crate) fn checked(device: i32) -> Result<u32, Code> {
     u32::try_from(device).ok().filter(|&device| device < device::count()).ok_or(INVALID_DEVICE)
 }
 
 /// Makes a device the calling thread's.
-pub fn set_current(device: i32) -> Result<(), Code> {
+pub(crate) fn set_current(device: i32) -> Result<(), Code> {
     CURRENT.set(checked(device)?);
     Ok(())
 }
 
 /// The primary context of a device.
-pub fn primary(device: u32) -> *mut c_void {
+pub(crate) fn primary(device: u32) -> *mut c_void {
     (CONTEXT_BASE + device as usize) as *mut c_void
 }
 
 /// The device of a context.
-pub fn device_of(context: *mut c_void) -> Option<u32> {
+pub(crate) fn device_of(context: *mut c_void) -> Option<u32> {
     let device = u32::try_from((context as usize).checked_sub(CONTEXT_BASE)?).ok()?;
     (device < device::count()).then_some(device)
 }
 
 /// Whether a device's context exists: whether it holds memory.
-pub fn is_active(device: u32) -> bool {
+pub(crate) fn is_active(device: u32) -> bool {
     ledger::used_bytes(device) > 0
 }
 
 /// Turns peer access on; `false` where it was on already.
-pub fn enable_peer(from: u32, to: u32) -> bool {
+pub(crate) fn enable_peer(from: u32, to: u32) -> bool {
     PEERS.lock().unwrap_or_else(PoisonError::into_inner).insert((from, to))
 }
 
 /// Turns peer access off; `false` where it was off already.
-pub fn disable_peer(from: u32, to: u32) -> bool {
+pub(crate) fn disable_peer(from: u32, to: u32) -> bool {
     PEERS.lock().unwrap_or_else(PoisonError::into_inner).remove(&(from, to))
 }
 
 /// `domain:bus:device.function` of a device, as `nvidia-smi` writes it.
-pub fn pci_bus_id(device: u32) -> String {
+pub(crate) fn pci_bus_id(device: u32) -> String {
     format!("0000:{:02X}:00.0", device + 1)
 }
 
 /// The device whose PCI address this is; short and long domains are accepted.
-pub fn from_pci_bus_id(text: &str) -> Option<u32> {
+pub(crate) fn from_pci_bus_id(text: &str) -> Option<u32> {
     (0..device::count()).find(|&device| text.to_uppercase().ends_with(&pci_bus_id(device)[4..]))
 }
 
 /// The 16 bytes that identify a device: stable from run to run.
-pub fn uuid(device: u32) -> [u8; 16] {
+pub(crate) fn uuid(device: u32) -> [u8; 16] {
     let mut bytes = *b"oomph-phantom-\0\0";
     bytes[14..].copy_from_slice(&(device as u16).to_be_bytes());
     bytes

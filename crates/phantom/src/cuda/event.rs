@@ -32,20 +32,20 @@ static HELD: AtomicBool = AtomicBool::new(false);
 static RECORDED: AtomicU64 = AtomicU64::new(0);
 
 /// The time between any two events. Not zero: programs divide by it.
-pub const ELAPSED_MS: f32 = 0.01;
+pub(crate) const ELAPSED_MS: f32 = 0.01;
 
 /// Makes an event.
-pub fn create() -> Handle {
+pub(crate) fn create() -> Handle {
     EVENTS.insert(Event::default())
 }
 
 /// Ends an event.
-pub fn destroy(event: Handle) -> Result<(), Code> {
+pub(crate) fn destroy(event: Handle) -> Result<(), Code> {
     EVENTS.remove(event).map(|_| ()).ok_or(INVALID_HANDLE)
 }
 
 /// Records an event on a stream.
-pub fn record(event: Handle, on: Handle) -> Result<(), Code> {
+pub(crate) fn record(event: Handle, on: Handle) -> Result<(), Code> {
     let capture = stream::get(on)?.capture;
     let is_pending = capture.is_none() && HELD.load(Ordering::Relaxed);
     let pending = is_pending.then(|| Pending { stream: on as usize, order: RECORDED.fetch_add(1, Ordering::Relaxed) });
@@ -53,7 +53,7 @@ pub fn record(event: Handle, on: Handle) -> Result<(), Code> {
 }
 
 /// Makes a stream wait for an event: it joins the capture the event was recorded in.
-pub fn wait(on: Handle, event: Handle) -> Result<(), Code> {
+pub(crate) fn wait(on: Handle, event: Handle) -> Result<(), Code> {
     match EVENTS.with(event, |event| event.capture).ok_or(INVALID_HANDLE)? {
         Some(capture) => stream::join_capture(on, Some(capture)),
         None => Ok(()),
@@ -61,12 +61,12 @@ pub fn wait(on: Handle, event: Handle) -> Result<(), Code> {
 }
 
 /// Checks that an event exists.
-pub fn check(event: Handle) -> Result<(), Code> {
+pub(crate) fn check(event: Handle) -> Result<(), Code> {
     EVENTS.with(event, |_| ()).ok_or(INVALID_HANDLE)
 }
 
 /// Says whether an event is done.
-pub fn query(event: Handle) -> Result<(), Code> {
+pub(crate) fn query(event: Handle) -> Result<(), Code> {
     match EVENTS.with(event, |event| event.pending).ok_or(INVALID_HANDLE)? {
         Some(_) => Err(NOT_READY),
         None => Ok(()),
@@ -74,7 +74,7 @@ pub fn query(event: Handle) -> Result<(), Code> {
 }
 
 /// Waits until an event is done.
-pub fn synchronize(event: Handle) -> Result<(), Code> {
+pub(crate) fn synchronize(event: Handle) -> Result<(), Code> {
     if let Some(last) = EVENTS.with(event, |event| event.pending).ok_or(INVALID_HANDLE)? {
         finish(|pending| pending.stream == last.stream && pending.order <= last.order);
     }
@@ -82,12 +82,12 @@ pub fn synchronize(event: Handle) -> Result<(), Code> {
 }
 
 /// Begins or ends holding events back; what is pending stays so. See Note [Held events].
-pub fn hold(is_held: bool) {
+pub(crate) fn hold(is_held: bool) {
     HELD.store(is_held, Ordering::Relaxed);
 }
 
 /// All that was recorded on `on` is done; `None` = on any stream.
-pub fn complete(on: Option<Handle>) {
+pub(crate) fn complete(on: Option<Handle>) {
     finish(|pending| on.is_none_or(|on| on as usize == pending.stream));
 }
 

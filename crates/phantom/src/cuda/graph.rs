@@ -7,35 +7,35 @@ static GRAPHS: Table<()> = Table::new();
 static EXECUTABLES: Table<()> = Table::new();
 
 /// The one node that every graph has; programs warn about empty graphs.
-pub const NODE: usize = 0x0D00_0010;
+pub(crate) const NODE: usize = 0x0D00_0010;
 
 /// Makes a graph.
-pub fn create() -> Handle {
+pub(crate) fn create() -> Handle {
     GRAPHS.insert(())
 }
 
 /// Checks that a graph exists.
-pub fn check(graph: Handle) -> Result<(), Code> {
+pub(crate) fn check(graph: Handle) -> Result<(), Code> {
     GRAPHS.with(graph, |()| ()).ok_or(INVALID_HANDLE)
 }
 
 /// Ends a graph.
-pub fn destroy(graph: Handle) -> Result<(), Code> {
+pub(crate) fn destroy(graph: Handle) -> Result<(), Code> {
     GRAPHS.remove(graph).ok_or(INVALID_HANDLE)
 }
 
 /// Makes an executable graph of a graph.
-pub fn instantiate(graph: Handle) -> Result<Handle, Code> {
+pub(crate) fn instantiate(graph: Handle) -> Result<Handle, Code> {
     check(graph)?;
     Ok(EXECUTABLES.insert(()))
 }
 
 /// Launches an executable graph: nothing runs.
-pub fn launch(executable: Handle) -> Result<(), Code> {
+pub(crate) fn launch(executable: Handle) -> Result<(), Code> {
     EXECUTABLES.with(executable, |()| ()).ok_or(INVALID_HANDLE)
 }
 
 /// Ends an executable graph.
-pub fn destroy_executable(executable: Handle) -> Result<(), Code> {
+pub(crate) fn destroy_executable(executable: Handle) -> Result<(), Code> {
     EXECUTABLES.remove(executable).ok_or(INVALID_HANDLE)
 }

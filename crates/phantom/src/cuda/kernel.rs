@@ -6,14 +6,14 @@ use crate::fatbin::Arch;
 /// Registers per thread that kernels are taken to use: the true number is in the cubin, which is not read. It decides
 /// occupancy, and through it CUB's temporary storage; 13 programs that were tried gave the same peaks whatever the
 /// answer was.
-pub const REGISTERS: u32 = 32;
+pub(crate) const REGISTERS: u32 = 32;
 
 /// Threads per block that every kernel allows.
-pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
+pub(crate) const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
 /// Blocks of a kernel that fit on a multiprocessor at once, by the occupancy formula of the CUDA C++ Programming
 /// Guide: the least that threads, blocks, registers and shared memory allow.
-pub fn occupancy(profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> u32 {
+pub(crate) fn occupancy(profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> u32 {
     if threads == 0 || threads > MAX_THREADS_PER_BLOCK {
         return 0;
     }
@@ -29,27 +29,26 @@ pub fn occupancy(profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> 
 /// `cudaFuncAttributes` of CUDA 12 and 13.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct FuncAttributes {
-    pub shared_size_bytes: usize,
-    pub const_size_bytes: usize,
-    pub local_size_bytes: usize,
-    pub max_threads_per_block: i32,
-    pub num_regs: i32,
-    pub ptx_version: i32,
-    pub binary_version: i32,
-    pub cache_mode_ca: i32,
-    pub max_dynamic_shared_size_bytes: i32,
-    pub preferred_shmem_carveout: i32,
-    pub cluster_dim_must_be_set: i32,
-    pub required_cluster: [i32; 3],
-    pub cluster_scheduling_policy_preference: i32,
-    pub non_portable_cluster_size_allowed: i32,
-    pub reserved: [i32; 16],
+pub(crate) struct FuncAttributes {
+    pub(crate) shared_size_bytes: usize,
+    pub(crate) const_size_bytes: usize,
+    pub(crate) local_size_bytes: usize,
+    pub(crate) max_threads_per_block: i32,
+    pub(crate) num_regs: i32,
+    pub(crate) ptx_version: i32,
+    pub(crate) binary_version: i32,
+    pub(crate) cache_mode_ca: i32,
+    pub(crate) max_dynamic_shared_size_bytes: i32,
+    pub(crate) preferred_shmem_carveout: i32,
+    pub(crate) cluster_dim_must_be_set: i32,
+    pub(crate) required_cluster: [i32; 3],
+    pub(crate) cluster_scheduling_policy_preference: i32,
+    pub(crate) non_portable_cluster_size_allowed: i32,
+    pub(crate) reserved: [i32; 16],
 }
 
 /// The attributes of a kernel that runs as code for `arch`.
-pub fn attributes(profile: &Profile, arch: Arch) -> FuncAttributes {
+pub(crate) fn attributes(profile: &Profile, arch: Arch) -> FuncAttributes {
     let version = arch as i32;
     FuncAttributes {
         max_threads_per_block: MAX_THREADS_PER_BLOCK as i32,
@@ -64,7 +63,7 @@ pub fn attributes(profile: &Profile, arch: Arch) -> FuncAttributes {
 
 /// One attribute of a kernel that was loaded at run time, and so compiled for this device, by the driver's number
 /// (`CUfunction_attribute`); `None` for an unknown number.
-pub fn attribute(profile: &Profile, number: i32) -> Option<i32> {
+pub(crate) fn attribute(profile: &Profile, number: i32) -> Option<i32> {
     let (major, minor) = profile.compute_capability;
     let all = attributes(profile, major * 10 + minor);
     Some(match number {

@@ -15,7 +15,7 @@ use crate::space::{self, Extent, Kind};
 use crate::{caller, journal, values};
 
 /// Allocates device memory on the calling thread's device. Zero bytes are a null pointer, as in CUDA.
-pub fn allocate(bytes: usize) -> Result<usize, Code> {
+pub(crate) fn allocate(bytes: usize) -> Result<usize, Code> {
     if bytes == 0 {
         return Ok(0);
     }
@@ -23,7 +23,7 @@ pub fn allocate(bytes: usize) -> Result<usize, Code> {
 }
 
 /// Frees device or managed memory. Null is fine.
-pub fn free(address: usize) -> Result<(), Code> {
+pub(crate) fn free(address: usize) -> Result<(), Code> {
     if address == 0 || space::free(address).is_some() || free_managed(address).is_some() {
         return Ok(());
     }
@@ -31,7 +31,7 @@ pub fn free(address: usize) -> Result<(), Code> {
 }
 
 /// Copies between device and host, in either direction or neither. Nothing is copied from or to null.
-pub fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), Code> {
+pub(crate) fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), Code> {
     if bytes > 0 && (dst == 0 || src == 0) {
         return Err(INVALID_VALUE);
     }
@@ -40,7 +40,7 @@ pub fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), Code> {
 }
 
 /// Fills memory with one byte. Null is not filled.
-pub fn fill(dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
+pub(crate) fn fill(dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
     if bytes > 0 && dst == 0 {
         return Err(INVALID_VALUE);
     }
@@ -49,7 +49,7 @@ pub fn fill(dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
 }
 
 /// Allocates pinned or managed memory: host memory that takes no space until it is touched.
-pub fn allocate_host(kind: Kind, bytes: usize) -> Result<usize, Code> {
+pub(crate) fn allocate_host(kind: Kind, bytes: usize) -> Result<usize, Code> {
     if bytes == 0 {
         return Ok(0);
     }
@@ -65,7 +65,7 @@ static MANAGED_BYTES: AtomicU64 = AtomicU64::new(0);
 
 fn note_managed(bytes: usize) {
     let total = MANAGED_BYTES.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-    journal::assumption(
+    journal::record_assumption(
         "managed-memory",
         "managed memory (paged optimizer states) is evicted to the host where the device is short, and not counted on it",
         total,
@@ -80,7 +80,7 @@ fn free_managed(address: usize) -> Option<()> {
 }
 
 /// Frees pinned memory. Null is fine.
-pub fn free_host(address: usize) -> Result<(), Code> {
+pub(crate) fn free_host(address: usize) -> Result<(), Code> {
     if address == 0 {
         return Ok(());
     }
@@ -88,7 +88,7 @@ pub fn free_host(address: usize) -> Result<(), Code> {
 }
 
 /// Notes host memory of the program's own as pinned.
-pub fn register(address: usize, bytes: usize) -> Result<(), Code> {
+pub(crate) fn register(address: usize, bytes: usize) -> Result<(), Code> {
     if address == 0 || bytes == 0 {
         return Err(INVALID_VALUE);
     }
@@ -97,13 +97,13 @@ pub fn register(address: usize, bytes: usize) -> Result<(), Code> {
 }
 
 /// Forgets registered memory.
-pub fn unregister(address: usize) -> Result<(), Code> {
+pub(crate) fn unregister(address: usize) -> Result<(), Code> {
     space::take_out(address, Kind::Registered).map(|_| ()).ok_or(HOST_MEMORY_NOT_REGISTERED)
 }
 
 /// What a pointer is to CUDA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointerKind {
+pub(crate) enum PointerKind {
     /// Ordinary host memory.
     Unregistered,
     /// Pinned host memory.
@@ -115,7 +115,7 @@ pub enum PointerKind {
 }
 
 /// What a pointer is, and on which device.
-pub fn classify(address: usize) -> (PointerKind, Option<Extent>) {
+pub(crate) fn classify(address: usize) -> (PointerKind, Option<Extent>) {
     let extent = space::find(address);
     let kind = match extent.map(|extent| extent.kind) {
         None => PointerKind::Unregistered,

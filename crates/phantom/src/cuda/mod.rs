@@ -1,43 +1,43 @@
 //! The nouns of CUDA, shared by the runtime and the driver interface: both are thin doors to these.
 
-pub mod attribute;
-pub mod context;
-pub mod event;
-pub mod graph;
-pub mod kernel;
-pub mod memory;
-pub mod pool;
-pub mod properties;
-pub mod stream;
-pub mod virtual_memory;
+pub(crate) mod attribute;
+pub(crate) mod context;
+pub(crate) mod event;
+pub(crate) mod graph;
+pub(crate) mod kernel;
+pub(crate) mod memory;
+pub(crate) mod pool;
+pub(crate) mod properties;
+pub(crate) mod stream;
+pub(crate) mod virtual_memory;
 
 /// An error code; the runtime (`cudaError_t`) and the driver (`CUresult`) number these alike (CUDA 13.0 headers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Code(pub i32);
+pub(crate) struct Code(pub i32);
 
 /// A parameter is out of range or null.
-pub const INVALID_VALUE: Code = Code(1);
+pub(crate) const INVALID_VALUE: Code = Code(1);
 /// There is not enough memory.
-pub const OUT_OF_MEMORY: Code = Code(2);
+pub(crate) const OUT_OF_MEMORY: Code = Code(2);
 /// No such device.
-pub const INVALID_DEVICE: Code = Code(101);
+pub(crate) const INVALID_DEVICE: Code = Code(101);
 /// A handle that is not, or no longer, one of ours.
-pub const INVALID_HANDLE: Code = Code(400);
+pub(crate) const INVALID_HANDLE: Code = Code(400);
 /// No such symbol.
-pub const NOT_FOUND: Code = Code(500);
+pub(crate) const NOT_FOUND: Code = Code(500);
 /// What was asked about is not done yet.
-pub const NOT_READY: Code = Code(600);
+pub(crate) const NOT_READY: Code = Code(600);
 /// Peer access is on already.
-pub const PEER_ACCESS_ALREADY_ENABLED: Code = Code(704);
+pub(crate) const PEER_ACCESS_ALREADY_ENABLED: Code = Code(704);
 /// Host memory that was not registered.
-pub const HOST_MEMORY_NOT_REGISTERED: Code = Code(713);
+pub(crate) const HOST_MEMORY_NOT_REGISTERED: Code = Code(713);
 /// The phantom cannot do this.
-pub const NOT_SUPPORTED: Code = Code(801);
+pub(crate) const NOT_SUPPORTED: Code = Code(801);
 /// A capture was ended that had not begun.
-pub const CAPTURE_UNMATCHED: Code = Code(903);
+pub(crate) const CAPTURE_UNMATCHED: Code = Code(903);
 
 /// The name and the sentence of an error code, as CUDA 13.0 words them.
-pub fn describe(code: Code) -> (&'static std::ffi::CStr, &'static std::ffi::CStr) {
+pub(crate) fn describe(code: Code) -> (&'static std::ffi::CStr, &'static std::ffi::CStr) {
     match code.0 {
         0 => (c"cudaSuccess", c"no error"),
         1 => (c"cudaErrorInvalidValue", c"invalid argument"),

@@ -32,7 +32,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<u32, Pool>> {
 }
 
 /// The default pool of a device.
-pub fn of_device(device: u32) -> usize {
+pub(crate) fn of_device(device: u32) -> usize {
     POOL_BASE + device as usize
 }
 
@@ -42,7 +42,7 @@ fn device_of(pool: usize) -> Result<u32, Code> {
 }
 
 /// Allocates from the pool of the calling thread's device.
-pub fn allocate(bytes: usize) -> Result<usize, Code> {
+pub(crate) fn allocate(bytes: usize) -> Result<usize, Code> {
     let device = context::current();
     let bytes = (bytes.max(1) as u64).checked_next_multiple_of(512).ok_or(OUT_OF_MEMORY)?;
     grow(device, bytes)?;
@@ -67,7 +67,7 @@ fn grow(device: u32, bytes: u64) -> Result<(), Code> {
     pool.used_bytes = wanted;
     pool.used_high_bytes = pool.used_high_bytes.max(pool.used_bytes);
     pool.reserved_high_bytes = pool.reserved_high_bytes.max(pool.reserved_bytes);
-    journal::assumption(
+    journal::record_assumption(
         "async-pool",
         "the driver's memory pools are taken to pack without fragmentation",
         pool.reserved_high_bytes,
@@ -76,7 +76,7 @@ fn grow(device: u32, bytes: u64) -> Result<(), Code> {
 }
 
 /// Gives memory back to its pool; `false` for memory of another kind.
-pub fn free(address: usize) -> bool {
+pub(crate) fn free(address: usize) -> bool {
     let Some(extent) = space::find(address).filter(|extent| extent.owner == "pool" && extent.address == address) else {
         return false;
     };
@@ -106,14 +106,14 @@ fn shrink(device: u32, pool: &mut Pool, keep_bytes: u64) {
 }
 
 /// Gives back what a pool does not use, down to `keep_bytes`.
-pub fn trim(pool: usize, keep_bytes: u64) -> Result<(), Code> {
+pub(crate) fn trim(pool: usize, keep_bytes: u64) -> Result<(), Code> {
     let device = device_of(pool)?;
     shrink(device, lock().entry(device).or_default(), keep_bytes);
     Ok(())
 }
 
 /// An attribute by CUDA's number (`cudaMemPoolAttr`).
-pub fn attribute(pool: usize, number: i32) -> Result<u64, Code> {
+pub(crate) fn attribute(pool: usize, number: i32) -> Result<u64, Code> {
     let pool = *lock().entry(device_of(pool)?).or_default();
     Ok(match number {
         1..=3 => 1, // reuse follows events, opportunistically, with internal dependencies
@@ -127,7 +127,7 @@ pub fn attribute(pool: usize, number: i32) -> Result<u64, Code> {
 }
 
 /// Sets the release threshold, or resets a high-water mark; other attributes change nothing here.
-pub fn set_attribute(pool: usize, number: i32, value: u64) -> Result<(), Code> {
+pub(crate) fn set_attribute(pool: usize, number: i32, value: u64) -> Result<(), Code> {
     let mut pools = lock();
     let pool = pools.entry(device_of(pool)?).or_default();
     match number {

@@ -8,7 +8,7 @@ use crate::device::Profile;
 
 /// The layout that a caller has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// Behind `cudaGetDeviceProperties_v2`.
     Cuda12,
     /// Behind `cudaGetDeviceProperties` in a program for CUDA 13.
@@ -16,9 +16,9 @@ pub enum Layout {
 }
 
 /// `sizeof(cudaDeviceProp)` of CUDA 12.
-pub const CUDA_12_BYTES: usize = 1032;
+pub(crate) const CUDA_12_BYTES: usize = 1032;
 /// `sizeof(cudaDeviceProp)` of CUDA 13.
-pub const CUDA_13_BYTES: usize = 1008;
+pub(crate) const CUDA_13_BYTES: usize = 1008;
 
 /// A member, by what fills it. Numbers are attributes'.
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ const MEMBERS: &[Member] = &[
 const AFTER_12: Member = Ints(&[130, 131, 133, 134, 139, 140, 143]);
 
 /// The properties of a device, in a layout that has `BYTES` of them; what is reserved is zero.
-pub fn properties<const BYTES: usize>(layout: Layout, profile: &Profile, device: u32) -> [u8; BYTES] {
+pub(crate) fn properties<const BYTES: usize>(layout: Layout, profile: &Profile, device: u32) -> [u8; BYTES] {
     let mut writer = Writer { bytes: [0; BYTES], end: 0 };
     let last = (layout == Layout::Cuda13).then_some(&AFTER_12);
     for member in MEMBERS.iter().chain(last) {

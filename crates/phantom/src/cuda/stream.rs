@@ -8,19 +8,19 @@ use crate::handle::{Handle, Table};
 
 /// A stream that the program made.
 #[derive(Clone, Copy, Debug)]
-pub struct Stream {
+pub(crate) struct Stream {
     /// Its device.
-    pub device: u32,
+    pub(crate) device: u32,
     /// Its priority, as asked for.
-    pub priority: i32,
+    pub(crate) priority: i32,
     /// Its flags, as asked for.
-    pub flags: u32,
+    pub(crate) flags: u32,
     /// The capture it takes part in.
-    pub capture: Option<u64>,
+    pub(crate) capture: Option<u64>,
 }
 
 /// The least and the greatest priority, as every GPU reports them.
-pub const PRIORITIES: (i32, i32) = (0, -5);
+pub(crate) const PRIORITIES: (i32, i32) = (0, -5);
 
 static STREAMS: Table<Stream> = Table::new();
 static CAPTURES: AtomicU64 = AtomicU64::new(1);
@@ -31,18 +31,18 @@ fn is_built_in(stream: Handle) -> bool {
 }
 
 /// Makes a stream on the calling thread's device.
-pub fn create(flags: u32, priority: i32) -> Handle {
+pub(crate) fn create(flags: u32, priority: i32) -> Handle {
     let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
     STREAMS.insert(Stream { device: context::current(), priority, flags, capture: None })
 }
 
 /// Ends a stream.
-pub fn destroy(stream: Handle) -> Result<(), Code> {
+pub(crate) fn destroy(stream: Handle) -> Result<(), Code> {
     STREAMS.remove(stream).map(|_| ()).ok_or(INVALID_HANDLE)
 }
 
 /// What is known of a stream.
-pub fn get(stream: Handle) -> Result<Stream, Code> {
+pub(crate) fn get(stream: Handle) -> Result<Stream, Code> {
     if is_built_in(stream) {
         return Ok(Stream { device: context::current(), priority: 0, flags: 0, capture: None });
     }
@@ -50,14 +50,14 @@ pub fn get(stream: Handle) -> Result<Stream, Code> {
 }
 
 /// Begins a capture and returns its number.
-pub fn begin_capture(stream: Handle) -> Result<u64, Code> {
+pub(crate) fn begin_capture(stream: Handle) -> Result<u64, Code> {
     let id = CAPTURES.fetch_add(1, Ordering::Relaxed);
     join_capture(stream, Some(id))?;
     Ok(id)
 }
 
 /// Makes a stream take part in a capture: it waited for an event that was recorded there.
-pub fn join_capture(stream: Handle, capture: Option<u64>) -> Result<(), Code> {
+pub(crate) fn join_capture(stream: Handle, capture: Option<u64>) -> Result<(), Code> {
     if is_built_in(stream) {
         return Ok(());
     }
@@ -65,7 +65,7 @@ pub fn join_capture(stream: Handle, capture: Option<u64>) -> Result<(), Code> {
 }
 
 /// Ends the capture that the stream began; streams that joined it are free again.
-pub fn end_capture(stream: Handle) -> Result<u64, Code> {
+pub(crate) fn end_capture(stream: Handle) -> Result<u64, Code> {
     let id = get(stream)?.capture.ok_or(CAPTURE_UNMATCHED)?;
     STREAMS.for_each(|other| {
         if other.capture == Some(id) {
@@ -76,4 +76,4 @@ pub fn end_capture(stream: Handle) -> Result<u64, Code> {
 }
 
 /// What a stream calls when its work is done: at once, because there is none.
-pub type Callback = extern "C" fn(*mut c_void);
+pub(crate) type Callback = extern "C" fn(*mut c_void);

@@ -10,10 +10,10 @@ use super::{Code, INVALID_VALUE, OUT_OF_MEMORY};
 use crate::caller;
 use crate::handle::{Handle, Table};
 use crate::ledger::{self, Owner};
-use crate::space::{self, Extent, Kind};
+use crate::space::{self, Kind};
 
 /// The granularity of physical allocations.
-pub const GRANULARITY: usize = ledger::PAGE_BYTES as usize;
+pub(crate) const GRANULARITY: usize = ledger::PAGE_BYTES as usize;
 
 #[derive(Clone, Copy, Debug)]
 struct Physical {
@@ -40,7 +40,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<usize, Mapping>> {
 }
 
 /// Creates a physical allocation.
-pub fn create(device: u32, bytes: usize) -> Result<Handle, Code> {
+pub(crate) fn create(device: u32, bytes: usize) -> Result<Handle, Code> {
     if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) {
         return Err(INVALID_VALUE);
     }
@@ -50,14 +50,14 @@ pub fn create(device: u32, bytes: usize) -> Result<Handle, Code> {
 }
 
 /// Releases the handle of a physical allocation.
-pub fn release(handle: Handle) -> Result<(), Code> {
+pub(crate) fn release(handle: Handle) -> Result<(), Code> {
     PHYSICAL.with(handle, |physical| physical.is_released = true).ok_or(INVALID_VALUE)?;
     collect(handle);
     Ok(())
 }
 
 /// The device and size of a physical allocation.
-pub fn describe(handle: Handle) -> Result<(u32, usize), Code> {
+pub(crate) fn describe(handle: Handle) -> Result<(u32, usize), Code> {
     PHYSICAL.with(handle, |physical| (physical.device, physical.bytes)).ok_or(INVALID_VALUE)
 }
 
@@ -71,7 +71,7 @@ fn collect(handle: Handle) {
 }
 
 /// Reserves addresses.
-pub fn reserve(device: u32, bytes: usize, alignment: usize) -> Result<usize, Code> {
+pub(crate) fn reserve(device: u32, bytes: usize, alignment: usize) -> Result<usize, Code> {
     if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) {
         return Err(INVALID_VALUE);
     }
@@ -79,13 +79,13 @@ pub fn reserve(device: u32, bytes: usize, alignment: usize) -> Result<usize, Cod
 }
 
 /// Gives reserved addresses back.
-pub fn unreserve(address: usize) -> Result<(), Code> {
+pub(crate) fn unreserve(address: usize) -> Result<(), Code> {
     space::take_out(address, Kind::Reserved).map(|_| ()).ok_or(INVALID_VALUE)
 }
 
 /// Maps a physical allocation, whole, at an address inside a reservation where nothing is mapped yet. The reservation
 /// stays the one range that pointers are looked up in.
-pub fn map(address: usize, bytes: usize, handle: Handle) -> Result<(), Code> {
+pub(crate) fn map(address: usize, bytes: usize, handle: Handle) -> Result<(), Code> {
     let reservation = space::find(address).filter(|extent| extent.kind == Kind::Reserved).ok_or(INVALID_VALUE)?;
     let end = address.checked_add(bytes).ok_or(INVALID_VALUE)?;
     let (_, physical_bytes) = describe(handle)?;
@@ -102,7 +102,7 @@ pub fn map(address: usize, bytes: usize, handle: Handle) -> Result<(), Code> {
 }
 
 /// Unmaps all mappings in a range.
-pub fn unmap(address: usize, bytes: usize) -> Result<(), Code> {
+pub(crate) fn unmap(address: usize, bytes: usize) -> Result<(), Code> {
     let end = address.saturating_add(bytes);
     let inside: Vec<Mapping> = {
         let mut mappings = lock();
@@ -122,18 +122,13 @@ pub fn unmap(address: usize, bytes: usize) -> Result<(), Code> {
 }
 
 /// The physical allocation that an address shows.
-pub fn mapped_at(address: usize) -> Result<Handle, Code> {
+pub(crate) fn mapped_at(address: usize) -> Result<Handle, Code> {
     let mappings = lock();
     let (&at, mapping) = mappings.range(..=address).next_back().ok_or(INVALID_VALUE)?;
     if address < at + mapping.bytes { Ok(mapping.handle as Handle) } else { Err(INVALID_VALUE) }
 }
 
 /// Opens memory that another process exported: addresses here, the memory is charged there.
-pub fn open_foreign(device: u32, bytes: usize) -> Result<usize, Code> {
+pub(crate) fn open_foreign(device: u32, bytes: usize) -> Result<usize, Code> {
     space::place(Kind::Mapped, device, "foreign", bytes, GRANULARITY).ok_or(OUT_OF_MEMORY)
-}
-
-/// The extent of the reservation or allocation that an address lies in.
-pub fn extent(address: usize) -> Option<Extent> {
-    space::find(address)
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use oomph_phantom::ledger::PAGE_BYTES;
+use oomph_phantom::testing::PAGE_BYTES;
 
 /// How much of a block's contents is modelled: more than any sequence touches.
 const WINDOW: usize = 2048;

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use thiserror::Error;
-use wire::record::{JOURNAL, Kind, MARKS, TAG, tags};
+use wire::record::{JOURNAL, MARKS, RecordKind, TAG, tags};
 
 use super::{Launch, PhantomRecord, Record};
 
@@ -63,7 +63,7 @@ pub fn read_launch(text: &[u8]) -> Result<Launch, LaunchError> {
     }
 }
 
-fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[Kind]) -> (Vec<T>, Vec<Problem>) {
+fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[RecordKind]) -> (Vec<T>, Vec<Problem>) {
     let (mut records, mut problems) = (Vec::new(), Vec::new());
     for (line, bytes) in (1..).zip(text.split_inclusive(|&byte| byte == b'\n')) {
         match read_line(bytes, kinds) {
@@ -76,7 +76,7 @@ fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[Kind]) -> (Vec<T>, Vec<
 }
 
 /// The record of one complete line; `None` for an empty line.
-fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[Kind]) -> Result<Option<T>, ProblemKind> {
+fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[RecordKind]) -> Result<Option<T>, ProblemKind> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
@@ -87,7 +87,7 @@ fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[Kind]) -> Result<Option<
     }
 }
 
-fn unknown_kind(line: &[u8], kinds: &[Kind]) -> Option<ProblemKind> {
+fn unknown_kind(line: &[u8], kinds: &[RecordKind]) -> Option<ProblemKind> {
     let value: serde_json::Value = serde_json::from_slice(line).ok()?;
     let kind = value.get(TAG)?.as_str()?;
     (!tags(kinds).any(|tag| tag == kind)).then(|| ProblemKind::UnknownKind(kind.to_owned()))
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_list_of_kinds_is_the_one_that_serde_knows() {
-        fn check<T: DeserializeOwned + std::fmt::Debug>(kinds: &[Kind]) {
+        fn check<T: DeserializeOwned + std::fmt::Debug>(kinds: &[RecordKind]) {
             let message = serde_json::from_str::<T>(r#"{"kind": "?"}"#).unwrap_err().to_string();
             let listed = tags(kinds).map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ");
             assert!(message.contains(&format!("expected one of {listed} at line")), "{message}");

@@ -5,9 +5,9 @@
 //! allocates that itself and hands it over with `cublasSetWorkspace_v2`, so it is in the books already and is only
 //! named here. The small buffers that `cublasCreate` takes on its own belong to the profile's context.
 
-pub mod copies;
-pub mod inert;
-pub mod results;
+pub(crate) mod copies;
+pub(crate) mod inert;
+pub(crate) mod results;
 
 use std::ffi::{c_char, c_void};
 
@@ -21,10 +21,10 @@ status! {
 }
 
 /// `CUBLAS_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
-pub const NOT_INITIALIZED: CublasStatus = CublasStatus(1);
+pub(crate) const NOT_INITIALIZED: CublasStatus = CublasStatus(1);
 
 /// See Note [Version answers] in `version.rs`; cuBLAS of CUDA 13.0 is 13.1.0.
-pub static VERSION: Library = Library::new("libcublas.so.", c"cublasGetProperty", [13, 1, 0]);
+pub(crate) static VERSION: Library = Library::new("libcublas.so.", c"cublasGetProperty", [13, 1, 0]);
 
 /// What a handle remembers. The fields with defaults other than zero are those of the cuBLAS manual.
 #[derive(Clone, Default)]
@@ -97,7 +97,7 @@ export! { CublasStatus;
 
     fn cublasSetWorkspace_v2(handle: Handle, workspace: usize, bytes: usize) {
         with(handle, |_| ())?;
-        crate::journal::workspace("cublas", workspace as u64, bytes as u64);
+        crate::journal::record_workspace("cublas", workspace as u64, bytes as u64);
         Ok(())
     }
 
@@ -162,7 +162,7 @@ pub extern "C" fn cublasGetCudartVersion() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasXerbla(routine: In<c_char>, argument: i32) {
     let routine = routine.text().unwrap_or_default();
-    crate::journal::complain(&format!("argument {argument} of {routine} had an illegal value"));
+    crate::stderr::complain(&format!("argument {argument} of {routine} had an illegal value"));
 }
 
 #[cfg(test)]

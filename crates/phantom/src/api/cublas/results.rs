@@ -25,8 +25,7 @@ fn typed_zero(handle: Handle, result: Out<u8>, data_type: i32) -> Result<(), Cub
         return Err(CublasStatus::INVALID);
     }
     let size = datatype::bytes(data_type).ok_or(CublasStatus::INVALID)?;
-    (0..size).for_each(|index| result.set_at(index, 0));
-    Ok(())
+    result.array(size).write(std::iter::repeat_n(0, size))
 }
 
 /// Functions of one vector, in their 32-bit and 64-bit forms.
@@ -146,7 +145,7 @@ macro_rules! rotations {
             $(
                 fn $name(handle: Handle) {
                     if results_go_to_host(handle)? {
-                        crate::journal::missing(stringify!($name));
+                        crate::journal::record_missing(stringify!($name));
                         return Err(CublasStatus::UNSUPPORTED);
                     }
                     Ok(())

@@ -9,19 +9,19 @@ const LARGEST_BYTES: usize = 64;
 const USUAL_SETTINGS: usize = 8;
 
 /// One kind of descriptor: how large its attributes are, and which do not start as zero.
-pub struct Kind {
+pub(crate) struct Kind {
     /// Attributes that `cublasLt.h` (CUDA 13.0) numbers from zero to here.
-    pub last: i32,
+    pub(crate) last: i32,
     /// Attributes of eight bytes; all others but `narrow` take four.
-    pub wide: &'static [i32],
+    pub(crate) wide: &'static [i32],
     /// Attributes of one byte.
-    pub narrow: &'static [i32],
+    pub(crate) narrow: &'static [i32],
     /// Defaults other than zero.
-    pub defaults: &'static [(i32, i64)],
+    pub(crate) defaults: &'static [(i32, i64)],
 }
 
 /// `cublasLtMatmulDescAttributes_t`. Defaults: fill mode "full" = 2, epilogue "default" = 1, data types -1.
-pub static MATMUL: Kind = Kind {
+pub(crate) static MATMUL: Kind = Kind {
     last: 38,
     wide: &[8, 10, 11, 12, 13, 14, 17, 18, 19, 20, 21, 23, 24, 36, 38],
     narrow: &[25],
@@ -29,10 +29,10 @@ pub static MATMUL: Kind = Kind {
 };
 
 /// `cublasLtMatrixLayoutAttribute_t`. Defaults: one matrix in the batch.
-pub static LAYOUT: Kind = Kind { last: 8, wide: &[2, 3, 4, 6, 7], narrow: &[], defaults: &[(5, 1)] };
+pub(crate) static LAYOUT: Kind = Kind { last: 8, wide: &[2, 3, 4, 6, 7], narrow: &[], defaults: &[(5, 1)] };
 
 /// `cublasLtMatmulPreferenceAttributes_t`. Defaults: every reduction scheme, 256-byte alignment, every implementation.
-pub static PREFERENCE: Kind = Kind {
+pub(crate) static PREFERENCE: Kind = Kind {
     last: 12,
     wide: &[1, 12],
     narrow: &[],
@@ -40,10 +40,10 @@ pub static PREFERENCE: Kind = Kind {
 };
 
 /// `cublasLtMatrixTransformDescAttributes_t`.
-pub static TRANSFORM: Kind = Kind { last: 3, wide: &[], narrow: &[], defaults: &[] };
+pub(crate) static TRANSFORM: Kind = Kind { last: 3, wide: &[], narrow: &[], defaults: &[] };
 
 /// `cublasLtEmulationDescAttributes_t`. Defaults: special values as the library thinks best.
-pub static EMULATION: Kind = Kind { last: 5, wide: &[5], narrow: &[], defaults: &[(1, 0xFFFF)] };
+pub(crate) static EMULATION: Kind = Kind { last: 5, wide: &[5], narrow: &[], defaults: &[(1, 0xFFFF)] };
 
 impl Kind {
     fn default_bytes(&self, attribute: i32) -> Option<Vec<u8>> {
@@ -79,20 +79,20 @@ impl Setting {
 }
 
 /// A descriptor: its kind, and what was set.
-pub struct Attributes {
+pub(crate) struct Attributes {
     kind: &'static Kind,
     settings: Vec<Setting>,
 }
 
 impl Attributes {
     /// A descriptor on which nothing was set.
-    pub fn new(kind: &'static Kind) -> Attributes {
+    pub(crate) fn new(kind: &'static Kind) -> Attributes {
         Attributes { kind, settings: Vec::with_capacity(USUAL_SETTINGS) }
     }
 
     /// The same descriptor with one attribute set. The value is one of ours, and not longer than any attribute.
     #[must_use]
-    pub fn with(mut self, attribute: i32, value: &[u8]) -> Attributes {
+    pub(crate) fn with(mut self, attribute: i32, value: &[u8]) -> Attributes {
         let mut bytes = [0; LARGEST_BYTES];
         bytes[..value.len()].copy_from_slice(value);
         self.keep(Setting { attribute, bytes, length: value.len() });
@@ -100,14 +100,12 @@ impl Attributes {
     }
 
     /// Sets an attribute from the caller's buffer.
-    pub fn set(&mut self, attribute: i32, buffer: In<u8>, length: usize) -> Result<(), CublasStatus> {
+    pub(crate) fn set(&mut self, attribute: i32, buffer: In<u8>, length: usize) -> Result<(), CublasStatus> {
         if length == 0 || length > LARGEST_BYTES {
             return Err(CublasStatus::INVALID);
         }
         let mut bytes = [0; LARGEST_BYTES];
-        for (index, byte) in bytes[..length].iter_mut().enumerate() {
-            *byte = buffer.at(index)?;
-        }
+        buffer.array(length).read::<CublasStatus>(&mut bytes[..length])?;
         self.keep(Setting { attribute, bytes, length });
         Ok(())
     }
@@ -120,7 +118,13 @@ impl Attributes {
     }
 
     /// Writes an attribute into the caller's buffer. A buffer of zero bytes asks for the size only.
-    pub fn get(&self, attribute: i32, buffer: Out<u8>, bytes: usize, written: Out<usize>) -> Result<(), CublasStatus> {
+    pub(crate) fn get(
+        &self,
+        attribute: i32,
+        buffer: Out<u8>,
+        bytes: usize,
+        written: Out<usize>,
+    ) -> Result<(), CublasStatus> {
         let value = self.value(attribute).ok_or(CublasStatus::INVALID)?;
         if bytes == 0 {
             return written.set(value.len());
@@ -128,7 +132,7 @@ impl Attributes {
         if buffer.is_null() || bytes < value.len() {
             return Err(CublasStatus::INVALID);
         }
-        value.iter().enumerate().for_each(|(index, byte)| buffer.set_at(index, *byte));
+        buffer.array(bytes).write::<CublasStatus>(value.iter().copied())?;
         written.set_if_wanted(value.len());
         Ok(())
     }

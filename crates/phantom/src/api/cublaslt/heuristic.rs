@@ -10,23 +10,25 @@ use crate::handle::Handle;
 /// `cublasLtMatmulHeuristicResult_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HeuristicResult {
+pub(crate) struct HeuristicResult {
     /// `cublasLtMatmulAlgo_t`: opaque to the caller; for us, the configuration attributes in 32-bit slots.
-    pub algorithm: [u64; 8],
+    pub(crate) algorithm: [u64; 8],
     /// Device memory the algorithm needs, in bytes.
-    pub workspace_bytes: usize,
+    pub(crate) workspace_bytes: usize,
     /// Whether the other fields mean something.
-    pub state: CublasStatus,
+    pub(crate) state: CublasStatus,
     /// Device utilisation: 1.0 is one full wave.
-    pub waves: f32,
+    pub(crate) waves: f32,
     /// Zero.
-    pub reserved: [i32; 4],
+    pub(crate) reserved: [i32; 4],
 }
 
 /// The answer to every question about algorithms.
 const ONLY: HeuristicResult =
     HeuristicResult { algorithm: [0; 8], workspace_bytes: 0, state: CublasStatus(0), waves: 1.0, reserved: [0; 4] };
 
+/// 32-bit slots of an algorithm.
+const ALGORITHM_WORDS: usize = 16;
 /// `cublasLtMatmulAlgoConfigAttributes_t` has nine attributes, of four bytes or fewer; each has a slot in the algorithm.
 const CONFIG_ATTRIBUTES: i32 = 9;
 
@@ -78,21 +80,20 @@ export! { CublasStatus;
             return Err(CublasStatus::INVALID);
         }
         let mut value = [0; 4];
-        value[..width].copy_from_slice(&buffer.to_vec::<CublasStatus>(width)?);
-        algorithm.set_at(slot, u32::from_le_bytes(value));
-        Ok(())
+        buffer.array(bytes).read::<CublasStatus>(&mut value[..width])?;
+        algorithm.array(ALGORITHM_WORDS).set(slot, u32::from_le_bytes(value))
     }
 
     fn cublasLtMatmulAlgoConfigGetAttribute(
         algorithm: In<u32>, attribute: i32, buffer: Out<u8>, bytes: usize, written: Out<usize>,
     ) {
         let (slot, width) = slot(attribute)?;
-        let value = algorithm.at::<CublasStatus>(slot)?.to_le_bytes();
+        let value = algorithm.array(ALGORITHM_WORDS).get::<CublasStatus>(slot)?.to_le_bytes();
         if bytes > 0 {
             if buffer.is_null() || bytes < width {
                 return Err(CublasStatus::INVALID);
             }
-            (0..width).for_each(|index| buffer.set_at(index, value[index]));
+            buffer.array(bytes).write::<CublasStatus>(value.into_iter().take(width))?;
         }
         written.set_if_wanted(width);
         Ok(())

@@ -3,8 +3,8 @@
 //!
 //! A cuBLAS handle may be passed as `cublasLtHandle_t`, and PyTorch does, so light handles are not checked.
 
-pub mod attributes;
-pub mod heuristic;
+pub(crate) mod attributes;
+pub(crate) mod heuristic;
 
 use std::ffi::{c_char, c_void};
 
@@ -80,7 +80,7 @@ export! { CublasStatus;
         _b_layout: Handle, _beta: *const c_void, _c: usize, _c_layout: Handle, _d: usize, _d_layout: Handle,
         _algorithm: *const c_void, workspace: usize, bytes: usize, _stream: Handle,
     ) {
-        crate::journal::workspace("cublaslt", workspace as u64, bytes as u64);
+        crate::journal::record_workspace("cublaslt", workspace as u64, bytes as u64);
         Ok(())
     }
 

@@ -22,7 +22,7 @@ const NOT_MEASURED: f32 = -1.0;
 /// `cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t`, which `cudnn_cnn.h` gives the same fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AlgorithmPerf {
+pub(crate) struct AlgorithmPerf {
     algorithm: i32,
     status: i32,
     time: f32,
@@ -74,11 +74,10 @@ impl Query {
             return Err(CudnnStatus::INVALID);
         }
         let offered = [WITH_WORKSPACE, WITHOUT_WORKSPACE];
-        let wanted = offered.iter().take(count(requested)?);
-        for (index, &algorithm) in wanted.clone().enumerate() {
-            results.set_at(index, self.perf(algorithm));
-        }
-        returned.set(wanted.count() as i32)
+        let room = count(requested)?;
+        let written = offered.len().min(room);
+        results.array(room).write(offered[..written].iter().map(|&algorithm| self.perf(algorithm)))?;
+        returned.set(written as i32)
     }
 
     fn execute(&self, algorithm: i32, workspace: Opaque, available: usize) -> Answer {

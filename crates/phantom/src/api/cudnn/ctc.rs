@@ -17,7 +17,7 @@ static LOSSES: Table<Settings> = Table::new();
 
 fn longest(lengths: In<i32>, batch: i64) -> Answer<u64> {
     let batch = usize::try_from(batch).map_err(|_| CudnnStatus::INVALID)?;
-    let lengths = lengths.to_vec(batch)?;
+    let lengths = lengths.array(batch).to_vec()?;
     Ok(lengths.into_iter().map(|length| u64::try_from(length).unwrap_or(0)).max().unwrap_or(0))
 }
 

@@ -52,7 +52,7 @@ inert! { CudnnStatus;
 }
 
 /// Fails unless `handle` is a live `cudnnHandle_t`.
-pub fn check(handle: Handle) -> Answer {
+pub(crate) fn check(handle: Handle) -> Answer {
     known(&CONTEXTS, handle, |_| ())
 }
 

@@ -1,7 +1,7 @@
 //! What a tensor is to cuDNN: element type, dimensions, strides.
 
 /// Bytes of one element of a `cudnnDataType_t`; 4-bit types round up to one. `None` for a number the header lacks.
-pub fn element_bytes(data_type: i32) -> Option<u64> {
+pub(crate) fn element_bytes(data_type: i32) -> Option<u64> {
     Some(match data_type {
         // CUDNN_DATA_INT8, UINT8, BOOLEAN, the FP8 formats, and FP4, INT4 and UINT4.
         3 | 6 | 11..=13 | 15..=18 => 1,
@@ -20,26 +20,26 @@ pub fn element_bytes(data_type: i32) -> Option<u64> {
 }
 
 /// `CUDNN_DATA_FLOAT`.
-pub const FLOAT: i32 = 0;
+pub(crate) const FLOAT: i32 = 0;
 /// `CUDNN_DATA_HALF`.
-pub const HALF: i32 = 2;
+pub(crate) const HALF: i32 = 2;
 /// `CUDNN_DATA_BFLOAT16`.
-pub const BFLOAT16: i32 = 9;
+pub(crate) const BFLOAT16: i32 = 9;
 
 /// One tensor: `dims[0]` is the batch (or the outputs of a filter), `dims[1]` the channels.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tensor {
+pub(crate) struct Tensor {
     /// `cudnnDataType_t`.
-    pub data_type: i32,
+    pub(crate) data_type: i32,
     /// Extents, outermost first.
-    pub dims: Vec<i64>,
+    pub(crate) dims: Vec<i64>,
     /// Strides in elements, as many as `dims`.
-    pub strides: Vec<i64>,
+    pub(crate) strides: Vec<i64>,
 }
 
 impl Tensor {
     /// A tensor whose last dimension is innermost and which has no gaps.
-    pub fn packed(data_type: i32, dims: Vec<i64>) -> Tensor {
+    pub(crate) fn packed(data_type: i32, dims: Vec<i64>) -> Tensor {
         let mut strides = vec![1; dims.len()];
         for index in (1..dims.len()).rev() {
             strides[index - 1] = dims[index].max(1).saturating_mul(strides[index]);
@@ -48,7 +48,7 @@ impl Tensor {
     }
 
     /// A tensor whose channels are innermost and which has no gaps.
-    pub fn channels_last(data_type: i32, dims: Vec<i64>) -> Tensor {
+    pub(crate) fn channels_last(data_type: i32, dims: Vec<i64>) -> Tensor {
         let mut strides = vec![1; dims.len()];
         let mut stride = dims.get(1).copied().unwrap_or(1).max(1);
         for index in (0..dims.len()).rev().filter(|&index| index != 1) {
@@ -59,17 +59,17 @@ impl Tensor {
     }
 
     /// Number of elements.
-    pub fn elements(&self) -> u64 {
+    pub(crate) fn elements(&self) -> u64 {
         self.dims.iter().fold(1, |product, &extent| product.saturating_mul(u64::try_from(extent).unwrap_or(0)))
     }
 
     /// Bytes of the elements without gaps. An unknown type counts as four bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.elements().saturating_mul(element_bytes(self.data_type).unwrap_or(4))
     }
 
     /// Whether channels lie innermost, as tensor-core kernels read them: also true where both orders are the same.
-    pub fn is_channels_last(&self) -> bool {
+    pub(crate) fn is_channels_last(&self) -> bool {
         let one_channel = self.dims.get(1).is_none_or(|&channels| channels == 1);
         let one_pixel = self.dims.iter().skip(2).all(|&extent| extent == 1);
         one_channel || one_pixel || self.strides.get(1) == Some(&1)

@@ -21,28 +21,26 @@ static FILTERS: Table<Filter> = Table::new();
 static ACTIVATIONS: Table<()> = Table::new();
 
 /// What was set of the tensor behind `handle`.
-pub fn get(handle: Handle) -> Answer<Tensor> {
+pub(crate) fn get(handle: Handle) -> Answer<Tensor> {
     known(&TENSORS, handle, |tensor| tensor.clone())
 }
 
 /// Sets the tensor behind `handle`, for calls that fill a descriptor of the caller's.
-pub fn set(handle: Handle, value: Tensor) -> Answer {
+pub(crate) fn set(handle: Handle, value: Tensor) -> Answer {
     known(&TENSORS, handle, |tensor| *tensor = value)
 }
 
 /// What was set of the filter behind `handle`.
-pub fn filter(handle: Handle) -> Answer<Tensor> {
+pub(crate) fn filter(handle: Handle) -> Answer<Tensor> {
     known(&FILTERS, handle, |filter| filter.tensor.clone())
 }
 
 fn extents(array: In<i32>, length: i32) -> Answer<Vec<i64>> {
-    Ok(array.to_vec(count(length)?)?.into_iter().map(i64::from).collect())
+    Ok(array.array(count(length)?).to_vec()?.into_iter().map(i64::from).collect())
 }
 
-fn write(array: Out<i32>, values: &[i64], room: usize) {
-    for (index, value) in values.iter().take(room).enumerate() {
-        array.set_at(index, *value as i32);
-    }
+fn write(array: Out<i32>, values: &[i64], room: usize) -> Answer {
+    array.array(room).write(values.iter().take(room).map(|&value| value as i32))
 }
 
 fn check_data_type(data_type: i32) -> Answer {
@@ -68,8 +66,8 @@ export! { CudnnStatus;
     ) {
         let tensor = get(handle)?;
         let room = count(requested)?;
-        write(dims, &tensor.dims, room);
-        write(strides, &tensor.strides, room);
+        write(dims, &tensor.dims, room)?;
+        write(strides, &tensor.strides, room)?;
         data_type.set(tensor.data_type)?;
         length.set(tensor.dims.len() as i32)
     }
@@ -94,7 +92,7 @@ export! { CudnnStatus;
         handle: Handle, requested: i32, data_type: Out<i32>, format: Out<i32>, length: Out<i32>, dims: Out<i32>,
     ) {
         let filter = known(&FILTERS, handle, |filter| filter.clone())?;
-        write(dims, &filter.tensor.dims, count(requested)?);
+        write(dims, &filter.tensor.dims, count(requested)?)?;
         data_type.set(filter.tensor.data_type)?;
         format.set(filter.format)?;
         length.set(filter.tensor.dims.len() as i32)

@@ -24,7 +24,7 @@ const MAX_SPLITS: u64 = 16;
 
 /// A model, by its name in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
+pub(crate) enum Model {
     Convolution,
     Attention,
     OtherGraph,
@@ -76,21 +76,21 @@ impl Model {
 }
 
 /// Says in the journal that `bytes` rest on a model.
-pub fn note(model: Model, bytes: u64) {
-    journal::assumption(model.id(), model.text(), bytes);
+pub(crate) fn note(model: Model, bytes: u64) {
+    journal::record_assumption(model.id(), model.text(), bytes);
 }
 
 /// Says in the journal that a library call was given the memory at `address`, whose size a model had chosen.
-pub fn used(model: Model, address: usize, bytes: u64) {
+pub(crate) fn used(model: Model, address: usize, bytes: u64) {
     note(model, bytes);
     if address != 0 {
-        journal::workspace("cudnn", address as u64, bytes);
+        journal::record_workspace("cudnn", address as u64, bytes);
     }
 }
 
 /// What a convolution computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     Forward,
     BackwardData,
     BackwardFilter,
@@ -98,11 +98,11 @@ pub enum Direction {
 
 /// One convolution: input, filter, output (or their gradients).
 #[derive(Clone, Debug)]
-pub struct Convolution {
-    pub direction: Direction,
-    pub x: Tensor,
-    pub w: Tensor,
-    pub y: Tensor,
+pub(crate) struct Convolution {
+    pub(crate) direction: Direction,
+    pub(crate) x: Tensor,
+    pub(crate) w: Tensor,
+    pub(crate) y: Tensor,
 }
 
 /// Bytes for a convolution.
@@ -112,7 +112,7 @@ pub struct Convolution {
 /// kernels without tensor cores know both layouts. The peaks in PyTorch's issues 166643 (cuDNN 9.15, A100) and 123533
 /// leave, to their last digit, the input, the filter and the output for the workspace of a forward convolution. A weight
 /// gradient is a sum over batch and pixels that is split over the multiprocessors, with fp32 partial results.
-pub fn convolution(gpu: &Profile, convolution: &Convolution) -> u64 {
+pub(crate) fn convolution(gpu: &Profile, convolution: &Convolution) -> u64 {
     let Convolution { direction, x, w, y } = convolution;
     let copies = if uses_tensor_cores(gpu, x.data_type) { copies([x, w, y]) } else { 0 };
     let sums = if *direction == Direction::BackwardFilter { partial_sums(gpu, w) } else { 0 };
@@ -141,14 +141,14 @@ fn partial_sums(gpu: &Profile, gradient: &Tensor) -> u64 {
 /// Bytes for an attention backward that keeps the gradients of the scores, `[batch, heads, queries, keys]`, in 16 bit,
 /// queries and keys rounded up to 64 (cudnn-frontend 1.18, `required_dp_workspace_bytes` in
 /// `node/scaled_dot_product_flash_attention.h`).
-pub fn score_gradients(scores: &[i64]) -> u64 {
+pub(crate) fn score_gradients(scores: &[i64]) -> u64 {
     let extent = |index: usize| scores.get(index).map_or(1, |&extent| u64::try_from(extent).unwrap_or(0));
     let rounded = |index: usize| extent(index).next_multiple_of(64);
     [extent(0), extent(1), rounded(2), rounded(3), 2].into_iter().fold(1, u64::saturating_mul)
 }
 
 /// Bytes for a batch norm, forward or backward: two sums per channel and multiprocessor for channels-last input.
-pub fn batch_norm(gpu: &Profile, x: &Tensor) -> u64 {
+pub(crate) fn batch_norm(gpu: &Profile, x: &Tensor) -> u64 {
     if x.strides.get(1) != Some(&1) {
         return 0;
     }
@@ -158,7 +158,7 @@ pub fn batch_norm(gpu: &Profile, x: &Tensor) -> u64 {
 
 /// Bytes for a CTC loss: alphas and betas over `2 * longest label + 1` states, and the normalised probabilities,
 /// all fp32, for `[time, batch, classes]`.
-pub fn ctc(probabilities: &Tensor, longest_label: u64) -> u64 {
+pub(crate) fn ctc(probabilities: &Tensor, longest_label: u64) -> u64 {
     let extent = |index: usize| probabilities.dims.get(index).map_or(0, |&extent| u64::try_from(extent).unwrap_or(0));
     let states = longest_label.saturating_mul(2).saturating_add(1);
     let lattices = [extent(0), extent(1), states, 2 * F32].into_iter().fold(1, u64::saturating_mul);
@@ -166,27 +166,27 @@ pub fn ctc(probabilities: &Tensor, longest_label: u64) -> u64 {
 }
 
 /// Bytes of the random state for dropout: one generator per thread that the device can hold.
-pub fn dropout_state(gpu: &Profile) -> u64 {
+pub(crate) fn dropout_state(gpu: &Profile) -> u64 {
     u64::from(gpu.multiprocessors) * u64::from(gpu.threads_per_multiprocessor) * GENERATOR_BYTES
 }
 
 /// What an RNN's temporary memory depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Recurrence {
+pub(crate) struct Recurrence {
     /// Steps times batch: the number of input vectors.
-    pub vectors: u64,
+    pub(crate) vectors: u64,
     /// Directions: one or two.
-    pub directions: u64,
+    pub(crate) directions: u64,
     /// Layers.
-    pub layers: u64,
+    pub(crate) layers: u64,
     /// Gates of the cell: 4 for LSTM, 3 for GRU, 1 otherwise.
-    pub gates: u64,
+    pub(crate) gates: u64,
     /// Width of the cell.
-    pub hidden: u64,
+    pub(crate) hidden: u64,
     /// Width of what a direction hands on: the projection, or `hidden`.
-    pub output: u64,
+    pub(crate) output: u64,
     /// Bytes per element.
-    pub element_bytes: u64,
+    pub(crate) element_bytes: u64,
 }
 
 impl Recurrence {
@@ -195,13 +195,13 @@ impl Recurrence {
     }
 
     /// Workspace: the gates of one layer before activation, for all steps at once, and the layer's output.
-    pub fn workspace(self) -> u64 {
+    pub(crate) fn workspace(self) -> u64 {
         self.bytes(self.gates.saturating_mul(self.hidden).saturating_add(self.output))
     }
 
     /// Reserve, kept from forward to backward: per layer the activated gates and the cell (LSTM) or the recurrent part
     /// of the new gate (GRU); between layers the outputs, once more where dropout has to remember its choice.
-    pub fn reserve(self) -> u64 {
+    pub(crate) fn reserve(self) -> u64 {
         let kept = if self.gates > 1 { self.gates + 1 } else { 1 };
         let inside = self.layers.saturating_mul(kept).saturating_mul(self.hidden);
         let between = self.layers.saturating_sub(1).saturating_mul(2).saturating_mul(self.output);

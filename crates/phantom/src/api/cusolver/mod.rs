@@ -3,9 +3,9 @@
 //!
 //! `devInfo` is device memory and reads as zero, which says that every factorisation succeeded.
 
-pub mod sizes;
-pub mod sizes_64;
-pub mod workspace;
+pub(crate) mod sizes;
+pub(crate) mod sizes_64;
+pub(crate) mod workspace;
 
 use crate::boundary::{Out, Status, export, inert, status};
 use crate::handle::{Handle, Table};
@@ -17,7 +17,7 @@ status! {
 }
 
 /// `CUSOLVER_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
-pub const NOT_INITIALIZED: CusolverStatus = CusolverStatus(1);
+pub(crate) const NOT_INITIALIZED: CusolverStatus = CusolverStatus(1);
 
 /// See Note [Version answers] in `version.rs`; otherwise `CUSOLVER_VER_*` of `cusolver_common.h`, CUDA 13.0.
 static VERSION: Library = Library::new("libcusolver.so.", c"cusolverGetProperty", [12, 0, 4]);
@@ -82,8 +82,7 @@ macro_rules! approximate_svd {
                     _stride_v: i64, _work: usize, _lwork: i32, _infos: usize, residuals: Out<f64>, batch: i32,
                 ) {
                     let batch = usize::try_from(batch).map_err(|_| CusolverStatus::INVALID)?;
-                    (0..batch).for_each(|index| residuals.set_at(index, 0.0));
-                    Ok(())
+                    residuals.array(batch).write(std::iter::repeat_n(0.0, batch))
                 }
             )*
         }

@@ -5,9 +5,9 @@ use crate::boundary::{Out, Status, export};
 use crate::handle::Handle;
 
 /// Names the assumption behind a workspace of `bytes`.
-pub fn assume(bytes: u64) {
+pub(crate) fn assume(bytes: u64) {
     let text = "cuSOLVER's workspaces are modelled after LAPACK's blocked algorithms, not measured";
-    crate::journal::assumption("cusolver-workspace", text, bytes);
+    crate::journal::record_assumption("cusolver-workspace", text, bytes);
 }
 
 /// A dimension: negative ones are refused.

@@ -14,7 +14,7 @@
 // Every use is named in the journal as the assumption `cusolver-workspace`.
 
 /// Columns in a block of LAPACK's blocked algorithms (`ilaenv` answers 32 or 64; the larger is taken).
-pub const BLOCK: u64 = 64;
+pub(crate) const BLOCK: u64 = 64;
 
 /// Jacobi solvers for batches of small matrices work on tiles of this side.
 const TILE: u64 = 32;
@@ -29,69 +29,69 @@ fn some(elements: u64) -> u64 {
 }
 
 /// Cholesky: one block of columns.
-pub fn cholesky(n: u64) -> u64 {
+pub(crate) fn cholesky(n: u64) -> u64 {
     some(area(n, BLOCK))
 }
 
 /// LU with partial pivoting: a copy of the matrix, for the out-of-place row exchanges.
-pub fn lu(m: u64, n: u64) -> u64 {
+pub(crate) fn lu(m: u64, n: u64) -> u64 {
     some(area(m, n))
 }
 
 /// Applying or forming block reflectors: one block for each of `n` columns.
-pub fn reflectors(n: u64) -> u64 {
+pub(crate) fn reflectors(n: u64) -> u64 {
     some(area(n, BLOCK))
 }
 
 /// Symmetric indefinite factorisation: one block of columns.
-pub fn indefinite(n: u64) -> u64 {
+pub(crate) fn indefinite(n: u64) -> u64 {
     some(area(n, BLOCK))
 }
 
 /// Divide and conquer for symmetric matrices: three matrices and a few vectors.
-pub fn eigen_symmetric(n: u64) -> u64 {
+pub(crate) fn eigen_symmetric(n: u64) -> u64 {
     some(area(n, n).saturating_mul(3).saturating_add(area(n, 6)))
 }
 
 /// Jacobi rotations for one symmetric matrix: the matrix and its vectors, in tiles.
-pub fn eigen_jacobi(n: u64) -> u64 {
+pub(crate) fn eigen_jacobi(n: u64) -> u64 {
     let side = n.next_multiple_of(TILE);
     some(area(side, side).saturating_mul(2).saturating_add(n))
 }
 
 /// Jacobi rotations for a batch of symmetric matrices.
-pub fn eigen_jacobi_batched(n: u64, batch: u64) -> u64 {
+pub(crate) fn eigen_jacobi_batched(n: u64, batch: u64) -> u64 {
     let side = n.next_multiple_of(TILE);
     let one = area(side, side).saturating_add(area(n + 1, n + 1));
     batch.saturating_mul(one).saturating_add(1_028)
 }
 
 /// Eigenvalues of a general matrix: the Hessenberg form, its vectors, and one block of columns.
-pub fn eigen_general(n: u64) -> u64 {
+pub(crate) fn eigen_general(n: u64) -> u64 {
     some(area(n, n).saturating_mul(2).saturating_add(area(n, BLOCK)))
 }
 
 /// Singular values by QR iteration.
-pub fn singular(m: u64, n: u64) -> u64 {
+pub(crate) fn singular(m: u64, n: u64) -> u64 {
     let longer = m.max(n);
     some(area(longer, longer).saturating_add(area(m.saturating_add(n), BLOCK)))
 }
 
 /// Singular values by Jacobi rotations: copies of the matrix and of both bases, in their economic form.
-pub fn singular_jacobi(m: u64, n: u64) -> u64 {
+pub(crate) fn singular_jacobi(m: u64, n: u64) -> u64 {
     let shorter = m.min(n);
     some(area(m, n).saturating_add(area(m.saturating_add(n), shorter)).saturating_add(shorter))
 }
 
 /// Jacobi rotations for a batch of matrices of at most 32 x 32: as for symmetric ones, with two bases.
-pub fn singular_jacobi_batched(m: u64, n: u64, batch: u64) -> u64 {
+pub(crate) fn singular_jacobi_batched(m: u64, n: u64, batch: u64) -> u64 {
     let tile = area(m.next_multiple_of(TILE), n.next_multiple_of(TILE)).saturating_mul(2);
     let one = tile.saturating_add(area(m + 1, n + 1));
     batch.saturating_mul(one).saturating_add(1_028)
 }
 
 /// Approximate singular values of a batch of tall matrices: a Gram matrix and its eigenvalue problem for each.
-pub fn singular_approximate(m: u64, n: u64, batch: u64) -> u64 {
+pub(crate) fn singular_approximate(m: u64, n: u64, batch: u64) -> u64 {
     some(batch.saturating_mul(area(m, n).saturating_add(eigen_symmetric(n))))
 }
 

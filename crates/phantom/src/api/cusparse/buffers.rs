@@ -57,14 +57,14 @@ fn product_nonzeros(a: Shape, b: Shape) -> u64 {
 /// Names the assumption behind a buffer of `bytes`, and writes its size.
 pub(super) fn answer(size: Out<usize>, bytes: u64) -> Result<(), CusparseStatus> {
     let text = "cuSPARSE's buffers are modelled from what the algorithms must keep, not measured";
-    crate::journal::assumption("cusparse-buffer", text, bytes);
+    crate::journal::record_assumption("cusparse-buffer", text, bytes);
     size.set(bytes as usize)
 }
 
 /// Names the assumption behind the number of elements of a result.
 pub(super) fn assume_nonzeros(nonzeros: u64, value_bytes: u64) {
     let text = "a sparse sum or product is assumed to have no coinciding elements";
-    crate::journal::assumption("cusparse-nonzeros", text, nonzeros.saturating_mul(value_bytes + INDEX));
+    crate::journal::record_assumption("cusparse-nonzeros", text, nonzeros.saturating_mul(value_bytes + INDEX));
 }
 
 macro_rules! descriptors {

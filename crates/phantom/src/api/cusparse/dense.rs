@@ -7,7 +7,7 @@ use crate::handle::{Handle, Table};
 
 /// A dense matrix or, with one column, a dense vector.
 #[derive(Clone, Copy, Debug)]
-pub struct Dense {
+pub(crate) struct Dense {
     rows: i64,
     columns: i64,
     ld: i64,
@@ -21,7 +21,7 @@ pub struct Dense {
 static DENSE: Table<Dense> = Table::new();
 
 /// The shape of the dense matrix or vector behind `handle`.
-pub fn dense_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
+pub(crate) fn dense_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
     let matrix = dense(handle, |matrix| *matrix)?;
     let elements = matrix.rows.saturating_mul(matrix.columns);
     shape([matrix.rows, matrix.columns, elements], matrix.value_type, matrix.batches)

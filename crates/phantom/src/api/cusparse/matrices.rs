@@ -7,7 +7,7 @@ use crate::handle::{Handle, Table};
 
 /// A sparse matrix.
 #[derive(Clone, Copy, Debug)]
-pub struct Sparse {
+pub(crate) struct Sparse {
     format: i32,
     rows: i64,
     columns: i64,
@@ -32,21 +32,21 @@ static SPARSE: Table<Sparse> = Table::new();
 
 /// What is known of a sparse matrix, in the units that the models of [`super::buffers`] use.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Rows.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// Columns.
-    pub columns: u64,
+    pub(crate) columns: u64,
     /// Stored elements (of one matrix of the batch); for a dense matrix, all.
-    pub nonzeros: u64,
+    pub(crate) nonzeros: u64,
     /// Bytes of one value.
-    pub value_bytes: u64,
+    pub(crate) value_bytes: u64,
     /// Matrices in the batch.
-    pub batches: u64,
+    pub(crate) batches: u64,
 }
 
 /// The shape of the sparse matrix behind `handle`.
-pub fn sparse_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
+pub(crate) fn sparse_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
     let matrix = sparse(handle, |matrix| *matrix)?;
     shape([matrix.rows, matrix.columns, matrix.nonzeros], matrix.value_type, matrix.batches)
 }
@@ -61,7 +61,7 @@ pub(super) fn shape(sizes: [i64; 3], value_type: i32, batches: i32) -> Result<Sh
 }
 
 /// Sets how many elements a product has: see `cusparseSpGEMM_compute`.
-pub fn set_nonzeros(handle: Handle, nonzeros: u64) -> Result<(), CusparseStatus> {
+pub(crate) fn set_nonzeros(handle: Handle, nonzeros: u64) -> Result<(), CusparseStatus> {
     let nonzeros = i64::try_from(nonzeros).map_err(|_| CusparseStatus::INVALID)?;
     sparse(handle, |matrix| matrix.nonzeros = nonzeros)
 }

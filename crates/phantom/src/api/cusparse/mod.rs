@@ -1,10 +1,10 @@
 //! cuSPARSE: handles, matrices that remember their shape ([`matrices`], [`dense`]), buffer sizes ([`buffers`],
 //! modelled), the older interfaces ([`legacy`]), and products that do nothing.
 
-pub mod buffers;
-pub mod dense;
-pub mod legacy;
-pub mod matrices;
+pub(crate) mod buffers;
+pub(crate) mod dense;
+pub(crate) mod legacy;
+pub(crate) mod matrices;
 
 use std::ffi::c_char;
 
@@ -18,7 +18,7 @@ status! {
 }
 
 /// `CUSPARSE_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
-pub const NOT_INITIALIZED: CusparseStatus = CusparseStatus(1);
+pub(crate) const NOT_INITIALIZED: CusparseStatus = CusparseStatus(1);
 
 /// See Note [Version answers] in `version.rs`; otherwise `CUSPARSE_VER_*` of `cusparse.h`, CUDA 13.0.
 static VERSION: Library = Library::new("libcusparse.so.", c"cusparseGetProperty", [12, 6, 3]);

@@ -2,13 +2,15 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use wire::limit::KEPT_BYTES;
+
 use super::DriverStatus;
 use crate::boundary::{In, Out, export, inert};
 use crate::cuda::memory::{self, PointerKind};
 use crate::cuda::{INVALID_VALUE, context, pool};
 use crate::handle::Handle;
+use crate::ledger;
 use crate::space::{self, Kind};
-use crate::{ledger, values};
 
 inert! { DriverStatus;
     cuMemAdvise
@@ -76,11 +78,12 @@ export! { DriverStatus;
         if pointer_attribute(value, number, address) { Ok(()) } else { Err(INVALID_VALUE.into()) }
     }
     fn cuPointerGetAttributes(count: c_uint, numbers: In<c_int>, values: In<Out<c_void>>, address: usize) {
-        for index in 0..count as usize {
-            let (number, value): (c_int, Out<c_void>) = (numbers.at::<DriverStatus>(index)?, values.at::<DriverStatus>(index)?);
+        let numbers = numbers.array(count as usize).to_vec::<DriverStatus>()?;
+        let values = values.array(count as usize).to_vec::<DriverStatus>()?;
+        for (number, value) in numbers.into_iter().zip(values) {
             // As the driver does, an attribute that does not apply reads as zero.
             if !pointer_attribute(value, number, address) {
-                value.cast::<u8>().set_if_wanted(0);
+                value.typed::<u8>().set_if_wanted(0);
             }
         }
         Ok(())
@@ -94,7 +97,7 @@ fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), DriverStatus> {
 /// Fills with a pattern. Patterns other than one repeated byte are kept only where the range is small.
 fn fill(dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
     let bytes = pattern.len().checked_mul(count).ok_or(INVALID_VALUE)?;
-    if pattern.iter().all(|byte| *byte == pattern[0]) || bytes > values::KEPT_BYTES {
+    if pattern.iter().all(|byte| *byte == pattern[0]) || bytes > KEPT_BYTES {
         Ok(memory::fill(dst, pattern[0], bytes)?)
     } else {
         let whole = pattern.repeat(count);
@@ -106,21 +109,21 @@ fn fill(dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
 fn pointer_attribute(value: Out<c_void>, number: c_int, address: usize) -> bool {
     let (kind, Some(extent)) = memory::classify(address) else { return false };
     let is_host = kind == PointerKind::Host;
-    let integer = |n: c_int| value.cast::<c_int>().set_if_wanted(n);
-    let word = |n: usize| value.cast::<usize>().set_if_wanted(n);
+    let integer = |n: c_int| value.typed::<c_int>().set_if_wanted(n);
+    let word = |n: usize| value.typed::<usize>().set_if_wanted(n);
     match number {
         1 => word(context::primary(extent.device) as usize),
         2 => integer(if is_host { 1 } else { 2 }),
         3 => word(address),
         4 if is_host || kind == PointerKind::Managed => word(address),
-        6 | 8 | 13 => value.cast::<u8>().set_if_wanted(u8::from(number == 13 || kind == PointerKind::Managed)),
-        7 | 20 => value.cast::<u64>().set_if_wanted(extent.address as u64),
+        6 | 8 | 13 => value.typed::<u8>().set_if_wanted(u8::from(number == 13 || kind == PointerKind::Managed)),
+        7 | 20 => value.typed::<u64>().set_if_wanted(extent.address as u64),
         9 => integer(extent.device as c_int),
         10 => integer(c_int::from(extent.kind == Kind::Device)),
         11 | 19 => word(extent.address),
         12 | 18 => word(extent.bytes),
-        14 => value.cast::<u64>().set_if_wanted(0),
-        15 | 21 => value.cast::<u8>().set_if_wanted(0),
+        14 => value.typed::<u64>().set_if_wanted(0),
+        15 | 21 => value.typed::<u8>().set_if_wanted(0),
         16 => integer(3),
         17 => word(0),
         _ => return false,

@@ -1,35 +1,19 @@
 //! The CUDA driver interface (`libcuda.so.1`), as declared in `cuda.h` of CUDA 13.0: what PyTorch, Triton and
 //! extensions ask for by name.
 
-pub mod context;
-pub mod memory;
-pub mod module;
-pub mod stream;
+pub(crate) mod context;
+pub(crate) mod memory;
+pub(crate) mod module;
+mod status;
+pub(crate) mod stream;
 pub mod virtual_memory;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::boundary::{In, Out, Status, export, literal};
+pub use self::status::DriverStatus;
+use crate::boundary::{In, Out, export, literal};
 use crate::cuda::{Code, INVALID_VALUE, NOT_SUPPORTED, describe};
 use crate::{resolve, version};
-
-/// `CUresult`. Unlike the runtime's, a failure leaves nothing behind.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DriverStatus(pub i32);
-
-impl Status for DriverStatus {
-    const SUCCESS: DriverStatus = DriverStatus(0);
-    const INVALID: DriverStatus = DriverStatus(1);
-    const INTERNAL: DriverStatus = DriverStatus(999);
-    const UNSUPPORTED: DriverStatus = DriverStatus(801);
-}
-
-impl From<Code> for DriverStatus {
-    fn from(code: Code) -> DriverStatus {
-        DriverStatus(code.0)
-    }
-}
 
 /// `CUlogsCallbackHandle`: never dereferenced.
 const LOG_READER: usize = 0x0D00_0020;
@@ -57,7 +41,7 @@ export! { DriverStatus;
         if registered == LOG_READER { Ok(()) } else { Err(INVALID_VALUE.into()) }
     }
     fn cuGetExportTable(_table: Out<*const c_void>, _id: *const c_void) {
-        crate::journal::missing("cuGetExportTable");
+        crate::journal::record_missing("cuGetExportTable");
         Err(NOT_SUPPORTED.into())
     }
     fn cuProfilerStart() { Ok(()) }

@@ -64,7 +64,7 @@ export! { DriverStatus;
     fn cuMemExportToShareableHandle(_shared: Out<c_int>, handle: Handle, _kind: c_int, _flags: u64) {
         virtual_memory::describe(handle)?;
         // Another process would have to see the same ledger; nobody has needed it on a phantom so far.
-        crate::journal::missing("cuMemExportToShareableHandle");
+        crate::journal::record_missing("cuMemExportToShareableHandle");
         Err(NOT_SUPPORTED.into())
     }
     fn cuMulticastGetGranularity(bytes: Out<usize>, _prop: *const c_void, _option: c_uint) {

@@ -12,7 +12,7 @@ use crate::boundary::{Status, export};
 use crate::handle::Handle;
 
 /// Results up to this size are worth moving: counts, shapes, flags, losses. Also of hundreds of ranks together.
-const SMALL_BYTES: usize = crate::values::KEPT_BYTES;
+const SMALL_BYTES: usize = wire::limit::KEPT_BYTES;
 
 /// Bytes of an `ncclDataType_t` of `nccl.h` 2.28.
 fn element_bytes(data_type: i32) -> Result<usize, NcclResult> {

@@ -116,7 +116,7 @@ impl Sizes {
              are not counted",
             connection_bytes >> 20
         );
-        journal::assumption("nccl-buffers", &text, bytes);
+        journal::record_assumption("nccl-buffers", &text, bytes);
     }
 }
 

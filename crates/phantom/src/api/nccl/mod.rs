@@ -3,9 +3,9 @@
 //! Every rank is taken to arrive at once, so nothing ever waits. What NCCL takes for itself is a model (`memory`).
 //! Windows and device communicators, which programs would use from their own kernels, are absent.
 
-pub mod collectives;
+pub(crate) mod collectives;
 mod memory;
-pub mod split;
+pub(crate) mod split;
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -39,14 +39,14 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 /// `ncclUniqueId`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct UniqueId {
+pub(crate) struct UniqueId {
     bytes: [u8; 128],
 }
 
 /// `ncclSimInfo_t`, of which only the last field is an answer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct SimInfo {
+pub(crate) struct SimInfo {
     size: usize,
     magic: u32,
     version: u32,
@@ -137,8 +137,8 @@ export! { NcclResult;
         let total = usize::try_from(count).map_err(|_| NcclResult::INVALID)?;
         for index in 0..total {
             let rank = index as i32;
-            let device = if devices.is_null() { rank } else { devices.at::<NcclResult>(index)? };
-            handles.set_at(index, insert(Communicator { count, rank, device }));
+            let device = if devices.is_null() { rank } else { devices.array(total).get::<NcclResult>(index)? };
+            handles.array(total).set::<NcclResult>(index, insert(Communicator { count, rank, device }))?;
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ export! { NcclResult;
             return create(handle, count, rank);
         }
         let text = "a communicator that was split off is assumed to have all ranks of its parent";
-        crate::journal::assumption("nccl-split", text, 0);
+        crate::journal::record_assumption("nccl-split", text, 0);
         create(handle, parent.count, parent.rank)
     }
 
@@ -161,7 +161,7 @@ export! { NcclResult;
     ) {
         let parent = communicator(parent)?;
         let total = usize::try_from(excluded_count).map_err(|_| NcclResult::INVALID)?;
-        let excluded = excluded.to_vec::<NcclResult>(total)?;
+        let excluded = excluded.array(total).to_vec::<NcclResult>()?;
         let below = excluded.iter().filter(|rank| **rank < parent.rank).count() as i32;
         create(handle, parent.count - excluded_count, parent.rank - below)
     }

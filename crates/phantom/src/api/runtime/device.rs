@@ -34,7 +34,7 @@ export! { CudaStatus;
     fn cudaGetDeviceProperties(all: Out<[u8; CUDA_13_BYTES]>, which: c_int) {
         // In CUDA 12 this name has the layout of CUDA 11: Note [CUDA 12 and 13].
         if !super::is_cuda_13("cudaGetDeviceProperties")? {
-            journal::missing("cudaGetDeviceProperties");
+            journal::record_missing("cudaGetDeviceProperties");
             return Err(NOT_SUPPORTED.into());
         }
         all.set(properties(Layout::Cuda13, device::profile(), context::checked(which)?))

@@ -21,17 +21,13 @@ export! { CudaStatus;
     fn cudaGraphGetNodes(which: Handle, nodes: Out<usize>, count: Out<usize>) {
         graph::check(which)?;
         let room: usize = if nodes.is_null() { 0 } else { count.get::<CudaStatus>()? };
-        if room > 0 {
-            nodes.set_at(0, graph::NODE);
-        }
+        nodes.array(room).write::<CudaStatus>([graph::NODE].into_iter().take(room))?;
         count.set(1)
     }
     fn cudaGraphGetRootNodes(which: Handle, nodes: Out<usize>, count: Out<usize>) {
         graph::check(which)?;
         let room: usize = if nodes.is_null() { 0 } else { count.get::<CudaStatus>()? };
-        if room > 0 {
-            nodes.set_at(0, graph::NODE);
-        }
+        nodes.array(room).write::<CudaStatus>([graph::NODE].into_iter().take(room))?;
         count.set(1)
     }
     fn cudaGraphNodeGetDependencies(_node: usize, _dependencies: Out<usize>, third: Out<usize>, fourth: Out<usize>) {

@@ -1,14 +1,14 @@
 //! The CUDA runtime (`libcudart`), as declared in `cuda_runtime_api.h` of CUDA 13.0, and of CUDA 12.4 where that differs
 //! (Note [CUDA 12 and 13] in `version.rs`).
 
-pub mod device;
-pub mod event;
-pub mod graph;
-pub mod kernel;
+pub(crate) mod device;
+pub(crate) mod event;
+pub(crate) mod graph;
+pub(crate) mod kernel;
 pub mod memory;
 pub mod pool;
-pub mod registration;
-pub mod stream;
+pub(crate) mod registration;
+pub(crate) mod stream;
 
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -72,7 +72,7 @@ pub extern "C" fn cudaGetErrorString(error: CudaStatus) -> *const c_char {
 /// that cannot be told. See Note [CUDA 12 and 13] in `version.rs`.
 fn is_cuda_13(function: &'static str) -> Result<bool, CudaStatus> {
     let Some(major) = version::cuda_major() else {
-        journal::missing(function);
+        journal::record_missing(function);
         return Err(NOT_SUPPORTED.into());
     };
     Ok(major == 13)

@@ -24,10 +24,10 @@ export! { CudaStatus;
     fn cudaMemPoolGetAttribute(which: usize, number: c_int, value: Out<c_void>) {
         let found = pool::attribute(which, number)?;
         // The reuse attributes are ints, the others are 64 bits wide.
-        if number <= 3 { value.cast::<c_int>().set(found as c_int) } else { value.cast::<u64>().set(found) }
+        if number <= 3 { value.typed::<c_int>().set(found as c_int) } else { value.typed::<u64>().set(found) }
     }
     fn cudaMemPoolSetAttribute(which: usize, number: c_int, value: Out<c_void>) {
-        let wanted = if number <= 3 { 0 } else { value.cast::<u64>().get::<CudaStatus>()? };
+        let wanted = if number <= 3 { 0 } else { value.typed::<u64>().get::<CudaStatus>()? };
         Ok(pool::set_attribute(which, number, wanted)?)
     }
 }

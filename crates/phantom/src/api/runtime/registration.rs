@@ -15,11 +15,10 @@ use crate::{fatbin, resolve, values};
 /// `dim3`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of the header")]
-pub struct Dim3 {
-    pub x: u32,
-    pub y: u32,
-    pub z: u32,
+pub(crate) struct Dim3 {
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) z: u32,
 }
 
 /// The configuration between the angle brackets of a launch.

@@ -13,7 +13,7 @@ const ENGINES: i64 = 2;
 const SHARED_MEMORY_BYTES: i32 = 48 << 10;
 
 /// The value of an attribute that was not set; `None` where cuDNN has none, or we know none.
-pub fn answer(descriptor: &Arc<Descriptor>, attribute: i32) -> Option<Attribute> {
+pub(crate) fn answer(descriptor: &Arc<Descriptor>, attribute: i32) -> Option<Attribute> {
     Some(match (descriptor.kind, attribute) {
         (name::ENGINEHEUR, name::ENGINEHEUR_RESULTS) => Attribute::Descriptors(configs(descriptor)?),
         (name::ENGINECFG, name::ENGINECFG_INTERMEDIATE_INFO | name::ENGINECFG_KNOB_CHOICES)

@@ -68,10 +68,10 @@ numbers! {
 }
 
 /// `CUDNN_HEUR_MODE_FALLBACK`.
-pub const FALLBACK: i64 = 2;
+pub(crate) const FALLBACK: i64 = 2;
 
 /// Bytes of one element of a `cudnnBackendAttributeType_t`; `None` for a number the header lacks.
-pub fn element_bytes(kind: i32) -> Option<usize> {
+pub(crate) fn element_bytes(kind: i32) -> Option<usize> {
     Some(match kind {
         // BOOLEAN, CHAR.
         2 | 24 => 1,
@@ -86,7 +86,7 @@ pub fn element_bytes(kind: i32) -> Option<usize> {
 }
 
 /// What reading an attribute is called where it fails.
-pub fn reading(attribute: i32) -> &'static str {
+pub(crate) fn reading(attribute: i32) -> &'static str {
     match attribute {
         405 => "cudnnBackendGetAttribute(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)",
         500..=503 => "cudnnBackendGetAttribute(CUDNN_ATTR_INTERMEDIATE_INFO_*)",

@@ -9,7 +9,7 @@ use crate::boundary::Status;
 
 /// The value of an attribute: an array.
 #[derive(Clone, Debug)]
-pub enum Attribute {
+pub(crate) enum Attribute {
     /// Elements of a `cudnnBackendAttributeType_t`, as the caller gave them.
     Plain { kind: i32, elements: usize, bytes: Vec<u8> },
     /// Other descriptors.
@@ -18,23 +18,23 @@ pub enum Attribute {
 
 impl Attribute {
     /// An array of `CUDNN_TYPE_INT64`.
-    pub fn int64(values: &[i64]) -> Attribute {
+    pub(crate) fn int64(values: &[i64]) -> Attribute {
         let bytes = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
         Attribute::Plain { kind: name::INT64, elements: values.len(), bytes }
     }
 
     /// One `CUDNN_TYPE_INT32`.
-    pub fn int32(value: i32) -> Attribute {
+    pub(crate) fn int32(value: i32) -> Attribute {
         Attribute::Plain { kind: name::INT32, elements: 1, bytes: value.to_ne_bytes().to_vec() }
     }
 
     /// An array of any plain type, without elements.
-    pub fn none(kind: i32) -> Attribute {
+    pub(crate) fn none(kind: i32) -> Attribute {
         Attribute::Plain { kind, elements: 0, bytes: Vec::new() }
     }
 
     /// Its `cudnnBackendAttributeType_t`.
-    pub fn kind(&self) -> i32 {
+    pub(crate) fn kind(&self) -> i32 {
         match self {
             Attribute::Plain { kind, .. } => *kind,
             Attribute::Descriptors(_) => name::BACKEND_DESCRIPTOR,
@@ -42,7 +42,7 @@ impl Attribute {
     }
 
     /// How many elements it has.
-    pub fn elements(&self) -> usize {
+    pub(crate) fn elements(&self) -> usize {
         match self {
             Attribute::Plain { elements, .. } => *elements,
             Attribute::Descriptors(children) => children.len(),
@@ -70,31 +70,31 @@ fn number(bytes: &[u8]) -> Option<i64> {
 
 /// A `cudnnBackendDescriptor_t`.
 #[derive(Clone, Debug)]
-pub struct Descriptor {
+pub(crate) struct Descriptor {
     /// `cudnnBackendDescriptorType_t`.
-    pub kind: i32,
+    pub(crate) kind: i32,
     is_final: bool,
     attributes: BTreeMap<i32, Attribute>,
 }
 
 impl Descriptor {
     /// A descriptor without attributes.
-    pub fn new(kind: i32) -> Descriptor {
+    pub(crate) fn new(kind: i32) -> Descriptor {
         Descriptor { kind, is_final: false, attributes: BTreeMap::new() }
     }
 
     /// A final descriptor of our own making.
-    pub fn made(kind: i32, attributes: impl IntoIterator<Item = (i32, Attribute)>) -> Descriptor {
+    pub(crate) fn made(kind: i32, attributes: impl IntoIterator<Item = (i32, Attribute)>) -> Descriptor {
         Descriptor { kind, is_final: true, attributes: attributes.into_iter().collect() }
     }
 
     /// Whether attributes may be read and no longer set.
-    pub fn is_final(&self) -> bool {
+    pub(crate) fn is_final(&self) -> bool {
         self.is_final
     }
 
     /// Sets an attribute; a final descriptor refuses.
-    pub fn set(&mut self, attribute: i32, value: Attribute) -> Answer {
+    pub(crate) fn set(&mut self, attribute: i32, value: Attribute) -> Answer {
         if self.is_final {
             return Err(CudnnStatus::INVALID);
         }
@@ -103,7 +103,7 @@ impl Descriptor {
     }
 
     /// Makes it final; one that lacks what it is made for is refused.
-    pub fn finalize(&mut self) -> Answer {
+    pub(crate) fn finalize(&mut self) -> Answer {
         let is_complete = match self.kind {
             name::ENGINE => self.child(name::ENGINE_OPERATION_GRAPH).is_some(),
             name::ENGINECFG => self.child(name::ENGINECFG_ENGINE).is_some(),
@@ -117,12 +117,12 @@ impl Descriptor {
     }
 
     /// An attribute that was set.
-    pub fn get(&self, attribute: i32) -> Option<&Attribute> {
+    pub(crate) fn get(&self, attribute: i32) -> Option<&Attribute> {
         self.attributes.get(&attribute)
     }
 
     /// The descriptors of an attribute; empty where it was not set.
-    pub fn children(&self, attribute: i32) -> &[Arc<Descriptor>] {
+    pub(crate) fn children(&self, attribute: i32) -> &[Arc<Descriptor>] {
         match self.get(attribute) {
             Some(Attribute::Descriptors(children)) => children,
             _ => &[],
@@ -130,17 +130,17 @@ impl Descriptor {
     }
 
     /// The only, or first, descriptor of an attribute.
-    pub fn child(&self, attribute: i32) -> Option<&Arc<Descriptor>> {
+    pub(crate) fn child(&self, attribute: i32) -> Option<&Arc<Descriptor>> {
         self.children(attribute).first()
     }
 
     /// The numbers of an attribute; empty where it was not set.
-    pub fn numbers(&self, attribute: i32) -> Vec<i64> {
+    pub(crate) fn numbers(&self, attribute: i32) -> Vec<i64> {
         self.get(attribute).map(Attribute::numbers).unwrap_or_default()
     }
 
     /// The only, or first, number of an attribute.
-    pub fn number(&self, attribute: i32) -> Option<i64> {
+    pub(crate) fn number(&self, attribute: i32) -> Option<i64> {
         self.numbers(attribute).first().copied()
     }
 }

@@ -8,24 +8,24 @@ use crate::device::profile;
 
 /// The engine that a graph is computed with: the modelled one, or one that takes no workspace. cuDNN too offers several,
 /// so that PyTorch finds another where it cannot have the workspace of the first.
-pub const MODELLED_ENGINE: i64 = 0;
+pub(crate) const MODELLED_ENGINE: i64 = 0;
 /// See [`MODELLED_ENGINE`].
-pub const FRUGAL_ENGINE: i64 = 1;
+pub(crate) const FRUGAL_ENGINE: i64 = 1;
 
 /// The workspace of a plan, and the model it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Workspace {
-    pub model: Model,
-    pub bytes: u64,
+pub(crate) struct Workspace {
+    pub(crate) model: Model,
+    pub(crate) bytes: u64,
 }
 
 /// The workspace of an execution plan; `None` if `plan` is none.
-pub fn plan_workspace(plan: &Descriptor) -> Option<Workspace> {
+pub(crate) fn plan_workspace(plan: &Descriptor) -> Option<Workspace> {
     config_workspace(plan.child(name::EXECUTION_PLAN_ENGINE_CONFIG)?)
 }
 
 /// The workspace of an engine configuration; `None` if `config` is none.
-pub fn config_workspace(config: &Descriptor) -> Option<Workspace> {
+pub(crate) fn config_workspace(config: &Descriptor) -> Option<Workspace> {
     let engine = config.child(name::ENGINECFG_ENGINE)?;
     let workspace = graph_workspace(engine.child(name::ENGINE_OPERATION_GRAPH)?);
     let is_frugal = engine.number(name::ENGINE_GLOBAL_INDEX) != Some(MODELLED_ENGINE);
@@ -33,7 +33,7 @@ pub fn config_workspace(config: &Descriptor) -> Option<Workspace> {
 }
 
 /// Whether a graph has a convolution: only then there is an engine without workspace to fall back to.
-pub fn is_convolution(graph: &Descriptor) -> bool {
+pub(crate) fn is_convolution(graph: &Descriptor) -> bool {
     convolutions(graph).next().is_some()
 }
 

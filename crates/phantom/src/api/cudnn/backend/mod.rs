@@ -30,11 +30,12 @@ fn get(handle: Handle) -> Answer<Arc<Descriptor>> {
 /// Reads an attribute's elements as the caller passes them.
 fn read(kind: i32, elements: usize, array: In<u8>) -> Answer<Attribute> {
     if kind == name::BACKEND_DESCRIPTOR {
-        let handles: Vec<Handle> = array.cast().to_vec(elements)?;
+        let bytes = elements.checked_mul(size_of::<Handle>()).ok_or(CudnnStatus::INVALID)?;
+        let handles: Vec<Handle> = array.array(bytes).typed().to_vec()?;
         return Ok(Attribute::Descriptors(handles.into_iter().map(get).collect::<Answer<_>>()?));
     }
     let size = attributes::element_bytes(kind).ok_or(CudnnStatus::INVALID)?;
-    let bytes = array.to_vec(elements.checked_mul(size).ok_or(CudnnStatus::INVALID)?)?;
+    let bytes = array.array(elements.checked_mul(size).ok_or(CudnnStatus::INVALID)?).to_vec()?;
     Ok(Attribute::Plain { kind, elements, bytes })
 }
 
@@ -43,25 +44,14 @@ fn write(attribute: &Attribute, room: usize, array: Out<u8>) -> Answer {
     match attribute {
         Attribute::Descriptors(children) => {
             let wanted = &children[..room.min(children.len())];
-            wanted.iter().zip(targets(array.cast(), wanted.len())?).try_for_each(|(child, target)| fill(target, child))
+            let targets = array.array(size_of_val(wanted)).typed::<Handle>().to_vec()?;
+            wanted.iter().zip(targets).try_for_each(|(child, target)| fill(target, child))
         }
         Attribute::Plain { elements, bytes, .. } => {
             let size = bytes.len().checked_div(*elements).unwrap_or(0);
-            for (index, byte) in bytes.iter().take(room.saturating_mul(size)).enumerate() {
-                array.set_at(index, *byte);
-            }
-            Ok(())
+            let room = room.saturating_mul(size);
+            array.array(room).write(bytes.iter().copied().take(room))
         }
-    }
-}
-
-/// The descriptors that the caller made to be filled. No attribute is answered with more than two.
-fn targets(array: Out<Handle>, wanted: usize) -> Answer<Vec<Handle>> {
-    match wanted {
-        0 => Ok(Vec::new()),
-        1 => Ok(vec![array.get()?]),
-        2 => array.cast::<[Handle; 2]>().get().map(Vec::from),
-        _ => Err(CudnnStatus::UNSUPPORTED),
     }
 }
 
@@ -83,7 +73,7 @@ fn look_up(descriptor: &Arc<Descriptor>, attribute: i32) -> Answer<Attribute> {
         return Ok(set.clone());
     }
     answers::answer(descriptor, attribute).ok_or_else(|| {
-        journal::missing(attributes::reading(attribute));
+        journal::record_missing(attributes::reading(attribute));
         CudnnStatus::UNSUPPORTED
     })
 }

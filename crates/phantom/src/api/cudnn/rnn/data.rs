@@ -9,15 +9,15 @@ const PACKED: i32 = 1;
 
 /// What is kept of a batch of sequences.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sequences {
+pub(crate) struct Sequences {
     /// Vectors in memory: padded ones count unless the layout is packed.
-    pub vectors: u64,
+    pub(crate) vectors: u64,
 }
 
 static SEQUENCES: Table<Sequences> = Table::new();
 
 /// The sequences behind `handle`.
-pub fn get(handle: Handle) -> Answer<Sequences> {
+pub(crate) fn get(handle: Handle) -> Answer<Sequences> {
     known(&SEQUENCES, handle, |sequences| *sequences)
 }
 
@@ -25,7 +25,7 @@ fn vectors(layout: i32, longest: i32, batch: usize, lengths: In<i32>) -> Answer<
     if layout != PACKED {
         return Ok(count(longest)? as u64 * batch as u64);
     }
-    Ok(lengths.to_vec(batch)?.into_iter().map(|length| u64::try_from(length).unwrap_or(0)).sum())
+    Ok(lengths.array(batch).to_vec()?.into_iter().map(|length| u64::try_from(length).unwrap_or(0)).sum())
 }
 
 export! { CudnnStatus;

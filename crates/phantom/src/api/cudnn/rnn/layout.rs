@@ -12,7 +12,7 @@ use super::super::shape::element_bytes;
 
 /// What a cell computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// `CUDNN_RNN_RELU` and `CUDNN_RNN_TANH`.
     Plain,
     /// `CUDNN_LSTM`.
@@ -23,7 +23,7 @@ pub enum Cell {
 
 impl Cell {
     /// Reads a `cudnnRNNMode_t`.
-    pub fn from_mode(mode: i32) -> Option<Cell> {
+    pub(crate) fn from_mode(mode: i32) -> Option<Cell> {
         match mode {
             0 | 1 => Some(Cell::Plain),
             2 => Some(Cell::Lstm),
@@ -33,7 +33,7 @@ impl Cell {
     }
 
     /// Matrices applied to the input, and as many to the recurrent state.
-    pub fn gates(self) -> u64 {
+    pub(crate) fn gates(self) -> u64 {
         match self {
             Cell::Plain => 1,
             Cell::Lstm => 4,
@@ -44,7 +44,7 @@ impl Cell {
 
 /// Which gates have a bias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bias {
+pub(crate) enum Bias {
     /// `CUDNN_RNN_NO_BIAS`.
     None,
     /// `CUDNN_RNN_SINGLE_INP_BIAS`.
@@ -57,7 +57,7 @@ pub enum Bias {
 
 impl Bias {
     /// Reads a `cudnnRNNBiasMode_t`.
-    pub fn from_mode(mode: i32) -> Option<Bias> {
+    pub(crate) fn from_mode(mode: i32) -> Option<Bias> {
         [Bias::None, Bias::Input, Bias::Both, Bias::Recurrent].get(usize::try_from(mode).ok()?).copied()
     }
 
@@ -74,44 +74,44 @@ impl Bias {
 
 /// What `cudnnSetRNNDescriptor_v8` set. Widths are in elements.
 #[derive(Clone, Copy, Debug)]
-pub struct Network {
-    pub cell: Cell,
-    pub bias: Bias,
+pub(crate) struct Network {
+    pub(crate) cell: Cell,
+    pub(crate) bias: Bias,
     /// One or two.
-    pub directions: u64,
+    pub(crate) directions: u64,
     /// Whether the first layer adds its input as it is.
-    pub skips_input: bool,
+    pub(crate) skips_input: bool,
     /// `cudnnDataType_t` of the weights.
-    pub data_type: i32,
-    pub input: u64,
-    pub hidden: u64,
+    pub(crate) data_type: i32,
+    pub(crate) input: u64,
+    pub(crate) hidden: u64,
     /// Width of the projected state; `hidden` without projection.
-    pub projection: u64,
-    pub layers: u64,
+    pub(crate) projection: u64,
+    pub(crate) layers: u64,
 }
 
 /// One matrix or bias in the weight space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Bytes from the start of the space.
-    pub offset: u64,
-    pub rows: u64,
-    pub columns: u64,
+    pub(crate) offset: u64,
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
 }
 
 impl Network {
     /// Bytes of one weight.
-    pub fn element_bytes(self) -> u64 {
+    pub(crate) fn element_bytes(self) -> u64 {
         element_bytes(self.data_type).unwrap_or(4)
     }
 
     /// Layers times directions.
-    pub fn pseudo_layers(self) -> u64 {
+    pub(crate) fn pseudo_layers(self) -> u64 {
         self.layers * self.directions
     }
 
     /// Width of what a direction hands on.
-    pub fn output(self) -> u64 {
+    pub(crate) fn output(self) -> u64 {
         if self.is_projected() { self.projection } else { self.hidden }
     }
 
@@ -163,20 +163,20 @@ impl Network {
     }
 
     /// Bytes of all weights.
-    pub fn bytes(self) -> u64 {
+    pub(crate) fn bytes(self) -> u64 {
         let biases = self.pseudo_layers() * self.biases_per_layer();
         (self.layers_before(self.pseudo_layers()) + biases) * self.element_bytes()
     }
 
     /// The matrix of a linear layer, if the network has it.
-    pub fn matrix(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
+    pub(crate) fn matrix(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
         let (rows, columns) = self.matrix_shape(pseudo_layer, linear)?;
         let elements = self.layers_before(pseudo_layer) + self.matrices_before(pseudo_layer, linear);
         Some(Place { offset: elements * self.element_bytes(), rows, columns })
     }
 
     /// The bias of a linear layer, if the network has it.
-    pub fn bias_vector(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
+    pub(crate) fn bias_vector(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
         let linears = self.bias.linears(self.cell.gates());
         if !linears.contains(&linear) {
             return None;
