@@ -27,13 +27,14 @@ ARROWS = {
     "trace": {"wire"},
     "phantom": {"wire"},
     "gpus": {"trace", "wire"},
-    "report": {"trace"},
+    "remedies": set(),
+    "report": {"remedies", "trace"},
     "allocator": {"trace"},
-    "diagnose": {"trace", "allocator", "report"},
+    "diagnose": {"trace", "allocator", "remedies", "report"},
     "python": set(),
-    "patch": {"python", "report"},
+    "patch": {"python", "remedies", "report", "trace"},
     "lint": {"python", "report"},
-    "oomph": {"wire", "trace", "gpus", "report", "diagnose", "patch", "lint"},
+    "oomph": {"wire", "trace", "gpus", "remedies", "report", "diagnose", "patch", "lint"},
 }
 
 

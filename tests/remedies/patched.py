@@ -54,8 +54,8 @@ class Case:
     apart: int = 0
     # Words of the reason, where nothing is patched.
     refused: str | None = None
-    # What the agent would note, and where, in a run that takes more than this machine.
-    noted: tuple[int, str] | None = None
+    # The line that the agent would record, in a run that takes more than this machine.
+    noted: int | None = None
     # A package without which the case is skipped.
     needs: str | None = None
 
@@ -122,7 +122,7 @@ def programs() -> list[Case]:
             program["residual_blocks"],
             ("fully-shard:gpus=4",),
             refused="started once for each GPU",
-            noted=(36, "fully_shard(Net; 6 × Block in blocks) over 4 GPUs"),
+            noted=36,
         ),
         Case(program["data_loader"], ("gradient-accumulation:steps=4",)),
         Case(program["batch_argparse"], ("batch-size:size=64",)),
@@ -185,8 +185,12 @@ class Bench:
 def weights_stay(bench: Bench) -> str:
     """Four micro-batches of 16 train as one batch of 64 does: the weights after 12 steps on the CPU differ by rounding alone."""
     case = Case(PROGRAMS / "weights_on_cpu.py", ("gradient-accumulation:steps=4",))
-    told = {12: "DataLoader(batch_size=16) in place of 64", 17: "(loss / 4).backward()", 19: "SGD.step() once in 4 calls"}
-    records = [note("gradient-accumulation", case, line, text) for line, text in told.items()]
+    parts = {
+        12: {"kind": "divide-argument", "callee": "DataLoader", "keyword": "batch_size", "parts": 4},
+        17: {"kind": "scale-loss", "steps": 4},
+        19: {"kind": "gate-step", "optimizer": "SGD", "steps": 4},
+    }
+    records = [note("gradient-accumulation", case, line, action) for line, action in parts.items()]
     script, diff, left = bench.patched(case, [change(case.remedies[0])], records)
     assert diff and not left, f"the diff is\n{diff}\nand left to the user is\n{left}"
     paths = [bench.folder / "whole.pt", bench.folder / "parts.pt"]
@@ -217,9 +221,10 @@ def snippet_holds(bench: Bench) -> str:
     return f"{applied[0]:16,}"
 
 
-def note(remedy: str, case: Case, line: int, text: str) -> dict:
+def note(remedy: str, case: Case, line: int, action: dict | None = None) -> dict:
     """A record as the agent makes it."""
-    return {"kind": "remedy", "remedy": remedy, "applied": True, "file": case.program.name, "line": line, "text": text}
+    made = {"applied": True, "action": action or {"kind": "apply"}, "text": ""}
+    return {"kind": "remedy", "remedy": remedy, "file": case.program.name, "line": line} | made
 
 
 def plain_environment(folder: Path) -> dict[str, str]:
@@ -247,8 +252,8 @@ def has(python: Path, package: str | None) -> bool:
 def records_of(bench: Bench, case: Case, remedies: list[dict]) -> list[dict]:
     """Of a run with the remedies, where one can be made here; and of what needs no agent."""
     if case.noted is not None:
-        return [note(remedies[0]["remedy"], case, *case.noted)]
-    settings = [note(SETTINGS, case, 0, "") for remedy in remedies if remedy["remedy"] == SETTINGS]
+        return [note(remedies[0]["remedy"], case, case.noted)]
+    settings = [note(SETTINGS, case, 0) for remedy in remedies if remedy["remedy"] == SETTINGS]
     return bench.run(case.program, case, remedies) + settings
 
 

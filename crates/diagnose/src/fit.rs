@@ -18,6 +18,7 @@
 //! That a remedy never raises the peak of a set it joins is taken for granted in step 4; it can cost a cheaper plan, never make
 //! a wrong one.
 
+mod allowed;
 mod answer;
 mod batch;
 mod blocks;
@@ -30,13 +31,15 @@ mod search;
 mod settings;
 mod shrink;
 mod trial;
+mod variant;
 mod verified;
 
+pub use allowed::Allowed;
 pub use answer::{FitCase, fit};
 pub use batch::{BatchRun, BatchSearch};
-pub use catalogue::{Choice, Entry, catalogue, entry};
 pub use recording::Recording;
-pub use search::{Allowed, Search, Variant};
+pub use search::Search;
 pub use settings::settings_by_replay;
 pub use trial::{Ending, Trial, trial};
+pub use variant::Variant;
 pub use verified::{depends_on_chance, with_fresh_run, with_times};

@@ -23,8 +23,8 @@ pub use case::Case;
 pub use check::check;
 pub use explain::{Contents, ExplainCase, ExplainInput, explain};
 pub use fit::{
-    Allowed, BatchRun, BatchSearch, Choice, Ending, Entry, FitCase, Recording, Search, Trial, Variant, catalogue,
-    depends_on_chance, entry, fit, settings_by_replay, trial, with_fresh_run, with_times,
+    Allowed, BatchRun, BatchSearch, Ending, FitCase, Recording, Search, Trial, Variant, depends_on_chance, fit,
+    settings_by_replay, trial, with_fresh_run, with_times,
 };
 pub use measure::sharing::others_of_shared;
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch, tune, with_measured};

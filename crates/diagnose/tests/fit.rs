@@ -82,6 +82,7 @@ impl Toy {
             remedy: change.remedy.clone(),
             file: "train.py".to_owned(),
             line: 1,
+            action: None,
             text: "x".to_owned(),
         });
         let alters =

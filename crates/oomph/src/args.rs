@@ -292,7 +292,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 /// A remedy with its settings, as `autocast:dtype=bf16`.
 fn parse_change(text: &str) -> Result<Change, String> {
     let change: Change = text.parse().map_err(|error: report::ChangeError| error.to_string())?;
-    let settings = diagnose::entry(&parse_remedy(&change.remedy)?).map_or(&[][..], |entry| entry.settings);
+    let settings = remedies::find(&parse_remedy(&change.remedy)?).map_or(&[][..], |spec| spec.settings);
     let Some(unknown) = change.settings.keys().find(|key| !settings.contains(&key.as_str())) else { return Ok(change) };
     let expected =
         if settings.is_empty() { "it has none".to_owned() } else { format!("expected {}", settings.join(" or ")) };
@@ -301,9 +301,9 @@ fn parse_change(text: &str) -> Result<Change, String> {
 
 /// The name of a remedy.
 pub(crate) fn parse_remedy(text: &str) -> Result<String, String> {
-    let known = || diagnose::catalogue().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
-    diagnose::entry(text)
-        .map(|entry| entry.name.to_owned())
+    let known = || remedies::TABLE.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+    remedies::find(text)
+        .map(|spec| spec.name.to_owned())
         .ok_or_else(|| format!("there is no remedy `{text}`; expected one of {}", known()))
 }
 

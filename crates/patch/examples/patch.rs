@@ -45,5 +45,7 @@ fn placed(record: &Value, source: &str, asked: &[Value]) -> Option<Placed> {
     let change = Change { remedy: text("remedy").to_owned(), settings: settings.into_iter().collect() };
     let is_here = Path::new(text("file")).file_name() == Path::new(source).file_name();
     let line = record.get("line").and_then(Value::as_u64).filter(|_| is_here).unwrap_or(0);
-    Some(Placed { change, line: u32::try_from(line).unwrap_or(0), text: text("text").to_owned() })
+    let action =
+        record.get("action").and_then(|action| serde_json::from_value(action.clone()).ok()).unwrap_or_default();
+    Some(Placed { change, line: u32::try_from(line).unwrap_or(0), action })
 }

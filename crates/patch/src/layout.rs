@@ -1,9 +1,9 @@
 //! How the file is laid out, and edits that keep to it: whole lines in its indentation and with its line endings.
 
 use crate::edit::Edit;
-use crate::place::Why;
 use crate::source::{Source, TokenClass};
 use crate::syntax::{Kind, Node, Span};
+use crate::why::Why;
 
 /// The line break of the file: the first that it has.
 pub(crate) fn line_break(source: &Source<'_>) -> &'static str {

@@ -26,15 +26,18 @@ mod source;
 mod syntax;
 mod training;
 mod verify;
+mod why;
 
 use report::Change;
+use trace::run::RemedyAction;
 
 use crate::edit::{Edit, Edited, apply};
 use crate::lines::Lines;
-use crate::place::{Place, Why};
+use crate::place::Place;
 pub use crate::rewrite::Rewrite;
 use crate::source::Source;
 pub use crate::source::Unreadable;
+use crate::why::Why;
 
 /// A remedy that the agent applied, and where it saw it take effect: a `remedy` record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +46,8 @@ pub struct Placed {
     pub change: Change,
     /// The user's line, from 1; 0 where none is known.
     pub line: u32,
-    /// What the agent said it did.
-    pub text: String,
+    /// The edit that it recorded.
+    pub action: RemedyAction,
 }
 
 /// A change to make by hand.
@@ -122,7 +125,7 @@ impl Work {
             0 => 0,
             line => source.lines.line_at(self.moved(original.span(line).start)),
         };
-        let place = Place { source: &source, line, change: &placed.change, text: &placed.text };
+        let place = Place { source: &source, line, change: &placed.change, action: &placed.action };
         let edits = remedies::edits(&place).map_err(|why| self.told(original, placed.line, &why))?;
         if edits.is_empty() {
             return Ok(());

@@ -1,20 +1,20 @@
-//! The remedies, by name: how each is made in the source, and what is shown where it cannot be.
+//! The remedies in the source: how each is made there, and the code that is shown where it cannot be made.
 //!
 //! # Note [Same as at run time]
-//! A patch is what the agent's module of the same name did (`python/oomph/agent/remedies`), written down: the patched program must
-//! reach the same peak. It follows the module where there are several ways to write a thing.
+//! A patch writes down the edits that the agent's module of the same name made (`python/oomph/agent/remedies`): the patched program must
+//! reach the same peak. Where there are several ways to write a thing, the recorded action says which.
 
+// Written by `cargo run -p remedies --example generate`:
 mod activation_checkpointing;
 mod activation_offload;
 mod allocator_settings;
 mod autocast;
-mod by_hand;
+mod batch_size;
 mod chunked_cross_entropy;
+mod fully_shard;
 mod gradient_accumulation;
 mod inplace_activations;
-mod library_blocks;
 mod lora;
-mod moves;
 mod no_grad_in_eval;
 mod optimizer_8bit;
 mod optimizer_adafactor;
@@ -22,75 +22,108 @@ mod optimizer_foreach_off;
 mod optimizer_fused;
 mod optimizer_offload;
 mod optimizer_paged;
-mod optimizers;
+mod resolution;
 mod sdpa;
+mod sequence_length;
 mod set_to_none;
-mod sizes;
-mod trainer;
+mod weights_4bit;
+mod weights_8bit;
 mod weights_offload;
 
+/// In the order in which they are made.
+const PATCHES: &[(&str, &Patch)] = &[
+    ("optimizer-fused", &optimizer_fused::PATCH),
+    ("optimizer-foreach-off", &optimizer_foreach_off::PATCH),
+    ("optimizer-8bit", &optimizer_8bit::PATCH),
+    ("optimizer-adafactor", &optimizer_adafactor::PATCH),
+    ("optimizer-paged", &optimizer_paged::PATCH),
+    ("optimizer-offload", &optimizer_offload::PATCH),
+    ("sdpa", &sdpa::PATCH),
+    ("inplace-activations", &inplace_activations::PATCH),
+    ("chunked-cross-entropy", &chunked_cross_entropy::PATCH),
+    ("lora", &lora::PATCH),
+    ("weights-offload", &weights_offload::PATCH),
+    ("activation-checkpointing", &activation_checkpointing::PATCH),
+    ("batch-size", &batch_size::PATCH),
+    ("sequence-length", &sequence_length::PATCH),
+    ("resolution", &resolution::PATCH),
+    ("no-grad-in-eval", &no_grad_in_eval::PATCH),
+    ("set-to-none", &set_to_none::PATCH),
+    ("gradient-accumulation", &gradient_accumulation::PATCH),
+    ("autocast", &autocast::PATCH),
+    ("activation-offload", &activation_offload::PATCH),
+    ("allocator-settings", &allocator_settings::PATCH),
+    ("weights-8bit", &weights_8bit::PATCH),
+    ("weights-4bit", &weights_4bit::PATCH),
+    ("fully-shard", &fully_shard::PATCH),
+];
+// Until here.
+
+mod checkpoints;
+mod library_blocks;
+mod moves;
+mod optimizers;
+mod quantized;
+mod sizes;
+mod trainer;
+
+use report::Change;
+
+use self::trainer::Trainer;
 use crate::Placed;
 use crate::edit::Edit;
-use crate::place::{Place, Why};
+use crate::place::Place;
+use crate::why::Why;
 
-/// One remedy in the source.
-struct Remedy {
-    name: &'static str,
+/// A remedy in the source.
+struct Patch {
     /// The edits that make the change; none if the file has it already.
     edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>,
     /// The change as code for a person.
     snippet: fn(&Placed) -> String,
+    /// The keyword of a library's trainer that makes the change, and its value; `None` if there is no such keyword.
+    argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>,
 }
 
-/// In the order in which they are made: loops last, since they move what the others name.
-const REMEDIES: [Remedy; 20] = [
-    optimizer_fused::REMEDY,
-    optimizer_foreach_off::REMEDY,
-    optimizer_8bit::REMEDY,
-    optimizer_adafactor::REMEDY,
-    optimizer_paged::REMEDY,
-    optimizer_offload::REMEDY,
-    sdpa::REMEDY,
-    inplace_activations::REMEDY,
-    chunked_cross_entropy::REMEDY,
-    lora::REMEDY,
-    weights_offload::REMEDY,
-    activation_checkpointing::REMEDY,
-    sizes::BATCH,
-    sizes::SEQUENCE,
-    sizes::IMAGE,
-    no_grad_in_eval::REMEDY,
-    set_to_none::REMEDY,
-    gradient_accumulation::REMEDY,
-    autocast::REMEDY,
-    activation_offload::REMEDY,
-];
+impl Patch {
+    /// A patch of the program's own loop.
+    const fn new(edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>, snippet: fn(&Placed) -> String) -> Patch {
+        Patch { edits, snippet, argument: |_, _| None }
+    }
 
-/// Made last: it goes before all else.
-const ALLOCATOR: Remedy = allocator_settings::REMEDY;
-
-fn find(name: &str) -> Option<&'static Remedy> {
-    REMEDIES.iter().chain([&ALLOCATOR]).find(|remedy| remedy.name == name)
+    /// The same with a keyword for programs that leave the loop to a library.
+    const fn with_argument(self, argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>) -> Patch {
+        Patch { argument, ..self }
+    }
 }
 
-/// When a remedy is made, among others.
+fn find(name: &str) -> Option<&'static Patch> {
+    PATCHES.iter().find(|(other, _)| *other == name).map(|(_, patch)| *patch)
+}
+
+/// The place of a remedy in the order in which patches are made.
 pub(crate) fn rank(name: &str) -> usize {
-    REMEDIES.iter().chain([&ALLOCATOR]).position(|remedy| remedy.name == name).unwrap_or(usize::MAX)
+    PATCHES.iter().position(|(other, _)| *other == name).unwrap_or(usize::MAX)
 }
 
 /// The edits that make a change.
 pub(crate) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let remedy = find(&place.change.remedy).ok_or_else(|| by_hand::why(&place.change.remedy))?;
-    trainer::edits(place).unwrap_or_else(|| (remedy.edits)(place))
+    let name = &place.change.remedy;
+    let patch = find(name).ok_or_else(|| Why::Unfit(format!("{name} is not written into a source")))?;
+    trainer::edits(place, patch.argument).unwrap_or_else(|| (patch.edits)(place))
 }
 
-/// Whether a remedy that is noted at several lines is wrong unless all of them are changed.
+/// Whether a remedy that is recorded at several lines is wrong unless all of them are changed.
 pub(crate) fn is_whole(name: &str) -> bool {
-    matches!(name, "gradient-accumulation" | "set-to-none" | "activation-checkpointing")
+    ::remedies::find(name).is_some_and(::remedies::RemedySpec::is_patched_whole)
 }
 
-/// What a person would write.
+/// The code that a person would write.
 pub(crate) fn snippet(placed: &Placed) -> String {
-    let remedy = find(&placed.change.remedy);
-    remedy.map_or_else(|| by_hand::snippet(&placed.change), |remedy| (remedy.snippet)(placed))
+    let patch = find(&placed.change.remedy);
+    patch.map_or_else(|| page(&placed.change), |patch| (patch.snippet)(placed))
+}
+
+fn page(change: &Change) -> String {
+    format!("# `oomph remedy {}` says how", change.remedy)
 }

@@ -2,8 +2,9 @@
 
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why, own};
+use crate::place::{Place, own};
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
 /// Calls that bring data and compute nothing that autograd records.
 const DATA: [&str; 16] = [
@@ -178,4 +179,15 @@ pub(crate) fn method<'a>(block: &'a [Node], name: &str, is_fit: impl Fn(&Node) -
     let mut calls = calls.filter(|(_, call)| call.called() == Some(name) && is_fit(call));
     let found = calls.next()?;
     if calls.next().is_none() { Some(found) } else { None }
+}
+
+/// `optimizer.step()`, not `scheduler.step()` nor `profiler.step()`.
+pub(crate) fn is_optimizer(call: &Node) -> bool {
+    let name = call.receiver().and_then(Node::last_name).unwrap_or_default().to_lowercase();
+    name.starts_with("opt") || name.ends_with("optimizer") || name.ends_with("optim") || name.ends_with("opt")
+}
+
+/// Whether gradients are clipped in it.
+pub(crate) fn mentions_clipping(statement: &Node) -> bool {
+    statement.walk().any(|node| node.called().is_some_and(|name| name.starts_with("clip_grad")))
 }

@@ -1,7 +1,7 @@
 //! Sources, what a run noted of them, and what they become: the tables of `tests/cases/*.md`.
 //!
-//! A case is a heading, the source as a block of Python, the records as a list (``- `CHANGE` at LINE: what the agent said``), and either
-//! a second block, the source afterwards, or a quote (`> …`) for each change that must be left to the user, with words of its reason.
+//! A case is a heading, the source as a block of Python, the records as a list (``- `CHANGE` at LINE: `ACTION` ``, where the
+//! action is left out if it is `apply`), and either a second block, the source afterwards, or a quote (`> …`) for each change that must be left to the user, with words of its reason.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use patch::{Outcome, Placed, patch};
@@ -41,7 +41,7 @@ fn case(section: &str) -> Case<'_> {
 
 fn record(line: &str) -> Placed {
     let (change, rest) = line.split_once("` at ").unwrap();
-    let (line, text) = rest.split_once(": ").unwrap();
+    let (line, action) = rest.split_once(": ").unwrap_or((rest, "`{\"kind\": \"apply\"}`"));
     let mut change: report::Change = change.parse().unwrap();
     // A colon parts settings.
     change
@@ -49,7 +49,7 @@ fn record(line: &str) -> Placed {
         .values_mut()
         .filter(|value| value.is_string())
         .for_each(|value| *value = value.as_str().unwrap().replace('%', ":").into());
-    Placed { change, line: line.parse().unwrap(), text: text.to_owned() }
+    Placed { change, line: line.parse().unwrap(), action: serde_json::from_str(action.trim_matches('`')).unwrap() }
 }
 
 fn failure(section: &str) -> Option<String> {

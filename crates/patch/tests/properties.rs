@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use report::Change;
+use trace::run::RemedyAction;
 
 /// Parts of programs that edits are likely to meet, and some that no program has.
 const LINES: [&str; 35] = [
@@ -47,36 +48,44 @@ const LINES: [&str; 35] = [
 ];
 
 const CHANGES: [(&str, &str); 24] = [
-    ("optimizer-fused", "AdamW(fused=True)"),
-    ("optimizer-foreach-off", "AdamW(foreach=False)"),
-    ("optimizer-8bit", "AdamW8bit"),
-    ("optimizer-adafactor", "Adafactor in place of AdamW"),
-    ("optimizer-paged:bits=8", "PagedAdamW8bit"),
-    ("allocator-settings:conf=a", ""),
-    ("batch-size:size=8", "--batch-size is 8 instead of 64"),
-    ("batch-size:size=8", "BATCH_SIZE is 8 instead of 64"),
-    ("autocast", "torch.autocast"),
-    ("autocast:dtype=fp16", "torch.autocast"),
-    ("gradient-accumulation:steps=4", "DataLoader(batch_size=16) in place of 64"),
-    ("gradient-accumulation:steps=4", "(loss / 4).backward()"),
-    ("gradient-accumulation:steps=4", "AdamW.step() once in 4 calls, and what belongs to it"),
-    ("activation-checkpointing", "Net.gradient_checkpointing_enable()"),
-    ("activation-checkpointing:blocks=2", "checkpoint(2 × Block)"),
-    ("set-to-none:place=after-step", "zero_grad(set_to_none=True) straight after step"),
-    ("set-to-none", "zero_grad(set_to_none=True)"),
-    ("no-grad-in-eval", "torch.no_grad() around Net"),
-    ("activation-offload", "save_on_cpu"),
-    ("inplace-activations", "ReLU(inplace=True)"),
-    ("optimizer-offload", "CPUOffloadOptimizer(optimizer_class=AdamW)"),
-    ("weights-offload", "accelerate.cpu_offload(Net)"),
-    ("lora:rank=4", "LoraConfig(r=4) on 2 linear layers of Net"),
-    ("chunked-cross-entropy", "cross_entropy of 8 × 10 logits in 8 chunks"),
+    ("optimizer-fused", r#"{"kind": "set-argument", "callee": "AdamW", "keyword": "fused", "value": "True"}"#),
+    ("optimizer-foreach-off", r#"{"kind": "set-argument", "callee": "AdamW", "keyword": "foreach", "value": "False"}"#),
+    ("optimizer-8bit", APPLY),
+    ("optimizer-adafactor", APPLY),
+    ("optimizer-paged:bits=8", APPLY),
+    ("allocator-settings:conf=a", APPLY),
+    ("batch-size:size=8", r#"{"kind": "set-size", "name": "--batch-size", "size": 8, "previous": 64}"#),
+    ("batch-size:size=8", r#"{"kind": "set-size", "name": "BATCH_SIZE", "size": 8, "previous": 64}"#),
+    ("autocast", APPLY),
+    ("autocast:dtype=fp16", APPLY),
+    (
+        "gradient-accumulation:steps=4",
+        r#"{"kind": "divide-argument", "callee": "DataLoader", "keyword": "batch_size", "parts": 4}"#,
+    ),
+    ("gradient-accumulation:steps=4", r#"{"kind": "scale-loss", "steps": 4}"#),
+    ("gradient-accumulation:steps=4", r#"{"kind": "gate-step", "optimizer": "AdamW", "steps": 4}"#),
+    (
+        "activation-checkpointing",
+        r#"{"kind": "call-method", "model": "Net", "method": "gradient_checkpointing_enable"}"#,
+    ),
+    ("activation-checkpointing:blocks=2", r#"{"kind": "checkpoint-blocks", "classes": ["Block"]}"#),
+    ("set-to-none:place=after-step", r#"{"kind": "move-zero-grad"}"#),
+    ("set-to-none", APPLY),
+    ("no-grad-in-eval", APPLY),
+    ("activation-offload", APPLY),
+    ("inplace-activations", r#"{"kind": "set-argument", "callee": "ReLU", "keyword": "inplace", "value": "True"}"#),
+    ("optimizer-offload", APPLY),
+    ("weights-offload", APPLY),
+    ("lora:rank=4", APPLY),
+    ("chunked-cross-entropy", r#"{"kind": "chunk-loss", "chunks": 8}"#),
 ];
 
+const APPLY: &str = r#"{"kind": "apply"}"#;
+
 fn change() -> impl Strategy<Value = Placed> {
-    (select(CHANGES.as_slice()), 0..40_u32).prop_map(|((change, text), line)| {
+    (select(CHANGES.as_slice()), 0..40_u32).prop_map(|((change, action), line)| {
         let change: Change = change.parse().unwrap();
-        Placed { change, line, text: text.to_owned() }
+        Placed { change, line, action: serde_json::from_str(action).unwrap() }
     })
 }
 
@@ -115,8 +124,11 @@ fn training() -> impl Strategy<Value = String> {
 }
 
 fn parses(text: &str) -> bool {
-    let outcome =
-        patch(text, "x.py", &[Placed { change: Change::new("optimizer-fused"), line: 0, text: String::new() }]);
+    let outcome = patch(
+        text,
+        "x.py",
+        &[Placed { change: Change::new("optimizer-fused"), line: 0, action: RemedyAction::default() }],
+    );
     outcome.snippets.iter().all(|snippet| snippet.why.starts_with("no statement"))
 }
 
@@ -159,7 +171,7 @@ proptest! {
     #[test]
     fn what_keeps_its_line_is_made_once(text in training(), line in 1..12_u32) {
         for name in ["optimizer-fused", "optimizer-foreach-off", "optimizer-adafactor"] {
-            let change = Placed { change: Change::new(name), line, text: String::new() };
+            let change = Placed { change: Change::new(name), line, action: RemedyAction::default() };
             let once = patch(&text, "x.py", std::slice::from_ref(&change));
             let twice = patch(&once.source, "x.py", &[change]);
             prop_assert_eq!(twice.source, once.source);
@@ -169,7 +181,7 @@ proptest! {
 
 #[test]
 fn what_is_nested_too_deeply_is_refused() {
-    let change = [Placed { change: Change::new("optimizer-fused"), line: 1, text: String::new() }];
+    let change = [Placed { change: Change::new("optimizer-fused"), line: 1, action: RemedyAction::default() }];
     let blocks: String = (0..150).flat_map(|depth| [" ".repeat(depth), "if x:\n".to_owned()]).collect();
     let texts = [
         "(".repeat(100_000),

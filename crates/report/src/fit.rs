@@ -1,7 +1,9 @@
 //! Everything `fit` says, as values. Its serialisation is the `--json` contract of DESIGN.md §3.
 
+pub use remedies::Exactness;
 use serde::{Deserialize, Serialize};
 use trace::Bytes;
+use trace::run::RemedyAction;
 
 use crate::breakdown::Part;
 use crate::change::Change;
@@ -108,21 +110,6 @@ pub struct Cost {
     pub time_source: TimeSource,
 }
 
-/// What a change does to the results. Ordered: the mildest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Exactness {
-    /// The same to the bit.
-    #[default]
-    Identical,
-    /// The same sums in another order.
-    UpToRounding,
-    /// Numbers of another precision.
-    OtherNumerics,
-    /// Another model, or other data.
-    OtherModel,
-}
-
 /// Where an estimate of time comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -143,7 +130,10 @@ pub struct Placed {
     pub file: String,
     /// The script's line; 0 where there is none.
     pub line: u32,
-    /// On what.
+    /// The edit; `None` if the remedy made none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<RemedyAction>,
+    /// The edit in words, or why there is none.
     pub text: String,
 }
 

@@ -15,7 +15,13 @@ fn usage(mib: u64) -> Usage {
 }
 
 fn placed(remedy: &str, line: u32, text: &str) -> Placed {
-    Placed { remedy: remedy.to_owned(), file: "/home/ann/gpt/train.py".to_owned(), line, text: text.to_owned() }
+    Placed {
+        remedy: remedy.to_owned(),
+        file: "/home/ann/gpt/train.py".to_owned(),
+        line,
+        action: None,
+        text: text.to_owned(),
+    }
 }
 
 fn cost(time_source: TimeSource) -> Cost {

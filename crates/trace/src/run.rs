@@ -12,6 +12,7 @@
 // A second process of the same rank writes `rank0-<pid>.…`. The process record names the pid, which joins the
 // agent's file and the phantom's.
 
+mod action;
 mod census;
 mod launch;
 mod phantom;
@@ -19,6 +20,7 @@ mod read;
 mod record;
 mod stats;
 
+pub use self::action::{ActionField, ActionKind, RemedyAction};
 pub use self::census::{Category, CensusTime, census_of_device};
 pub use self::launch::{Ended, Job, Launch};
 pub use self::phantom::PhantomRecord;

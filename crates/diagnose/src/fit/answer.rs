@@ -7,8 +7,9 @@ use trace::Bytes;
 use super::catalogue::Choosable;
 use super::cost::{Tier, cost};
 use super::plans::{Helpful, choosables, sets, tops};
-use super::search::{Search, Standing, Variant, changes, is_helpful, took_effect};
+use super::search::{Search, Standing, changes, is_helpful, took_effect};
 use super::trial::{Ending, Trial};
+use super::variant::Variant;
 use crate::notes::saves;
 
 /// What the launcher knows of a search.
@@ -201,7 +202,7 @@ fn tried(search: &Search, option: Choosable) -> Option<Tried> {
     let effect = match &trial.ending {
         Ending::Failed { message } => Effect::Fails { message: message.clone() },
         Ending::RanOut => Effect::Fails { message: "it ran out of memory without a limit".to_owned() },
-        Ending::Done if !took_effect(trial, option.entry.name) => {
+        Ending::Done if !took_effect(trial, option.spec.name) => {
             Effect::NotApplicable { why: why(trial).unwrap_or_else(|| "it found nothing to change".to_owned()) }
         }
         Ending::Done if is_helpful(trial, &option, before) => {

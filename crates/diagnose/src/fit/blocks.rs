@@ -4,12 +4,13 @@
 //! Where the cheapest plan checkpoints, it does so with all repeated blocks. The first 1, 2, 4 … of them are then tried in the same plan
 //! until it fits, and what lies between by halves. That more blocks need less is taken for granted; what is said to fit was run.
 
+use remedies::CHECKPOINTING;
 use report::Change;
 use trace::Bytes;
 
-use super::search::{Search, Standing, Variant};
+use super::search::{Search, Standing};
+use super::variant::Variant;
 
-const REMEDY: &str = "activation-checkpointing";
 /// Nobody has more blocks than these.
 const MOST_BLOCKS: u64 = 256;
 
@@ -67,7 +68,7 @@ impl Search {
 }
 
 fn is_of_all_blocks(change: &Change) -> bool {
-    change.remedy == REMEDY && !change.settings.contains_key("blocks")
+    change.remedy == CHECKPOINTING && !change.settings.contains_key("blocks")
 }
 
 fn with_blocks(changes: &[Change], blocks: u64) -> Vec<Change> {

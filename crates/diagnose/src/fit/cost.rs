@@ -24,7 +24,7 @@ impl Tier {
 
 /// Whether an option belongs to no dearer tier than `tier`.
 pub(super) fn is_within(option: &Choosable, tier: Tier) -> bool {
-    tier_of(option.entry.exactness, option.time_ratio) <= tier
+    tier_of(option.exactness(), option.time_ratio) <= tier
 }
 
 fn tier_of(exactness: Exactness, time_ratio: f64) -> Tier {
@@ -39,7 +39,7 @@ fn tier_of(exactness: Exactness, time_ratio: f64) -> Tier {
 /// What a set costs by the typical prices of its options.
 pub(super) fn cost(set: &[&Choosable]) -> Cost {
     Cost {
-        exactness: set.iter().map(|option| option.entry.exactness).max().unwrap_or_default(),
+        exactness: set.iter().map(|option| option.exactness()).max().unwrap_or_default(),
         time_ratio: set.iter().map(|option| option.time_ratio).product(),
         time_source: TimeSource::Typical,
     }
@@ -49,9 +49,8 @@ pub(super) fn cost(set: &[&Choosable]) -> Cost {
 ///
 /// A change is a thing to make, to review and to keep: it weighs as much as so many thousandths of the time.
 pub(super) fn price(set: &[&Choosable]) -> (Tier, usize, u64, usize) {
-    let dearest =
-        set.iter().map(|option| tier_of(option.entry.exactness, option.time_ratio)).max().unwrap_or(Tier::Free);
-    let altering = set.iter().filter(|option| option.entry.exactness >= Exactness::OtherNumerics).count();
+    let dearest = set.iter().map(|option| tier_of(option.exactness(), option.time_ratio)).max().unwrap_or(Tier::Free);
+    let altering = set.iter().filter(|option| option.exactness() >= Exactness::OtherNumerics).count();
     (dearest, altering, permille(slowed(set)) + PERMILLE_PER_CHANGE * set.len() as u64, set.len())
 }
 

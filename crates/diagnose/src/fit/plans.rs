@@ -40,7 +40,7 @@ fn extend<'a>(options: &'a [Helpful], from: usize, chosen: &mut Vec<&'a Helpful>
 
 /// Whether a set has what one of its options needs beside it.
 pub(super) fn has_partner(one: &Helpful, set: &[&Helpful]) -> bool {
-    one.with.is_none_or(|partner| set.iter().any(|other| other.option.entry.name == partner))
+    one.with.is_none_or(|partner| set.iter().any(|other| other.option.spec.name == partner))
 }
 
 /// The most that can be done within a tier: of each group the option that needs least; then the same with another remedy in the
@@ -59,7 +59,7 @@ pub(super) fn tops(options: &[Helpful], tier: Tier) -> Vec<Vec<&Helpful>> {
         let index = best.iter().position(|one| one.option.group() == other.option.group())?;
         let mut swapped = best.clone();
         swapped[index] = other;
-        (best[index].option.entry.name != other.option.entry.name).then_some(swapped)
+        (best[index].option.spec.name != other.option.spec.name).then_some(swapped)
     });
     let others: Vec<Vec<&Helpful>> = others.collect();
     if best.is_empty() { Vec::new() } else { std::iter::once(best).chain(others).collect() }
@@ -68,7 +68,7 @@ pub(super) fn tops(options: &[Helpful], tier: Tier) -> Vec<Vec<&Helpful>> {
 /// Whether `next` needs less than `one`. Of two options of one remedy that need the same alone, because something else is then at the
 /// peak, the later does more.
 fn is_stronger(next: &Helpful, one: &Helpful) -> bool {
-    next.need < one.need || (next.need == one.need && next.option.entry.name == one.option.entry.name)
+    next.need < one.need || (next.need == one.need && next.option.spec.name == one.option.spec.name)
 }
 
 /// The options of a set without their figures.

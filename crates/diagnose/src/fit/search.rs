@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use report::fit::{Exactness, Placed};
+use remedies::{BATCH_SIZE, SOURCES_OF_ALL_BATCHES, TABLE, Trying, find};
+use report::fit::Placed;
 use report::{Change, Usage};
 use trace::Bytes;
 
-use super::catalogue::{Choice, Choosable, catalogue, entry};
+use super::allowed::Allowed;
+use super::catalogue::{Choosable, options};
 use super::cost::{Tier, price};
 use super::plans::{Helpful, choosables, reckoned, sets, tops};
 use super::trial::{Ending, Trial};
+use super::variant::{TrialKey, Variant};
 
 /// With so few changes a set is small enough.
 const FEW: usize = 2;
@@ -19,42 +22,6 @@ const MOST_SETS: usize = 24;
 const SLACK_PERCENT: u64 = 112;
 /// The same for a set with an option that does nothing alone.
 const SLACK_OF_IDLE_PERCENT: u64 = 125;
-
-/// The remedy that needs several GPUs.
-const SHARDING: &str = "fully-shard";
-
-/// The places that set a batch size for all the program: what cuts batches itself needs no other.
-const SET_BY: [&str; 2] = ["option", "constant"];
-
-/// A program with changes, on a device.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variant {
-    /// What is changed.
-    pub changes: Vec<Change>,
-    /// The device's memory; `None` = without a limit.
-    pub limit: Option<Bytes>,
-    /// Whether the allocator's history is wanted.
-    pub recorded: bool,
-    /// Whether operators are counted.
-    pub counted: bool,
-}
-
-impl Variant {
-    /// These changes without a limit: what they need.
-    pub fn need(changes: Vec<Change>) -> Variant {
-        Variant { changes, limit: None, recorded: false, counted: false }
-    }
-
-    /// These changes on a device of so much memory.
-    pub fn within(changes: Vec<Change>, limit: Bytes) -> Variant {
-        Variant { changes, limit: Some(limit), recorded: false, counted: false }
-    }
-
-    /// Whether the program is as it is: at most it is asked what sets its batch size.
-    pub fn is_unchanged(&self) -> bool {
-        self.changes.iter().all(|change| change.settings.contains_key("probe"))
-    }
-}
 
 /// What is known of a set of changes and a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,22 +43,9 @@ pub struct Search {
     targets: Vec<Bytes>,
     /// Which remedies may be tried.
     choice: Allowed,
-    trials: BTreeMap<String, Trial>,
+    trials: BTreeMap<TrialKey, Trial>,
     /// How many dry runs there were.
     runs: u32,
-}
-
-/// Which remedies the user allows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowed {
-    /// These too, which need to be asked for.
-    pub allow: Vec<String>,
-    /// Never these.
-    pub deny: Vec<String>,
-    /// None that changes numbers beyond their rounding.
-    pub keep_numerics: bool,
-    /// How many GPUs there are to divide the program among; 0 is one.
-    pub gpus: u64,
 }
 
 impl Search {
@@ -103,7 +57,7 @@ impl Search {
     /// Notes what a variant came to.
     pub fn learn(&mut self, variant: &Variant, trial: Trial) {
         self.runs += 1;
-        self.trials.insert(key(variant), trial);
+        self.trials.insert(TrialKey::new(variant), trial);
     }
 
     /// The unchanged program, where it was run.
@@ -158,20 +112,20 @@ impl Search {
     /// The partner of an option that does nothing without it, and both as changes, in the order of the catalogue.
     fn pair(&self, option: &Choosable, all: &[Choosable]) -> Option<(Change, Vec<Change>)> {
         let alone = self.trial(&Variant::need(vec![option.change.clone()]))?;
-        let partner = all.iter().find(|other| Some(other.entry.name) == option.entry.partner)?;
+        let partner = all.iter().find(|other| Some(other.spec.name) == option.spec.partner)?;
         let theirs = self.trial(&Variant::need(vec![partner.change.clone()]))?;
-        let lacks = alone.is_done() && !took_effect(alone, option.entry.name);
-        let works = theirs.is_done() && took_effect(theirs, partner.entry.name);
+        let lacks = alone.is_done() && !took_effect(alone, option.spec.name);
+        let works = theirs.is_done() && took_effect(theirs, partner.spec.name);
         (lacks && works).then(|| (partner.change.clone(), vec![partner.change.clone(), option.change.clone()]))
     }
 
     /// Every option that may be tried on this program.
     pub(super) fn choosable(&self) -> Vec<Choosable> {
         let batch = self.base().and_then(|base| base.batch.as_ref()).map(|batch| batch.size);
-        let entries = catalogue().iter().filter(|entry| self.choice.permits(entry.name, entry.choice, entry.exactness));
+        let specs = TABLE.iter().filter(|spec| self.choice.permits(spec));
         let found = self.base().and_then(|base| base.settings.as_deref());
-        let options = entries.flat_map(|entry| entry.choosable(batch, found));
-        options.filter(|option| self.choice.has_gpus_for(option)).collect()
+        let all = specs.flat_map(|spec| options(spec, batch, found));
+        all.filter(|option| self.choice.has_gpus_for(option)).collect()
     }
 
     /// The unchanged program, where it was run.
@@ -180,16 +134,19 @@ impl Search {
     }
 
     pub(super) fn trial(&self, variant: &Variant) -> Option<&Trial> {
-        self.trials.get(&key(variant))
+        self.trials.get(&TrialKey::new(variant))
     }
 
     /// The changes to make for a variant: what was chosen, and what goes with it. Parts of a batch that no DataLoader cuts are
     /// made by asking for smaller batches where their size is set.
     pub fn to_make(&self, variant: &Variant) -> Vec<Change> {
         let steps = variant.changes.iter().find_map(|change| change.settings.get("steps")?.as_u64());
-        let batch = self.base().and_then(|base| base.batch.as_ref()).filter(|batch| SET_BY.contains(&&*batch.source));
+        let batch = self
+            .base()
+            .and_then(|base| base.batch.as_ref())
+            .filter(|batch| SOURCES_OF_ALL_BATCHES.contains(&&*batch.source));
         let part = steps.zip(batch).map(|(steps, batch)| {
-            Change::new("batch-size").with("size", batch.size / steps.max(1)).with("arg", batch.name.clone())
+            Change::new(BATCH_SIZE).with("size", batch.size / steps.max(1)).with("arg", batch.name.clone())
         });
         variant.changes.iter().cloned().chain(part).collect()
     }
@@ -199,13 +156,13 @@ impl Search {
     pub(super) fn candidates(&self, idle: bool) -> Vec<Helpful> {
         let Some(base) = self.base() else { return Vec::new() };
         let all = self.choosable();
-        let options = all.iter().filter(|option| option.entry.choice != Choice::Folklore);
+        let options = all.iter().filter(|option| option.spec.trying != Trying::Folklore);
         let found = options.filter_map(|option| {
             let trial = self.trial(&Variant::need(vec![option.change.clone()]))?;
             if !self.choice.permits_results_of(trial) {
                 return None;
             }
-            if trial.is_done() && took_effect(trial, option.entry.name) {
+            if trial.is_done() && took_effect(trial, option.spec.name) {
                 let need = trial.usage.device_bytes.min(base.usage.device_bytes);
                 let wanted = idle || is_helpful(trial, option, base.usage);
                 return wanted.then(|| Helpful { option: option.clone(), need, with: None });
@@ -219,11 +176,10 @@ impl Search {
     fn helpful_pair(&self, option: &Choosable, all: &[Choosable]) -> Option<Helpful> {
         let (partner, both) = self.pair(option, all)?;
         let before = self.trial(&Variant::need(vec![partner]))?.usage.device_bytes;
-        let after = self
-            .trial(&Variant::need(both))
-            .filter(|trial| trial.is_done() && took_effect(trial, option.entry.name))?;
+        let after =
+            self.trial(&Variant::need(both)).filter(|trial| trial.is_done() && took_effect(trial, option.spec.name))?;
         let need = self.base()?.usage.device_bytes - (before - after.usage.device_bytes);
-        Some(Helpful { option: option.clone(), need, with: option.entry.partner })
+        Some(Helpful { option: option.clone(), need, with: option.spec.partner })
     }
 
     /// What is known of `changes` within `target`.
@@ -303,7 +259,7 @@ impl Search {
 
     /// How many sets of several changes were run.
     fn tried_sets(&self) -> usize {
-        self.trials.keys().filter(|key| key.contains(',')).count()
+        self.trials.keys().filter(|key| key.is_set()).count()
     }
 
     /// Whether a set is worth a run. What an option brings that brings nothing alone cannot be reckoned.
@@ -316,58 +272,31 @@ impl Search {
 
     /// Whether a set that holds all of these was run and does not fit: fewer changes do not either.
     pub(super) fn is_within_a_failure(&self, set: &[&Helpful], target: Bytes) -> bool {
-        let names: Vec<String> = set.iter().map(|helpful| helpful.option.change.to_string()).collect();
         let too_large = |trial: &Trial| trial.is_done() && trial.least() > target;
         let mut failures = self.trials.iter().filter(|(_, trial)| too_large(trial));
-        failures.any(|(key, _)| names.iter().all(|name| key.split(',').any(|part| part == name)))
+        failures.any(|(key, _)| key.has_all(set.iter().map(|helpful| &helpful.option.change)))
     }
 }
 
 /// Whether a remedy did in a run what makes it one.
 pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
-    let (is_whole, is_of_environment) =
-        entry(remedy).map_or((false, false), |entry| (entry.is_whole, entry.is_of_environment));
+    // PyTorch itself reads the environment: no agent notes that.
+    let (is_all_or_nothing, is_of_environment) =
+        find(remedy).map_or((false, false), |spec| (spec.is_all_or_nothing, !spec.has_agent));
     let noted = |notes: &[Placed]| notes.iter().any(|place| place.remedy == remedy);
-    (noted(&trial.applied) || is_of_environment) && !(is_whole && noted(&trial.rejected))
+    (noted(&trial.applied) || is_of_environment) && !(is_all_or_nothing && noted(&trial.rejected))
 }
 
 /// Whether an option lowers the peak. What is cached counts, except for what only empties the cache: PyTorch does so itself before
 /// it runs out.
 pub(super) fn is_helpful(trial: &Trial, option: &Choosable, before: Usage) -> bool {
-    match option.entry.choice {
-        Choice::Folklore => trial.usage.allocated_bytes < before.allocated_bytes,
-        Choice::Default | Choice::Asked => trial.usage.device_bytes < before.device_bytes,
-    }
-}
-
-impl Allowed {
-    /// Whether results may be what they are with a trial's changes, in this program.
-    fn permits_results_of(&self, trial: &Trial) -> bool {
-        !(self.keep_numerics && trial.alters)
-    }
-
-    /// Whether there are the GPUs that an option divides the program among. Without a number of them any will do.
-    fn has_gpus_for(&self, option: &Choosable) -> bool {
-        let wanted = option.change.settings.get("gpus").and_then(serde_json::Value::as_u64);
-        self.gpus < 2 || wanted.is_none_or(|wanted| wanted <= self.gpus)
-    }
-
-    fn permits(&self, name: &str, choice: Choice, exactness: Exactness) -> bool {
-        let named = |list: &[String]| list.iter().any(|one| one == name);
-        let is_asked = choice != Choice::Asked || named(&self.allow) || (name == SHARDING && self.gpus > 1);
-        let keeps = !self.keep_numerics || exactness <= Exactness::UpToRounding || named(&self.allow);
-        is_asked && keeps && !named(&self.deny)
+    match option.spec.trying {
+        Trying::Folklore => trial.usage.allocated_bytes < before.allocated_bytes,
+        Trying::Usual | Trying::Asked => trial.usage.device_bytes < before.device_bytes,
     }
 }
 
 /// The changes of a set, in the order of the catalogue.
 pub(super) fn changes(set: &[&Helpful]) -> Vec<Change> {
     choosables(set).into_iter().map(|option| option.change.clone()).collect()
-}
-
-/// A variant by its changes and limit.
-fn key(variant: &Variant) -> String {
-    let names: Vec<String> = variant.changes.iter().map(Change::to_string).collect();
-    let limit = variant.limit.map_or_else(String::new, |limit| format!("@{}", limit.0));
-    format!("{}{limit}", names.join(","))
 }

@@ -4,7 +4,8 @@ use trace::Bytes;
 
 use super::cost::{Tier, price};
 use super::plans::{Helpful, choosables, has_partner, sets, tops};
-use super::search::{Search, Standing, Variant, changes};
+use super::search::{Search, Standing, changes};
+use super::variant::Variant;
 
 impl Search {
     /// The cheapest set that is known to fit.
@@ -72,15 +73,15 @@ fn dearest_first<'a>(set: &[&'a Helpful]) -> Vec<&'a Helpful> {
 
 /// The options of the same remedy that do less, the strongest first.
 fn milder<'a>(option: &'a Helpful, options: &'a [Helpful]) -> impl Iterator<Item = &'a Helpful> {
-    let same = options.iter().filter(|other| other.option.entry.name == option.option.entry.name);
+    let same = options.iter().filter(|other| other.option.spec.name == option.option.spec.name);
     let before: Vec<&Helpful> = same.take_while(|other| other.option.change != option.option.change).collect();
     before.into_iter().rev()
 }
 
 /// A set with another option in the place of those of the same remedy, or without it and what needs it.
 fn exchanged<'a>(set: &[&'a Helpful], option: &Helpful, by: Option<&'a Helpful>) -> Vec<&'a Helpful> {
-    let name = option.option.entry.name;
-    let kept = set.iter().filter_map(|one| if one.option.entry.name == name { by } else { Some(*one) });
+    let name = option.option.spec.name;
+    let kept = set.iter().filter_map(|one| if one.option.spec.name == name { by } else { Some(*one) });
     let left: Vec<&Helpful> = kept.collect();
     left.iter().copied().filter(|one| has_partner(one, &left)).collect()
 }

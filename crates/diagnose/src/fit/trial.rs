@@ -1,5 +1,6 @@
 //! One dry run of a variant, as far as the search needs it.
 
+use remedies::BATCH_SIZE;
 use report::fit::{Batch, Placed};
 use report::{Part, Usage};
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,7 @@ impl Trial {
 
     /// Why no batch size was found in the program, where it was looked for in vain.
     pub fn why_no_batch(&self) -> Option<&str> {
-        let said = self.rejected.iter().find(|placed| placed.remedy == "batch-size")?;
+        let said = self.rejected.iter().find(|placed| placed.remedy == BATCH_SIZE)?;
         self.batch.is_none().then_some(said.text.as_str())
     }
 
@@ -145,9 +146,13 @@ fn has_retried(run: &Run, context: Bytes) -> bool {
 
 fn placed(record: &Record, wanted: bool) -> Option<Placed> {
     match record {
-        Record::Remedy { remedy, applied, text, file, line, .. } if *applied == wanted => {
-            Some(Placed { remedy: remedy.clone(), file: file.clone(), line: *line, text: text.clone() })
-        }
+        Record::Remedy { remedy, applied, action, text, file, line, .. } if *applied == wanted => Some(Placed {
+            remedy: remedy.clone(),
+            file: file.clone(),
+            line: *line,
+            action: action.clone(),
+            text: text.clone(),
+        }),
         _ => None,
     }
 }
@@ -181,7 +186,7 @@ fn difference(last: &Work, before: &Work) -> Work {
 
 fn batch(record: &Record) -> Option<Batch> {
     match record {
-        Record::Batch { remedy, source, name, size, file, line, .. } if remedy == "batch-size" => {
+        Record::Batch { remedy, source, name, size, file, line, .. } if remedy == BATCH_SIZE => {
             Some(Batch { name: name.clone(), size: *size, source: source.clone(), file: file.clone(), line: *line })
         }
         _ => None,

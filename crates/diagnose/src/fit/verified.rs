@@ -1,8 +1,8 @@
 //! What runs after the search say of its plans: how long a step takes, and whether a fresh process comes to the same.
 
+use remedies::BATCH_SIZE;
 use report::Change;
 use report::fit::{Effect, FitReport, FitVerdict, Plan, TimeSource};
-
 use trace::Bytes;
 
 use super::trial::Trial;
@@ -31,7 +31,7 @@ pub fn with_times(mut report: FitReport, unchanged: f64, plans: &[Option<f64>]) 
 
 /// Whether a plan is one change, with the smaller batches that go with it.
 fn is_alone(change: &Change, plan: &Plan) -> bool {
-    let belongs = |other: &Change| other == change || other.remedy == "batch-size";
+    let belongs = |other: &Change| other == change || other.remedy == BATCH_SIZE;
     plan.changes.contains(change) && plan.changes.iter().all(belongs)
 }
 

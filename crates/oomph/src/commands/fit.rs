@@ -111,7 +111,7 @@ fn without_batch(search: &Search) -> String {
 }
 
 fn sized(batch: &Batch, run: BatchRun, target: Bytes) -> Variant {
-    let change = Change::new("batch-size").with("size", run.size).with("arg", batch.name.clone());
+    let change = Change::new(remedies::BATCH_SIZE).with("size", run.size).with("arg", batch.name.clone());
     Variant { changes: vec![change], limit: run.limited.then_some(target), recorded: !run.limited, counted: false }
 }
 
@@ -139,7 +139,7 @@ impl Bench<'_> {
         if !variant.changes.is_empty() {
             return search.to_make(variant);
         }
-        let probe = Change::new("batch-size").with("probe", true);
+        let probe = Change::new(remedies::BATCH_SIZE).with("probe", true);
         vec![self.batch_arg.map_or(probe.clone(), |name| probe.with("arg", name))]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use diagnose::{Choice, catalogue};
+use remedies::{TABLE, Trying};
 use report::render::exactness;
 
 use crate::args::Remedy;
@@ -27,15 +27,15 @@ fn page(name: &str) -> Result<&'static str, Error> {
 }
 
 fn list() -> String {
-    let mut text = format!("{:<26} {:<20} {}\n", "remedy", "results", "when it is tried");
-    for entry in catalogue() {
-        let when = match entry.choice {
-            Choice::Default => "",
-            Choice::Asked => "with --allow",
-            Choice::Folklore => "to show that it does nothing",
+    let mut text = format!("{:<26} {:<20} {:<28} {}\n", "remedy", "results", "when it is tried", "summary");
+    for spec in TABLE {
+        let when = match spec.trying {
+            Trying::Usual => "",
+            Trying::Asked => "with --allow",
+            Trying::Folklore => "to show that it does nothing",
         };
         // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "{:<26} {:<20} {when}", entry.name, exactness(entry.exactness));
+        let _ = writeln!(text, "{:<26} {:<20} {when:<28} {}", spec.name, exactness(spec.exactness), spec.summary);
     }
     text
 }

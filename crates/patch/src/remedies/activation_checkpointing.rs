@@ -2,29 +2,31 @@
 //!
 //! The agent notes the switch that it threw, at the line on which the model first ran, and for blocks the line that calls them.
 
-use super::{Remedy, library_blocks};
+use trace::run::RemedyAction;
+
+use super::checkpoints::{checkpoint, made};
+use super::trainer::Trainer;
+use super::{Patch, library_blocks};
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why, own};
+use crate::place::{Place, own};
 use crate::syntax::{Kind, Node, Span};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "activation-checkpointing",
-    edits,
-    snippet: |_| {
-        "from torch.utils.checkpoint import checkpoint\nfor block in self.blocks:\n    x = checkpoint(block, x, use_reentrant=False)".to_owned()
-    },
-};
+pub(super) const PATCH: Patch = Patch::new(edits, |_| CODE.to_owned()).with_argument(|place, trainer| {
+    let is_all = !place.change.settings.contains_key("blocks");
+    (is_all && trainer == Trainer::HuggingFace).then_some(("gradient_checkpointing", "True"))
+});
+
+const CODE: &str = "\
+from torch.utils.checkpoint import checkpoint
+for block in self.blocks:
+    x = checkpoint(block, x, use_reentrant=False)";
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let switch = place
-        .text
-        .strip_suffix("()")
-        .and_then(|text| text.split_once('.'))
-        .filter(|_| !place.text.starts_with("checkpoint("));
-    match switch {
-        Some((class, method)) => throw(place, class, method),
-        None => blocks(place),
+    match place.action {
+        RemedyAction::CallMethod { model, method } => throw(place, model, method),
+        _ => blocks(place),
     }
 }
 
@@ -38,28 +40,6 @@ fn throw(place: &Place<'_>, class: &str, method: &str) -> Result<Vec<Edit>, Why>
         return Ok(Vec::new());
     }
     Ok(vec![layout::after(place.source, made, &[text])?])
-}
-
-/// The assignment that makes the model: the only one with its class, else the only one of the name that is called on the line.
-pub(super) fn made<'a>(place: &Place<'a>, class: &str) -> Result<(&'a Node, &'a str), Why> {
-    let assignments = || place.source.root.walk().filter(|node| matches!(node.kind, Kind::Assign | Kind::Annotated));
-    let calls = |node: &Node| node.value().is_some_and(|value| value.walk_here().any(|node| node.kind == Kind::Call));
-    let by_class: Vec<&Node> =
-        assignments().filter(|node| calls(node) && node.value().is_some_and(|value| value.mentions(class))).collect();
-    let called: Vec<&str> = match place.statement() {
-        Ok(statement) => {
-            own(statement).filter_map(Node::function).map(|function| place.source.slice(function.span)).collect()
-        }
-        Err(_) => Vec::new(),
-    };
-    let target = |node: &'a Node| node.targets().first().map(|target| place.source.slice(target.span));
-    let by_name: Vec<&Node> =
-        assignments().filter(|node| calls(node) && target(node).is_some_and(|name| called.contains(&name))).collect();
-    let made = match (&by_class[..], &by_name[..]) {
-        ([one], _) | (_, [one]) => *one,
-        _ => return Err(Why::Unfit(format!("where the {class} is made is not known"))),
-    };
-    target(made).map(|name| (made, name)).ok_or(Why::NoStatement(place.line))
 }
 
 /// `block(x)` in a loop over the blocks becomes `checkpoint(block, x, use_reentrant=False)`.
@@ -99,20 +79,6 @@ fn is_block(place: &Place<'_>, call: &Node) -> bool {
         .above(call)
         .iter()
         .any(|node| node.kind == Kind::For && node.targets().iter().any(|target| target.mentions(name)))
-}
-
-/// What `checkpoint` is called in the file, and the import that it needs.
-pub(super) fn checkpoint(place: &Place<'_>) -> Result<(&'static str, Option<Edit>), Why> {
-    const LINE: &str = "from torch.utils.checkpoint import checkpoint";
-    if place.imported("torch.utils.checkpoint.checkpoint") == Some("checkpoint") {
-        Ok(("checkpoint", None))
-    } else if !place.is_taken("checkpoint") {
-        Ok(("checkpoint", Some(layout::import(place.source, LINE)?)))
-    } else if place.torch()? == "torch" {
-        Ok(("torch.utils.checkpoint.checkpoint", Some(layout::import(place.source, "import torch.utils.checkpoint")?)))
-    } else {
-        Err(Why::NameTaken("checkpoint".to_owned()))
-    }
 }
 
 fn wrapped(place: &Place<'_>, call: &Node, name: &str) -> Result<Vec<Edit>, Why> {

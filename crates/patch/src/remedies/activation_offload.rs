@@ -1,15 +1,14 @@
 //! activation-offload: the model's forward under `save_on_cpu`, so that what autograd saves lies in pinned host memory.
 
-use super::Remedy;
+use super::Patch;
 use crate::edit::Edit;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::training;
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "activation-offload",
-    edits,
-    snippet: |_| "with torch.autograd.graph.save_on_cpu(pin_memory=True):\n    outputs = model(inputs)".to_owned(),
-};
+pub(super) const PATCH: Patch = Patch::new(edits, |_| {
+    "with torch.autograd.graph.save_on_cpu(pin_memory=True):\n    outputs = model(inputs)".to_owned()
+});
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     if place.source.root.walk().any(|node| node.called() == Some("save_on_cpu")) {

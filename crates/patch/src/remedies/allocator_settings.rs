@@ -6,14 +6,14 @@
 use report::Change;
 use serde_json::Value;
 
-use super::Remedy;
+use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy =
-    Remedy { name: "allocator-settings", edits, snippet: |placed| snippet(&placed.change) };
+pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.change));
 
 /// Read by all versions; those from 2.9 have `PYTORCH_ALLOC_CONF` too, and take this one where it is not set.
 const VARIABLE: &str = "PYTORCH_CUDA_ALLOC_CONF";

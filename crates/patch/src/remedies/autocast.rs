@@ -4,14 +4,16 @@
 
 use report::Change;
 
-use super::Remedy;
+use super::Patch;
+use super::trainer::Trainer;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
-use crate::training::{Step, method, step, wrap_forward};
+use crate::training::{Step, is_optimizer, mentions_clipping, method, step, wrap_forward};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy { name: "autocast", edits, snippet: |placed| snippet(&placed.change) };
+pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.change)).with_argument(argument);
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let (torch, is_half) = (place.torch()?, is_half(place.change)?);
@@ -25,6 +27,17 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
         edits.extend(scaled(place, &step, torch)?);
     }
     Ok(edits)
+}
+
+/// `dtype=float16` is a word of the agent alone: a trainer is told `fp16` or `bf16`.
+fn argument(place: &Place<'_>, trainer: Trainer) -> Option<(&'static str, &'static str)> {
+    let is_half = place.word("dtype") == Some("fp16");
+    Some(match (trainer, is_half) {
+        (Trainer::HuggingFace, true) => ("fp16", "True"),
+        (Trainer::HuggingFace, false) => ("bf16", "True"),
+        (Trainer::Lightning, true) => ("precision", "\"16-mixed\""),
+        (Trainer::Lightning, false) => ("precision", "\"bf16-mixed\""),
+    })
 }
 
 fn is_half(change: &Change) -> Result<bool, Why> {
@@ -81,17 +94,6 @@ fn scaled(place: &Place<'_>, step: &Step<'_>, torch: &str) -> Result<Vec<Edit>, 
         edits.push(layout::before(place.source, clips, &[format!("{scaler}.unscale_({optimizer})")])?);
     }
     Ok(edits)
-}
-
-/// `optimizer.step()`, not `scheduler.step()` nor `profiler.step()`.
-pub(super) fn is_optimizer(call: &Node) -> bool {
-    let name = call.receiver().and_then(Node::last_name).unwrap_or_default().to_lowercase();
-    name.starts_with("opt") || name.ends_with("optimizer") || name.ends_with("optim") || name.ends_with("opt")
-}
-
-/// Whether gradients are clipped in it.
-pub(super) fn mentions_clipping(statement: &Node) -> bool {
-    statement.walk().any(|node| node.called().is_some_and(|name| name.starts_with("clip_grad")))
 }
 
 fn snippet(change: &Change) -> String {

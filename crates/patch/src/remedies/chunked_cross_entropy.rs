@@ -3,21 +3,24 @@
 //! Settings: `chunks`. A model of transformers that computes its loss by itself is left to the user: the program has to ask it for
 //! hidden states.
 
-use super::Remedy;
+use trace::run::RemedyAction;
+
+use super::Patch;
 use crate::Placed;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy { name: "chunked-cross-entropy", edits, snippet };
+pub(super) const PATCH: Patch = Patch::new(edits, snippet);
 
 const NAME: &str = "ChunkedCrossEntropy";
 /// The agent's own.
 const CHUNKS: u64 = 8;
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    if !is_own_call(place.text) {
+    if is_of_model(place.action) {
         return Err(Why::Unfit(
             "the model computes logits and loss in one; it must be asked for hidden states".to_owned(),
         ));
@@ -44,9 +47,9 @@ fn settings(place: &Place<'_>, call: &Node) -> Why {
     Why::Unfit(format!("`{}` has more than logits and targets", place.source.slice(call.span)))
 }
 
-/// Whether the agent met a call of `cross_entropy`, and not a model with a loss.
-fn is_own_call(text: &str) -> bool {
-    text.starts_with("cross_entropy of ")
+/// Whether the run changed a model with a loss of its own, and not a call of `cross_entropy`.
+fn is_of_model(action: &RemedyAction) -> bool {
+    !matches!(action, RemedyAction::ChunkLoss { .. })
 }
 
 /// `F.cross_entropy(…)`, or a call of what was made by `nn.CrossEntropyLoss()`.
@@ -76,13 +79,12 @@ fn class(place: &Place<'_>) -> Result<Option<Edit>, Why> {
 
 fn snippet(placed: &Placed) -> String {
     let chunks = placed.change.settings.get("chunks").map_or_else(|| CHUNKS.to_string(), ToString::to_string);
-    if is_own_call(&placed.text) {
-        format!(
-            "{CLASS}\n\nloss = {NAME}.apply(logits, targets, {chunks})  # in the place of cross_entropy(logits, targets)"
-        )
-    } else {
-        HEAD.replace("CHUNKS", &chunks)
+    if is_of_model(&placed.action) {
+        return HEAD.replace("CHUNKS", &chunks);
     }
+    format!(
+        "{CLASS}\n\nloss = {NAME}.apply(logits, targets, {chunks})  # in the place of cross_entropy(logits, targets)"
+    )
 }
 
 /// As on the remedy's page.

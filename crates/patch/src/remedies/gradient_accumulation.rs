@@ -4,33 +4,35 @@
 //! `(loss / k).backward()`, and the condition at the step. All of them or none: a part of it is a wrong program.
 
 use report::Change;
+use trace::run::RemedyAction;
 
-use super::autocast::mentions_clipping;
-use super::{Remedy, sizes};
+use super::{Patch, sizes};
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
-use crate::training::sole_call;
+use crate::training::{mentions_clipping, sole_call};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy =
-    Remedy { name: "gradient-accumulation", edits, snippet: |placed| snippet(&placed.change) };
+pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.change));
 
 /// What belongs to a step.
 const UPDATES: [&str; 4] = ["step", "update", "unscale_", "zero_grad"];
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let parts = place.number("steps")?;
-    let said = place.text;
-    if said.starts_with("(loss") {
-        divide_loss(place, parts)
-    } else if said.starts_with("backward()") {
-        Ok(Vec::new())
-    } else if said.contains(".step()") {
-        guard(place, parts)
-    } else {
-        library_or_loader(place, parts)
+    match place.action {
+        RemedyAction::ScaleLoss { .. } => divide_loss(place, parts),
+        RemedyAction::KeepLoss {} => Ok(Vec::new()),
+        RemedyAction::GateStep { .. } => guard(place, parts),
+        RemedyAction::DivideArgument { callee, keyword, .. } => divide_batch(place, callee, keyword, parts),
+        RemedyAction::MultiplyArgument { callee, keyword, .. } => multiply_steps(place, callee, keyword, parts),
+        _ => Err(unknown()),
     }
+}
+
+fn unknown() -> Why {
+    Why::Unfit("the run did not record which part of the change belongs here".to_owned())
 }
 
 /// `(loss / k).backward()`: not the name itself, so that what is logged stays as it was.
@@ -54,33 +56,32 @@ fn divide_loss(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
     Ok(vec![Edit::replace(loss.span, if is_argument { divided } else { format!("({divided})") })])
 }
 
-/// A batch or a switch where the agent saw it: `DataLoader(batch_size=…`, `TrainingArguments(gradient_accumulation_steps=4)`.
-fn library_or_loader(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
-    let unknown = || Why::Unfit(format!("what was done (`{}`) is not known", place.text));
-    let (class, rest) = place.text.split_once('(').ok_or_else(unknown)?;
-    let (keyword, _) = rest.split_once('=').unwrap_or((rest, ""));
-    let call = place.call(class, |call| call.called() == Some(class))?;
-    let value = call.keyword(keyword).and_then(Node::value);
-    let value = value.or_else(|| if class == "DataLoader" { sizes::of_loader(call) } else { None });
-    match (value, keyword) {
-        (Some(batch), _) if keyword.ends_with("batch_size") => {
-            let text = sizes::divided(place, batch, parts)?;
-            Ok(vec![Edit::replace(batch.span, text)])
-        }
+/// A smaller batch where it is given: `DataLoader(…, batch_size=…)`, `TrainingArguments(per_device_train_batch_size=…)`.
+fn divide_batch(place: &Place<'_>, callee: &str, keyword: &str, parts: u64) -> Result<Vec<Edit>, Why> {
+    let call = place.call(callee, |call| call.called() == Some(callee))?;
+    let named = call.keyword(keyword).and_then(Node::value);
+    let batch = named.or_else(|| if callee == "DataLoader" { sizes::of_loader(call) } else { None });
+    match batch {
+        Some(batch) => Ok(vec![Edit::replace(batch.span, sizes::divided(place, batch, parts)?)]),
         // transformers 5.17, training_args.py: 8.
-        (None, "per_device_train_batch_size") if 8 % parts == 0 => {
+        None if keyword == "per_device_train_batch_size" && 8 % parts == 0 => {
             layout::keyword(place.source, call, keyword, &(8 / parts).to_string())
         }
-        (Some(steps), "gradient_accumulation_steps" | "accumulate_grad_batches") if steps.kind != Kind::Integer => {
-            Err(unknown())
-        }
-        (steps, "gradient_accumulation_steps" | "accumulate_grad_batches") => {
-            let before: u64 =
-                steps.map_or(Ok(1), |steps| place.source.slice(steps.span).parse()).map_err(|_| unknown())?;
-            layout::keyword(place.source, call, keyword, &before.saturating_mul(parts).to_string())
-        }
-        _ => Err(unknown()),
+        None => Err(Why::Unfit(format!("{callee} is not given a `{keyword}` here"))),
     }
+}
+
+/// A library's own switch: `TrainingArguments(gradient_accumulation_steps=…)`, `Trainer(accumulate_grad_batches=…)`.
+fn multiply_steps(place: &Place<'_>, callee: &str, keyword: &str, parts: u64) -> Result<Vec<Edit>, Why> {
+    let call = place.call(callee, |call| call.called() == Some(callee))?;
+    let given = call.keyword(keyword).and_then(Node::value);
+    let before = match given {
+        None => 1,
+        Some(steps) => place.source.slice(steps.span).parse::<u64>().map_err(|_| {
+            Why::Unfit(format!("`{keyword}` is `{}`; expected a number", place.source.slice(steps.span)))
+        })?,
+    };
+    layout::keyword(place.source, call, keyword, &before.saturating_mul(parts).to_string())
 }
 
 /// The loop around a step.

@@ -1,17 +1,19 @@
 //! inplace-activations: `inplace=True` where the program makes the activation.
 
-use super::Remedy;
+use trace::run::RemedyAction;
+
+use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why, own};
+use crate::place::{Place, own};
 use crate::syntax::Node;
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy =
-    Remedy { name: "inplace-activations", edits, snippet: |_| "nn.ReLU(inplace=True)".to_owned() };
+pub(super) const PATCH: Patch = Patch::new(edits, |_| "nn.ReLU(inplace=True)".to_owned());
 
-/// The agent notes `ReLU(inplace=True)` at the line that runs it: the model's call, or `self.act(x)`.
+/// The action names the activation's class, and its line runs the activation: the model's call, or `self.act(x)`.
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let class = place.text.split('(').next().filter(|class| !class.is_empty()).ok_or_else(|| unfit("an activation"))?;
+    let RemedyAction::SetArgument { callee: class, .. } = place.action else { return Err(unfit("activation")) };
     let call = made_for(place, class).or_else(|| only(place, class)).ok_or_else(|| unfit(class))?;
     layout::keyword(place.source, call, "inplace", "True")
 }

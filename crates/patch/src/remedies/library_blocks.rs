@@ -1,16 +1,18 @@
 //! Blocks that a library calls, or a `Sequential`: their forward is put into a checkpoint after the model is made.
 //!
-//! The agent says which: `checkpoint(the first 3 of 16 × Bottleneck in layer1, layer2, use_reentrant=False)`.
+//! The action names their classes.
 
-use super::activation_checkpointing::{checkpoint, made};
+use trace::run::RemedyAction;
+
+use super::checkpoints::{checkpoint, made};
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
+use crate::why::Why;
 
 /// A loop over the modules of these classes, after the statement that makes the model.
 pub(super) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let classes =
-        classes(place.text).ok_or_else(|| Why::Unfit(format!("which blocks `{}` means is not known", place.text)))?;
+    let classes = classes(place.action)?;
     let (made, model) = made(place, "model that calls these blocks")?;
     let (module, block) = (place.free_name(&["module", "part"])?, place.free_name(&["block", "layer"])?);
     let (name, import) = checkpoint(place)?;
@@ -35,15 +37,14 @@ pub(super) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     Ok(edits)
 }
 
-/// The classes of the blocks; a `Sequential` among them may stand anywhere else in the model too.
-fn classes(said: &str) -> Option<Vec<&str>> {
-    let parts = said.strip_prefix("checkpoint(")?.split("; ").filter(|part| part.contains(" × "));
-    let classes: Vec<&str> = parts.map(class).collect::<Option<_>>()?;
-    let is_name = |class: &&str| class.chars().all(|c| c.is_alphanumeric() || c == '_') && **class != *"Sequential";
-    (!classes.is_empty() && classes.iter().all(is_name)).then_some(classes)
-}
-
-/// `Block` of `12 × Block in h`.
-fn class(part: &str) -> Option<&str> {
-    Some(part.split_once(" × ")?.1.split_once(" in ")?.0)
+/// The classes of the blocks. A `Sequential` may stand anywhere else in the model too, so its name tells nothing.
+fn classes(action: &RemedyAction) -> Result<&[String], Why> {
+    let RemedyAction::CheckpointBlocks { classes } = action else {
+        return Err(Why::Unfit("the run did not record which blocks it checkpointed".to_owned()));
+    };
+    let is_name = |class: &String| class.chars().all(|c| c.is_alphanumeric() || c == '_') && class != "Sequential";
+    match classes.iter().find(|class| !is_name(class)) {
+        Some(class) => Err(Why::Unfit(format!("which blocks of class `{class}` are meant is not known"))),
+        None => Ok(classes),
+    }
 }

@@ -4,12 +4,13 @@
 
 use report::Change;
 
-use super::Remedy;
+use super::Patch;
 use super::moves::Move;
 use crate::edit::Edit;
-use crate::place::{Place, Why};
+use crate::place::Place;
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy { name: "lora", edits, snippet: |placed| snippet(&placed.change) };
+pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.change));
 
 /// The agent's own.
 const RANK: u64 = 8;

@@ -2,8 +2,9 @@
 
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node, Span};
+use crate::why::Why;
 
 /// A statement that moves a model, and does nothing else with it.
 pub(super) struct Move<'a> {

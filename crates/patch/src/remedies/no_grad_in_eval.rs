@@ -1,16 +1,13 @@
 //! no-grad-in-eval: the function that evaluates under `@torch.no_grad()`; else its loop, or the statement alone, under `with`.
 
-use super::Remedy;
+use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "no-grad-in-eval",
-    edits,
-    snippet: |_| "with torch.no_grad():\n    outputs = model(inputs)".to_owned(),
-};
+pub(super) const PATCH: Patch = Patch::new(edits, |_| "with torch.no_grad():\n    outputs = model(inputs)".to_owned());
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let statement = place.statement()?;

@@ -1,12 +1,13 @@
 //! optimizer-8bit: the class of bitsandbytes whose state has 8 bits, in place of PyTorch's.
 
-use super::Remedy;
-use super::optimizers::{constructor, replaced};
+use super::Patch;
+use super::optimizers::{constructor, replaced, trainer_argument};
 use crate::edit::Edit;
-use crate::place::{Place, Why};
+use crate::place::Place;
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy =
-    Remedy { name: "optimizer-8bit", edits: |place| bitsandbytes(place, "", "8bit"), snippet: |_| code("", "8bit") };
+pub(super) const PATCH: Patch = Patch::new(|place| bitsandbytes(place, "", "8bit"), |_| code("", "8bit"))
+    .with_argument(|place, trainer| trainer_argument(place, trainer, "\"adamw_bnb_8bit\""));
 
 /// What bitsandbytes 0.49 and PyTorch 2.11 name alike in each class.
 const KEPT: [(&str, &[&str]); 5] = [

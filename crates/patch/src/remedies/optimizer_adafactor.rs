@@ -1,15 +1,13 @@
 //! optimizer-adafactor: `torch.optim.Adafactor` in place of an optimizer that keeps a state as large as its parameters.
 
-use super::Remedy;
+use super::Patch;
 use super::optimizers::{constructor, replaced};
 use crate::edit::Edit;
-use crate::place::{Place, Why};
+use crate::place::Place;
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "optimizer-adafactor",
-    edits,
-    snippet: |_| "optimizer = torch.optim.Adafactor(model.parameters(), ...)".to_owned(),
-};
+pub(super) const PATCH: Patch =
+    Patch::new(edits, |_| "optimizer = torch.optim.Adafactor(model.parameters(), ...)".to_owned());
 
 /// What Adafactor has too, under the same name and with the same meaning.
 const KEPT: [&str; 3] = ["lr", "weight_decay", "maximize"];

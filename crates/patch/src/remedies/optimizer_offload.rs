@@ -1,19 +1,16 @@
 //! optimizer-offload: torchao's `CPUOffloadOptimizer` around the optimizer's class.
 
-use super::Remedy;
+use super::Patch;
 use super::optimizers::constructor;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "optimizer-offload",
-    edits,
-    snippet: |_| {
-        "from torchao.optim import CPUOffloadOptimizer\noptimizer = CPUOffloadOptimizer(model.parameters(), optimizer_class=torch.optim.AdamW, ...)".to_owned()
-    },
-};
+pub(super) const PATCH: Patch = Patch::new(edits, |_| {
+    "from torchao.optim import CPUOffloadOptimizer\noptimizer = CPUOffloadOptimizer(model.parameters(), optimizer_class=torch.optim.AdamW, ...)".to_owned()
+});
 
 const CLASS: &str = "CPUOffloadOptimizer";
 

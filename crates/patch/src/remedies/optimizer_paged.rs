@@ -2,14 +2,18 @@
 
 use report::Change;
 
-use super::Remedy;
+use super::Patch;
 use super::optimizer_8bit::{bitsandbytes, code};
+use super::optimizers::trainer_argument;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "optimizer-paged",
-    edits: |place| bitsandbytes(place, "Paged", suffix(place.change)),
-    snippet: |placed| code("Paged", suffix(&placed.change)),
-};
+pub(super) const PATCH: Patch = Patch::new(
+    |place| bitsandbytes(place, "Paged", suffix(place.change)),
+    |placed| code("Paged", suffix(&placed.change)),
+)
+.with_argument(|place, trainer| {
+    let is_8bit = place.number("bits") == Ok(8);
+    trainer_argument(place, trainer, if is_8bit { "\"paged_adamw_8bit\"" } else { "\"paged_adamw_32bit\"" })
+});
 
 fn suffix(change: &Change) -> &'static str {
     if change.settings.get("bits").and_then(serde_json::Value::as_u64) == Some(8) { "8bit" } else { "" }

@@ -1,9 +1,11 @@
 //! The construction of an optimizer in the source; shared by the remedies that change it.
 
+use super::trainer::Trainer;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
 /// The optimizers of PyTorch that have another implementation or another library's equal.
 const CLASSES: [&str; 12] = [
@@ -24,6 +26,15 @@ const CLASSES: [&str; 12] = [
 /// The constructor of an optimizer on the line.
 pub(super) fn constructor<'a>(place: &Place<'a>) -> Result<&'a Node, Why> {
     place.call("an optimizer of PyTorch", |call| call.called().is_some_and(|name| CLASSES.contains(&name)))
+}
+
+/// The argument of Hugging Face's trainer in a program that makes no optimizer on the line.
+pub(super) fn trainer_argument(
+    place: &Place<'_>,
+    trainer: Trainer,
+    value: &'static str,
+) -> Option<(&'static str, &'static str)> {
+    (trainer == Trainer::HuggingFace && constructor(place).is_err()).then_some(("optim", value))
 }
 
 /// `name=value` at the constructor, and no `other`, which contradicts it.

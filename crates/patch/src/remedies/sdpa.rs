@@ -1,21 +1,21 @@
 //! sdpa: `attn_implementation="sdpa"` where the model or its configuration is made; `need_weights=False` for `nn.MultiheadAttention`.
 
-use super::Remedy;
+use trace::run::RemedyAction;
+
+use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "sdpa",
-    edits,
-    snippet: |_| "model = AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")".to_owned(),
-};
+pub(super) const PATCH: Patch =
+    Patch::new(edits, |_| "model = AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")".to_owned());
 
 const KEYWORD: &str = "attn_implementation";
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    if place.text.starts_with("MultiheadAttention") {
+    if matches!(place.action, RemedyAction::SetArgument { callee, .. } if callee == "MultiheadAttention") {
         let call = place.call("an attention of query, key and value", |call| positional(call) >= 3)?;
         return layout::keyword(place.source, call, "need_weights", "False");
     }

@@ -1,23 +1,22 @@
 //! set-to-none: gradients dropped, not zeroed, and straight after `step`, so that none is alive during the next forward.
 
-use super::Remedy;
+use trace::run::RemedyAction;
+
+use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
-use crate::training::{method, sole_call, step};
+use crate::training::{is_optimizer, method, sole_call, step};
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "set-to-none",
-    edits,
-    snippet: |_| "optimizer.step()\noptimizer.zero_grad(set_to_none=True)  # straight after step".to_owned(),
-};
+pub(super) const PATCH: Patch =
+    Patch::new(edits, |_| "optimizer.step()\noptimizer.zero_grad(set_to_none=True)  # straight after step".to_owned());
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    if place.word("place").is_some() && place.text.ends_with("straight after step") {
-        moved(place)
-    } else {
-        to_none(place)
+    match place.action {
+        RemedyAction::MoveZeroGrad {} => moved(place),
+        _ => to_none(place),
     }
 }
 
@@ -36,9 +35,7 @@ fn moved(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let source = place.source;
     let step = step(place)?;
     let block = step.block;
-    let ours = |call: &Node| {
-        super::autocast::is_optimizer(call) || call.receiver().and_then(Node::last_name) == Some("scaler")
-    };
+    let ours = |call: &Node| is_optimizer(call) || call.receiver().and_then(Node::last_name) == Some("scaler");
     let (stepped, _) = method(block, "step", ours).ok_or_else(|| missing("step"))?;
     let (zeroed, zero) = method(block, "zero_grad", |_| true).ok_or_else(|| missing("zero_grad"))?;
     let target = last_of_update(block, stepped);

@@ -1,43 +1,31 @@
-//! batch-size, sequence-length and resolution: the number where it is written.
+//! Numbers where they are written; shared by batch-size, sequence-length and resolution.
 //!
-//! The agent notes `NAME is 8 instead of 64` at the line that says so (of an option: at the line that reads the command line). Settings:
+//! The action names the option, argument or variable; its line writes the number, or for an option reads the command line. Settings:
 //! `size` or `length`, the new number; `arg`, the option that the program takes it from.
 
-use super::Remedy;
-use crate::Placed;
+use trace::run::RemedyAction;
+
 use crate::edit::Edit;
-use crate::place::{Place, Why, own};
+use crate::place::{Place, own};
 use crate::syntax::{Kind, Node};
-
-pub(super) const BATCH: Remedy = remedy("batch-size", |place| edits(place, "size"), |_| "batch_size = ...".to_owned());
-pub(super) const SEQUENCE: Remedy =
-    remedy("sequence-length", |place| edits(place, "length"), |_| "max_length = ...".to_owned());
-pub(super) const IMAGE: Remedy = remedy("resolution", |place| edits(place, "size"), |_| "image_size = ...".to_owned());
-
-const fn remedy(
-    name: &'static str,
-    edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>,
-    snippet: fn(&Placed) -> String,
-) -> Remedy {
-    Remedy { name, edits, snippet }
-}
+use crate::why::Why;
 
 /// Calls that add an option to a command line.
 const OPTIONS: [&str; 2] = ["add_argument", "option"];
 
-fn edits(place: &Place<'_>, setting: &str) -> Result<Vec<Edit>, Why> {
-    if place.text.ends_with(" already") {
+/// The edit of the number; `setting` names the remedy's own for it.
+pub(super) fn edits(place: &Place<'_>, setting: &str) -> Result<Vec<Edit>, Why> {
+    if matches!(place.action, RemedyAction::KeepSize { .. }) {
         return Ok(Vec::new());
     }
-    let said = Said::new(place);
-    let size =
-        said.new.map_or_else(|| place.number(setting).map(|size| size.to_string()), |size| Ok(size.to_owned()))?;
-    let number = written(place, &said)?;
+    let named = NamedSize::new(place);
+    let size = named.new.map_or_else(|| place.number(setting), Ok)?.to_string();
+    let number = written(place, &named)?;
     let found = place.source.slice(number.span);
     if found == size {
         return Ok(Vec::new());
     }
-    match said.old {
+    match &named.old {
         Some(old) if old != found => {
             Err(Why::Unfit(format!("the file says {found} and the program ran with {old}: its command line decides")))
         }
@@ -45,34 +33,37 @@ fn edits(place: &Place<'_>, setting: &str) -> Result<Vec<Edit>, Why> {
     }
 }
 
-/// What the agent said: `--batch-size is 8 instead of 64`.
-struct Said<'a> {
+/// The size that the run changed: `--batch-size`, 8 in place of 64.
+struct NamedSize<'a> {
     name: &'a str,
     /// Not always the setting's: a resize before a crop keeps its margin.
-    new: Option<&'a str>,
-    old: Option<&'a str>,
+    new: Option<u64>,
+    /// The program's own number, as it is written.
+    old: Option<String>,
 }
 
-impl<'a> Said<'a> {
-    fn new(place: &Place<'a>) -> Said<'a> {
-        let (name, rest) = place.text.split_once(" is ").unwrap_or_default();
-        let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let (new, old) = rest.split_once(" instead of ").unzip();
-        Said { name: place.word("arg").unwrap_or(name), new: new.filter(is_number), old: old.filter(is_number) }
+impl<'a> NamedSize<'a> {
+    fn new(place: &Place<'a>) -> NamedSize<'a> {
+        let (name, new, old) = match place.action {
+            RemedyAction::SetSize { name, size, previous } => (name.as_str(), Some(*size), Some(previous.to_string())),
+            RemedyAction::FindSize { name, .. } => (name.as_str(), None, None),
+            _ => ("", None, None),
+        };
+        NamedSize { name: place.word("arg").unwrap_or(name), new, old }
     }
 }
 
 /// The number that decides.
-fn written<'a>(place: &Place<'a>, said: &Said<'_>) -> Result<&'a Node, Why> {
+fn written<'a>(place: &Place<'a>, named: &NamedSize<'_>) -> Result<&'a Node, Why> {
     if let Ok(option) = place.call("an option", |call| call.called().is_some_and(|name| OPTIONS.contains(&name))) {
         return literal_default(option);
     }
-    if let Some(option) = options(place).find(|option| !said.name.is_empty() && is_named(option, said.name)) {
+    if let Some(option) = options(place).find(|option| !named.name.is_empty() && is_named(option, named.name)) {
         return literal_default(option);
     }
     let statement = place.statement()?;
-    let named = own(statement).filter_map(|node| value_for(node, said.name)).find(|value| value.kind == Kind::Integer);
-    if let Some(number) = named {
+    let given = own(statement).filter_map(|node| value_for(node, named.name)).find(|value| value.kind == Kind::Integer);
+    if let Some(number) = given {
         return Ok(number);
     }
     match place.call("DataLoader", |call| call.called() == Some("DataLoader")) {
@@ -80,7 +71,7 @@ fn written<'a>(place: &Place<'a>, said: &Said<'_>) -> Result<&'a Node, Why> {
             let batch = of_loader(loader).ok_or_else(|| Why::Unfit("the DataLoader is not given a size".to_owned()))?;
             origin(place, batch)
         }
-        Err(why) => only_old(place, statement, said).ok_or(why),
+        Err(why) => only_old(place, statement, named).ok_or(why),
     }
 }
 
@@ -96,8 +87,8 @@ fn value_for<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
 }
 
 /// The only number of the old value on the line.
-fn only_old<'a>(place: &Place<'a>, statement: &'a Node, said: &Said<'_>) -> Option<&'a Node> {
-    let old = |node: &&Node| node.kind == Kind::Integer && Some(place.source.slice(node.span)) == said.old;
+fn only_old<'a>(place: &Place<'a>, statement: &'a Node, named: &NamedSize<'_>) -> Option<&'a Node> {
+    let old = |node: &&Node| node.kind == Kind::Integer && Some(place.source.slice(node.span)) == named.old.as_deref();
     let mut same = own(statement).filter(old).filter(|node| place.line_of(node) == place.line);
     let only = same.next()?;
     if same.next().is_none() { Some(only) } else { None }

@@ -1,50 +1,45 @@
-//! Programs whose loop is Hugging Face's `Trainer` or Lightning's: there a remedy is an argument of theirs.
+//! Programs whose loop is Hugging Face's `Trainer` or Lightning's: there a remedy is an argument of the library's.
 
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, Why};
+use crate::place::Place;
 use crate::syntax::{Kind, Node};
+use crate::why::Why;
 
 /// transformers 5 and TRL: dataclasses that derive from `TrainingArguments`.
 const ARGUMENTS: [&str; 5] =
     ["TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig", "RewardConfig"];
 
-/// The edits in a program that leaves the remedy to a trainer; none where it does not.
-pub(super) fn edits(place: &Place<'_>) -> Option<Result<Vec<Edit>, Why>> {
+/// The library that has the program's loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trainer {
+    /// Hugging Face's `Trainer`, with `TrainingArguments`.
+    HuggingFace,
+    /// Lightning's `Trainer`.
+    Lightning,
+}
+
+/// The edit in a program that leaves its loop to a trainer: `argument` gives the keyword and its value. `None` in any other program.
+pub(super) fn edits<'a>(
+    place: &Place<'a>,
+    argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>,
+) -> Option<Result<Vec<Edit>, Why>> {
     let has_own_loop = place.source.root.walk().any(|node| node.called() == Some("backward"));
     if has_own_loop {
         return None;
     }
-    hugging_face(place).or_else(|| lightning(place))
+    [Trainer::HuggingFace, Trainer::Lightning].into_iter().find_map(|trainer| {
+        let call = constructor(place, trainer)?;
+        let (keyword, value) = argument(place, trainer)?;
+        Some(layout::keyword(place.source, call, keyword, value))
+    })
 }
 
-fn hugging_face(place: &Place<'_>) -> Option<Result<Vec<Edit>, Why>> {
-    let call = place.only_call(|call| call.called().is_some_and(|name| ARGUMENTS.contains(&name)))?;
-    let set = |name: &str, value: &str| Some(layout::keyword(place.source, call, name, value));
-    let makes_own_optimizer = super::optimizers::constructor(place).is_ok();
-    match place.change.remedy.as_str() {
-        "optimizer-fused" if !makes_own_optimizer => set("optim", "\"adamw_torch_fused\""),
-        "optimizer-8bit" if !makes_own_optimizer => set("optim", "\"adamw_bnb_8bit\""),
-        "optimizer-paged" if !makes_own_optimizer => match place.number("bits") {
-            Ok(8) => set("optim", "\"paged_adamw_8bit\""),
-            _ => set("optim", "\"paged_adamw_32bit\""),
-        },
-        "autocast" => set(if place.word("dtype") == Some("fp16") { "fp16" } else { "bf16" }, "True"),
-        "activation-checkpointing" if !place.change.settings.contains_key("blocks") => {
-            set("gradient_checkpointing", "True")
-        }
-        _ => None,
-    }
-}
-
-fn lightning(place: &Place<'_>) -> Option<Result<Vec<Edit>, Why>> {
-    let call = place.only_call(|call| call.called() == Some("Trainer") && is_lightnings(place, call))?;
-    match place.change.remedy.as_str() {
-        "autocast" => {
-            let precision = if place.word("dtype") == Some("fp16") { "\"16-mixed\"" } else { "\"bf16-mixed\"" };
-            Some(layout::keyword(place.source, call, "precision", precision))
-        }
-        _ => None,
+/// The call that configures the trainer.
+fn constructor<'a>(place: &Place<'a>, trainer: Trainer) -> Option<&'a Node> {
+    match trainer {
+        Trainer::HuggingFace => place.only_call(|call| call.called().is_some_and(|name| ARGUMENTS.contains(&name))),
+        Trainer::Lightning => place.only_call(|call| call.called() == Some("Trainer") && is_lightnings(place, call)),
     }
 }
 

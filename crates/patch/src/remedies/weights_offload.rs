@@ -1,17 +1,14 @@
 //! weights-offload: accelerate's `cpu_offload` in the place of the model's move to the GPU.
 
-use super::Remedy;
+use super::Patch;
 use super::moves::Move;
 use crate::edit::Edit;
-use crate::place::{Place, Why};
+use crate::place::Place;
+use crate::why::Why;
 
-pub(super) const REMEDY: Remedy = Remedy {
-    name: "weights-offload",
-    edits,
-    snippet: |_| {
-        "import accelerate\n# in the place of model.cuda():\naccelerate.cpu_offload(model, execution_device=torch.device(\"cuda\"))".to_owned()
-    },
-};
+pub(super) const PATCH: Patch = Patch::new(edits, |_| {
+    "import accelerate\n# in the place of model.cuda():\naccelerate.cpu_offload(model, execution_device=torch.device(\"cuda\"))".to_owned()
+});
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     if place.source.root.walk().any(|node| node.called() == Some("cpu_offload")) {

@@ -37,8 +37,8 @@ pub(super) fn headline(report: &FitReport) -> String {
 /// The changes of a plan, joined as a sentence has them. What makes the parts of a batch is no change beside the accumulation of
 /// their gradients.
 pub fn named(changes: &[Change]) -> String {
-    let accumulates = changes.iter().any(|change| change.remedy == "gradient-accumulation");
-    let chosen = changes.iter().filter(|change| !(accumulates && change.remedy == "batch-size"));
+    let accumulates = changes.iter().any(|change| change.remedy == remedies::GRADIENT_ACCUMULATION);
+    let chosen = changes.iter().filter(|change| !(accumulates && change.remedy == remedies::BATCH_SIZE));
     let names: Vec<String> = chosen.map(short).collect();
     match names.as_slice() {
         [] => "no change".to_owned(),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::action::RemedyAction;
 use super::census::{Category, CensusTime};
 use super::stats::{DeviceStats, Work};
 use crate::event::Phase;
@@ -126,7 +127,10 @@ pub enum Record {
         remedy: String,
         /// Set if the remedy took effect.
         applied: bool,
-        /// The edit, or the reason why there is none.
+        /// The edit as data; `None` if the remedy made none.
+        #[serde(default)]
+        action: Option<RemedyAction>,
+        /// The edit in words, or the reason why there is none: for people.
         text: String,
         /// The script's file; empty for an edit without a line.
         file: String,

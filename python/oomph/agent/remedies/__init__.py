@@ -10,8 +10,8 @@ remedy is one module here, named after it (`optimizer-fused` is `optimizer_fused
 It is called right after torch was imported, before the program goes on and before CUDA is initialised, and replaces what it must
 of PyTorch or of a library (`importing.after_import` waits for one). Where it takes effect it calls `remedy.applied`, and where it
 could not, and why, `remedy.rejected`: both note the user's line. Of a remedy that noted nothing, `finish` says that it found
-nothing to change. A remedy that changes what a program does before it imports torch (reading its options) is named in
-`_BEFORE_TORCH` and has a second function, `prepare(remedy)`, which is called before the program starts; its module imports
+nothing to change. A remedy that changes what a program does before it imports torch (reading its options) is marked so in
+the table (`crates/remedies/src/table.rs`) and has a second function, `prepare(remedy)`, which is called before the program starts; its module imports
 torch in `install` at the earliest. What a remedy raises while it is put in place is noted as a rejection; what it makes the program raise ends
 the program, as it would on a GPU.
 
@@ -25,9 +25,9 @@ import sys
 
 from .. import frames
 from ..failure import say
+from . import actions, table
 
 _VARIABLE = "OOMPH_REMEDIES"
-_BEFORE_TORCH = ("batch-size", "sequence-length", "resolution", "fully-shard")
 
 
 class Remedy:
@@ -43,26 +43,27 @@ class Remedy:
         # Why it noted nothing, if it does not.
         self.otherwise = "it found nothing to change"
 
-    def applied(self, text: str, at: tuple[str, int] | None = None, alters: bool = False) -> None:
-        """It took effect: `text` says on what, at the user's line that runs (or at `at`).
+    def applied(self, text: str, at: tuple[str, int] | None = None, alters: bool = False, *, action: dict | None = None) -> None:
+        """Records an edit at the user's line that runs (or at `at`): as an action for programs, and in words for people.
 
-        `alters`: in this program results differ by more than rounding, though the remedy as such changes none.
+        Without an action, the edit is the only one that the remedy makes, and its settings describe it. `alters`: in this program
+        results differ by more than rounding, though the remedy as such changes none.
         """
-        self._note(True, text, at, alters)
+        self._note(True, text, at, action or actions.apply(), alters)
 
     def rejected(self, text: str, at: tuple[str, int] | None = None) -> None:
         """It could not take effect: `text` says why."""
-        self._note(False, text, at)
+        self._note(False, text, at, None)
 
     def write(self, kind: str, **fields) -> None:
         """Appends a record about this remedy."""
         self._write(kind, remedy=self.name, **fields)
 
-    def _note(self, is_applied: bool, text: str, at: tuple[str, int] | None, alters: bool = False) -> None:
+    def _note(self, is_applied: bool, text: str, at: tuple[str, int] | None, action: dict | None, alters: bool = False) -> None:
         file, line = at or frames.users_line(sys._getframe(2))
         if (is_applied, text, file, line) not in self._noted:
             self._noted.add((is_applied, text, file, line))
-            self.write("remedy", applied=is_applied, text=text, file=file, line=line, alters=alters)
+            self.write("remedy", applied=is_applied, action=action, text=text, file=file, line=line, alters=alters)
 
     def finish(self) -> None:
         """The program has ended."""
@@ -93,7 +94,7 @@ class Remedies:
     def prepare(self) -> None:
         """Puts in place what the program may meet before it imports torch."""
         for remedy in self._remedies:
-            if remedy.name in _BEFORE_TORCH:
+            if remedy.name in table.BEFORE_TORCH:
                 _attempt(remedy, "prepare")
 
     def install(self, write) -> None:

@@ -8,11 +8,13 @@ while a block is recomputed, all that later blocks had kept is gone, and what ea
 
 import functools
 import sys
+from collections.abc import Callable
 
 import torch
 from torch.utils.checkpoint import checkpoint
 
 from . import Remedy
+from .actions import call_method, checkpoint_blocks
 from .blocks import Block, described, repeated
 from .models import before_training
 
@@ -43,11 +45,12 @@ def _change(remedy: Remedy, root: torch.nn.Module, most: int | None, is_compiled
         words, blocks = f"the first {most} of {words}", blocks[:most]
     warning = _warning(blocks)
     text = f"checkpoint({words}, use_reentrant=False){warning}"
+    action = checkpoint_blocks(list(dict.fromkeys(type(block.module).__name__ for block in blocks)))
     # Inside compiled code nothing can be noted.
     if is_compiled:
-        remedy.applied(text, alters=bool(warning))
+        remedy.applied(text, alters=bool(warning), action=action)
     for block in blocks:
-        _wrap(block, remedy, text, bool(warning))
+        _wrap(block, functools.partial(remedy.applied, text, alters=bool(warning), action=action), remedy.rejected)
 
 
 def _turn_on(remedy: Remedy, root: torch.nn.Module) -> bool:
@@ -61,7 +64,7 @@ def _turn_on(remedy: Remedy, root: torch.nn.Module) -> bool:
             remedy.rejected(f"{name} is in evaluation mode, in which its library does not checkpoint: it lacks a call of train()")
         else:
             getattr(module, switch)()
-            remedy.applied(f"{name}.{switch}()")
+            remedy.applied(f"{name}.{switch}()", action=call_method(name, switch))
     return bool(found)
 
 
@@ -85,7 +88,7 @@ def _warning(blocks: list[Block]) -> str:
     return "; BatchNorm updates its running statistics twice a step" if batch_norm else ""
 
 
-def _wrap(block: Block, remedy: Remedy, text: str, alters: bool) -> None:
+def _wrap(block: Block, applied: Callable, rejected: Callable) -> None:
     """Runs the block's forward in a checkpoint, by a class of its own: a method kept by the module would keep a deleted model
     alive, and a copy of the model would call the original's."""
     kind, own = type(block.module), block.module.__dict__.get("forward")
@@ -98,9 +101,9 @@ def _wrap(block: Block, remedy: Remedy, text: str, alters: bool) -> None:
         if not is_theirs:
             is_theirs.append(_is_inside_checkpoint())
             if is_theirs[0]:
-                remedy.rejected(f"{kind.__name__} runs in a checkpoint already")
+                rejected(f"{kind.__name__} runs in a checkpoint already")
             else:
-                remedy.applied(text, alters=alters)
+                applied()
         return run(*args, **kwargs) if is_theirs[0] else checkpoint(run, *args, use_reentrant=False, **kwargs)
 
     block.module.__dict__.pop("forward", None)

@@ -22,6 +22,7 @@ from torch.nn.modules import module as nn_module
 
 from .. import frames
 from . import Remedy
+from .actions import set_argument
 from .engine import around_backward
 from .trainers import before_lightning_trainer, before_training_arguments
 
@@ -70,15 +71,16 @@ class _Autocast:
         dtype, hardware = _on_this_gpu(self._dtype, has_scaler=True)
         name = "bf16" if dtype is torch.bfloat16 else "fp16"
         setattr(arguments, name, True)
-        self._remedy.applied(f"TrainingArguments({name}=True){hardware}")
+        self._remedy.applied(f"TrainingArguments({name}=True){hardware}", action=set_argument("TrainingArguments", name, "True"))
 
     def _tell_lightning(self, keywords: dict) -> None:
         self._is_off = True
         if keywords.get("precision") not in (None, 32, "32", "32-true"):
             return self._remedy.rejected(f"Trainer was made with precision={keywords['precision']!r}")
         dtype, hardware = _on_this_gpu(self._dtype, has_scaler=True)
-        keywords["precision"] = "bf16-mixed" if dtype is torch.bfloat16 else "16-mixed"
-        self._remedy.applied(f'Trainer(precision="{keywords["precision"]}"){hardware}')
+        precision = keywords["precision"] = "bf16-mixed" if dtype is torch.bfloat16 else "16-mixed"
+        action = set_argument("Trainer", "precision", f'"{precision}"')
+        self._remedy.applied(f'Trainer(precision="{precision}"){hardware}', action=action)
 
     def _before(self, module: torch.nn.Module, _args) -> None:
         if torch.compiler.is_compiling():
@@ -140,7 +142,8 @@ class _Autocast:
         elif not context._enabled and self._depth == 0 and frames.is_users(file):
             context.fast_dtype, hardware = _on_this_gpu(self._dtype)
             context._enabled = self._has_its_own = True
-            self._remedy.applied(f"autocast(enabled=True, dtype={context.fast_dtype}){hardware}")
+            action = set_argument("autocast", "enabled", "True")
+            self._remedy.applied(f"autocast(enabled=True, dtype={context.fast_dtype}){hardware}", action=action)
 
     def _give_way(self, reason: str) -> None:
         self._is_off = True

@@ -16,6 +16,7 @@ from torch.utils.data import BatchSampler, DataLoader
 
 from .. import frames, importing
 from . import Remedy, is_asked
+from .actions import divide_argument, multiply_argument
 
 _NOTHING = "no DataLoader gave a batch, and nothing else is known to set its size (the remedy batch-size beside this one does)"
 
@@ -52,15 +53,16 @@ class BatchSplit:
         if not (self._is_split or self._is_rejected):
             self.reject(_NOTHING)
 
-    def part_of(self, batch: int, what: str, at: tuple[str, int] | None = None) -> int:
-        """A k-th of a batch, noted as `what`; the batch itself where it cannot be divided."""
+    def part_of(self, batch: int, callee: str, keyword: str, at: tuple[str, int] | None = None) -> int:
+        """Divides the batch that `callee` is given as `keyword`; returns the batch itself where it cannot be divided."""
         if self._is_rejected:
             return batch
         if batch % self.parts:
             self.reject(f"a batch of {batch} is not divisible by {self.parts}")
             return batch
         self._is_split = True
-        self.remedy.applied(f"{what}={batch // self.parts}) in place of {batch}", at)
+        action = divide_argument(callee, keyword, self.parts)
+        self.remedy.applied(f"{callee}({keyword}={batch // self.parts}) in place of {batch}", at, action=action)
         return batch // self.parts
 
     def reject(self, text: str) -> None:
@@ -92,7 +94,7 @@ class BatchSplit:
             return self.reject("the DataLoader's batches are made by the program itself: its batch size is not known")
         if sampler not in self._samplers:
             self._samplers.add(sampler)
-            sampler.batch_size = self.part_of(size, "DataLoader(batch_size", self._lines.get(loader))
+            sampler.batch_size = self.part_of(size, "DataLoader", "batch_size", self._lines.get(loader))
 
     def _install_libraries(self) -> None:
         importing.after_import("transformers.training_args", self._install_transformers)
@@ -114,12 +116,13 @@ class BatchSplit:
         def wrapper(made, *args, **kwargs):
             if batch is not None and not self._is_others:
                 size = kwargs.get(batch, parameters[batch].default)
-                kwargs[batch] = self.part_of(size, f"{owner.__name__}({batch}")
+                kwargs[batch] = self.part_of(size, owner.__name__, batch)
                 self._sized_by_library = True
             if not self._is_rejected:
                 self._by_library = True
                 kwargs[switch] = (kwargs.get(switch) or 1) * self.parts
-                self.remedy.applied(f"{owner.__name__}({switch}={kwargs[switch]})")
+                action = multiply_argument(owner.__name__, switch, self.parts)
+                self.remedy.applied(f"{owner.__name__}({switch}={kwargs[switch]})", action=action)
             init(made, *args, **kwargs)
 
         owner.__init__ = wrapper

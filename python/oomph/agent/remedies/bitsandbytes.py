@@ -6,6 +6,7 @@ import importlib.util
 import torch
 
 from . import Remedy
+from .actions import replace_class, set_argument
 from .optimizers import groups_with, in_place_of
 from .trainers import before_training_arguments
 
@@ -46,7 +47,7 @@ def _tell_transformers(remedy: Remedy, name: str, arguments) -> None:
     if importlib.util.find_spec("bitsandbytes") is None:
         return remedy.rejected("bitsandbytes is not installed: pip install bitsandbytes")
     arguments.optim = name
-    remedy.applied(f'TrainingArguments(optim="{name}")')
+    remedy.applied(f'TrainingArguments(optim="{name}")', action=set_argument("TrainingArguments", "optim", f'"{name}"'))
 
 
 def _against(optimizer: type, arguments: dict) -> str | None:
@@ -77,7 +78,8 @@ def _make(remedy: Remedy, theirs: type, optimizer: type, arguments: dict) -> tor
         made = theirs(groups_with(arguments["params"], {"params", *kept}), **keywords)
     except (NotImplementedError, TypeError, ValueError) as error:
         return remedy.rejected(f"bitsandbytes.optim.{theirs.__name__} refused: {error}")
-    remedy.applied(f"bitsandbytes.optim.{theirs.__name__} in place of {optimizer.__name__}")
+    new = f"bitsandbytes.optim.{theirs.__name__}"
+    remedy.applied(f"{new} in place of {optimizer.__name__}", action=replace_class(optimizer.__name__, new))
     return made
 
 

@@ -18,6 +18,7 @@ import torch
 from torch.nn import functional
 
 from . import Remedy
+from .actions import chunk_loss
 from .language_models import Head, heads
 from .models import before_training
 
@@ -50,7 +51,8 @@ def _chunking(remedy: Remedy, whole, chunks: int):
             if not Head.is_inside:
                 remedy.rejected(f"cross_entropy {problem}")
             return whole(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing)
-        remedy.applied(f"cross_entropy of {input.shape[0]} × {input.shape[1]} logits in {chunks} chunks")
+        text = f"cross_entropy of {input.shape[0]} × {input.shape[1]} logits in {chunks} chunks"
+        remedy.applied(text, action=chunk_loss(chunks))
         return ChunkedCrossEntropy.apply(input, target, chunks, whole, ignore_index, reduction, label_smoothing)
 
     return cross_entropy

@@ -31,6 +31,7 @@ from torch.optim import lr_scheduler
 
 from .. import phantom
 from . import Remedy, is_asked
+from .actions import gate_step, keep_loss, scale_loss
 from .batch_split import BatchSplit
 from .losses import is_sum
 from .models import before_training
@@ -115,9 +116,10 @@ class Accumulation:
             if not self._is_on:
                 return backward(loss, *args, **kwargs)
             if is_sum(loss):
-                self.remedy.applied("backward() of the loss as it is: a sum over the batch")
+                self.remedy.applied("backward() of the loss as it is: a sum over the batch", action=keep_loss())
                 return backward(loss, *args, **kwargs)
-            self.remedy.applied(f"(loss / {self.steps}).backward(){self._warning}", alters=bool(self._warning))
+            text = f"(loss / {self.steps}).backward(){self._warning}"
+            self.remedy.applied(text, alters=bool(self._warning), action=scale_loss(self.steps))
             return backward(loss / self.steps, *args, **kwargs)
 
         return wrapper
@@ -160,11 +162,12 @@ class Accumulation:
 
     def _counts_to_last(self, optimizer: torch.optim.Optimizer) -> bool:
         """Counts a call of `step`; whether it is the one that takes effect."""
-        self._stepped[id(optimizer)] = type(optimizer).__name__
+        name = self._stepped[id(optimizer)] = type(optimizer).__name__
         pending = self._pending.get(optimizer, self._before_first) + 1
         is_last = pending == self.steps
         self._pending[optimizer] = 0 if is_last else pending
-        self.remedy.applied(f"{type(optimizer).__name__}.step() once in {self.steps} calls, and what belongs to it")
+        action = gate_step(name, self.steps)
+        self.remedy.applied(f"{name}.step() once in {self.steps} calls, and what belongs to it", action=action)
         return is_last
 
 

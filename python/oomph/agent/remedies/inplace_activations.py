@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 
 from .. import frames
 from . import Remedy
+from .actions import set_argument
 from .engine import around_backward
 
 _BY_RESULT = (
@@ -122,7 +123,8 @@ class _Activations:
         """The forward is over: what still works in place, nobody has objected to."""
         for module, at in self._tried.items():
             if module.inplace:
-                self._remedy.applied(f"{type(module).__name__}(inplace=True)", at=at)
+                name = type(module).__name__
+                self._remedy.applied(f"{name}(inplace=True)", at=at, action=set_argument(name, "inplace", "True"))
         self._tried.clear()
 
     @contextlib.contextmanager

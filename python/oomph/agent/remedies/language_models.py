@@ -8,6 +8,8 @@ from collections.abc import Callable
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from .actions import chunk_head
+
 # What some models do to their logits between the output layer and the loss, and the value with which they do nothing.
 _BETWEEN = {"final_logit_softcapping": None, "logit_scale": None, "logits_scaling": 1}
 
@@ -44,7 +46,7 @@ class Head:
             return "its loss is not that of a causal language model"
         return None if self._layer is not None else "it has no output layer"
 
-    def chunk(self, chunks: int, note: Callable[[str], None]) -> None:
+    def chunk(self, chunks: int, note: Callable[..., None]) -> None:
         """From now on a forward that is given labels, and records a graph, computes its loss in chunks."""
         whole = self._model.forward
         names = list(inspect.signature(whole).parameters)
@@ -54,7 +56,7 @@ class Head:
             labels = {**dict(zip(names, args)), **kwargs}.get("labels")
             if labels is None or not torch.is_grad_enabled():
                 return whole(*args, **kwargs)
-            note(f"{self.name}: output layer and loss in {chunks} chunks")
+            note(f"{self.name}: output layer and loss in {chunks} chunks", action=chunk_head(self.name, chunks))
             return self._forward(whole, chunks, args, kwargs)
 
         self._model.forward = forward

@@ -6,6 +6,7 @@ import inspect
 import torch.utils.data
 
 from . import Remedy
+from .actions import set_argument
 
 # What a DataLoader without workers refuses to be given.
 _OF_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout")
@@ -24,7 +25,7 @@ def with_keyword(remedy: Remedy, keyword: str, value, reason: str) -> None:
         if now == value:
             remedy.rejected(f"DataLoader has {keyword}={value} already")
         else:
-            remedy.applied(f"DataLoader({keyword}={value}): {reason}")
+            remedy.applied(f"DataLoader({keyword}={value}): {reason}", action=set_argument("DataLoader", keyword, repr(value)))
             given.arguments[keyword] = value
         if given.arguments.get("num_workers", 0) == 0:
             given.arguments = {name: value for name, value in given.arguments.items() if name not in _OF_WORKERS}

@@ -3,6 +3,7 @@
 import torch
 
 from . import Remedy
+from .actions import replace_class
 from .optimizers import groups_with, in_place_of
 
 # What Adafactor has too, under the same name and with the same meaning.
@@ -19,7 +20,7 @@ def install(remedy: Remedy) -> None:
         if optimizer is torch.optim.SGD and not arguments.get("momentum"):
             return remedy.rejected("SGD without momentum keeps no state")
         kept = {key: value for key, value in arguments.items() if key in _KEPT}
-        remedy.applied(f"Adafactor in place of {name}")
+        remedy.applied(f"Adafactor in place of {name}", action=replace_class(name, "torch.optim.Adafactor"))
         return torch.optim.Adafactor(groups_with(arguments["params"], {"params", *_KEPT}), **kept)
 
     if not hasattr(torch.optim, "Adafactor"):

@@ -3,6 +3,7 @@
 import inspect
 
 from . import Remedy
+from .actions import set_argument
 from .optimizers import around_construction
 
 
@@ -16,7 +17,7 @@ def install(remedy: Remedy) -> None:
             return remedy.rejected(f"{optimizer.__name__} was made with fused=True, which makes no temporaries")
         if keywords.get("foreach") is not None:
             return remedy.rejected(f"{optimizer.__name__} was made with foreach={keywords['foreach']}")
-        remedy.applied(f"{optimizer.__name__}(foreach=False)")
+        remedy.applied(f"{optimizer.__name__}(foreach=False)", action=set_argument(optimizer.__name__, "foreach", "False"))
         return keywords | {"foreach": False}
 
     around_construction(change)

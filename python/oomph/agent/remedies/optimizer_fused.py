@@ -5,6 +5,7 @@ import inspect
 import torch
 
 from . import Remedy
+from .actions import set_argument
 from .optimizers import around_construction
 
 
@@ -20,7 +21,7 @@ def install(remedy: Remedy) -> None:
             return remedy.rejected(f"{optimizer.__name__} was made with fused={keywords['fused']}")
         if keywords.get("differentiable"):
             return remedy.rejected("a differentiable optimizer cannot be fused")
-        remedy.applied(f"{optimizer.__name__}(fused=True)")
+        remedy.applied(f"{optimizer.__name__}(fused=True)", action=set_argument(optimizer.__name__, "fused", "True"))
         return {key: value for key, value in keywords.items() if key != "foreach"} | {"fused": True}
 
     around_construction(change)

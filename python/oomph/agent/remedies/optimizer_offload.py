@@ -11,6 +11,7 @@ import torch
 
 from .. import phantom
 from . import Remedy
+from .actions import replace_class
 from .optimizers import groups_with, in_place_of
 
 _WITH_STATE = ("Adam", "AdamW", "NAdam", "RAdam", "Adagrad", "Adadelta", "Adamax", "RMSprop")
@@ -57,7 +58,7 @@ def _choose(remedy: Remedy, optimizer: type, arguments: dict) -> torch.optim.Opt
         # What torchao 0.18 makes of this class, and of no other.
         keywords.setdefault("fused", True)
     made = theirs(groups, _idle_on_host(optimizer) if phantom.find() else optimizer, **keywords)
-    remedy.applied(f"CPUOffloadOptimizer(optimizer_class={name})")
+    remedy.applied(f"CPUOffloadOptimizer(optimizer_class={name})", action=replace_class(name, "torchao.optim.CPUOffloadOptimizer"))
     return made
 
 

@@ -15,6 +15,7 @@ import torch
 
 from .. import frames, importing
 from . import Remedy
+from .actions import set_argument
 
 # How far from the softmax its scores are looked for: a scale, a mask, a change of type.
 _NEAR = 8
@@ -61,7 +62,7 @@ def _choose(remedy: Remedy, model, asked: str | None, adjust, *args, **kwargs) -
     elif not model._supports_sdpa:
         remedy.rejected(f"{name} has no SDPA attention in transformers")
     else:
-        remedy.applied(f'attn_implementation="sdpa" for {name}')
+        remedy.applied(f'attn_implementation="sdpa" for {name}', action=set_argument(name, "attn_implementation", '"sdpa"'))
         return adjust("sdpa", *args, **kwargs)
     return chosen
 
@@ -72,7 +73,8 @@ def _switch_multihead(remedy: Remedy) -> None:
     @functools.wraps(forward)
     def wrapper(self, query, key, value, key_padding_mask=None, need_weights=True, *args, **kwargs):
         if need_weights:
-            remedy.applied("MultiheadAttention(..., need_weights=False)")
+            action = set_argument("MultiheadAttention", "need_weights", "False")
+            remedy.applied("MultiheadAttention(..., need_weights=False)", action=action)
         return forward(self, query, key, value, key_padding_mask, False, *args, **kwargs)
 
     torch.nn.MultiheadAttention.forward = wrapper

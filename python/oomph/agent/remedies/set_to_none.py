@@ -17,6 +17,7 @@ from torch.optim import optimizer as optim
 
 from .. import frames
 from . import Remedy
+from .actions import move_zero_grad, set_argument
 
 
 def install(remedy: Remedy) -> None:
@@ -59,7 +60,7 @@ class _AfterStep:
         self._is_called = True
         for at in self._waiting.values():
             if self._has_run_forward:
-                self._remedy.applied("zero_grad(set_to_none=True) straight after step", at=at)
+                self._remedy.applied("zero_grad(set_to_none=True) straight after step", at=at, action=move_zero_grad())
             else:
                 self._remedy.rejected("zero_grad comes before the next forward already", at=at)
         self._waiting.clear()
@@ -80,7 +81,7 @@ def _to_none(remedy: Remedy, zero_grad, gradients):
     @functools.wraps(zero_grad)
     def wrapper(self, set_to_none: bool = True) -> None:
         if not set_to_none:
-            remedy.applied("zero_grad(set_to_none=True)")
+            remedy.applied("zero_grad(set_to_none=True)", action=set_argument("zero_grad", "set_to_none", "True"))
         zero_grad(self)
         gradients.zeroed(not set_to_none)
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use patch::{Placed, Snippet, by_hand, patch};
 use report::Change;
 use report::fit::{FitReport, Plan};
+use trace::run::RemedyAction;
 use trace::source_file::is_user_file;
 
 use crate::error::Error;
@@ -46,11 +47,11 @@ fn by_file(plan: &Plan, script: Option<&Path>) -> (BTreeMap<PathBuf, Vec<Placed>
     for change in &plan.changes {
         let places: Vec<_> = plan.places.iter().filter(|place| place.remedy == change.remedy).collect();
         if places.is_empty() {
-            place(script, of(change, 0, String::new()));
+            place(script, of(change, 0, RemedyAction::default()));
         }
         for at in places {
             let (file, line) = if is_users(&at.file) { (Some(Path::new(&at.file)), at.line) } else { (script, 0) };
-            place(file, of(change, line, at.text.clone()));
+            place(file, of(change, line, at.action.clone().unwrap_or_default()));
         }
     }
     (files, nowhere)
@@ -72,8 +73,8 @@ pub(super) fn is_users(file: &str) -> bool {
     is_user_file(file, "") && !file.starts_with('<')
 }
 
-fn of(change: &Change, line: u32, text: String) -> Placed {
-    Placed { change: change.clone(), line, text }
+fn of(change: &Change, line: u32, action: RemedyAction) -> Placed {
+    Placed { change: change.clone(), line, action }
 }
 
 /// Each change to make by hand once, with all the lines it concerns: `# train.py:7, 12: sdpa by hand (why):` and its code.
@@ -108,7 +109,7 @@ fn place(file: Option<&str>, lines: &[u32]) -> String {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-    use diagnose::{Choice, catalogue};
+    use remedies::{TABLE, Trying};
     use report::Usage;
     use report::fit::{Cost, Exactness, TimeSource};
 
@@ -123,6 +124,7 @@ mod tests {
             remedy: (*remedy).to_owned(),
             file: file.display().to_string(),
             line: *line,
+            action: None,
             text: String::new(),
         };
         let plan = Plan {
@@ -147,13 +149,13 @@ mod tests {
     fn what_cannot_be_put_in_is_left_to_the_user_with_its_place_and_its_code() {
         let folder = tempfile::tempdir().unwrap();
         let script = written(folder.path(), "train.py", CROWDED);
-        let usual = catalogue().iter().filter(|entry| entry.choice == Choice::Default);
+        let usual = TABLE.iter().filter(|spec| spec.trying == Trying::Usual && spec.has_agent);
         // What is set in the environment has no place that it could miss.
-        for entry in usual.filter(|entry| entry.name != "allocator-settings") {
-            let text = emitted(&[entry.name], &[(entry.name, &script, 1)], Some(&script), folder.path());
-            let first = format!("# train.py:1: {} by hand (", entry.name);
+        for spec in usual {
+            let text = emitted(&[spec.name], &[(spec.name, &script, 1)], Some(&script), folder.path());
+            let first = format!("# train.py:1: {} by hand (", spec.name);
             assert!(text.starts_with(&first), "expected {first}…, found {text}");
-            assert!(text.contains("\n#     ") && !text.contains("oomph remedy"), "no code for {}: {text}", entry.name);
+            assert!(text.contains("\n#     ") && !text.contains("oomph remedy"), "no code for {}: {text}", spec.name);
         }
     }
 

@@ -109,7 +109,7 @@ fn places(page: &mut Page, plan: &Plan) {
         let place = if placed.line > 0 { format!("{}: ", page.line_of(&location)) } else { String::new() };
         page.paragraph("  - ", &format!("{place}{} ({})", placed.text, placed.remedy));
     }
-    for change in plan.changes.iter().filter(|change| change.remedy == "allocator-settings") {
+    for change in plan.changes.iter().filter(|change| change.remedy == remedies::ALLOCATOR_SETTINGS) {
         if let Some(conf) = change.settings.get("conf").and_then(serde_json::Value::as_str) {
             page.copied("  ", &format!("export PYTORCH_CUDA_ALLOC_CONF={conf}"));
         }

@@ -26,6 +26,7 @@ from collections.abc import Callable
 
 from ... import frames
 from .. import Remedy
+from ..actions import find_size, keep_size, set_size
 from . import names
 
 # In the order of Note [Sizes], point 2.
@@ -112,10 +113,11 @@ class Scaling:
     def _tell(self, found: Candidate, size: int) -> None:
         at = (found.file, found.line)
         if found.scaled is not None:
-            self.remedy.applied(f"{found.name} is {found.scaled} instead of {size}", at)
+            action = set_size(found.name, found.scaled, size)
+            self.remedy.applied(f"{found.name} is {found.scaled} instead of {size}", at, action=action)
         elif self.wanted is None:
             other = "" if found.is_training else f", which is not taken for the {self.what} of training"
-            self.remedy.applied(f"{found.name} is {size}{other}", at)
+            self.remedy.applied(f"{found.name} is {size}{other}", at, action=find_size(found.name, size))
 
     def _finish(self) -> None:
         """The program has ended: which candidate decides, or what to ask for."""
@@ -176,7 +178,8 @@ class Scaling:
         if self.wanted is None:
             return
         if self.wanted == chosen.size:
-            self.remedy.applied(f"{chosen.name} is {chosen.size} already", at=(chosen.file, chosen.line))
+            action = keep_size(chosen.name, chosen.size)
+            self.remedy.applied(f"{chosen.name} is {chosen.size} already", at=(chosen.file, chosen.line), action=action)
         elif self.shape is not None and self.wanted not in self.shape and chosen.size in self.shape:
             self.remedy.rejected(f"{chosen.name} does not reach the model: it is still given {'x'.join(map(str, self.shape))} values")
 

@@ -1,12 +1,9 @@
-"""Remedies of size: the batch, the sequences, the images."""
+"""Remedies of size: the batch, whole or in parts, the sequences, the images."""
 
 from case import Case, block, blocks
+from peaks import SCALAR, WORKSPACES, Residual
 
-# PyTorch 2.11, aten/src/ATen/cuda/CublasHandlePool.cpp, for compute capability 8.9: 2 x 4096 KiB + 8 x 16 KiB for each thread
-# that multiplies (the program's and autograd's), and 1 MiB for the program's cuBLASLt.
-WORKSPACES = 2 * 8_519_680 + (1 << 20)
-# A loss, and other single numbers.
-SCALAR = block(4)
+
 # 1024 features, 4096 in between, 16 classes; weights and biases.
 PARAMETERS = blocks(4096 * 1024 * 4, 4096 * 4, 16 * 4096 * 4, 16 * 4)
 
@@ -126,5 +123,35 @@ CASES = [
         ("resolution was applied: CenterCrop is 96 instead of 128 (line 9)",),
         (("Resize(144)", "Resize(108)"), ("CenterCrop(128)", "CenterCrop(96)")),
         needs=("torchvision",),
+    ),
+    Case(
+        "tokens_loader",
+        "gradient-accumulation:steps=4",
+        Residual.PEAK,
+        Residual.ACCUMULATED,
+        ("DataLoader(batch_size=256) in place of 1024", "(loss / 4).backward()", "SGD.step() once in 4 calls"),
+        by_hand=Residual.ACCUMULATION,
+    ),
+    Case(
+        "tokens_loader",
+        "batch-size:size=256,gradient-accumulation:steps=4",
+        Residual.PEAK,
+        Residual.ACCUMULATED,
+        ("(loss / 4).backward()", "SGD.step() once in 4 calls"),
+        by_hand=Residual.ACCUMULATION,
+    ),
+    Case(
+        "tokens_loader",
+        "gradient-accumulation:steps=3",
+        Residual.PEAK,
+        Residual.PEAK,
+        ("gradient-accumulation was not applied: a batch of 1024 is not divisible by 3",),
+    ),
+    Case(
+        "residual_blocks",
+        "gradient-accumulation:steps=4",
+        Residual.PEAK,
+        Residual.PEAK,
+        ("gradient-accumulation was not applied: no DataLoader gave a batch",),
     ),
 ]

@@ -1,0 +1,41 @@
+//! The remedies that the user allows a search to try.
+
+use remedies::{Exactness, FULLY_SHARD, RemedySpec, Trying};
+
+use super::catalogue::Choosable;
+use super::trial::Trial;
+
+/// Which remedies the user allows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// These too, which need to be asked for.
+    pub allow: Vec<String>,
+    /// Never these.
+    pub deny: Vec<String>,
+    /// None that changes numbers beyond their rounding.
+    pub keep_numerics: bool,
+    /// How many GPUs there are to divide the program among; 0 is one.
+    pub gpus: u64,
+}
+
+impl Allowed {
+    /// Whether results may be what they are with a trial's changes, in this program.
+    pub(super) fn permits_results_of(&self, trial: &Trial) -> bool {
+        !(self.keep_numerics && trial.alters)
+    }
+
+    /// Whether there are the GPUs that an option divides the program among. Without a number of them any will do.
+    pub(super) fn has_gpus_for(&self, option: &Choosable) -> bool {
+        let wanted = option.change.settings.get("gpus").and_then(serde_json::Value::as_u64);
+        self.gpus < 2 || wanted.is_none_or(|wanted| wanted <= self.gpus)
+    }
+
+    /// Whether a remedy may be tried.
+    pub(super) fn permits(&self, spec: &RemedySpec) -> bool {
+        let is_in = |list: &[String]| list.iter().any(|name| name == spec.name);
+        let has_gpus = spec.name == FULLY_SHARD && self.gpus > 1;
+        let is_asked = spec.trying != Trying::Asked || is_in(&self.allow) || has_gpus;
+        let keeps = !self.keep_numerics || spec.exactness <= Exactness::UpToRounding || is_in(&self.allow);
+        is_asked && keeps && !is_in(&self.deny)
+    }
+}

@@ -1,0 +1,85 @@
+//! A program with changes on a device: what one dry run of a search runs.
+
+use report::Change;
+use trace::Bytes;
+
+/// A program with changes, on a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// What is changed.
+    pub changes: Vec<Change>,
+    /// The device's memory; `None` = without a limit.
+    pub limit: Option<Bytes>,
+    /// Whether the allocator's history is wanted.
+    pub recorded: bool,
+    /// Whether operators are counted.
+    pub counted: bool,
+}
+
+impl Variant {
+    /// These changes without a limit: what they need.
+    pub fn need(changes: Vec<Change>) -> Variant {
+        Variant { changes, limit: None, recorded: false, counted: false }
+    }
+
+    /// These changes on a device of so much memory.
+    pub fn within(changes: Vec<Change>, limit: Bytes) -> Variant {
+        Variant { changes, limit: Some(limit), recorded: false, counted: false }
+    }
+
+    /// Whether the program is as it is: at most it is asked what sets its batch size.
+    pub fn is_unchanged(&self) -> bool {
+        self.changes.iter().all(|change| change.settings.contains_key("probe"))
+    }
+}
+
+/// The identity of a trial: its changes in their order, and the limit. What a run records besides changes no result.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TrialKey {
+    /// Each change with its settings, as text.
+    changes: Vec<String>,
+    limit: Option<Bytes>,
+}
+
+impl TrialKey {
+    /// The key of a variant.
+    pub(super) fn new(variant: &Variant) -> TrialKey {
+        TrialKey { changes: texts(&variant.changes).collect(), limit: variant.limit }
+    }
+
+    /// Whether several changes were made together.
+    pub(super) fn is_set(&self) -> bool {
+        self.changes.len() > 1
+    }
+
+    /// Whether all of `changes` were made, and perhaps others.
+    pub(super) fn has_all<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> bool {
+        texts(changes).all(|change| self.changes.contains(&change))
+    }
+}
+
+fn texts<'a>(changes: impl IntoIterator<Item = &'a Change>) -> impl Iterator<Item = String> {
+    changes.into_iter().map(Change::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Settings of the allocator hold commas, and a limit belongs to no change.
+    #[test]
+    fn changes_are_told_apart_from_their_settings_and_the_limit() {
+        let settings = Change::new("allocator-settings").with("conf", "expandable_segments:True,max_split_size_mb:64");
+        let fused = Change::new("optimizer-fused");
+        let check = |changes: &[&Change], limit, is_set, has_both| {
+            let changes = changes.iter().map(|change| (*change).clone()).collect();
+            let key = TrialKey::new(&Variant { limit, ..Variant::need(changes) });
+            assert_eq!((key.is_set(), key.has_all([&settings, &fused])), (is_set, has_both), "{key:?}");
+        };
+        check(&[], None, false, false);
+        check(&[&settings], None, false, false);
+        check(&[&settings, &fused], None, true, true);
+        check(&[&settings, &fused], Some(Bytes(1 << 30)), true, true);
+        check(&[&fused, &settings], Some(Bytes(1 << 30)), true, true);
+    }
+}

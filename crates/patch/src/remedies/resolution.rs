@@ -1,0 +1,5 @@
+//! resolution: the number where it is written. See `sizes.rs`.
+
+use super::{Patch, sizes};
+
+pub(super) const PATCH: Patch = Patch::new(|place| sizes::edits(place, "size"), |_| "image_size = ...".to_owned());

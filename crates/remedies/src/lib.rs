@@ -1,0 +1,28 @@
+//! The remedies as data: one row for each, in `table.rs`.
+//!
+//! # Note [One row for a remedy]
+//! A remedy has parts in several places: a module of the agent (`python/oomph/agent/remedies`), a file of `patch`, a page
+//! (`docs/remedies`) and cases (`tests/remedies`). Everything else that is known of a remedy is in its row. `tests/files.rs` asks each
+//! row for its parts; `cargo run -p remedies --example generate` writes the lists that others read: the agent's `table.py`, the
+//! modules of `patch`, and the index of the pages.
+
+mod spec;
+mod table;
+
+pub use self::spec::{Exactness, RemedySpec, Rewriting, SettingValue, StandardOption, Trying};
+pub use self::table::{ALLOCATOR_SETTINGS, BATCH_SIZE, CHECKPOINTING, FULLY_SHARD, GRADIENT_ACCUMULATION, TABLE};
+
+/// The kinds of places that set a batch size for all loaders of a program; the other kinds cut batches by themselves.
+pub const SOURCES_OF_ALL_BATCHES: [&str; 2] = ["option", "constant"];
+
+/// The row of a remedy.
+pub fn find(name: &str) -> Option<&'static RemedySpec> {
+    TABLE.iter().find(|spec| spec.name == name)
+}
+
+/// The remedies that are edited into a source, in the order in which a patch makes them, then those that have code to copy.
+pub fn in_patch_order() -> Vec<&'static RemedySpec> {
+    let mut specs: Vec<&RemedySpec> = TABLE.iter().filter(|spec| spec.rewriting != Rewriting::Absent).collect();
+    specs.sort_by_key(|spec| spec.patch_order());
+    specs
+}

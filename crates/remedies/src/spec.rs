@@ -1,0 +1,202 @@
+//! The columns of the table.
+
+use serde::Serialize;
+
+/// A row of the table: one remedy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemedySpec {
+    /// Its stable name.
+    pub name: &'static str,
+    /// Its effect in a few words.
+    pub summary: &'static str,
+    /// Its effect on the results.
+    pub exactness: Exactness,
+    /// A plan has at most one remedy of a group.
+    pub group: &'static str,
+    /// When it is tried.
+    pub trying: Trying,
+    /// The options that `fit` tries, the cheapest first.
+    pub options: &'static [StandardOption],
+    /// The names of its settings.
+    pub settings: &'static [&'static str],
+    /// The remedy without which it does nothing where the program trains.
+    pub partner: Option<&'static str>,
+    /// Whether one rejection in a run voids the edits that were made before.
+    pub is_all_or_nothing: bool,
+    /// Whether a module of the agent makes it.
+    pub has_agent: bool,
+    /// Whether its module has a `prepare`, which runs before the program imports torch.
+    pub is_before_torch: bool,
+    /// How it is written into a source.
+    pub rewriting: Rewriting,
+}
+
+/// The effect of a change on the results. Ordered: the mildest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exactness {
+    /// The same to the bit.
+    #[default]
+    Identical,
+    /// The same sums in another order.
+    UpToRounding,
+    /// Numbers of another precision.
+    OtherNumerics,
+    /// Another model, or other data.
+    OtherModel,
+}
+
+/// When `fit` tries a remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trying {
+    /// Unless the user denies it.
+    Usual,
+    /// Only if the user allows it by name: it changes the training, or needs more than this machine.
+    Asked,
+    /// To show that it does nothing; no plan contains it.
+    Folklore,
+}
+
+/// An option of a remedy: at most one setting, and the typical price.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StandardOption {
+    /// The setting; `None` is the remedy without settings.
+    pub setting: Option<(&'static str, SettingValue)>,
+    /// The typical time of a step, as a multiple of the unchanged program's.
+    pub time_ratio: f64,
+}
+
+/// The value of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingValue {
+    /// A whole number.
+    Number(u64),
+    /// A text.
+    Text(&'static str),
+}
+
+/// How a remedy is written into a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewriting {
+    /// As edits at the lines that the run recorded.
+    Edits {
+        /// The place among the edits of other remedies: calls first, then loops, which move the lines of the others.
+        order: u8,
+        /// Whether the edits of all recorded lines are made or none: a part of them is a wrong program.
+        is_whole: bool,
+    },
+    /// As code for the user to place.
+    Snippet,
+    /// Not at all.
+    Absent,
+}
+
+impl StandardOption {
+    /// The remedy without settings.
+    pub(crate) const fn alone(time_ratio: f64) -> StandardOption {
+        StandardOption { setting: None, time_ratio }
+    }
+
+    /// A setting that is a number.
+    pub(crate) const fn number(key: &'static str, value: u64, time_ratio: f64) -> StandardOption {
+        StandardOption { setting: Some((key, SettingValue::Number(value))), time_ratio }
+    }
+
+    /// A setting that is a text.
+    pub(crate) const fn text(key: &'static str, value: &'static str, time_ratio: f64) -> StandardOption {
+        StandardOption { setting: Some((key, SettingValue::Text(value))), time_ratio }
+    }
+}
+
+impl RemedySpec {
+    /// A remedy that `fit` tries without being asked, in a group of its own, with no options, no settings and no edits.
+    pub(crate) const fn new(name: &'static str, exactness: Exactness, summary: &'static str) -> RemedySpec {
+        RemedySpec {
+            name,
+            summary,
+            exactness,
+            group: name,
+            trying: Trying::Usual,
+            options: &[],
+            settings: &[],
+            partner: None,
+            is_all_or_nothing: false,
+            has_agent: true,
+            is_before_torch: false,
+            rewriting: Rewriting::Absent,
+        }
+    }
+
+    pub(crate) const fn group(self, group: &'static str) -> RemedySpec {
+        RemedySpec { group, ..self }
+    }
+
+    pub(crate) const fn options(self, options: &'static [StandardOption]) -> RemedySpec {
+        RemedySpec { options, ..self }
+    }
+
+    pub(crate) const fn settings(self, settings: &'static [&'static str]) -> RemedySpec {
+        RemedySpec { settings, ..self }
+    }
+
+    pub(crate) const fn asked(self) -> RemedySpec {
+        RemedySpec { trying: Trying::Asked, ..self }
+    }
+
+    pub(crate) const fn folklore(self) -> RemedySpec {
+        RemedySpec { trying: Trying::Folklore, ..self }
+    }
+
+    pub(crate) const fn beside(self, partner: &'static str) -> RemedySpec {
+        RemedySpec { partner: Some(partner), ..self }
+    }
+
+    pub(crate) const fn all_or_nothing(self) -> RemedySpec {
+        RemedySpec { is_all_or_nothing: true, ..self }
+    }
+
+    pub(crate) const fn without_agent(self) -> RemedySpec {
+        RemedySpec { has_agent: false, ..self }
+    }
+
+    pub(crate) const fn before_torch(self) -> RemedySpec {
+        RemedySpec { is_before_torch: true, ..self }
+    }
+
+    /// Edits of one line at a time.
+    pub(crate) const fn edits(self, order: u8) -> RemedySpec {
+        RemedySpec { rewriting: Rewriting::Edits { order, is_whole: false }, ..self }
+    }
+
+    /// Edits of all lines or none.
+    pub(crate) const fn whole_edits(self, order: u8) -> RemedySpec {
+        RemedySpec { rewriting: Rewriting::Edits { order, is_whole: true }, ..self }
+    }
+
+    pub(crate) const fn snippet(self) -> RemedySpec {
+        RemedySpec { rewriting: Rewriting::Snippet, ..self }
+    }
+
+    /// The name of its Python module and of its Rust module.
+    pub fn module(&self) -> String {
+        self.name.replace('-', "_")
+    }
+
+    /// Whether a plan may contain it.
+    pub fn is_planned(&self) -> bool {
+        self.trying != Trying::Folklore && self.rewriting != Rewriting::Absent
+    }
+
+    /// The place in a patch; snippets come last.
+    pub(crate) fn patch_order(&self) -> u8 {
+        match self.rewriting {
+            Rewriting::Edits { order, .. } => order,
+            Rewriting::Snippet | Rewriting::Absent => u8::MAX,
+        }
+    }
+
+    /// Whether a patch makes the edits of all recorded lines or none.
+    pub fn is_patched_whole(&self) -> bool {
+        matches!(self.rewriting, Rewriting::Edits { is_whole: true, .. })
+    }
+}

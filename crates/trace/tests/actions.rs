@@ -1,0 +1,46 @@
+//! Actions of remedies: as JSON, and as the functions of the agent.
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use serde_json::{Value, json};
+use trace::Record;
+use trace::run::RemedyAction;
+
+#[expect(dead_code, reason = "the example is a program, too")]
+#[path = "../examples/actions.rs"]
+mod generator;
+
+#[test]
+fn the_agent_has_a_function_for_each_kind() {
+    let written = include_str!("../../../python/oomph/agent/remedies/actions.py");
+    assert_eq!(written, generator::module(), "`cargo run -p trace --example actions` writes it");
+}
+
+#[test]
+fn every_kind_is_read_as_the_agent_writes_it() {
+    for kind in RemedyAction::KINDS {
+        let mut object = json!({"kind": kind.name});
+        for (name, python) in kind.fields {
+            object[name] = match *python {
+                "str" => json!("a"),
+                "int" => json!(4),
+                _ => json!(["a", "b"]),
+            };
+        }
+        let action: RemedyAction = serde_json::from_value(object.clone()).unwrap();
+        assert_eq!(serde_json::to_value(action).unwrap(), object);
+    }
+}
+
+#[test]
+fn a_record_holds_an_action_where_the_remedy_took_effect() {
+    let read = |action: Value| -> Option<RemedyAction> {
+        let mut record = json!({"kind": "remedy", "remedy": "gradient-accumulation", "applied": true, "text": "", "file": "", "line": 1});
+        record.as_object_mut().unwrap().extend(action.as_object().unwrap().clone());
+        match serde_json::from_value(record).unwrap() {
+            Record::Remedy { action, .. } => action,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(read(json!({})), None);
+    assert_eq!(read(json!({"action": {"kind": "scale-loss", "steps": 4}})), Some(RemedyAction::ScaleLoss { steps: 4 }));
+}

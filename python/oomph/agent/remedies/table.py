@@ -1,0 +1,73 @@
+"""The table of remedies, as far as Python reads it.
+
+Written by `cargo run -p remedies --example generate`; not to be edited.
+"""
+
+# Every remedy.
+NAMES = (
+    "allocator-settings",
+    "set-to-none",
+    "no-grad-in-eval",
+    "inplace-activations",
+    "optimizer-fused",
+    "optimizer-foreach-off",
+    "sdpa",
+    "chunked-cross-entropy",
+    "gradient-accumulation",
+    "activation-checkpointing",
+    "optimizer-offload",
+    "activation-offload",
+    "autocast",
+    "optimizer-8bit",
+    "optimizer-paged",
+    "optimizer-adafactor",
+    "lora",
+    "weights-8bit",
+    "weights-4bit",
+    "weights-offload",
+    "fully-shard",
+    "sequence-length",
+    "resolution",
+    "batch-size",
+    "empty-cache",
+    "gc-collect",
+    "num-workers",
+    "pin-memory",
+    "bigger-gpu",
+)
+
+# Those with a `prepare`.
+BEFORE_TORCH = (
+    "fully-shard",
+    "sequence-length",
+    "resolution",
+    "batch-size",
+)
+
+# Those that a plan may contain.
+PLANNED = (
+    "allocator-settings",
+    "set-to-none",
+    "no-grad-in-eval",
+    "inplace-activations",
+    "optimizer-fused",
+    "optimizer-foreach-off",
+    "sdpa",
+    "chunked-cross-entropy",
+    "gradient-accumulation",
+    "activation-checkpointing",
+    "optimizer-offload",
+    "activation-offload",
+    "autocast",
+    "optimizer-8bit",
+    "optimizer-paged",
+    "optimizer-adafactor",
+    "lora",
+    "weights-8bit",
+    "weights-4bit",
+    "weights-offload",
+    "fully-shard",
+    "sequence-length",
+    "resolution",
+    "batch-size",
+)
