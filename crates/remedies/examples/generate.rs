@@ -6,7 +6,7 @@ use std::{fs, io};
 use remedies::{Exactness, RemedySpec, TABLE, Trying, in_patch_order};
 
 /// The workspace.
-pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
 
 /// The marks around a generated part of a file.
 const BEGIN: &str = "// Written by `cargo run -p remedies --example generate`:\n";
@@ -20,7 +20,7 @@ fn main() -> io::Result<()> {
 }
 
 /// Each file with the text that it should have.
-pub fn files() -> io::Result<Vec<(&'static str, String)>> {
+pub(crate) fn files() -> io::Result<Vec<(&'static str, String)>> {
     let patch = "crates/patch/src/remedies.rs";
     Ok(vec![
         ("python/oomph/agent/remedies/table.py", agent_table()),

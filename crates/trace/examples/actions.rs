@@ -14,7 +14,7 @@ fn main() -> std::io::Result<()> {
 }
 
 /// The Python module.
-pub fn module() -> String {
+pub(crate) fn module() -> String {
     RemedyAction::KINDS.iter().fold(HEAD.to_owned(), |text, kind| text + &function(kind))
 }
 
