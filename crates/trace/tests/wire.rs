@@ -55,6 +55,7 @@ fn sample(kind: &RecordKind, key: &str) -> Value {
         (_, "frames") => json!([["main", "train.py", 3]]),
         (_, "fraction") => json!(0.5),
         (_, "phase") => json!("forward"),
+        (_, "action") => json!({"kind": "scale-loss", "steps": 4}),
         (_, "applied" | "alters") | ("error", "oom") => json!(true),
         ("remedy" | "batch", "remedy")
         | (

@@ -51,7 +51,7 @@ RECORDS = {
     "unrecorded": ("reason",),
     "initializers_skipped": ("count", "bytes"),
     "assumption": ("id", "text"),
-    "remedy": ("remedy", "applied", "text", "file", "line", "alters"),
+    "remedy": ("remedy", "applied", "action", "text", "file", "line", "alters"),
     "batch": ("remedy", "source", "name", "size", "scaled", "file", "line"),
     "checkpoint_unread": ("count", "bytes"),
     "save_spared": ("file",),
