@@ -31,7 +31,7 @@ _VARIABLE = "OOMPH_REMEDIES"
 
 
 class Remedy:
-    """One remedy as it was asked for, and the notes of what became of it."""
+    """A requested remedy and the records of its effects."""
 
     def __init__(self, name: str, settings: dict, write) -> None:
         self.name = name
@@ -40,7 +40,7 @@ class Remedy:
         self._noted: set[tuple] = set()
         # Called when the program ends: what can only be said then.
         self.at_end: list = []
-        # Why it noted nothing, if it does not.
+        # The reason to give if the remedy records nothing.
         self.otherwise = "it found nothing to change"
 
     def applied(self, text: str, at: tuple[str, int] | None = None, alters: bool = False, *, action: dict | None = None) -> None:
@@ -74,7 +74,7 @@ class Remedy:
 
 
 def is_asked(name: str) -> bool:
-    """Whether this remedy is one of those that were asked for: some go together."""
+    """Whether a remedy is requested: some work together."""
     return any(one["remedy"] == name for one in _asked())
 
 
@@ -87,12 +87,12 @@ class Remedies:
 
     def __init__(self) -> None:
         self._remedies = [Remedy(one["remedy"], one.get("settings") or {}, self._record) for one in _asked()]
-        # What is noted before there is anybody to write it.
+        # Records made before the writer exists.
         self._held: list[tuple[str, dict]] = []
         self._write = None
 
     def prepare(self) -> None:
-        """Puts in place what the program may meet before it imports torch."""
+        """Prepares the remedies that act before the program imports torch."""
         for remedy in self._remedies:
             if remedy.name in table.BEFORE_TORCH:
                 _attempt(remedy, "prepare")
@@ -106,7 +106,7 @@ class Remedies:
             _attempt(remedy, "install")
 
     def finish(self) -> None:
-        """Says what became of those that noted nothing."""
+        """Records a rejection for each remedy that recorded nothing."""
         for remedy in self._remedies:
             remedy.finish()
 

@@ -1,4 +1,4 @@
-"""activation-checkpointing: what a block computed is computed again in its backward, and not kept until then.
+"""activation-checkpointing: the backward of a block computes the block's activations again; none is stored until then.
 
 Note [Which blocks]
 ~~~~~~~~~~~~~~~~~~~
@@ -54,7 +54,7 @@ def _change(remedy: Remedy, root: torch.nn.Module, most: int | None, is_compiled
 
 
 def _turn_on(remedy: Remedy, root: torch.nn.Module) -> bool:
-    """Throws the switches of the outermost modules that have one; gives whether there was one."""
+    """Calls the library's switch of each outermost module with a switch; returns whether a switch was found."""
     found = _switched(root)
     for module, switch in found:
         name = type(module).__name__

@@ -134,7 +134,7 @@ class _Autocast:
         return wrapper
 
     def _meet(self, context: autocast, file: str) -> None:
-        """The program is about to enter an autocast of its own. One that is off inside a module is there for a reason."""
+        """The program enters an autocast of its own. A disabled autocast inside a module is left alone: the module needs full precision."""
         if self._is_off:
             return
         if context._enabled and not self._has_its_own:
@@ -167,7 +167,7 @@ def _against(module: torch.nn.Module) -> str | None:
 
 
 def _on_this_gpu(dtype: torch.dtype, has_scaler: bool = False) -> tuple[torch.dtype, str]:
-    """The dtype that the GPU computes in, and what there is to say of it. A trainer has its own GradScaler."""
+    """The dtype in which the GPU computes, and a remark for the record. A trainer has its own GradScaler."""
     major, minor = torch.cuda.get_device_capability()
     said = ""
     if dtype is torch.bfloat16 and major < 8:

@@ -10,7 +10,7 @@ from .actions import replace_class, set_argument
 from .optimizers import groups_with, in_place_of
 from .trainers import before_training_arguments
 
-# What bitsandbytes' optimizer of the same name takes too.
+# The arguments that bitsandbytes' optimizer of the same name accepts.
 _KEPT = {
     "Adam": ("lr", "betas", "eps", "weight_decay", "amsgrad"),
     "AdamW": ("lr", "betas", "eps", "weight_decay", "amsgrad"),
@@ -18,9 +18,9 @@ _KEPT = {
     "RMSprop": ("lr", "alpha", "eps", "weight_decay", "momentum", "centered"),
     "Adagrad": ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps"),
 }
-# What changes the update in a way that none of them has.
+# Arguments that change the update and are unknown to bitsandbytes.
 _UNKNOWN = ("maximize", "differentiable", "decoupled_weight_decay")
-# What transformers' Trainer calls them, and which it takes unless it is told otherwise.
+# The names in transformers' Trainer, and its defaults.
 _TRANSFORMERS = {("", "8bit"): "adamw_bnb_8bit", ("Paged", ""): "paged_adamw_32bit", ("Paged", "8bit"): "paged_adamw_8bit"}
 _DEFAULTS = ("adamw_torch", "adamw_torch_fused")
 

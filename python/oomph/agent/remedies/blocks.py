@@ -79,7 +79,7 @@ def _is_large_enough(module: torch.nn.Module) -> bool:
 
 
 def _outermost(blocks: list[Block]) -> list[Block]:
-    """Those that lie in no other: a class may hold modules of its own."""
+    """The blocks outside all others: a class may contain modules of the same class."""
     inner = {id(below) for block in blocks for below in block.module.modules() if below is not block.module}
     return [block for block in blocks if id(block.module) not in inner]
 

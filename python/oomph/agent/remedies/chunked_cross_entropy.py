@@ -3,13 +3,13 @@
 Note [Chunked losses]
 ~~~~~~~~~~~~~~~~~~~~~
 Between the hidden states of N tokens and their loss lie tensors of N × vocabulary: the logits, their logarithms of softmax (kept
-for backward), and a gradient of each. There are two cuts:
+for backward), and a gradient of each. The remedy cuts in two places:
 
 - A causal model of transformers computes its logits and its loss in one forward. Its output layer and its `loss_function`
   are run together on a part of the tokens at a time, in a checkpoint: no tensor has more than a part of the tokens.
-  `outputs.logits` is then `None`, as there are none.
-- Where the program itself calls `cross_entropy` on logits, the logits are there. What is saved is the rest: only they and
-  their gradient are whole (`ChunkedCrossEntropy`).
+  `outputs.logits` is then `None`: the logits are never whole.
+- Where the program itself calls `cross_entropy` on logits, the logits exist already. Logits and their gradient
+  stay whole; the other tensors are saved (`ChunkedCrossEntropy`).
 """
 
 import functools

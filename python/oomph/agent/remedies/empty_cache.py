@@ -28,7 +28,7 @@ class _Calls:
         self._remedy.applied("torch.cuda.empty_cache() after each step")
 
     def finish(self) -> None:
-        """What the calls did."""
+        """Records the effect of all calls."""
         if self._given_back:
             most = max(self._given_back) / 2**20
             allocations = torch.cuda.memory_stats()["num_device_alloc"]

@@ -30,7 +30,7 @@ class _Collections:
         self._remedy.applied("gc.collect() after each step")
 
     def finish(self) -> None:
-        """What the calls did."""
+        """Records the effect of all calls."""
         if self._freed:
             said = "tensors are freed when nothing refers to them, and none referred to itself"
             if any(self._freed):

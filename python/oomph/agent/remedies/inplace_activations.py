@@ -5,7 +5,7 @@ Note [What may be overwritten]
 Autograd must be able to do without the input: ReLU's backward needs the result alone, and so do the in-place versions of those
 in `_BY_RESULT`. The others (SiLU, Hardswish, Mish …) keep a copy of their input when they work in place, and gain nothing.
 
-And nobody else may need it. Autograd raises only where it had saved the input for another operation; `x + relu(x)` would
+And no other code may need the input. Autograd raises only where it had saved the input for another operation; `x + relu(x)` would
 just be wrong. So in the first forward of an activation all calls of PyTorch are watched: an input that was used
 before it, or is used after it, is not for the taking. Then the result is a view of the input, so that the two are told apart
 afterwards. Where the input is used after it, this one call has already overwritten it; from then on the activation works as it did.
@@ -41,7 +41,7 @@ _SAVE_THEIR_RESULT = ("Sigmoid", "Tanh", "Exp", "Softmax", "LogSoftmax", "Sqrt",
 
 
 def install(remedy: Remedy) -> None:
-    """`inplace=True` for every activation module that allows it. See Note [What may be overwritten]."""
+    """Sets `inplace=True` on every activation module that can work in place. See Note [What may be overwritten]."""
     remedy.otherwise = "no activation module runs that could work in place and does not"
     activations = _Activations(remedy)
     nn_module.register_module_forward_pre_hook(activations.before)
@@ -55,7 +55,7 @@ class _Activations:
         self._decided: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         # Those that run for the first time in this forward, and the user's lines.
         self._tried: weakref.WeakKeyDictionary[torch.nn.Module, tuple[str, int]] = weakref.WeakKeyDictionary()
-        # The one of them that runs now, in place.
+        # The activation that runs at present, in place.
         self._running: torch.nn.Module | None = None
         self._depth = 0
         self._watch = _Watch(self._used_after)
@@ -183,7 +183,7 @@ class _Watch(TorchFunctionMode):
         result = function(*args, **(kwargs or {}))
         if isinstance(result, (torch.Tensor, tuple, list)):
             for tensor in _tensors((args, kwargs)):
-                # What works in place, such as `+=`, gives what it was given.
+                # An operation in place, such as `+=`, returns its own input.
                 if tensor is not result:
                     self._note(tensor)
         return result

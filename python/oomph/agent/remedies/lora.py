@@ -54,7 +54,7 @@ def _say(remedy: Remedy, optimizers: Optimizers, words: str, at: tuple[str, int]
 
 
 def _targets(root: torch.nn.Module) -> list[str]:
-    """Linear layers, packed ones and the transposed ones of transformers among them."""
+    """The names of linear layers, including packed layers and the transposed layers of transformers."""
     linears = inner_linears(root)
     others = ("Conv1D", "Linear4bit", "Linear8bitLt")
     return [name for name, module in root.named_modules() if name in linears or type(module).__name__ in others]

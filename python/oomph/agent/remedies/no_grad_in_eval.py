@@ -38,7 +38,7 @@ class _Evaluation:
         self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
         # Modules that ran in training mode, with a graph.
         self._trained: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
-        # Those of them that ran in evaluation mode since, without one.
+        # Modules of `_trained` that ran in evaluation mode afterwards, without a graph.
         self._turned: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._is_off = False
 

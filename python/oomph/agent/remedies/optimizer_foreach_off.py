@@ -1,4 +1,4 @@
-"""optimizer-foreach-off: one parameter after the other, so that the temporaries of only one are alive at a time."""
+"""optimizer-foreach-off: parameters are updated one after the other; the temporaries of a single parameter are alive at a time."""
 
 import inspect
 

@@ -33,7 +33,7 @@ def install(remedy: Remedy) -> None:
 
 
 def _refusing(remedy: Remedy, change: Callable, made: list) -> Callable:
-    """The host has gradients as backward gave them, so what changes them later has no effect."""
+    """The host copies gradients straight after backward; later changes to gradients have no effect."""
 
     @functools.wraps(change)
     def wrapper(*args, **kwargs):
@@ -55,7 +55,7 @@ def _choose(remedy: Remedy, optimizer: type, arguments: dict) -> torch.optim.Opt
     keywords = {key: value for key, value in arguments.items() if key != "params"}
     groups = groups_with(arguments["params"], {"params", "lr", "weight_decay", "betas", "eps", "momentum"})
     if optimizer is torch.optim.AdamW:
-        # What torchao 0.18 makes of this class, and of no other.
+        # torchao 0.18 sets this for AdamW alone.
         keywords.setdefault("fused", True)
     made = theirs(groups, _idle_on_host(optimizer) if phantom.find() else optimizer, **keywords)
     remedy.applied(f"CPUOffloadOptimizer(optimizer_class={name})", action=replace_class(name, "torchao.optim.CPUOffloadOptimizer"))

@@ -19,7 +19,7 @@ def around_construction(change: Callable[[type, dict], dict | None]) -> None:
 def in_place_of(choose: Callable[[type, dict], torch.optim.Optimizer | None]) -> None:
     """Calls `choose(class, arguments)` before each optimizer of PyTorch's is made; what it returns is there instead.
 
-    `arguments` are those that the program gave, by their names. Only the class itself makes way: what the program derives from
+    `arguments` holds the program's arguments by name. Only the class itself makes way: what the program derives from
     it stays, and so does what `isinstance` says of it.
     """
     asked: list[type] = []

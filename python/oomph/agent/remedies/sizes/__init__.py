@@ -1,4 +1,4 @@
-"""Finding what decides a size of the program (its batch, its sequences, its images), and changing it.
+"""Finds the number that sets a size of the program (batch, sequence, image), and changes it.
 
 Note [Sizes]
 ~~~~~~~~~~~~
@@ -6,15 +6,15 @@ A program says its batch size in one place, and the number travels from there: a
 library, a constant, a DataLoader. Whatever looks like such a place is a *candidate*, and is told of by the part of this package
 that meets it (`Scaling.meet`), which answers with the size to use. Which one decides is settled when the program has ended:
 
-1. the one that the setting `arg` names;
+1. the candidate named by the setting `arg`;
 2. an option, a library's argument or a constant whose size the DataLoader's batch or the model's input has;
 3. the DataLoader;
 4. any other option, argument or constant.
 
 While the program runs, what is met first is not yet known to be followed. So without `arg`, each candidate that looks like the
 training batch is set to the wanted size, those that have it already because they follow another included; a DataLoader
-stays as it is where it looks like one for evaluation, or has a size that the program reckoned from a changed one. What came of it is
-checked with what the model is given.
+stays as it is where it looks like one for evaluation, or has a size that the program reckoned from a changed one. The result is
+checked against the input of the model.
 
 A constant that the script binds once, at its own level, and that is another number when the program ends, was overridden from
 elsewhere: `exec` of a configuration file, `globals()`. It decides nothing.
@@ -44,19 +44,19 @@ class Candidate:
     line: int
     # Whether it belongs to the training data; a size for evaluation is told of and left alone.
     is_training: bool = True
-    # The main script's variable that only it binds.
+    # A variable of the main script that the script alone binds.
     variable: str | None = None
     scaled: int | None = None
 
     def overridden(self) -> int | None:
-        """What its variable is now, if something else has bound it since."""
+        """The variable's value at present, if other code has bound the variable since."""
         now = vars(sys.modules["__main__"]).get(self.variable) if self.variable else None
         is_other = isinstance(now, int) and now != (self.size if self.scaled is None else self.scaled)
         return now if is_other else None
 
 
 class Scaling:
-    """What one of the remedies looks for, and what it met."""
+    """The candidates of one remedy."""
 
     def __init__(self, remedy: Remedy, what: str, setting: str, rank: Callable[[str], int | None]) -> None:
         self.remedy = remedy
@@ -102,7 +102,7 @@ class Scaling:
         return any(one.scaled is not None for one in self.candidates)
 
     def was(self, size: int) -> bool:
-        """Whether something that was changed had this size."""
+        """Whether a changed candidate had this size."""
         return any(one.scaled is not None and one.size == size for one in self.candidates)
 
     def _is_meant(self, found: Candidate, size: int) -> bool:

@@ -39,7 +39,7 @@ class Seen:
 
 
 def _said(text: str) -> bool | None:
-    """Whether a name speaks of evaluation; `None` if of neither, or of both."""
+    """Whether a name speaks of evaluation; `None` if the name says neither or both."""
     plain = names.plain(text)
     is_evaluation, is_training = bool(_EVALUATION.search(plain)), bool(_TRAINING.search(plain))
     return None if is_evaluation == is_training else is_evaluation
@@ -103,7 +103,7 @@ def _spelled(target: ast.expr) -> str:
 
 
 def _arguments(statement: ast.stmt | None, frame: FrameType) -> list[str]:
-    """The variables that the statement's one loader takes its data set by, and those of them that are texts."""
+    """The variables in the data set argument of the statement's only loader, and the variables that hold texts."""
     calls = [node for node in ast.walk(statement) if _makes_loader(node)] if statement is not None else []
     if len(calls) != 1:
         return []

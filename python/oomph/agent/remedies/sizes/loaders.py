@@ -39,7 +39,7 @@ def _watched(init, scaling: Scaling, seen: evaluation.Seen):
 
 
 def _changed(signature: inspect.Signature, loader, args: tuple, kwargs: dict, scaling: Scaling, seen) -> inspect.BoundArguments | None:
-    """The loader's arguments with another batch size; `None` if it keeps its own."""
+    """The loader's arguments with another batch size; `None` if the loader's size stays."""
     frame = _maker(inspect.currentframe(), loader)
     if frame is None or _is_frameworks(frame):
         return None
@@ -49,7 +49,7 @@ def _changed(signature: inspect.Signature, loader, args: tuple, kwargs: dict, sc
     if given.get("batch_sampler") is not None or not isinstance(size, int):
         return None
     is_training = not seen.is_evaluation(frame, given)
-    # One that has another size than what was changed had: the program has reckoned it from the changed one.
+    # A size unlike every changed size: the program computed this size from a changed size.
     is_reckoned = scaling.has_scaled() and not scaling.was(size)
     name = "DataLoader" if isinstance(loader, DataLoader) else "BatchSampler"
     new = scaling.meet("loader", name, size, is_training=is_training and not is_reckoned)
@@ -60,7 +60,7 @@ def _changed(signature: inspect.Signature, loader, args: tuple, kwargs: dict, sc
 
 
 def _maker(frame: FrameType | None, loader) -> FrameType | None:
-    """Who makes the loader: the first frame that is neither ours nor a constructor; `None` if it is PyTorch.
+    """The frame that makes the loader: the first frame outside the agent and outside constructors; `None` if it is PyTorch.
 
     Constructors of derived classes, and what Lightning puts around them, have the loader as their first argument.
     """

@@ -10,7 +10,7 @@ from ...importing import after_import
 from ...failure import guarded
 from . import Scaling
 
-# An option as its parser has it: its names, its value, and how to give it another.
+# An option of a parser: names, value, and a function that sets another value.
 Option = tuple[list[str], object, Callable[[object], None]]
 
 
@@ -144,7 +144,7 @@ def _fire_option(name: str, default, words: list[str]) -> Option:
 
 
 def _fire_place(words: list[str], spellings: list[str]) -> tuple[tuple[int, int], str] | None:
-    """Which words set the option, and to what: `--name=8` or `--name 8`."""
+    """The span of the words that set the option, and the value: `--name=8` or `--name 8`."""
     for at, word in enumerate(words):
         key, equals, value = word.partition("=")
         if key in spellings:

@@ -1,4 +1,4 @@
-"""What the remedies of sizes are made of: each differs only in what it looks for, and where."""
+"""The parts shared by the remedies of sizes: each remedy has its own names and its own modules."""
 
 import importlib
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def functions(what: str, setting: str, rank: Callable[[str], int | None], *parts
         _install(_BEFORE_TORCH, scaling)
 
     def install(remedy: Remedy) -> None:
-        # One that could not be prepared has said so.
+        # A remedy whose `prepare` failed has recorded the reason.
         if remedy in scalings:
             _install((*parts, "inputs"), scalings[remedy])
 

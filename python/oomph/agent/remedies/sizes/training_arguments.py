@@ -1,4 +1,4 @@
-"""Hugging Face's TrainingArguments, and the classes that other libraries derive from it."""
+"""Hugging Face's TrainingArguments and the derived classes of other libraries."""
 
 import functools
 import sys
