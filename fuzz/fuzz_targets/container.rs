@@ -6,7 +6,7 @@ use std::io::{Cursor, Read as _};
 
 use libfuzzer_sys::fuzz_target;
 
-/// How much is unpacked of one input: the bounds of a bomb are time, and tested elsewhere.
+/// The most bytes unpacked from one input. The bounds of a bomb take time, and are tested elsewhere.
 const MOST: u64 = 1 << 16;
 
 fuzz_target!(|bytes: &[u8]| {

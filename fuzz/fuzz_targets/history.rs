@@ -1,11 +1,11 @@
-//! Histories of a small device, so that events meet each other: the parts must add up at every moment.
+//! Histories of a small device, so that events collide: the parts add up at every moment.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use trace::{Action, Address, Bytes, Event, EventIndex, History, Settings, Stream};
 
-/// Four bytes for an event: what, where, how much, on which stream.
+/// Four bytes per event: action, address, size, stream.
 const EVENT: usize = 4;
 const ACTIONS: [Action; 8] = [
     Action::Alloc,

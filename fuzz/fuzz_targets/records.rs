@@ -1,4 +1,4 @@
-//! Run directories: the lines that agent, phantom and launcher write.
+//! Run directories: the lines of agent, phantom and launcher.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Texts for `PYTORCH_CUDA_ALLOC_CONF`: what a release takes can be written again and means the same.
+//! Texts for `PYTORCH_CUDA_ALLOC_CONF`: accepted texts can be printed, and the result parses to the same settings.
 
 #![no_main]
 

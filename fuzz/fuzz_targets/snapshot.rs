@@ -1,4 +1,4 @@
-//! Snapshots, pickled or as JSON. What can be read is also walked, since a walk must survive any history.
+//! Snapshots, pickled or as JSON. Readable snapshots are also walked, since a walk has to survive any history.
 
 #![no_main]
 

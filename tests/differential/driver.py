@@ -1,8 +1,8 @@
-"""Random programs in real PyTorch on the phantom: what was done, and all that PyTorch answered. README.md has the format.
+"""Random programs in real PyTorch on the phantom: the operations and PyTorch's results. README.md has the format.
 
     oomph phantom --gpu rtx-4090 -- python tests/differential/driver.py --seed 1 --programs 100 --operations 500
 
-PyTorch's allocator cannot be brought back to its first state, so each program runs in a child that is forked after
+PyTorch's allocator cannot be reset to its initial state, so each program runs in a child that is forked after
 `import torch` and before the first CUDA call. The allocator reads its settings, and the phantom its device, at that call.
 """
 
@@ -20,12 +20,12 @@ import plans
 import race
 from machine import Machine
 
-# Seconds after which a program is said to hang.
+# Seconds after which a program counts as hanging.
 PATIENCE = 120
 
 
 def main() -> None:
-    """Writes one line of JSON for each program; exit status 1 if one of them could not be run."""
+    """Writes one line of JSON for each program; exit status 1 if a program could not be run."""
     arguments = parsed()
     failures = 0
     for number in arguments.only or range(arguments.programs):
@@ -57,14 +57,14 @@ def parsed() -> argparse.Namespace:
 
 
 def in_a_child(body) -> bool:
-    """Runs `body` in a forked child; whether it got through."""
+    """Runs `body` in a forked child; returns `True` on success."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
         status = 1
         try:
             signal.alarm(PATIENCE)
-            # Kept until the end: PyTorch aborts where a pool goes while another is entered.
+            # Kept until the end: PyTorch aborts if a pool is deleted while another is entered.
             machine = body()
             sys.stdout.flush()
             status = 0 if machine else 1
@@ -77,9 +77,9 @@ def in_a_child(body) -> bool:
 
 
 def run(arguments: argparse.Namespace, number: int) -> Machine:
-    """Runs one program, writes its line, and returns what holds its memory.
+    """Runs one program, writes its line, and returns the objects that own its memory.
 
-    Program `number` of a seed is the same whatever else is run.
+    Program `number` of a seed does not depend on the other programs.
     """
     chance = random.Random(f"{arguments.seed}.{number}")
     plan = plans.Plan.drawn(chance, arguments.kinds, torch.__version__)
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace, number: int) -> Machine:
     else:
         plans.play(plan, chance, machine, arguments.operations)
     line = {"seed": arguments.seed, "number": number, "kinds": plan.kinds} | machine.record()
-    # One write a line: a line that is cut was cut by a crash.
+    # One write per line: only a crash cuts a line.
     sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
     return machine
 

@@ -1,4 +1,4 @@
-"""Carries out the operations of a program in real PyTorch, and notes what it answers."""
+"""Executes the operations of a program in real PyTorch, and records the results."""
 
 import ctypes
 import gc
@@ -9,16 +9,16 @@ import record
 import streams
 from workers import Workers
 
-# Where the phantom's device addresses begin (`DEVICE_RANGE` in crates/phantom/src/space.rs).
+# The first address of the phantom's device memory (`DEVICE_RANGE` in crates/phantom/src/space.rs).
 FIRST_ADDRESS = 0x1000_0000_0000
-# The tensors for a capture's random numbers.
+# The tensors for a capture's random number generator.
 SEED_BYTES = 8
-# Addresses are offsets from there, in the one range of which the phantom hands out both memory and reservations.
+# Addresses are offsets in the phantom's single range of memory and reservations.
 SPACE = "d"
 
 
 class Machine:
-    """The allocator of one process. Each method is one operation of the README's table; all are noted in `operations`."""
+    """The allocator of one process. Each method is one operation of the README's table, recorded in `operations`."""
 
     def __init__(self, plan):
         gc.disable()
@@ -46,7 +46,7 @@ class Machine:
     # Memory.
 
     def alloc(self, name: int, size: int, stream: int, thread: int = 0, raw: bool = False):
-        """Whether the memory was had."""
+        """Returns `True` if the request succeeded."""
         make = self._make_raw if raw else self._make_tensor
 
         def alloc():
@@ -74,7 +74,7 @@ class Machine:
         return [SPACE, address - FIRST_ADDRESS]
 
     def free(self, name: int, thread: int = 0) -> None:
-        """Gives back what `alloc` had."""
+        """Frees the memory of `alloc`."""
         def give_back():
             if name in self.raw:
                 torch._C._cuda_cudaCachingAllocator_raw_delete(self.raw.pop(name))
@@ -84,21 +84,21 @@ class Machine:
         self._do("free", name, None, None, thread, give_back)
 
     def record_stream(self, name: int, stream: int) -> None:
-        """Another stream uses the tensor."""
+        """Marks the tensor as used on another stream."""
         self._do("record_stream", name, stream, None, 0, lambda: self.tensors[name].record_stream(self.streams[stream]))
 
     # Time.
 
     def hold_events(self, held: bool) -> None:
-        """Whether events that are recorded from here on stay pending."""
+        """Sets whether new events stay pending."""
         self._do("hold_events", held, None, None, 0, lambda: self._check(self.phantom.oomph_phantom_hold_events(int(held))))
 
     def complete_events(self) -> None:
-        """All events that were recorded so far are done."""
+        """Completes all events recorded so far."""
         self._do("complete_events", None, None, None, 0, lambda: self._check(self.phantom.oomph_phantom_complete_all_events()))
 
     def complete_stream(self, stream: int) -> None:
-        """The events that were recorded on one stream so far are done."""
+        """Completes the events recorded on one stream so far."""
         pointer = self.streams[stream].cuda_stream
         self._do("complete_stream", None, None, stream, 0, lambda: self._check(self.phantom.oomph_phantom_complete_events(pointer)))
 
@@ -108,10 +108,10 @@ class Machine:
             raise RuntimeError(f"the phantom's test entry point failed with {status}")
 
     def synchronize(self) -> None:
-        """All events that were recorded so far are done."""
+        """Completes all events recorded so far."""
         self._do("synchronize", None, None, None, 0, torch.cuda.synchronize)
 
-    # What a program may ask of the allocator.
+    # Other calls of the allocator.
 
     def empty_cache(self, thread: int = 0) -> None:
         """`torch.cuda.empty_cache`."""
@@ -130,7 +130,7 @@ class Machine:
         self._do("set_fraction", None, fraction, None, 0, lambda: torch.cuda.set_per_process_memory_fraction(fraction))
 
     def set_settings(self, settings: str) -> None:
-        """Other settings while the program runs."""
+        """Changes the settings at run time."""
         parse = getattr(torch._C, "_accelerator_setAllocatorSettings", None) or torch.cuda.memory._set_allocator_settings
         self._do("set_settings", None, settings, None, 0, lambda: parse(settings))
 
@@ -163,11 +163,11 @@ class Machine:
         self._do("begin_pool", name, None, None, thread, begin)
 
     def end_pool(self, name: int, thread: int = 0) -> None:
-        """Leaves `torch.cuda.use_mem_pool`."""
+        """Exits `torch.cuda.use_mem_pool`."""
         self._do("end_pool", name, None, None, thread, lambda: self.uses.pop(name).__exit__(None, None, None) or None)
 
     def delete_pool(self, name: int) -> None:
-        """The last reference to a `MemPool` goes."""
+        """Deletes the last reference to a `MemPool`."""
         def delete():
             del self.pools[name]
 
@@ -176,7 +176,7 @@ class Machine:
     def begin_capture(self, name: int, stream: int, shared: tuple | None, thread: int = 0) -> bool:
         """`CUDAGraph.capture_begin` on a stream, into a pool of its own or one of `("pool" | "graph", name)`.
 
-        PyTorch allocates for it; where that fails, it was an allocation and no capture.
+        PyTorch allocates at the start of a capture; if that fails, the operation is recorded as an allocation.
         """
         def begin():
             torch._C._cuda_setStream(**self._parts(self.streams[stream]))
@@ -188,12 +188,12 @@ class Machine:
 
         failure = self._do("begin_capture", name, list(shared) if shared else None, stream, thread, begin)
         if failure:
-            # The graph itself is kept: PyTorch 2.11 aborts where one goes whose capture did not begin.
+            # The graph is kept: PyTorch 2.11 aborts when a graph is deleted whose capture did not begin.
             self.operations[-1][:4] = ["alloc", name, SEED_BYTES, stream]
         return not failure
 
     def join_capture(self, name: int, source: int, stream: int, thread: int = 0) -> None:
-        """Another stream waits for one that is captured, and is captured too."""
+        """Lets another stream wait for a captured stream, and so join the capture."""
         self._do("join_capture", name, source, stream, thread, lambda: self.streams[stream].wait_stream(self.streams[source]))
 
     def end_capture(self, name: int, stream: int, thread: int = 0) -> None:
@@ -206,7 +206,7 @@ class Machine:
         self._do("end_capture", name, None, stream, thread, end)
 
     def destroy_graph(self, name: int) -> None:
-        """The last reference to a `CUDAGraph` goes."""
+        """Deletes the last reference to a `CUDAGraph`."""
         def destroy():
             del self.graphs[name]
 
@@ -222,7 +222,7 @@ class Machine:
         return result
 
     def record(self) -> dict:
-        """The whole program, and what it left."""
+        """The whole program, with its final state."""
         snapshot = torch.cuda.memory._snapshot()
         trace = record.trace(snapshot, self)
         pointers = [stream.cuda_stream for stream in self.streams]
@@ -242,7 +242,7 @@ class Machine:
 
 
 def answer(body):
-    """What `body` returns, or the message of what it raised."""
+    """The result of `body`, or the message of its exception."""
     try:
         return body()
     except torch.OutOfMemoryError as error:

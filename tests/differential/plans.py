@@ -1,4 +1,4 @@
-"""What a random program is like, and the choice of each of its operations."""
+"""Plans of random programs, and the choice of each operation."""
 
 import dataclasses
 import random
@@ -9,15 +9,15 @@ from state import State
 MIB = 1 << 20
 GIB = 1 << 30
 
-# What a program may do besides allocating, freeing and emptying the cache.
+# Kinds of operations besides allocating, freeing and emptying the cache.
 KINDS = ("streams", "pools", "captures", "threads", "fraction", "settings", "resets", "raw")
-# Sizes around the places where the allocator's rules change.
+# Sizes around the thresholds of the allocator's rules.
 EDGES = [512, MIB, 2 * MIB, 10 * MIB, 20 * MIB, 32 * MIB, 128 * MIB, GIB]
 
 
 @dataclasses.dataclass
 class Plan:
-    """What is fixed for the whole of a program."""
+    """The constants of a program."""
 
     version: tuple[int, int]
     kinds: list[str]
@@ -29,17 +29,17 @@ class Plan:
     streams: int
     shuffle: int
     threads: int
-    # The largest request of every day, and the share of the device that is wanted alive.
+    # The largest usual request, and the target share of allocated memory.
     largest: int
     fill: float
-    # How often a request repeats an earlier size: ties among blocks come from these.
+    # The share of requests that repeat an earlier size, which creates blocks of equal size.
     repeats: float
 
     @staticmethod
     def drawn(chance: random.Random, kinds: list[str], version: str) -> "Plan":
         """A random plan with some of the kinds."""
         torch_version = tuple(int(part) for part in version.split(".")[:2])
-        # `use_mem_pool` took the requests of every thread once; of that the model knows nothing.
+        # `use_mem_pool` took the requests of all threads in these versions, which the model lacks.
         kinds = [kind for kind in kinds if kind != "pools" or torch_version >= (2, 11)]
         chosen = [kind for kind in kinds if chance.random() < 0.6]
         source = settings.Source(chance, torch_version, "settings" in chosen)
@@ -61,7 +61,7 @@ class Plan:
 
 
 def play(plan: Plan, chance: random.Random, machine, operations: int) -> None:
-    """Carries out random operations until there are enough."""
+    """Executes random operations until the program is long enough."""
     state = State(plan, chance, machine)
     actions = weighted(plan)
     choices, weights = list(actions), list(actions.values())
@@ -71,7 +71,7 @@ def play(plan: Plan, chance: random.Random, machine, operations: int) -> None:
 
 
 def weighted(plan: Plan) -> dict[str, float]:
-    """How often each kind of operation comes."""
+    """The weight of each kind of operation."""
     weights = {"alloc_or_free": 100.0, "empty_cache": 0.8, "snapshot": 0.4, "free_many": 0.3, "alloc_huge": 0.3, "alloc_absurd": 0.03}
     extra = {
         "streams": {"record_stream": 6, "hold_events": 1, "complete_events": 1.5, "complete_stream": 1, "synchronize": 0.5},
@@ -89,7 +89,7 @@ def weighted(plan: Plan) -> dict[str, float]:
 
 
 def size(plan: Plan, chance: random.Random, earlier: list[int]) -> int:
-    """The size of a request: an earlier one again, one at an edge, or any."""
+    """The size of a request: an earlier size, a size near a threshold, or any."""
     if earlier and chance.random() < plan.repeats:
         return chance.choice(earlier)
     if chance.random() < 0.15:

@@ -1,7 +1,7 @@
-"""Programs whose threads do not take turns: what they did is read off PyTorch's history afterwards.
+"""Programs whose threads run freely: their operations are read from PyTorch's history afterwards.
 
-Every operation holds the allocator's lock, so the history is an order in which one thread could have done all of it
-(`release_lock_on_cudamalloc` breaks that, and is left out). Only the end is compared in full: segments, history, statistics.
+Every operation holds the allocator's lock, so the history is an order in which one thread could have done the same
+(`release_lock_on_cudamalloc` breaks this rule, and is left out). Only the end is compared in full: segments, history, statistics.
 """
 
 import random
@@ -16,7 +16,7 @@ THREADS = 4
 
 
 def play(plan: "plans.Plan", seed: str, machine, operations: int) -> None:
-    """Lets threads allocate and free at once, then notes what they did in the order of the history."""
+    """Runs threads that allocate and free at once, then records their operations in the order of the history."""
     sys.setswitchinterval(1e-6)
     chances = [random.Random(f"{seed}.{thread}") for thread in range(THREADS)]
     threads = [threading.Thread(target=work, args=(plan, chance, machine, operations // THREADS)) for chance in chances]
@@ -31,7 +31,7 @@ def play(plan: "plans.Plan", seed: str, machine, operations: int) -> None:
 
 
 def work(plan: "plans.Plan", chance: random.Random, machine, operations: int) -> None:
-    """One thread's part. What it holds at the end is kept, so that nothing is freed after the history was read."""
+    """The part of one thread. Its remaining memory is kept, so that nothing is freed after the history is read."""
     held = []
     machine.tensors[threading.get_ident()] = held
     for _ in range(operations):
@@ -47,7 +47,7 @@ def work(plan: "plans.Plan", chance: random.Random, machine, operations: int) ->
 
 
 def serial(trace: list[dict], machine):
-    """The operations that leave such a history when they are done one after another."""
+    """The operations that give such a history when executed in sequence."""
     names = {}
     for number, entry in enumerate(trace):
         if entry["action"] == "alloc":
@@ -56,5 +56,5 @@ def serial(trace: list[dict], machine):
         elif entry["action"] == "free_requested":
             yield ["free", names.pop(entry["addr"]), None, None, None, None]
         elif entry["action"] == "oom":
-            # The request itself is not in the history, but its size as a block, which rounds to itself.
+            # The history has the block size of the request, which rounds to itself.
             yield ["alloc", number, entry["size"], machine.stream_of[entry["stream"]], "OOM", None]

@@ -4,7 +4,7 @@ import torch
 
 
 class Stats:
-    """The statistics of `torch.cuda.memory_stats`, as differences from one operation to the next."""
+    """The statistics of `torch.cuda.memory_stats`, as changes from one operation to the next."""
 
     def __init__(self):
         self.names = list(names(torch._C._cuda_memoryStats(0)))
@@ -12,7 +12,7 @@ class Stats:
         self.counters = [self.names.index(f"allocation.all.{sum}") for sum in ("allocated", "freed")]
 
     def changes(self) -> list[int]:
-        """`[index, value, index, value …]` of what changed since the last call."""
+        """`[index, value, index, value …]` of the statistics that changed since the last call."""
         now = values(torch._C._cuda_memoryStats(0))
         if now == self.last:
             return []
@@ -21,12 +21,12 @@ class Stats:
         return changed
 
     def counts(self) -> list[int]:
-        """How many blocks were handed out and given back so far, as `changes` saw it last; resets begin these anew."""
+        """The number of blocks allocated and freed before the last call of `changes`; resets restart the count."""
         return [self.last[counter] for counter in self.counters]
 
 
 def with_inner(operations: list, counts: list, trace: list) -> list:
-    """The operations, and before each the allocations and frees that PyTorch did on its own account for it.
+    """The operations, each after the allocations and frees that PyTorch made itself for the operation.
 
     A capture has two tensors for the state of its random numbers. Such operations have no statistics of their own.
     """
@@ -44,14 +44,14 @@ def with_inner(operations: list, counts: list, trace: list) -> list:
 
 
 class Inner:
-    """Names for what PyTorch allocates on its own account: negative ones."""
+    """Names of PyTorch's own allocations: negative numbers."""
 
     def __init__(self):
         self.names = {}
         self.last = 0
 
     def operation(self, entry: list) -> list:
-        """The operation that left this entry in the history."""
+        """The operation of an entry of the history."""
         action, address, size, stream = entry
         if action == "free_requested":
             return ["free", self.names[tuple(address)], None, None, None, None]
@@ -60,7 +60,7 @@ class Inner:
         return ["alloc", self.last, size, stream, address, None]
 
 
-# Has a key for each private pool, so that its length changes; the segments of a snapshot say the same.
+# Has a key for each private pool, so its length changes; the segments of a snapshot have the same information.
 LEFT_OUT = "reserved_bytes_by_private_pools"
 
 
@@ -108,7 +108,7 @@ def segment(raw: dict, machine) -> dict:
 
 
 def allocated(segment: dict):
-    """Where the blocks are that the program holds."""
+    """The addresses of the program's blocks."""
     offset = segment["addr"][1]
     for size, state, _ in segment["blocks"]:
         if state == "active_allocated":

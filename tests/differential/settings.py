@@ -1,24 +1,24 @@
-"""Random texts for PYTORCH_CUDA_ALLOC_CONF that the version at hand accepts."""
+"""Random texts for PYTORCH_CUDA_ALLOC_CONF that the installed version accepts."""
 
 import random
 
 
 class Source:
-    """Gives the settings of one program: those at its start, and those it changes to."""
+    """The settings of one program: at its start, and after each change."""
 
     def __init__(self, chance: random.Random, version: tuple[int, int], is_changing: bool):
         self.chance, self.version = chance, version
-        # An error leaves the settings half read, so that sizes hold for the whole program where others may follow. The driver
-        # makes no pages of odd MiB, and these are the pages of expandable segments.
+        # An error leaves the settings half read, so these sizes stay for the whole program. The driver makes no pages of
+        # odd MiB, and expandable segments use pages of this size.
         sizes = [12, 16, 20, 32, 50, 64, 100] + ([] if is_changing else [11])
         self.large = chance.choice(sizes) if version >= (2, 11) and chance.random() < 0.2 else 20
-        # PyTorch frees the middle of a segment if `max_split_size` falls: blocks of at least the limit are taken for whole.
+        # PyTorch frees the middle of a segment if `max_split_size` falls: blocks of at least the limit count as whole segments.
         self.least_split = 0
-        # Whether any settings so far had expandable segments.
+        # Set once any settings had expandable segments.
         self.has_expanded = False
 
     def draw(self) -> str:
-        """Some settings, most of the time few."""
+        """Some settings, mostly few."""
         makers = [maker for since, maker in MAKERS if self.version >= since and self.chance.random() < 0.3]
         if self.large % 2:
             makers = [maker for maker in makers if maker is not expandable]
@@ -41,12 +41,12 @@ class Source:
         return f"max_split_size_mb:{self.least_split}"
 
 
-# More MiB than any size, as PyTorch has it where there is no limit.
+# PyTorch's default of no limit: more MiB than any size.
 UNLIMITED = 1 << 40
 
 
 def split_sizes(version: tuple[int, int], large: int) -> list[int]:
-    """Values for `max_split_size_mb`, at or above the least one."""
+    """Values for `max_split_size_mb`, not below the minimum."""
     least = large if version >= (2, 10) else 21
     return [least, least + 1, least + 20, 128 + large, 512 + large, 2048]
 
@@ -92,7 +92,7 @@ def throw(chance: random.Random, _version: tuple[int, int], _large: int) -> str:
 
 
 def release_lock(chance: random.Random, _version: tuple[int, int], _large: int) -> str:
-    """`release_lock_on_cudamalloc`, which must change nothing while threads take turns."""
+    """`release_lock_on_cudamalloc`, which changes nothing while threads take turns."""
     return f"release_lock_on_cudamalloc:{chance.random() < 0.5}"
 
 
@@ -101,7 +101,7 @@ def reserve(chance: random.Random, _version: tuple[int, int], _large: int) -> st
     return f"expandable_segments_reserve:{chance.choice(['0.1', '0.5', '1.0', '2.0', '1G', '3G'])}"
 
 
-# The first version that knows each.
+# The first version with each key.
 MAKERS = [
     ((2, 0), max_split),
     ((2, 6), non_split_rounding),

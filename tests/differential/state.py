@@ -1,4 +1,4 @@
-"""What is alive in a random program, and the operations that are possible with it.
+"""The live objects of a random program, and the operations on them.
 
 # Note [Deferred frees]
 
@@ -22,7 +22,7 @@ import dataclasses
 import plans
 
 MIB = 1 << 20
-# No program needs more at a time.
+# The most at a time; enough for every program.
 MOST_ALIVE = 400
 MOST_POOLS = 4
 MOST_GRAPHS = 4
@@ -30,17 +30,17 @@ MOST_GRAPHS = 4
 
 @dataclasses.dataclass
 class Tensor:
-    """What is known of one that is alive."""
+    """A live tensor."""
 
     size: int
     stream: int
     is_raw: bool
-    # Whether another stream was recorded.
+    # Set if another stream was recorded.
     is_shared: bool = False
 
 
 class State:
-    """Each public method carries out one random operation, or nothing where none is possible."""
+    """Each public method executes one random operation, if one is possible."""
 
     def __init__(self, plan, chance, machine):
         self.plan, self.chance, self.machine = plan, chance, machine
@@ -75,7 +75,7 @@ class State:
     # Memory.
 
     def alloc_or_free(self) -> None:
-        """An allocation while there is room, a free where there is not, and both near the limit."""
+        """Allocates below the target, frees above it, and does either near it."""
         share = self.bytes / (self.plan.device_bytes * self.plan.fill)
         name = self.chance.choice(list(self.alive)) if self.alive else None
         if self.alive and (self.chance.random() < 0.3 + 0.35 * share or len(self.alive) > MOST_ALIVE):
@@ -84,19 +84,19 @@ class State:
             self._alloc(plans.size(self.plan, self.chance, self.sizes))
 
     def alloc_huge(self) -> None:
-        """A request that may well fail."""
+        """Allocates a size that often fails."""
         self._alloc(int(self.plan.device_bytes * self.chance.uniform(0.2, 1.3)))
 
     def alloc_absurd(self) -> None:
-        """A request that no device could serve."""
+        """Allocates more than any device has."""
         self._alloc(2**60 + self.chance.choice([-1, 0, 1]))
 
     def _alloc(self, size: int) -> None:
         name = self._name()
-        # A capture's stream is the busy one while it lasts.
+        # During a capture most work is on its stream.
         streams = [stream for capture in self.captured.values() for stream in capture]
         stream = self.chance.choice(streams) if streams and self.chance.random() < 0.7 else self._stream()
-        # What has no tensor is not checked for an absurd size.
+        # PyTorch does not check absurd sizes of allocations without a tensor.
         is_raw = size < 2**60 and self._has("raw") and self.chance.random() < 0.3
         if self.machine.alloc(name, size, stream, self._thread(), is_raw):
             self.alive[name] = Tensor(size, stream, is_raw)
@@ -109,7 +109,7 @@ class State:
         if is_deferred and (self.has_deferred or self.used_inside not in (None, name)):
             return
         if is_deferred and self.captured and self.plan.version >= (2, 13):
-            # Its event could be recorded on a stream that is captured, from one that is not.
+            # Its event could be recorded on a captured stream, from a stream that is not captured.
             return
         self.has_deferred |= is_deferred
         self.used_inside = None if name == self.used_inside else self.used_inside
@@ -120,29 +120,29 @@ class State:
         return bool(self.captured) or any(self.entered.values())
 
     def _leave(self) -> None:
-        """What has to be done before the last pool or capture is left."""
+        """Prepares for leaving the last pool or capture."""
         if self.used_inside is not None and len(self.captured) + sum(map(len, self.entered.values())) == 1:
             self._free(self.used_inside)
 
     def free_many(self) -> None:
-        """A phase ends: most of what is alive goes."""
+        """Ends a phase: frees most live tensors."""
         for name in [name for name in list(self.alive) if self.chance.random() < 0.8]:
             self._free(name)
 
     def empty_cache(self) -> None:
-        """All that is cached goes."""
+        """Empties the cache."""
         if self._is_diverted() and self.plan.version < (2, 11):
-            # An internal assertion stops it.
+            # PyTorch fails an internal assertion.
             return
         self.machine.empty_cache(self._thread())
 
     # Time.
 
     def record_stream(self) -> None:
-        """A tensor is used on another stream, too."""
+        """Marks a tensor as used on another stream."""
         tensors = [name for name, tensor in self.alive.items() if not tensor.is_raw]
         if self._is_diverted() and self.plan.version >= (2, 13):
-            # What is deferred then depends on the current stream of the moment.
+            # The deferred frees then depend on the current stream.
             return
         if self._is_diverted():
             tensors = [self.used_inside] if self.used_inside is not None else [] if self.has_deferred else tensors
@@ -154,53 +154,53 @@ class State:
             self.machine.record_stream(name, stream)
 
     def hold_events(self) -> None:
-        """Events begin to be withheld, or cease to be."""
+        """Starts or stops withholding events."""
         self.machine.hold_events(self.chance.random() < 0.7)
 
     def complete_events(self) -> None:
-        """All streams get their work done."""
+        """Completes the work of all streams."""
         self.machine.complete_events()
 
     def complete_stream(self) -> None:
-        """One stream gets its work done."""
+        """Completes the work of one stream."""
         self.machine.complete_stream(self.chance.randrange(self.plan.streams))
 
     def synchronize(self) -> None:
-        """The program waits for the device; what is captured cannot be waited for."""
+        """Waits for the device; impossible during a capture."""
         if not self.captured:
             self.machine.synchronize()
 
     # Questions and settings.
 
     def snapshot(self) -> None:
-        """The segments of this moment."""
+        """Records the current segments."""
         self.machine.snapshot()
 
     def reset_peak(self) -> None:
-        """Peaks begin anew."""
+        """Resets the peaks."""
         self.machine.reset_peak()
 
     def reset_accumulated(self) -> None:
-        """Sums begin anew."""
+        """Resets the sums."""
         self.machine.reset_accumulated()
 
     def set_fraction(self) -> None:
-        """Another limit."""
+        """Changes the limit."""
         self.machine.set_fraction(self.chance.choice([0.3, 0.5, 0.75, 0.9, 1.0]))
 
     def set_settings(self) -> None:
-        """Other settings from here on."""
+        """Changes the settings."""
         self.machine.set_settings(self.plan.source.draw())
 
     # Pools.
 
     def create_pool(self) -> None:
-        """A `MemPool`, with or without its options."""
+        """Creates a `MemPool`, with or without options."""
         if len(self.pools) < MOST_POOLS:
             name = self._name()
             options = [option for option, since in (("use_on_oom", (2, 8)), ("no_split", (2, 10))) if self.plan.version >= since]
             flags = {option: True for option in options if self.chance.random() < 0.3}
-            # PyTorch asks the pools that lend in the order of a hash map: of two, either may be first.
+            # PyTorch tries lending pools in the order of a hash map: of two, either may be first.
             if self.pools & self.lending:
                 flags.pop("use_on_oom", None)
             self.pools.add(name)
@@ -208,12 +208,12 @@ class State:
             self.machine.create_pool(name, **flags)
 
     def begin_or_end_pool(self) -> None:
-        """A thread enters a pool that nobody uses, or leaves the one it entered last."""
+        """Enters an unused pool on a thread, or leaves the pool entered last."""
         thread = self._thread()
         inside = self.entered.setdefault(thread, [])
         free = sorted(self.pools - {name for names in self.entered.values() for name in names} - self._captured_pools())
         if self.captured and self.plan.version >= (2, 13):
-            # A graph keeps the pools that are entered during its capture alive (2.15).
+            # A graph keeps pools entered during its capture alive (2.15).
             free = []
         if inside and (not free or self.chance.random() < 0.6):
             self._leave()
@@ -223,7 +223,7 @@ class State:
             self.machine.begin_pool(inside[-1], thread)
 
     def delete_pool(self) -> None:
-        """A pool goes; its memory may be in use. While any pool or capture is entered, PyTorch 2.11 aborts the process."""
+        """Deletes a pool, whose memory may be in use. While any pool or capture is entered, PyTorch 2.11 aborts the process."""
         if self.pools and not self._is_diverted():
             name = self.chance.choice(sorted(self.pools))
             self._clear(self.machine.pools[name].id)
@@ -231,7 +231,7 @@ class State:
             self.machine.delete_pool(name)
 
     def _clear(self, pool: tuple[int, int]) -> None:
-        """Frees what a pool holds before its user goes. See Note [Pools that expand]."""
+        """Frees the memory of a pool before the pool is deleted. See Note [Pools that expand]."""
         if self.plan.source.has_expanded:
             for name in self.machine.snapshot(tuple(pool)):
                 self._free(name)
@@ -239,7 +239,7 @@ class State:
     # Captures.
 
     def _captured_pools(self) -> set[int]:
-        """The `MemPool`s into which a capture goes on."""
+        """The `MemPool`s with a running capture."""
         return {self._root(name) for name in self.captured}
 
     def _root(self, graph: int):
@@ -247,7 +247,7 @@ class State:
         return shared[1] if shared else graph
 
     def begin_or_end_capture(self) -> None:
-        """A stream begins to be captured, or a capture ends."""
+        """Starts or ends a capture."""
         if self.captured and self.chance.random() < 0.6:
             self._leave()
             name = self.chance.choice(sorted(self.captured))
@@ -267,7 +267,7 @@ class State:
             self.captured[name] = [stream]
 
     def _shared(self) -> tuple | None:
-        """A pool that a new graph may share: nobody else is filling it."""
+        """A pool that a new graph may share: no capture uses it now."""
         entered = {name for names in self.entered.values() for name in names}
         busy = entered | self._captured_pools()
         pools = [("pool", name) for name in sorted(self.pools - busy - self.spent)]
@@ -275,7 +275,7 @@ class State:
         return self.chance.choice(pools + graphs) if pools + graphs and self.chance.random() < 0.4 else None
 
     def join_capture(self) -> None:
-        """A stream joins a capture."""
+        """Joins a stream to a capture."""
         taken = {stream for capture in self.captured.values() for stream in capture}
         free = [stream for stream in range(1, self.plan.streams) if stream not in taken]
         if self.captured and free:
@@ -284,7 +284,7 @@ class State:
             self.captured[name].append(stream)
 
     def destroy_graph(self) -> None:
-        """A graph goes that is not being captured and whose pool no other graph began with."""
+        """Deletes a graph that is not being captured and whose pool no other graph began with."""
         idle = [name for name in sorted(self.graphs) if name not in self.captured]
         has_expanded = self.plan.source.has_expanded
         if idle and not (has_expanded and self._is_diverted()):
@@ -292,7 +292,7 @@ class State:
             root = self._root(name)
             self._clear(self.machine.graphs[name].pool())
             self.graphs.pop(name)
-            # An internal assertion stops the next capture into it (2.11): its host memory counts graphs alone.
+            # The next capture into the pool fails an internal assertion (2.11), since its host memory counts graphs alone.
             self.spent |= {root} - {self._root(other) for other in self.graphs}
             self.machine.destroy_graph(name)
             if has_expanded:

@@ -1,10 +1,10 @@
-"""The streams of a program, chosen so that the order in which PyTorch asks for their events is known.
+"""The streams of a program, chosen so that the order in which PyTorch polls their events is known.
 
-PyTorch keeps the outstanding events in a hash map by stream (`cuda_events` in c10/cuda/CUDACachingAllocator.cpp), and asks in
+PyTorch keeps the outstanding events in a hash map by stream (`cuda_events` in c10/cuda/CUDACachingAllocator.cpp), and polls in
 the order of that map. The order shows: in the history, in the peaks of `inactive_split`, in the stale requests of cached
-blocks. With Fibonacci hashing (c10/util/flat_hash_map.h) the slot is the top of hash times multiplier, so that streams
-whose products differ in the top two bits never meet in a slot, and their order is that of the products, whatever the size of
-the map. The streams here have that order rise with their pointers, which is also the order of the allocator's free lists.
+blocks. With Fibonacci hashing (c10/util/flat_hash_map.h) the slot is the top of hash times multiplier, so streams
+whose products differ in the top two bits never share a slot, and their order is that of the products, for any size of the map.
+For the streams chosen here that order equals the order of their pointers, which is also the order of the allocator's free lists.
 """
 
 import random
@@ -16,7 +16,7 @@ MOST = 4
 
 
 def chosen(count: int, seed: int) -> list:
-    """The default stream and `count - 1` others, in an order that is not that of their pointers."""
+    """The default stream and `count - 1` others, not in the order of their pointers."""
     pool = [torch.cuda.Stream() for _ in range(32)]
     found = [torch.cuda.default_stream()]
     for stream in pool:

@@ -1,11 +1,11 @@
-"""Threads that take turns: each operation runs on the thread that the program names, and the next waits for it."""
+"""Threads that take turns: each operation runs on the thread named in the program, and the next operation waits."""
 
 import queue
 import threading
 
 
 class Workers:
-    """Thread 0 is the caller's own; the others wait for work until the process ends."""
+    """Thread 0 is the caller's; the others wait for work until the process ends."""
 
     def __init__(self, count: int):
         self.inboxes = [queue.SimpleQueue() for _ in range(count - 1)]
@@ -18,7 +18,7 @@ class Workers:
             self.outbox.put(inbox.get()())
 
     def run(self, thread: int, body):
-        """What `body` returns on that thread."""
+        """Runs `body` on a thread; returns its result."""
         if thread == 0:
             return body()
         self.inboxes[thread - 1].put(body)

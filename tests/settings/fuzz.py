@@ -1,14 +1,14 @@
-"""Gives random texts to PyTorch's own parser of PYTORCH_CUDA_ALLOC_CONF and prints a JSON line of what it made of each.
+"""Runs PyTorch's own parser of PYTORCH_CUDA_ALLOC_CONF on random texts and prints a JSON line for each.
 
     oomph phantom --gpu rtx-4090 -- python tests/settings/fuzz.py --seed 1 --cases 1000 |
         cargo run --release -p allocator --example settings
 
-A line has the release, the `way` in which the text was given, the settings `before` (null where the text was the
-process's first), the text, and either the settings `after` or what was raised. The ways:
+A line has the release, the `way` in which PyTorch got the text, the settings `before` (null for the first text of a
+process), the text, and either the settings `after` or the exception. The ways:
 
-set          a running process is told (`torch.cuda.memory._set_allocator_settings`)
+set          a call in a running process (`torch.cuda.memory._set_allocator_settings`)
 environment  the first parse of a forked process, from the variable
-import       a fresh process that imports torch with the variable set: what is read at load time is read there
+import       a fresh process that imports torch with the variable set, which includes the parsers of load time
 """
 
 import argparse
@@ -31,7 +31,7 @@ IMPORTING = "import json, sys; sys.path.insert(0, sys.argv[1]); import fuzz; fuz
 
 
 def main():
-    """Print the lines that the arguments ask for."""
+    """Prints the requested lines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--cases", type=int, required=True, help="texts given to a running process")
@@ -63,12 +63,12 @@ def main():
 
 
 def for_variable(text):
-    """The text without what no variable can hold."""
+    """The text without characters that a variable cannot hold."""
     return text.replace("\0", " ")
 
 
 def silent_torch():
-    """The torch of this interpreter, which is told to keep its warnings."""
+    """Imports the interpreter's torch, without its warnings."""
     warnings.simplefilter("ignore")
     import torch
 
@@ -81,7 +81,7 @@ def release(torch):
 
 
 def forked(act):
-    """Do something in a forked process, whose state is lost afterwards. Whether a signal ended it."""
+    """Calls a function in a forked process; returns `True` if a signal ended the process."""
     sys.stdout.flush()
     child = os.fork()
     if child:
@@ -95,7 +95,7 @@ def forked(act):
 
 
 def told(torch, layout, source, batch, reached):
-    """Tell a running process one text after the other, from defaults now and then."""
+    """Sets one text after the other in a running process, now and then from defaults."""
     tell = peek.setter(torch)
     tell("")
     for number, text in enumerate(batch):
@@ -108,14 +108,14 @@ def told(torch, layout, source, batch, reached):
 
 
 def first(torch, layout, text):
-    """Let the first parse of this process find the text in the variable."""
+    """Sets the variable before the first parse of this process."""
     os.environ[VARIABLE] = text
     raised = outcome(lambda: parse_variable(torch, text))
     line(release(torch), "environment", None, text, raised, None if raised else peek.read(torch, layout))
 
 
 def parse_variable(torch, text):
-    """What makes torch parse the variable: a snapshot; or, where none tells settings, being told the same once more."""
+    """Makes torch parse the variable: by a snapshot, or, in releases whose snapshots lack settings, by setting the text again."""
     if torch._C._cuda_getAllocatorBackend() == "native" and release(torch) >= (2, 3):
         torch._C._cuda_memorySnapshot(*peek.NO_MEMPOOL[release(torch) >= (2, 8)])
     else:
@@ -123,7 +123,7 @@ def parse_variable(torch, text):
 
 
 def fresh(text, layout, of):
-    """Import torch in a fresh process that has the text in the variable."""
+    """Imports torch in a fresh process with the text in the variable."""
     here = os.path.dirname(os.path.abspath(__file__))
     run = subprocess.run(
         [sys.executable, "-c", IMPORTING, here, json.dumps(layout)],
@@ -150,7 +150,7 @@ def imported(layout):
 
 
 def outcome(act):
-    """`None`, or the class and the first line of what was raised."""
+    """The class and the first line of an exception, or `None`."""
     try:
         act()
     except Exception as error:  # noqa: BLE001: whatever torch raises is the answer
@@ -159,7 +159,7 @@ def outcome(act):
 
 
 def line(of, way, before, text, raised, after):
-    """Print one line."""
+    """Prints one line."""
     record = {"release": f"{of[0]}.{of[1]}", "way": way, "before": before, "text": text}
     record |= {"raised": raised[0], "message": raised[1]} if raised else {}
     print(json.dumps(record | {"after": after}, separators=(",", ":")), flush=True)

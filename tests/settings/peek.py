@@ -1,6 +1,6 @@
-"""Reads torch's allocator settings out of the objects that hold them: most of them no function of torch tells.
+"""Reads torch's allocator settings from the memory of its objects: no function of torch returns most of them.
 
-Where a member lies differs from release to release. It is found once, by setting it and looking for what changed.
+The offset of a member differs among releases. It is found once, by setting the member and comparing the memory.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ NO_MEMPOOL = {True: (None,), False: ()}
 COMMON = ("libc10.so", "_ZN3c1016CachingAllocator26AcceleratorAllocatorConfig8instanceEv")
 CUDA = ("libc10_cuda.so", "_ZZN3c104cuda20CUDACachingAllocator19CUDAAllocatorConfig8instanceEvE10s_instance")
 
-# Name in the line, key, two values to set, and how each lies in memory.
+# Name in the line, key, two values to set, and the bytes of each.
 NUMBERS = [
     ("max_split_size", "max_split_size_mb", ("7919", "6997"), lambda v: struct.pack("<Q", int(v) * MIB)),
     ("max_non_split_rounding", "max_non_split_rounding_mb", ("5557", "4561"), lambda v: struct.pack("<Q", int(v) * MIB)),
@@ -44,23 +44,23 @@ INTEGERS = {"max_split_size", "max_non_split_rounding", "large_segment_size"}
 
 
 def setter(torch):
-    """The function that `torch.cuda.memory._set_allocator_settings` calls, without its warning."""
+    """The function behind `torch.cuda.memory._set_allocator_settings`, which does not warn."""
     old = getattr(torch._C, "_cuda_cudaCachingAllocator_set_allocator_settings", None)
     return old or torch._C._accelerator_setAllocatorSettings
 
 
 def layout(torch):
-    """Where each member lies: `{name: [object, offset]}`; `None` in the releases that do not export their object."""
+    """The location of each member: `{name: [object, offset]}`; `None` in releases that do not export their object."""
     return aside(lambda: found(torch) if addresses(torch) else None)
 
 
 def known(torch, samples):
-    """The keys that torch knows, each tried with a sample."""
+    """The keys known to torch, each tried with a sample."""
     return aside(lambda: [key for key, text in samples.items() if sets(torch, text)])
 
 
 def aside(ask):
-    """Ask in a forked process: asking alone makes this one read the variable, once and for all."""
+    """Asks in a forked process, since the question makes a process read the variable once and for all."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -104,12 +104,12 @@ def found(torch):
 
 
 def is_vector(begin, end):
-    """Begin and end of a vector of sixteen integers, all 4."""
+    """The begin and end pointers of a vector of sixteen integers, all 4."""
     return begin > 1 << 20 and end - begin == 128 and ctypes.string_at(begin, 128) == struct.pack("<16Q", *[4] * 16)
 
 
 def toggled(torch, key):
-    """Every byte that is 1 and 0 as the flag is."""
+    """The bytes that are 1 and 0 together with the flag."""
     seen = []
     for value in (True, False, True):
         sets(torch, f"{key}:{value}")
@@ -118,12 +118,12 @@ def toggled(torch, key):
 
 
 def everywhere(data, pattern):
-    """The aligned offsets at which the pattern lies."""
+    """The aligned offsets of the pattern."""
     return [at for at in range(0, len(data) - 8, 8) if data[at : at + 8] == pattern]
 
 
 def sets(torch, text):
-    """Whether torch takes the text."""
+    """Tests that torch accepts the text."""
     try:
         setter(torch)(text)
     except (RuntimeError, ValueError):
@@ -132,12 +132,12 @@ def sets(torch, text):
 
 
 def objects(torch):
-    """The bytes of each object that holds settings, with its number."""
+    """The bytes of each settings object, with its number."""
     return [(number, ctypes.string_at(at, OBJECT_BYTES)) for number, at in enumerate(addresses(torch))]
 
 
 def addresses(torch):
-    """Where the objects are: the older releases have one, the newer two."""
+    """The addresses of the settings objects: one in older releases, two in newer."""
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
     cuda = ctypes.CDLL(os.path.join(folder, CUDA[0]))
     common = getattr(ctypes.CDLL(os.path.join(folder, COMMON[0])), COMMON[1], None) if newer(torch) else None
@@ -151,12 +151,12 @@ def addresses(torch):
 
 
 def newer(torch):
-    """Whether CUDA's settings are split into common ones and its own."""
+    """Tests that CUDA's settings are split into common settings and its own."""
     return tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 10)
 
 
 def read(torch, places):
-    """The settings that are not as they are in a new process; `None` where they cannot be read."""
+    """The settings that differ from those of a new process; `None` if they cannot be read."""
     if places is None:
         return None
     at = addresses(torch)
@@ -166,7 +166,7 @@ def read(torch, places):
 
 
 def member(name, address):
-    """One member. A number with a fraction is a text: not every reader of JSON rounds as Python does."""
+    """One member. Fractions are texts, since readers of JSON may round differently from Python."""
     if name == "roundup_power2_divisions":
         begin = ctypes.c_uint64.from_address(address).value
         return list((ctypes.c_uint64 * 16).from_address(begin))
@@ -180,7 +180,7 @@ def member(name, address):
 
 
 def reserve(value):
-    """A flag that says what the number is, the number, a flag that says whether it was set."""
+    """A flag for the kind of number, the number, and a flag for set."""
     if not ctypes.c_ubyte.from_address(value + 8).value:
         return None
     kind = "fraction" if ctypes.c_ubyte.from_address(value - 8).value else "gib"

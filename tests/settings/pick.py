@@ -1,4 +1,4 @@
-"""Picks a few lines out of many: the shortest for each outcome and kind of text.
+"""Selects a few lines of many: the shortest for each outcome and kind of text.
 
     python tests/settings/pick.py --lines 200 run.jsonl >> crates/allocator/tests/settings/corpus.jsonl
 """
@@ -12,7 +12,7 @@ import texts
 
 
 def main():
-    """Print the lines that were picked, as they were."""
+    """Prints the selected lines unchanged."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lines", type=int, required=True)
     parser.add_argument("runs", nargs="+", type=argparse.FileType())
@@ -27,7 +27,7 @@ def main():
 
 
 def in_turn(shortest):
-    """The lines, one of each outcome, then a second of each, and so on."""
+    """The lines: one for each outcome, then a second for each, and so on."""
     seen = collections.Counter()
     ranked = []
     for key, line in sorted(shortest.items(), key=lambda item: len(item[1])):
@@ -37,7 +37,7 @@ def in_turn(shortest):
 
 
 def kind(record):
-    """What came of it, without the numbers, and what the text is about."""
+    """The outcome without numbers, and the kind of the text."""
     message = re.sub(r"\d+|'.*'|\".*\"", "", record.get("message", ""))
     named = tuple(key for key in texts.KINDS if key in record["text"]) if not message.startswith("Unrec") else ()
     return record["way"], record.get("raised"), message, named[:2], record["text"] in texts.PICKED and record["text"]

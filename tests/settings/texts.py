@@ -1,8 +1,8 @@
-"""Random texts for PYTORCH_CUDA_ALLOC_CONF: valid ones, such with a few characters changed, and garbage."""
+"""Random texts for PYTORCH_CUDA_ALLOC_CONF: valid texts, texts with a few characters changed, and garbage."""
 
 import string
 
-# Every key that any release has had, and the kind of its value.
+# Every key of any release, with the kind of its value.
 KINDS = {
     "max_split_size_mb": "mib",
     "max_non_split_rounding_mb": "mib",
@@ -34,7 +34,7 @@ SAMPLES = {
 }
 PIECES = [",", ":", "[", "]", ">", "0", "1", "2", "4", "64", "21", "True", "False", "0.5", "[1:2", ">:4]", "x", " ", "native"]
 LETTERS = string.ascii_letters + string.digits + ",,::[]>  .-+_eExX\t\n\v\f\r" + "é√\x1c\x85\u2003"
-# What showed how the parsers read; each is tried first.
+# Texts that revealed the parsers' behaviour; each is tried first.
 PICKED = [
     "backend:native,backend:cudaMallocAsync", "backend:cudaMallocAsync,backend:native", "backend:x,backend:cudaMallocAsync",
     "backend:cudaMallocAsync,foo", "backend::cudaMallocAsync", "backend: cudaMallocAsync", "backend:\tcudaMallocAsync",
@@ -63,30 +63,30 @@ DEFAULTS = (
 
 
 def defaults(release):
-    """A text after which all but two settings are what they are in a new process."""
+    """A text that resets all settings but two to those of a new process."""
     return ",".join(text for text, since in DEFAULTS if release >= since)
 
 
 def samples():
-    """Each key with a value that is right wherever the key is known."""
+    """Each key with a value that is valid in every release with the key."""
     return {key: f"{key}:{SAMPLES[kind]}" for key, kind in KINDS.items()}
 
 
 class Texts:
-    """An endless supply of texts, the same for the same random numbers."""
+    """An endless supply of texts, determined by the random numbers."""
 
     def __init__(self, random, keys):
-        """`keys`: those that this torch knows."""
+        """`keys` are the keys known to this torch."""
         self.random = random
         self.keys = keys
         self.picked = {way: list(reversed(PICKED)) for way in ("set", "environment", "import")}
 
     def next(self, way):
-        """The next text for one of the ways: first each of those that were picked."""
+        """The next text for one of the ways: first the selected texts."""
         return self.picked[way].pop() if self.picked[way] else self.drawn()
 
     def drawn(self):
-        """A text: valid in most parts, or so with a few changes, or garbage."""
+        """A text: mostly valid, mostly valid with a few changes, or garbage."""
         kind = self.random.random()
         if kind < 0.55:
             return self.valid()
@@ -115,13 +115,13 @@ class Texts:
         return self.written(str(number))
 
     def written(self, number):
-        """A number as C reads it: signs, zeros, blanks before and anything behind."""
+        """A number in C's syntax: signs, zeros, leading blanks, trailing garbage."""
         before = self.random.choice([""] * 20 + ["+", "-", "0", "00", " ", "\t", "--", "+-", "0x", "x", "."])
         behind = self.random.choice([""] * 20 + ["abc", ".5", "e3", "k", "\t", " 1", "-", "M", "_", "é"])
         return before + number + behind
 
     def share(self):
-        """A number between 0 and 1, or what C reads as a number."""
+        """A number between 0 and 1, or any number in C's syntax."""
         usual = self.random.choice(["0.5", "0.8", "0.25", ".5", "1", "0", "1.0", "0.99", "5e-1", "0.5f", f"{self.random.random():.4f}"])
         odd = self.random.choice(
             ["nan", "NaN(1)", "inf", "-inf", "infinity", "0x.8", "0x1p-2", "0X1P-1", "0x", "0x.p1", "0xg", "1e-400", "1e400",
@@ -159,7 +159,7 @@ class Texts:
         return self.random.choice([0, 1, 2, 4, 8, 16, 64, 1 << 20, 1 << 31, 1 << 63, 3, 6])
 
     def boundary(self):
-        """Where an interval begins, in MiB."""
+        """The start of an interval, in MiB."""
         return self.written(str(self.random.choice([1 << self.random.randrange(18), 1 << self.random.randrange(66), 3, 0])))
 
     def reserve(self):
@@ -175,9 +175,9 @@ class Texts:
         return self.random.choice(["["] * 9 + ["", "[["]) + ",".join(pairs) + self.random.choice(["]"] * 9 + ["", ",]", "]]"])
 
     def changed(self, text):
-        """The text with a few characters taken out, put in, doubled, or its end cut off."""
+        """The text with a few characters removed, inserted or doubled, or with its end cut off."""
         for _ in range(self.random.choice([1, 1, 1, 2, 3])):
-            # Mostly in a value: a changed key is unknown, and ends the reading.
+            # Mostly in a value, since a changed key is unknown and ends the parse.
             values = [place for place in range(len(text)) if text[place] in ":[>" or text[place].isdigit()]
             at = self.random.choice(values) + 1 if values and self.random.random() < 0.7 else self.random.randrange(len(text) + 1)
             text = self.random.choice([

@@ -190,7 +190,7 @@ def environment_with(box: Box, version: str | None) -> Path:
 PYTHONS = (
     ("without torch", None, ("has no PyTorch", "--python")),
     ("with torch for the CPU", "__version__ = '2.11.0+cpu'\ncuda = None\n", ("2.11.0+cpu", "built without CUDA", "pip install torch", "no GPU is needed")),
-    ("with an old torch", "__version__ = '1.13.1+cu117'\ncuda = '11.7'\n", ("1.13.1+cu117 is not supported", "2.5 to 2.15", "--python")),
+    ("with an old torch", "__version__ = '1.13.1+cu117'\ncuda = '11.7'\n", ("1.13.1+cu117 is not supported", "2.5 to 2.", "--python")),
     ("with a torch of the future", "__version__ = '2.110.0'\ncuda = '15.0'\n", ("2.110.0 is not supported",)),
     ("with a damaged torch", "__version__ = \n", ("PyTorch", "version.py")),
     ("with a torch for ROCm", "__version__ = '2.11.0+rocm6.4'\ncuda = None\nhip = '6.4'\n", ("2.11.0+rocm6.4", "CUDA")),

@@ -1,4 +1,4 @@
-"""What a process holds of a device outside PyTorch's allocator, from out-of-memory messages that others published.
+"""The memory of a process outside PyTorch's allocator, from published out-of-memory messages.
 
     python3 crates/gpus/evidence/fit.py            the tables of docs/MEMORY_OUTSIDE_PYTORCH.md
     python3 crates/gpus/evidence/fit.py --check    exit status 1 if gpus.toml says other than this evidence
@@ -26,10 +26,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 UNITS = {"KiB": 1 / 1024, "MiB": 1.0, "GiB": 1024.0}
-# Programs that hold more than this many times what the lowest of the model holds use other libraries (renderers, FFT
-# plans, CUDA graphs): they say nothing of the context.
+# Programs with more than this multiple of the model's lowest figure use other libraries (renderers, FFT plans, CUDA
+# graphs), and are no evidence for the context.
 PLAIN = 2.0
-# With fewer reports a model's own figure would be one program's.
+# The least number of reports for a figure of a model's own.
 ENOUGH = 3
 # The rule before this evidence, in MiB and MiB per multiprocessor.
 FORMER = (270.0, 1.6)
@@ -62,7 +62,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Model:
-    """What gpus.toml says of one model, in MiB."""
+    """The figures of one model in gpus.toml, in MiB."""
 
     total: float
     multiprocessors: int
@@ -76,7 +76,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Rule:
-    """MiB, and KiB per thread that can be resident on the device."""
+    """MiB, and KiB per resident thread of the device."""
 
     base: float
     per_thread: float
@@ -92,7 +92,7 @@ def reports() -> list[Report]:
 
 
 def report(row: dict[str, str]) -> Report:
-    """What the allocator does not have is what NVML says less the two figures of the allocator."""
+    """The memory outside the allocator: NVML's figure less the allocator's two figures."""
     used, allocated, unallocated = (Amount.read(row[name]) for name in ("used", "allocated", "unallocated"))
     outside = Amount(used.mib - allocated.mib - unallocated.mib, used.half + allocated.half + unallocated.half)
     return Report(row["gpu"], row["program"], row["torch"], Amount.read(row["total"]), outside)
@@ -113,19 +113,19 @@ def models() -> tuple[dict[str, Model], Rule]:
 
 
 def plain(found: list[Report]) -> list[float]:
-    """What single processes of one model hold, less those of which other libraries hold much."""
+    """The memory of single processes on one model, without those with other large libraries."""
     outside = sorted(entry.outside.mib for entry in found if entry.program == "process")
     return [mib for mib in outside if mib <= PLAIN * outside[0]]
 
 
 def fit(points: list[tuple[int, float]]) -> Rule:
-    """Theil and Sen's line: the median of the slopes, and of what they leave."""
+    """Theil and Sen's line: the median of the slopes, and the median of the residuals."""
     slope = statistics.median((high[1] - low[1]) / (high[0] - low[0]) for low, high in combinations(points, 2) if low[0] != high[0])
     return Rule(statistics.median(mib - slope * threads for threads, mib in points), slope * 1024)
 
 
 def by_gpu(found: list[Report]) -> dict[str, list[Report]]:
-    """Those of each model."""
+    """The processes of each model."""
     groups = defaultdict(list)
     for entry in found:
         groups[entry.gpu].append(entry)
@@ -133,7 +133,7 @@ def by_gpu(found: list[Report]) -> dict[str, list[Report]]:
 
 
 def table(groups: dict[str, list[Report]], known: dict[str, Model], rule: Rule) -> None:
-    """One line per model, by the threads that it can have resident."""
+    """One line per model, by its resident threads."""
     print("| GPU | threads | reports: plain / all | lowest | median | highest | rule | off | former rule, off | first |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for gpu in sorted(groups, key=lambda name: known[name].threads):
@@ -153,13 +153,13 @@ def table(groups: dict[str, list[Report]], known: dict[str, Model], rule: Rule) 
 
 
 def errors(pairs: list[float]) -> str:
-    """Median and largest of what a rule is off by."""
+    """The median and the largest error of a rule."""
     off = [abs(pair) for pair in pairs]
     return f"median {statistics.median(off):.0f} MiB, at most {max(off):.0f} MiB"
 
 
 def beyond(found: list[Report], known: dict[str, Model], rule: Rule) -> None:
-    """What programs hold over the rule, by the kind of program and by PyTorch's version."""
+    """The excess over the rule, by the kind of program and by PyTorch's version."""
     for title, key in (("program", lambda r: r.program), ("PyTorch, single processes", lambda r: r.torch.split("+cu")[0])):
         groups = defaultdict(list)
         for entry in found:
@@ -181,7 +181,7 @@ def totals(groups: dict[str, list[Report]], known: dict[str, Model]) -> None:
 
 
 def wrong(medians: dict[str, tuple[int, float]], known: dict[str, Model], rule: Rule, fitted: Rule) -> list[str]:
-    """Where gpus.toml says other than the evidence."""
+    """Differences between gpus.toml and the evidence."""
     said = []
     if abs(rule.base - fitted.base) > 1 or abs(rule.per_thread - fitted.per_thread) > 0.01:
         said.append(f"[context]: expected {fitted.base:.0f} MiB and {fitted.per_thread:.2f} KiB per thread, found {rule}")
@@ -193,7 +193,7 @@ def wrong(medians: dict[str, tuple[int, float]], known: dict[str, Model], rule: 
 
 
 def main() -> None:
-    """Prints the tables, or what is wrong."""
+    """Prints the tables, or the differences."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     arguments.add_argument("--check", action="store_true", help="only compare gpus.toml with the evidence")
     check = arguments.parse_args().check

@@ -55,7 +55,7 @@ pub(crate) enum Error {
     NoAnswer { python: PathBuf, answer: String },
     #[error("the PyTorch of `{}` is {version}, which was built without CUDA", python.display())]
     CpuOnlyTorch { python: PathBuf, version: String },
-    #[error("PyTorch {version} is not supported; this oomph knows {}", crate::python::SUPPORTED)]
+    #[error("PyTorch {version} is not supported; this oomph knows {}", trace::release::SUPPORTED)]
     UnsupportedTorch { version: String },
     #[error("cannot unpack the phantom GPU into `{}`: {source}", folder.display())]
     Cache { folder: PathBuf, source: io::Error },

@@ -5,15 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde::Deserialize;
+use trace::Release;
+use trace::release::SUPPORTED;
 
 use crate::environment;
 use crate::error::Error;
-
-/// The versions this phantom was made for, for people.
-pub(crate) const SUPPORTED: &str = "2.5 to 2.15";
-
-/// The same, for programs: the minor versions of PyTorch 2.
-const SUPPORTED_MINORS: std::ops::RangeInclusive<u32> = 5..=15;
 
 /// Prints where PyTorch is and what its `version.py` says, or `null`.
 const PROBE: &str = r#"
@@ -98,35 +94,6 @@ fn check_version(python: &Path, torch: Torch) -> Result<(), Error> {
     if torch.cuda.is_none() {
         return Err(Error::CpuOnlyTorch { python: python.to_owned(), version: torch.version });
     }
-    if is_supported(&torch.version) { Ok(()) } else { Err(Error::UnsupportedTorch { version: torch.version }) }
-}
-
-fn is_supported(version: &str) -> bool {
-    let mut parts = version.split('.');
-    let (major, minor) = (parts.next(), parts.next().and_then(|minor| minor.parse().ok()));
-    major == Some("2") && minor.is_some_and(|minor| SUPPORTED_MINORS.contains(&minor))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_told_apart() {
-        let cases = [
-            ("2.11.0+cu130", true),
-            ("2.11.1", true),
-            ("2.5.1", true),
-            ("2.15.0+cu132", true),
-            ("2.16.0.dev20261101", false),
-            ("2.4.1", false),
-            ("2.1.0", false),
-            ("2.110.0", false),
-            ("1.13.1", false),
-            ("", false),
-        ];
-        for (version, expected) in cases {
-            assert_eq!(is_supported(version), expected, "{version}");
-        }
-    }
+    let is_supported = Release::parse(&torch.version).is_some_and(|release| SUPPORTED.contains(release));
+    if is_supported { Ok(()) } else { Err(Error::UnsupportedTorch { version: torch.version }) }
 }

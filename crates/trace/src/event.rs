@@ -27,7 +27,7 @@ pub enum Action {
     Oom,
     /// A text attached by the program (torch 2.14 and later).
     Annotate,
-    /// An action unknown to all versions up to 2.15. The event keeps its position in the history, and changes no total.
+    /// An action of no known version. The event keeps its position in the history, and changes no total.
     Unknown(UnknownAction),
 }
 
@@ -36,7 +36,7 @@ pub enum Action {
 pub struct UnknownAction(pub u8);
 
 impl Action {
-    /// The action of a name; `None` for names that no version up to 2.15 writes.
+    /// The action of a name; `None` for names that no known version writes.
     pub fn from_name(name: &str) -> Option<Action> {
         Some(match name {
             "alloc" => Action::Alloc,

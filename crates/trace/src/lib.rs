@@ -16,6 +16,7 @@ pub mod history;
 pub mod ids;
 mod interner;
 pub mod pickle;
+pub mod release;
 pub mod run;
 pub mod snapshot;
 pub mod source_file;
@@ -30,12 +31,13 @@ pub use history::{
     Moment, Peak, Peaks, SegmentState, State, Step, Steps, Totals, TotalsAt, UsedBlock,
 };
 pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
+pub use release::Release;
 pub use run::{
     Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run, read_launch,
     read_phantom_records, read_records,
 };
 pub use snapshot::{
-    Annotation, Block, BlockState, Pool, Release, Segment, SegmentKind, Settings, Snapshot, SnapshotError, Stage,
-    TorchVersions, WrongValue, read_snapshot,
+    Annotation, Block, BlockState, Pool, Segment, SegmentKind, Settings, Snapshot, SnapshotError, Stage, TorchVersions,
+    WrongValue, read_snapshot,
 };
 pub use stack::{Frame, FrameId, StackId, StackTable};

@@ -6,7 +6,7 @@ pub(crate) mod torch;
 use std::sync::Arc;
 
 pub use self::read::{SnapshotError, WrongValue, read_snapshot};
-pub use self::torch::{Release, TorchVersions};
+pub use self::torch::TorchVersions;
 use crate::bytes::Bytes;
 use crate::event::{Event, Mark};
 use crate::ids::{Address, DeviceIndex, PoolId, Stream, Time};

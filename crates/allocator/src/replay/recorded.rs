@@ -1,5 +1,6 @@
 //! The settings and the version under which a snapshot was recorded.
 
+use trace::release::NEWEST;
 use trace::{Action, Event, Release, TorchVersions};
 
 use super::op::Program;
@@ -18,7 +19,7 @@ const fn minor(minor: u8) -> Release {
 /// a program may change settings. Older versions state none; their events only show whether segments expand. If the
 /// version rejects the text, the newest version parses it; a text that no version accepts was never in force.
 pub fn recorded_settings(stated: &trace::Settings, events: &[Event], release: Release) -> Settings {
-    let read = Settings::parse(&stated.conf, release).or_else(|_| Settings::parse(&stated.conf, minor(15)));
+    let read = Settings::parse(&stated.conf, release).or_else(|_| Settings::parse(&stated.conf, NEWEST));
     let read = read.unwrap_or_default();
     let maps = || events.iter().any(|event| event.action == Action::SegmentMap);
     let mut roundup_power2_divisions = read.roundup_power2_divisions;

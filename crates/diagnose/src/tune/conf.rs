@@ -128,14 +128,13 @@ fn pairs(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use allocator::Settings;
+    use trace::release::NEWEST;
 
     use super::*;
 
     fn settings(conf: &Conf, release: Release) -> Option<Settings> {
         Settings::parse(&conf.text(), release).ok()
     }
-
-    const NEWEST: Release = Release { major: 2, minor: 15 };
 
     fn divisions(values: &[(usize, u64)]) -> [u64; 16] {
         let mut all = [0; 16];

@@ -1,4 +1,5 @@
-//! Reads the result of `torch.cuda.memory._snapshot`, from PyTorch 1.13 to 2.15, pickled or as JSON.
+//! Reads the result of `torch.cuda.memory._snapshot`, from any version in [`READABLE`](crate::release::READABLE), pickled or as
+//! JSON.
 //!
 //! Keys that a version lacks keep their defaults; keys of newer versions are skipped. A value of the wrong type is an
 //! error with its path, such as `device_traces[0][17].size`.

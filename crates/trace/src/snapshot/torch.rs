@@ -1,21 +1,6 @@
 //! The versions of PyTorch that may have written a snapshot.
 
-use std::fmt;
-
-/// A version of PyTorch, without its patch level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Release {
-    /// The 2 of 2.11.
-    pub major: u8,
-    /// The 11 of 2.11.
-    pub minor: u8,
-}
-
-impl fmt::Display for Release {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
+use crate::release::Release;
 
 /// The versions of PyTorch that write the keys of a snapshot, and not those that it lacks.
 ///
@@ -25,7 +10,7 @@ impl fmt::Display for Release {
 pub struct TorchVersions {
     /// The first version that writes all keys of the snapshot.
     pub from: Release,
-    /// The first version that writes further keys; `None` if no version up to 2.15 does.
+    /// The first version that writes further keys; `None` if no known version does.
     pub before: Option<Release>,
 }
 

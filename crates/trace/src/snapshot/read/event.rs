@@ -119,7 +119,7 @@ impl EventReader {
             return Ok(Action::Unknown(known));
         }
         let place = u8::try_from(self.unknown_actions.len()).map(UnknownAction);
-        let place = place.map_err(|_| WrongValue::new("an action of PyTorch 2.0 to 2.15", name))?;
+        let place = place.map_err(|_| WrongValue::new("an action of a known PyTorch", name))?;
         self.unknown_actions.push(text.chars().take(LONGEST_NAME).collect::<String>().into());
         self.unknown_of_text.insert(id, place);
         Ok(Action::Unknown(place))
