@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace::{Action, Address, Bytes, Event, EventIndex, History, Settings, Stream};
+use trace::{Action, Address, Bytes, Event, EventIndex, History, SnapshotSettings, Stream};
 
 /// Four bytes per event: action, address, size, stream.
 const EVENT: usize = 4;
@@ -27,7 +27,7 @@ fn event(bytes: &[u8]) -> Event {
 
 fuzz_target!(|bytes: &[u8]| {
     let events: Vec<Event> = bytes.chunks_exact(EVENT).map(event).collect();
-    let history = History::walk(&events, None, &Settings::default());
+    let history = History::walk(&events, None, &SnapshotSettings::default());
     for (index, totals) in (0..).map(EventIndex).zip(history.totals()) {
         let live: Bytes = history.live_after(index).map(|lifetime| lifetime.block).sum();
         assert_eq!(live, totals.allocated, "after event {}", index.0);

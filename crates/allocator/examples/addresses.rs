@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use allocator::replay::{Outcome, Program, recorded_by, recorded_settings, replay};
+use allocator::replay::{Program, ReplayOutcome, recorded_by, recorded_settings, replay};
 use allocator::{Device, Pages, Rules, Settings, SimulatedDevice, Space};
 use trace::{Address, DeviceIndex, History, Snapshot, read_snapshot};
 
@@ -99,7 +99,7 @@ impl Device for Ordered {
     }
 }
 
-fn line(name: &str, outcome: &Outcome) {
+fn line(name: &str, outcome: &ReplayOutcome) {
     println!("{name:>9}  {:>15}  {:>15}", outcome.peak_allocated_bytes().0, outcome.peak_reserved_bytes().0);
 }
 
@@ -109,9 +109,9 @@ fn show(program: &Program, settings: &Settings, rules: Rules, orders: u64) {
     line("rising", &replay(program, settings, rules, endless));
     let run = |order: Order| replay(program, settings, rules, Ordered::new(order));
     line("falling", &run(Order::Falling));
-    let random: Vec<Outcome> = (0..orders).map(|seed| run(Order::Random(seed))).collect();
-    let allocated = |outcome: &&Outcome| outcome.peak_allocated_bytes();
-    let reserved = |outcome: &&Outcome| outcome.peak_reserved_bytes();
+    let random: Vec<ReplayOutcome> = (0..orders).map(|seed| run(Order::Random(seed))).collect();
+    let allocated = |outcome: &&ReplayOutcome| outcome.peak_allocated_bytes();
+    let reserved = |outcome: &&ReplayOutcome| outcome.peak_reserved_bytes();
     let extremes = [random.iter().min_by_key(allocated), random.iter().max_by_key(allocated)];
     let others = [random.iter().min_by_key(reserved), random.iter().max_by_key(reserved)];
     for ((name, one), two) in ["lowest", "highest"].into_iter().zip(extremes).zip(others) {

@@ -9,41 +9,41 @@ use crate::ids::BlockId;
 /// Sizes and addresses are multiples of 512 and below 2^57. Without their low nine bits each fits in 48 bits; together
 /// with the 32 bits of a tie they are compared as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key(u128);
+pub(crate) struct SortKey(u128);
 
-impl Key {
+impl SortKey {
     const UNIT_BITS: u32 = 9;
     const MAX_BYTES: u64 = (1 << 57) - 1;
 
-    pub(crate) fn new(bytes: u64, tie: u32, address: u64) -> Key {
-        let (size, address) = (bytes >> Key::UNIT_BITS, address >> Key::UNIT_BITS);
-        Key(u128::from(size) << 80 | u128::from(tie) << 48 | u128::from(address))
+    pub(crate) fn new(bytes: u64, tie: u32, address: u64) -> SortKey {
+        let (size, address) = (bytes >> SortKey::UNIT_BITS, address >> SortKey::UNIT_BITS);
+        SortKey(u128::from(size) << 80 | u128::from(tie) << 48 | u128::from(address))
     }
 
     /// A key not larger than any key of a block of this size.
-    pub(crate) fn first_of(bytes: u64) -> Key {
+    pub(crate) fn first_of(bytes: u64) -> SortKey {
         // Only requests exceed the largest size that fits a key; no block does.
-        Key::new(bytes.min(Key::MAX_BYTES), 0, 0)
+        SortKey::new(bytes.min(SortKey::MAX_BYTES), 0, 0)
     }
 
     /// The size of the block.
     pub(crate) fn bytes(self) -> u64 {
-        ((self.0 >> 80) as u64) << Key::UNIT_BITS
+        ((self.0 >> 80) as u64) << SortKey::UNIT_BITS
     }
 }
 
-type Entry = (Key, BlockId);
+type KeyedBlock = (SortKey, BlockId);
 
 /// An ordered set in chunks of at most [`FreeSet::CHUNK`] entries: one binary search among the chunks, one within, and
 /// an insertion moves no more than a chunk. No chunk is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FreeSet {
-    chunks: Vec<Vec<Entry>>,
+    chunks: Vec<Vec<KeyedBlock>>,
 }
 
 /// A position in a [`FreeSet`]; valid until the set changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     chunk: usize,
     entry: usize,
 }
@@ -53,46 +53,46 @@ impl FreeSet {
 
     /// The first position whose key is at least `key`; may be the end.
     #[inline]
-    pub(crate) fn lower_bound(&self, key: Key) -> Place {
+    pub(crate) fn lower_bound(&self, key: SortKey) -> Position {
         let chunk = match self.chunks.len() {
-            0 => return Place { chunk: 0, entry: 0 },
+            0 => return Position { chunk: 0, entry: 0 },
             1 => 0,
             _ => self.chunks.partition_point(|chunk| chunk.last().is_some_and(|&(last, _)| last < key)),
         };
         let entry = self.chunks.get(chunk).map_or(0, |entries| entries.partition_point(|&(other, _)| other < key));
-        self.settled(Place { chunk, entry })
+        self.normalize(Position { chunk, entry })
     }
 
     /// The same position; the end of a chunk becomes the start of the next.
-    fn settled(&self, place: Place) -> Place {
+    fn normalize(&self, place: Position) -> Position {
         match self.chunks.get(place.chunk) {
-            Some(entries) if place.entry >= entries.len() => Place { chunk: place.chunk + 1, entry: 0 },
+            Some(entries) if place.entry >= entries.len() => Position { chunk: place.chunk + 1, entry: 0 },
             _ => place,
         }
     }
 
     /// The block at a position; `None` at the end.
     #[inline]
-    pub(crate) fn get(&self, place: Place) -> Option<BlockId> {
+    pub(crate) fn get(&self, place: Position) -> Option<BlockId> {
         self.chunks.get(place.chunk)?.get(place.entry).map(|&(_, block)| block)
     }
 
     /// The next position.
-    pub(crate) fn after(&self, place: Place) -> Place {
-        self.settled(Place { entry: place.entry + 1, ..place })
+    pub(crate) fn after(&self, place: Position) -> Position {
+        self.normalize(Position { entry: place.entry + 1, ..place })
     }
 
     /// The previous position; `None` at the beginning.
-    pub(crate) fn before(&self, place: Place) -> Option<Place> {
+    pub(crate) fn before(&self, place: Position) -> Option<Position> {
         if place.entry > 0 {
-            return Some(Place { entry: place.entry - 1, ..place });
+            return Some(Position { entry: place.entry - 1, ..place });
         }
         let chunk = place.chunk.checked_sub(1)?;
-        Some(Place { chunk, entry: self.chunks.get(chunk)?.len() - 1 })
+        Some(Position { chunk, entry: self.chunks.get(chunk)?.len() - 1 })
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, key: Key, block: BlockId) {
+    pub(crate) fn insert(&mut self, key: SortKey, block: BlockId) {
         let Some(end) = self.chunks.len().checked_sub(1) else {
             return self.chunks.push(vec![(key, block)]);
         };
@@ -111,7 +111,7 @@ impl FreeSet {
 
     /// Removes the block at a position, which must not be the end.
     #[inline]
-    pub(crate) fn remove_at(&mut self, place: Place) {
+    pub(crate) fn remove_at(&mut self, place: Position) {
         let chunk = &mut self.chunks[place.chunk];
         chunk.remove(place.entry);
         if chunk.is_empty() {
@@ -121,7 +121,7 @@ impl FreeSet {
 
     /// Removes the block with this key, if present.
     #[inline]
-    pub(crate) fn remove(&mut self, key: Key) {
+    pub(crate) fn remove(&mut self, key: SortKey) {
         let place = self.lower_bound(key);
         let found = self.chunks.get(place.chunk).and_then(|chunk| chunk.get(place.entry));
         debug_assert!(found.is_some_and(|&(other, _)| other == key), "{key:?} is not in the set");
@@ -149,8 +149,8 @@ mod tests {
 
     use super::*;
 
-    fn key(size: u64) -> Key {
-        Key::new(size << 9, 3, size << 20)
+    fn key(size: u64) -> SortKey {
+        SortKey::new(size << 9, 3, size << 20)
     }
 
     proptest! {

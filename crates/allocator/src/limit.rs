@@ -120,7 +120,7 @@ pub fn buffers(history: &History, until: Until) -> Vec<Buffer> {
 
 /// The most bytes alive at once, and the moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Peak {
+pub struct AlivePeak {
     /// The sum, each size rounded up to [`GRANULE`].
     pub bytes: Bytes,
     /// The first moment of the peak.
@@ -131,7 +131,7 @@ pub struct Peak {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packing {
     /// The lower bound for any allocator.
-    pub bound: Peak,
+    pub bound: AlivePeak,
     /// The end of the highest buffer: the need of this packing.
     pub peak: Bytes,
     /// The peak of best fit in the order of time: one pool, no rounding beyond 512 bytes, no knowledge of the future.
@@ -179,7 +179,7 @@ pub struct TooLarge {
 }
 
 /// The most bytes alive at once: no allocator needs less (Note `[The bound]`). The time is that of sorting the buffers.
-pub fn peak_alive_bytes(buffers: &[Buffer]) -> Peak {
+pub fn peak_alive_bytes(buffers: &[Buffer]) -> AlivePeak {
     Timeline::of(buffers).peak(buffers)
 }
 

@@ -24,9 +24,9 @@ pub use self::view::{BlockView, SegmentView};
 use crate::block::{Block, Blocks};
 use crate::device::Device;
 use crate::error::{MallocError, OutOfMemory};
-use crate::free_set::Key;
+use crate::free_set::SortKey;
 use crate::ids::{BlockId, PoolIndex, PrivatePoolId};
-use crate::pool::Pool;
+use crate::pool::BlockPool;
 use crate::rules::{Rules, Tie};
 use crate::settings::Settings;
 use crate::size::{self, MAX_REQUEST_BYTES, SMALL_BYTES};
@@ -55,7 +55,7 @@ pub struct Allocator<D, O = ()> {
     device: D,
     observer: O,
     blocks: Blocks,
-    pools: Vec<Pool>,
+    pools: Vec<BlockPool>,
     private_pools: Vec<PrivatePool>,
     underway: Vec<Underway>,
     segments: Vec<Option<Expandable>>,
@@ -99,7 +99,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             device,
             observer,
             blocks: Blocks::default(),
-            pools: vec![Pool::default(), Pool::default()],
+            pools: vec![BlockPool::default(), BlockPool::default()],
             private_pools: Vec::new(),
             underway: Vec::new(),
             segments: Vec::new(),
@@ -159,7 +159,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             expands: self.expands(pool),
         };
         match self.take_free(&wanted) {
-            Some(block) => Ok(self.hand_out(block, &wanted)),
+            Some(block) => Ok(self.alloc_found(block, &wanted)),
             None => self.malloc_anew(wanted),
         }
     }
@@ -170,8 +170,8 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         if self.collects_garbage() {
             self.collect_garbage();
         }
-        if let Some(block) = self.obtain(&mut wanted)? {
-            return Ok(self.hand_out(block, &wanted));
+        if let Some(block) = self.serve_from_device(&mut wanted)? {
+            return Ok(self.alloc_found(block, &wanted));
         }
         let free = self.device.free_bytes();
         self.observe(Action::Oom, free, wanted.size, wanted.stream);
@@ -180,7 +180,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     }
 
     /// Reserves a segment, releasing cached memory step by step until the device has enough.
-    fn obtain(&mut self, wanted: &mut Wanted) -> Result<Option<BlockId>, MallocError> {
+    fn serve_from_device(&mut self, wanted: &mut Wanted) -> Result<Option<BlockId>, MallocError> {
         if let Some(block) = self.allocate_once(wanted)? {
             return Ok(Some(block));
         }
@@ -243,7 +243,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             device_free: Bytes(free_bytes),
             allowed: self.allowed_bytes.map(Bytes),
             allocated: Bytes(self.stats.allocated_bytes.all.current),
-            private_pools_free: Bytes(self.pools[2..].iter().map(Pool::free_bytes).sum()),
+            private_pools_free: Bytes(self.pools[2..].iter().map(BlockPool::free_bytes).sum()),
             reserved: Bytes(self.stats.reserved_bytes.all.current),
         }
     }
@@ -288,10 +288,10 @@ impl<D: Device, O: Observer> Allocator<D, O> {
 
     /// The sort key of a free block in its pool.
     #[inline]
-    fn key(&self, id: BlockId) -> Key {
+    fn key(&self, id: BlockId) -> SortKey {
         let block = &self.blocks[id];
         let tie = if self.rules.tie == Tie::Address { 0 } else { block.tie };
-        Key::new(block.size, tie, block.address)
+        SortKey::new(block.size, tie, block.address)
     }
 
     /// Inserts a block into the free set of its pool.

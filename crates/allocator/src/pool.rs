@@ -7,7 +7,7 @@ use crate::ids::BlockId;
 
 /// The cached blocks of a pool.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pool {
+pub(crate) struct BlockPool {
     /// The free blocks of each stream, in the order of the streams' pointers. A program has few streams.
     free: Vec<(Stream, FreeSet)>,
     /// Address space without memory, by stream and address.
@@ -16,7 +16,7 @@ pub(crate) struct Pool {
     pub(crate) searches: u64,
 }
 
-impl Pool {
+impl BlockPool {
     #[inline]
     pub(crate) fn free_of(&self, stream: Stream) -> Option<&FreeSet> {
         self.free.iter().find(|(other, _)| *other == stream).map(|(_, set)| set)

@@ -9,11 +9,11 @@
 //! The behaviour of a program after a request that failed cannot be known. Every replay repeats a failed request, and
 //! frees the block at once if the request succeeds.
 
+mod address_check;
 mod difference;
 mod error;
 mod op;
 mod outcome;
-mod places;
 mod read;
 mod recorded;
 mod releases;
@@ -25,7 +25,7 @@ mod verify;
 pub use self::difference::Difference;
 pub use self::error::ProgramError;
 pub use self::op::Program;
-pub use self::outcome::{FailedAt, Outcome};
+pub use self::outcome::{FailedAt, ReplayOutcome};
 pub use self::recorded::{recorded_by, recorded_settings};
 pub use self::releases::{Release, releases};
 pub use self::run::replay;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use allocator::limit::{Buffer, GRANULE, Method, Packing, Peak, TooLarge, pack, peak_alive_bytes};
+use allocator::limit::{AlivePeak, Buffer, GRANULE, Method, Packing, TooLarge, pack, peak_alive_bytes};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -63,7 +63,7 @@ fn no_two_overlap(buffers: &[Buffer], offsets: &[u64]) {
 #[test]
 fn the_most_alive_at_once() {
     let check = |buffers: &[Buffer], granules: u64, at: u32| {
-        let expected = Peak { bytes: Bytes(granules * 512), at };
+        let expected = AlivePeak { bytes: Bytes(granules * 512), at };
         assert_eq!(peak_alive_bytes(buffers), expected, "{buffers:?}");
         assert_eq!(packed(buffers).bound, expected, "{buffers:?}");
     };

@@ -185,7 +185,7 @@ fn memory_where_pytorch_has_none_is_refused() {
         let events = vec![Event::new(Action::SegmentAlloc, Address(address), Bytes(size))];
         let snapshot = Snapshot { traces: vec![events], ..Snapshot::default() };
         let history = History::walk(&snapshot.traces[0], None, &snapshot.settings);
-        matches!(Program::of(&snapshot, DeviceIndex(0), &history), Err(ProgramError::Place { .. }))
+        matches!(Program::of(&snapshot, DeviceIndex(0), &history), Err(ProgramError::Misplaced { .. }))
     };
     let cases = [
         (1 << 40, 2 << 20, false),

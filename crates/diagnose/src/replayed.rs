@@ -10,7 +10,7 @@
 
 use std::fmt::Write as _;
 
-use allocator::replay::{Outcome, Program, recorded_by, recorded_settings, replay};
+use allocator::replay::{Program, ReplayOutcome, recorded_by, recorded_settings, replay};
 use allocator::{Rules, Settings, SimulatedDevice, Tie};
 use report::{Remedy, Standing};
 use trace::{Bytes, EventIndex};
@@ -86,7 +86,7 @@ impl Replayable {
             outcome.served.contains(&event) && outcome.failed.is_none_or(|failed| failed.event > Some(event))
         });
         Change {
-            reserved: [&before, &after].map(Outcome::peak_reserved_bytes),
+            reserved: [&before, &after].map(ReplayOutcome::peak_reserved_bytes),
             calls: [&before, &after].map(|outcome| outcome.stats.num_device_alloc),
             served,
             standing: if self.exact { Standing::Verified } else { Standing::Estimated },

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use report::explain::{ExplainReport, Holder};
 use report::{Contents, Finding, Location};
 use trace::text::{Artifact, OomKind, OtherProcess, StatedBytes, StatedOom};
-use trace::{Bytes, Frame, Settings};
+use trace::{Bytes, Frame, SnapshotSettings};
 
 fn of(inputs: Vec<(Option<u32>, Held)>) -> ExplainReport {
     let input = |(rank, contents)| ExplainInput { path: "an input".to_owned(), rank, contents };
@@ -424,7 +424,8 @@ fn blocks_that_are_never_split_waste_what_is_not_asked_for() {
     for capped in [true, false] {
         let max_split_size = capped.then_some(Bytes::from_mib(21));
         let conf = if capped { "max_split_size_mb:21" } else { "" };
-        let mut crash = Crash::with(Settings { conf: conf.to_owned(), max_split_size, ..Settings::default() });
+        let mut crash =
+            Crash::with(SnapshotSettings { conf: conf.to_owned(), max_split_size, ..SnapshotSettings::default() });
         for _ in 0..12 {
             crash.alloc_in(At::Script(7), 24, 40);
         }

@@ -24,11 +24,11 @@ fn recorded(sizes: &[u64], conf: &str) -> Snapshot {
         machine.free(block);
     }
     machine.empty_cache();
-    let stated = trace::Settings {
+    let stated = trace::SnapshotSettings {
         conf: conf.to_owned(),
         expandable_segments: settings.expandable_segments,
         max_split_size: settings.max_split_size,
-        ..trace::Settings::default()
+        ..trace::SnapshotSettings::default()
     };
     let torch = TorchVersions { from: RELEASE, before: Some(Release { major: 2, minor: 14 }) };
     Snapshot { traces: vec![machine.observer().clone()], settings: stated, torch, ..Snapshot::default() }

@@ -16,7 +16,7 @@ mod size;
 mod table;
 
 pub use lookup::{Match, UnknownGpu, find, lookup};
-pub use profile::{ComputeCapability, Field, Kind, Profile, Provenance};
+pub use profile::{ComputeCapability, Field, GpuKind, Profile, Provenance};
 pub use rates::Rates;
 pub use size::{BadSize, parse_size};
 pub use table::all;

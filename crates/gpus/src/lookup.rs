@@ -17,7 +17,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::profile::{Kind, Profile};
+use crate::profile::{GpuKind, Profile};
 use crate::table::all;
 
 /// Words that people leave out or put in front of any model. `quadro` is not among them: only this word tells the
@@ -96,7 +96,7 @@ pub fn lookup(name: &str) -> Result<Match, UnknownGpu> {
 fn preferred(asked: &Words, matching: &[&'static Profile]) -> Option<&'static Profile> {
     let is_sxm = |word: &String| word.starts_with("sxm");
     let has_sxm = |profile: &Profile| labels(profile).any(|label| label.0.iter().any(is_sxm));
-    let cards = matching.iter().filter(|profile| profile.kind == Kind::Card && has_sxm(profile));
+    let cards = matching.iter().filter(|profile| profile.kind == GpuKind::Card && has_sxm(profile));
     cards.copied().min_by_key(|profile| profile.total_bytes).filter(|_| asked.names_chip())
 }
 

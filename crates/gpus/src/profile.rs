@@ -114,12 +114,12 @@ impl Field {
 }
 
 /// A provenance and the text that names the source.
-pub(crate) type Source = (Provenance, String);
+pub(crate) type FigureSource = (Provenance, String);
 
 /// The kind of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum GpuKind {
     /// A whole card.
     #[default]
     Card,
@@ -135,7 +135,7 @@ pub struct Profile {
     /// The name of the model, unique in the table.
     pub name: String,
     /// Card, slice or integrated.
-    pub kind: Kind,
+    pub kind: GpuKind,
     /// `cudaDeviceProp::name`. Differs from `name` where CUDA gives two models one name.
     pub cuda_name: String,
     /// Other names of the model.
@@ -171,7 +171,7 @@ pub struct Profile {
     pub memory_clock_khz: u32,
     /// Width of the memory bus, in bits.
     pub memory_bus_bits: u32,
-    pub(crate) sources: BTreeMap<Field, Source>,
+    pub(crate) sources: BTreeMap<Field, FigureSource>,
 }
 
 impl Profile {

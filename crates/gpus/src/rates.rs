@@ -3,7 +3,7 @@
 //! A program reaches a fraction of the peak rates. The fraction is much the same for two variants of one program, so
 //! the estimates serve to compare variants.
 
-use trace::run::Work;
+use trace::run::GpuWork;
 
 use crate::profile::{ComputeCapability, Profile};
 
@@ -22,7 +22,7 @@ pub struct Rates {
 
 impl Rates {
     /// The least time in seconds that `work` keeps the GPU busy: FLOPs, memory traffic and copies one after the other.
-    pub fn seconds(&self, work: &Work) -> f64 {
+    pub fn seconds(&self, work: &GpuWork) -> f64 {
         let flops = work.flops.iter().map(|(dtype, flops)| {
             let rate = if dtype.contains("16") { self.half_flops } else { self.float32_flops };
             *flops as f64 / rate

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, de::Error};
 use trace::Bytes;
 
-use crate::profile::{ComputeCapability, Field, Kind, Profile, Provenance, Source};
+use crate::profile::{ComputeCapability, Field, FigureSource, GpuKind, Profile, Provenance};
 
 /// All models, in the order of the table.
 pub fn all() -> &'static [Profile] {
@@ -35,7 +35,7 @@ struct Table {
     common: Common,
     provenance: Sources,
     architecture: Vec<Architecture>,
-    gpu: Vec<Entry>,
+    gpu: Vec<TableEntry>,
 }
 
 #[derive(Deserialize)]
@@ -65,10 +65,10 @@ struct Architecture {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct TableEntry {
     name: String,
     #[serde(default)]
-    kind: Kind,
+    kind: GpuKind,
     cuda_name: Option<String>,
     #[serde(default)]
     aliases: Vec<String>,
@@ -101,7 +101,7 @@ struct Memory {
 struct Sources(BTreeMap<Field, SourceText>);
 
 #[derive(Clone)]
-struct SourceText(Source);
+struct SourceText(FigureSource);
 
 impl<'de> Deserialize<'de> for SourceText {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<SourceText, D::Error> {
@@ -135,7 +135,7 @@ fn read(text: &str) -> Result<Vec<Profile>, BadTable> {
 
 impl Table {
     /// Joins the entries of a model, of its architecture and of all models.
-    fn profile(&self, entry: Entry) -> Result<Profile, BadTable> {
+    fn profile(&self, entry: TableEntry) -> Result<Profile, BadTable> {
         let sources = self.sources(&entry);
         let architecture = self.architecture(&entry)?;
         let resident_threads = entry.chip.multiprocessors * architecture.threads_per_multiprocessor;
@@ -163,14 +163,14 @@ impl Table {
         })
     }
 
-    fn architecture(&self, entry: &Entry) -> Result<&Architecture, BadTable> {
+    fn architecture(&self, entry: &TableEntry) -> Result<&Architecture, BadTable> {
         let capability = entry.compute_capability;
         let missing = || BadTable::NoArchitecture { name: entry.name.clone(), capability };
         self.architecture.iter().find(|architecture| architecture.compute_capability == capability).ok_or_else(missing)
     }
 
     /// The sources of all models, overridden by the model's own.
-    fn sources(&self, entry: &Entry) -> BTreeMap<Field, Source> {
+    fn sources(&self, entry: &TableEntry) -> BTreeMap<Field, FigureSource> {
         let own = entry.provenance.0.iter();
         self.provenance.0.iter().chain(own).map(|(&field, text)| (field, text.0.clone())).collect()
     }

@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use thiserror::Error;
 
-pub use self::sniff::{Kind, sniff};
+pub use self::sniff::{ContentKind, sniff};
 use self::unpack::{Bounded, fill};
 
 /// The most bytes unpacked from one file.
@@ -27,8 +27,8 @@ const HEAD: usize = 512;
 
 /// The unpacked content of a file.
 pub struct Opened<'a> {
-    /// The kind of the content: [`Kind::Pickle`], [`Kind::Json`] or [`Kind::Text`].
-    pub kind: Kind,
+    /// The kind of the content: [`ContentKind::Pickle`], [`ContentKind::Json`] or [`ContentKind::Text`].
+    pub kind: ContentKind,
     /// The name of the member, if the file is a zip.
     pub member: Option<String>,
     /// The content, from its first byte. Errors of the unpacking are returned as [`io::Error`].
@@ -69,7 +69,7 @@ pub enum ContainerError {
 pub fn open<'a>(mut input: impl Read + Seek + 'a) -> Result<Opened<'a>, ContainerError> {
     let head = fill(&mut input, HEAD)?;
     input.rewind()?;
-    if sniff(&head) == Kind::Zip {
+    if sniff(&head) == ContentKind::Zip {
         return zip::open(input);
     }
     open_stream(input)
@@ -83,10 +83,10 @@ pub fn open_stream<'a>(input: impl Read + 'a) -> Result<Opened<'a>, ContainerErr
         let kind = sniff(&head);
         let whole = io::Cursor::new(head).chain(content);
         content = match kind {
-            Kind::Gzip => Box::new(BufReader::new(Bounded::new(unpack::gzip(whole)))),
-            Kind::Zstd => Box::new(BufReader::new(Bounded::new(unpack::zstd(whole)?))),
-            Kind::Zip => return Err(ContainerError::Zip("one that can be rewound".to_owned())),
-            Kind::Pickle | Kind::Json | Kind::Text => {
+            ContentKind::Gzip => Box::new(BufReader::new(Bounded::new(unpack::gzip(whole)))),
+            ContentKind::Zstd => Box::new(BufReader::new(Bounded::new(unpack::zstd(whole)?))),
+            ContentKind::Zip => return Err(ContainerError::Zip("one that can be rewound".to_owned())),
+            ContentKind::Pickle | ContentKind::Json | ContentKind::Text => {
                 return Ok(Opened { kind, member: None, content: Box::new(whole) });
             }
         };

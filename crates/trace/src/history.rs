@@ -9,38 +9,38 @@
 //! seconds; blocks are sorted by address only for a requested moment.
 
 mod account;
+mod downsample;
 mod inconsistency;
 mod kinds;
 mod lifetime;
+mod neighbours;
 mod older;
 mod oom;
 mod pairing;
 mod ranges;
-mod room;
 mod size;
 mod state;
 mod steps;
-mod thin;
 mod totals;
 mod unsplit;
 
 use self::account::account;
+pub use self::downsample::TotalsAt;
 pub use self::inconsistency::{Inconsistencies, Inconsistency};
 use self::kinds::Kinds;
 pub use self::lifetime::{Lifetime, LifetimeId, Moment};
+use self::neighbours::Neighbours;
 use self::older::size_older;
 pub use self::oom::{FailedRequest, FreeBlocks};
 use self::pairing::{Links, Paired, Pairing};
 use self::ranges::{Range, Ranges};
-use self::room::Room;
 use self::state::SegmentChange;
 pub use self::state::{Fragmentation, Gap, SegmentState, State, UsedBlock};
 pub use self::steps::{Step, Steps};
-pub use self::thin::TotalsAt;
 pub use self::totals::{Peak, Peaks, Totals};
 use crate::event::{Action, Event};
 use crate::ids::{DeviceIndex, EventIndex};
-use crate::snapshot::{Segment, Settings, Snapshot};
+use crate::snapshot::{Segment, Snapshot, SnapshotSettings};
 
 /// The history of a device's memory.
 #[derive(Clone, Debug, Default)]
@@ -69,17 +69,17 @@ impl History {
     /// Reads the history of `events` that end with `dump`, the device's segments by address; `None` without a dump.
     ///
     /// Without a dump, blocks older than the history and not freed in it remain unknown.
-    pub fn walk(events: &[Event], dump: Option<&[&Segment]>, settings: &Settings) -> History {
+    pub fn walk(events: &[Event], dump: Option<&[&Segment]>, settings: &SnapshotSettings) -> History {
         let kinds = Kinds::of(events);
         let mut faults = Inconsistencies::default();
         let mut paired = pair(events, dump, &kinds, &mut faults);
         let start = segments_before(events, dump, &kinds);
-        let mut room = Room::new(settings, dump.unwrap_or_default(), start, maps(events, &kinds));
-        let unsure = size_older(&mut paired, &room);
-        let segments_at_start = room.ranges.clone();
-        room.switch(starts_expandable(events, &kinds, settings));
-        let account = account(&mut paired, events, dump.is_some(), &mut room, &mut faults);
-        compare_segments(dump, &room.ranges, &mut faults);
+        let mut neighbours = Neighbours::new(settings, dump.unwrap_or_default(), start, maps(events, &kinds));
+        let unsure = size_older(&mut paired, &neighbours);
+        let segments_at_start = neighbours.ranges.clone();
+        neighbours.switch(starts_expandable(events, &kinds, settings));
+        let account = account(&mut paired, events, dump.is_some(), &mut neighbours, &mut faults);
+        compare_segments(dump, &neighbours.ranges, &mut faults);
         let Paired { lifetimes, older, links } = paired;
         History {
             lifetimes,
@@ -198,7 +198,7 @@ fn maps(events: &[Event], kinds: &Kinds) -> bool {
 }
 
 /// Tests that expandable segments were on at the first event, by the first segment that was reserved.
-fn starts_expandable(events: &[Event], kinds: &Kinds, settings: &Settings) -> bool {
+fn starts_expandable(events: &[Event], kinds: &Kinds, settings: &SnapshotSettings) -> bool {
     let segments = kinds.segments.iter().filter_map(|index| events.get(index.0 as usize));
     let first =
         segments.map(|event| event.action).find(|action| matches!(action, Action::SegmentAlloc | Action::SegmentMap));

@@ -24,7 +24,7 @@ pub mod stack;
 pub mod text;
 
 pub use bytes::Bytes;
-pub use container::{ContainerError, Kind, Opened, sniff};
+pub use container::{ContainerError, ContentKind, Opened, sniff};
 pub use event::{Action, Event, Mark, Phase, UnknownAction};
 pub use history::{
     FailedRequest, Fragmentation, FreeBlocks, Gap, History, Inconsistencies, Inconsistency, Lifetime, LifetimeId,
@@ -37,7 +37,7 @@ pub use run::{
     read_phantom_records, read_records,
 };
 pub use snapshot::{
-    Annotation, Block, BlockState, Pool, Segment, SegmentKind, Settings, Snapshot, SnapshotError, Stage, TorchVersions,
-    WrongValue, read_snapshot,
+    Annotation, Block, BlockState, Pool, Segment, SegmentKind, Snapshot, SnapshotError, SnapshotSettings, Stage,
+    TorchVersions, WrongValue, read_snapshot,
 };
 pub use stack::{Frame, FrameId, StackId, StackTable};

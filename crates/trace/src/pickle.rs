@@ -33,10 +33,10 @@ use std::io::Read;
 
 pub(crate) use self::arena::Record;
 pub use self::arena::{Arena, BytesId, NodeId, Slot, StrId};
-pub(crate) use self::builder::Builder;
+pub(crate) use self::builder::ValueBuilder;
 pub use self::builder::{Fold, Plain};
 pub use self::error::{PickleError, PickleErrorKind};
-pub use self::value::{Data, Value};
+pub use self::value::{Data, PickleValue};
 
 /// Limits of a pickle. The sums are far above any real snapshot's and below any machine's memory.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +68,8 @@ pub struct Document {
 
 impl Document {
     /// The value of the pickle.
-    pub fn root(&self) -> Value<'_, Plain> {
-        Value::new(&self.arena, self.root)
+    pub fn root(&self) -> PickleValue<'_, Plain> {
+        PickleValue::new(&self.arena, self.root)
     }
 
     /// The number of values in all containers.
@@ -85,14 +85,14 @@ pub fn decode(input: impl Read) -> Result<Document, PickleError> {
 
 /// [`decode`] with other limits.
 pub fn decode_within(input: impl Read, limits: Limits) -> Result<Document, PickleError> {
-    let (root, builder) = machine::run(input, Builder::new(Plain::FOLD, &[], limits))?;
+    let (root, builder) = machine::run(input, ValueBuilder::new(Plain::FOLD, &[], limits))?;
     Ok(Document { arena: builder.arena, root })
 }
 
 /// Reads a pickle with the fold of `builder`.
 pub(crate) fn read<F: Fold>(
     input: impl Read,
-    builder: Builder<F>,
-) -> Result<(Slot<F::Folded>, Builder<F>), PickleError> {
+    builder: ValueBuilder<F>,
+) -> Result<(Slot<F::Folded>, ValueBuilder<F>), PickleError> {
     machine::run(input, builder)
 }

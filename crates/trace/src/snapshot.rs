@@ -34,7 +34,7 @@ pub struct Snapshot {
     /// The pools that events and segments refer to.
     pub pools: Vec<Pool>,
     /// The allocator's settings, in versions that write them (2.3 and later).
-    pub settings: Settings,
+    pub settings: SnapshotSettings,
     /// The versions of PyTorch that write such a snapshot.
     pub torch: TorchVersions,
 }
@@ -65,7 +65,7 @@ impl Pool {
 
 /// The allocator's settings, as far as a snapshot states them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
+pub struct SnapshotSettings {
     /// The last configuration string; empty if none was set.
     pub conf: String,
     /// Whether expandable segments are on.

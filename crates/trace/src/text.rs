@@ -7,15 +7,15 @@ mod artifact;
 mod automaton;
 mod clause;
 mod decode;
-mod guard;
+mod dedup;
 mod line;
 mod look_alike;
+mod mention;
 mod message;
+mod normalize;
 mod nvidia_smi;
 mod reader;
-mod same;
 mod size;
-mod squeeze;
 mod stated;
 mod stats;
 mod summary;
@@ -31,5 +31,5 @@ pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};
 /// Finds everything in `text`, in order. UTF-16 is decoded if there is a byte order mark (Windows PowerShell writes
 /// UTF-16 on redirection); bytes that are not UTF-8 are noise.
 pub fn read(text: &[u8]) -> Vec<Artifact> {
-    reader::read(&decode::decoded(text))
+    reader::read(&decode::to_utf8(text))
 }

@@ -4,7 +4,9 @@ mod recorded;
 
 use proptest::prelude::*;
 use recorded::allocator::Allocator;
-use trace::{Action, Address, Bytes, Event, EventIndex, History, Moment, Peak, Segment, Settings, State, Totals};
+use trace::{
+    Action, Address, Bytes, Event, EventIndex, History, Moment, Peak, Segment, SnapshotSettings, State, Totals,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -80,7 +82,7 @@ proptest! {
         let dump = allocator.dump();
         let dump: Vec<&Segment> = dump.iter().collect();
         for from in [0, cut.index(allocator.events.len() + 1)] {
-            let history = History::walk(&allocator.events[from..], Some(&dump), &Settings::default());
+            let history = History::walk(&allocator.events[from..], Some(&dump), &SnapshotSettings::default());
             prop_assert_eq!(history.inconsistencies().count, 0, "{:?}", history.inconsistencies());
             prop_assert!(from > 0 || (history.is_whole() && history.unsure() == 0));
             for (found, counted) in history.totals().zip(&allocator.counted[from..]) {
@@ -98,7 +100,7 @@ proptest! {
     /// Most of these histories are nonsense. The account adds up after each of their events all the same.
     #[test]
     fn every_account_adds_up(trace in proptest::collection::vec(any_event(), 0..60), expandable: bool) {
-        let settings = Settings { expandable_segments: expandable, ..Settings::default() };
+        let settings = SnapshotSettings { expandable_segments: expandable, ..SnapshotSettings::default() };
         let history = History::walk(&trace, None, &settings);
         prop_assert!(history.lifetimes().iter().all(|life| life.requested <= life.block));
         prop_assert_eq!(history.totals().last().unwrap_or(history.at_start()), history.at_end());

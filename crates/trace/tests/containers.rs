@@ -6,7 +6,7 @@ use std::io::{Cursor, Read, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use trace::{ContainerError, Kind, container, read_snapshot};
+use trace::{ContainerError, ContentKind, container, read_snapshot};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -36,7 +36,7 @@ fn deflated(members: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Compares the result: the kind, the member, the content.
-fn check(packed: &[u8], kind: Kind, member: Option<&str>, content: &[u8]) {
+fn check(packed: &[u8], kind: ContentKind, member: Option<&str>, content: &[u8]) {
     let mut opened = container::open(Cursor::new(packed)).unwrap();
     let mut unpacked = Vec::new();
     opened.content.read_to_end(&mut unpacked).unwrap();
@@ -50,30 +50,40 @@ fn whatever_it_is_packed_in_the_same_comes_out() {
     let two_members = [gzip(&SNAPSHOT[..100]), gzip(&SNAPSHOT[100..])].concat();
     let streams = [SNAPSHOT.to_vec(), gzip(SNAPSHOT), zstd(SNAPSHOT), two_frames, two_members, zstd(&gzip(SNAPSHOT))];
     for packed in &streams {
-        check(packed, Kind::Pickle, None, SNAPSHOT);
+        check(packed, ContentKind::Pickle, None, SNAPSHOT);
         let opened = container::open_stream(&packed[..]).unwrap();
         assert!(read_snapshot(opened.content).is_ok());
     }
     for packed in &streams {
-        check(&deflated(&[("job/rank0", packed)]), Kind::Pickle, Some("job/rank0"), SNAPSHOT);
+        check(&deflated(&[("job/rank0", packed)]), ContentKind::Pickle, Some("job/rank0"), SNAPSHOT);
     }
-    check(&zip(&[("a", SNAPSHOT)], zip::CompressionMethod::Stored), Kind::Pickle, Some("a"), SNAPSHOT);
-    check(b"CUDA out of memory", Kind::Text, None, b"CUDA out of memory");
-    check(b"", Kind::Text, None, b"");
+    check(&zip(&[("a", SNAPSHOT)], zip::CompressionMethod::Stored), ContentKind::Pickle, Some("a"), SNAPSHOT);
+    check(b"CUDA out of memory", ContentKind::Text, None, b"CUDA out of memory");
+    check(b"", ContentKind::Text, None, b"");
 }
 
 /// Names and contents of the members; the expected member, its kind, its content.
-type Case<'a> = (&'a [(&'a str, &'a [u8])], &'a str, Kind, &'a [u8]);
+type Case<'a> = (&'a [(&'a str, &'a [u8])], &'a str, ContentKind, &'a [u8]);
 
 #[test]
 fn of_a_zip_the_member_most_like_a_snapshot_is_read() {
     let json = b"{\"segments\": []}";
     let cases: [Case<'_>; 4] = [
-        (&[("read.me", b"hello"), ("data", b"\0\x01"), ("s.pickle", SNAPSHOT)], "s.pickle", Kind::Pickle, SNAPSHOT),
-        (&[("read.me", b"hello"), ("s.json", json)], "s.json", Kind::Json, json),
-        (&[("empty", b""), ("log", b"hello"), ("log2", b"again")], "log", Kind::Text, b"hello"),
+        (
+            &[("read.me", b"hello"), ("data", b"\0\x01"), ("s.pickle", SNAPSHOT)],
+            "s.pickle",
+            ContentKind::Pickle,
+            SNAPSHOT,
+        ),
+        (&[("read.me", b"hello"), ("s.json", json)], "s.json", ContentKind::Json, json),
+        (&[("empty", b""), ("log", b"hello"), ("log2", b"again")], "log", ContentKind::Text, b"hello"),
         // what torch.save writes
-        (&[("archive/data.pkl", SNAPSHOT), ("archive/version", b"3\n")], "archive/data.pkl", Kind::Pickle, SNAPSHOT),
+        (
+            &[("archive/data.pkl", SNAPSHOT), ("archive/version", b"3\n")],
+            "archive/data.pkl",
+            ContentKind::Pickle,
+            SNAPSHOT,
+        ),
     ];
     for (members, member, kind, content) in cases {
         check(&deflated(members), kind, Some(member), content);
@@ -101,7 +111,7 @@ fn a_bomb_is_refused_without_being_unpacked() {
     let bomb = gzip(&b"(".repeat(50 << 20));
     assert!(bomb.len() < 100 << 10);
     let opened = container::open(Cursor::new(gzip(&bomb))).unwrap();
-    assert_eq!(opened.kind, Kind::Text);
+    assert_eq!(opened.kind, ContentKind::Text);
     let pickled = gzip(&[&b"\x80\x02"[..], &b"(".repeat(50 << 20)].concat());
     let opened = container::open(Cursor::new(pickled)).unwrap();
     let message = read_snapshot(opened.content).unwrap_err().to_string();

@@ -5,8 +5,8 @@ mod recorded;
 
 use recorded::allocator::Allocator;
 use trace::{
-    Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, PoolId, Settings, StackTable, Steps,
-    Time, Totals, UnknownAction,
+    Action, Address, Bytes, Event, EventIndex, History, Lifetime, Moment, Peak, PoolId, SnapshotSettings, StackTable,
+    Steps, Time, Totals, UnknownAction,
 };
 
 const MIB: u64 = 1 << 20;
@@ -20,7 +20,7 @@ type Said = (Action, u64, u64);
 
 fn walk(events: &[Said]) -> History {
     let trace: Vec<Event> = events.iter().map(|&(action, address, size)| event(action, address, size)).collect();
-    History::walk(&trace, None, &Settings::default())
+    History::walk(&trace, None, &SnapshotSettings::default())
 }
 
 fn blocks(history: &History) -> Vec<u64> {
@@ -78,7 +78,7 @@ fn blocks_of_the_size_that_is_never_split_get_their_segment() {
         event(SegmentAlloc, 64 * MIB, 20 * MIB),
         event(Alloc, 64 * MIB, 5 * MIB),
     ];
-    let settings = Settings { max_split_size: Some(Bytes(32 * MIB)), ..Settings::default() };
+    let settings = SnapshotSettings { max_split_size: Some(Bytes(32 * MIB)), ..SnapshotSettings::default() };
     assert_eq!(blocks(&History::walk(&trace, None, &settings)), [64 * MIB, 5 * MIB]);
 }
 
@@ -107,7 +107,7 @@ fn blocks_of_a_pool_that_is_never_split_get_their_segment() {
     dump[0].pool = PoolId::from_index(1);
     dump[0].blocks.truncate(1);
     dump[0].blocks[0].size = Bytes(2 * MIB);
-    let found = History::walk(&allocator.events, Some(&[&dump[0]]), &Settings::default());
+    let found = History::walk(&allocator.events, Some(&[&dump[0]]), &SnapshotSettings::default());
     assert_eq!((blocks(&found), found.inconsistencies().count), (vec![2 * MIB; 2], 0));
 }
 
@@ -278,7 +278,7 @@ fn leaking_steps() -> (Allocator, Vec<EventIndex>) {
 #[test]
 fn steps_are_found_where_the_history_repeats_itself() {
     let (allocator, expected) = leaking_steps();
-    let history = History::walk(&allocator.events, None, &Settings::default());
+    let history = History::walk(&allocator.events, None, &SnapshotSettings::default());
     let steps = history.steps(&allocator.events, &StackTable::default()).unwrap();
     assert_eq!(steps.first_events(), expected);
     let memory = steps.with_memory(&history);
@@ -295,7 +295,7 @@ fn steps_are_found_where_the_history_repeats_itself() {
 fn a_program_that_does_not_repeat_itself_has_no_steps() {
     let mut allocator = Allocator::default();
     (0..200).for_each(|line| _ = allocator.alloc(512 * u64::from(line), line));
-    let history = History::walk(&allocator.events, None, &Settings::default());
+    let history = History::walk(&allocator.events, None, &SnapshotSettings::default());
     assert_eq!(history.steps(&allocator.events, &StackTable::default()), None);
 }
 

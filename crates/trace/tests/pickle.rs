@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use proptest::prelude::*;
-use trace::pickle::{Data, Limits, PickleErrorKind as Kind, Plain, Value, decode, decode_within};
+use trace::pickle::{Data, Limits, PickleErrorKind as Kind, PickleValue, Plain, decode, decode_within};
 
 const PROTOCOLS: [&[u8]; 6] = [
     include_bytes!("pickles/protocol0.pickle"),
@@ -16,7 +16,7 @@ const PROTOCOLS: [&[u8]; 6] = [
 ];
 
 /// The value in Python's notation, or nearly.
-fn show(value: Value<'_, Plain>) -> String {
+fn show(value: PickleValue<'_, Plain>) -> String {
     let join = |parts: &mut dyn Iterator<Item = String>| parts.collect::<Vec<_>>().join(", ");
     match value.data() {
         Data::None => "None".to_owned(),

@@ -11,8 +11,8 @@ mod made;
 use emit::{Plain, STYLES, dict, json, list, pickle, text};
 use proptest::prelude::*;
 use trace::{
-    Action, Address, Bytes, DeviceIndex, Mark, Pool, Release, Segment, Settings, Snapshot, StackId, Stage, Stream,
-    Time, TorchVersions, UnknownAction, read_snapshot,
+    Action, Address, Bytes, DeviceIndex, Mark, Pool, Release, Segment, Snapshot, SnapshotSettings, StackId, Stage,
+    Stream, Time, TorchVersions, UnknownAction, read_snapshot,
 };
 
 const PROTOCOLS: [&[u8]; 6] = [
@@ -59,7 +59,7 @@ type SegmentMeaning = (DeviceIndex, Address, Bytes, Option<Pool>, Vec<(Address, 
 struct Meaning {
     segments: Vec<SegmentMeaning>,
     traces: Vec<Vec<EventMeaning>>,
-    settings: Settings,
+    settings: SnapshotSettings,
     torch: TorchVersions,
 }
 

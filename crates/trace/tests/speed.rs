@@ -5,7 +5,7 @@ mod recorded;
 use std::time::Instant;
 
 use recorded::allocator::Allocator;
-use trace::{History, Segment, Settings, StackTable};
+use trace::{History, Segment, SnapshotSettings, StackTable};
 
 /// Steps of a training run: parameters that stay, activations freed in reverse order, temporaries.
 fn training(events: usize) -> Allocator {
@@ -41,7 +41,7 @@ fn long_histories_are_walked_in_time() {
         for from in [0, allocator.events.len() / 2] {
             let events = &allocator.events[from..];
             let started = Instant::now();
-            let history = History::walk(events, Some(&dump), &Settings::default());
+            let history = History::walk(events, Some(&dump), &SnapshotSettings::default());
             let walked = started.elapsed();
             let started = Instant::now();
             let points = history.timeline(4000).len();

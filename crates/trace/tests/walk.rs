@@ -138,7 +138,7 @@ fn check_device(name: &str, snapshot: &Snapshot, device: DeviceIndex) {
     check_end(name, &history, &dump);
     let reported = &history.inconsistencies().first;
     match name {
-        MADE_UP => assert!(matches!(reported[..], [Inconsistency::MoreThanHeld { .. }]), "{reported:?}"),
+        MADE_UP => assert!(matches!(reported[..], [Inconsistency::MoreThanReserved { .. }]), "{reported:?}"),
         _ => assert_eq!(*reported, [], "{name}"),
     }
     show(name, snapshot, &history, device);

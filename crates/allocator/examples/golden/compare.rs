@@ -4,7 +4,7 @@ use allocator::SegmentView;
 use serde::Deserialize as _;
 use trace::{Action, BlockState, SegmentKind};
 
-use crate::recorded::{self, Place, Segment};
+use crate::recorded::{self, Location, Segment};
 use crate::run::Run;
 
 /// Compares the current segments.
@@ -41,12 +41,12 @@ fn state(state: BlockState) -> &'static str {
 }
 
 /// Action, location (of an `oom` the free bytes), size, stream.
-type Entry = (Action, String, u64, u64);
+type ComparedEntry = (Action, String, u64, u64);
 
 /// Compares the whole history.
 pub(crate) fn trace(run: &Run) -> Result<(), String> {
-    let got = in_order(run, told(run));
-    let expected = in_order(run, recorded(run)?);
+    let got = in_order(run, list_modelled(run));
+    let expected = in_order(run, list_recorded(run)?);
     let mut pairs = got.iter().zip(&expected).enumerate();
     if let Some((index, (got, expected))) = pairs.find(|(_, (got, expected))| got != expected) {
         return Err(format!("history entry {index}: {got:?}, recorded {expected:?}"));
@@ -57,7 +57,7 @@ pub(crate) fn trace(run: &Run) -> Result<(), String> {
     Err(format!("{} history entries, recorded {}", got.len(), expected.len()))
 }
 
-fn told(run: &Run) -> Vec<Entry> {
+fn list_modelled(run: &Run) -> Vec<ComparedEntry> {
     let events = run.model.observer().iter().map(|event| {
         let place = match event.action {
             Action::Oom => event.address.0.to_string(),
@@ -69,22 +69,25 @@ fn told(run: &Run) -> Vec<Entry> {
 }
 
 /// Leaves out `snapshot` entries, which do not come from the allocator.
-fn recorded(run: &Run) -> Result<Vec<Entry>, String> {
+fn list_recorded(run: &Run) -> Result<Vec<ComparedEntry>, String> {
     let entries = run.recorded.trace.iter().filter(|entry| entry.0 != "snapshot");
     entries.map(|entry| recorded_entry(run, entry)).collect()
 }
 
-fn recorded_entry(run: &Run, recorded::Entry(action, place, size, stream): &recorded::Entry) -> Result<Entry, String> {
+fn recorded_entry(
+    run: &Run,
+    recorded::HistoryEntry(action, place, size, stream): &recorded::HistoryEntry,
+) -> Result<ComparedEntry, String> {
     let action = Action::from_name(action).ok_or_else(|| format!("unknown action {action}"))?;
-    let place = Place::deserialize(place).map_or_else(|_| place.to_string(), |place| format!("{place:?}"));
+    let place = Location::deserialize(place).map_or_else(|_| place.to_string(), |place| format!("{place:?}"));
     Ok((action, place, *size, run.stream(stream.unwrap_or(0))?.0))
 }
 
 /// Sorts both sides where PyTorch walks hash maps: runs of `free_completed` on several streams, and the releases of
 /// several private pools.
-fn in_order(run: &Run, mut entries: Vec<Entry>) -> Vec<Entry> {
+fn in_order(run: &Run, mut entries: Vec<ComparedEntry>) -> Vec<ComparedEntry> {
     let has_pools = run.recorded.has_pools();
-    let class = |entry: &Entry| match entry.0 {
+    let class = |entry: &ComparedEntry| match entry.0 {
         Action::FreeCompleted => Some(0),
         Action::SegmentFree | Action::SegmentUnmap if has_pools => Some(1),
         _ => None,

@@ -3,7 +3,7 @@
 use allocator::{Allocator, Device, Pages, SimulatedDevice, Space};
 use trace::{Address, Event};
 
-use crate::recorded::Place;
+use crate::recorded::Location;
 
 const PAGE_BYTES: u64 = 2 << 20;
 
@@ -25,8 +25,8 @@ impl RecordedDevice {
         RecordedDevice { account: SimulatedDevice::new(total_bytes, used_bytes), next }
     }
 
-    pub(crate) fn place(&self, address: Address) -> Place {
-        let place = |range: &str, first: u64| Place(range.to_owned(), address.0 - first);
+    pub(crate) fn place(&self, address: Address) -> Location {
+        let place = |range: &str, first: u64| Location(range.to_owned(), address.0 - first);
         match self.next {
             Some(_) => place("d", RecordedDevice::FIRST),
             None if address >= SimulatedDevice::FIRST_RESERVED => place("va", SimulatedDevice::FIRST_RESERVED.0),

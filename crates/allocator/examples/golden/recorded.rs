@@ -29,7 +29,7 @@ pub(crate) struct Recorded {
     #[serde(rename = "ops")]
     pub(crate) operations: Vec<Operation>,
     pub(crate) final_segments: Vec<Segment>,
-    pub(crate) trace: Vec<Entry>,
+    pub(crate) trace: Vec<HistoryEntry>,
 }
 
 impl Recorded {
@@ -101,7 +101,7 @@ fn number<'de, D: Deserializer<'de>>(text: D) -> Result<i64, D::Error> {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Segment {
-    pub(crate) addr: Place,
+    pub(crate) addr: Location,
     pub(crate) total: u64,
     pub(crate) stream: usize,
     #[serde(rename = "type")]
@@ -116,11 +116,11 @@ pub(crate) struct Segment {
 
 /// Action, location (of an `oom` the free bytes), size, stream.
 #[derive(Deserialize)]
-pub(crate) struct Entry(pub(crate) String, pub(crate) Value, pub(crate) u64, pub(crate) Option<usize>);
+pub(crate) struct HistoryEntry(pub(crate) String, pub(crate) Value, pub(crate) u64, pub(crate) Option<usize>);
 
 /// A range of addresses and an offset: `m` is memory of `cudaMalloc`, `va` reservations, `d` both in one range.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(pub(crate) String, pub(crate) u64);
+pub(crate) struct Location(pub(crate) String, pub(crate) u64);
 
 /// The text of a file, plain or gzip; `-` is standard input.
 pub(crate) fn open(path: &str) -> Result<Box<dyn BufRead>, String> {

@@ -79,10 +79,10 @@ fn counter(name: &str) -> Result<Counter, String> {
         _ => name.to_owned(),
     };
     let parts: Vec<&str> = full.split('.').collect();
-    found(&parts).ok_or_else(|| format!("unknown statistic {name}"))
+    find_counter(&parts).ok_or_else(|| format!("unknown statistic {name}"))
 }
 
-fn found(parts: &[&str]) -> Option<Counter> {
+fn find_counter(parts: &[&str]) -> Option<Counter> {
     match *parts {
         [name] => {
             let scalar = scalar(name)?;

@@ -4,7 +4,7 @@ use allocator::{BlockId, MallocError, Thread};
 use serde::Deserialize as _;
 use trace::{Bytes, Stream};
 
-use crate::recorded::{Operation, Place, Segment};
+use crate::recorded::{Location, Operation, Segment};
 use crate::run::Run;
 use crate::{compare, message};
 
@@ -89,7 +89,7 @@ impl Run<'_> {
             Ok(block) => {
                 self.live.insert(*id, block);
                 let place = self.model.device().place(self.model.address(block));
-                let is_same = Place::deserialize(result).is_ok_and(|expected| expected == place);
+                let is_same = Location::deserialize(result).is_ok_and(|expected| expected == place);
                 if is_same { Ok(()) } else { Err(format!("at {place:?}, recorded {result}")) }
             }
             Err(error) => same_error(&error, result.as_str().unwrap_or_default()),

@@ -8,7 +8,7 @@
 //! two to four times as many events as epochs.
 
 use super::timeline::{Timeline, Turn};
-use super::{Buffer, Peak};
+use super::{AlivePeak, Buffer};
 
 /// The epochs in which a buffer is alive, at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) struct Problem {
     /// The peak load in granules.
     pub(super) bound: u64,
     /// The peak load in the caller's units.
-    pub(super) peak: Peak,
+    pub(super) peak: AlivePeak,
 }
 
 impl Problem {

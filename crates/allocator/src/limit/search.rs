@@ -22,7 +22,7 @@ use super::Method;
 use super::order::Order;
 use super::problem::Problem;
 use super::sweep::best_fit;
-use super::tree::Tree;
+use super::tree::TimeTree;
 
 /// The budget of a search, in visits of ranges.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub(super) struct Solution {
 
 /// Searches for the best packing of `problem`.
 pub(super) fn search(problem: &Problem, budget: Budget) -> Solution {
-    let mut search = Search::begin(problem, budget);
+    let mut search = PackingSearch::begin(problem, budget);
     let mut best = Order::Size.sort(problem);
     for order in Order::ALL {
         if search.is_over() {
@@ -68,29 +68,29 @@ pub(super) fn search(problem: &Problem, budget: Budget) -> Solution {
     search.solution
 }
 
-struct Search<'a> {
+struct PackingSearch<'a> {
     problem: &'a Problem,
     budget: Budget,
-    tree: Tree,
+    tree: TimeTree,
     solution: Solution,
     offsets: Vec<u64>,
 }
 
 /// The result of a pass.
 #[derive(Clone, Copy, Debug)]
-struct Pass {
+struct PackingPass {
     improved: bool,
     /// The number of buffers placed before the pass ended.
     placed: usize,
 }
 
-impl Search<'_> {
-    fn begin(problem: &Problem, budget: Budget) -> Search<'_> {
+impl PackingSearch<'_> {
+    fn begin(problem: &Problem, budget: Budget) -> PackingSearch<'_> {
         let all: Vec<u32> = (0..).zip(&problem.items).map(|(item, _)| item).collect();
         let mut offsets = vec![0; all.len()];
         let peak = best_fit(problem, &all, 0, &mut offsets);
         let solution = Solution { peak, best_fit: peak, offsets: offsets.clone(), method: Method::BestFit };
-        Search { problem, budget, tree: Tree::new(problem.epochs), solution, offsets }
+        PackingSearch { problem, budget, tree: TimeTree::new(problem.epochs), solution, offsets }
     }
 
     fn is_over(&self) -> bool {
@@ -98,7 +98,7 @@ impl Search<'_> {
     }
 
     /// One pass of first fit. Ends when the peak reaches `ceiling`, or the budget is spent.
-    fn first_fit(&mut self, order: &[u32], method: Method, ceiling: u64) -> Pass {
+    fn first_fit(&mut self, order: &[u32], method: Method, ceiling: u64) -> PackingPass {
         let only = self.tree.work() == 0;
         self.tree.clear();
         let mut peak = 0;
@@ -112,10 +112,10 @@ impl Search<'_> {
                 self.pack_on_top(&order[placed..], peak);
             }
             if spent || peak >= ceiling {
-                return Pass { improved: false, placed };
+                return PackingPass { improved: false, placed };
             }
         }
-        Pass { improved: self.keep(peak, method), placed: order.len() }
+        PackingPass { improved: self.keep(peak, method), placed: order.len() }
     }
 
     fn keep(&mut self, peak: u64, method: Method) -> bool {

@@ -2,7 +2,7 @@
 
 use trace::Bytes;
 
-use super::{Buffer, GRANULE, Peak};
+use super::{AlivePeak, Buffer, GRANULE};
 
 /// The buffers with non-empty lives, sorted by beginning and by end.
 pub(super) struct Timeline {
@@ -41,7 +41,7 @@ impl Timeline {
         })
     }
 
-    pub(super) fn peak(&self, buffers: &[Buffer]) -> Peak {
+    pub(super) fn peak(&self, buffers: &[Buffer]) -> AlivePeak {
         let (mut alive, mut most, mut at) = (0u128, 0, 0);
         for turn in self.turns(buffers) {
             match turn {
@@ -56,6 +56,6 @@ impl Timeline {
             }
         }
         let bytes = u64::try_from(most * u128::from(GRANULE.0)).unwrap_or(u64::MAX);
-        Peak { bytes: Bytes(bytes), at }
+        AlivePeak { bytes: Bytes(bytes), at }
     }
 }

@@ -20,7 +20,7 @@ use super::problem::{Item, Life};
 const BITS: u32 = 3;
 
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct EpochNode {
     /// Ranges of buffers entered here.
     here: Busy,
     /// Ranges of buffers entered here or below. Empty for leaves, where both sets are equal.
@@ -29,7 +29,7 @@ struct Node {
 
 /// The relation of a node to a lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum Coverage {
     /// A maximal node whose epochs all belong to the lifetime.
     Whole,
     /// A node above a whole node.
@@ -40,26 +40,26 @@ enum Part {
 struct Visit {
     level: u32,
     node: u32,
-    part: Part,
+    part: Coverage,
     /// The index of the range to check next.
     next: u32,
 }
 
 /// The buffers placed so far, by epoch.
-pub(super) struct Tree {
-    levels: Vec<Vec<Node>>,
+pub(super) struct TimeTree {
+    levels: Vec<Vec<EpochNode>>,
     /// Reused between calls to save allocations.
     visits: Vec<Visit>,
     /// The number of sets and ranges visited.
     work: u64,
 }
 
-impl Tree {
-    pub(super) fn new(epochs: u32) -> Tree {
+impl TimeTree {
+    pub(super) fn new(epochs: u32) -> TimeTree {
         let counts =
             std::iter::successors(Some(epochs.max(1)), |&count| (count > 1).then(|| count.div_ceil(1 << BITS)));
-        let levels = counts.map(|count| vec![Node::default(); count as usize]).collect();
-        Tree { levels, visits: Vec::new(), work: 0 }
+        let levels = counts.map(|count| vec![EpochNode::default(); count as usize]).collect();
+        TimeTree { levels, visits: Vec::new(), work: 0 }
     }
 
     /// Removes all buffers, and keeps the memory.
@@ -108,7 +108,7 @@ impl Tree {
     fn enter(&mut self, place: &Range<u64>, visits: &[Visit]) {
         for visit in visits {
             let node = &mut self.levels[visit.level as usize][visit.node as usize];
-            if visit.part == Part::Whole {
+            if visit.part == Coverage::Whole {
                 node.here.insert(place);
             }
             if visit.level > 0 {
@@ -118,9 +118,9 @@ impl Tree {
     }
 }
 
-impl Node {
+impl EpochNode {
     fn in_the_way(&self, visit: Visit) -> &Busy {
-        if visit.part == Part::Whole && visit.level > 0 { &self.any } else { &self.here }
+        if visit.part == Coverage::Whole && visit.level > 0 { &self.any } else { &self.here }
     }
 }
 
@@ -130,22 +130,22 @@ fn visit(life: Life, levels: usize, mut visit: impl FnMut(Visit)) {
     let (mut from, mut to) = (life.first, life.end);
     let last_level = levels.saturating_sub(1);
     for (level, deep) in (0..).zip(0..levels) {
-        let mut call = |node: u32, part: Part| visit(Visit { level, node, part, next: 0 });
+        let mut call = |node: u32, part: Coverage| visit(Visit { level, node, part, next: 0 });
         let (first, last) = (life.first >> (BITS * level), (life.end - 1) >> (BITS * level));
         let covered = |node: u32| from <= node && node < to;
         if level > 0 && !covered(first) {
-            call(first, Part::Above);
+            call(first, Coverage::Above);
         }
         if level > 0 && last != first && !covered(last) {
-            call(last, Part::Above);
+            call(last, Coverage::Above);
         }
         while from < to && (from % (1 << BITS) != 0 || deep == last_level) {
-            call(from, Part::Whole);
+            call(from, Coverage::Whole);
             from += 1;
         }
         while from < to && to % (1 << BITS) != 0 {
             to -= 1;
-            call(to, Part::Whole);
+            call(to, Coverage::Whole);
         }
         (from, to) = (from.div_ceil(1 << BITS), to >> BITS);
     }

@@ -14,7 +14,7 @@ use super::{Allocator, Observer, Wanted};
 use crate::device::Device;
 use crate::error::MallocError;
 use crate::ids::{BlockId, PoolIndex, PrivatePoolId};
-use crate::pool::Pool;
+use crate::pool::BlockPool;
 
 /// A thread of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     pub fn create_pool(&mut self, options: PoolOptions) -> PrivatePoolId {
         let id = PrivatePoolId::new(self.private_pools.len());
         self.private_pools.push(PrivatePool { options, users: 1, device_allocs: 0, is_freeable: false });
-        self.pools.extend([Pool::default(), Pool::default()]);
+        self.pools.extend([BlockPool::default(), BlockPool::default()]);
         id
     }
 

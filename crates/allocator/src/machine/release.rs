@@ -5,7 +5,7 @@ use trace::{Action, Address};
 use super::{Allocator, Observer, Wanted};
 use crate::device::Device;
 use crate::error::MallocError;
-use crate::free_set::Key;
+use crate::free_set::SortKey;
 use crate::ids::{BlockId, PoolIndex, PrivatePoolId};
 
 impl<D: Device, O: Observer> Allocator<D, O> {
@@ -61,7 +61,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         let Some(max_split) = self.settings.max_split_size else { return Ok(false) };
         let needed = wanted.size.max(max_split.0);
         let Some(set) = self.pools[wanted.pool.index()].free_of(wanted.stream) else { return Ok(false) };
-        let place = set.lower_bound(Key::first_of(needed));
+        let place = set.lower_bound(SortKey::first_of(needed));
         if let Some(block) = set.get(place)
             && self.is_releasable(block)?
         {

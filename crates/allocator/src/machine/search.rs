@@ -2,7 +2,7 @@
 
 use super::{Allocator, Observer, Wanted};
 use crate::device::Device;
-use crate::free_set::{FreeSet, Key, Place};
+use crate::free_set::{FreeSet, Position, SortKey};
 use crate::ids::BlockId;
 
 impl<D: Device, O: Observer> Allocator<D, O> {
@@ -15,7 +15,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
             self.pools[wanted.pool.index()].searches += 1;
         }
         let set = self.pools[wanted.pool.index()].free_of(wanted.stream)?;
-        let mut place = set.lower_bound(Key::first_of(wanted.size));
+        let mut place = set.lower_bound(SortKey::first_of(wanted.size));
         let first = set.get(place)?;
         if self.blocks[first].is_expandable() {
             place = self.best_expandable(set, place, wanted)?;
@@ -36,12 +36,12 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     }
 
     /// Prefers the expandable block with the smallest size to which it can grow; without the setting, skips them.
-    fn best_expandable(&self, set: &FreeSet, first: Place, wanted: &Wanted) -> Option<Place> {
+    fn best_expandable(&self, set: &FreeSet, first: Position, wanted: &Wanted) -> Option<Position> {
         if wanted.expands { Some(self.least_expandable(set, first)) } else { self.first_fixed(set, first) }
     }
 
     /// Advances while the next block can grow to a smaller size. Stops at the first that cannot, as PyTorch does.
-    fn least_expandable(&self, set: &FreeSet, first: Place) -> Place {
+    fn least_expandable(&self, set: &FreeSet, first: Position) -> Position {
         let mut place = first;
         while let (Some(block), Some(next)) = (set.get(place), set.get(set.after(place))) {
             if !self.blocks[block].is_expandable() || self.expanded_size(next) >= self.expanded_size(block) {
@@ -59,7 +59,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         block.size + tail.map_or(0, |tail| tail.size)
     }
 
-    fn first_fixed(&self, set: &FreeSet, first: Place) -> Option<Place> {
+    fn first_fixed(&self, set: &FreeSet, first: Position) -> Option<Position> {
         let mut place = first;
         while self.blocks[set.get(place)?].is_expandable() {
             place = set.after(place);

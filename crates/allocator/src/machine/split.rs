@@ -11,7 +11,7 @@ use crate::size::{MIN_BLOCK_BYTES, SMALL_BYTES};
 impl<D: Device, O: Observer> Allocator<D, O> {
     /// Allocates a free block, or the front of it.
     #[inline]
-    pub(super) fn hand_out(&mut self, found: BlockId, wanted: &Wanted) -> BlockId {
+    pub(super) fn alloc_found(&mut self, found: BlockId, wanted: &Wanted) -> BlockId {
         let remaining = self.blocks[found].size - wanted.size;
         let id = if self.splits(wanted, remaining) {
             self.split_front(found, wanted.size)

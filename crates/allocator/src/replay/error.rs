@@ -20,7 +20,7 @@ pub enum ProgramError {
     },
     /// An address or size that PyTorch's allocator never uses.
     #[error("{bytes} bytes at {address:#x} are not a block or segment of PyTorch's allocator: {expected}")]
-    Place {
+    Misplaced {
         /// The address.
         address: u64,
         /// The size.

@@ -6,7 +6,7 @@ use trace::{Address, EventIndex, Pool, State, Stream};
 
 /// The slot in which a replay stores the block of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot(pub(super) u32);
+pub(super) struct BlockSlot(pub(super) u32);
 
 /// Index into [`Program::streams`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +21,13 @@ pub(super) struct PoolNumber(pub(super) u8);
 pub(super) enum Op {
     Malloc {
         requested: u64,
-        slot: Slot,
+        slot: BlockSlot,
         stream: StreamIndex,
     },
     /// A request to a private pool. [`Program::pool_streams`] has the stream.
     MallocPrivate {
         requested: u64,
-        slot: Slot,
+        slot: BlockSlot,
         pool: PoolNumber,
     },
     /// A request that failed in the recording, by its rounded size.
@@ -40,18 +40,18 @@ pub(super) enum Op {
         requested: u64,
         stream: StreamIndex,
     },
-    Free(Slot),
+    Free(BlockSlot),
     /// A free of a block that another stream still uses.
-    FreeLater(Slot),
+    FreeLater(BlockSlot),
     /// The end of the other streams' uses.
-    Complete(Slot),
+    Complete(BlockSlot),
     EmptyCache,
 }
 
 /// A block older than the first event, allocated once at the start of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Older {
-    pub(super) slot: Slot,
+    pub(super) slot: BlockSlot,
     pub(super) address: Address,
     pub(super) requested: u64,
     pub(super) stream: StreamIndex,
@@ -178,8 +178,8 @@ mod tests {
     /// Two allocations of a workspace, then a tensor that stays; each of 64 MiB.
     fn twice_with_a_workspace() -> Program {
         let mut program = Program { streams: vec![Stream(0)], slots: 3, ..Program::default() };
-        let malloc = |slot| Op::Malloc { requested: 64 * MIB, slot: Slot(slot), stream: StreamIndex(0) };
-        let ops = [malloc(0), malloc(1), Op::Free(Slot(1)), malloc(2), malloc(1), Op::Free(Slot(1))];
+        let malloc = |slot| Op::Malloc { requested: 64 * MIB, slot: BlockSlot(slot), stream: StreamIndex(0) };
+        let ops = [malloc(0), malloc(1), Op::Free(BlockSlot(1)), malloc(2), malloc(1), Op::Free(BlockSlot(1))];
         (0..).zip(ops).for_each(|(index, op)| program.push(op, EventIndex(index)));
         program
     }

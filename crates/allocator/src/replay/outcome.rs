@@ -7,7 +7,7 @@ use crate::stats::Stats;
 
 /// The result of a program under some settings.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ReplayOutcome {
     /// The counters at the end, with their peaks.
     pub stats: Stats,
     /// The first request that failed, unless it failed in the recording too. The replay ends there.
@@ -25,7 +25,7 @@ pub struct FailedAt {
     pub error: MallocError,
 }
 
-impl Outcome {
+impl ReplayOutcome {
     /// The peak of the reserved memory.
     pub fn peak_reserved_bytes(&self) -> Bytes {
         Bytes(self.stats.reserved_bytes.all.peak)

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 use trace::{Action, Address, DeviceIndex, Event, EventIndex, History, Moment, Pool, PoolId, Snapshot, Stream};
 
+use super::address_check;
 use super::error::ProgramError;
-use super::op::{Older, Op, PoolNumber, Program, Slot, StreamIndex};
-use super::places;
+use super::op::{BlockSlot, Older, Op, PoolNumber, Program, StreamIndex};
 use super::releases::{Release, releases};
 
 impl Program {
@@ -15,7 +15,7 @@ impl Program {
         if events.is_empty() {
             return Err(ProgramError::NoHistory(device.0));
         }
-        places::check_events(events)?;
+        address_check::check_events(events)?;
         let mut reader = Reader::new(snapshot, device, events.len());
         reader.start(history)?;
         let releases = releases(events, history.at_start().reserved, snapshot.settings.max_split_size);
@@ -27,9 +27,9 @@ impl Program {
 struct Reader<'a> {
     snapshot: &'a Snapshot,
     program: Program,
-    vacant: Vec<Slot>,
-    live: FxHashMap<Address, Slot>,
-    pending: FxHashMap<Address, Slot>,
+    vacant: Vec<BlockSlot>,
+    live: FxHashMap<Address, BlockSlot>,
+    pending: FxHashMap<Address, BlockSlot>,
     /// The private pools of segments in the dump, by address, for versions whose events have no pool.
     segments: Vec<(Address, u64, PoolId)>,
 }
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
     /// Reads the state before the first event.
     fn start(&mut self, history: &History) -> Result<(), ProgramError> {
         let state = history.state_after(Moment::BEFORE);
-        places::check_state(&state)?;
+        address_check::check_state(&state)?;
         for segment in &state.segments {
             for used in &segment.used {
                 let Some(life) = history.lifetimes().get(used.lifetime.0 as usize) else { continue };
@@ -166,15 +166,15 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn free(&mut self, slot: Slot, at: EventIndex) {
+    fn free(&mut self, slot: BlockSlot, at: EventIndex) {
         self.vacant.push(slot);
         self.program.push(Op::Free(slot), at);
     }
 
-    fn new_slot(&mut self) -> Slot {
+    fn new_slot(&mut self) -> BlockSlot {
         self.vacant.pop().unwrap_or_else(|| {
             self.program.slots += 1;
-            Slot(u32::try_from(self.program.slots - 1).unwrap_or(u32::MAX))
+            BlockSlot(u32::try_from(self.program.slots - 1).unwrap_or(u32::MAX))
         })
     }
 

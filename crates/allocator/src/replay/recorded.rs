@@ -18,7 +18,7 @@ const fn minor(minor: u8) -> Release {
 /// The settings of a recording: those of the recorded text, overridden by the settings that the snapshot states, since
 /// a program may change settings. Older versions state none; their events only show whether segments expand. If the
 /// version rejects the text, the newest version parses it; a text that no version accepts was never in force.
-pub fn recorded_settings(stated: &trace::Settings, events: &[Event], release: Release) -> Settings {
+pub fn recorded_settings(stated: &trace::SnapshotSettings, events: &[Event], release: Release) -> Settings {
     let read = Settings::parse(&stated.conf, release).or_else(|_| Settings::parse(&stated.conf, NEWEST));
     let read = read.unwrap_or_default();
     let maps = || events.iter().any(|event| event.action == Action::SegmentMap);

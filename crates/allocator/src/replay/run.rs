@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use trace::{Bytes, EventIndex};
 
-use super::op::{Op, Program, Slot};
-use super::outcome::{FailedAt, Outcome};
+use super::op::{BlockSlot, Op, Program};
+use super::outcome::{FailedAt, ReplayOutcome};
 use crate::device::Device;
 use crate::error::MallocError;
 use crate::ids::{BlockId, PrivatePoolId};
@@ -15,10 +15,10 @@ use crate::settings::Settings;
 
 /// Replays a program on an empty device. Blocks older than the history are allocated first, in the order of their
 /// addresses. The replay ends at the first request that fails, unless it failed in the recording too.
-pub fn replay(program: &Program, settings: &Settings, rules: Rules, device: impl Device) -> Outcome {
+pub fn replay(program: &Program, settings: &Settings, rules: Rules, device: impl Device) -> ReplayOutcome {
     let mut player = Player::new(program, Allocator::new(rules, settings.clone(), device, ()));
     let failed = player.ask_for_older().and_then(|()| player.play()).err();
-    Outcome { stats: *player.allocator.stats(), failed, served: player.served }
+    ReplayOutcome { stats: *player.allocator.stats(), failed, served: player.served }
 }
 
 /// A program in the course of a replay.
@@ -133,7 +133,7 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
     }
 
     #[inline]
-    fn block(&self, slot: Slot) -> BlockId {
+    fn block(&self, slot: BlockSlot) -> BlockId {
         self.blocks[slot.0 as usize]
     }
 }

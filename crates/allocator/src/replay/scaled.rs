@@ -57,13 +57,13 @@ impl Line {
 mod tests {
     use trace::{EventIndex, Stream};
 
-    use super::super::op::{Slot, StreamIndex};
+    use super::super::op::{BlockSlot, StreamIndex};
     use super::*;
 
     fn program(sizes: &[u64]) -> Program {
         let mut program = Program { streams: vec![Stream(0)], slots: sizes.len(), ..Program::default() };
         for (index, &requested) in (0..).zip(sizes) {
-            program.push(Op::Malloc { requested, slot: Slot(index), stream: StreamIndex(0) }, EventIndex(index));
+            program.push(Op::Malloc { requested, slot: BlockSlot(index), stream: StreamIndex(0) }, EventIndex(index));
         }
         program
     }

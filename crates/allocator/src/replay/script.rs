@@ -68,7 +68,7 @@ impl<'a> Script<'a> {
     }
 
     /// Reserves memory if the recording did; reports out of memory if the recording released memory or failed here.
-    fn obtain(&mut self, action: Action, address: Option<Address>, bytes: u64) -> Option<Address> {
+    fn match_reserve(&mut self, action: Action, address: Option<Address>, bytes: u64) -> Option<Address> {
         if self.difference.is_some() {
             return Some(address.unwrap_or_else(|| self.invent(bytes)));
         }
@@ -83,7 +83,7 @@ impl<'a> Script<'a> {
         Some(address.unwrap_or_else(|| self.invent(bytes)))
     }
 
-    fn give_back(&mut self, action: Action, address: Address, bytes: u64) {
+    fn match_release(&mut self, action: Action, address: Address, bytes: u64) {
         if self.difference.is_none() && self.take(action, Some(address), bytes).is_none() {
             self.differ(action, Some(address), bytes);
         }
@@ -125,11 +125,11 @@ impl Device for Script<'_> {
     }
 
     fn allocate(&mut self, bytes: u64) -> Option<Address> {
-        self.obtain(Action::SegmentAlloc, None, bytes)
+        self.match_reserve(Action::SegmentAlloc, None, bytes)
     }
 
     fn release(&mut self, address: Address, bytes: u64) {
-        self.give_back(Action::SegmentFree, address, bytes);
+        self.match_release(Action::SegmentFree, address, bytes);
     }
 
     /// A new reservation begins at the next mapping of this stream and page size that continues no known reservation.
@@ -149,7 +149,7 @@ impl Device for Script<'_> {
     }
 
     fn map(&mut self, address: Address, pages: Pages) -> bool {
-        let mapped = self.obtain(Action::SegmentMap, Some(address), pages.bytes()).is_some();
+        let mapped = self.match_reserve(Action::SegmentMap, Some(address), pages.bytes()).is_some();
         if mapped {
             self.note_mapped(address, pages.bytes());
         }
@@ -157,7 +157,7 @@ impl Device for Script<'_> {
     }
 
     fn unmap(&mut self, address: Address, pages: Pages) {
-        self.give_back(Action::SegmentUnmap, address, pages.bytes());
+        self.match_release(Action::SegmentUnmap, address, pages.bytes());
     }
 }
 

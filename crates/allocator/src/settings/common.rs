@@ -10,7 +10,7 @@ use trace::{Bytes, Release};
 
 use super::divisions;
 use super::error::{SettingsError, Thrown};
-use super::keys::{self, Flag, Key, Meaning};
+use super::keys::{self, Flag, Meaning, SettingKey};
 use super::numbers::{from_stream, stod, stoull};
 use super::tokens::{self, Cursor};
 use super::{MAX_MIB, Reserve, Settings, backend_name, known_backend};
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str, release: Release, settings: &mut Settings) -> Res
         settings.max_non_split_rounding = settings.large_segment_size;
     }
     for common in [true, false] {
-        Pass { cursor: Cursor::new(&tokens), release, common, lenient: false, settings }.run()?;
+        TextPass { cursor: Cursor::new(&tokens), release, common, lenient: false, settings }.run()?;
     }
     Ok(())
 }
@@ -72,11 +72,11 @@ pub(super) fn backend_at_load(text: &str) -> Result<bool, SettingsError> {
 pub(super) fn check_at_load(text: &str, release: Release) -> Result<(), SettingsError> {
     let tokens = tokens::cut(text, tokens::is_space);
     let settings = &mut Settings::default();
-    Pass { cursor: Cursor::new(&tokens), release, common: true, lenient: true, settings }.run()
+    TextPass { cursor: Cursor::new(&tokens), release, common: true, lenient: true, settings }.run()
 }
 
 /// One of the two passes.
-struct Pass<'a> {
+struct TextPass<'a> {
     cursor: Cursor<'a>,
     release: Release,
     common: bool,
@@ -85,7 +85,7 @@ struct Pass<'a> {
     settings: &'a mut Settings,
 }
 
-impl Pass<'_> {
+impl TextPass<'_> {
     fn run(mut self) -> Result<(), SettingsError> {
         while let Some(name) = self.cursor.next() {
             match keys::find(name, self.release) {
@@ -106,7 +106,7 @@ impl Pass<'_> {
         SettingsError::value(format!("Unrecognized key '{name}' in {whose} allocator config."))
     }
 
-    fn read(&mut self, key: Key) -> Result<(), SettingsError> {
+    fn read(&mut self, key: SettingKey) -> Result<(), SettingsError> {
         match key.meaning {
             Meaning::MaxSplitSize => self.settings.max_split_size = Some(self.split_size(key.name)?),
             Meaning::MaxNonSplitRounding => self.settings.max_non_split_rounding = self.split_size(key.name)?,
@@ -218,7 +218,7 @@ impl Pass<'_> {
     }
 
     fn flag(&mut self, flag: Flag) -> Result<(), SettingsError> {
-        let at = self.cursor.given();
+        let at = self.cursor.consumed_count();
         let value = match token(&mut self.cursor)? {
             "True" => true,
             "False" => false,

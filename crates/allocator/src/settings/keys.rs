@@ -4,7 +4,7 @@ use trace::Release;
 
 /// A key and the requirements for reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct SettingKey {
     pub(super) name: &'static str,
     pub(super) meaning: Meaning,
     /// The minor of the first 2.x release with the key.
@@ -42,17 +42,17 @@ pub(super) enum Flag {
     Pinned,
 }
 
-const fn common(name: &'static str, meaning: Meaning, since: u8) -> Key {
-    Key { name, meaning, since, common: true }
+const fn common(name: &'static str, meaning: Meaning, since: u8) -> SettingKey {
+    SettingKey { name, meaning, since, common: true }
 }
 
-const fn cuda(name: &'static str, meaning: Meaning, since: u8) -> Key {
-    Key { name, meaning, since, common: false }
+const fn cuda(name: &'static str, meaning: Meaning, since: u8) -> SettingKey {
+    SettingKey { name, meaning, since, common: false }
 }
 
 /// Each key was tried on the releases of Note [Compared with PyTorch] in `settings.rs`; for the other releases, the
 /// libraries of their wheels were searched for the key.
-const KEYS: [Key; 22] = [
+const KEYS: [SettingKey; 22] = [
     common("max_split_size_mb", Meaning::MaxSplitSize, 0),
     common("garbage_collection_threshold", Meaning::GarbageCollectionThreshold, 0),
     common("roundup_power2_divisions", Meaning::RoundupPower2Divisions, 0),
@@ -78,6 +78,6 @@ const KEYS: [Key; 22] = [
 ];
 
 /// The key of a name, if the release has it.
-pub(super) fn find(name: &str, release: Release) -> Option<Key> {
+pub(super) fn find(name: &str, release: Release) -> Option<SettingKey> {
     KEYS.into_iter().find(|key| key.name == name && release >= Release { major: 2, minor: key.since })
 }

@@ -4,7 +4,7 @@ use trace::{Bytes, Release};
 
 use super::divisions;
 use super::error::{SettingsError, Thrown};
-use super::keys::{self, Flag, Key, Meaning};
+use super::keys::{self, Flag, Meaning, SettingKey};
 use super::numbers::{stod, stoi, stoull};
 use super::tokens::{self, Cursor, is_space};
 use super::{MAX_MIB, Settings, known_backend};
@@ -81,7 +81,7 @@ impl Reader<'_> {
         self.cursor.next().ok_or_else(|| SettingsError::check(format!("Error, expecting {name} value")))
     }
 
-    fn read(&mut self, key: Key) -> Result<(), SettingsError> {
+    fn read(&mut self, key: SettingKey) -> Result<(), SettingsError> {
         match key.meaning {
             Meaning::MaxSplitSize => self.settings.max_split_size = Some(self.split_size(key.name)?),
             Meaning::MaxNonSplitRounding => self.settings.max_non_split_rounding = self.split_size(key.name)?,

@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The number of tokens returned so far.
-    pub(super) fn given(&self) -> usize {
+    pub(super) fn consumed_count(&self) -> usize {
         self.next
     }
 }

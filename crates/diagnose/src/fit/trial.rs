@@ -4,7 +4,7 @@ use remedies::BATCH_SIZE;
 use report::fit::{Batch, Placed};
 use report::{Part, Usage};
 use serde::{Deserialize, Serialize};
-use trace::run::Work;
+use trace::run::GpuWork;
 use trace::{Bytes, Record, Run};
 
 use super::recording::{Recording, convolution_workspace};
@@ -36,7 +36,7 @@ pub struct Trial {
     /// PyTorch's version.
     pub torch: Option<String>,
     /// What operators did in a step, where that was counted.
-    pub work: Option<Work>,
+    pub work: Option<GpuWork>,
     /// The allocator's settings that a replay recommends, where that was asked for.
     pub settings: Option<String>,
     /// Why no replay could be made for them.
@@ -158,8 +158,8 @@ fn placed(record: &Record, wanted: bool) -> Option<Placed> {
 }
 
 /// That of the last step; nothing where there is but one, which also prepares.
-fn work(run: &Run) -> Option<Work> {
-    let sums: Vec<&Work> = records(run)
+fn work(run: &Run) -> Option<GpuWork> {
+    let sums: Vec<&GpuWork> = records(run)
         .filter_map(|record| match record {
             Record::Step { work, .. } => work.as_ref(),
             _ => None,
@@ -171,12 +171,12 @@ fn work(run: &Run) -> Option<Work> {
     }
 }
 
-fn difference(last: &Work, before: &Work) -> Work {
+fn difference(last: &GpuWork, before: &GpuWork) -> GpuWork {
     let flops = last.flops.iter().map(|(dtype, flops)| {
         let earlier = before.flops.get(dtype).copied().unwrap_or_default();
         (dtype.clone(), flops.saturating_sub(earlier))
     });
-    Work {
+    GpuWork {
         flops: flops.collect(),
         bytes: last.bytes.saturating_sub(before.bytes),
         host_bytes: last.host_bytes.saturating_sub(before.host_bytes),

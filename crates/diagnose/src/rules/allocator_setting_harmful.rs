@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use allocator::replay::releases;
 use report::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};
-use trace::{Action, Bytes, EventIndex, Settings, StackId};
+use trace::{Action, Bytes, EventIndex, SnapshotSettings, StackId};
 
 use super::{Cause, Rank, advice, bytes, count};
 use crate::facts::Facts;
@@ -57,7 +57,7 @@ fn slack(facts: &Facts) -> Option<Cause> {
 }
 
 /// The setting that can make blocks larger than their requests.
-fn setting(settings: &Settings) -> Option<&'static str> {
+fn setting(settings: &SnapshotSettings) -> Option<&'static str> {
     let rounds = settings.roundup_power2_divisions.iter().any(|&(_, divisions)| divisions > 1);
     let splits = settings.max_split_size.is_some();
     if splits { Some("max_split_size_mb") } else { rounds.then_some("roundup_power2_divisions") }

@@ -1,6 +1,6 @@
 //! One setting on every trace.
 
-use allocator::replay::{Outcome, Program, replay};
+use allocator::replay::{Program, ReplayOutcome, replay};
 use allocator::{Settings, SimulatedDevice};
 use report::tune::{Setting, TunedDevice};
 use trace::Bytes;
@@ -33,7 +33,7 @@ pub(super) fn outcome(trace: &Trace<'_>, program: &Program, settings: &Settings,
     told(&replay(program, settings, trace.rules(), stage.simulated()), settings)
 }
 
-fn told(outcome: &Outcome, settings: &Settings) -> Setting {
+fn told(outcome: &ReplayOutcome, settings: &Settings) -> Setting {
     let stats = &outcome.stats;
     let (calls, retries) = (calls(stats, settings), stats.num_alloc_retries);
     Setting {

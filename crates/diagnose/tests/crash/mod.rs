@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use trace::{
-    Action, Address, Block, BlockState, Bytes, DeviceIndex, Event, Frame, Segment, SegmentKind, Settings, Snapshot,
-    StackId, Stream, UnknownAction,
+    Action, Address, Block, BlockState, Bytes, DeviceIndex, Event, Frame, Segment, SegmentKind, Snapshot,
+    SnapshotSettings, StackId, Stream, UnknownAction,
 };
 
 /// The script whose lines make tensors.
@@ -70,7 +70,7 @@ impl Crash {
     }
 
     /// The same, with settings of the allocator.
-    pub(crate) fn with(settings: Settings) -> Crash {
+    pub(crate) fn with(settings: SnapshotSettings) -> Crash {
         let mut crash = Crash::new();
         crash.snapshot.settings = settings;
         crash

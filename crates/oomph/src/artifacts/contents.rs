@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
 use diagnose::Contents;
-use trace::{Kind, container, read_snapshot, text};
+use trace::{ContentKind, container, read_snapshot, text};
 
 use super::source::{Source, unpack};
 use crate::error::Error;
@@ -37,7 +37,7 @@ pub(super) fn read(name: &Path, source: Source) -> Result<Read, Error> {
     if head.is_empty() {
         return Ok(Read::Empty);
     }
-    if opened.kind == Kind::Pickle || opened.kind == Kind::Json && is_snapshot(head) {
+    if opened.kind == ContentKind::Pickle || opened.kind == ContentKind::Json && is_snapshot(head) {
         let snapshot = read_snapshot(&mut opened.content)
             .map_err(|error| Error::NotASnapshot { path: name.to_owned(), problem: error.to_string() })?;
         // A packed file ends in its checksum, which is compared when the end is reached.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trace::container::{self, ContainerError, Opened};
-use trace::{Kind, sniff};
+use trace::{ContentKind, sniff};
 
 use super::STANDARD_INPUT;
 use crate::error::Error;
@@ -72,7 +72,7 @@ pub(super) fn unpack(source: Source) -> Result<Opened<'static>, ContainerError> 
         Source::Stream(stream) => stream,
     };
     let mut stream = BufReader::new(stream);
-    if sniff(stream.fill_buf()?) != Kind::Zip {
+    if sniff(stream.fill_buf()?) != ContentKind::Zip {
         return container::open_stream(stream);
     }
     let mut whole = Vec::new();

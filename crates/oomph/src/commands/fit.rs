@@ -229,7 +229,7 @@ fn case(arguments: &Fit, plan: &Plan) -> FitCase {
         target_bytes: share(profile.total_bytes),
     };
     // No slice of a card, and nothing that shares the CPU's memory: somebody can go and get it.
-    let cards = gpus::all().iter().filter(|profile| profile.kind == gpus::Kind::Card);
+    let cards = gpus::all().iter().filter(|profile| profile.kind == gpus::GpuKind::Card);
     let mut gpus: Vec<(FitGpu, Bytes)> = cards.map(|profile| (gpu(profile), profile.context_bytes)).collect();
     gpus.sort_by_key(|(gpu, _)| gpu.total_bytes);
     let sizes = if arguments.any_gpu { VRAM_GIB.as_slice() } else { &[] };

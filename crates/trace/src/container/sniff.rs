@@ -2,7 +2,7 @@
 
 /// The kind of a file, or of the content of a packed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ContentKind {
     /// A Python pickle, possibly a snapshot.
     Pickle,
     /// A JSON object, or a list of objects.
@@ -18,33 +18,33 @@ pub enum Kind {
 }
 
 /// The first bytes of each kind. No text that people write starts with these bytes.
-const STARTS: [(&[u8], Kind); 11] = [
-    (b"\x1f\x8b", Kind::Gzip),
-    (b"\x28\xb5\x2f\xfd", Kind::Zstd),
-    (b"PK\x03\x04", Kind::Zip),
-    (b"PK\x05\x06", Kind::Zip),
+const STARTS: [(&[u8], ContentKind); 11] = [
+    (b"\x1f\x8b", ContentKind::Gzip),
+    (b"\x28\xb5\x2f\xfd", ContentKind::Zstd),
+    (b"PK\x03\x04", ContentKind::Zip),
+    (b"PK\x05\x06", ContentKind::Zip),
     // Protocols 0 and 1 have no header; these are the first bytes of their pickles of a dict or a list.
-    (b"(dp0\n", Kind::Pickle),
-    (b"(lp0\n", Kind::Pickle),
-    (b"}q\x00", Kind::Pickle),
-    (b"]q\x00", Kind::Pickle),
-    (b"}(", Kind::Pickle),
-    (b"](}", Kind::Pickle),
-    (b"].", Kind::Pickle),
+    (b"(dp0\n", ContentKind::Pickle),
+    (b"(lp0\n", ContentKind::Pickle),
+    (b"}q\x00", ContentKind::Pickle),
+    (b"]q\x00", ContentKind::Pickle),
+    (b"}(", ContentKind::Pickle),
+    (b"](}", ContentKind::Pickle),
+    (b"].", ContentKind::Pickle),
 ];
 
 /// The kind of a file with these first bytes. A few hundred bytes are enough.
-pub fn sniff(first: &[u8]) -> Kind {
+pub fn sniff(first: &[u8]) -> ContentKind {
     if let Some(&(_, kind)) = STARTS.iter().find(|(start, _)| first.starts_with(start)) {
         return kind;
     }
     match first {
         // PROTO. Protocols that Python does not have yet are rejected later, by the pickle reader.
-        [0x80, 0..=0x0f, ..] => Kind::Pickle,
+        [0x80, 0..=0x0f, ..] => ContentKind::Pickle,
         // The magic number of zstd's skippable frames, which may come first.
-        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Kind::Zstd,
-        _ if is_json(first) => Kind::Json,
-        _ => Kind::Text,
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => ContentKind::Zstd,
+        _ if is_json(first) => ContentKind::Json,
+        _ => ContentKind::Text,
     }
 }
 
@@ -64,24 +64,24 @@ mod tests {
 
     #[test]
     fn files_are_known_by_their_first_bytes() {
-        let cases: [(&[u8], Kind); 17] = [
-            (b"\x80\x04\x95\x05\x02", Kind::Pickle),
-            (b"\x80\x02}(X\x08\0\0\0segments", Kind::Pickle),
-            (b"(dp0\nS'segments'\n", Kind::Pickle),
-            (b"}q\x00(X\x08\0\0\0segments", Kind::Pickle),
-            (b"{\"segments\": []}", Kind::Json),
-            (b"\n [ \n {\"address\": 1", Kind::Json),
-            (b"[]", Kind::Json),
-            (b"\x1f\x8b\x08\x00", Kind::Gzip),
-            (b"\x28\xb5\x2f\xfd\x04", Kind::Zstd),
-            (b"PK\x03\x04\x14", Kind::Zip),
-            (b"", Kind::Text),
-            (b"Traceback (most recent call last):", Kind::Text),
-            (b"[rank0]: torch.OutOfMemoryError", Kind::Text),
-            (b"[2024-01-01 00:00:00] starting", Kind::Text),
-            (b"{'allocated_bytes.all.current': 0}", Kind::Text),
-            (b"(default) ann@node:~$ python train.py", Kind::Text),
-            (b"PKU 12", Kind::Text),
+        let cases: [(&[u8], ContentKind); 17] = [
+            (b"\x80\x04\x95\x05\x02", ContentKind::Pickle),
+            (b"\x80\x02}(X\x08\0\0\0segments", ContentKind::Pickle),
+            (b"(dp0\nS'segments'\n", ContentKind::Pickle),
+            (b"}q\x00(X\x08\0\0\0segments", ContentKind::Pickle),
+            (b"{\"segments\": []}", ContentKind::Json),
+            (b"\n [ \n {\"address\": 1", ContentKind::Json),
+            (b"[]", ContentKind::Json),
+            (b"\x1f\x8b\x08\x00", ContentKind::Gzip),
+            (b"\x28\xb5\x2f\xfd\x04", ContentKind::Zstd),
+            (b"PK\x03\x04\x14", ContentKind::Zip),
+            (b"", ContentKind::Text),
+            (b"Traceback (most recent call last):", ContentKind::Text),
+            (b"[rank0]: torch.OutOfMemoryError", ContentKind::Text),
+            (b"[2024-01-01 00:00:00] starting", ContentKind::Text),
+            (b"{'allocated_bytes.all.current': 0}", ContentKind::Text),
+            (b"(default) ann@node:~$ python train.py", ContentKind::Text),
+            (b"PKU 12", ContentKind::Text),
         ];
         for (first, kind) in cases {
             assert_eq!(sniff(first), kind, "{first:?}");

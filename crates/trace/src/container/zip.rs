@@ -5,7 +5,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
 
 use super::unpack::{self, Bounded, fill};
-use super::{ContainerError, HEAD, Kind, MOST_MEMBERS, Opened, open_stream, sniff};
+use super::{ContainerError, ContentKind, HEAD, MOST_MEMBERS, Opened, open_stream, sniff};
 
 /// The location of a member.
 struct Member {
@@ -23,7 +23,7 @@ pub(super) fn open<'a>(input: impl Read + Seek + 'a) -> Result<Opened<'a>, Conta
     let members = (0..all.min(MOST_MEMBERS)).filter_map(|index| member(&mut archive, index).transpose());
     let members = members.collect::<Result<Vec<_>, _>>()?;
     let mut input = archive.into_inner();
-    let mut best: Option<(Kind, Member)> = None;
+    let mut best: Option<(ContentKind, Member)> = None;
     for member in members {
         let Some(kind) = kind(&mut input, &member)? else { continue };
         if best.as_ref().is_none_or(|(known, _)| rank(kind) < rank(*known)) {
@@ -37,13 +37,13 @@ pub(super) fn open<'a>(input: impl Read + Seek + 'a) -> Result<Opened<'a>, Conta
 }
 
 /// The priority of a kind, best first. Packed members are snapshots more often than logs.
-fn rank(kind: Kind) -> u8 {
+fn rank(kind: ContentKind) -> u8 {
     match kind {
-        Kind::Pickle => 0,
-        Kind::Gzip | Kind::Zstd => 1,
-        Kind::Json => 2,
-        Kind::Text => 3,
-        Kind::Zip => 4,
+        ContentKind::Pickle => 0,
+        ContentKind::Gzip | ContentKind::Zstd => 1,
+        ContentKind::Json => 2,
+        ContentKind::Text => 3,
+        ContentKind::Zip => 4,
     }
 }
 
@@ -58,7 +58,7 @@ fn member<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<O
 }
 
 /// The kind of a member; `None` for binaries, such as the tensors that `torch.save` writes beside its pickle.
-fn kind<R: Read + Seek>(input: &mut R, member: &Member) -> Result<Option<Kind>, ContainerError> {
+fn kind<R: Read + Seek>(input: &mut R, member: &Member) -> Result<Option<ContentKind>, ContainerError> {
     if member.encrypted {
         return Err(member.unreadable("encrypted"));
     }
@@ -68,7 +68,7 @@ fn kind<R: Read + Seek>(input: &mut R, member: &Member) -> Result<Option<Kind>, 
     }
     let head = fill(&mut content(input, member), HEAD)?;
     let kind = sniff(&head);
-    Ok(Some(kind).filter(|&kind| kind != Kind::Zip && (kind != Kind::Text || !head.contains(&0))))
+    Ok(Some(kind).filter(|&kind| kind != ContentKind::Zip && (kind != ContentKind::Text || !head.contains(&0))))
 }
 
 /// The unpacked bytes of the member at the position of `input`.

@@ -2,9 +2,9 @@
 
 use super::inconsistency::{Inconsistencies, Inconsistency};
 use super::lifetime::{Lifetime, LifetimeId, Moment};
+use super::neighbours::Neighbours;
 use super::oom::FailedRequest;
 use super::pairing::Paired;
-use super::room::Room;
 use super::state::SegmentChange;
 use super::totals::{Peaks, Totals};
 use crate::bytes::Bytes;
@@ -29,10 +29,10 @@ pub(super) fn account(
     paired: &mut Paired,
     events: &[Event],
     dumped: bool,
-    room: &mut Room,
+    neighbours: &mut Neighbours,
     faults: &mut Inconsistencies,
 ) -> Account {
-    let mut walk = Walk::new(dumped, room, faults);
+    let mut walk = Walk::new(dumped, neighbours, faults);
     let (lifetimes, links) = (&mut paired.lifetimes, &paired.links);
     walk.start(&lifetimes[..paired.older]);
     let start = walk.totals;
@@ -53,21 +53,21 @@ struct Walk<'a> {
     ooms: Vec<FailedRequest>,
     /// Set once more is active than reserved. Without a dump this is normal.
     exceeded: bool,
-    room: &'a mut Room,
+    neighbours: &'a mut Neighbours,
     faults: &'a mut Inconsistencies,
 }
 
 impl<'a> Walk<'a> {
-    fn new(dumped: bool, room: &'a mut Room, faults: &'a mut Inconsistencies) -> Walk<'a> {
+    fn new(dumped: bool, neighbours: &'a mut Neighbours, faults: &'a mut Inconsistencies) -> Walk<'a> {
         let (totals, peaks) = (Totals::default(), Peaks::default());
-        Walk { totals, peaks, segments: Vec::new(), ooms: Vec::new(), exceeded: !dumped, room, faults }
+        Walk { totals, peaks, segments: Vec::new(), ooms: Vec::new(), exceeded: !dumped, neighbours, faults }
     }
 
     fn start(&mut self, older: &[Lifetime]) {
-        self.totals.reserved = self.room.ranges.total();
+        self.totals.reserved = self.neighbours.ranges.total();
         for life in older {
             self.totals.note(life, Moment::BEFORE);
-            self.room.begin(life.address, life.block);
+            self.neighbours.begin(life.address, life.block);
         }
     }
 
@@ -75,10 +75,10 @@ impl<'a> Walk<'a> {
         let moment = Moment::after(index);
         if life.begun == moment {
             self.size(index, life);
-            self.room.begin(life.address, life.block);
+            self.neighbours.begin(life.address, life.block);
         }
         if life.free_completed == moment {
-            self.room.end(life.address, life.block);
+            self.neighbours.end(life.address, life.block);
         }
         self.totals.note(life, moment);
         if life.begun == moment {
@@ -91,16 +91,16 @@ impl<'a> Walk<'a> {
         let Totals { active, reserved, .. } = self.totals;
         if active > reserved && !self.exceeded {
             self.exceeded = true;
-            self.faults.add(Inconsistency::MoreThanHeld { event, active, reserved });
+            self.faults.add(Inconsistency::MoreThanReserved { event, active, reserved });
         }
     }
 
     /// Takes the block size from the dump, if present, and compares it with the rules; else applies the rules.
     fn size(&mut self, event: EventIndex, life: &mut Lifetime) {
         let Lifetime { address, requested, block: dumped, .. } = *life;
-        let reckoned = self.room.block(address, requested).unwrap_or_else(|free| {
-            self.faults.add(Inconsistency::NoRoom { event, address, requested, free });
-            self.room.rounded(requested)
+        let reckoned = self.neighbours.block(address, requested).unwrap_or_else(|free| {
+            self.faults.add(Inconsistency::TooLittleSpace { event, address, requested, free });
+            self.neighbours.rounded(requested)
         });
         if dumped == Bytes::ZERO {
             life.block = reckoned;
@@ -113,10 +113,10 @@ impl<'a> Walk<'a> {
         let address = said.address;
         let done = match said.action {
             Action::SegmentAlloc | Action::SegmentMap => {
-                self.room.obtain(said).map_err(|other| Inconsistency::SegmentOverlap { event, address, other })
+                self.neighbours.reserve(said).map_err(|other| Inconsistency::SegmentOverlap { event, address, other })
             }
             Action::SegmentFree | Action::SegmentUnmap => {
-                self.room.give_back(said).then_some(()).ok_or(Inconsistency::NotHeld { event, address })
+                self.neighbours.release(said).then_some(()).ok_or(Inconsistency::NotReserved { event, address })
             }
             Action::Oom => return self.ooms.push(FailedRequest::new(event, said, self.totals)),
             _ => return,
@@ -128,7 +128,7 @@ impl<'a> Walk<'a> {
     }
 
     fn reserve(&mut self, index: EventIndex, event: &Event) {
-        self.totals.reserved = self.room.ranges.total();
+        self.totals.reserved = self.neighbours.ranges.total();
         self.segments.push(SegmentChange { index, event: *event, reserved: self.totals.reserved });
         self.peaks.raise(Moment::after(index), &self.totals);
     }

@@ -13,7 +13,7 @@ use crate::ids::{Address, EventIndex};
 pub enum Inconsistency {
     /// An address was allocated twice.
     #[error("event {} allocates {address}, which is still in use", event.0)]
-    HandedOutTwice {
+    AllocatedTwice {
         /// The event.
         event: EventIndex,
         /// The address.
@@ -29,7 +29,7 @@ pub enum Inconsistency {
     },
     /// The free range at the address is too small for the block. The block is counted all the same.
     #[error("event {} allocates {} bytes at {address}, where only {} are free", event.0, requested.0, free.0)]
-    NoRoom {
+    TooLittleSpace {
         /// The event.
         event: EventIndex,
         /// The address.
@@ -51,7 +51,7 @@ pub enum Inconsistency {
     },
     /// Device memory was released that was not reserved.
     #[error("event {} releases device memory at {address}, which is not reserved", event.0)]
-    NotHeld {
+    NotReserved {
         /// The event.
         event: EventIndex,
         /// The address.
@@ -59,7 +59,7 @@ pub enum Inconsistency {
     },
     /// More memory is active than reserved, for the first time: segment events are missing.
     #[error("{} bytes are in use after event {}, but only {} are reserved", active.0, event.0, reserved.0)]
-    MoreThanHeld {
+    MoreThanReserved {
         /// The event.
         event: EventIndex,
         /// Active after the event.

@@ -7,8 +7,8 @@
 // so does the end of the segment. Without such evidence the rounded size is used, and the block is counted as unsure.
 
 use super::lifetime::{Lifetime, Moment};
+use super::neighbours::Neighbours;
 use super::pairing::Paired;
-use super::room::Room;
 use super::size::{LARGEST_SLACK, LARGEST_SMALL};
 use crate::bytes::Bytes;
 
@@ -26,27 +26,29 @@ struct Open {
 /// Computes the sizes of blocks older than the history that the dump lacks. Returns the number of blocks that may be up
 /// to 1 MiB longer.
 ///
-/// `room` has the segments before the first event, and no blocks yet.
-pub(super) fn size_older(paired: &mut Paired, room: &Room) -> u64 {
-    size_by_rules(&mut paired.lifetimes[..paired.older], room);
-    let mut open = open(&paired.lifetimes[..paired.older], room);
+/// `neighbours` has the segments before the first event, and no blocks yet.
+pub(super) fn size_older(paired: &mut Paired, neighbours: &Neighbours) -> u64 {
+    size_by_rules(&mut paired.lifetimes[..paired.older], neighbours);
+    let mut open = open(&paired.lifetimes[..paired.older], neighbours);
     look_for_ends(&mut open, &paired.lifetimes);
     close(&open, &mut paired.lifetimes)
 }
 
-fn size_by_rules(older: &mut [Lifetime], room: &Room) {
+fn size_by_rules(older: &mut [Lifetime], neighbours: &Neighbours) {
     for life in older.iter_mut().filter(|life| life.block == Bytes::ZERO) {
-        let by_segment = room.block(life.address, life.requested);
-        life.block = by_segment.unwrap_or_else(|_| room.rounded(life.requested));
+        let by_segment = neighbours.block(life.address, life.requested);
+        life.block = by_segment.unwrap_or_else(|_| neighbours.rounded(life.requested));
     }
 }
 
 /// The blocks with unknown ends, sorted by end.
-fn open(older: &[Lifetime], room: &Room) -> Vec<Open> {
+fn open(older: &[Lifetime], neighbours: &Neighbours) -> Vec<Open> {
     let freed = older.iter().enumerate().filter(|(_, life)| life.free_completed != Moment::NEVER);
     let unsure = freed.filter(|(_, life)| {
-        let rounded = room.rounded(life.requested);
-        life.block == rounded && room.may_have_slack(life.address, rounded) && !room.ends_segment(life.end())
+        let rounded = neighbours.rounded(life.requested);
+        life.block == rounded
+            && neighbours.may_have_slack(life.address, rounded)
+            && !neighbours.ends_segment(life.end())
     });
     let mut open: Vec<Open> =
         unsure.map(|(at, life)| Open { end: life.end().0, at, seen: None, until: life.free_completed }).collect();

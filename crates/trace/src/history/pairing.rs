@@ -125,7 +125,7 @@ impl<'a> Pairing<'a> {
         let before = std::mem::replace(latest, new);
         if before != new && lifetime_at(&mut self.older, &mut self.begun, before).free_completed == Moment::NEVER {
             *latest = before;
-            return self.fault(Inconsistency::HandedOutTwice { event: index, address: event.address });
+            return self.fault(Inconsistency::AllocatedTwice { event: index, address: event.address });
         }
         self.begun.push(lifetime(event.address, event.size, event.stack, index.into()));
         new

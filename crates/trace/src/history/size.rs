@@ -24,7 +24,7 @@
 // Source: `c10/cuda/CUDACachingAllocator.cpp` (`round_size`, `should_split`), PyTorch 2.0 to 2.15.
 
 use crate::bytes::Bytes;
-use crate::snapshot::{SegmentKind, Settings};
+use crate::snapshot::{SegmentKind, SnapshotSettings};
 
 /// The unit of block sizes.
 const SMALLEST_BLOCK: u64 = 512;
@@ -43,7 +43,7 @@ pub(super) struct SizeRules {
 }
 
 impl SizeRules {
-    pub(super) fn new(settings: &Settings) -> SizeRules {
+    pub(super) fn new(settings: &SnapshotSettings) -> SizeRules {
         let mut divisions = [0; INTERVALS];
         for &(boundary_mib, n) in &settings.roundup_power2_divisions {
             divisions[interval(boundary_mib.saturating_mul(1 << 20))] = n;
@@ -100,7 +100,10 @@ mod tests {
     use super::*;
 
     fn rules(divisions: &[(u64, u64)]) -> SizeRules {
-        SizeRules::new(&Settings { roundup_power2_divisions: divisions.to_vec(), ..Settings::default() })
+        SizeRules::new(&SnapshotSettings {
+            roundup_power2_divisions: divisions.to_vec(),
+            ..SnapshotSettings::default()
+        })
     }
 
     #[test]

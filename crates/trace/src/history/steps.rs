@@ -96,7 +96,7 @@ impl History {
     /// The steps of the program, if `events` repeat. See Note [Steps without marks].
     pub fn steps(&self, events: &[Event], stacks: &StackTable) -> Option<Steps> {
         let stacked = has_many_stacks(events);
-        let made = made(events, stacked);
+        let made = list_symbols(events, stacked);
         let symbols = Symbols::new(made.iter().map(|&(_, symbol)| symbol));
         let is_optimizer = |symbol| stacked && frames(symbol, stacks).any(is_of_optimizer);
         let step = symbols.step(is_optimizer, |turn| stacked && is_inside_a_model(turn, stacks))?;
@@ -122,7 +122,7 @@ impl History {
 }
 
 /// The informative allocations, each with its symbol.
-fn made(events: &[Event], stacked: bool) -> Vec<(EventIndex, u64)> {
+fn list_symbols(events: &[Event], stacked: bool) -> Vec<(EventIndex, u64)> {
     let allocs = (0..).map(EventIndex).zip(events).filter(|(_, event)| event.action == Action::Alloc);
     let told = allocs.filter(|(_, event)| !stacked || event.stack != StackId::EMPTY);
     told.map(|(index, event)| (index, if stacked { u64::from(event.stack.0) } else { event.size.0 })).collect()

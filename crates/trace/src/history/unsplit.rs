@@ -36,7 +36,7 @@ impl Unsplit {
     }
 
     /// Adds a reserved segment.
-    pub(super) fn obtain(&mut self, event: &Event) {
+    pub(super) fn reserve(&mut self, event: &Event) {
         if event.pool.is_some_and(|pool| self.pools.contains(&pool)) {
             self.segments.insert(event.address.0, event.size);
         }

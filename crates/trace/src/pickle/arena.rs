@@ -48,7 +48,7 @@ pub enum Slot<T> {
 
 /// A container.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Node<T> {
+pub(super) enum ArenaNode<T> {
     Dict(ChainId),
     List(ChainId),
     Tuple(ChainId),
@@ -63,7 +63,7 @@ impl ChainId {
     pub(super) const EMPTY: ChainId = ChainId(u32::MAX);
 }
 
-/// Contents added in several steps: the first and the last extent.
+/// ChainItems added in several steps: the first and the last extent.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     first: u32,
@@ -72,7 +72,7 @@ struct Chain {
 
 /// Values added in one step.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
+struct ItemRun {
     start: u32,
     end: u32,
     next: u32,
@@ -83,14 +83,14 @@ const NO_EXTENT: u32 = u32::MAX;
 /// All values of a pickle that are not on the stack.
 #[derive(Debug)]
 pub struct Arena<T> {
-    pub(super) nodes: Vec<Node<T>>,
+    pub(super) nodes: Vec<ArenaNode<T>>,
     pub(super) wide: Vec<i128>,
     pub(super) strings: Interner<u8>,
     /// Byte strings, not necessarily text.
     pub(super) blobs: Interner<u8>,
     items: Vec<Slot<T>>,
     chains: Vec<Chain>,
-    extents: Vec<Extent>,
+    extents: Vec<ItemRun>,
 }
 
 impl<T: Copy> Arena<T> {
@@ -120,14 +120,14 @@ impl<T: Copy> Arena<T> {
         match slot {
             Slot::Folded(record) => Some(record),
             Slot::Node(id) => match *self.node(id)? {
-                Node::Folded(record) => Some(record),
+                ArenaNode::Folded(record) => Some(record),
                 _ => None,
             },
             _ => None,
         }
     }
 
-    pub(super) fn node(&self, id: NodeId) -> Option<&Node<T>> {
+    pub(super) fn node(&self, id: NodeId) -> Option<&ArenaNode<T>> {
         self.nodes.get(id.0 as usize)
     }
 
@@ -137,9 +137,9 @@ impl<T: Copy> Arena<T> {
     }
 
     /// The contents of a container, in order; for a dict, keys and values in turn.
-    pub(super) fn contents(&self, chain: ChainId) -> Contents<'_, T> {
+    pub(super) fn contents(&self, chain: ChainId) -> ChainItems<'_, T> {
         let first = self.chains.get(chain.0 as usize).map_or(NO_EXTENT, |chain| chain.first);
-        Contents { arena: self, next: first, here: [].iter() }
+        ChainItems { arena: self, next: first, here: [].iter() }
     }
 
     /// Appends to a container's contents; returns their new number.
@@ -150,7 +150,7 @@ impl<T: Copy> Arena<T> {
         let extent = number(self.extents.len());
         let start = number(self.items.len());
         self.items.extend_from_slice(values);
-        self.extents.push(Extent { start, end: number(self.items.len()), next: NO_EXTENT });
+        self.extents.push(ItemRun { start, end: number(self.items.len()), next: NO_EXTENT });
         let Some(known) = self.chains.get_mut(chain.0 as usize) else {
             self.chains.push(Chain { first: extent, last: extent });
             return ChainId(number(self.chains.len() - 1));
@@ -175,20 +175,20 @@ pub(super) fn within(count: usize, limit: usize, what: &'static str) -> Result<(
 
 /// The contents of a container.
 #[derive(Debug)]
-pub(super) struct Contents<'a, T> {
+pub(super) struct ChainItems<'a, T> {
     arena: &'a Arena<T>,
     /// The extent after the current one.
     next: u32,
     here: std::slice::Iter<'a, Slot<T>>,
 }
 
-impl<T: Copy> Clone for Contents<'_, T> {
+impl<T: Copy> Clone for ChainItems<'_, T> {
     fn clone(&self) -> Self {
-        Contents { arena: self.arena, next: self.next, here: self.here.clone() }
+        ChainItems { arena: self.arena, next: self.next, here: self.here.clone() }
     }
 }
 
-impl<T: Copy> Iterator for Contents<'_, T> {
+impl<T: Copy> Iterator for ChainItems<'_, T> {
     type Item = Slot<T>;
 
     fn next(&mut self) -> Option<Slot<T>> {

@@ -1,6 +1,6 @@
 //! Builds values bottom-up on a stack, from pickles and from JSON, and folds them. Note [Folding containers].
 
-use super::arena::{Arena, BytesId, ChainId, Node, NodeId, Record, Slot, StrId, number, within};
+use super::arena::{Arena, ArenaNode, BytesId, ChainId, NodeId, Record, Slot, StrId, number, within};
 use super::error::PickleErrorKind;
 use super::{Limits, text};
 
@@ -61,17 +61,17 @@ impl Fold for Plain {
 }
 
 /// Values under construction.
-pub(crate) struct Builder<F: Fold> {
+pub(crate) struct ValueBuilder<F: Fold> {
     pub(crate) arena: Arena<F::Folded>,
     pub(crate) fold: F,
     pub(super) stack: Vec<Slot<F::Folded>>,
     pub(super) limits: Limits,
 }
 
-impl<F: Fold> Builder<F> {
+impl<F: Fold> ValueBuilder<F> {
     /// A builder in which these strings have the numbers from 0 on.
-    pub(crate) fn new(fold: F, names: &[&str], limits: Limits) -> Builder<F> {
-        Builder { arena: Arena::new(names), fold, stack: Vec::new(), limits }
+    pub(crate) fn new(fold: F, names: &[&str], limits: Limits) -> ValueBuilder<F> {
+        ValueBuilder { arena: Arena::new(names), fold, stack: Vec::new(), limits }
     }
 
     /// The number of values on the stack.
@@ -90,7 +90,7 @@ impl<F: Fold> Builder<F> {
         self.stack.pop()
     }
 
-    fn push_node(&mut self, node: Node<F::Folded>) -> Step {
+    fn push_node(&mut self, node: ArenaNode<F::Folded>) -> Step {
         within(self.arena.nodes.len(), self.limits.nodes, "containers")?;
         let id = NodeId(number(self.arena.nodes.len()));
         self.arena.nodes.push(node);
@@ -98,11 +98,11 @@ impl<F: Fold> Builder<F> {
     }
 
     pub(crate) fn push_dict(&mut self) -> Step {
-        self.push_node(Node::Dict(ChainId::EMPTY))
+        self.push_node(ArenaNode::Dict(ChainId::EMPTY))
     }
 
     pub(crate) fn push_list(&mut self) -> Step {
-        self.push_node(Node::List(ChainId::EMPTY))
+        self.push_node(ArenaNode::List(ChainId::EMPTY))
     }
 
     /// Pushes a string. Bytes that are not UTF-8 are replaced (Python writes such file names).
@@ -117,17 +117,17 @@ impl<F: Fold> Builder<F> {
 
     fn new_string(&mut self, bytes: &[u8]) -> Step<u32> {
         let text = text::utf8(bytes);
-        self.text_room(text.len())?;
+        self.check_text(text.len())?;
         Ok(self.arena.strings.intern(text.as_bytes()))
     }
 
     pub(super) fn push_bytes(&mut self, bytes: &[u8]) -> Step {
-        self.text_room(bytes.len())?;
+        self.check_text(bytes.len())?;
         let id = self.arena.blobs.intern(bytes);
         self.push(Slot::Bytes(BytesId(id)))
     }
 
-    fn text_room(&self, length: usize) -> Step {
+    fn check_text(&self, length: usize) -> Step {
         let (strings, blobs) = (&self.arena.strings, &self.arena.blobs);
         let total = strings.total().saturating_add(blobs.total()).saturating_add(length);
         within(total, self.limits.text, "bytes of text")?;
@@ -149,8 +149,8 @@ impl<F: Fold> Builder<F> {
     pub(super) fn tuple(&mut self, start: usize) -> Step {
         let items = self.stack.get(start..).unwrap_or_default();
         let node = match self.fold.tuple(&self.arena, items) {
-            Some(folded) => Node::Folded(folded),
-            None => Node::Tuple(self.keep(ChainId::EMPTY, start)?),
+            Some(folded) => ArenaNode::Folded(folded),
+            None => ArenaNode::Tuple(self.keep(ChainId::EMPTY, start)?),
         };
         self.stack.truncate(start);
         self.push_node(node)
@@ -165,7 +165,7 @@ impl<F: Fold> Builder<F> {
 
     /// Makes a list of the values above `start`.
     pub(super) fn list(&mut self, start: usize) -> Step {
-        let node = self.longer_list(Node::List(ChainId::EMPTY), start)?;
+        let node = self.longer_list(ArenaNode::List(ChainId::EMPTY), start)?;
         self.stack.truncate(start);
         self.push_node(node)
     }
@@ -174,8 +174,8 @@ impl<F: Fold> Builder<F> {
     pub(crate) fn add_to_dict(&mut self, start: usize) -> Step {
         let (id, node) = self.target(start, "dict")?;
         let node = match node {
-            Node::Dict(ChainId::EMPTY) => self.filled_dict(start)?,
-            Node::Dict(chain) => Node::Dict(self.keep(chain, start)?),
+            ArenaNode::Dict(ChainId::EMPTY) => self.filled_dict(start)?,
+            ArenaNode::Dict(chain) => ArenaNode::Dict(self.keep(chain, start)?),
             other => return Err(wrong_target("dict", &other)),
         };
         self.finish(id, node, start);
@@ -185,10 +185,10 @@ impl<F: Fold> Builder<F> {
     /// Adds one key and value to the dict below them. More may follow, so the dict is not folded.
     pub(super) fn add_pair(&mut self, start: usize) -> Step {
         let (id, node) = self.target(start, "dict")?;
-        let Node::Dict(chain) = node else {
+        let ArenaNode::Dict(chain) = node else {
             return Err(wrong_target("dict", &node));
         };
-        let node = Node::Dict(self.keep(chain, start)?);
+        let node = ArenaNode::Dict(self.keep(chain, start)?);
         self.finish(id, node, start);
         Ok(())
     }
@@ -201,47 +201,47 @@ impl<F: Fold> Builder<F> {
         Ok(())
     }
 
-    fn filled_dict(&mut self, start: usize) -> Step<Node<F::Folded>> {
+    fn filled_dict(&mut self, start: usize) -> Step<ArenaNode<F::Folded>> {
         let pairs = self.stack.get(start..).unwrap_or_default();
         match self.fold.dict(&self.arena, pairs) {
-            Some(folded) => Ok(Node::Folded(folded)),
-            None => self.keep(ChainId::EMPTY, start).map(Node::Dict),
+            Some(folded) => Ok(ArenaNode::Folded(folded)),
+            None => self.keep(ChainId::EMPTY, start).map(ArenaNode::Dict),
         }
     }
 
-    fn longer_list(&mut self, list: Node<F::Folded>, start: usize) -> Step<Node<F::Folded>> {
+    fn longer_list(&mut self, list: ArenaNode<F::Folded>, start: usize) -> Step<ArenaNode<F::Folded>> {
         let before = match list {
-            Node::List(ChainId::EMPTY) => None,
-            Node::List(chain) => return self.keep(chain, start).map(Node::List),
-            Node::Folded(before) => Some(before),
+            ArenaNode::List(ChainId::EMPTY) => None,
+            ArenaNode::List(chain) => return self.keep(chain, start).map(ArenaNode::List),
+            ArenaNode::Folded(before) => Some(before),
             other => return Err(wrong_target("list", &other)),
         };
         let added = self.stack.get(start..).unwrap_or_default();
         if let Some(folded) = self.fold.list(&self.arena, before, added) {
-            return Ok(Node::Folded(folded));
+            return Ok(ArenaNode::Folded(folded));
         }
         let Some(before) = before else {
-            return self.keep(ChainId::EMPTY, start).map(Node::List);
+            return self.keep(ChainId::EMPTY, start).map(ArenaNode::List);
         };
         let items = self.fold.unfold(before).ok_or_else(|| wrong_target("list", &list))?;
-        self.room(items.len())?;
+        self.check_values(items.len())?;
         let chain = self.arena.extend(ChainId::EMPTY, &items);
-        self.keep(chain, start).map(Node::List)
+        self.keep(chain, start).map(ArenaNode::List)
     }
 
     /// The container below `start`.
-    fn target(&self, start: usize, expected: &'static str) -> Step<(NodeId, Node<F::Folded>)> {
+    fn target(&self, start: usize, expected: &'static str) -> Step<(NodeId, ArenaNode<F::Folded>)> {
         let slot = start.checked_sub(1).and_then(|below| self.stack.get(below)).ok_or(PickleErrorKind::StackEmpty)?;
         if let &Slot::Node(id) = slot
             && let Some(&node) = self.arena.node(id)
         {
             return Ok((id, node));
         }
-        let found = super::Value::new(&self.arena, *slot).kind();
+        let found = super::PickleValue::new(&self.arena, *slot).kind();
         Err(PickleErrorKind::WrongTarget { expected, found })
     }
 
-    fn finish(&mut self, id: NodeId, node: Node<F::Folded>, start: usize) {
+    fn finish(&mut self, id: NodeId, node: ArenaNode<F::Folded>, start: usize) {
         if let Some(place) = self.arena.nodes.get_mut(id.0 as usize) {
             *place = node;
         }
@@ -250,16 +250,16 @@ impl<F: Fold> Builder<F> {
 
     /// Stores the values above `start` in the arena.
     fn keep(&mut self, chain: ChainId, start: usize) -> Step<ChainId> {
-        self.room(self.stack.len().saturating_sub(start))?;
+        self.check_values(self.stack.len().saturating_sub(start))?;
         let values = self.stack.get(start..).unwrap_or_default();
         Ok(self.arena.extend(chain, values))
     }
 
-    fn room(&self, count: usize) -> Step {
+    fn check_values(&self, count: usize) -> Step {
         within(self.arena.item_count().saturating_add(count), self.limits.values, "values")
     }
 }
 
-fn wrong_target<T: Record>(expected: &'static str, node: &Node<T>) -> PickleErrorKind {
+fn wrong_target<T: Record>(expected: &'static str, node: &ArenaNode<T>) -> PickleErrorKind {
     PickleErrorKind::WrongTarget { expected, found: super::value::kind_of_node(node) }
 }

@@ -6,19 +6,19 @@ mod scalars;
 use std::io::Read;
 
 use super::arena::Slot;
-use super::builder::{Builder, Fold};
+use super::builder::{Fold, ValueBuilder};
 use super::error::{PickleError, PickleErrorKind};
 use super::memo::Memo;
-use super::source::Source;
+use super::source::PickleInput;
 use super::{opcode, text};
 
 type Step<T = ()> = Result<T, PickleErrorKind>;
 
 struct Machine<R, F: Fold> {
-    input: Source<R>,
+    input: PickleInput<R>,
     /// The offset of the current instruction.
     offset: u64,
-    builder: Builder<F>,
+    builder: ValueBuilder<F>,
     /// The height of the stack at each mark.
     marks: Vec<usize>,
     memo: Memo<F::Folded>,
@@ -27,9 +27,9 @@ struct Machine<R, F: Fold> {
 /// Runs the pickle at the start of `input`; returns its value and the builder.
 pub(super) fn run<R: Read, F: Fold>(
     input: R,
-    builder: Builder<F>,
-) -> Result<(Slot<F::Folded>, Builder<F>), PickleError> {
-    let input = Source::new(input, builder.limits.text);
+    builder: ValueBuilder<F>,
+) -> Result<(Slot<F::Folded>, ValueBuilder<F>), PickleError> {
+    let input = PickleInput::new(input, builder.limits.text);
     let mut machine = Machine { input, offset: 0, builder, marks: Vec::new(), memo: Memo::new() };
     match machine.run() {
         Ok(root) => Ok((root, machine.builder)),
@@ -39,7 +39,7 @@ pub(super) fn run<R: Read, F: Fold>(
 
 #[cold]
 fn rejection(opcode: u8) -> PickleErrorKind {
-    let refused = opcode::refused(opcode);
+    let refused = opcode::rejected_name(opcode);
     refused.map_or(PickleErrorKind::UnknownOpcode(opcode), |opcode| PickleErrorKind::Refused { opcode })
 }
 
@@ -51,7 +51,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
             match self.input.u8()? {
                 opcode::BINGET => self.input.length_u8().and_then(|index| self.recall(index))?,
                 opcode::LONG_BINGET => self.recall_all()?,
-                opcode::MEMOIZE => self.memoize(self.memo.filled() as u64)?,
+                opcode::MEMOIZE => self.memoize(self.memo.entry_count() as u64)?,
                 opcode::BININT1 => self.input.u8().and_then(|value| self.builder.push(Slot::Int(value.into())))?,
                 opcode::BININT2 => self.int_of::<2>(|bytes| u16::from_le_bytes(bytes).into())?,
                 opcode::BININT => self.int_of::<4>(|bytes| i32::from_le_bytes(bytes).into())?,
@@ -61,7 +61,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
                 opcode::EMPTY_LIST => self.builder.push_list()?,
                 opcode::SETITEMS => self.set_items()?,
                 opcode::APPENDS => self.appends()?,
-                opcode::SHORT_BINUNICODE | opcode::SHORT_BINSTRING => self.string(Source::length_u8)?,
+                opcode::SHORT_BINUNICODE | opcode::SHORT_BINSTRING => self.string(PickleInput::length_u8)?,
                 opcode::TUPLE2 => self.tuple_of(2)?,
                 opcode::BINPUT => self.input.length_u8().and_then(|index| self.memoize(index))?,
                 opcode::LONG_BINPUT => self.input.length_u32().and_then(|index| self.memoize(index))?,
@@ -89,14 +89,14 @@ impl<R: Read, F: Fold> Machine<R, F> {
             opcode::LONG => self.text_long(),
             opcode::FLOAT => self.input.line().and_then(text::number).and_then(|value| self.push(Slot::Float(value))),
             opcode::BINFLOAT => self.input.array().and_then(|bytes| self.push(Slot::Float(f64::from_be_bytes(bytes)))),
-            opcode::BINUNICODE => self.string(Source::length_u32),
-            opcode::BINUNICODE8 => self.string(Source::length_u64),
-            opcode::BINSTRING => self.string(Source::length_i32),
+            opcode::BINUNICODE => self.string(PickleInput::length_u32),
+            opcode::BINUNICODE8 => self.string(PickleInput::length_u64),
+            opcode::BINSTRING => self.string(PickleInput::length_i32),
             opcode::UNICODE => self.text_string(|line| Ok(text::raw_unicode_escape(line))),
             opcode::STRING => self.text_string(text::quoted),
-            opcode::SHORT_BINBYTES => self.byte_string(Source::length_u8),
-            opcode::BINBYTES => self.byte_string(Source::length_u32),
-            opcode::BINBYTES8 | opcode::BYTEARRAY8 => self.byte_string(Source::length_u64),
+            opcode::SHORT_BINBYTES => self.byte_string(PickleInput::length_u8),
+            opcode::BINBYTES => self.byte_string(PickleInput::length_u32),
+            opcode::BINBYTES8 | opcode::BYTEARRAY8 => self.byte_string(PickleInput::length_u64),
             opcode::EMPTY_TUPLE => self.tuple_of(0),
             opcode::TUPLE1 => self.tuple_of(1),
             opcode::TUPLE3 => self.tuple_of(3),

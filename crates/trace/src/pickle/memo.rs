@@ -30,7 +30,7 @@ impl<T: Copy> Memo<T> {
     }
 
     /// The number of entries: the index that `MEMOIZE` uses next.
-    pub(super) fn filled(&self) -> usize {
+    pub(super) fn entry_count(&self) -> usize {
         self.filled
     }
 

@@ -52,7 +52,7 @@ pub(super) const FRAME: u8 = 0x95;
 pub(super) const BYTEARRAY8: u8 = 0x96;
 
 /// The name of an instruction for more than plain data; `None` for a byte that is no instruction.
-pub(super) fn refused(opcode: u8) -> Option<&'static str> {
+pub(super) fn rejected_name(opcode: u8) -> Option<&'static str> {
     Some(match opcode {
         b'P' => "PERSID",
         b'Q' => "BINPERSID",

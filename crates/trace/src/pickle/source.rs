@@ -14,7 +14,7 @@ const FIRST: usize = 4 << 10;
 const MOST: usize = 128 << 10;
 
 /// The unread part of a pickle.
-pub(super) struct Source<R> {
+pub(super) struct PickleInput<R> {
     reader: R,
     /// Exactly the bytes read, so that its end is the only bound to check.
     buffer: Vec<u8>,
@@ -29,9 +29,9 @@ pub(super) struct Source<R> {
     most: usize,
 }
 
-impl<R: Read> Source<R> {
-    pub(super) fn new(reader: R, most: usize) -> Source<R> {
-        Source { reader, buffer: Vec::new(), at: 0, ask: FIRST, before: 0, scratch: Vec::new(), most }
+impl<R: Read> PickleInput<R> {
+    pub(super) fn new(reader: R, most: usize) -> PickleInput<R> {
+        PickleInput { reader, buffer: Vec::new(), at: 0, ask: FIRST, before: 0, scratch: Vec::new(), most }
     }
 
     /// The number of bytes consumed.

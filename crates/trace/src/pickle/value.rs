@@ -1,10 +1,10 @@
 //! Values of a pickle, with the arena of their parts.
 
-use super::arena::{Arena, Contents, Node, NodeId, Record, Slot};
+use super::arena::{Arena, ArenaNode, ChainItems, NodeId, Record, Slot};
 
 /// A value, with the arena of its parts.
 #[derive(Clone, Copy, Debug)]
-pub struct Value<'a, T> {
+pub struct PickleValue<'a, T> {
     arena: &'a Arena<T>,
     slot: Slot<T>,
 }
@@ -34,9 +34,9 @@ pub enum Data<'a, T> {
     Folded(T),
 }
 
-impl<'a, T: Copy> Value<'a, T> {
-    pub(crate) fn new(arena: &'a Arena<T>, slot: Slot<T>) -> Value<'a, T> {
-        Value { arena, slot }
+impl<'a, T: Copy> PickleValue<'a, T> {
+    pub(crate) fn new(arena: &'a Arena<T>, slot: Slot<T>) -> PickleValue<'a, T> {
+        PickleValue { arena, slot }
     }
 
     /// The value without its arena.
@@ -62,10 +62,10 @@ impl<'a, T: Copy> Value<'a, T> {
     fn container(self, id: NodeId) -> Data<'a, T> {
         let items = |chain| Items { arena: self.arena, contents: self.arena.contents(chain) };
         match self.arena.node(id) {
-            Some(&Node::Dict(chain)) => Data::Dict(Entries(items(chain))),
-            Some(&Node::List(chain)) => Data::List(items(chain)),
-            Some(&Node::Tuple(chain)) => Data::Tuple(items(chain)),
-            Some(&Node::Folded(record)) => Data::Folded(record),
+            Some(&ArenaNode::Dict(chain)) => Data::Dict(Entries(items(chain))),
+            Some(&ArenaNode::List(chain)) => Data::List(items(chain)),
+            Some(&ArenaNode::Tuple(chain)) => Data::Tuple(items(chain)),
+            Some(&ArenaNode::Folded(record)) => Data::Folded(record),
             None => Data::None,
         }
     }
@@ -116,7 +116,7 @@ impl<'a, T: Copy> Value<'a, T> {
     }
 
     /// The last value of a key, in a dict that was not folded.
-    pub fn get(self, key: &str) -> Option<Value<'a, T>> {
+    pub fn get(self, key: &str) -> Option<PickleValue<'a, T>> {
         let matching = self.entries()?.filter(|(found, _)| found.as_str() == Some(key));
         matching.last().map(|(_, value)| value)
     }
@@ -139,12 +139,12 @@ impl<'a, T: Copy> Value<'a, T> {
     }
 }
 
-pub(super) fn kind_of_node<T: Record>(node: &Node<T>) -> &'static str {
+pub(super) fn kind_of_node<T: Record>(node: &ArenaNode<T>) -> &'static str {
     match *node {
-        Node::Dict(_) => "dict",
-        Node::List(_) => "list",
-        Node::Tuple(_) => "tuple",
-        Node::Folded(record) => record.kind(),
+        ArenaNode::Dict(_) => "dict",
+        ArenaNode::List(_) => "list",
+        ArenaNode::Tuple(_) => "tuple",
+        ArenaNode::Folded(record) => record.kind(),
     }
 }
 
@@ -152,14 +152,14 @@ pub(super) fn kind_of_node<T: Record>(node: &Node<T>) -> &'static str {
 #[derive(Debug)]
 pub struct Items<'a, T> {
     arena: &'a Arena<T>,
-    contents: Contents<'a, T>,
+    contents: ChainItems<'a, T>,
 }
 
 impl<'a, T: Copy> Iterator for Items<'a, T> {
-    type Item = Value<'a, T>;
+    type Item = PickleValue<'a, T>;
 
-    fn next(&mut self) -> Option<Value<'a, T>> {
-        self.contents.next().map(|slot| Value::new(self.arena, slot))
+    fn next(&mut self) -> Option<PickleValue<'a, T>> {
+        self.contents.next().map(|slot| PickleValue::new(self.arena, slot))
     }
 }
 
@@ -168,7 +168,7 @@ impl<'a, T: Copy> Iterator for Items<'a, T> {
 pub struct Entries<'a, T>(Items<'a, T>);
 
 impl<'a, T: Copy> Iterator for Entries<'a, T> {
-    type Item = (Value<'a, T>, Value<'a, T>);
+    type Item = (PickleValue<'a, T>, PickleValue<'a, T>);
 
     fn next(&mut self) -> Option<Self::Item> {
         Some((self.0.next()?, self.0.next()?))

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::RemedyAction;
 use super::census::{Category, CensusTime};
-use super::stats::{DeviceStats, Work};
+use super::stats::{DeviceStats, GpuWork};
 use crate::event::Phase;
 
 /// A line of `*.marks.jsonl`.
@@ -53,7 +53,7 @@ pub enum Record {
         devices: Vec<DeviceStats>,
         /// The work of all operators since the program's start, if counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        work: Option<Work>,
+        work: Option<GpuWork>,
     },
     /// The allocator is about to raise out of memory.
     Oom {

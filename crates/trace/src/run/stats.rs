@@ -25,7 +25,7 @@ pub struct DeviceStats {
 
 /// The GPU work of operators, counted by `python/oomph/agent/work.py`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Work {
+pub struct GpuWork {
     /// FLOPs of matrix products, convolutions and attention, by dtype, e.g. `float32`.
     pub flops: BTreeMap<String, u64>,
     /// Bytes that operators read and wrote on the device.

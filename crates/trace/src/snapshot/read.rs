@@ -26,8 +26,8 @@ pub use self::fields::{SnapshotError, WrongValue};
 use self::records::Records;
 use self::walk::Walk;
 use super::Snapshot;
-use crate::container::{Kind, sniff};
-use crate::pickle::{self, Builder, Limits};
+use crate::container::{ContentKind, sniff};
+use crate::pickle::{self, Limits, ValueBuilder};
 
 /// The number of bytes by which JSON and pickles are told apart.
 const HEAD: u64 = 512;
@@ -42,9 +42,9 @@ pub fn read_snapshot(mut input: impl Read) -> Result<Snapshot, SnapshotError> {
     input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| SnapshotError::Read(error.to_string()))?;
     let kind = sniff(&head);
     let whole = io::Cursor::new(head).chain(input);
-    let builder = Builder::new(Records::default(), names::TEXTS, Limits::default());
+    let builder = ValueBuilder::new(Records::default(), names::TEXTS, Limits::default());
     let (root, builder) = match kind {
-        Kind::Json => json::read(whole, builder)?,
+        ContentKind::Json => json::read(whole, builder)?,
         _ => pickle::read(whole, builder)?,
     };
     Walk::read(root, builder)

@@ -22,7 +22,7 @@ impl Default for TorchVersions {
 
 /// The keys that distinguish versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum SnapshotKey {
     /// The root is a dict.
     Root,
     /// A segment; without one, the keys of segments are unknown.
@@ -42,18 +42,18 @@ pub(crate) enum Key {
 }
 
 /// The first version that writes a key, and the container of the key.
-const SINCE: [(Key, Release, Key); 11] = [
-    (Key::Root, release(2, 0), Key::Root),
-    (Key::SegmentPoolId, release(2, 1), Key::Segment),
-    (Key::TimeUs, release(2, 2), Key::Event),
-    (Key::AllocatorSettings, release(2, 3), Key::Root),
-    (Key::ExternalAnnotations, release(2, 5), Key::Root),
-    (Key::CompileContext, release(2, 8), Key::Event),
-    (Key::GraphCaptureRecordStreamReuse, release(2, 9), Key::AllocatorSettings),
-    (Key::UserMetadata, release(2, 10), Key::Event),
-    (Key::PoolId, release(2, 12), Key::Event),
-    (Key::MaxRoundThreshold, release(2, 13), Key::AllocatorSettings),
-    (Key::HostSegments, release(2, 14), Key::Root),
+const SINCE: [(SnapshotKey, Release, SnapshotKey); 11] = [
+    (SnapshotKey::Root, release(2, 0), SnapshotKey::Root),
+    (SnapshotKey::SegmentPoolId, release(2, 1), SnapshotKey::Segment),
+    (SnapshotKey::TimeUs, release(2, 2), SnapshotKey::Event),
+    (SnapshotKey::AllocatorSettings, release(2, 3), SnapshotKey::Root),
+    (SnapshotKey::ExternalAnnotations, release(2, 5), SnapshotKey::Root),
+    (SnapshotKey::CompileContext, release(2, 8), SnapshotKey::Event),
+    (SnapshotKey::GraphCaptureRecordStreamReuse, release(2, 9), SnapshotKey::AllocatorSettings),
+    (SnapshotKey::UserMetadata, release(2, 10), SnapshotKey::Event),
+    (SnapshotKey::PoolId, release(2, 12), SnapshotKey::Event),
+    (SnapshotKey::MaxRoundThreshold, release(2, 13), SnapshotKey::AllocatorSettings),
+    (SnapshotKey::HostSegments, release(2, 14), SnapshotKey::Root),
 ];
 
 /// The keys of a snapshot.
@@ -66,7 +66,7 @@ const fn release(major: u8, minor: u8) -> Release {
 
 impl Seen {
     #[inline]
-    pub(crate) fn add(&mut self, key: Key) {
+    pub(crate) fn add(&mut self, key: SnapshotKey) {
         self.0 |= 1 << key as u16;
     }
 
@@ -75,7 +75,7 @@ impl Seen {
         Seen(self.0 | other.0)
     }
 
-    fn has(self, key: Key) -> bool {
+    fn has(self, key: SnapshotKey) -> bool {
         self.0 & 1 << key as u16 != 0
     }
 
@@ -95,11 +95,11 @@ mod tests {
     use super::*;
 
     /// The present keys, the first version that matches and the first that does not.
-    type Case<'a> = (&'a [&'a [Key]], Release, Option<Release>);
+    type Case<'a> = (&'a [&'a [SnapshotKey]], Release, Option<Release>);
 
     #[test]
     fn keys_that_are_there_and_keys_that_are_not_leave_a_few_versions() {
-        use Key::*;
+        use SnapshotKey::*;
         let base = [Root, Segment, Event];
         let older = [AllocatorSettings, ExternalAnnotations, SegmentPoolId, GraphCaptureRecordStreamReuse];
         let newer = [TimeUs, CompileContext, UserMetadata];

@@ -34,7 +34,7 @@ pub(super) struct Automaton {
 }
 
 /// Strings as a tree of their letters, before failure links are computed.
-struct Tree {
+struct LetterTree {
     width: usize,
     children: Vec<u32>,
     found: Vec<u16>,
@@ -44,7 +44,7 @@ impl Automaton {
     /// The automaton of `patterns`, in lower case without blanks.
     pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a str> + Clone) -> Automaton {
         let (columns, width) = columns(patterns.clone());
-        let mut tree = Tree { width, children: vec![0; width], found: vec![NONE] };
+        let mut tree = LetterTree { width, children: vec![0; width], found: vec![NONE] };
         for (number, pattern) in patterns.enumerate() {
             tree.insert(pattern.bytes().map(|byte| usize::from(columns[usize::from(byte)])), number);
         }
@@ -106,7 +106,7 @@ fn columns<'a>(patterns: impl Iterator<Item = &'a str>) -> ([u8; 256], usize) {
     (columns, usize::from(width) + 1)
 }
 
-impl Tree {
+impl LetterTree {
     fn insert(&mut self, pattern: impl Iterator<Item = usize>, number: usize) {
         let mut state = 0;
         for column in pattern {

@@ -10,8 +10,8 @@
 use memchr::memmem;
 
 use super::artifact::{OtherProcess, StatedOom};
+use super::normalize::Normalized;
 use super::size;
-use super::squeeze::Squeezed;
 use super::stated::StatedBytes;
 use crate::bytes::Bytes;
 
@@ -86,7 +86,7 @@ const CLAUSES: [(&str, &str, Field); 38] = [
 /// Reads the sizes of the message at the start of `message` into `oom`; returns the end of the last one's words.
 ///
 /// The anchor of the message ends at `anchor`; the first size follows closely.
-pub(super) fn read(message: &Squeezed, anchor: usize, oom: &mut StatedOom) -> usize {
+pub(super) fn read(message: &Normalized, anchor: usize, oom: &mut StatedOom) -> usize {
     let (mut end, mut at) = (0, 0);
     let bytes = &message.bytes;
     while at < bytes.len() && at < end.max(anchor) + WIDEST_GAP {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Converts UTF-16 with a byte order mark to UTF-8; other bytes stay as they are.
-pub(super) fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn to_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     match text {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),

@@ -65,7 +65,7 @@ pub(super) fn number(text: &[u8]) -> Option<u32> {
 /// out.
 ///
 /// A logger may write a whole table on one line, with `\n` for line ends; these are then the lines.
-pub(super) struct Lines<'a> {
+pub(super) struct CleanLines<'a> {
     text: &'a [u8],
     at: usize,
     own: Origin,
@@ -74,22 +74,22 @@ pub(super) struct Lines<'a> {
     is_escaped: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> CleanLines<'a> {
     /// The lines from the line at `start` on.
-    pub(super) fn new(text: &'a [u8], start: usize) -> Lines<'a> {
+    pub(super) fn new(text: &'a [u8], start: usize) -> CleanLines<'a> {
         let whole = &text[start..end(text, start)];
         let is_escaped = memmem::find(whole, b"\\n").is_some();
-        Lines { text, at: start, own: origin(whole), prefix: b"", is_escaped }
+        CleanLines { text, at: start, own: origin(whole), prefix: b"", is_escaped }
     }
 
-    /// As [`Lines::new`], without the text before the `|` in front of `words` on the first line, on each line.
-    pub(super) fn of_table(text: &'a [u8], start: usize, words: &[u8]) -> Lines<'a> {
+    /// As [`CleanLines::new`], without the text before the `|` in front of `words` on the first line, on each line.
+    pub(super) fn of_table(text: &'a [u8], start: usize, words: &[u8]) -> CleanLines<'a> {
         let before = &text[start..end(text, start)];
         let before = &before[..memmem::find(before, words).unwrap_or(0)];
         let escaped = memmem::rfind(before, b"\\n").map_or(0, |end| end + 2);
         let prefix = &before[escaped..];
         let prefix = &prefix[..memrchr(b'|', prefix).unwrap_or(0)];
-        Lines { prefix, at: start + escaped, ..Lines::new(text, start) }
+        CleanLines { prefix, at: start + escaped, ..CleanLines::new(text, start) }
     }
 
     fn next_raw(&mut self) -> Option<&'a [u8]> {
@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Iterator for Lines<'_> {
+impl Iterator for CleanLines<'_> {
     type Item = (String, usize);
 
     fn next(&mut self) -> Option<(String, usize)> {

@@ -98,7 +98,7 @@ fn mib(text: &str) -> Option<StatedBytes> {
 }
 
 /// The text, unless it is `N/A`.
-fn said(text: &str) -> Option<String> {
+fn available(text: &str) -> Option<String> {
     let text = text.trim();
     let is_nothing =
         text.is_empty() || text.starts_with("N/A") || text.starts_with("[N/A") || text.starts_with("[Not ");

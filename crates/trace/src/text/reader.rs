@@ -8,9 +8,9 @@ use super::anchor::{self, Anchor};
 use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
 use super::automaton::{Hit, is_passed_over};
 use super::look_alike::{LookAlikes, OtherFramework};
-use super::squeeze::Squeezed;
+use super::normalize::Normalized;
 use super::traceback::Tracebacks;
-use super::{guard, line, nvidia_smi, same, size, stats, summary};
+use super::{dedup, line, mention, nvidia_smi, size, stats, summary};
 use crate::bytes::Bytes;
 
 /// The length of text around an anchor that is checked.
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
             Anchor::Refusal => self.refusal(start, hit.end),
             Anchor::Other(framework) => self.other(framework, start, hit.end),
             Anchor::DriverError => self.driver_error(start, hit.end),
-            Anchor::MemoryError if guard::is_memory_error(self.text, start, hit.end) => {
+            Anchor::MemoryError if mention::is_memory_error(self.text, start, hit.end) => {
                 self.look_alike(OtherFramework::Python, start, hit.end);
             }
             Anchor::MemoryError => {}
@@ -93,10 +93,10 @@ impl<'a> Reader<'a> {
     fn head(&mut self, framework: Framework, kind: OomKind, start: usize, end: usize) {
         let (oom, last) = self.message(framework, kind, start, end);
         let is_full = oom.requested_bytes.is_some() || oom.total_bytes.is_some() || self.goes_on(end, b"wouldexceed");
-        if kind == OomKind::DeviceCall && guard::is_ggml(self.text, start, end) {
+        if kind == OomKind::DeviceCall && mention::is_ggml(self.text, start, end) {
             return self.look_alike(OtherFramework::LlamaCpp, start, end);
         }
-        if guard::is_code(self.text, start) || (!is_full && !guard::is_printed_error(self.text, start, end)) {
+        if mention::is_code(self.text, start) || (!is_full && !mention::is_printed_error(self.text, start, end)) {
             return self.look_alike(OtherFramework::Mention, start, end);
         }
         self.error(oom, start, last);
@@ -104,12 +104,12 @@ impl<'a> Reader<'a> {
 
     /// Tests that `words` follow `end` closely, near the start of a message.
     fn goes_on(&self, end: usize, words: &[u8]) -> bool {
-        memmem::find(&Squeezed::new(self.text, end, 64).bytes, words).is_some()
+        memmem::find(&Normalized::new(self.text, end, 64).bytes, words).is_some()
     }
 
     fn sure(&mut self, framework: Framework, kind: OomKind, anchor: usize, end: usize) {
         let start = super::message::start(self.text, anchor).max(self.done).min(anchor);
-        if guard::is_code(self.text, anchor) {
+        if mention::is_code(self.text, anchor) {
             return self.look_alike(OtherFramework::Mention, anchor, end);
         }
         let (oom, last) = self.message(framework, kind, start, end);
@@ -120,13 +120,13 @@ impl<'a> Reader<'a> {
         let traceback = self.tracebacks.above(self.text, start);
         (oom.traceback, oom.while_handling) = (traceback.frames, traceback.while_handling);
         self.look_alikes.forget_line(oom.line);
-        same::add(&mut self.errors, oom);
+        dedup::add(&mut self.errors, oom);
         self.done = end;
     }
 
     fn worker(&mut self, start: usize, end: usize) {
-        let squeezed = Squeezed::new(self.text, end, NEAR);
-        let has = |words: &[u8]| memmem::find(&squeezed.bytes[..squeezed.bytes.len().min(80)], words).is_some();
+        let normalized = Normalized::new(self.text, end, NEAR);
+        let has = |words: &[u8]| memmem::find(&normalized.bytes[..normalized.bytes.len().min(80)], words).is_some();
         let kind = if has(b"signal:Buserror") {
             OomKind::SharedMemory
         } else if has(b"signal:Killed") || has(b"exitedunexpectedly") {
@@ -157,10 +157,10 @@ impl<'a> Reader<'a> {
     }
 
     fn refusal(&mut self, start: usize, end: usize) {
-        let squeezed = Squeezed::new(self.text, start, NEAR);
+        let normalized = Normalized::new(self.text, start, NEAR);
         let after = |words: &[u8]| {
-            let at = memmem::find(&squeezed.bytes, words)? + words.len();
-            size::whole(squeezed.from(at)).map(|(number, _)| number)
+            let at = memmem::find(&normalized.bytes, words)? + words.len();
+            size::whole(normalized.from(at)).map(|(number, _)| number)
         };
         let refusal = Refusal {
             line: self.line_of(start),
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
     }
 
     fn other(&mut self, framework: OtherFramework, start: usize, end: usize) {
-        let is_code = guard::is_code(self.text, start);
+        let is_code = mention::is_code(self.text, start);
         let behind = &self.text[end..self.text.len().min(end + 64)];
         let framework = match framework {
             OtherFramework::TensorFlow if memmem::find(behind, b"Out of memory error on").is_some() => {
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
         let behind = self.text[end..line::end(self.text, end)].trim_ascii();
         let is_torch = before.ends_with("torch.") || before.ends_with("torch.cuda.");
         let is_last = matches!(self.text[end..].trim_ascii(), b"" | b":");
-        if is_torch && is_last && !guard::is_code(self.text, start) {
+        if is_torch && is_last && !mention::is_code(self.text, start) {
             let (mut oom, last) = self.message(Framework::Cuda, OomKind::Allocator, end, end);
             oom.exception = before.split_whitespace().last().map(|class| format!("{class}OutOfMemoryError"));
             return self.error(oom, start, last);

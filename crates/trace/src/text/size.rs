@@ -33,7 +33,7 @@ struct Decimal {
 pub(super) fn parse(text: &[u8]) -> Option<(StatedBytes, usize)> {
     let (number, length) = decimal(text)?;
     let (unit, shift) = *UNITS.iter().find(|(unit, _)| text[length..].starts_with(unit.as_bytes()))?;
-    Some((stated(number, shift), length + unit.len()))
+    Some((stated_range(number, shift), length + unit.len()))
 }
 
 /// The whole number at the start of `text`, and its length.
@@ -63,12 +63,12 @@ fn decimal(text: &[u8]) -> Option<(Decimal, usize)> {
 ///
 /// PyTorch uses a larger unit only above 1024 of a smaller one (`format_size` in c10/cuda/CUDACachingAllocator.cpp, 1.0
 /// to 2.15), so `1024.00 MiB` is at most 1 GiB and `1.00 GiB` is more.
-fn stated(number: Decimal, shift: u32) -> StatedBytes {
+fn stated_range(number: Decimal, shift: u32) -> StatedBytes {
     if shift == 0 {
         return StatedBytes::exact(number.digits / number.scale);
     }
     if number.scale == 1 {
-        return truncated(number.digits, shift);
+        return truncated_range(number.digits, shift);
     }
     let unit = 1_u128 << shift;
     let (digits, scale) = (u128::from(number.digits), u128::from(number.scale));
@@ -86,7 +86,7 @@ fn stated(number: Decimal, shift: u32) -> StatedBytes {
 }
 
 /// The sizes that truncate to `number` whole units of 2 to the power `shift`.
-pub(super) fn truncated(number: u64, shift: u32) -> StatedBytes {
+pub(super) fn truncated_range(number: u64, shift: u32) -> StatedBytes {
     let lowest = number.saturating_mul(1 << shift);
     let highest = Bytes(lowest.saturating_add((1 << shift) - 1));
     StatedBytes { nearest: Bytes(lowest), lowest: Bytes(lowest), highest }

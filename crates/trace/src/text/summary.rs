@@ -1,6 +1,6 @@
 //! The table of `torch.cuda.memory_summary()`.
 
-use super::line::{self, Lines};
+use super::line::{self, CleanLines};
 use super::size;
 use super::stated::StatedBytes;
 use crate::bytes::Bytes;
@@ -108,7 +108,7 @@ pub(super) fn read(text: &[u8], start: usize, line: u32) -> Option<(MemorySummar
     const MOST_LINES: usize = 80;
     let mut summary = MemorySummary { line, ..MemorySummary::default() };
     let (mut end, mut metric, mut rules) = (start, None, 0);
-    for (content, line_end) in Lines::of_table(text, start, b"PyTorch CUDA").take(MOST_LINES) {
+    for (content, line_end) in CleanLines::of_table(text, start, b"PyTorch CUDA").take(MOST_LINES) {
         let is_head = content.contains("PyTorch CUDA memory summary");
         if is_head && summary.device_index.is_some() || !content.contains('|') {
             break;

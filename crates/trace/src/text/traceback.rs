@@ -9,7 +9,7 @@ mod frame;
 
 use memchr::memmem;
 
-use self::frame::Place;
+use self::frame::FrameLine;
 use super::line::{self, Origin};
 use crate::stack::Frame;
 
@@ -152,12 +152,12 @@ impl Reading {
             return;
         }
         match frame::parse(content, &self.below) {
-            Place::At(frame) => self.frames.push(frame),
-            Place::AtArrow(frame) => self.frames.push(Frame { line: self.arrow.take().unwrap_or(0), ..frame }),
-            Place::Broken(frame) => self.broken = Some(frame),
-            Place::Arrow(number) => self.arrow = Some(number),
-            Place::Nowhere if frame::is_of_traceback(line) => {}
-            Place::Nowhere => {
+            FrameLine::At(frame) => self.frames.push(frame),
+            FrameLine::AtArrow(frame) => self.frames.push(Frame { line: self.arrow.take().unwrap_or(0), ..frame }),
+            FrameLine::Broken(frame) => self.broken = Some(frame),
+            FrameLine::Arrow(number) => self.arrow = Some(number),
+            FrameLine::Nowhere if frame::is_of_traceback(line) => {}
+            FrameLine::Nowhere => {
                 self.sure.get_or_insert(self.frames.len());
             }
         }

@@ -40,7 +40,7 @@ impl Allocator {
         let size = requested.next_multiple_of(512).max(512);
         let large = size > MIB;
         let found = self.free.range((large, size, 0)..(large, u64::MAX, 0)).next().copied();
-        let (_, room, address) = found.unwrap_or_else(|| self.obtain(size, large));
+        let (_, room, address) = found.unwrap_or_else(|| self.reserve(size, large));
         self.free.remove(&(large, room, address));
         let segment = self.parts[&address].segment;
         let rest = room - size;
@@ -58,7 +58,7 @@ impl Allocator {
         address
     }
 
-    fn obtain(&mut self, size: u64, large: bool) -> (bool, u64, u64) {
+    fn reserve(&mut self, size: u64, large: bool) -> (bool, u64, u64) {
         let bytes = match size {
             _ if !large => 2 * MIB,
             _ if size < 10 * MIB => 20 * MIB,

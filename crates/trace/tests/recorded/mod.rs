@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use trace::{
-    Action, Address, Block, BlockState, Bytes, DeviceIndex, Event, Segment, SegmentKind, Settings, StackId, Stream,
+    Action, Address, Block, BlockState, Bytes, DeviceIndex, Event, Segment, SegmentKind, SnapshotSettings, StackId,
+    Stream,
 };
 
 /// One program.
@@ -27,7 +28,7 @@ pub(crate) struct Golden {
     /// The segments at the end.
     pub(crate) segments: Vec<Segment>,
     /// The settings that a snapshot would state.
-    pub(crate) settings: Settings,
+    pub(crate) settings: SnapshotSettings,
 }
 
 impl Golden {
@@ -110,8 +111,8 @@ fn address(value: &Value) -> Address {
 }
 
 /// The settings that a snapshot of a program with this PYTORCH_CUDA_ALLOC_CONF states.
-fn settings(conf: &str, torch: &str) -> Settings {
-    let mut settings = Settings { conf: conf.to_owned(), ..Settings::default() };
+fn settings(conf: &str, torch: &str) -> SnapshotSettings {
+    let mut settings = SnapshotSettings { conf: conf.to_owned(), ..SnapshotSettings::default() };
     let (conf, list) = match conf.split_once('[') {
         Some((before, list)) => (before, list.split_once(']').unwrap().0),
         None => (conf, ""),

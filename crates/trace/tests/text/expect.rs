@@ -87,7 +87,7 @@ pub(crate) fn sizes(oom: &StatedOom) -> [(&'static str, Option<StatedBytes>); 11
 }
 
 /// One error in the notation of the tables.
-fn stated(oom: &StatedOom) -> String {
+fn show(oom: &StatedOom) -> String {
     let processes: Vec<_> = oom.other_processes.iter().map(|process| (process.pid, process.bytes)).collect();
     lines(oom.framework, oom.kind, oom.pid, oom.device_index, &sizes(oom), &processes)
 }
@@ -130,7 +130,7 @@ fn one(size: StatedBytes) -> String {
 
 /// Checks that the text holds exactly this one error; the failure lists what was found.
 pub(crate) fn check(text: &[u8], expect: &Expect) -> Result<(), String> {
-    let found: Vec<String> = errors(text).iter().map(stated).collect();
+    let found: Vec<String> = errors(text).iter().map(show).collect();
     let expected = [expected(expect)];
     if found == expected {
         return Ok(());

@@ -23,7 +23,7 @@ pub(super) struct Beat {
 
 /// A loop: the beats of one period.
 #[derive(Clone, Debug)]
-pub(super) struct Loop {
+pub(super) struct RepeatedLoop {
     pub(super) beats: Vec<Beat>,
 }
 
@@ -56,10 +56,10 @@ impl Symbols {
     /// only such symbols are considered.
     ///
     /// `is_inner` tests the symbols of one turn for a loop that is known to be within another.
-    pub(super) fn step(&self, counts: impl Fn(u64) -> bool, is_inner: impl Fn(&[u64]) -> bool) -> Option<Loop> {
-        let returning = self.returning(counts);
+    pub(super) fn step(&self, counts: impl Fn(u64) -> bool, is_inner: impl Fn(&[u64]) -> bool) -> Option<RepeatedLoop> {
+        let returning = self.mark_returning(counts);
         let total = returning.iter().filter(|&&returns| returns).count();
-        let mut best: Option<(usize, Loop)> = None;
+        let mut best: Option<(usize, RepeatedLoop)> = None;
         for found in self.loops(total) {
             let turn = self.turn(&found);
             let has = turn.iter().filter(|&&symbol| returning.get(symbol as usize) == Some(&true)).count();
@@ -79,7 +79,7 @@ impl Symbols {
 
     /// Marks symbols that recur late in the sequence, which excludes those of the set-up. If any symbol counts, only
     /// such symbols are marked.
-    fn returning(&self, counts: impl Fn(u64) -> bool) -> Vec<bool> {
+    fn mark_returning(&self, counts: impl Fn(u64) -> bool) -> Vec<bool> {
         let length = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
         let returns = |places: &Vec<u32>| match (places.first(), places.last()) {
             (Some(first), Some(last)) => last - first >= length / 4 && *last >= length / 2,
@@ -92,14 +92,14 @@ impl Symbols {
     }
 
     /// The loops, shortest first. A beat heard only twice counts if many agree.
-    fn loops(&self, returning: usize) -> Vec<Loop> {
+    fn loops(&self, returning: usize) -> Vec<RepeatedLoop> {
         let mut beats: Vec<Beat> = self.places.iter().filter_map(|places| self.beat(places)).collect();
         beats.sort_by_key(|beat| beat.period);
-        let mut loops: Vec<Loop> = Vec::new();
+        let mut loops: Vec<RepeatedLoop> = Vec::new();
         for beat in beats {
             match loops.last_mut().filter(|last| is_same(last.beats[0].period, beat.period)) {
                 Some(last) => last.beats.push(beat),
-                None => loops.push(Loop { beats: vec![beat] }),
+                None => loops.push(RepeatedLoop { beats: vec![beat] }),
             }
         }
         for found in &mut loops {
@@ -107,7 +107,7 @@ impl Symbols {
             // A beat may have begun just before the others, or go on just after them.
             found.beats.retain(|beat| beat.places.len() + 1 >= most);
         }
-        let heard_often = |found: &Loop| found.beats[0].places.len() > 2 || found.beats.len() * 5 >= returning;
+        let heard_often = |found: &RepeatedLoop| found.beats[0].places.len() > 2 || found.beats.len() * 5 >= returning;
         loops.retain(heard_often);
         loops
     }
@@ -119,7 +119,7 @@ impl Symbols {
     }
 
     /// The symbols of the last whole turn of a loop.
-    fn turn(&self, found: &Loop) -> Vec<u32> {
+    fn turn(&self, found: &RepeatedLoop) -> Vec<u32> {
         let Some(&[.., from, to]) = found.beats.first().map(|beat| beat.places.as_slice()) else {
             return Vec::new();
         };

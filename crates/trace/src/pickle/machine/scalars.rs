@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::super::arena::Slot;
 use super::super::builder::Fold;
-use super::super::source::Source;
+use super::super::source::PickleInput;
 use super::super::text;
 use super::{Machine, Step};
 
@@ -46,7 +46,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
     }
 
     #[inline]
-    pub(super) fn string(&mut self, length: fn(&mut Source<R>) -> Step<u64>) -> Step {
+    pub(super) fn string(&mut self, length: fn(&mut PickleInput<R>) -> Step<u64>) -> Step {
         let length = length(&mut self.input)?;
         self.builder.push_string(self.input.take(length)?)
     }
@@ -56,7 +56,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
         self.builder.push_string(string.as_bytes())
     }
 
-    pub(super) fn byte_string(&mut self, length: fn(&mut Source<R>) -> Step<u64>) -> Step {
+    pub(super) fn byte_string(&mut self, length: fn(&mut PickleInput<R>) -> Step<u64>) -> Step {
         let length = length(&mut self.input)?;
         self.builder.push_bytes(self.input.take(length)?)
     }

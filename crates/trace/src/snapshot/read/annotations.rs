@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fields::{Value, WrongValue};
+use super::fields::{FieldValue, WrongValue};
 use crate::ids::{DeviceIndex, Time};
 use crate::pickle::StrId;
 use crate::snapshot::{Annotation, Stage};
 
-pub(super) fn read(list: Value<'_>) -> Result<Vec<Annotation>, WrongValue> {
+pub(super) fn read(list: FieldValue<'_>) -> Result<Vec<Annotation>, WrongValue> {
     let mut names = HashMap::new();
     let mut annotations = Vec::new();
     for (index, value) in list.items()?.enumerate() {
@@ -20,7 +20,7 @@ pub(super) fn read(list: Value<'_>) -> Result<Vec<Annotation>, WrongValue> {
 }
 
 /// `None` for an annotation without stage or name: any program may write to this dict.
-fn annotation(value: Value<'_>, names: &mut HashMap<StrId, Arc<str>>) -> Result<Option<Annotation>, WrongValue> {
+fn annotation(value: FieldValue<'_>, names: &mut HashMap<StrId, Arc<str>>) -> Result<Option<Annotation>, WrongValue> {
     let (mut name, mut stage, mut device, mut time) = (None, None, None, None);
     for (key, value) in value.fields()? {
         match key {
@@ -37,7 +37,7 @@ fn annotation(value: Value<'_>, names: &mut HashMap<StrId, Arc<str>>) -> Result<
     }))
 }
 
-fn stage_of(value: Value<'_>) -> Option<Stage> {
+fn stage_of(value: FieldValue<'_>) -> Option<Stage> {
     match value.as_str()? {
         "START" => Some(Stage::Start),
         "END" => Some(Stage::End),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fields::{Value, WrongValue};
+use super::fields::{FieldValue, WrongValue};
 use super::frames::Frames;
 use super::names::Name;
 use super::pools::Pools;
@@ -12,7 +12,7 @@ use crate::bytes::Bytes;
 use crate::event::{Action, Event, Mark, UnknownAction};
 use crate::ids::{Address, PoolId, Stream, Time};
 use crate::pickle::{Slot, StrId};
-use crate::snapshot::torch::{Key, Seen};
+use crate::snapshot::torch::{Seen, SnapshotKey};
 use crate::stack::StackId;
 
 /// Reads events, and shares their marks and names.
@@ -71,11 +71,11 @@ impl EventReader {
         for pair in pairs.chunks_exact(2) {
             let &[key, slot] = pair else { continue };
             if let Some(name) = Name::of(key) {
-                let read = self.field(&mut draft, name, Value::new(arena, slot), frames, pools);
+                let read = self.field(&mut draft, name, FieldValue::new(arena, slot), frames, pools);
                 read.map_err(|error| error.inside(name.text()))?;
             }
         }
-        self.seen.add(Key::Event);
+        self.seen.add(SnapshotKey::Event);
         draft.finish()
     }
 
@@ -83,7 +83,7 @@ impl EventReader {
         &mut self,
         draft: &mut Draft,
         name: Name,
-        value: Value<'_>,
+        value: FieldValue<'_>,
         frames: &mut Frames,
         pools: &mut Pools,
     ) -> Result<(), WrongValue> {
@@ -94,18 +94,18 @@ impl EventReader {
             Name::Stream => draft.stream = Stream(value.address()?.0),
             Name::Frames => draft.stack = frames.stack(value)?,
             Name::TimeUs => {
-                self.seen.add(Key::TimeUs);
+                self.seen.add(SnapshotKey::TimeUs);
                 draft.time = Time::from_micros(value.address()?.0);
             }
             Name::PoolId => {
-                self.seen.add(Key::PoolId);
+                self.seen.add(SnapshotKey::PoolId);
                 draft.pool = pools.of(value);
             }
             Name::UserMetadata => {
-                self.seen.add(Key::UserMetadata);
+                self.seen.add(SnapshotKey::UserMetadata);
                 draft.mark = self.mark(value);
             }
-            Name::CompileContext => self.seen.add(Key::CompileContext),
+            Name::CompileContext => self.seen.add(SnapshotKey::CompileContext),
             _ => {}
         }
         Ok(())
@@ -113,7 +113,7 @@ impl EventReader {
 
     /// Records an action of a later version. No PyTorch has hundreds of them.
     #[cold]
-    fn unknown(&mut self, name: Value<'_>) -> Result<Action, WrongValue> {
+    fn unknown(&mut self, name: FieldValue<'_>) -> Result<Action, WrongValue> {
         let (id, text) = (name.str_id()?, name.text()?);
         if let Some(&known) = self.unknown_of_text.get(&id) {
             return Ok(Action::Unknown(known));
@@ -127,7 +127,7 @@ impl EventReader {
 
     /// The mark in the metadata; `None` for metadata of other programs.
     #[inline]
-    fn mark(&mut self, metadata: Value<'_>) -> Option<u32> {
+    fn mark(&mut self, metadata: FieldValue<'_>) -> Option<u32> {
         let Slot::Str(text) = metadata.slot() else { return None };
         match self.latest {
             Some((latest, mark)) if latest == text => mark,
@@ -135,7 +135,7 @@ impl EventReader {
         }
     }
 
-    fn other_mark(&mut self, text: StrId, metadata: Value<'_>) -> Option<u32> {
+    fn other_mark(&mut self, text: StrId, metadata: FieldValue<'_>) -> Option<u32> {
         let known = self.mark_of_text.get(&text).copied();
         let mark = known.unwrap_or_else(|| metadata.as_str().and_then(Mark::parse).map(|mark| self.intern(mark)));
         self.mark_of_text.insert(text, mark);

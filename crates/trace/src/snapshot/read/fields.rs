@@ -57,7 +57,7 @@ impl std::error::Error for WrongValue {}
 
 impl WrongValue {
     #[cold]
-    pub(super) fn new(expected: &'static str, found: Value<'_>) -> WrongValue {
+    pub(super) fn new(expected: &'static str, found: FieldValue<'_>) -> WrongValue {
         WrongValue { place: String::new(), expected, found: found.describe() }
     }
 
@@ -86,15 +86,15 @@ impl WrongValue {
 
 /// A value of a snapshot.
 #[derive(Clone, Copy)]
-pub(super) struct Value<'a> {
+pub(super) struct FieldValue<'a> {
     arena: &'a Arena,
     slot: Slot<Record>,
 }
 
-impl<'a> Value<'a> {
+impl<'a> FieldValue<'a> {
     #[inline]
-    pub(super) fn new(arena: &'a Arena, slot: Slot<Record>) -> Value<'a> {
-        Value { arena, slot }
+    pub(super) fn new(arena: &'a Arena, slot: Slot<Record>) -> FieldValue<'a> {
+        FieldValue { arena, slot }
     }
 
     pub(super) fn arena(self) -> &'a Arena {
@@ -106,8 +106,8 @@ impl<'a> Value<'a> {
         self.slot
     }
 
-    pub(super) fn plain(self) -> pickle::Value<'a, Record> {
-        pickle::Value::new(self.arena, self.slot)
+    pub(super) fn plain(self) -> pickle::PickleValue<'a, Record> {
+        pickle::PickleValue::new(self.arena, self.slot)
     }
 
     pub(super) fn kind(self) -> &'static str {
@@ -127,8 +127,8 @@ impl<'a> Value<'a> {
         self.plain().as_str()
     }
 
-    pub(super) fn get(self, key: &str) -> Option<Value<'a>> {
-        self.plain().get(key).map(|value| Value::new(self.arena, value.slot()))
+    pub(super) fn get(self, key: &str) -> Option<FieldValue<'a>> {
+        self.plain().get(key).map(|value| FieldValue::new(self.arena, value.slot()))
     }
 
     /// The keys and values of a dict that was not folded, in turn.
@@ -138,15 +138,15 @@ impl<'a> Value<'a> {
     }
 
     /// The entries with string keys, of a dict that was not folded.
-    pub(super) fn fields(self) -> Result<impl Iterator<Item = (&'a str, Value<'a>)>, WrongValue> {
+    pub(super) fn fields(self) -> Result<impl Iterator<Item = (&'a str, FieldValue<'a>)>, WrongValue> {
         let entries = self.plain().entries().ok_or_else(|| WrongValue::new("a dict", self))?;
-        Ok(entries.filter_map(move |(key, value)| Some((key.as_str()?, Value::new(self.arena, value.slot())))))
+        Ok(entries.filter_map(move |(key, value)| Some((key.as_str()?, FieldValue::new(self.arena, value.slot())))))
     }
 
     /// The items of a list that was not folded.
-    pub(super) fn items(self) -> Result<impl Iterator<Item = Value<'a>>, WrongValue> {
+    pub(super) fn items(self) -> Result<impl Iterator<Item = FieldValue<'a>>, WrongValue> {
         let items = self.plain().items().ok_or_else(|| WrongValue::new("a list", self))?;
-        Ok(items.map(move |item| Value::new(self.arena, item.slot())))
+        Ok(items.map(move |item| FieldValue::new(self.arena, item.slot())))
     }
 
     pub(super) fn text(self) -> Result<&'a str, WrongValue> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::fields::{Value, WrongValue};
+use super::fields::{FieldValue, WrongValue};
 use super::names::Name;
 use super::record::{Arena, Record};
 use crate::pickle::{NodeId, Slot, StrId};
@@ -57,14 +57,14 @@ impl Frames {
 
     /// The stack of a list of frames.
     #[inline]
-    pub(super) fn stack(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
+    pub(super) fn stack(&mut self, list: FieldValue<'_>) -> Result<StackId, WrongValue> {
         match list.folded() {
             Some(Record::Stack(stack)) => Ok(stack),
             _ => self.stack_of_list(list),
         }
     }
 
-    fn stack_of_list(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
+    fn stack_of_list(&mut self, list: FieldValue<'_>) -> Result<StackId, WrongValue> {
         let mut items = list.items()?;
         if !self.walking {
             return self.short_stack(list, items.next(), items.next());
@@ -85,18 +85,18 @@ impl Frames {
     /// A stack of at most one frame; longer stacks are not folded here.
     fn short_stack(
         &mut self,
-        list: Value<'_>,
-        first: Option<Value<'_>>,
-        second: Option<Value<'_>>,
+        list: FieldValue<'_>,
+        first: Option<FieldValue<'_>>,
+        second: Option<FieldValue<'_>>,
     ) -> Result<StackId, WrongValue> {
-        match (first.map(Value::folded), second) {
+        match (first.map(FieldValue::folded), second) {
             (None, _) => Ok(StackId::EMPTY),
             (Some(Some(Record::Frame(frame))), None) => Ok(self.table.intern_stack(&[frame])),
             _ => Err(WrongValue::new("a list of frames that came at once", list)),
         }
     }
 
-    fn frame(&mut self, value: Value<'_>) -> Result<FrameId, WrongValue> {
+    fn frame(&mut self, value: FieldValue<'_>) -> Result<FrameId, WrongValue> {
         if let Some(Record::Frame(frame)) = value.folded() {
             return Ok(frame);
         }
@@ -114,7 +114,7 @@ impl Frames {
         let (mut name, mut file, mut line) = (None, None, 0);
         for pair in pairs.chunks_exact(2) {
             let &[key, slot] = pair else { continue };
-            let value = Value::new(arena, slot);
+            let value = FieldValue::new(arena, slot);
             match Name::of(key) {
                 Some(Name::Name) => name = Some(value.str_id().map_err(|error| error.inside("name"))?),
                 Some(Name::Filename) => file = Some(value.str_id().map_err(|error| error.inside("filename"))?),
@@ -147,7 +147,7 @@ impl Frames {
     }
 
     /// Up to 2.0 a block has a list of its uses, the latest first.
-    pub(super) fn latest_of_history(&mut self, list: Value<'_>) -> Result<StackId, WrongValue> {
+    pub(super) fn latest_of_history(&mut self, list: FieldValue<'_>) -> Result<StackId, WrongValue> {
         let latest = list.items()?.next().and_then(|latest| latest.get("frames"));
         match latest {
             Some(frames) => self.stack(frames).map_err(|error| error.inside("frames").inside_item(0)),

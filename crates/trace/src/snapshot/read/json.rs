@@ -10,15 +10,15 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use super::fields::SnapshotError;
 use super::record::Record;
 use super::records::Records;
-use crate::pickle::{Builder, PickleErrorKind, Slot};
+use crate::pickle::{PickleErrorKind, Slot, ValueBuilder};
 
 /// The number of list items that wait on the stack, as with Python's pickler.
 const BATCH: usize = 1000;
 
 pub(super) fn read(
     input: impl Read,
-    mut builder: Builder<Records>,
-) -> Result<(Slot<Record>, Builder<Records>), SnapshotError> {
+    mut builder: ValueBuilder<Records>,
+) -> Result<(Slot<Record>, ValueBuilder<Records>), SnapshotError> {
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(128 << 10, input));
     Pushed(&mut builder).deserialize(&mut json).map_err(|error| SnapshotError::Json(error.to_string()))?;
     let root = builder.pop().unwrap_or(Slot::None);
@@ -26,7 +26,7 @@ pub(super) fn read(
 }
 
 /// Pushes the next value onto the builder's stack.
-struct Pushed<'b>(&'b mut Builder<Records>);
+struct Pushed<'b>(&'b mut ValueBuilder<Records>);
 
 impl<'de> DeserializeSeed<'de> for Pushed<'_> {
     type Value = ();
@@ -36,7 +36,7 @@ impl<'de> DeserializeSeed<'de> for Pushed<'_> {
     }
 }
 
-fn refused<E: Error>(error: PickleErrorKind) -> E {
+fn rejection<E: Error>(error: PickleErrorKind) -> E {
     E::custom(error)
 }
 
@@ -48,48 +48,48 @@ impl<'de> Visitor<'de> for Pushed<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.0.push(Slot::None).map_err(refused)
+        self.0.push(Slot::None).map_err(rejection)
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        self.0.push(Slot::Bool(value)).map_err(refused)
+        self.0.push(Slot::Bool(value)).map_err(rejection)
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        self.0.push(Slot::Int(value)).map_err(refused)
+        self.0.push(Slot::Int(value)).map_err(rejection)
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        self.0.push_wide(value.into()).map_err(refused)
+        self.0.push_wide(value.into()).map_err(rejection)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        self.0.push(Slot::Float(value)).map_err(refused)
+        self.0.push(Slot::Float(value)).map_err(rejection)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.0.push_string(text.as_bytes()).map_err(refused)
+        self.0.push_string(text.as_bytes()).map_err(rejection)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let builder = self.0;
-        builder.push_list().map_err(refused)?;
+        builder.push_list().map_err(rejection)?;
         let start = builder.height();
         while items.next_element_seed(Pushed(builder))?.is_some() {
             if builder.height() >= start + BATCH {
-                builder.add_to_list(start).map_err(refused)?;
+                builder.add_to_list(start).map_err(rejection)?;
             }
         }
-        builder.add_to_list(start).map_err(refused)
+        builder.add_to_list(start).map_err(rejection)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         let builder = self.0;
-        builder.push_dict().map_err(refused)?;
+        builder.push_dict().map_err(rejection)?;
         let start = builder.height();
         while entries.next_key_seed(Pushed(builder))?.is_some() {
             entries.next_value_seed(Pushed(builder))?;
         }
-        builder.add_to_dict(start).map_err(refused)
+        builder.add_to_dict(start).map_err(rejection)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::fields::Value;
+use super::fields::FieldValue;
 use super::record::Record;
 use crate::ids::PoolId;
 use crate::pickle::Slot;
@@ -19,15 +19,15 @@ pub(super) struct Pools {
 impl Pools {
     /// The pool of a value: a tuple of two numbers, or a list in JSON, folded or not.
     #[inline]
-    pub(super) fn of(&mut self, value: Value<'_>) -> Option<PoolId> {
+    pub(super) fn of(&mut self, value: FieldValue<'_>) -> Option<PoolId> {
         match value.folded() {
             Some(Record::Pool(pool)) => Some(pool),
             _ => self.of_list(value),
         }
     }
 
-    fn of_list(&mut self, value: Value<'_>) -> Option<PoolId> {
-        let mut items = value.items().ok()?.map(Value::slot);
+    fn of_list(&mut self, value: FieldValue<'_>) -> Option<PoolId> {
+        let mut items = value.items().ok()?.map(FieldValue::slot);
         let numbers = (items.next()?, items.next()?, items.next());
         if let (Slot::Int(first), Slot::Int(second), None) = numbers { self.intern(first, second) } else { None }
     }

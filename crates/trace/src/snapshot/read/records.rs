@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::event::EventReader;
-use super::fields::{Value, WrongValue};
+use super::fields::{FieldValue, WrongValue};
 use super::frames::Frames;
 use super::names::Name;
 use super::pools::Pools;
@@ -158,14 +158,14 @@ impl Records {
         for pair in pairs.chunks_exact(2) {
             let &[key, slot] = pair else { continue };
             if let Some(name) = Name::of(key) {
-                self.block_field(&mut draft, name, Value::new(arena, slot))
+                self.block_field(&mut draft, name, FieldValue::new(arena, slot))
                     .map_err(|error| error.inside(name.text()))?;
             }
         }
         draft.finish()
     }
 
-    fn block_field(&mut self, draft: &mut BlockDraft, name: Name, value: Value<'_>) -> Result<(), WrongValue> {
+    fn block_field(&mut self, draft: &mut BlockDraft, name: Name, value: FieldValue<'_>) -> Result<(), WrongValue> {
         match name {
             Name::Address => draft.address = Some(value.address()?),
             Name::Size => draft.size = Some(value.bytes()?),

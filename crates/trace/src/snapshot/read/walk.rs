@@ -1,6 +1,6 @@
 //! The walk from the root: places the folded records, and reads the values that were not folded.
 
-use super::fields::{SnapshotError, Value, WrongValue};
+use super::fields::{FieldValue, SnapshotError, WrongValue};
 use super::record::Record;
 use super::records::{ReadBlock, Records};
 use super::traces::{self, Trace};
@@ -8,8 +8,8 @@ use super::{annotations, settings};
 use crate::bytes::Bytes;
 use crate::event::Event;
 use crate::ids::{Address, DeviceIndex, PoolId, Stream};
-use crate::pickle::{Builder, Slot};
-use crate::snapshot::torch::{Key, Seen};
+use crate::pickle::{Slot, ValueBuilder};
+use crate::snapshot::torch::{Seen, SnapshotKey};
 use crate::snapshot::{Block, BlockState, Segment, SegmentKind, Snapshot};
 use crate::stack::StackId;
 
@@ -27,10 +27,10 @@ pub(super) struct Walk {
 
 impl Walk {
     /// Reads the snapshot of a root.
-    pub(super) fn read(root: Slot<Record>, builder: Builder<Records>) -> Result<Snapshot, SnapshotError> {
-        let Builder { arena, fold: records, .. } = builder;
+    pub(super) fn read(root: Slot<Record>, builder: ValueBuilder<Records>) -> Result<Snapshot, SnapshotError> {
+        let ValueBuilder { arena, fold: records, .. } = builder;
         let mut walk = Walk::new(records, arena.item_count());
-        walk.root(Value::new(&arena, root))?;
+        walk.root(FieldValue::new(&arena, root))?;
         drop(arena);
         Ok(walk.finish())
     }
@@ -42,7 +42,7 @@ impl Walk {
         Walk { records, snapshot, seen, traces, host_traces, left }
     }
 
-    fn root(&mut self, root: Value<'_>) -> Result<(), SnapshotError> {
+    fn root(&mut self, root: FieldValue<'_>) -> Result<(), SnapshotError> {
         match root.fields() {
             Ok(fields) => Ok(self.parts(fields)?),
             Err(_) if root.items().is_ok() => {
@@ -53,8 +53,8 @@ impl Walk {
         }
     }
 
-    fn parts<'a>(&mut self, fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> Result<(), WrongValue> {
-        self.seen.add(Key::Root);
+    fn parts<'a>(&mut self, fields: impl Iterator<Item = (&'a str, FieldValue<'a>)>) -> Result<(), WrongValue> {
+        self.seen.add(SnapshotKey::Root);
         let mut has_segments = false;
         for (key, value) in fields {
             has_segments |= key == "segments";
@@ -63,21 +63,21 @@ impl Walk {
         if has_segments { Ok(()) } else { Err(WrongValue::missing("segments")) }
     }
 
-    fn part(&mut self, key: &str, value: Value<'_>) -> Result<(), WrongValue> {
+    fn part(&mut self, key: &str, value: FieldValue<'_>) -> Result<(), WrongValue> {
         match key {
             "segments" => self.snapshot.segments = self.segments(value, false)?,
             "device_traces" => self.traces = self.traces(value)?,
             "host_segments" => {
-                self.seen.add(Key::HostSegments);
+                self.seen.add(SnapshotKey::HostSegments);
                 self.snapshot.host_segments = self.segments(value, true)?;
             }
             "host_traces" => self.host_traces = self.traces(value)?,
             "allocator_settings" => {
-                self.seen.add(Key::AllocatorSettings);
+                self.seen.add(SnapshotKey::AllocatorSettings);
                 self.snapshot.settings = settings::read(value, &mut self.seen)?;
             }
             "external_annotations" => {
-                self.seen.add(Key::ExternalAnnotations);
+                self.seen.add(SnapshotKey::ExternalAnnotations);
                 self.snapshot.annotations = annotations::read(value)?;
             }
             _ => {}
@@ -103,7 +103,7 @@ impl Walk {
         snapshot
     }
 
-    fn segments(&mut self, list: Value<'_>, host: bool) -> Result<Vec<Segment>, WrongValue> {
+    fn segments(&mut self, list: FieldValue<'_>, host: bool) -> Result<Vec<Segment>, WrongValue> {
         let mut segments = Vec::new();
         for (index, value) in list.items()?.enumerate() {
             segments.push(self.segment(value, host).map_err(|error| error.inside_item(index))?);
@@ -112,8 +112,8 @@ impl Walk {
     }
 
     /// A segment. The device of host memory is -1, which means no device.
-    fn segment(&mut self, value: Value<'_>, host: bool) -> Result<Segment, WrongValue> {
-        self.seen.add(Key::Segment);
+    fn segment(&mut self, value: FieldValue<'_>, host: bool) -> Result<Segment, WrongValue> {
+        self.seen.add(SnapshotKey::Segment);
         let mut draft = SegmentDraft::default();
         let mut blocks = None;
         for (key, value) in value.fields()? {
@@ -127,7 +127,7 @@ impl Walk {
             }
         }
         if draft.pool.is_some() {
-            self.seen.add(Key::SegmentPoolId);
+            self.seen.add(SnapshotKey::SegmentPoolId);
         }
         let start = draft.address.ok_or_else(|| WrongValue::missing("address"))?;
         let total_size = draft.total_size.ok_or_else(|| WrongValue::missing("total_size"))?;
@@ -137,7 +137,7 @@ impl Walk {
     }
 
     /// The blocks of the segment at `start`. Before 2.1 blocks state no addresses: they follow each other.
-    fn blocks(&mut self, list: Value<'_>, start: Address) -> Result<Vec<Block>, WrongValue> {
+    fn blocks(&mut self, list: FieldValue<'_>, start: Address) -> Result<Vec<Block>, WrongValue> {
         let mut next = start;
         let mut blocks = self.blocks_as_read(list)?;
         for read in &mut blocks {
@@ -149,7 +149,7 @@ impl Walk {
         Ok(blocks.into_iter().map(|read| read.block).collect())
     }
 
-    fn blocks_as_read(&mut self, list: Value<'_>) -> Result<Vec<ReadBlock>, WrongValue> {
+    fn blocks_as_read(&mut self, list: FieldValue<'_>) -> Result<Vec<ReadBlock>, WrongValue> {
         if let Some(Record::Blocks(number)) = list.folded() {
             let range = self.records.ranges.get(number as usize).cloned().unwrap_or_default();
             self.count(range.len())?;
@@ -162,7 +162,7 @@ impl Walk {
             .collect()
     }
 
-    fn block(&mut self, value: Value<'_>) -> Result<ReadBlock, WrongValue> {
+    fn block(&mut self, value: FieldValue<'_>) -> Result<ReadBlock, WrongValue> {
         self.count(1)?;
         if let Some(Record::Block(number)) = value.folded()
             && let Some(&block) = self.records.blocks.get(number as usize)
@@ -175,7 +175,7 @@ impl Walk {
     }
 
     /// The histories: a list for each device, or a single list for host memory.
-    fn traces(&mut self, list: Value<'_>) -> Result<Vec<Trace>, WrongValue> {
+    fn traces(&mut self, list: FieldValue<'_>) -> Result<Vec<Trace>, WrongValue> {
         if let Some(Record::Events(_)) = list.folded() {
             return Ok(vec![self.trace(list)?]);
         }
@@ -185,7 +185,7 @@ impl Walk {
             .collect()
     }
 
-    fn trace(&mut self, list: Value<'_>) -> Result<Trace, WrongValue> {
+    fn trace(&mut self, list: FieldValue<'_>) -> Result<Trace, WrongValue> {
         self.count(1)?;
         if let Some(Record::Events(number)) = list.folded() {
             let range = self.records.ranges.get(number as usize).cloned().unwrap_or_default();
@@ -197,7 +197,7 @@ impl Walk {
         events.collect::<Result<_, _>>().map(Trace::Own)
     }
 
-    fn event(&mut self, value: Value<'_>) -> Result<Event, WrongValue> {
+    fn event(&mut self, value: FieldValue<'_>) -> Result<Event, WrongValue> {
         self.count(1)?;
         if let Some(Record::Event(number)) = value.folded()
             && let Some(&event) = self.records.events.get(number as usize)
@@ -229,7 +229,7 @@ struct SegmentDraft {
 }
 
 impl SegmentDraft {
-    fn field(&mut self, key: &str, value: Value<'_>) -> Result<(), WrongValue> {
+    fn field(&mut self, key: &str, value: FieldValue<'_>) -> Result<(), WrongValue> {
         match key {
             "device" => self.device = DeviceIndex(value.u32()?),
             "address" => self.address = Some(value.address()?),
@@ -255,7 +255,7 @@ fn sum_of_allocated(blocks: &[Block]) -> Bytes {
     blocks.iter().filter(|block| block.state == BlockState::ActiveAllocated).map(|block| block.size).sum()
 }
 
-fn segment_kind(value: Value<'_>) -> Result<SegmentKind, WrongValue> {
+fn segment_kind(value: FieldValue<'_>) -> Result<SegmentKind, WrongValue> {
     match value.as_str() {
         Some("small") => Ok(SegmentKind::Small),
         Some("large") => Ok(SegmentKind::Large),

@@ -1,11 +1,11 @@
 //! `nvidia-smi --query-gpu=… --format=csv` and `--query-compute-apps=…`.
 
-use super::super::line::Lines;
-use super::{NvidiaSmi, SmiGpu, SmiProcess, mib, said};
+use super::super::line::CleanLines;
+use super::{NvidiaSmi, SmiGpu, SmiProcess, available, mib};
 
 /// Reads the list whose head is the line at `start`; returns its end.
 pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(NvidiaSmi, usize)> {
-    let mut lines = Lines::new(text, start);
+    let mut lines = CleanLines::new(text, start);
     let (head, mut end) = lines.next()?;
     let columns: Vec<String> = fields(&head).map(|name| name.trim_matches('"').to_lowercase()).collect();
     let is_of_processes = columns.iter().any(|column| column == "pid" || column.starts_with("process_name"));
@@ -34,9 +34,9 @@ fn gpu<'a>(row: impl Iterator<Item = (&'a str, &'a str)>, driver: &mut Option<St
     for (column, value) in row {
         match column {
             "index" => gpu.index = value.parse().ok(),
-            "name" | "gpu_name" => gpu.name = said(value),
-            "pci.bus_id" | "gpu_bus_id" => gpu.bus_id = said(value),
-            "driver_version" => *driver = said(value),
+            "name" | "gpu_name" => gpu.name = available(value),
+            "pci.bus_id" | "gpu_bus_id" => gpu.bus_id = available(value),
+            "driver_version" => *driver = available(value),
             _ if column.starts_with("memory.total") => gpu.total_bytes = mib(value),
             _ if column.starts_with("memory.used") => gpu.used_bytes = mib(value),
             _ if column.starts_with("memory.free") => gpu.free_bytes = mib(value),
@@ -53,7 +53,7 @@ fn process<'a>(row: impl Iterator<Item = (&'a str, &'a str)>) -> SmiProcess {
         match column {
             "pid" => process.pid = value.parse().ok(),
             "name" | "process_name" => value.clone_into(&mut process.name),
-            "gpu_uuid" | "gpu_bus_id" => process.gpu_id = said(value),
+            "gpu_uuid" | "gpu_bus_id" => process.gpu_id = available(value),
             _ if column.starts_with("used_") => process.used_bytes = mib(value),
             _ => {}
         }
@@ -71,7 +71,7 @@ pub(in super::super) fn read_bare(text: &[u8]) -> Option<NvidiaSmi> {
         return None;
     }
     let mut smi = NvidiaSmi { line: 1, ..NvidiaSmi::default() };
-    for (content, _) in Lines::new(text, 0).filter(|(content, _)| !content.trim().is_empty()) {
+    for (content, _) in CleanLines::new(text, 0).filter(|(content, _)| !content.trim().is_empty()) {
         let values: Vec<&str> = fields(&content).collect();
         match bare_process(&values) {
             Some(process) => smi.processes.get_or_insert_default().push(process),
@@ -83,7 +83,7 @@ pub(in super::super) fn read_bare(text: &[u8]) -> Option<NvidiaSmi> {
 
 fn bare_process(values: &[&str]) -> Option<SmiProcess> {
     let (gpu_id, rest) = match values {
-        [id, rest @ ..] if id.starts_with("GPU-") => (said(id), rest),
+        [id, rest @ ..] if id.starts_with("GPU-") => (available(id), rest),
         _ => (None, values),
     };
     let [pid, name, used] = rest else { return None };

@@ -1,7 +1,7 @@
 //! `nvidia-smi -q`: names and values, one per line, under headings.
 
-use super::super::line::Lines;
-use super::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess, mib, said};
+use super::super::line::CleanLines;
+use super::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess, available, mib};
 
 /// The current heading.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(Nv
     let smi = NvidiaSmi { line, ..NvidiaSmi::default() };
     let mut reading = Reading { smi, heading: Heading::Other, is_mig: false };
     let mut end = start;
-    for (content, line_end) in Lines::new(text, start).skip(1) {
+    for (content, line_end) in CleanLines::new(text, start).skip(1) {
         if !reading.take(&content) {
             break;
         }
@@ -74,8 +74,8 @@ impl Reading {
 
     fn value(&mut self, name: &str, value: &str) {
         match (name, self.heading) {
-            ("Driver Version", _) => self.smi.driver = said(value),
-            ("CUDA Version", _) => self.smi.cuda = said(value),
+            ("Driver Version", _) => self.smi.driver = available(value),
+            ("CUDA Version", _) => self.smi.cuda = available(value),
             ("Processes", _) if value == "None" => self.smi.processes.get_or_insert_default().clear(),
             ("Process ID", _) => {
                 self.heading = Heading::Process;
@@ -85,7 +85,7 @@ impl Reading {
             (_, Heading::Process) => self.process_value(name, value),
             (_, Heading::FrameBuffer) => self.memory(name, value),
             (_, Heading::MigDevice) => self.mig_value(name, value),
-            ("Product Name", _) => self.smi.gpus.last_mut().into_iter().for_each(|gpu| gpu.name = said(value)),
+            ("Product Name", _) => self.smi.gpus.last_mut().into_iter().for_each(|gpu| gpu.name = available(value)),
             _ => {}
         }
     }
@@ -93,7 +93,7 @@ impl Reading {
     fn process_value(&mut self, name: &str, value: &str) {
         let Some(process) = self.smi.processes.as_mut().and_then(|all| all.last_mut()) else { return };
         match name {
-            "Type" => process.kind = said(value),
+            "Type" => process.kind = available(value),
             "Name" => value.clone_into(&mut process.name),
             "Used GPU Memory" => process.used_bytes = mib(value),
             _ => {}

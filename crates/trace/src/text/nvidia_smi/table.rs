@@ -1,11 +1,11 @@
 //! The default table of `nvidia-smi`, in its layouts up to 2018, up to 2023 and since.
 
-use super::super::line::Lines;
+use super::super::line::CleanLines;
 use super::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess, mib};
 
 /// The part of the table that holds a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum TablePart {
     Gpus,
     MigDevices,
     Processes,
@@ -14,9 +14,9 @@ enum Part {
 /// Reads the table whose line of versions starts at `start`; returns its end.
 pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(NvidiaSmi, usize)> {
     let mut smi = NvidiaSmi { line, ..NvidiaSmi::default() };
-    let mut part = Part::Gpus;
+    let mut part = TablePart::Gpus;
     let mut end = start;
-    for (number, (content, line_end)) in Lines::of_table(text, start, b"NVIDIA-SMI").enumerate() {
+    for (number, (content, line_end)) in CleanLines::of_table(text, start, b"NVIDIA-SMI").enumerate() {
         let is_head = content.contains("NVIDIA-SMI");
         if is_head != (number == 0) || !belongs(&content) {
             break;
@@ -26,7 +26,7 @@ pub(in super::super) fn read(text: &[u8], start: usize, line: u32) -> Option<(Nv
             smi.cuda = version(&content, "CUDA Version:");
         }
         end = line_end;
-        if part == Part::Processes
+        if part == TablePart::Processes
             && content.contains("---+")
             && smi.processes.as_ref().is_some_and(|all| !all.is_empty())
         {
@@ -47,20 +47,20 @@ fn version(content: &str, word: &str) -> Option<String> {
 }
 
 /// Reads a line of a part; returns the part of the next line.
-fn take(smi: &mut NvidiaSmi, part: Part, content: &str) -> Part {
+fn take(smi: &mut NvidiaSmi, part: TablePart, content: &str) -> TablePart {
     let cells: Vec<&str> = content.split('|').map(str::trim).collect();
     let Some(cells) = cells.get(1..).filter(|cells| !cells.is_empty()) else { return part };
     if cells[0].starts_with("MIG devices:") {
-        return Part::MigDevices;
+        return TablePart::MigDevices;
     }
     if cells[0].starts_with("Processes:") || content.contains("GPU Memory |") {
-        return Part::Processes;
+        return TablePart::Processes;
     }
     match part {
-        Part::Gpus => gpu(&mut smi.gpus, cells),
-        Part::MigDevices => mig_device(&mut smi.gpus, cells),
-        Part::Processes if cells[0].contains("No running processes found") => smi.processes = Some(Vec::new()),
-        Part::Processes => {
+        TablePart::Gpus => gpu(&mut smi.gpus, cells),
+        TablePart::MigDevices => mig_device(&mut smi.gpus, cells),
+        TablePart::Processes if cells[0].contains("No running processes found") => smi.processes = Some(Vec::new()),
+        TablePart::Processes => {
             if let Some(process) = process(cells[0]) {
                 smi.processes.get_or_insert_default().push(process);
             }

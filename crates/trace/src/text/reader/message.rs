@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::super::artifact::{Framework, OomKind, StatedOom};
-use super::super::squeeze::Squeezed;
+use super::super::normalize::Normalized;
 use super::super::{clause, line, message};
 use super::Reader;
 
@@ -22,15 +22,15 @@ impl Reader<'_> {
         let mut oom = StatedOom { framework, kind, occurrences: 1, ..StatedOom::default() };
         let mut last = anchor_end;
         for window in WINDOWS {
-            let (squeezed, anchor) = self.squeezed(kind, start, anchor_end, window);
+            let (normalized, anchor) = self.normalize(kind, start, anchor_end, window);
             let mut read = oom.clone();
-            let end = if has_numbers(kind) { clause::read(&squeezed, anchor, &mut read) } else { 0 };
-            last = anchor_end.max(if end == 0 { anchor_end } else { squeezed.offset(end - 1) + 1 });
-            let is_whole = squeezed.offset(squeezed.bytes.len()) < start + window
-                || end.max(anchor) + clause::WIDEST_GAP < squeezed.bytes.len();
-            self.name_place(&mut read, &squeezed, end, anchor_end);
+            let end = if has_numbers(kind) { clause::read(&normalized, anchor, &mut read) } else { 0 };
+            last = anchor_end.max(if end == 0 { anchor_end } else { normalized.offset(end - 1) + 1 });
+            let is_whole = normalized.offset(normalized.bytes.len()) < start + window
+                || end.max(anchor) + clause::WIDEST_GAP < normalized.bytes.len();
+            self.name_place(&mut read, &normalized, end, anchor_end);
             if is_whole || window == WINDOWS[1] {
-                last = last.max(tail_end(&squeezed, end));
+                last = last.max(tail_end(&normalized, end));
                 oom = read;
                 break;
             }
@@ -46,27 +46,27 @@ impl Reader<'_> {
     }
 
     /// The text of a message without blanks, up to the first foreign byte, and the end of the anchor in it.
-    fn squeezed(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> (Squeezed, usize) {
-        let mut squeezed = Squeezed::new(self.text, start, window + (anchor_end - start));
-        let head = squeezed.before(anchor_end).len();
-        let mut ends = vec![memmem::find(squeezed.from(head), b"Traceback(most")];
+    fn normalize(&self, kind: OomKind, start: usize, anchor_end: usize, window: usize) -> (Normalized, usize) {
+        let mut normalized = Normalized::new(self.text, start, window + (anchor_end - start));
+        let head = normalized.before(anchor_end).len();
+        let mut ends = vec![memmem::find(normalized.from(head), b"Traceback(most")];
         match kind {
-            OomKind::Allocator => ends.push(memmem::find(squeezed.from(head), b"outofmemory")),
-            OomKind::Killed => ends.push(Some(squeezed.before(message::end(self.text, anchor_end)).len() - head)),
+            OomKind::Allocator => ends.push(memmem::find(normalized.from(head), b"outofmemory")),
+            OomKind::Killed => ends.push(Some(normalized.before(message::end(self.text, anchor_end)).len() - head)),
             _ => {}
         }
         if let Some(end) = ends.into_iter().flatten().min() {
-            squeezed.cut(head + end);
+            normalized.cut(head + end);
         }
-        (squeezed, head)
+        (normalized, head)
     }
 
     /// Sets the device or the process of the message.
-    fn name_place(&self, oom: &mut StatedOom, squeezed: &Squeezed, end: usize, anchor_end: usize) {
+    fn name_place(&self, oom: &mut StatedOom, normalized: &Normalized, end: usize, anchor_end: usize) {
         const BEYOND: usize = 96;
-        let message = &squeezed.bytes[..squeezed.bytes.len().min(end + BEYOND)];
+        let message = &normalized.bytes[..normalized.bytes.len().min(end + BEYOND)];
         let line_end = message::end(self.text, anchor_end);
-        let line = squeezed.before(line_end);
+        let line = normalized.before(line_end);
         match oom.kind {
             OomKind::Allocator if memmem::find(message, b"preemptivelyrejected").is_some() => {
                 oom.kind = OomKind::Rejected;
@@ -86,7 +86,7 @@ fn has_numbers(kind: OomKind) -> bool {
 }
 
 /// The end of the advice, if it follows the numbers.
-fn tail_end(squeezed: &Squeezed, end: usize) -> usize {
+fn tail_end(normalized: &Normalized, end: usize) -> usize {
     const STARTS: [&[u8]; 3] = [b"Ifreserved", b"Pleaseuse", b"UsePYTORCH_MPS"];
     const ENDS: [&[u8]; 7] = [
         b"environment-variables)",
@@ -97,11 +97,11 @@ fn tail_end(squeezed: &Squeezed, end: usize) -> usize {
         b"systemfailure).",
         b"avoidfragmentation.",
     ];
-    let rest = squeezed.from(end);
+    let rest = normalized.from(end);
     let rest = &rest[..rest.len().min(640)];
     if end == 0 || !STARTS.iter().any(|start| memmem::find(&rest[..rest.len().min(80)], start).is_some()) {
         return 0;
     }
     let ends = ENDS.iter().filter_map(|words| memmem::rfind(rest, words).map(|at| at + words.len()));
-    ends.max().map_or(0, |length| squeezed.offset(end + length - 1) + 1)
+    ends.max().map_or(0, |length| normalized.offset(end + length - 1) + 1)
 }

@@ -3,7 +3,7 @@
 use crate::stack::Frame;
 
 /// The location in a line of a traceback.
-pub(super) enum Place {
+pub(super) enum FrameLine {
     /// A complete frame.
     At(Frame),
     /// A frame without its line, which an arrow below states (IPython up to 7).
@@ -22,21 +22,21 @@ pub(super) fn without_border(line: &str) -> &str {
 }
 
 /// Reads a line without borders; `below` is the line under it, for wrapped names.
-pub(super) fn parse(content: &str, below: &str) -> Place {
+pub(super) fn parse(content: &str, below: &str) -> FrameLine {
     let whole = python(content).or_else(|| ipython(content)).or_else(|| pytest(content));
     if let Some(frame) = whole {
-        return Place::At(frame);
+        return FrameLine::At(frame);
     }
     if let Some(frame) = ipython_without_line(content) {
-        return Place::AtArrow(frame);
+        return FrameLine::AtArrow(frame);
     }
     if let Some(number) = arrow(content) {
-        return Place::Arrow(number);
+        return FrameLine::Arrow(number);
     }
     match rich(content, below) {
-        Some(frame) if begins_a_path(&frame.file) => Place::At(frame),
-        Some(frame) => Place::Broken(frame),
-        None => Place::Nowhere,
+        Some(frame) if begins_a_path(&frame.file) => FrameLine::At(frame),
+        Some(frame) => FrameLine::Broken(frame),
+        None => FrameLine::Nowhere,
     }
 }
 

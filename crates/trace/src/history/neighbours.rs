@@ -12,7 +12,7 @@ use super::unsplit::Unsplit;
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
 use crate::ids::Address;
-use crate::snapshot::{Segment, SegmentKind, Settings};
+use crate::snapshot::{Segment, SegmentKind, SnapshotSettings};
 
 /// The block and segment ends within one MiB of addresses.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ const NO_EDGES: Edges = Edges { block: u64::MAX, segment: u64::MAX };
 
 /// The large blocks in use and their segments, as far as block sizes depend on them.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct Neighbours {
     rules: SizeRules,
     edges: FxHashMap<u64, Edges>,
     pub(super) ranges: Ranges,
@@ -41,11 +41,11 @@ pub(super) struct Room {
     unsplit: Unsplit,
 }
 
-impl Room {
-    pub(super) fn new(settings: &Settings, dump: &[&Segment], start: Ranges, maps: bool) -> Room {
+impl Neighbours {
+    pub(super) fn new(settings: &SnapshotSettings, dump: &[&Segment], start: Ranges, maps: bool) -> Neighbours {
         let rules = SizeRules::new(settings);
         let expandable = maps || settings.expandable_segments || start.iter().any(|(_, range)| range.expandable);
-        let mut room = Room {
+        let mut neighbours = Neighbours {
             edges: FxHashMap::default(),
             ranges: Ranges::default(),
             expandable,
@@ -55,10 +55,10 @@ impl Room {
             rules,
         };
         for (start, range) in start.iter().filter(|(_, range)| !range.expandable) {
-            room.edge(start + range.size).segment = start + range.size;
+            neighbours.edge(start + range.size).segment = start + range.size;
         }
-        room.ranges = start;
-        room
+        neighbours.ranges = start;
+        neighbours
     }
 
     /// The rounded request: the size of the block, unless a small rest was left in it.
@@ -79,8 +79,8 @@ impl Room {
             return Ok(self.rest_of_segment(address).filter(|&rest| rest >= requested).unwrap_or(rounded));
         }
         match self.edge_behind(address, rounded).map(|edge| Bytes(edge - address.0)) {
-            Some(room) if room < requested => Err(room),
-            Some(room) => Ok(room),
+            Some(space) if space < requested => Err(space),
+            Some(space) => Ok(space),
             None => Ok(rounded),
         }
     }
@@ -135,9 +135,9 @@ impl Room {
     }
 
     /// Adds reserved memory. Fails with the start of an overlapping range.
-    pub(super) fn obtain(&mut self, event: &Event) -> Result<(), Address> {
+    pub(super) fn reserve(&mut self, event: &Event) -> Result<(), Address> {
         self.ranges.add(event)?;
-        self.unsplit.obtain(event);
+        self.unsplit.reserve(event);
         self.switched_on = event.action == Action::SegmentMap;
         if event.action == Action::SegmentAlloc {
             let end = event.address.offset(event.size.0).0;
@@ -147,7 +147,7 @@ impl Room {
     }
 
     /// Removes released memory; `false` if it was not reserved.
-    pub(super) fn give_back(&mut self, event: &Event) -> bool {
+    pub(super) fn release(&mut self, event: &Event) -> bool {
         let end = event.address.offset(event.size.0).0;
         let edges = self.edge(end);
         if edges.segment == end {
@@ -161,5 +161,5 @@ impl Room {
     }
 }
 
-/// The grain of [`Room::edges`]: no two large blocks start within it.
+/// The grain of [`Neighbours::edges`]: no two large blocks start within it.
 const MIB: u64 = 1 << 20;

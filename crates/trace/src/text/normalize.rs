@@ -6,7 +6,7 @@ use super::automaton::{escape_length, is_passed_over};
 use super::line;
 
 /// The significant bytes of a stretch, with their offsets in the text.
-pub(super) struct Squeezed {
+pub(super) struct Normalized {
     /// The significant bytes, ASCII only.
     pub(super) bytes: Vec<u8>,
     /// The offset in the text of each byte.
@@ -15,25 +15,25 @@ pub(super) struct Squeezed {
     end: usize,
 }
 
-impl Squeezed {
+impl Normalized {
     /// Reduces `text` from `start`, at most `limit` bytes.
-    pub(super) fn new(text: &[u8], start: usize, limit: usize) -> Squeezed {
+    pub(super) fn new(text: &[u8], start: usize, limit: usize) -> Normalized {
         let end = text.len().min(start.saturating_add(limit));
-        let mut squeezed = Squeezed { bytes: Vec::with_capacity(limit), offsets: Vec::with_capacity(limit), end };
+        let mut normalized = Normalized { bytes: Vec::with_capacity(limit), offsets: Vec::with_capacity(limit), end };
         let prefix = &text[line::start(text, start)..start];
         let mut at = start;
         while at < end {
             if text[at].is_ascii_alphanumeric() {
-                squeezed.bytes.push(text[at]);
-                squeezed.offsets.push(at);
+                normalized.bytes.push(text[at]);
+                normalized.offsets.push(at);
                 at += 1;
                 continue;
             }
             let skip = skip_length(&text[at..end]);
             if skip == 0 {
-                let (byte, length) = decoded(&text[at..end]);
-                squeezed.bytes.push(byte);
-                squeezed.offsets.push(at);
+                let (byte, length) = decode_char(&text[at..end]);
+                normalized.bytes.push(byte);
+                normalized.offsets.push(at);
                 at += length;
                 continue;
             }
@@ -43,7 +43,7 @@ impl Squeezed {
                 at += line::common_prefix(prefix, &text[at..end]);
             }
         }
-        squeezed
+        normalized
     }
 
     /// The offset in the text of byte `index`; the end of the stretch for the index after the last.
@@ -106,7 +106,7 @@ fn tag_length(text: &[u8]) -> usize {
 }
 
 /// The character at the start of `text`, and its length, which is more than 1 for an HTML entity.
-fn decoded(text: &[u8]) -> (u8, usize) {
+fn decode_char(text: &[u8]) -> (u8, usize) {
     const ENTITIES: [(&[u8], u8); 6] =
         [(b"&gt;", b'>'), (b"&lt;", b'<'), (b"&amp;", b'&'), (b"&quot;", b'"'), (b"&#x27;", b'\''), (b"&#39;", b'\'')];
     let entity = ENTITIES.iter().find(|(entity, _)| text.starts_with(entity));
@@ -119,8 +119,8 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let start = text.find("CUDA").unwrap_or(0);
-        let squeezed = Squeezed::new(text.as_bytes(), start, text.len());
-        assert_eq!(String::from_utf8_lossy(&squeezed.bytes), expected, "{text:?}");
+        let normalized = Normalized::new(text.as_bytes(), start, text.len());
+        assert_eq!(String::from_utf8_lossy(&normalized.bytes), expected, "{text:?}");
     }
 
     #[test]

@@ -27,15 +27,15 @@ pub(super) fn check_state(state: &State) -> Result<(), ProgramError> {
         for block in &segment.used {
             check(block.address, block.size)?;
         }
-        if filled(segment) != Some(segment.size.0) {
+        if filled_bytes(segment) != Some(segment.size.0) {
             let expected = "the blocks in use lie in it and do not overlap";
-            return Err(ProgramError::Place { address: segment.address.0, bytes: segment.size.0, expected });
+            return Err(ProgramError::Misplaced { address: segment.address.0, bytes: segment.size.0, expected });
         }
     }
     Ok(())
 }
 
-fn filled(segment: &SegmentState) -> Option<u64> {
+fn filled_bytes(segment: &SegmentState) -> Option<u64> {
     let used = segment.used.iter().map(|block| block.size.0);
     let gaps = segment.gaps().map(|gap| gap.size.0);
     used.chain(gaps).try_fold(0_u64, u64::checked_add)
@@ -47,5 +47,5 @@ fn check(address: Address, bytes: Bytes) -> Result<(), ProgramError> {
         return Ok(());
     }
     let expected = "those begin and end at multiples of 512, below 2^57";
-    Err(ProgramError::Place { address: address.0, bytes: bytes.0, expected })
+    Err(ProgramError::Misplaced { address: address.0, bytes: bytes.0, expected })
 }
