@@ -1,10 +1,12 @@
 //! The sizes of blocks older than the history: from the dump, else from their neighbours.
 
-// Note [Older blocks] ~~~~~~~~~~~~~~~~~~~ For a block older than the history and freed in it, the trace states only the
-// requested size. Small blocks and blocks of expandable segments have the rounded size. A large block may be up to 1
-// MiB longer, if its neighbour at that time was so near. All blocks of large segments are longer than 1 MiB (Note
-// [Block sizes]), so a block that begins within 1 MiB of the rounded end during the lifetime begins exactly at the end;
-// so does the end of the segment. Without such evidence the rounded size is used, and the block is counted as unsure.
+// Note [Older blocks]
+// ~~~~~~~~~~~~~~~~~~~
+// For a block older than the history and freed in it, the trace states only the requested size. Small blocks and blocks
+// of expandable segments have the rounded size. A large block may be up to 1 MiB longer, if its neighbour at that time
+// was so near. All blocks of large segments are longer than 1 MiB (Note [Block sizes]), so a block that begins within 1
+// MiB of the rounded end during the lifetime begins exactly at the end; so does the end of the segment. Without such
+// evidence the rounded size is used, and the block is counted as unsure.
 
 use super::lifetime::{Lifetime, Moment};
 use super::neighbours::Neighbours;

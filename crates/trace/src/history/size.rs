@@ -1,10 +1,11 @@
 //! The size of the block for a request.
 
-// Note [Block sizes] ~~~~~~~~~~~~~~~~~~ A trace states requested sizes; memory is counted in blocks. A request is first
-// rounded up, then served from the free block that starts at its address. The rest of that free block is split off only
-// if it is worth keeping; otherwise the request gets all of it. Free neighbours are always merged, so that the free
-// block reached to the next active block or to the end of the segment, and the block's size follows from the trace
-// alone.
+// Note [Block sizes]
+// ~~~~~~~~~~~~~~~~~~
+// A trace states requested sizes; memory is counted in blocks. A request is first rounded up, then served from the free
+// block that starts at its address. The rest of that free block is split off only if it is worth keeping; otherwise the
+// request gets all of it. Free neighbours are always merged, so that the free block reached to the next active block or
+// to the end of the segment, and the block's size follows from the trace alone.
 //
 // | the block lies in | the rest is split off if it is | so its size is |
 // |---|---|---|

@@ -1,13 +1,14 @@
 //! The steps of a program, found by repetition in its history, and the blocks that survive each step.
 
-// Note [Steps without marks] ~~~~~~~~~~~~~~~~~~~~~~~~~~ A training step repeats the same lines. Each allocation is a
-// symbol: its stack, or its size if no stacks were recorded. A symbol that recurs at even distances has the period of
-// some loop: over steps, over the layers within a step, or over every tenth step. The step is the shortest loop that
-// contains (almost) all recurring symbols, or all symbols of the optimizer if there are any. This rule excludes the
-// loop over layers, the loop over micro-batches, and the loop with an evaluation in it. If a history has only one
-// forward, the loop over its layers is the only loop; this case is recognised by the module calls around it. Among the
-// symbols with the step's period, the one at which the least memory is allocated marks the beginning of the step: after
-// zero_grad and before forward.
+// Note [Steps without marks]
+// ~~~~~~~~~~~~~~~~~~~~~~~~~~
+// A training step repeats the same lines. Each allocation is a symbol: its stack, or its size if no stacks were
+// recorded. A symbol that recurs at even distances has the period of some loop: over steps, over the layers within a
+// step, or over every tenth step. The step is the shortest loop that contains (almost) all recurring symbols, or all
+// symbols of the optimizer if there are any. This rule excludes the loop over layers, the loop over micro-batches, and
+// the loop with an evaluation in it. If a history has only one forward, the loop over its layers is the only loop; this
+// case is recognised by the module calls around it. Among the symbols with the step's period, the one at which the
+// least memory is allocated marks the beginning of the step: after zero_grad and before forward.
 
 mod beats;
 
