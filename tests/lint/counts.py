@@ -1,4 +1,4 @@
-"""What is counted while a program runs in this process, and at its end."""
+"""Counts of a program: after each step, and at its end."""
 
 import ast
 import gc
@@ -8,7 +8,7 @@ import torch
 
 
 class Counts:
-    """Counts from its making on. `host` also adds up the tensors on the host after each step, which takes time."""
+    """Counts from construction on. `host` also sums the host tensors after each step, which takes time."""
 
     def __init__(self, host: bool) -> None:
         self.host = host
@@ -26,13 +26,13 @@ class Counts:
         self.collections += phase == "start" and info["generation"] == 2
 
     def step(self) -> None:
-        """A step of the program has ended."""
+        """Records the counts after a step of the program."""
         self.after.append(torch.cuda.memory_allocated(0))
         if self.host:
             self.host_after.append(_host_tensors())
 
     def total(self, namespace: dict) -> dict:
-        """All counts, at the end of a program that has these names; of the GPUs, those of the first."""
+        """Returns all counts at the end of a program with these globals; counts of GPUs are those of GPU 0."""
         stats = torch.cuda.memory_stats(0) if torch.cuda.is_initialized() else {}
         return {
             "peak": stats.get("allocated_bytes.all.peak", 0),
@@ -49,22 +49,22 @@ class Counts:
 
 
 def _host_tensors() -> int:
-    """The bytes of all tensors on the host that something refers to."""
-    # `isinstance` would ask lazy modules for their class, and so import them.
+    """Returns the bytes of all live tensors on the host."""
+    # `isinstance` reads the class of lazy modules, which imports them.
     tensors = [it for it in gc.get_objects() if issubclass(type(it), torch.Tensor)]
     storages = [it.untyped_storage() for it in tensors if it.device.type == "cpu"]
     return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
 def _profiled(namespace: dict) -> int:
-    """How many calls of a linear layer the program's profiler has kept."""
+    """Returns the number of calls of a linear layer recorded by the program's profiler."""
     profilers = [it for it in namespace.values() if type(it) is torch.profiler.profile]
     events = [event for it in profilers for event in it.profiler.kineto_results.events()]
     return sum(event.name() == "aten::linear" for event in events)
 
 
 def _stacks(namespace: dict) -> int:
-    """How many nodes of the last loss's graph hold the text of a stack, as anomaly detection leaves it."""
+    """Returns the number of graph nodes of the last loss with the stack text of anomaly detection."""
     pending, seen = [getattr(namespace.get("loss"), "grad_fn", None)], set()
     while pending:
         node = pending.pop()
@@ -75,17 +75,17 @@ def _stacks(namespace: dict) -> int:
 
 
 def _history() -> int:
-    """The entries of the memory history."""
+    """Returns the number of entries of the memory history."""
     traces = torch.cuda.memory._snapshot()["device_traces"] if torch.cuda.is_initialized() else []
     return sum(len(trace) for trace in traces)
 
 
-# The name that the call behind a step has in the program.
+# The name of the function called after each step.
 CALL = "__after_step__"
 
 
 def with_steps(text: str, path: str):
-    """The program's code, with a call behind the body of its last outermost loop."""
+    """Compiles the program with a call of `CALL` at the end of the body of its last outermost loop."""
     tree = ast.parse(text, path)
     loops = [it for it in ast.walk(tree) if isinstance(it, ast.For | ast.While)]
     inner = {it for loop in loops for it in ast.walk(loop) if it is not loop}

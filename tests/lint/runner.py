@@ -1,4 +1,4 @@
-"""Runs programs, each in a fork of one process that has imported PyTorch, and prints what PyTorch's own counters say of each.
+"""Runs programs, each in a fork of one process that has imported PyTorch, and prints PyTorch's counters of each.
 
     oomph phantom --gpu rtx-4090 --gpus 2 -- python tests/lint/runner.py < JOBS > ANSWERS
 
@@ -17,20 +17,20 @@ import tempfile
 import time
 from pathlib import Path
 
-# What optimizers import when the first is made: once here, not in every fork.
+# Modules imported by the first optimizer: imported once here, not in every fork.
 import torch._dynamo  # noqa: F401
 import torch.distributed  # noqa: F401
 from counts import CALL, Counts, with_steps
 
 WORKERS = 2
-# Seconds; no program takes this long, unless it hangs.
+# Seconds until a program counts as hung.
 PATIENCE = 600
-# The end of what a program printed, for the report of its failure.
+# Characters of the end of a failed program's output in the report.
 SHOWN = 4000
 
 
 class Running:
-    """The processes of a job that have not ended."""
+    """A job with its running processes."""
 
     def __init__(self, job: dict, folder: Path) -> None:
         self.job = job
@@ -43,7 +43,7 @@ class Running:
     def _fork(self, rank: int) -> int:
         pid = os.fork()
         if pid == 0:
-            # Whatever happens, this process must not go on as the runner.
+            # The fork must never continue as the runner.
             try:
                 signal.alarm(PATIENCE)
                 self._prepare(rank)
@@ -69,12 +69,12 @@ class Running:
         partial = self.folder / f"partial{rank}"
         partial.write_text(json.dumps(counts), encoding="utf-8")
         partial.rename(self.folder / f"counts{rank}")
-        # Rank 0 has the store that the others may still ask.
+        # Rank 0 hosts the store of the group, which other ranks may still use.
         while len(list(self.folder.glob("counts*"))) < self.job["ranks"]:
             time.sleep(0.01)
 
     def answer(self) -> dict:
-        """What became of the job, once all its processes have ended."""
+        """Returns the answer after the last process of the job has ended."""
         ranks = [self._rank(rank) for rank in range(self.job["ranks"])]
         return {"name": self.job["name"], "ranks": ranks, "elapsed": time.perf_counter() - self.started, "cpu": self.cpu}
 
@@ -85,7 +85,7 @@ class Running:
 
 
 def run(job: dict) -> dict:
-    """Runs a program in this process; gives its counts, and the error that it ended with."""
+    """Runs a program in this process; returns its counts and its error."""
     counts = Counts(job["host"])
     path = job["program"]
     sys.argv = [path]
@@ -105,7 +105,7 @@ def _free_port() -> int:
 
 
 def main() -> None:
-    """Runs the jobs of standard input, some at a time."""
+    """Runs the jobs from standard input, `WORKERS` at a time."""
     waiting = [json.loads(line) for line in sys.stdin]
     running: list[Running] = []
     with tempfile.TemporaryDirectory(prefix="oomph-lint-") as root:

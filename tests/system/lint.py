@@ -35,20 +35,20 @@ STYLE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoa
 
 
 def lint(box: Box, *words, status: int, **options) -> Result:
-    """`oomph lint`, which must end like this."""
+    """Runs `oomph lint` and checks its exit status."""
     result = box.run(box.oomph, "lint", *words, **options)
     expect(result, result.status, status, "the exit status")
     return result
 
 
 def places(result: Result) -> list[tuple[str, str]]:
-    """What `--json` found: the file's name below the working folder, and the rule."""
+    """Returns the findings of `--json` as file names below the working folder and rules."""
     found = [(finding["location"]["file"], finding["rule"]) for finding in result.report["findings"]]
     return [(name.partition("/work/")[2], rule) for name, rule in found]
 
 
 def terminal(box: Box) -> None:
-    """The finding at its line, what to write instead, and what can be mended."""
+    """The report shows the finding at its line, the advice and the number of fixes."""
     box.write("train.py", MISTAKE)
     result = lint(box, "train.py", status=1)
     expect(result, result.stderr, "", "standard error")
@@ -57,13 +57,13 @@ def terminal(box: Box) -> None:
 
 
 def clean(box: Box) -> None:
-    """Nothing to say is an answer too."""
+    """A clean file is reported as such."""
     box.write("train.py", CLEAN)
     expect(None, lint(box, status=0).stdout, "no finding in 1 file\n", "standard output")
 
 
 def concise(box: Box) -> None:
-    """One line for one finding."""
+    """Each finding is one line."""
     box.write("train.py", MISTAKE)
     result = lint(box, "--format", "concise", "train.py", status=1)
     [line] = result.stdout.splitlines()
@@ -71,7 +71,7 @@ def concise(box: Box) -> None:
 
 
 def as_json(box: Box) -> None:
-    """The finding of all commands, with the end, and the fix."""
+    """A finding has the keys of all commands, its end and its fix."""
     box.write("train.py", MISTAKE)
     result = lint(box, "--json", "train.py", status=1)
     [finding] = result.report["findings"]
@@ -86,14 +86,14 @@ def as_json(box: Box) -> None:
 
 
 def github(box: Box) -> None:
-    """A workflow command at the line."""
+    """A finding is a workflow command at its line."""
     box.write("my train.py", MISTAKE)
     result = lint(box, "--format", "github", status=1)
     contains(result, result.stdout, f"::error file=my train.py,line={LINE},col={COLUMN},title={RULE}::")
 
 
 def sarif(box: Box) -> None:
-    """What SARIF 2.1.0 asks for, and the region and the fix."""
+    """The log has the fields required by SARIF 2.1.0, the region and the fix."""
     box.write("my train.py", MISTAKE)
     log = lint(box, "--format", "sarif", status=1).report
     [run] = log["runs"]
@@ -111,13 +111,13 @@ def sarif(box: Box) -> None:
 
 
 def box_with(box: Box, name: str, text: str) -> Box:
-    """The box with another file."""
+    """Returns the box with another file."""
     box.write(name, text)
     return box
 
 
 def standard_input(box: Box) -> None:
-    """`-` is read, and called what the user says."""
+    """`-` reads standard input under the name given by the user."""
     path = box.write("elsewhere.txt", MISTAKE)
     for name, shown in (([], "<stdin>"), (["--stdin-filename", "train.py"], "train.py")):
         with path.open() as file:
@@ -126,7 +126,7 @@ def standard_input(box: Box) -> None:
 
 
 def folders(box: Box) -> None:
-    """What is somebody else's is left out, unless it is named."""
+    """Third-party code is skipped unless named."""
     names = ("a b/train.py", "x.ipynb.py", "ignored/train.py", ".hidden/train.py", "venv/lib/train.py", "node_modules/m/train.py")
     for name in names:
         box.write(name, MISTAKE)
@@ -149,7 +149,7 @@ def folders(box: Box) -> None:
 
 
 def settings(box: Box) -> None:
-    """The nearest file counts, and the command line before it."""
+    """The nearest settings file counts; the command line overrides the file."""
     box.write("sub/train.py", MISTAKE + STYLE)
     box.write("pyproject.toml", '[tool.ruff]\nline-length = 99\n[tool.oomph.lint]\npedantic = true\n')
     style = {RULE, "workers-unset"}
@@ -166,7 +166,7 @@ def settings(box: Box) -> None:
 
 
 def refused(result: Result, *parts: str) -> None:
-    """Exit status 2, nothing on standard output, and an error that says this."""
+    """Checks for exit status 2, an empty standard output, and an error with these words."""
     expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
     contains(result, result.stderr, "error: ", *parts)
 
@@ -182,14 +182,14 @@ SETTINGS = (
 
 
 def settings_are_refused(box: Box, name: str, text: str, says: tuple[str, ...]) -> None:
-    """A mistake in the settings is named with its file and line."""
+    """An error in the settings is reported with file and line."""
     box.write("train.py", MISTAKE)
     box.write(name, text)
     refused(lint(box, status=2), *says)
 
 
 def baseline(box: Box) -> None:
-    """What was known is hidden, also further down; what is new is not; what is gone is said."""
+    """A baseline hides recorded findings, also after they moved; new findings are shown, fixed ones reported as gone."""
     box.write("train.py", MISTAKE)
     written = lint(box, "--write-baseline", "known.json", status=0)
     contains(written, written.stderr, "1 finding is in the baseline")
@@ -211,7 +211,7 @@ def baseline(box: Box) -> None:
 
 
 def baseline_of_a_part(box: Box) -> None:
-    """Names count from the baseline's folder, whatever it is called from; what was not looked at is not gone; what is known stays as it is."""
+    """File names are relative to the baseline's folder, not to the working folder; files that were not linted are not gone; recorded findings are not fixed."""
     box.write("src/train.py", MISTAKE)
     box.write("other.py", MISTAKE)
     lint(box, "--write-baseline", "known.json", status=0)
@@ -229,7 +229,7 @@ def baseline_of_a_part(box: Box) -> None:
 
 
 def fix_of_standard_input(box: Box) -> None:
-    """The text is printed as it becomes, escape sequences and all; no file of that name is touched."""
+    """The fixed text is printed unchanged otherwise, with escape sequences; a file of the given name is not touched."""
     escaped = "# \x1b[31m red\n"
     box.write("elsewhere.txt", escaped + MISTAKE)
     path = box.write("train.py", CLEAN)
@@ -242,7 +242,7 @@ def fix_of_standard_input(box: Box) -> None:
 
 
 def fix_of_several_names(box: Box) -> None:
-    """A file that has two names keeps them."""
+    """A file with two hard links keeps both."""
     path = box.write("train.py", MISTAKE)
     (box.work / "other.txt").hardlink_to(path)
     result = lint(box, "--fix", "train.py", status=0)
@@ -250,7 +250,7 @@ def fix_of_several_names(box: Box) -> None:
 
 
 def fix_that_cannot_be_written(box: Box) -> None:
-    """The others are mended, this one is said and still found."""
+    """A read-only file is reported and keeps its finding; the other files are fixed."""
     path = box.write("closed.py", MISTAKE)
     path.chmod(0o444)
     box.write("open.py", MISTAKE)
@@ -261,7 +261,7 @@ def fix_that_cannot_be_written(box: Box) -> None:
 
 
 def fix(box: Box) -> None:
-    """Safe fixes are made; the file keeps what it had; a link stays one."""
+    """Safe fixes are applied; permissions, line endings and links stay."""
     path = box.write("real.py", "")
     path.write_bytes(b"\xef\xbb\xbf" + MISTAKE.replace("\n", "\r\n").encode())
     path.chmod(0o750)
@@ -274,7 +274,7 @@ def fix(box: Box) -> None:
 
 
 def unsafe_fixes(box: Box) -> None:
-    """A fix that may change results is made only when that is said."""
+    """Unsafe fixes need `--unsafe-fixes`."""
     box.write("train.py", BOTH)
     result = lint(box, "--fix", "--json", "train.py", status=1)
     expect(result, (result.report["fixed"], places(result)), (1, [("train.py", "retain-graph-in-loop")]), "what is left")
@@ -284,7 +284,7 @@ def unsafe_fixes(box: Box) -> None:
 
 
 def diff(box: Box) -> None:
-    """`--diff` prints what `--fix` does, and changes nothing."""
+    """`--diff` prints the changes of `--fix` and writes no file."""
     box.write("my train.py", MISTAKE)
     result = lint(box, "--diff", "my train.py", status=1)
     contains(result, result.stderr, "1 finding in 1 file", "1 can be mended")
@@ -296,14 +296,14 @@ def diff(box: Box) -> None:
 
 
 def notebook_of(*cells: str) -> str:
-    """A notebook with cells of code behind one of text."""
+    """Returns a notebook of code cells after a text cell."""
     code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell.splitlines(True)} for cell in cells]
     text = {"cell_type": "markdown", "metadata": {}, "source": ["# title"]}
     return json.dumps({"cells": [text, *code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def notebook(box: Box) -> None:
-    """A finding is in its cell; a notebook is not changed, and that is said."""
+    """A finding names its cell; notebooks are not changed, and the report notes this."""
     text = notebook_of("import torch\n%matplotlib inline\n", MISTAKE)
     box.write("notes.ipynb", text)
     result = lint(box, "--format", "concise", status=1)
@@ -317,7 +317,7 @@ def notebook(box: Box) -> None:
 
 
 def unreadable(box: Box) -> None:
-    """What is no Python is said with its line; the others are linted all the same."""
+    """A file that is not Python is reported with the line; the other files are linted."""
     box.write("old.py", NOT_PYTHON)
     (box.work / "bytes.py").write_bytes(b"import torch\n\xff\xfe\x00")
     box.write("train.py", MISTAKE)
@@ -331,7 +331,7 @@ def unreadable(box: Box) -> None:
 
 
 def unreadable_by_permission(box: Box) -> None:
-    """Files and folders that may not be read, named and met."""
+    """Files and folders without read permission, named and found in a folder."""
     box.write("train.py", MISTAKE).chmod(0)
     box.write("closed/train.py", MISTAKE)
     (box.work / "closed").chmod(0)
@@ -359,14 +359,14 @@ WORDS = (
 
 
 def words_are_refused(box: Box, words: list[str], says: tuple[str, ...]) -> None:
-    """A wrong word on the command line."""
+    """Errors on the command line."""
     box.write("train.py", MISTAKE)
     (box.work / "empty").mkdir()
     refused(lint(box, *words, status=2), *says)
 
 
 def suppressed(box: Box) -> None:
-    """A comment silences its line, and --no-suppressions hears it all the same."""
+    """A comment suppresses findings on its line; `--no-suppressions` shows them."""
     box.write("train.py", MISTAKE.replace("total += loss", f"total += loss  # oomph: ignore[{RULE}]"))
     lint(box, status=0)
     lint(box, "--no-suppressions", status=1)
@@ -384,7 +384,7 @@ def pages(box: Box) -> None:
 
 
 def watch(box: Box) -> None:
-    """A change is seen, a new file too, and Ctrl-C ends it."""
+    """`--watch` lints changed and new files until Ctrl-C."""
     box.write("train.py", CLEAN)
     terminal, end = pty.openpty()
     process = box.start(box.oomph, "lint", "--watch", "--format", "concise", stdout=end, stderr=end)
@@ -401,7 +401,7 @@ def watch(box: Box) -> None:
 
 
 def read_until(terminal: int, words: str) -> str:
-    """What a terminal is told up to these words."""
+    """Returns the output on the terminal up to these words."""
     shown = ""
     while words not in shown:
         shown += os.read(terminal, 4096).decode("utf-8", "replace")
@@ -409,14 +409,14 @@ def read_until(terminal: int, words: str) -> str:
 
 
 def help_is_complete(box: Box) -> None:
-    """`--help` is an answer, and fits 80 columns where it can."""
+    """`--help` goes to standard output and fits 80 columns if possible."""
     result = box.run(box.oomph, "lint", "--help", env={"COLUMNS": "80"})
     expect(result, (result.status, result.stderr), (0, ""), "status and standard error")
     contains(result, result.stdout, "Usage: oomph lint", "Examples:", "Exit status: 0", "# oomph: ignore[RULE]", "pyproject.toml")
 
 
 def hostile_text(box: Box) -> None:
-    """What a terminal would act on is shown as an escape, in a file's name and in its text."""
+    """Control characters in file names and source are escaped."""
     box.write("a\x1b[2Jb.py", MISTAKE.replace("total += loss", "total += loss  # \x1b[31m\u202e"))
     for form in ("terminal", "concise", "github"):
         result = lint(box, "--format", form, status=1)
@@ -424,7 +424,7 @@ def hostile_text(box: Box) -> None:
 
 
 def seen_in_a_run(box: Box) -> None:
-    """A leak that a run shows names the line of the mistake in the source, and what does not come of it names none."""
+    """A leak found in a run names the line of the mistake in the source; an unrelated finding names no line."""
     result = box.check("--gpu", "rtx-4090", "--json", PROGRAMS / "leak.py")
     found = {finding["rule"]: finding for finding in result.report["findings"]}
     lines = (PROGRAMS / "leak.py").read_text().splitlines()

@@ -8,7 +8,7 @@
 
 mod bound;
 mod build;
-mod call;
+mod call_graph;
 pub(crate) mod data;
 mod escape;
 mod evaluation;
@@ -28,7 +28,7 @@ use ruff_python_ast::{Expr, HasNodeIndex, Stmt};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-pub(crate) use call::{Call, is_bool};
+pub(crate) use call_graph::{Call, is_bool};
 pub(crate) use data::Mode;
 use data::{
     Class, Definition, Function, FunctionId, LoopId, LoopStatement, NodeId, Region, RegionId, RegionKind, Scope,
@@ -103,8 +103,8 @@ impl<'a> Model<'a> {
             wanting: RefCell::default(),
             followed: Cell::new(0),
         };
-        model.calls = call::collect_calls(&model);
-        model.callers = call::collect_callers(&model);
+        model.calls = call_graph::collect_calls(&model);
+        model.callers = call_graph::collect_callers(&model);
         model.switches = evaluation::switches(&model);
         model.evidence = Evidence::collect(&model);
         model
@@ -137,7 +137,7 @@ impl<'a> Model<'a> {
         self.text.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default()
     }
 
-    /// Returns the text from one node to another.
+    /// Returns the text between two nodes, both included.
     pub(crate) fn source_of(&self, range: (NodeId, NodeId)) -> &'a str {
         let range_of = |id: NodeId| match self.node(id).syntax {
             Syntax::Statement(it) => it.range(),
@@ -225,7 +225,7 @@ impl<'a> Model<'a> {
         self.id(name).map_or(build::UNBOUND, |id| self.node(id).definition)
     }
 
-    /// Iterates over the expressions from one node to another, both included.
+    /// Iterates over the expressions between two nodes, both included.
     pub(crate) fn expressions(&self, range: (NodeId, NodeId)) -> impl Iterator<Item = (NodeId, &'a Expr)> + '_ {
         let (first, last) = (range.0.index(), range.1.index().saturating_add(1).min(self.tree.nodes.len()));
         let nodes = self.tree.nodes.get(first..last).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! What may be handed to the Python parser: `lint` and `patch` ask here before they do.
+//! Limits on the text passed to the Python parser; `lint` and `patch` check them first.
 //!
 //! # Note [Depth of a tree]
-//! A tree is walked and dropped recursively, so its depth is limited before it is built: brackets and indentation as CPython limits
-//! them (200 and 100; both in its `Parser/lexer/state.h`, read at 029775f), chains such as `a.b.c` to 1,000 links, for which CPython has
-//! no limit. What is beyond is data that somebody wrote as Python.
+//! A syntax tree is walked and dropped recursively, so its depth is limited before parsing: brackets and indentation to CPython's limits
+//! (200 and 100, `Parser/lexer/state.h` at 029775f), chains such as `a.b.c` to 1,000 links, for which CPython has no limit. Deeper files are
+//! generated data.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
@@ -13,14 +13,14 @@ const BRACKETS: usize = 200;
 const BLOCKS: usize = 100;
 const LINKS: usize = 1000;
 
-/// Nested or chained beyond what a person writes.
+/// The text is nested or chained deeper than hand-written code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "the file is nested too deeply; expected at most {BRACKETS} brackets, {BLOCKS} blocks and {LINKS} links of a chain"
 )]
 pub struct TooDeep;
 
-/// Whether `text` keeps the limits of Note [Depth of a tree].
+/// Checks the limits of Note [Depth of a tree].
 pub fn check_depth(text: &str, mode: Mode) -> Result<(), TooDeep> {
     let mut lexer = lexer::lex(text, mode);
     let mut depth = Nesting::default();
@@ -35,12 +35,12 @@ pub fn check_depth(text: &str, mode: Mode) -> Result<(), TooDeep> {
     }
 }
 
-/// What is open at a token.
+/// The open brackets and blocks at a token.
 #[derive(Default)]
 struct Nesting {
     brackets: usize,
     blocks: usize,
-    /// Tokens since the last that ends an expression.
+    /// Tokens since the last end of an expression.
     links: usize,
 }
 

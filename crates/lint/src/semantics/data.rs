@@ -83,7 +83,7 @@ pub(crate) struct SyntaxNode<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Region<'a> {
     pub(crate) kind: RegionKind<'a>,
-    /// The region around this one; the module is its own parent.
+    /// The enclosing region; the module is its own parent.
     pub(crate) parent: RegionId,
 }
 

@@ -7,7 +7,7 @@
 
 use ruff_python_ast::Expr;
 
-use super::call::is_bool;
+use super::call_graph::is_bool;
 use super::data::{FunctionId, LoopId, NodeId};
 use super::{Call, Mode, Model, Syntax, ValueKind};
 

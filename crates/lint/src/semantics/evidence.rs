@@ -10,7 +10,7 @@ use super::{Call, Model};
 /// The largest number of steps that a value is traced back.
 const STEPS: usize = 40;
 
-/// The evidence of a file. All unbound names share one definition, so their uses are ignored.
+/// The evidence of a file. Uses of unbound names are ignored, because all unbound names share a definition.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence<'a> {
     /// Definitions on which `backward` is called.

@@ -3,7 +3,7 @@
 use ruff_python_ast::{Decorator, Expr, StmtWith};
 
 use super::Model;
-use super::call::is_bool;
+use super::call_graph::is_bool;
 use super::data::{FunctionId, Mode, RegionId, RegionKind};
 use super::frameworks::Hook;
 use super::names::last;

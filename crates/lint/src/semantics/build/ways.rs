@@ -62,7 +62,7 @@ impl<'a> TreeBuilder<'a> {
         definition
     }
 
-    /// Walks one branch, then undoes its bindings.
+    /// Walks a branch, then undoes its bindings.
     pub(super) fn arm(&mut self, walk: impl FnOnce(&mut Self)) -> Arm {
         let mark = self.journal.len();
         let was_alive = self.is_alive;

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{Expr, ExprCall};
 
-use super::super::call::is_bool;
+use super::super::call_graph::is_bool;
 use super::super::data::ClassId;
 use super::super::known;
 use super::super::names::last;

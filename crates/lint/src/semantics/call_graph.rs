@@ -87,7 +87,7 @@ impl<'a> Model<'a> {
         &self.calls
     }
 
-    /// Returns the calls from one node to another.
+    /// Returns the calls between two nodes, both included.
     pub(crate) fn calls_between(&self, range: (NodeId, NodeId)) -> &[Call<'a>] {
         let from = self.calls.partition_point(|call| call.id < range.0);
         let to = self.calls.partition_point(|call| call.id <= range.1);
