@@ -1,6 +1,6 @@
-//! Lints files and folders with one thread, and says how fast: `cargo run --release -p lint --example lint -- FOLDER ...`.
+//! Lints files and folders with one thread, and measures the speed: `cargo run --release -p lint --example lint -- FOLDER ...`.
 //!
-//! Findings go to standard output, one a line; files that cannot be read and the measurement to standard error. `--all` asks all rules,
+//! Findings go to standard output, one a line; unreadable files and the measurement to standard error. `--all` selects all rules,
 //! `--quiet` prints the measurement alone.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The crate as its callers use it: options, suppressions, notebooks, positions, and files that are no Python.
+//! The public API: options, suppressions, notebooks, positions, and unreadable files.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -16,7 +16,7 @@ fn lines(text: &str) -> Vec<u32> {
 }
 
 #[test]
-fn suppressions_silence_their_line_and_nothing_else() {
+fn a_suppression_silences_its_line_only() {
     let marked = "loss.backward(retain_graph=True)";
     let cases = [
         (marked.to_owned(), vec![7]),
@@ -69,7 +69,7 @@ fn positions_count_lines_and_characters() {
 }
 
 #[test]
-fn a_question_in_a_notebook_is_no_call_that_was_forgotten() {
+fn a_help_query_in_a_notebook_is_no_forgotten_call() {
     let found = |text: &str| {
         let notebook = serde_json::json!({"cells": [{"cell_type": "code", "source": text}]});
         let source = SourceFile::notebook(format!("\u{feff}{notebook}").as_bytes()).unwrap();
@@ -81,7 +81,7 @@ fn a_question_in_a_notebook_is_no_call_that_was_forgotten() {
 }
 
 #[test]
-fn a_keyword_is_put_only_where_one_may_follow() {
+fn a_keyword_is_added_only_where_python_allows_one() {
     let cases = [
         ("", true),
         ("\"all\"", true),
@@ -115,7 +115,7 @@ fn notebooks_are_read_cell_by_cell() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn an_unreadable_file_is_an_error_with_its_line() {
     let python = |bytes: &[u8]| match SourceFile::python(bytes) {
         Ok(source) => lint::check(&source, &Options::default()).unwrap_err(),
         Err(error) => error,
@@ -135,7 +135,7 @@ fn what_cannot_be_read_is_said() {
 }
 
 #[test]
-fn what_is_as_deep_as_allowed_is_read() {
+fn a_file_at_the_depth_limit_is_read() {
     let nested =
         |open: &str, close: &str, n: usize| format!("import torch\nx = {}1{}\n", open.repeat(n), close.repeat(n));
     let blocks: String = (0..99).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect::<Vec<_>>().concat();
@@ -152,7 +152,7 @@ fn what_is_as_deep_as_allowed_is_read() {
 }
 
 #[test]
-fn tests_are_looked_at_only_when_that_is_asked_for() {
+fn test_files_have_findings_only_with_a_selection() {
     let program =
         "import torch\nfor batch in loader:\n    loss = model(batch).mean()\n    loss.backward()\n    total += loss\n";
     let only = Options { select: Selection::Only(vec!["accumulated-graph".to_owned()]), ..Options::default() };

@@ -1,4 +1,4 @@
-//! Nothing that can stand in a file ends the linter: the cases of every rule cut, spliced and broken, and bytes that are no text.
+//! No input ends the linter: cases that are cut, spliced and broken, and bytes that are not text.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lint::{Options, SourceFile};
 
-/// The Python of all cases.
+/// Returns the Python blocks of all cases.
 fn cases() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let mut pages: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -20,7 +20,7 @@ fn cases() -> Vec<String> {
     pages.flat_map(blocks).collect()
 }
 
-/// Lints a text; it may be found unreadable, but must be answered. What is found lies within it.
+/// Lints a text: the result may be `Unreadable`, and every finding lies within the text.
 fn survive(bytes: &[u8]) {
     for source in [SourceFile::python(bytes), SourceFile::notebook(bytes)].into_iter().flatten() {
         for finding in lint::check(&source, &Options::all()).unwrap_or_default() {
@@ -32,7 +32,7 @@ fn survive(bytes: &[u8]) {
 }
 
 #[test]
-fn cases_without_one_of_their_lines() {
+fn cases_without_a_line_are_survived() {
     for case in cases() {
         let lines: Vec<&str> = case.lines().collect();
         for left_out in 0..lines.len() {
@@ -43,7 +43,7 @@ fn cases_without_one_of_their_lines() {
 }
 
 #[test]
-fn cases_without_one_of_their_words() {
+fn cases_without_a_word_are_survived() {
     for case in cases().iter().step_by(3) {
         for (at, word) in case.match_indices(|next: char| !next.is_alphanumeric() && next != '\n') {
             let mut text = case.clone();
@@ -54,7 +54,7 @@ fn cases_without_one_of_their_words() {
 }
 
 #[test]
-fn cases_one_within_the_other() {
+fn nested_cases_are_survived() {
     let cases = cases();
     for (index, case) in cases.iter().enumerate() {
         let other = &cases[(index * 7 + 3) % cases.len()];
@@ -70,7 +70,7 @@ fn cases_one_within_the_other() {
 }
 
 #[test]
-fn bytes_that_are_no_python() {
+fn random_bytes_are_survived() {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut random = || {
         state ^= state << 13;
@@ -88,8 +88,8 @@ fn bytes_that_are_no_python() {
 }
 
 #[test]
-fn cells_that_are_no_python() {
-    // Each ended the parser's mode for notebooks, or might.
+fn invalid_cells_are_survived() {
+    // Texts that made the parser's notebook mode panic, and similar ones.
     for text in [
         "import torch\ndef |rain(model, lo   \n, optimizer, criterion):\n    return tor\n",
         "import torch\nx = (\n, y\n;z\n/w\n",
@@ -101,26 +101,26 @@ fn cells_that_are_no_python() {
 }
 
 #[test]
-fn programs_that_go_on_and_on() {
+fn long_programs_are_survived() {
     let many = |line: &dyn Fn(usize) -> String, n: usize| (0..n).map(line).collect::<String>();
     let head = "import torch\nmodel = torch.nn.Linear(1, 1)\noptimizer = torch.optim.SGD(model.parameters())\n";
     let texts = [
-        // Functions that call the next, and one that calls itself.
+        // A chain of calls, and a recursive function.
         many(&|n| format!("def f{n}(x):\n    return f{}(x)\n", n + 1), 3000) + "f0(model).backward()\nf1(f1)\n",
-        // A value that goes through many names.
+        // A value passed through many names.
         many(&|n| format!("x{} = x{n} / 2\n", n + 1), 3000) + "x3000.backward()\ntotal = x3000\n",
         many(&|_| "x /= 2\n".to_owned(), 3000) + "x.backward()\n",
-        // Ways that meet again and again.
+        // Many joins of branches.
         many(&|n| format!("if a{n}:\n    x = model(x)\nelif b{n}:\n    x = x + 1\n"), 800)
             + "for y in x:\n    total += x\n    x.backward()\n",
-        // Loops in loops.
+        // Nested loops.
         (0..90)
             .map(|n| format!("{}for i{n} in x:\n{} total += model(x)\n", " ".repeat(n), " ".repeat(n)))
             .collect::<Vec<_>>()
             .concat()
             + &" ".repeat(90)
             + "total.backward(); optimizer.step()\n",
-        // Lists of everything.
+        // A long list.
         format!("x = [{}]\n", "model(x), ".repeat(20_000)),
     ];
     for text in texts {
