@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 
 def run_directory() -> str | None:
-    """The folder that this run's facts go to; `None` when oomph is not recording."""
+    """The run directory; `None` when oomph is not recording."""
     return os.environ.get("OOMPH_RUN_DIR") or None
 
 

@@ -1,4 +1,4 @@
-//! Who called: the library whose code asked for memory, so that the ledger can name its owner.
+//! Finds the library whose code requested memory, so that the ledger can name the owner.
 
 use std::ffi::{CStr, c_void};
 use std::sync::{Mutex, PoisonError};

@@ -1,11 +1,11 @@
-//! The device that is shown: one profile, read once from the environment.
+//! The device that is shown: a profile, read once from the environment.
 //!
 //! # Note [Device variable]
 //!
-//! `OOMPH_DEVICE` is `key=value` joined by `;`. The keys are the field names of [`Profile`]; sizes are plain bytes and
-//! `compute_capability` is `major.minor`. A key that is left out keeps the value of the default profile, an unknown
-//! one or a value that is no number is said on standard error and ignored: the launcher and this library travel in one
-//! file, so that only a person who sets the variable by hand can meet it.
+//! `OOMPH_DEVICE` is `key=value` joined by `;`. The keys are those of `wire::profile`; sizes are plain bytes and
+//! `compute_capability` is `major.minor`. An absent key has the value of the default profile. An unknown key, or a value that is not a
+//! number, is reported on standard error and ignored: the binary carries this library, so only a person who sets the variable by
+//! hand can cause such an error.
 
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use wire::{profile as key, variable};
 
 use crate::stderr::complain;
 
-/// What is shown of one device. Bytes unless said.
+/// The properties of the shown device.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Profile {
     /// `cudaDeviceProp::name`.
@@ -129,7 +129,7 @@ impl Profile {
     }
 }
 
-/// What the environment asks for, read at the first CUDA call.
+/// The variables, read at the first CUDA call.
 struct Shown {
     profile: Profile,
     count: u32,
@@ -142,8 +142,8 @@ fn shown() -> &'static Shown {
     if let Some(shown) = SHOWN.get() {
         return shown;
     }
-    // A fork server runs nothing itself. Its children are told after the fork what they run on; what it asks for while it imports is
-    // answered and forgotten: a few hundred bytes each time.
+    // A fork server runs no program. Its children get their device after the fork; answers to the server's own imports are leaked, a
+    // few hundred bytes each.
     if std::env::var_os(variable::SERVE).is_some() {
         return Box::leak(Box::new(Shown::read()));
     }
@@ -164,8 +164,7 @@ impl Shown {
     }
 }
 
-/// A number from the environment, unset and empty being the same. As in Note [Device variable], one that cannot be read is
-/// said, and `default` stands.
+/// Reads a number from the environment; unset and empty give `default`, as does an unreadable text, which is reported.
 fn number<N: FromStr>(variable: &str, expected: &str, default: N) -> N {
     let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else { return default };
     text.to_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
@@ -174,7 +173,7 @@ fn number<N: FromStr>(variable: &str, expected: &str, default: N) -> N {
     })
 }
 
-/// `OOMPH_DEVICES`, less what `CUDA_VISIBLE_DEVICES` hides; a value that is no list of numbers hides nothing.
+/// `OOMPH_DEVICES`, less the devices that `CUDA_VISIBLE_DEVICES` hides; a value that is not a list of numbers hides none.
 fn visible_count() -> u32 {
     let count = number(variable::DEVICES, "a number of devices", 1);
     let Ok(visible) = std::env::var("CUDA_VISIBLE_DEVICES") else { return count };
@@ -197,7 +196,7 @@ pub(crate) fn count() -> u32 {
     shown().count
 }
 
-/// What other processes hold of every device: there are none, but a test may want to see what PyTorch says of them.
+/// Bytes of every device that other processes use: an assumption of the caller, by `OOMPH_OTHERS`.
 pub(crate) fn others_bytes() -> u64 {
     shown().others_bytes
 }

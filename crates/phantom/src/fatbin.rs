@@ -1,8 +1,8 @@
 //! Which architectures a program's kernels were compiled for, read off the fat binaries it registers.
 //!
 //! Libraries ask a kernel which architecture it runs as (`cudaFuncGetAttributes`) and choose their algorithm by the
-//! answer; CUB refuses one that it was not compiled for. A GPU runs the newest code of its own generation that is not
-//! newer than itself: an RTX 4090 (8.9) runs code for 8.6. So the answer must come from the binary.
+//! answer; CUB refuses an architecture without compiled code. A GPU runs the newest code of its generation that is not
+//! newer than the GPU: an RTX 4090 (8.9) runs code for 8.6. The answer must therefore come from the binary.
 //!
 //! # Note [Fat binary]
 //!

@@ -1,26 +1,26 @@
-//! Which files a program looks at, for a launcher that keeps what the program came to.
+//! Records the files that a program reads, for a launcher that caches the result of the run.
 //!
 //! # Note [Files looked at]
 //!
-//! What a dry run came to holds as long as all is the same that it looked at. So every path is noted before the program opens it, or
-//! asks for its state, for the first time, with the state that it has then. That is done here and not in Python, because
-//! native code opens files too, and so do helpers that the program starts.
+//! The result of a dry run is valid as long as every file that the program read is unchanged. Each path is noted before the program
+//! opens it, or queries its state, for the first time, together with the state at that moment. The phantom does this, not Python,
+//! because native code and helper processes open files too.
 //!
-//! `OOMPH_FILES` names the file that takes the notes; without it nothing is noted. A note ends with a NUL, which no path holds:
+//! `OOMPH_FILES` names the file for the notes; unset, nothing is noted. A note ends with a NUL, which no path contains:
 //!
 //! | note | meaning |
 //! |---|---|
 //! | `r STATE PATH` | opened to be read |
-//! | `s STATE PATH` | asked for its state |
-//! | `l DIGEST PATH` | a folder whose names were asked for (the agent says so, `oomph_note_listing`) |
-//! | `i DIGEST PATH` | the same for what can be imported from it |
-//! | `! TEXT` | something that cannot be looked at again |
+//! | `s STATE PATH` | queried for its state |
+//! | `l DIGEST PATH` | a folder that was listed (from the agent, `oomph_note_listing`) |
+//! | `i DIGEST PATH` | a folder that was searched for modules |
+//! | `! TEXT` | an input that cannot be checked again |
 //!
-//! STATE is `-` where there is nothing, else `SIZE,MODIFIED,CHANGED,INODE,MODE`, times in nanoseconds. DIGEST is `-`, or the FNV-1a
+//! STATE is `-` for an absent file, else `SIZE,MODIFIED,CHANGED,INODE,MODE`, times in nanoseconds. DIGEST is `-`, or the FNV-1a
 //! hash of the sorted names, each with a NUL after it. A path is absolute, and links in it are as the program wrote them.
 //!
-//! What the program itself begins to write is its own, and is not noted afterwards. A note is one `write(2)` in append mode; what was
-//! noted stands in a table without a lock. So a child that was forked, a signal handler and several threads may all be here.
+//! A file that the program writes is its own, and is not noted afterwards. A note is one `write(2)` in append mode, and the table of
+//! noted paths has no lock: forked children, signal handlers and threads may note at the same time.
 
 mod calls;
 
@@ -35,18 +35,18 @@ use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
 const ASSIGNMENT: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, b'=');
 /// `OOMPH_FILES` as a C string.
 const VARIABLE: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, 0);
-/// So many paths are told apart.
+/// Slots for noted paths.
 const PLACES: usize = 1 << 16;
-/// So many places are looked at for one of them.
+/// Slots tried for a path.
 const PROBES: usize = 64;
-/// Longer paths the kernel refuses.
+/// Longest path that the kernel accepts.
 const PATH_BYTES: usize = libc::PATH_MAX as usize;
 
-/// The hashes of what was noted; 0 is free.
+/// Hashes of noted paths; 0 is a free slot.
 static NOTED: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
-/// The file that takes the notes, never freed; [`NOBODY`] where there is none, null where nobody looked yet.
+/// The file for the notes, never freed; [`NOBODY`] without such a file, null before the first query.
 static TAKER: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
-/// Its address stands for no file.
+/// Stands for the absence of a file, by address.
 static NOBODY: c_char = 0;
 
 /// Copies `text`, with `last` in the byte behind it.
@@ -57,7 +57,7 @@ const fn with_last<const N: usize>(text: &str, last: u8) -> [u8; N] {
     bytes
 }
 
-/// What becomes of a path.
+/// The use of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Read = b'r' as isize,
@@ -65,7 +65,7 @@ enum Use {
     Written = b'w' as isize,
 }
 
-/// Notes go to this file from now on: for the agent, in a process that goes on with another run.
+/// Sends further notes to another file: for the agent, in a process that starts another run.
 ///
 /// # Safety
 /// `path` is a C string.
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn oomph_note_files(path: *const c_char) {
     TAKER.store(copy.into_raw(), Ordering::Release);
 }
 
-/// Notes that the program asks for the names in a folder, or imports from it: for the agent.
+/// Notes that the program lists a folder, or imports from the folder: for the agent.
 ///
 /// # Safety
 /// `path` is a C string.
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn oomph_note_listing(path: *const c_char, importable: c_i
     let digest =
         digest(path.bytes(), importable != 0).map_or_else(|| "-".to_owned(), |digest| format!("{digest:016x}"));
     let mut line = Line::default();
-    // A line takes what fits; a path that does not is none that the kernel takes.
+    // The line has room for every path that the kernel accepts.
     let _ = write!(line, "{} {digest} ", char::from(kind));
     line.push(path.bytes());
     line.end(taker);
@@ -111,7 +111,7 @@ struct Path {
 }
 
 impl Path {
-    /// What a C program means; `None` where it means nothing that could be noted.
+    /// Resolves the arguments of a C function; `None` if they name no path.
     fn of(folder: c_int, path: *const c_char) -> Option<Path> {
         if path.is_null() {
             return None;
@@ -161,7 +161,7 @@ impl Path {
         extend_fnv(extend_fnv(FNV_EMPTY, &[kind]), self.bytes()).max(1)
     }
 
-    /// As it is now; `None` where there is nothing.
+    /// Queries the state; `None` for an absent file.
     fn state(&self) -> Option<libc::stat> {
         let mut state = std::mem::MaybeUninit::<libc::stat>::uninit();
         // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel fills the structure.
@@ -197,7 +197,7 @@ impl Line {
         self.length = end;
     }
 
-    /// Writes it, with the NUL behind it. The file is opened each time: a program may close numbers that it did not open.
+    /// Writes the note and a NUL. The file is opened for each note: a program may close any file number.
     fn end(&self, taker: *const c_char) {
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: the taker is a C string that is never freed; the bytes are ours, and the one after the text is a NUL.
@@ -218,7 +218,7 @@ impl std::fmt::Write for Line {
     }
 }
 
-/// The file that takes the notes.
+/// The file for the notes.
 fn taker() -> Option<*const c_char> {
     let nobody = (&raw const NOBODY).cast_mut();
     let known = TAKER.load(Ordering::Acquire);
@@ -235,7 +235,7 @@ fn taker() -> Option<*const c_char> {
     (taker != nobody).then_some(taker.cast_const())
 }
 
-/// Whether this is news; `None` where there is no place left to remember it.
+/// Records a hash; returns whether it is new, `None` if the table is full there.
 fn remember(hash: u64) -> Option<bool> {
     let start = hash as usize;
     for probe in 0..PROBES {
@@ -249,7 +249,7 @@ fn remember(hash: u64) -> Option<bool> {
     None
 }
 
-/// Notes what is about to become of a path. The program's `errno` stays as it is.
+/// Notes the use of a path. The program's `errno` is preserved.
 fn note(folder: c_int, path: *const c_char, what: Use) {
     if let Some(taker) = taker() {
         // SAFETY: `errno` is the thread's own.
@@ -264,7 +264,7 @@ fn note(folder: c_int, path: *const c_char, what: Use) {
 fn note_to(taker: *const c_char, folder: c_int, path: *const c_char, what: Use) {
     let Some(path) = Path::of(folder, path) else { return };
     if what == Use::Written {
-        // It is never noted after this.
+        // Marks both kinds as noted.
         remember(path.hash(Use::Read as u8));
         remember(path.hash(Use::State as u8));
         return;
@@ -293,7 +293,7 @@ fn write_state(taker: *const c_char, path: &Path, what: Use) {
     line.end(taker);
 }
 
-/// Notes, once, something that cannot be looked at again.
+/// Notes, once, an input that cannot be checked again.
 fn cannot(taker: *const c_char, text: &str) {
     if remember(extend_fnv(FNV_EMPTY, text.as_bytes())) != Some(false) {
         let mut line = Line::default();
@@ -303,7 +303,7 @@ fn cannot(taker: *const c_char, text: &str) {
     }
 }
 
-/// What opening with these flags does. Emptying a file is no way to read it.
+/// The use that open flags ask for. Truncating a file does not read the content.
 fn use_of(flags: c_int) -> Use {
     let writes = flags & libc::O_ACCMODE == libc::O_WRONLY;
     let makes = flags & (libc::O_CREAT | libc::O_EXCL) == libc::O_CREAT | libc::O_EXCL;
@@ -378,7 +378,7 @@ fn variable<'a>(environment: *const *const c_char, index: usize) -> Option<&'a [
 mod tests {
     use super::*;
 
-    /// What was noted of paths below `folder`, each as its kind, whether it was there, and its name.
+    /// The notes on paths below `folder`: kind, presence, name.
     fn notes(taker: &std::path::Path, folder: &std::path::Path) -> Vec<String> {
         let text = std::fs::read(taker).unwrap();
         let below = format!("{}/", folder.display());

@@ -1,7 +1,7 @@
 //! Handles: numbers that look like pointers to the caller and are never dereferenced by us.
 //!
-//! A handle is `(serial << 20 | slot) << 4`. No two handles of a process share a serial number, so a stale one, a foreign
-//! one and one of another kind are recognised and refused; nothing is ever read through it. It is never null.
+//! A handle is `(serial << 20 | slot) << 4`. No two handles of a process share a serial number, so stale and foreign handles,
+//! and handles of another kind, are recognised and refused. Nothing is read through a handle, and no handle is null.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,13 +15,13 @@ const SLOT_BITS: u32 = 20;
 /// The serial number of the next handle, whatever its kind.
 static NEXT_SERIAL: AtomicUsize = AtomicUsize::new(1);
 
-struct Slot<T> {
+struct HandleSlot<T> {
     serial: usize,
     value: Option<T>,
 }
 
 struct Slots<T> {
-    all: Vec<Slot<T>>,
+    all: Vec<HandleSlot<T>>,
     vacant: Vec<usize>,
 }
 
@@ -44,7 +44,7 @@ impl<T> Table<T> {
     pub(crate) fn insert(&self, value: T) -> Handle {
         let mut slots = self.lock();
         let index = slots.vacant.pop().unwrap_or_else(|| {
-            slots.all.push(Slot { serial: 0, value: None });
+            slots.all.push(HandleSlot { serial: 0, value: None });
             slots.all.len() - 1
         });
         let slot = &mut slots.all[index];

@@ -2,17 +2,18 @@
 //!
 //! # Note [Host memory]
 //!
-//! A model is built on the host and then moved to the GPU, where nothing of it is kept. So that its weights cost
-//! nothing on the way, large requests of PyTorch's host allocator (`posix_memalign`, c10/core/impl/alloc_cpu.cpp) are
-//! answered here, in a range of addresses of our own. Every mapping there is private, anonymous and without reservation:
+//! A model is built on the host and then moved to the phantom, which keeps no weights. To make weights free on the host as well,
+//! large requests of PyTorch's host allocator (`posix_memalign`, c10/core/impl/alloc_cpu.cpp) are answered here, in a range of addresses of our own. Every mapping there is private, anonymous and without reservation:
 //! - a page that was never written is a hole: it reads as zeros and takes no memory;
 //! - the kernel does not refuse a tensor larger than the machine (`vm.overcommit_memory` = 0 does otherwise);
 //! - holes can be found (`/proc/self/pagemap`) and made (`madvise`), so the agent copies tensors as `cp --sparse` copies
 //!   files: exactly, without touching what holds nothing. See Note `[Holes]` in `python/oomph/agent/holes.py`.
 //!
-//! Everything else goes on to the allocator that the program has: the C library's, or another that it preloaded. The
-//! length of a mapping stands in a page before it, so there is no table, no lock, and nothing to break in a forked
-//! child.
+//! Other requests go on to the program's allocator: the C library's, or a preloaded allocator. A page before each mapping stores the
+//! length, so the phantom needs no table and no lock, and a forked child works unchanged.
+//!
+//! The exports of this file are safe functions as in Note [Exports] in `boundary`: `free`, `realloc` and `malloc_usable_size` dereference
+//! an address only inside `HOST_RANGE`, where the phantom alone maps memory, and pass every other address on unread.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::File;
@@ -42,7 +43,7 @@ pub(crate) fn map(bytes: usize) -> Option<usize> {
     (0..PLACES_TRIED).find_map(|_| map_at(next_place(bytes)?, bytes))
 }
 
-/// Gives back what [`map`] mapped.
+/// Unmaps memory of [`map`].
 pub(crate) fn unmap(address: usize, bytes: usize) -> Option<()> {
     let bytes = bytes.checked_next_multiple_of(PAGE_BYTES)?;
     // SAFETY: the range came from `map` with this length; its owner gives it back and uses it no more.
@@ -100,7 +101,7 @@ fn whole_pages(address: usize, bytes: usize) -> Range<usize> {
     start..(end - end % PAGE_BYTES).max(start)
 }
 
-/// The first part of a range that may hold something; `None` if it is one hole.
+/// The first part of a range that may hold data; `None` if the whole range is a hole.
 pub(crate) fn first_touched(range: Range<usize>) -> Option<Range<usize>> {
     if !HOST_RANGE.contains(&range.start) {
         return (!range.is_empty()).then_some(range);

@@ -1,8 +1,8 @@
-//! Who holds how many bytes on which device; the one place that says there is no memory left.
+//! Counts the bytes of every owner on every device, and alone refuses requests for want of memory.
 //!
-//! Device memory is given out in pages of 2 MiB. Requests of less than a page share pages, as the driver does for
-//! small `cudaMalloc`s; larger ones are rounded up. The sums are exact integers, and what an owner gives back is
-//! what it was charged.
+//! Device memory is allocated in pages of 2 MiB. Requests of less than a page share pages, as the driver does for
+//! small `cudaMalloc`s; larger ones are rounded up. The sums are exact integers, and a free returns
+//! the bytes that the allocation was charged.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::{device, journal};
 /// The granularity of physical device memory (`cuMemGetAllocationGranularity` on every GPU so far).
 pub const PAGE_BYTES: u64 = 2 << 20;
 
-/// Who holds memory: `context`, `pytorch`, or the file name of another library.
+/// The owner of memory: `context`, `pytorch`, or the file name of another library.
 pub(crate) type Owner = &'static str;
 
 /// There is not enough memory.
@@ -41,12 +41,12 @@ impl Account {
         Account { others_bytes, ..Account::new(capacity_bytes) }
     }
 
-    /// All that this process uses: whole pages, and the pages that small requests share.
+    /// Bytes that this process uses: whole pages, and the pages that small requests share.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.whole_pages_bytes + self.small_bytes.next_multiple_of(PAGE_BYTES)
     }
 
-    /// What is left.
+    /// Bytes left for further requests.
     pub(crate) fn free_bytes(&self) -> u64 {
         self.capacity_bytes.saturating_sub(self.others_bytes).saturating_sub(self.used_bytes())
     }
@@ -69,7 +69,7 @@ impl Account {
         Ok(())
     }
 
-    /// Gives back `bytes` that `owner` had taken in one piece.
+    /// Frees `bytes` that `owner` had taken in a single request.
     pub(crate) fn give_back(&mut self, owner: Owner, bytes: u64) {
         let (pages, small) = charge(bytes);
         self.whole_pages_bytes = self.whole_pages_bytes.saturating_sub(pages);
@@ -101,7 +101,7 @@ impl Sums {
     }
 }
 
-/// What a request costs: whole pages, and bytes in shared pages. A small request takes a multiple of 512 bytes, the
+/// The cost of a request: whole pages, and bytes in shared pages. A small request takes a multiple of 512 bytes, the
 /// alignment that `cudaMalloc` keeps.
 fn charge(bytes: u64) -> (u64, u64) {
     if bytes < PAGE_BYTES {
@@ -151,7 +151,7 @@ pub(crate) fn take(device: u32, owner: Owner, bytes: u64) -> Result<(), OutOfMem
     })
 }
 
-/// Gives memory back that was taken in one piece.
+/// Frees the memory of a single request.
 pub(crate) fn give_back(device: u32, owner: Owner, bytes: u64) {
     with(device, |account| {
         account.give_back(owner, bytes);
@@ -165,12 +165,12 @@ pub(crate) fn free_and_total(device: u32) -> (u64, u64) {
     with(device, |account| (account.free_bytes(), account.capacity_bytes))
 }
 
-/// What this process uses of a device. Creates no context: `nvidia-smi` does not either.
+/// Bytes of a device that this process uses. Creates no context, as `nvidia-smi` creates none.
 pub(crate) fn used_bytes(device: u32) -> u64 {
     with(device, |account| account.used_bytes())
 }
 
-/// What other processes hold of a device.
+/// Bytes of a device that other processes use.
 pub(crate) fn others_bytes(device: u32) -> u64 {
     with(device, |account| account.others_bytes)
 }

@@ -9,8 +9,8 @@ use crate::generated::absent_driver::ABSENT;
 /// `cuGetProcAddress` gives it to programs built for this CUDA.
 const VERSIONS: [&str; 4] = ["_v4", "_v3", "_v2", ""];
 
-/// The address of one of our exported functions: the newest version that is modelled, else one that fails by name;
-/// `None` where we have none of that name.
+/// The address of an exported function of the phantom: the newest modelled version, else a version that fails by name;
+/// `None` for an unknown name.
 pub(crate) fn own_symbol(name: &str) -> Option<*const c_void> {
     let names = VERSIONS.map(|version| format!("{name}{version}"));
     let (absent, modelled): (Vec<&String>, Vec<&String>) =
@@ -45,8 +45,8 @@ pub(crate) fn is_mapped(file: &str) -> bool {
 /// A function of a library that is mapped already, found by the start of its file name: the library's own, not ours.
 pub(crate) fn mapped_symbol(file: &str, name: &CStr) -> Option<*const c_void> {
     let path = path_of(file)?;
-    // SAFETY: the path ends in NUL; `RTLD_NOLOAD` only finds what is mapped and runs none of its code. The reference that
-    // it takes is kept, so that the address stays good.
+    // SAFETY: the path ends in NUL; `RTLD_NOLOAD` finds mapped libraries only and runs no code. The reference to the
+    // library is never dropped, so the address stays valid.
     let address = unsafe {
         let library = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if library.is_null() {
@@ -88,13 +88,13 @@ pub(crate) fn ask_properties(file: &str, name: &CStr) -> Option<[c_int; 3]> {
 
 /// The path of a library that is mapped, by the start of its file name; the phantom's own links do not count.
 fn path_of(file: &str) -> Option<CString> {
-    let mut search = Search { file, found: None };
+    let mut search = LibrarySearch { file, found: None };
     // SAFETY: the callback is called during this call alone, with the pointer that is passed here.
     unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut search).cast()) };
     search.found
 }
 
-struct Search<'a> {
+struct LibrarySearch<'a> {
     file: &'a str,
     found: Option<CString>,
 }
@@ -105,7 +105,7 @@ extern "C" fn look_at(info: *mut libc::dl_phdr_info, _bytes: usize, search: *mut
     // nobody else has a reference meanwhile.
     let (name, search) = unsafe {
         let name = (*info).dlpi_name;
-        (if name.is_null() { c"" } else { CStr::from_ptr(name) }, &mut *search.cast::<Search>())
+        (if name.is_null() { c"" } else { CStr::from_ptr(name) }, &mut *search.cast::<LibrarySearch>())
     };
     let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     if file.starts_with(search.file.as_bytes()) {

@@ -1,12 +1,11 @@
-//! Addresses: what each one is, and the memory behind those that the host may touch.
+//! The ranges of addresses in use, and the memory behind ranges that the host may touch.
 //!
 //! # Note [Device addresses]
 //!
-//! Device memory has no memory behind it: its addresses are numbers in a range where Linux maps nothing by itself
-//! (programs lie near `0x55…`, libraries and stacks near `0x7f…`). Nothing ever reads through them; a program that
-//! does crashes, as it would on a GPU. New memory is handed out at rising addresses, so that runs are reproducible and a
-//! stale pointer is recognised. Only a program that has been given 64 TiB in all, one piece after the other, sees addresses
-//! again: what lies free is searched from the start of the range. Pinned and managed memory are real, zero until touched.
+//! Device memory has no memory behind it: addresses are numbers in [`DEVICE_RANGE`], where Linux maps nothing. A program that reads
+//! through a device address crashes, as it would with a real GPU. Allocations get rising addresses, so that runs are reproducible and
+//! stale pointers are recognised. Addresses repeat only after 64 TiB of allocations: then the range is searched for a gap from the
+//! start. Pinned and managed memory are real, zero until touched.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,9 +14,9 @@ use crate::ledger::{self, OutOfMemory, Owner};
 use crate::ranges::{DEVICE_RANGE, is_device};
 use crate::{host, values};
 
-/// What an address belongs to.
+/// The kind of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RangeKind {
     /// `cudaMalloc` and its like: charged to the device.
     Device,
     /// A range of addresses without memory (`cuMemAddressReserve`).
@@ -36,23 +35,22 @@ pub(crate) enum Kind {
 
 /// A range of addresses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
-    /// Where it starts.
+pub(crate) struct AddressRange {
+    /// Start of the range.
     pub(crate) address: usize,
-    /// How long it is.
+    /// Length of the range.
     pub(crate) bytes: usize,
-    /// What it is.
-    pub(crate) kind: Kind,
-    /// The device it was made on.
+    pub(crate) kind: RangeKind,
+    /// The device of the allocation.
     pub(crate) device: u32,
-    /// Who made it.
+    /// The owner that the ledger charges.
     pub(crate) owner: Owner,
 }
 
 #[derive(Debug)]
 struct Space {
     next: usize,
-    ranges: BTreeMap<usize, Extent>,
+    ranges: BTreeMap<usize, AddressRange>,
 }
 
 static SPACE: Mutex<Space> = Mutex::new(Space::EMPTY);
@@ -64,7 +62,7 @@ fn lock() -> MutexGuard<'static, Space> {
 impl Space {
     const EMPTY: Space = Space { next: DEVICE_RANGE.start, ranges: BTreeMap::new() };
 
-    /// Addresses behind the last that were handed out, else the first that are free.
+    /// Finds free addresses behind the last allocation, else the first gap.
     fn fresh(&mut self, bytes: usize, alignment: usize) -> Option<usize> {
         let alignment = alignment.max(512);
         let starts = [self.next, DEVICE_RANGE.start];
@@ -88,17 +86,17 @@ impl Space {
 }
 
 /// The range that `address` lies in.
-pub(crate) fn find(address: usize) -> Option<Extent> {
+pub(crate) fn find(address: usize) -> Option<AddressRange> {
     let space = lock();
     let (_, range) = space.ranges.range(..=address).next_back()?;
     (address < range.address + range.bytes).then_some(*range)
 }
 
-/// Gives out device memory, charged to `owner`. Larger pieces are aligned to a page, as the driver's are.
+/// Allocates device memory, charged to `owner`. From 2 MiB on, memory is aligned to a page, as the driver does.
 pub(crate) fn allocate(device: u32, owner: Owner, bytes: usize) -> Result<usize, OutOfMemory> {
     ledger::take(device, owner, bytes as u64)?;
     let alignment = if bytes as u64 >= ledger::PAGE_BYTES { ledger::PAGE_BYTES as usize } else { 512 };
-    let address = place(Kind::Device, device, owner, bytes, alignment);
+    let address = place(RangeKind::Device, device, owner, bytes, alignment);
     if address.is_none() {
         ledger::give_back(device, owner, bytes as u64);
     }
@@ -106,20 +104,20 @@ pub(crate) fn allocate(device: u32, owner: Owner, bytes: usize) -> Result<usize,
 }
 
 /// Reserves device addresses that cost nothing.
-pub(crate) fn place(kind: Kind, device: u32, owner: Owner, bytes: usize, alignment: usize) -> Option<usize> {
+pub(crate) fn place(kind: RangeKind, device: u32, owner: Owner, bytes: usize, alignment: usize) -> Option<usize> {
     let mut space = lock();
     let address = space.fresh(bytes, alignment)?;
-    space.ranges.insert(address, Extent { address, bytes, kind, device, owner });
+    space.ranges.insert(address, AddressRange { address, bytes, kind, device, owner });
     Some(address)
 }
 
-/// Notes a range whose addresses are known: registered host memory, a mapping inside a reservation.
-pub(crate) fn note(range: Extent) {
+/// Inserts a range at known addresses: registered host memory, a mapping inside a reservation.
+pub(crate) fn note(range: AddressRange) {
     lock().ranges.insert(range.address, range);
 }
 
-/// Takes a range of the given kind out; `None` unless one starts exactly there.
-pub(crate) fn take_out(address: usize, kind: Kind) -> Option<Extent> {
+/// Removes the range of a kind that starts at `address`; `None` without such a range.
+pub(crate) fn take_out(address: usize, kind: RangeKind) -> Option<AddressRange> {
     let mut space = lock();
     if space.ranges.get(&address)?.kind != kind {
         return None;
@@ -132,35 +130,35 @@ pub(crate) fn take_out(address: usize, kind: Kind) -> Option<Extent> {
     range
 }
 
-/// Frees what [`allocate`] gave out; `None` unless a range starts exactly there.
+/// Frees memory of [`allocate`]; `None` unless a range starts at `address`.
 pub(crate) fn free(address: usize) -> Option<()> {
-    let range = take_out(address, Kind::Device)?;
+    let range = take_out(address, RangeKind::Device)?;
     ledger::give_back(range.device, range.owner, range.bytes as u64);
     Some(())
 }
 
 /// Maps real, zeroed host memory that takes no space until it is touched.
-pub(crate) fn map_host(kind: Kind, device: u32, owner: Owner, bytes: usize) -> Option<usize> {
+pub(crate) fn map_host(kind: RangeKind, device: u32, owner: Owner, bytes: usize) -> Option<usize> {
     let address = host::map(bytes.max(1))?;
-    note(Extent { address, bytes, kind, device, owner });
+    note(AddressRange { address, bytes, kind, device, owner });
     Some(address)
 }
 
-/// Unmaps what [`map_host`] mapped; `None` unless a range of that kind starts exactly there.
-pub(crate) fn unmap_host(address: usize, kind: Kind) -> Option<()> {
+/// Unmaps memory of [`map_host`]; `None` unless a range of the kind starts at `address`.
+pub(crate) fn unmap_host(address: usize, kind: RangeKind) -> Option<()> {
     let range = take_out(address, kind)?;
     host::unmap(range.address, range.bytes.max(1))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DEVICE_RANGE, Extent, Kind, Space};
+    use super::{AddressRange, DEVICE_RANGE, RangeKind, Space};
 
     const TIB: usize = 1 << 40;
 
     fn take(space: &mut Space, bytes: usize) -> Option<usize> {
         let address = space.fresh(bytes, 512)?;
-        let extent = Extent { address, bytes, kind: Kind::Device, device: 0, owner: "pytorch" };
+        let extent = AddressRange { address, bytes, kind: RangeKind::Device, device: 0, owner: "pytorch" };
         space.ranges.insert(address, extent);
         Some(address)
     }

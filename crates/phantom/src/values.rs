@@ -1,21 +1,21 @@
-//! What device memory holds, as far as it is known: bytes that were copied there from the host, and nothing else.
+//! The values in device memory that are known: bytes copied there from the host, and nothing else.
 //!
 //! # Note [Values on a phantom]
 //!
-//! Kernels do not run, so device memory reads as zeros unless it was copied there. Small copies (labels, indices,
-//! sizes) are kept, as islands with their exact extent; large ones (weights, images) are not, and cost nothing.
+//! Kernels do not run, so device memory reads as zeros except where bytes were copied to it. Small copies (labels, indices,
+//! sizes) are kept as islands with their exact extent; large copies (weights, images) are dropped and cost nothing.
 //! Because kernels do not write, an island would outlive its tensor: PyTorch reuses the block for a result, and a
-//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. So a read from
-//! the start of a block takes an island that starts there only if it has just that extent: what is read whole was
+//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. A read from
+//! the start of a block therefore uses an island that starts there only if the extents are equal: a tensor that is read whole was
 //! written whole.
 //!
 //! # Note [Unknown reads]
 //!
-//! A program may decide anything by what it reads, above all the shape of its next tensor. So whoever wants to know is told
-//! of each copy to the host of which a byte is in no island and no answer was set. What a kernel wrote over an island
-//! is not seen: the island is answered, and nobody is told.
+//! A program may decide anything by a value, above all the shape of its next tensor. The listener is called for every copy to the
+//! host with a byte outside all islands and without a set answer. A kernel's write over an island is not seen: the read is answered
+//! from the island, and the listener is not called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wire::limit::KEPT_BYTES;
@@ -23,25 +23,35 @@ use wire::limit::KEPT_BYTES;
 use crate::host;
 use crate::ranges::is_device;
 
-/// Islands together take no more host memory than this; the oldest addresses go first.
+/// Host memory of all islands; beyond, the islands written longest ago are dropped.
 const KEPT_TOTAL_BYTES: usize = 256 << 20;
-/// PyTorch's blocks start at multiples of this.
+/// Alignment of PyTorch's blocks.
 const BLOCK_ALIGNMENT: usize = 512;
 
-#[derive(Debug, Default)]
+/// Bytes at consecutive addresses, and when they were written.
+#[derive(Debug)]
+struct Island {
+    bytes: Vec<u8>,
+    written: u64,
+}
+
+#[derive(Debug)]
 struct Islands {
-    by_address: BTreeMap<usize, Vec<u8>>,
+    by_address: BTreeMap<usize, Island>,
+    /// Time of writing and address of every island.
+    by_age: BTreeSet<(u64, usize)>,
+    /// Number of islands written so far.
+    clock: u64,
     total_bytes: usize,
-    /// What every scalar read gives, while an operator runs whose shape depends on it.
+    /// The value of every scalar read, while an operator runs whose shape depends on the value.
     answer: Option<u64>,
-    /// What the next read of one byte at an address gives.
+    /// The values of the next one-byte reads, by address.
     verdicts: BTreeMap<usize, u8>,
 }
 
-static ISLANDS: Mutex<Islands> =
-    Mutex::new(Islands { by_address: BTreeMap::new(), total_bytes: 0, answer: None, verdicts: BTreeMap::new() });
+static ISLANDS: Mutex<Islands> = Mutex::new(Islands::EMPTY);
 
-/// Who is told of a read of values that nothing computed, and of how many bytes it was.
+/// A function of the agent that is called with the size of each unknown read.
 type Listener = extern "C" fn(u64);
 
 static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
@@ -51,50 +61,62 @@ fn lock() -> MutexGuard<'static, Islands> {
 }
 
 impl Islands {
-    /// Removes what is known of a range; an island that sticks out keeps the part that does.
+    const EMPTY: Islands = Islands {
+        by_address: BTreeMap::new(),
+        by_age: BTreeSet::new(),
+        clock: 0,
+        total_bytes: 0,
+        answer: None,
+        verdicts: BTreeMap::new(),
+    };
+
+    /// Removes the known values of a range; an island that reaches beyond the range keeps its outer parts.
     fn forget(&mut self, address: usize, bytes: usize) {
         let end = address.saturating_add(bytes);
         let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
         let touched: Vec<usize> = self.by_address.range(first..end).map(|(&start, _)| start).collect();
         for start in touched {
             let Some(island) = self.by_address.get(&start) else { continue };
-            let island_end = start + island.len();
+            let (island_end, written) = (start + island.bytes.len(), island.written);
             if island_end <= address {
                 continue;
             }
-            let before = (start < address).then(|| island[..address - start].to_vec());
-            let after = (island_end > end).then(|| island[end - start..].to_vec());
+            let before = (start < address).then(|| island.bytes[..address - start].to_vec());
+            let after = (island_end > end).then(|| island.bytes[end - start..].to_vec());
             self.remove(start);
-            if let Some(kept) = before {
-                self.insert(start, kept);
+            if let Some(bytes) = before {
+                self.insert(start, Island { bytes, written });
             }
-            if let Some(kept) = after {
-                self.insert(end, kept);
+            if let Some(bytes) = after {
+                self.insert(end, Island { bytes, written });
             }
         }
     }
 
     fn remove(&mut self, start: usize) {
         if let Some(island) = self.by_address.remove(&start) {
-            self.total_bytes -= island.len();
+            self.total_bytes -= island.bytes.len();
+            self.by_age.remove(&(island.written, start));
         }
     }
 
-    fn insert(&mut self, start: usize, bytes: Vec<u8>) {
-        self.total_bytes += bytes.len();
-        self.by_address.insert(start, bytes);
+    fn insert(&mut self, start: usize, island: Island) {
+        self.total_bytes += island.bytes.len();
+        self.by_age.insert((island.written, start));
+        self.by_address.insert(start, island);
         while self.total_bytes > KEPT_TOTAL_BYTES {
-            let Some((&oldest, _)) = self.by_address.iter().next() else { return };
+            let Some(&(_, oldest)) = self.by_age.first() else { return };
             self.remove(oldest);
         }
     }
 
     fn write(&mut self, address: usize, bytes: Vec<u8>) {
         self.forget(address, bytes.len());
-        self.insert(address, bytes);
+        self.clock += 1;
+        self.insert(address, Island { bytes, written: self.clock });
     }
 
-    /// The bytes of a range as they are known, zeros elsewhere; gives how many are known. See Note [Values on a phantom].
+    /// Copies the known bytes of a range, and zeros elsewhere; returns the number of known bytes. See Note [Values on a phantom].
     fn read(&self, address: usize, into: &mut [u8]) -> usize {
         host::clear(into.as_mut_ptr() as usize, into.len());
         let mut known = 0;
@@ -102,19 +124,19 @@ impl Islands {
         let is_block = address.is_multiple_of(BLOCK_ALIGNMENT);
         let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
         for (&start, island) in self.by_address.range(first..end) {
-            let island_end = start + island.len();
-            if island_end <= address || (is_block && start == address && island.len() != into.len()) {
+            let island_end = start + island.bytes.len();
+            if island_end <= address || (is_block && start == address && island.bytes.len() != into.len()) {
                 continue;
             }
             let (from, to) = (start.max(address), island_end.min(end));
-            into[from - address..to - address].copy_from_slice(&island[from - start..to - start]);
+            into[from - address..to - address].copy_from_slice(&island.bytes[from - start..to - start]);
             known += to - from;
         }
         known
     }
 }
 
-/// Copies between any two places; each is a device address or host memory of the caller's.
+/// Copies bytes; each address is a device address or host memory of the caller.
 pub(crate) fn copy(dst: usize, src: usize, bytes: usize) {
     if bytes == 0 || dst == 0 || src == 0 {
         return;
@@ -152,14 +174,14 @@ fn host_to_device(dst: usize, src: usize, bytes: usize) {
 fn device_to_host(dst: usize, src: usize, bytes: usize) {
     // SAFETY: `cudaMemcpy`'s contract is that the host range is `bytes` long and the caller's to write.
     let target = unsafe { std::slice::from_raw_parts_mut(dst as *mut u8, bytes) };
-    let known = known_values(src, target);
+    let known = read_device(src, target);
     if known < bytes {
-        tell_listener(bytes);
+        call_listener(bytes);
     }
 }
 
-/// Writes what a read from `src` gives; gives how many of the bytes are known.
-fn known_values(src: usize, target: &mut [u8]) -> usize {
+/// Fills `target` as a read from `src` does; returns the number of known bytes.
+fn read_device(src: usize, target: &mut [u8]) -> usize {
     let mut islands = lock();
     if let ([byte], Some(verdict)) = (&mut *target, islands.verdicts.remove(&src)) {
         *byte = verdict;
@@ -174,15 +196,15 @@ fn known_values(src: usize, target: &mut [u8]) -> usize {
     }
 }
 
-/// Without any lock held: whoever listens may wait for a lock of its own that another caller of CUDA holds.
-fn tell_listener(bytes: usize) {
+/// Calls the listener, with no lock held: the listener may wait for a lock that another caller of CUDA holds.
+fn call_listener(bytes: usize) {
     let listener = *LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(listener) = listener {
         listener(bytes as u64);
     }
 }
 
-/// Fills device memory, or host memory of the caller's, with one byte.
+/// Fills device memory, or host memory of the caller, with one byte.
 pub(crate) fn fill(dst: usize, value: u8, bytes: usize) {
     if bytes == 0 || dst == 0 {
         return;
@@ -199,33 +221,33 @@ pub(crate) fn fill(dst: usize, value: u8, bytes: usize) {
     }
 }
 
-/// Forgets what is known of a range: its memory was freed.
+/// Forgets the values of a range whose memory was freed.
 pub(crate) fn forget(address: usize, bytes: usize) {
     lock().forget(address, bytes);
 }
 
-/// From now on scalars that are read from the device are `value`: the agent says what a count that decides a shape
-/// is assumed to be. See `python/oomph/agent/values.py`.
+/// Answers every read of a scalar from the device with `value`, until [`oomph_answer_clear`]: the assumed count that decides a shape.
+/// See `python/oomph/agent/values.py`.
 #[unsafe(no_mangle)]
-pub extern "C" fn oomph_answer_next_read(value: u64) {
+pub extern "C" fn oomph_answer_scalars(value: u64) {
     lock().answer = Some(value);
 }
 
-/// The next read of one byte from `address` gives `value`: the agent says how a check of computed values is assumed to
-/// end. Once, because the block will hold something else afterwards.
+/// Answers the next read of one byte from `address` with `value`: the assumed result of a check of computed values. Once, because the
+/// block is reused afterwards.
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_answer_at(address: usize, value: u8) {
     lock().verdicts.insert(address, value);
 }
 
-/// From now on `listener` is called in the reading thread, with the bytes read, where Note [Unknown reads] says; null ends
-/// that. It may be called once more by a thread that is just reading.
+/// Sets the listener of Note [Unknown reads], called in the reading thread with the number of bytes; null removes the listener. A thread
+/// that is reading may call the former listener once more.
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_on_unknown_read(listener: Option<Listener>) {
     *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = listener;
 }
 
-/// Scalars are read from the device again.
+/// Ends [`oomph_answer_scalars`].
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_answer_clear() {
     lock().answer = None;
@@ -246,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_read_from_the_start_of_a_block_needs_an_island_of_its_extent() {
-        let mut islands = Islands::default();
+        let mut islands = Islands::EMPTY;
         islands.write(BASE, vec![7; 256]);
         assert_eq!(read(&islands, BASE, 4), [0; 4], "a result in a reused block");
         assert_eq!(read(&islands, BASE, 64), [0; 64], "several results in a reused block");
@@ -257,8 +279,21 @@ mod tests {
     }
 
     #[test]
+    fn the_islands_written_longest_ago_are_dropped_wherever_they_lie() {
+        const KEPT: usize = KEPT_TOTAL_BYTES / KEPT_BYTES;
+        let mut islands = Islands::EMPTY;
+        let address = |index: usize| BASE + (2 * KEPT - index) * KEPT_BYTES;
+        for index in 0..=KEPT {
+            islands.write(address(index), vec![1; KEPT_BYTES]);
+        }
+        let is_known = |index| islands.read(address(index), &mut vec![0; KEPT_BYTES]) == KEPT_BYTES;
+        assert_eq!([0, 1, KEPT].map(is_known), [false, true, true]);
+        assert_eq!(islands.by_age.len(), islands.by_address.len());
+    }
+
+    #[test]
     fn what_is_known_is_counted() {
-        let mut islands = Islands::default();
+        let mut islands = Islands::EMPTY;
         islands.write(BASE, vec![7; 256]);
         islands.write(BASE + 512, vec![8; 4]);
         let known = |address, bytes| islands.read(address, &mut vec![0; bytes]);
@@ -273,7 +308,7 @@ mod tests {
         /// The islands against a plain array of bytes.
         #[test]
         fn islands_equal_an_array(ops in prop::collection::vec((0usize..200, 1usize..60, any::<bool>(), 1u8..), 1..60)) {
-            let mut islands = Islands::default();
+            let mut islands = Islands::EMPTY;
             let mut array = [0u8; 300];
             for (offset, bytes, write, value) in ops {
                 if write {
@@ -284,7 +319,7 @@ mod tests {
                     array[offset..offset + bytes].fill(0);
                 }
                 prop_assert_eq!(read(&islands, BASE + 1, 300), array.to_vec());
-                prop_assert_eq!(islands.total_bytes, islands.by_address.values().map(Vec::len).sum::<usize>());
+                prop_assert_eq!(islands.total_bytes, islands.by_address.values().map(|island| island.bytes.len()).sum::<usize>());
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Which CUDA the program was built for, and which versions of NVIDIA's libraries it brought.
+//! The version of CUDA that the program was built for, and the versions of the program's NVIDIA libraries.
 //!
 //! # Note [CUDA 12 and 13]
 //!
-//! One phantom answers programs for both. Almost every function that changed got a new name while CUDA 12 lasted
+//! The phantom answers programs for CUDA 12 and for CUDA 13. Almost every function that changed got a new name while CUDA 12 lasted
 //! (`cudaGetDeviceProperties_v2`), so the name tells which is meant. CUDA 13 gave the plain names to the newest variants,
 //! so that nine runtime functions mean another thing under the same name (found by comparing the prototypes of
 //! `cuda_runtime_api.h` 12.4 and 13.0; the headers of cuBLAS, cuDNN, cuFFT, cuRAND, cuSOLVER, cuSPARSE, NCCL and the driver
@@ -26,16 +26,16 @@ use std::sync::OnceLock;
 
 use crate::resolve;
 
-/// One of NVIDIA's libraries, and how it says its version.
+/// An NVIDIA library, and the function that states its version.
 #[derive(Debug)]
 pub(crate) struct Library {
     /// Its file name up to the soname's number.
     file: &'static str,
     /// `…GetProperty(libraryPropertyType, int *)`.
     property: &'static CStr,
-    /// Major, minor, patch level, where it is not mapped.
+    /// Major, minor, patch level of an unmapped library.
     otherwise: [i32; 3],
-    /// What the mapped library said.
+    /// The answer of the mapped library.
     said: OnceLock<[i32; 3]>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn driver() -> i32 {
     runtime().max(CUDART)
 }
 
-/// 12 or 13: whose signatures the callers of the runtime have; `None` where both runtimes are mapped, or another.
+/// The major version of the callers' CUDA signatures, 12 or 13; `None` if both runtimes are mapped.
 pub(crate) fn cuda_major() -> Option<i32> {
     let (is_12, is_13) = (resolve::is_mapped("libcudart.so.12"), resolve::is_mapped("libcudart.so.13"));
     match (is_12, is_13) {

@@ -18,10 +18,7 @@ connects the parts:
 `values`        shapes that depend on values (only over a phantom GPU)
 `initializers`  random initialisation that nobody needs (only over a phantom GPU)
 `generation`    how long text generation goes on (only over a phantom GPU)
-`checkpoints`   weights in files that nobody needs to read (only over a phantom GPU)
-`kept`          checkpoints that were there before, and those that the program makes (only over a phantom GPU)
-`saves`         what would write over them (only over a phantom GPU)
-`removals`      what would rename, replace or remove them (only over a phantom GPU)
+`checkpoints`   checkpoint files: weights that nobody needs to read, files that must survive (only over a phantom GPU)
 `holes`         large host tensors that hold nothing and cost nothing (only over a phantom GPU)
 `files`         which folders are listed, for a launcher that keeps what a run came to; nothing without `OOMPH_FILES`
 `remedies`      changes that were asked for, such as another optimizer; nothing without `OOMPH_REMEDIES`
@@ -29,14 +26,14 @@ connects the parts:
 `groups`        what NCCL is told of process groups (only over a phantom GPU)
 `objects`       Python objects that ranks exchange (only over a phantom GPU)
 `integers`      small tensors of integers that ranks exchange (only over a phantom GPU)
-`world`         the ranks of a job that do not run (only over a phantom GPU)
+`absent_ranks`  the ranks of a job that do not run; `job_rank` is the rank that does (only over a phantom GPU)
 ==============  =====================================================================
 
 The agent decides nothing, keeps no tensor alive, never initialises CUDA, and never breaks the program: what goes wrong
 in it is one line on standard error.
 """
 
-from . import files, importing, remedies, world
+from . import absent_ranks, files, importing, remedies
 
 
 def serve() -> None:
@@ -50,7 +47,7 @@ def serve() -> None:
 def start() -> None:
     """Takes the place of the rank that was asked for; starts the agent as soon as the program has imported torch."""
     files.watch()
-    world.take_place()
+    absent_ranks.assume_rank()
     asked = remedies.Remedies()
     asked.prepare()
     importing.after_import("torch", lambda: _start(asked))

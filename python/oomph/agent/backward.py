@@ -2,7 +2,7 @@
 
 All of `Tensor.backward`, `torch.autograd.backward` and `torch.autograd.grad` enter the engine through
 `torch.autograd.graph._engine_run_backward` (2.2 and later; torch/autograd/graph.py). The module is named by pre-hooks of
-graph nodes: `modules` registers those of forward passes, this file the one of the outputs, which runs first.
+graph nodes: `modules` registers the hooks of forward passes, this file the hook of the outputs, which runs first.
 """
 
 import functools
@@ -59,9 +59,9 @@ class Backward:
         self._depth -= 1
         if self._depth == 0:
             self.waiting_thread = None
-        inside = self._depth > 0 or self.marks.place.callers or phase == "optimizer"
+        inside = self._depth > 0 or self.marks.thread.callers or phase == "optimizer"
         self.marks.enter_phase(phase if inside else "other")
-        self.marks.enter_module(self.marks.place.module)
+        self.marks.enter_module(self.marks.thread.module)
 
     def _first_node(self, _gradients) -> None:
         """The engine's thread has begun: the mark it had from the last backward is stale."""

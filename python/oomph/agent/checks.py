@@ -8,7 +8,7 @@ passes its own checks, so a read in the condition of an `assert`, or of an `if` 
 
 Which operand is read is known from the position of the instruction: that of the operand itself from Python 3.12 on, of the
 whole statement in 3.11, of the line in 3.10 (where a call, such as `.item()`, may stand anywhere in it, and is left alone).
-All operands that lie there must want the same answer, else there is none, and the memory is read.
+If the operands at that position want different answers, the memory is read.
 """
 
 import ast
@@ -42,7 +42,7 @@ class _Operand(NamedTuple):
     answer: bool | None
 
     def is_read_at(self, read: Span) -> bool:
-        """Whether an instruction at `read` may be the one that reads it."""
+        """Whether an instruction at `read` may read the operand."""
         is_of_check = read == self.statement or _is_within(read, self.condition) or read[1][1] == _FAR
         return is_of_check and _is_within(self.span, read)
 

@@ -1,4 +1,4 @@
-"""What the launcher asks for, and who this process is."""
+"""The launcher's variables, and the rank of this process."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ class Environment:
 
 
 def read() -> Environment:
-    """Reads the environment; also claims the place of the first process."""
+    """Reads the environment; the first process also sets `OOMPH_AGENT_PID`."""
     is_first = os.environ.setdefault(wire.AGENT_PID, str(os.getpid())) == str(os.getpid())
     return Environment(
         run_dir=os.environ[wire.RUN_DIR],

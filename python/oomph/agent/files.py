@@ -1,6 +1,6 @@
-"""Tells the phantom whose names the program asks for: it sees every file that is opened, but not why a folder is read.
+"""Notes the folders that the program lists: the phantom sees every opened file, but not the reason why a folder is read.
 
-See Note [Files looked at] in crates/phantom/src/files.rs. Who imports a module reads its folders too, and does not care what else lies in them.
+See Note [Files looked at] in crates/phantom/src/files.rs. An import lists folders as well, but depends only on importable names.
 """
 
 import ctypes
@@ -9,7 +9,7 @@ import sys
 
 from . import wire
 
-# Who lists folders to find modules and installed packages.
+# Modules that list folders to find modules and installed packages.
 _IMPORTERS = ("importlib", "importlib_metadata", "pkgutil", "pkg_resources")
 
 
@@ -17,7 +17,7 @@ _watching = False
 
 
 def watch() -> None:
-    """Notes folders from now on, and those that Python has searched already; nothing where nobody asks for it.
+    """Notes listed folders, and folders that Python has searched already; does nothing unless `OOMPH_FILES` is set.
 
     A child of the fork server watches already.
     """
@@ -35,7 +35,7 @@ def watch() -> None:
 
 
 def go_on(path: str) -> None:
-    """This process goes on with a run of its own, whose notes go to `path`."""
+    """Sends further notes to `path`: a forked child starts a run of its own."""
     library = ctypes.CDLL(None)
     if hasattr(library, "oomph_note_files"):
         library.oomph_note_files.argtypes = [ctypes.c_char_p]

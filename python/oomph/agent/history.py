@@ -36,7 +36,7 @@ def write(folder: str, stem: str, positions: Positions) -> str:
 
 
 def _dump(path: str, positions: Positions) -> None:
-    """A function of its own, so that the snapshot is gone before garbage is collected again, which would walk it."""
+    """Separate, so that the snapshot is freed before the garbage collector would walk through the snapshot."""
     snapshot = torch.cuda.memory._snapshot()
     positions.write_into(snapshot)
     _share_texts(snapshot)
@@ -73,7 +73,7 @@ def _no_compiler():
 
     Turning stacks into text asks whether `torch` has an attribute `_inductor`, for the frames of code that it generated
     (torch/csrc/profiler/python/combined_traceback.cpp), and that question imports it: a second, in a program that has
-    compiled nothing. While it is not imported there are no such frames.
+    compiled nothing. Without the import, no such frames exist.
     """
     if "torch._inductor" in sys.modules:
         yield

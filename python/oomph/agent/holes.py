@@ -7,8 +7,8 @@ read as zeros and cost nothing. The operators here keep them so, as `cp --sparse
 a hole, the result is one, and only what was written is copied. Nothing is assumed: the results are those that the
 original kernels would give, to the bit.
 
-With that, one thing is left that takes memory and time: values that nobody needs. Those are never made: samplers leave
-holes (`initializers`), and so do the weights of a checkpoint (`checkpoints`).
+Unused values still cost memory and time. They are never written: samplers leave holes (`initializers`), as do the weights
+of a checkpoint (`checkpoints.unread`).
 
 Arithmetic is not among the operators: what a program computes on the host is computed.
 """
@@ -120,13 +120,13 @@ def is_dense(tensor: torch.Tensor) -> bool:
 
 
 def _are_alike_and_apart(into, source) -> bool:
-    """Whether they have one shape and share no memory. Of all others PyTorch knows which it refuses."""
+    """Whether two tensors have equal shapes and share no memory. PyTorch itself handles, or refuses, the other pairs."""
     ends = (into.data_ptr() + _span_bytes(into), source.data_ptr() + _span_bytes(source))
     return into.shape == source.shape and (ends[0] <= source.data_ptr() or ends[1] <= into.data_ptr())
 
 
 def _is_zero(number) -> bool:
-    """Whether its bytes are zeros, which those of -0.0 are not."""
+    """Whether all bytes of a number are zero; `-0.0` has a sign bit."""
     return number == 0 and not (isinstance(number, float) and math.copysign(1, number) < 0)
 
 

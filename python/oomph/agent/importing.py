@@ -32,7 +32,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
     def loaded(self) -> None:
-        """The import has succeeded: leave, then act. (A failed one may be tried again, so we stay for it.)"""
+        """Leaves after a successful import, then acts. (A failed import may be repeated, so the finder stays.)"""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
             self.action()

@@ -16,7 +16,7 @@ _SAMPLERS = ("normal_", "uniform_", "bernoulli_.float", "exponential_", "log_nor
 
 
 class Initializers:
-    """Skips, and counts what it skipped."""
+    """Skips initialisers, and counts the calls and bytes."""
 
     def __init__(self, holes: Holes) -> None:
         self.holes = holes

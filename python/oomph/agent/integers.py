@@ -30,7 +30,7 @@ class _Integers(Exchange):
     """Each function first does what PyTorch's does, then sets the values."""
 
     def broadcast(self, original, tensor, src=None, group=None, async_op=False, group_src=None):
-        """From one to all."""
+        """Sends values of a single rank to all ranks."""
         work = original(tensor, src, group, async_op, group_src)
         members, me = group_and_rank(group) if _is_small(tensor) else (None, -1)
         if members is not None:
@@ -57,7 +57,7 @@ class _Integers(Exchange):
         return work
 
     def _gathered(self, tensor, group) -> list:
-        """The values of all ranks in their order; empty where they stay what they are."""
+        """The values of all ranks in order of rank; empty for tensors that stay unchanged."""
         members, me = group_and_rank(group) if _is_small(tensor) else (None, -1)
         if members is None:
             return []

@@ -1,10 +1,10 @@
-"""Where the program is: the text that PyTorch's memory history attaches to every event.
+"""The program's position: the text that PyTorch's memory history attaches to every event.
 
 Note [Marks and threads]
 ~~~~~~~~~~~~~~~~~~~~~~~~
 PyTorch keeps the text per thread (`DeviceCachingAllocator::user_metadata` is `thread_local`, for all devices together;
 c10/cuda/CUDACachingAllocator.cpp, 2.10 and later), and autograd runs a device's backward in a thread of its own. So step,
-phase and census are the process's, the module is the thread's, and whoever starts to run in a thread says so there:
+phase and census are the process's, the module is the thread's, and is set in the thread that starts to run code:
 forward hooks for the thread that calls a module, pre-hooks of graph nodes for autograd's (see `backward`).
 """
 
@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable
 
 
-class _Place(threading.local):
-    """Per thread: the module that runs, and the ones it was called from."""
+class _ThreadPosition(threading.local):
+    """Per thread: the running module, and its callers."""
 
     def __init__(self) -> None:
         self.module = ""
@@ -21,56 +21,56 @@ class _Place(threading.local):
 
 
 class Marks:
-    """The mark in force. It reaches PyTorch once CUDA is there (`attach`)."""
+    """The current mark, passed to PyTorch once CUDA is initialised (`attach`)."""
 
     def __init__(self) -> None:
         self.step = 1
         self.phase = "setup"
         self.census = 0
-        self.place = _Place()
+        self.thread = _ThreadPosition()
         self._prefix = self._text()
         self._set: Callable[[str], None] | None = None
 
     def attach(self, set_metadata: Callable[[str], None]) -> None:
-        """From now on the mark is told to PyTorch, or before 2.10 to who counts (Note [Positions] in `positions`)."""
+        """Passes every mark to PyTorch, or before 2.10 to `positions` (Note [Positions])."""
         self._set = set_metadata
         self._changed()
 
     def reset(self) -> None:
-        """Starts afresh, in a forked child."""
+        """Starts again, in a forked child."""
         self.__init__()
 
     def enter_phase(self, phase: str) -> None:
-        """The program is in another part of the step."""
+        """Sets the phase of the step."""
         if phase != self.phase:
             self.phase = phase
             self._changed()
 
     def step_done(self, done: int) -> None:
-        """So many optimizer steps are done; the next is under way."""
+        """Sets the number of completed optimizer steps."""
         self.step = done + 1
         self.phase = "data"
         self._changed()
 
     def next_census(self) -> int:
-        """A census is taken now; its number."""
+        """Starts a census; returns its number."""
         self.census += 1
         self._changed()
         return self.census
 
     def enter_module(self, name: str) -> None:
-        """This thread runs a module's code."""
-        self.place.module = name
+        """Sets the running module of this thread."""
+        self.thread.module = name
         if self._set is not None:
             self._set(self._prefix + name)
 
     def text(self) -> str:
         """The mark of this thread."""
-        return self._prefix + self.place.module
+        return self._prefix + self.thread.module
 
     def _changed(self) -> None:
         self._prefix = self._text()
-        self.enter_module(self.place.module)
+        self.enter_module(self.thread.module)
 
     def _text(self) -> str:
         return f"oomph step={self.step} phase={self.phase} census={self.census} module="

@@ -1,4 +1,4 @@
-"""Forward passes: which module runs, which phase that is, and which root modules exist.
+"""Forward passes: the running module, the phase, and all root modules.
 
 A root is a module that the program calls, or moves to a device, itself. Names are qualified from the outermost root, as
 `named_modules` has them; the root itself goes by its class.
@@ -80,7 +80,7 @@ class Modules:
 
     def _enter(self, module: torch.nn.Module) -> None:
         marks = self.marks
-        place = marks.place
+        place = marks.thread
         named = self._named(module) or self._name(module)
         # Recomputation during backward stays backward.
         if not place.callers and marks.phase != "backward":
@@ -90,7 +90,7 @@ class Modules:
         marks.enter_module(named.name)
 
     def _leave(self, module: torch.nn.Module, output) -> None:
-        place = self.marks.place
+        place = self.marks.thread
         named = self._named(module)
         # An interrupt can leave callers behind that never returned; they end with the module below them.
         while place.callers:
@@ -113,7 +113,7 @@ class Modules:
 
     def _name(self, module: torch.nn.Module) -> _Named:
         """Names a module that is met for the first time: a root, or one added to its parent since."""
-        callers = self.marks.place.callers
+        callers = self.marks.thread.callers
         parent = self._names[callers[-1][0]] if callers else None
         if parent is None:
             self.add_root(module)
@@ -166,7 +166,7 @@ def own_tensors(roots: Iterable[torch.nn.Module]):
 
 
 def _note_moves(note: Callable[[torch.nn.Module], None]) -> None:
-    """Notes modules that are moved, so that a model that never gets to run is still known for one."""
+    """Records modules that are moved to a device, so that a model without a forward pass is known too."""
     for method in ("to", "cuda"):
         setattr(torch.nn.Module, method, _noting(getattr(torch.nn.Module, method), guarded(note)))
 

@@ -2,7 +2,8 @@
 
 PyTorch sends them as bytes in device tensors, and reads sizes and bytes back. A phantom moves values within a process only,
 so here they go by the group's store, as the same bytes. What that leaves out is a few bytes of device memory. Ranks
-that are absent (Note [Absent ranks] in `world`) send what this one sends; what they alone could know is not made up.
+that are absent (Note [Absent ranks] in `absent_ranks`) send the same objects as this rank; objects that only an absent rank could
+know are not invented.
 """
 
 import collections
@@ -40,7 +41,7 @@ def _in_place_of(original, replacement):
 
 
 class Exchange:
-    """What both have in common."""
+    """The base of both stand-ins."""
 
     def __init__(self, assume) -> None:
         self._assume = assume
@@ -57,7 +58,7 @@ class _Present(Exchange):
     """All ranks are processes that share a store."""
 
     def broadcast_object_list(self, object_list, src=None, group=None, device=None, group_src=None):
-        """From one to all."""
+        """Sends objects of a single rank to all ranks."""
         group, me = group_and_rank(group)
         if group is None:
             return
@@ -77,7 +78,7 @@ class _Present(Exchange):
         object_list[:] = [take(group, f"{key}/{rank}") for rank in range(group.size())]
 
     def gather_object(self, obj, object_gather_list=None, dst=None, group=None, group_dst=None):
-        """From all to one."""
+        """Collects an object of every rank on a single rank."""
         group, me = group_and_rank(group)
         if group is None:
             return
@@ -89,7 +90,7 @@ class _Present(Exchange):
     def scatter_object_list(
         self, scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
     ):
-        """From one, something else to each."""
+        """Sends a different object to each rank."""
         group, me = group_and_rank(group)
         if group is None:
             return
@@ -106,7 +107,7 @@ class _Present(Exchange):
             put(group, self.key(group, "send", me, rank_in(group, dst, group_dst, None)), list(object_list))
 
     def recv_object_list(self, object_list, src=None, group=None, device=None, group_src=None, use_batch=False):
-        """From one other; its rank in the world."""
+        """Receives objects; returns the global rank of the sender."""
         group, me = group_and_rank(group)
         if group is None:
             return -1
@@ -118,22 +119,22 @@ class _Present(Exchange):
 
 
 class _Absent(Exchange):
-    """Only this rank runs."""
+    """The stand-in for a rank that runs alone."""
 
     def broadcast_object_list(self, object_list, src=None, group=None, device=None, group_src=None):
-        """What another rank would broadcast is not known: the objects stay as this rank has them."""
+        """Leaves the objects unchanged: objects of an absent rank are unknown."""
         group, me = group_and_rank(group)
         if group is not None and me != rank_in(group, src, group_src, 0):
             self._assume("absent-objects", "objects that an absent rank would broadcast stayed as this rank had them")
 
     def all_gather_object(self, object_list, obj, group=None):
-        """Everybody's is ours."""
+        """Repeats this rank's object for every rank."""
         group, _ = group_and_rank(group)
         if group is not None:
             object_list[:] = _copies(obj, group.size())
 
     def gather_object(self, obj, object_gather_list=None, dst=None, group=None, group_dst=None):
-        """Everybody's is ours."""
+        """Repeats this rank's object for every rank."""
         group, me = group_and_rank(group)
         if group is not None and me == rank_in(group, dst, group_dst, 0):
             object_gather_list[:] = _copies(obj, group.size())
@@ -151,10 +152,10 @@ class _Absent(Exchange):
         scatter_object_output_list[0] = scatter_object_input_list[me]
 
     def send_object_list(self, object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
-        """Nobody is there to receive it."""
+        """Does nothing: the receiver is absent."""
 
     def recv_object_list(self, object_list, src=None, group=None, device=None, group_src=None, use_batch=False):
-        """Nobody is there to send it."""
+        """Raises: the sender is absent."""
         group, _ = group_and_rank(group)
         if group is None:
             return -1

@@ -39,7 +39,7 @@ class OutOfMemory:
             free_bytes=free,
             step=self.marks.step,
             phase=self.marks.phase,
-            module=self.marks.place.module,
+            module=self.marks.thread.module,
             stats=self.stats.of(device),
             # Autograd's own threads have no Python stack: take that of the thread which waits for them.
             frames=here or frames.stack_of_thread(self.backward.waiting_thread),

@@ -5,7 +5,7 @@ Note [Kernels before 2.10]
 `torch.library.get_kernel` gives the kernel that a stand-in replaces; older PyTorch has no such function, and a replaced
 kernel is lost. There the stand-in is put before the kernel instead: at the key `BackendSelect`, which every call passes
 between autograd and the kernels of a backend (c10/core/DispatchKey.h) and at which no operator with a tensor among its
-arguments has a kernel. The keys that remain tell which backend would run; if it is another, the call goes on to it.
+arguments has a kernel. The remaining keys tell the backend; calls for other backends pass through.
 
 Note [Wrapped numbers]
 ~~~~~~~~~~~~~~~~~~~~~~
@@ -31,7 +31,7 @@ _WRAPPED = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: t
 
 
 class Overrides:
-    """Kernels that were replaced; they stay so for as long as this object lives."""
+    """Replaced kernels; the replacement lasts as long as this object."""
 
     def __init__(self) -> None:
         self._libraries: dict[str, torch.library.Library] = {}

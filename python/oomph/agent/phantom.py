@@ -1,4 +1,4 @@
-"""Whether the GPU is a phantom, and what it is told to answer.
+"""Finds the phantom, and sets its answers.
 
 The phantom library is preloaded, so its symbols are the process's. On a real GPU they are missing, and with them goes
 everything that must never be done there.
@@ -17,7 +17,7 @@ class Phantom:
     """The entry points that the phantom has for the agent."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._answer = library.oomph_answer_next_read
+        self._answer = library.oomph_answer_scalars
         self._answer.argtypes = [ctypes.c_uint64]
         self._answer.restype = None
         self._answer_at = library.oomph_answer_at
@@ -59,7 +59,7 @@ class Phantom:
         self._group(color, count, rank)
 
     def say_next_group(self, count: int, rank: int) -> None:
-        """So has the next one that is split off, whatever its colour."""
+        """Sets the size and rank of the next split, of any colour."""
         self._group(_ANY_COLOR, count, rank)
 
     def answer_at(self, address: int, value: bool) -> None:
@@ -74,7 +74,7 @@ class Phantom:
         self._clear_host(address, size)
 
     def first_touched(self, address: int, size: int) -> tuple[int, int] | None:
-        """Where the first part of a range of host memory that may hold something starts and ends; `None` if it is one hole."""
+        """Start and end of the first part of a range of host memory that may hold data; `None` if the whole range is a hole."""
         start, end = ctypes.c_size_t(), ctypes.c_size_t()
         found = self._first_touched(address, size, ctypes.byref(start), ctypes.byref(end))
         return (start.value, end.value) if found else None
@@ -92,4 +92,4 @@ class Phantom:
 def find() -> Phantom | None:
     """The phantom of this process; `None` on a real GPU."""
     library = ctypes.CDLL(None)
-    return Phantom(library) if hasattr(library, "oomph_answer_next_read") else None
+    return Phantom(library) if hasattr(library, "oomph_answer_scalars") else None

@@ -5,7 +5,7 @@ Note [Positions]
 The allocator counts its allocations and frees since the program began (`allocation.all` of `memory_stats`), in the same
 critical section in which it appends an `alloc` or `free_requested` to the history (`DeviceCachingAllocator::malloc` and
 `free`, c10/cuda/CUDACachingAllocator.cpp, 2.5). So the sum of both counts is a position in the history, and a mark that
-notes it holds for exactly the events that follow: no clock, no ties. A history that lost its beginning is counted from its
+notes it holds for exactly the events that follow: no clock, no ties. For a history without its beginning, counting starts from the
 end.
 
 What is lost: PyTorch 2.10 and later keep a mark per thread (Note [Marks and threads] in `marks`), here it is the process's, and
@@ -41,7 +41,7 @@ class Positions:
         return getattr(torch._C, "_cuda_setMemoryMetadata", None) or self.note
 
     def note(self, text: str) -> None:
-        """From now on this is the mark. It replaces one under which nothing happened."""
+        """Sets the mark; replaces a mark without events."""
         here = self._here()
         if self._marks and self._marks[-1][0] == here:
             self._marks.pop()

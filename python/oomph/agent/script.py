@@ -6,8 +6,8 @@ Note [Main script]
 `sys.path_hooks` whether the script is a place to import from, which is how a folder or an archive is run (`pymain_get_importer`
 in CPython's Modules/main.c). `rewrite` answers yes for the script, with a `__main__` that is the changed tree. Python then runs
 it as a module: it puts the script in place of its folder on the path, and says in `__spec__` that `__main__` was imported, after
-which `multiprocessing` would not find the script in a spawned child. Both are put right, so that the program sees what it
-always sees. It works in a child of the fork server too, which Python starts like any program.
+which `multiprocessing` would not find the script in a spawned child. `rewrite` corrects both, so that the program sees no
+difference. It works in a child of the fork server too, which Python starts like any program.
 
 A script that is not changed, cannot be read, or has no valid syntax is left to the interpreter.
 """
@@ -52,7 +52,7 @@ def _hook(path: str):
 
 
 def _compiled(path: str):
-    """The changed script; `None` if it stays as it is."""
+    """The changed script; `None` if unchanged."""
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read(), path)

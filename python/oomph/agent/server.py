@@ -185,7 +185,7 @@ def _end_at_cuda(write: int | None) -> None:
 
 
 def _whole_modules() -> list[str]:
-    """The modules that are imported to their end, they and their packages, in their order."""
+    """The completely imported modules with completely imported packages, in order of import."""
     whole: dict[str, None] = {}
     for name, module in list(sys.modules.items()):
         spec = getattr(module, "__spec__", None)

@@ -7,16 +7,18 @@ import typing
 
 import torch
 
-from . import environment, history, phantom, world
+from . import absent_ranks, environment, history, job_rank, phantom
 from .backward import Backward
 from .census import Census
-from .checkpoints import Checkpoints
+from .checkpoints.guard import CheckpointGuard
+from .checkpoints.removals import Removals
+from .checkpoints.saves import Saves
+from .checkpoints.unread import Checkpoints
 from .failure import guarded, say
 from .finish import Finish, describe
 from .generation import Generation
 from .holes import Holes
 from .initializers import Initializers
-from .kept import Kept
 from .marks import Marks
 from .modules import Modules
 from .oom import OutOfMemory
@@ -24,8 +26,6 @@ from .overrides import Overrides
 from .positions import Positions
 from .records import Records
 from .remedies import Remedies
-from .removals import Removals
-from .saves import Saves
 from .stats import Stats
 from .steps import Steps
 from .values import Values
@@ -41,7 +41,7 @@ _RISE = 1 + 1 / 1024
 
 
 class Session:
-    """Everything that the agent keeps."""
+    """The state of the agent."""
 
     def __init__(self, env: environment.Environment, remedies: Remedies) -> None:
         self.env = env
@@ -63,7 +63,7 @@ class Session:
         self.remedies = remedies
         self.initializers: Initializers | None = None
         self.checkpoints: Checkpoints | None = None
-        self.kept: Kept | None = None
+        self.guard: CheckpointGuard | None = None
         self.values: Values | None = None
         self.work: Work | None = None
         self._known_peak = 0
@@ -75,7 +75,7 @@ class Session:
         self._saved_at_oom: str | None = None
 
     def install(self) -> None:
-        """Connects all parts. CUDA stays untouched: what needs it waits until the program initialises it."""
+        """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""
         for part in (self.stats, self.modules, self.backward, self.steps, self.finish):
             guarded(part.install)()
         self._install_phantoms_parts()
@@ -107,11 +107,11 @@ class Session:
             return
         from . import groups, integers, objects
 
-        place = world.asked()
+        rank = job_rank.read_requested()
         groups.install(found)
-        objects.install(place is not None, self._assume)
-        if place is not None:
-            world.install(place, self._assume)
+        objects.install(rank is not None, self._assume)
+        if rank is not None:
+            absent_ranks.install(rank, self._assume)
         else:
             integers.install()
         self._settle = groups.settle
@@ -129,12 +129,12 @@ class Session:
 
     def _install_host_parts(self, found: phantom.Phantom) -> None:
         holes = Holes(found)
-        self.initializers, self.checkpoints, self.kept = Initializers(holes), Checkpoints(), Kept()
+        self.initializers, self.checkpoints, self.guard = Initializers(holes), Checkpoints(), CheckpointGuard()
         holes.install(self.overrides)
         self.initializers.install(self.overrides)
         self.checkpoints.install()
-        Saves(self.kept).install()
-        Removals(self.kept).install()
+        Saves(self.guard).install()
+        Removals(self.guard).install()
 
     @guarded
     def _cuda_started(self) -> None:
@@ -243,7 +243,7 @@ class Session:
             return None
 
     def _finish(self, reason: str, error: BaseException | None) -> None:
-        """The last records. Each stands alone: one that fails takes no other with it."""
+        """Writes the last records, each guarded: a failure loses no other record."""
         uses_cuda = torch.cuda.is_initialized()
         # A helper process that never touched CUDA is none of ours; a rank that failed before it did is.
         if not uses_cuda and not self.is_first and (error is None or self.env.world_size == 1):
@@ -280,11 +280,11 @@ class Session:
         self._write_saves()
 
     def _write_saves(self) -> None:
-        if self.kept is None:
+        if self.guard is None:
             return
-        for path in self.kept.spared:
+        for path in self.guard.spared:
             self.records.write("save_spared", file=path)
-        for path in self.kept.written():
+        for path in self.guard.list_written():
             self.records.write("save_made", file=path)
 
     @guarded

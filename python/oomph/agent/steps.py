@@ -117,7 +117,7 @@ def _leave() -> None:
 
 
 def _note_construction(note: Callable[[torch.optim.Optimizer], object]) -> None:
-    """Notes optimizers as they are made, so that one that never gets to step is still known."""
+    """Records optimizers at construction, so that an optimizer without a step is known too."""
     init = torch.optim.Optimizer.__init__
     note = guarded(note)
 

@@ -2,8 +2,8 @@
 
 Note [Answers for value-dependent shapes]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-A kernel with such a shape counts on the device and reads the count back: one small read. Before it runs, the phantom is
-told what that read must give:
+A kernel with such a shape counts on the device and reads the count back: one small read. Before the kernel runs, the
+phantom gets the answer for that read:
 
 - `nonzero` (boolean indexing, `masked_select`, `where` and torchvision's NMS end here): the assumed fraction of the
   elements, at least one. `unique` and `unique_consecutive` likewise: so many different values.
@@ -64,7 +64,7 @@ class Values:
         self.shapes: Counter[tuple[str, str, int]] = Counter()
         self.reads: Counter[tuple[str, int]] = Counter()
         self.bytes_read: Counter[tuple[str, int]] = Counter()
-        # All of them together.
+        # The number of noted reads.
         self._noted = 0
         # The last maximum that is known and was not read yet: its storage, its value.
         self._maximum: tuple[StorageWeakRef, int] | None = None
@@ -163,7 +163,7 @@ class Values:
         return result
 
     def _take_maximum(self, tensor) -> int | None:
-        """The value of the last maximum, if `tensor` is it. Once: its block will hold something else."""
+        """The value of the last maximum, if `tensor` is it. Once, because the block is reused."""
         if self._maximum is None or self._maximum[0].cdata != tensor.untyped_storage()._cdata:
             return None
         value, self._maximum = self._maximum[1], None

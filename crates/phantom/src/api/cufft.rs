@@ -199,8 +199,8 @@ export! { CufftResult;
     fn cufftGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 }
 
-// `cufftPlan1d` and its kin allocate their work area themselves, which is not modelled: they are absent. Executions
-// write device memory, and the setters change nothing that is answered here.
+// `cufftPlan1d` and similar functions allocate a work area, which is not modelled: they are absent. Executions write device memory;
+// setters change no answer of the phantom.
 inert! { CufftResult;
     cufftExecC2C cufftExecC2R cufftExecD2Z cufftExecR2C cufftExecZ2D cufftExecZ2Z cufftSetAutoAllocation cufftSetStream
     cufftSetWorkArea cufftXtExec

@@ -60,7 +60,7 @@ const _: () = assert!(size_of::<Matmul>() <= OBJECT_BYTES && size_of::<Selection
 /// Configuration 0 of 1, ten search iterations, no splitting of the inner dimension.
 const DEFAULT_SELECTION: Selection = Selection { mark: SELECTION, attributes: [0, 1, 10, 1, 0, 0] };
 
-/// The one algorithm attribute that cannot be set: `CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID`.
+/// The read-only algorithm attribute: `CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID`.
 const MAX_ID: i32 = 1;
 
 fn initialised<T: Copy>(object: In<T>, mark: impl Fn(T) -> u64, expected: u64) -> Result<T, CusparseStatus> {
@@ -72,7 +72,7 @@ fn matrix(object: In<Matrix>) -> Result<Matrix, CusparseStatus> {
     initialised(object, |matrix| matrix.mark, MATRIX)
 }
 
-/// A matrix that is both input and output.
+/// Reads a matrix descriptor that will be written back.
 fn initialised_out(object: Out<Matrix>) -> Result<Matrix, CusparseStatus> {
     let known = object.get::<CusparseStatus>()?;
     matrix(In::to(&known))

@@ -17,11 +17,11 @@ const NOT_FOUND: NvmlStatus = NvmlStatus(6);
 const INSUFFICIENT_SIZE: NvmlStatus = NvmlStatus(7);
 /// Devices are `DEVICE_BASE + device`: pointers to nothing, recognised by value.
 const DEVICE_BASE: usize = 0x0A00_0000;
-/// What no counter says: `NVML_VALUE_NOT_AVAILABLE`.
+/// `NVML_VALUE_NOT_AVAILABLE`.
 const NOT_AVAILABLE: u32 = u32::MAX;
 
 /// `nvmlDevice_t`.
-type Device = *mut c_void;
+type NvmlDevice = *mut c_void;
 
 /// `nvmlMemory_t`.
 #[repr(C)]
@@ -110,81 +110,81 @@ export! { NvmlStatus;
     fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) { version.set(crate::version::driver()) }
     fn nvmlDeviceGetCount(count: Out<c_uint>) { count.set(device::count()) }
     fn nvmlDeviceGetCount_v2(count: Out<c_uint>) { count.set(device::count()) }
-    fn nvmlDeviceGetHandleByIndex(index: c_uint, found: Out<Device>) { by_index(found, index) }
-    fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, found: Out<Device>) { by_index(found, index) }
-    fn nvmlDeviceGetHandleByPciBusId(text: In<c_char>, found: Out<Device>) { by_bus(found, text) }
-    fn nvmlDeviceGetHandleByPciBusId_v2(text: In<c_char>, found: Out<Device>) { by_bus(found, text) }
-    fn nvmlDeviceGetHandleByUUID(text: In<c_char>, found: Out<Device>) {
+    fn nvmlDeviceGetHandleByIndex(index: c_uint, found: Out<NvmlDevice>) { by_index(found, index) }
+    fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, found: Out<NvmlDevice>) { by_index(found, index) }
+    fn nvmlDeviceGetHandleByPciBusId(text: In<c_char>, found: Out<NvmlDevice>) { by_bus(found, text) }
+    fn nvmlDeviceGetHandleByPciBusId_v2(text: In<c_char>, found: Out<NvmlDevice>) { by_bus(found, text) }
+    fn nvmlDeviceGetHandleByUUID(text: In<c_char>, found: Out<NvmlDevice>) {
         let text = text.text().ok_or(NvmlStatus::INVALID)?;
         let index = (0..device::count()).find(|&index| uuid_text(index) == text).ok_or(NOT_FOUND)?;
         by_index(found, index)
     }
-    fn nvmlDeviceGetIndex(which: Device, index: Out<c_uint>) { index.set(number(which)?) }
-    fn nvmlDeviceGetMinorNumber(which: Device, minor: Out<c_uint>) { minor.set(number(which)?) }
-    fn nvmlDeviceGetName(which: Device, text: Out<c_char>, length: c_uint) {
+    fn nvmlDeviceGetIndex(which: NvmlDevice, index: Out<c_uint>) { index.set(number(which)?) }
+    fn nvmlDeviceGetMinorNumber(which: NvmlDevice, minor: Out<c_uint>) { minor.set(number(which)?) }
+    fn nvmlDeviceGetName(which: NvmlDevice, text: Out<c_char>, length: c_uint) {
         number(which)?;
         write_text(text, length as usize, &device::profile().name)
     }
-    fn nvmlDeviceGetUUID(which: Device, text: Out<c_char>, length: c_uint) {
+    fn nvmlDeviceGetUUID(which: NvmlDevice, text: Out<c_char>, length: c_uint) {
         write_text(text, length as usize, &uuid_text(number(which)?))
     }
-    fn nvmlDeviceGetPciInfo_v3(which: Device, info: Out<PciInfo>) { info.set(pci_info(number(which)?)) }
-    fn nvmlDeviceGetMemoryInfo(which: Device, memory: Out<Memory>) {
+    fn nvmlDeviceGetPciInfo_v3(which: NvmlDevice, info: Out<PciInfo>) { info.set(pci_info(number(which)?)) }
+    fn nvmlDeviceGetMemoryInfo(which: NvmlDevice, memory: Out<Memory>) {
         let (total, used) = totals(number(which)?);
         memory.set(Memory { total, free: total - used, used })
     }
-    fn nvmlDeviceGetMemoryInfo_v2(which: Device, memory: Out<MemoryV2>) {
+    fn nvmlDeviceGetMemoryInfo_v2(which: NvmlDevice, memory: Out<MemoryV2>) {
         let version = memory.first_member::<c_uint>().get::<NvmlStatus>()?;
         let (total, used) = totals(number(which)?);
         memory.set(MemoryV2 { version, total, reserved: 0, free: total - used, used })
     }
-    fn nvmlDeviceGetCudaComputeCapability(which: Device, major: Out<c_int>, minor: Out<c_int>) {
+    fn nvmlDeviceGetCudaComputeCapability(which: NvmlDevice, major: Out<c_int>, minor: Out<c_int>) {
         number(which)?;
         let (high, low) = device::profile().compute_capability;
         major.set::<NvmlStatus>(high as c_int)?;
         minor.set(low as c_int)
     }
-    fn nvmlDeviceGetUtilizationRates(which: Device, rates: Out<Utilization>) {
+    fn nvmlDeviceGetUtilizationRates(which: NvmlDevice, rates: Out<Utilization>) {
         number(which)?;
         rates.set(Utilization { gpu: 0, memory: 0 })
     }
-    fn nvmlDeviceGetTemperature(which: Device, _sensor: c_int, degrees: Out<c_uint>) { number(which)?; degrees.set(30) }
-    fn nvmlDeviceGetPowerUsage(which: Device, milliwatts: Out<c_uint>) { number(which)?; milliwatts.set(0) }
-    fn nvmlDeviceGetComputeRunningProcesses(which: Device, count: Out<c_uint>, infos: Out<ProcessInfoV1>) {
+    fn nvmlDeviceGetTemperature(which: NvmlDevice, _sensor: c_int, degrees: Out<c_uint>) { number(which)?; degrees.set(30) }
+    fn nvmlDeviceGetPowerUsage(which: NvmlDevice, milliwatts: Out<c_uint>) { number(which)?; milliwatts.set(0) }
+    fn nvmlDeviceGetComputeRunningProcesses(which: NvmlDevice, count: Out<c_uint>, infos: Out<ProcessInfoV1>) {
         processes(which, count, infos, process_v1)
     }
-    fn nvmlDeviceGetComputeRunningProcesses_v2(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
+    fn nvmlDeviceGetComputeRunningProcesses_v2(which: NvmlDevice, count: Out<c_uint>, infos: Out<ProcessInfo>) {
         processes(which, count, infos, process)
     }
-    fn nvmlDeviceGetComputeRunningProcesses_v3(which: Device, count: Out<c_uint>, infos: Out<ProcessInfo>) {
+    fn nvmlDeviceGetComputeRunningProcesses_v3(which: NvmlDevice, count: Out<c_uint>, infos: Out<ProcessInfo>) {
         processes(which, count, infos, process)
     }
-    fn nvmlDeviceGetGraphicsRunningProcesses_v3(which: Device, count: Out<c_uint>, _infos: Out<ProcessInfo>) {
+    fn nvmlDeviceGetGraphicsRunningProcesses_v3(which: NvmlDevice, count: Out<c_uint>, _infos: Out<ProcessInfo>) {
         number(which)?;
         count.set(0)
     }
-    fn nvmlDeviceGetNvLinkRemoteDeviceType(which: Device, _link: c_uint, _kind: Out<c_int>) {
+    fn nvmlDeviceGetNvLinkRemoteDeviceType(which: NvmlDevice, _link: c_uint, _kind: Out<c_int>) {
         number(which)?;
         Err(NvmlStatus::UNSUPPORTED)
     }
-    fn nvmlDeviceGetNvLinkRemotePciInfo_v2(which: Device, _link: c_uint, _info: Out<PciInfo>) {
+    fn nvmlDeviceGetNvLinkRemotePciInfo_v2(which: NvmlDevice, _link: c_uint, _info: Out<PciInfo>) {
         number(which)?;
         Err(NvmlStatus::UNSUPPORTED)
     }
-    fn nvmlDeviceGetNvLinkState(which: Device, _link: c_uint, _state: Out<c_int>) {
+    fn nvmlDeviceGetNvLinkState(which: NvmlDevice, _link: c_uint, _state: Out<c_int>) {
         number(which)?;
         Err(NvmlStatus::UNSUPPORTED)
     }
-    fn nvmlDeviceGetP2PStatus(which: Device, peer: Device, _index: c_int, status: Out<c_int>) {
+    fn nvmlDeviceGetP2PStatus(which: NvmlDevice, peer: NvmlDevice, _index: c_int, status: Out<c_int>) {
         number(which)?;
         number(peer)?;
         status.set(0)
     }
-    fn nvmlDeviceGetGpuFabricInfoV(which: Device, _info: *mut c_void) {
+    fn nvmlDeviceGetGpuFabricInfoV(which: NvmlDevice, _info: *mut c_void) {
         number(which)?;
         Err(NvmlStatus::UNSUPPORTED)
     }
-    fn nvmlDeviceGetMigMode(which: Device, current: Out<c_uint>, pending: Out<c_uint>) {
+    fn nvmlDeviceGetMigMode(which: NvmlDevice, current: Out<c_uint>, pending: Out<c_uint>) {
         number(which)?;
         current.set_if_wanted(0);
         pending.set_if_wanted(0);
@@ -192,19 +192,19 @@ export! { NvmlStatus;
     }
 }
 
-fn number(which: Device) -> Result<u32, NvmlStatus> {
+fn number(which: NvmlDevice) -> Result<u32, NvmlStatus> {
     let index = (which as usize).checked_sub(DEVICE_BASE).ok_or(NvmlStatus::INVALID)? as u32;
     if index < device::count() { Ok(index) } else { Err(NvmlStatus::INVALID) }
 }
 
-fn by_index(found: Out<Device>, index: u32) -> Result<(), NvmlStatus> {
+fn by_index(found: Out<NvmlDevice>, index: u32) -> Result<(), NvmlStatus> {
     if index >= device::count() {
         return Err(NvmlStatus::INVALID);
     }
-    found.set((DEVICE_BASE + index as usize) as Device)
+    found.set((DEVICE_BASE + index as usize) as NvmlDevice)
 }
 
-fn by_bus(found: Out<Device>, text: In<c_char>) -> Result<(), NvmlStatus> {
+fn by_bus(found: Out<NvmlDevice>, text: In<c_char>) -> Result<(), NvmlStatus> {
     let text = text.text().ok_or(NvmlStatus::INVALID)?;
     by_index(found, context::from_pci_bus_id(&text).ok_or(NOT_FOUND)?)
 }
@@ -235,13 +235,13 @@ fn pci_info(index: u32) -> PciInfo {
     info
 }
 
-/// The id of the others together: one above the largest that Linux gives (`PID_MAX_LIMIT`), so it is nobody's.
+/// Process id that stands for all other processes: above Linux's largest (`PID_MAX_LIMIT`), so no process has the id.
 const OTHERS: c_uint = (1 << 22) + 1;
 
 /// The processes on a phantom device: this one, if it has a context, and the others, if any were asked for. `entry` makes
 /// what the caller's version of the function has in its array.
 fn processes<T>(
-    which: Device,
+    which: NvmlDevice,
     count: Out<c_uint>,
     infos: Out<T>,
     entry: fn(pid: c_uint, used: u64) -> T,

@@ -1,4 +1,4 @@
-//! Kernels: what a program may ask of one. None runs.
+//! Kernels: the attributes that a program may query. No kernel runs.
 
 use crate::device::Profile;
 use crate::fatbin::Arch;

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, context};
-use crate::space::{self, Extent, Kind};
+use crate::space::{self, AddressRange, RangeKind};
 use crate::{caller, journal, values};
 
 /// Allocates device memory on the calling thread's device. Zero bytes are a null pointer, as in CUDA.
@@ -49,18 +49,18 @@ pub(crate) fn fill(dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
 }
 
 /// Allocates pinned or managed memory: host memory that takes no space until it is touched.
-pub(crate) fn allocate_host(kind: Kind, bytes: usize) -> Result<usize, Code> {
+pub(crate) fn allocate_host(kind: RangeKind, bytes: usize) -> Result<usize, Code> {
     if bytes == 0 {
         return Ok(0);
     }
     let address = space::map_host(kind, context::current(), "host", bytes).ok_or(OUT_OF_MEMORY)?;
-    if kind == Kind::Managed {
+    if kind == RangeKind::Managed {
         note_managed(bytes);
     }
     Ok(address)
 }
 
-/// Managed memory that there is now.
+/// Bytes of managed memory in use.
 static MANAGED_BYTES: AtomicU64 = AtomicU64::new(0);
 
 fn note_managed(bytes: usize) {
@@ -74,7 +74,7 @@ fn note_managed(bytes: usize) {
 
 fn free_managed(address: usize) -> Option<()> {
     let bytes = space::find(address)?.bytes as u64;
-    space::unmap_host(address, Kind::Managed)?;
+    space::unmap_host(address, RangeKind::Managed)?;
     MANAGED_BYTES.fetch_sub(bytes, Ordering::Relaxed);
     Some(())
 }
@@ -84,7 +84,7 @@ pub(crate) fn free_host(address: usize) -> Result<(), Code> {
     if address == 0 {
         return Ok(());
     }
-    space::unmap_host(address, Kind::Host).ok_or(INVALID_VALUE)
+    space::unmap_host(address, RangeKind::Host).ok_or(INVALID_VALUE)
 }
 
 /// Notes host memory of the program's own as pinned.
@@ -92,13 +92,19 @@ pub(crate) fn register(address: usize, bytes: usize) -> Result<(), Code> {
     if address == 0 || bytes == 0 {
         return Err(INVALID_VALUE);
     }
-    space::note(Extent { address, bytes, kind: Kind::Registered, device: context::current(), owner: "host" });
+    space::note(AddressRange {
+        address,
+        bytes,
+        kind: RangeKind::Registered,
+        device: context::current(),
+        owner: "host",
+    });
     Ok(())
 }
 
 /// Forgets registered memory.
 pub(crate) fn unregister(address: usize) -> Result<(), Code> {
-    space::take_out(address, Kind::Registered).map(|_| ()).ok_or(HOST_MEMORY_NOT_REGISTERED)
+    space::take_out(address, RangeKind::Registered).map(|_| ()).ok_or(HOST_MEMORY_NOT_REGISTERED)
 }
 
 /// What a pointer is to CUDA.
@@ -114,14 +120,14 @@ pub(crate) enum PointerKind {
     Managed,
 }
 
-/// What a pointer is, and on which device.
-pub(crate) fn classify(address: usize) -> (PointerKind, Option<Extent>) {
+/// The kind of memory that a pointer points to, and its range.
+pub(crate) fn classify(address: usize) -> (PointerKind, Option<AddressRange>) {
     let extent = space::find(address);
     let kind = match extent.map(|extent| extent.kind) {
         None => PointerKind::Unregistered,
-        Some(Kind::Host | Kind::Registered) => PointerKind::Host,
-        Some(Kind::Managed) => PointerKind::Managed,
-        Some(Kind::Device | Kind::Mapped | Kind::Symbol | Kind::Reserved) => PointerKind::Device,
+        Some(RangeKind::Host | RangeKind::Registered) => PointerKind::Host,
+        Some(RangeKind::Managed) => PointerKind::Managed,
+        Some(RangeKind::Device | RangeKind::Mapped | RangeKind::Symbol | RangeKind::Reserved) => PointerKind::Device,
     };
     (kind, extent)
 }

@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Code, INVALID_VALUE, OUT_OF_MEMORY, context};
 use crate::ledger::{self, Owner, PAGE_BYTES};
-use crate::space::{self, Kind};
+use crate::space::{self, RangeKind};
 use crate::{caller, journal};
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Pool {
+struct MemoryPool {
     /// Who first took from it: a pool's pages are shared, and go back under the name they were taken under.
     owner: Option<Owner>,
     used_bytes: u64,
@@ -22,12 +22,12 @@ struct Pool {
     release_threshold_bytes: u64,
 }
 
-static POOLS: Mutex<BTreeMap<u32, Pool>> = Mutex::new(BTreeMap::new());
+static POOLS: Mutex<BTreeMap<u32, MemoryPool>> = Mutex::new(BTreeMap::new());
 
 /// Pools are `POOL_BASE + device`: pointers to nothing, recognised by value.
 const POOL_BASE: usize = 0x0B00_0000;
 
-fn lock() -> MutexGuard<'static, BTreeMap<u32, Pool>> {
+fn lock() -> MutexGuard<'static, BTreeMap<u32, MemoryPool>> {
     POOLS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn allocate(bytes: usize) -> Result<usize, Code> {
     let device = context::current();
     let bytes = (bytes.max(1) as u64).checked_next_multiple_of(512).ok_or(OUT_OF_MEMORY)?;
     grow(device, bytes)?;
-    let placed = space::place(Kind::Mapped, device, "pool", bytes as usize, 512);
+    let placed = space::place(RangeKind::Mapped, device, "pool", bytes as usize, 512);
     if placed.is_none() {
         give_up(device, bytes);
     }
@@ -80,7 +80,7 @@ pub(crate) fn free(address: usize) -> bool {
     let Some(extent) = space::find(address).filter(|extent| extent.owner == "pool" && extent.address == address) else {
         return false;
     };
-    space::take_out(address, Kind::Mapped);
+    space::take_out(address, RangeKind::Mapped);
     give_up(extent.device, extent.bytes as u64);
     true
 }
@@ -95,7 +95,7 @@ fn give_up(device: u32, bytes: u64) {
 }
 
 /// Gives pages back to the device until so much is kept.
-fn shrink(device: u32, pool: &mut Pool, keep_bytes: u64) {
+fn shrink(device: u32, pool: &mut MemoryPool, keep_bytes: u64) {
     let floor = pool.used_bytes.max(keep_bytes).checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX);
     if pool.reserved_bytes > floor
         && let Some(owner) = pool.owner

@@ -20,7 +20,7 @@ pub(crate) const CUDA_12_BYTES: usize = 1032;
 /// `sizeof(cudaDeviceProp)` of CUDA 13.
 pub(crate) const CUDA_13_BYTES: usize = 1008;
 
-/// A member, by what fills it. Numbers are attributes'.
+/// The source of a member's value. Numbers are attributes.
 #[derive(Clone, Copy)]
 enum Member {
     /// `char[256]`.

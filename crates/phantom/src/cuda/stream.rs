@@ -75,5 +75,5 @@ pub(crate) fn end_capture(stream: Handle) -> Result<u64, Code> {
     Ok(id)
 }
 
-/// What a stream calls when its work is done: at once, because there is none.
+/// A host function on a stream; called at once, because streams hold no work.
 pub(crate) type Callback = extern "C" fn(*mut c_void);

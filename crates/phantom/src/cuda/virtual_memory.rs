@@ -10,7 +10,7 @@ use super::{Code, INVALID_VALUE, OUT_OF_MEMORY};
 use crate::caller;
 use crate::handle::{Handle, Table};
 use crate::ledger::{self, Owner};
-use crate::space::{self, Kind};
+use crate::space::{self, RangeKind};
 
 /// The granularity of physical allocations.
 pub(crate) const GRANULARITY: usize = ledger::PAGE_BYTES as usize;
@@ -75,18 +75,18 @@ pub(crate) fn reserve(device: u32, bytes: usize, alignment: usize) -> Result<usi
     if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) {
         return Err(INVALID_VALUE);
     }
-    space::place(Kind::Reserved, device, "reserved", bytes, alignment.max(GRANULARITY)).ok_or(OUT_OF_MEMORY)
+    space::place(RangeKind::Reserved, device, "reserved", bytes, alignment.max(GRANULARITY)).ok_or(OUT_OF_MEMORY)
 }
 
 /// Gives reserved addresses back.
 pub(crate) fn unreserve(address: usize) -> Result<(), Code> {
-    space::take_out(address, Kind::Reserved).map(|_| ()).ok_or(INVALID_VALUE)
+    space::take_out(address, RangeKind::Reserved).map(|_| ()).ok_or(INVALID_VALUE)
 }
 
 /// Maps a physical allocation, whole, at an address inside a reservation where nothing is mapped yet. The reservation
 /// stays the one range that pointers are looked up in.
 pub(crate) fn map(address: usize, bytes: usize, handle: Handle) -> Result<(), Code> {
-    let reservation = space::find(address).filter(|extent| extent.kind == Kind::Reserved).ok_or(INVALID_VALUE)?;
+    let reservation = space::find(address).filter(|extent| extent.kind == RangeKind::Reserved).ok_or(INVALID_VALUE)?;
     let end = address.checked_add(bytes).ok_or(INVALID_VALUE)?;
     let (_, physical_bytes) = describe(handle)?;
     if end > reservation.address + reservation.bytes || physical_bytes != bytes {
@@ -130,5 +130,5 @@ pub(crate) fn mapped_at(address: usize) -> Result<Handle, Code> {
 
 /// Opens memory that another process exported: addresses here, the memory is charged there.
 pub(crate) fn open_foreign(device: u32, bytes: usize) -> Result<usize, Code> {
-    space::place(Kind::Mapped, device, "foreign", bytes, GRANULARITY).ok_or(OUT_OF_MEMORY)
+    space::place(RangeKind::Mapped, device, "foreign", bytes, GRANULARITY).ok_or(OUT_OF_MEMORY)
 }

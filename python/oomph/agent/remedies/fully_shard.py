@@ -1,28 +1,28 @@
 """fully-shard: weights, gradients and optimizer state are divided among k GPUs, by FSDP2's `fully_shard`.
 
-This process becomes rank 0 of k (Note [Absent ranks] in `world`), unless it was started as one. Each rank keeps the batch that the
+This process becomes rank 0 of k (Note [Absent ranks] in `absent_ranks`), unless it was started as one. Each rank keeps the batch that the
 program has: k GPUs see k times as many examples in a step.
 """
 
 import os
 
-from .. import world
+from .. import absent_ranks, job_rank, wire
 from . import Remedy
 
 
 def prepare(remedy: Remedy) -> None:
     """The place of this process, which PyTorch reads from the environment."""
     gpus = _gpus(remedy)
-    if gpus is not None and world.asked() is None:
-        os.environ |= {"OOMPH_RANK": "0", "OOMPH_WORLD_SIZE": str(gpus), "OOMPH_LOCAL_WORLD_SIZE": str(gpus)}
-        world.take_place()
+    if gpus is not None and job_rank.read_requested() is None:
+        os.environ |= {wire.RANK: "0", wire.WORLD_SIZE: str(gpus), wire.LOCAL_WORLD_SIZE: str(gpus)}
+        absent_ranks.assume_rank()
 
 
 def install(remedy: Remedy) -> None:
     """`gpus=k`. Before the model is moved to the GPU: `fully_shard` moves a part at a time."""
     from .models import before_move
 
-    place = world.asked()
+    place = job_rank.read_requested()
     if _gpus(remedy) is None:
         remedy.rejected(f"gpus={remedy.settings.get('gpus')}: expected a number from 2")
     elif place is None or place.world_size != _gpus(remedy):

@@ -1,9 +1,9 @@
 //! cuBLAS: handles and their modes. Products do nothing ([`inert`]), reductions answer zero ([`results`]), and host
 //! copies are done for real ([`copies`]).
 //!
-//! What cuBLAS would compute stays device memory that reads as zeros. What it would *take* is its workspace: PyTorch
-//! allocates that itself and hands it over with `cublasSetWorkspace_v2`, so it is in the books already and is only
-//! named here. The small buffers that `cublasCreate` takes on its own belong to the profile's context.
+//! Results of cuBLAS stay device memory that reads as zeros. PyTorch allocates the workspace itself and passes it with
+//! `cublasSetWorkspace_v2`, so the ledger has counted it already and the journal only names it. The small buffers that
+//! `cublasCreate` allocates belong to the profile's context.
 
 pub(crate) mod copies;
 pub(crate) mod inert;
@@ -26,7 +26,7 @@ pub(crate) const NOT_INITIALIZED: CublasStatus = CublasStatus(1);
 /// See Note [Version answers] in `version.rs`; cuBLAS of CUDA 13.0 is 13.1.0.
 pub(crate) static VERSION: Library = Library::new("libcublas.so.", c"cublasGetProperty", [13, 1, 0]);
 
-/// What a handle remembers. The fields with defaults other than zero are those of the cuBLAS manual.
+/// The state of a handle. Non-zero defaults are from the cuBLAS manual.
 #[derive(Clone, Default)]
 struct Context {
     stream: usize,

@@ -9,19 +9,19 @@ const LARGEST_BYTES: usize = 64;
 const USUAL_SETTINGS: usize = 8;
 
 /// One kind of descriptor: how large its attributes are, and which do not start as zero.
-pub(crate) struct Kind {
+pub(crate) struct DescriptorKind {
     /// Attributes that `cublasLt.h` (CUDA 13.0) numbers from zero to here.
     pub(crate) last: i32,
     /// Attributes of eight bytes; all others but `narrow` take four.
     pub(crate) wide: &'static [i32],
-    /// Attributes of one byte.
+    /// Attributes with a size of 1 byte.
     pub(crate) narrow: &'static [i32],
-    /// Defaults other than zero.
+    /// Non-zero defaults, by attribute.
     pub(crate) defaults: &'static [(i32, i64)],
 }
 
 /// `cublasLtMatmulDescAttributes_t`. Defaults: fill mode "full" = 2, epilogue "default" = 1, data types -1.
-pub(crate) static MATMUL: Kind = Kind {
+pub(crate) static MATMUL: DescriptorKind = DescriptorKind {
     last: 38,
     wide: &[8, 10, 11, 12, 13, 14, 17, 18, 19, 20, 21, 23, 24, 36, 38],
     narrow: &[25],
@@ -29,10 +29,11 @@ pub(crate) static MATMUL: Kind = Kind {
 };
 
 /// `cublasLtMatrixLayoutAttribute_t`. Defaults: one matrix in the batch.
-pub(crate) static LAYOUT: Kind = Kind { last: 8, wide: &[2, 3, 4, 6, 7], narrow: &[], defaults: &[(5, 1)] };
+pub(crate) static LAYOUT: DescriptorKind =
+    DescriptorKind { last: 8, wide: &[2, 3, 4, 6, 7], narrow: &[], defaults: &[(5, 1)] };
 
 /// `cublasLtMatmulPreferenceAttributes_t`. Defaults: every reduction scheme, 256-byte alignment, every implementation.
-pub(crate) static PREFERENCE: Kind = Kind {
+pub(crate) static PREFERENCE: DescriptorKind = DescriptorKind {
     last: 12,
     wide: &[1, 12],
     narrow: &[],
@@ -40,12 +41,13 @@ pub(crate) static PREFERENCE: Kind = Kind {
 };
 
 /// `cublasLtMatrixTransformDescAttributes_t`.
-pub(crate) static TRANSFORM: Kind = Kind { last: 3, wide: &[], narrow: &[], defaults: &[] };
+pub(crate) static TRANSFORM: DescriptorKind = DescriptorKind { last: 3, wide: &[], narrow: &[], defaults: &[] };
 
 /// `cublasLtEmulationDescAttributes_t`. Defaults: special values as the library thinks best.
-pub(crate) static EMULATION: Kind = Kind { last: 5, wide: &[5], narrow: &[], defaults: &[(1, 0xFFFF)] };
+pub(crate) static EMULATION: DescriptorKind =
+    DescriptorKind { last: 5, wide: &[5], narrow: &[], defaults: &[(1, 0xFFFF)] };
 
-impl Kind {
+impl DescriptorKind {
     fn default_bytes(&self, attribute: i32) -> Option<Vec<u8>> {
         if !(0..=self.last).contains(&attribute) {
             return None;
@@ -64,8 +66,8 @@ impl Kind {
     }
 }
 
-/// A value that was set. It lies in place: PyTorch makes four descriptors for every product, and a heap block for each of
-/// their values would cost more than all else that is done here.
+/// The value of an attribute. Bytes are stored inline: PyTorch makes four descriptors for every product, and a heap block per value
+/// would cost more than the rest of the call.
 struct Setting {
     attribute: i32,
     bytes: [u8; LARGEST_BYTES],
@@ -78,19 +80,19 @@ impl Setting {
     }
 }
 
-/// A descriptor: its kind, and what was set.
+/// A descriptor: the kind, and the values set so far.
 pub(crate) struct Attributes {
-    kind: &'static Kind,
+    kind: &'static DescriptorKind,
     settings: Vec<Setting>,
 }
 
 impl Attributes {
     /// A descriptor on which nothing was set.
-    pub(crate) fn new(kind: &'static Kind) -> Attributes {
+    pub(crate) fn new(kind: &'static DescriptorKind) -> Attributes {
         Attributes { kind, settings: Vec::with_capacity(USUAL_SETTINGS) }
     }
 
-    /// The same descriptor with one attribute set. The value is one of ours, and not longer than any attribute.
+    /// Sets an attribute to a value of ours, which is no longer than the longest attribute.
     #[must_use]
     pub(crate) fn with(mut self, attribute: i32, value: &[u8]) -> Attributes {
         let mut bytes = [0; LARGEST_BYTES];
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn attributes_start_as_the_header_says() {
-        let cases: [(&'static Kind, i32, &[u8]); 6] = [
+        let cases: [(&'static DescriptorKind, i32, &[u8]); 6] = [
             (&MATMUL, 7, &[1, 0, 0, 0]),
             (&MATMUL, 26, &[0xFF; 4]),
             (&MATMUL, 8, &[0; 8]),

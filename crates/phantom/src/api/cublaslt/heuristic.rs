@@ -1,7 +1,7 @@
 //! Choosing an algorithm. The phantom knows one, which needs no workspace and always works.
 //!
-//! A caller that gets no result raises, so there is always one. PyTorch allocates the whole workspace that its
-//! preference allows before it asks (`CUDABlas.cpp`, 2.11), so the size named here moves no byte of its peak.
+//! A caller without a result raises, so the answer is always a single algorithm. PyTorch allocates the whole workspace that the
+//! preference allows before the query (`CUDABlas.cpp`, 2.11), so the size stated here does not change the peak.
 
 use super::super::cublas::CublasStatus;
 use crate::boundary::{In, Out, Status, export};

@@ -1,4 +1,4 @@
-//! cublasLt: descriptors that remember what was set ([`attributes`]), one algorithm ([`heuristic`]), products that do
+//! cublasLt: descriptors that store their attributes ([`attributes`]), a single algorithm ([`heuristic`]), products that do
 //! nothing.
 //!
 //! A cuBLAS handle may be passed as `cublasLtHandle_t`, and PyTorch does, so light handles are not checked.

@@ -34,11 +34,11 @@ pub(crate) struct AlgorithmPerf {
 
 /// What is kept of a convolution descriptor: the shapes of the tensors hold all that the model needs.
 #[derive(Default)]
-struct Settings {
+struct ConvolutionSettings {
     math_type: i32,
 }
 
-static CONVOLUTIONS: Table<Settings> = Table::new();
+static CONVOLUTIONS: Table<ConvolutionSettings> = Table::new();
 
 /// One call's descriptors, looked up.
 struct Query {
@@ -104,7 +104,7 @@ fn backward_filter(context: Handle, settings: Handle, x: Handle, w: Handle, y: H
 
 export! { CudnnStatus;
     fn cudnnCreateConvolutionDescriptor(out: Out<Handle>) {
-        create(&CONVOLUTIONS, Settings::default(), out)
+        create(&CONVOLUTIONS, ConvolutionSettings::default(), out)
     }
 
     fn cudnnDestroyConvolutionDescriptor(handle: Handle) {

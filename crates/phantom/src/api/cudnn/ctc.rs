@@ -9,11 +9,11 @@ use crate::handle::{Handle, Table};
 const MAX_LABEL_LENGTH: u64 = 256;
 
 /// What is kept of a CTC descriptor.
-struct Settings {
+struct CtcSettings {
     longest_label: u64,
 }
 
-static LOSSES: Table<Settings> = Table::new();
+static LOSSES: Table<CtcSettings> = Table::new();
 
 fn longest(lengths: In<i32>, batch: i64) -> Answer<u64> {
     let batch = usize::try_from(batch).map_err(|_| CudnnStatus::INVALID)?;
@@ -23,7 +23,7 @@ fn longest(lengths: In<i32>, batch: i64) -> Answer<u64> {
 
 export! { CudnnStatus;
     fn cudnnCreateCTCLossDescriptor(out: Out<Handle>) {
-        create(&LOSSES, Settings { longest_label: MAX_LABEL_LENGTH }, out)
+        create(&LOSSES, CtcSettings { longest_label: MAX_LABEL_LENGTH }, out)
     }
 
     fn cudnnDestroyCTCLossDescriptor(handle: Handle) {

@@ -88,7 +88,7 @@ pub(crate) fn used(model: Model, address: usize, bytes: u64) {
     }
 }
 
-/// What a convolution computes.
+/// The direction of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Forward,
@@ -96,7 +96,7 @@ pub(crate) enum Direction {
     BackwardFilter,
 }
 
-/// One convolution: input, filter, output (or their gradients).
+/// Shapes of a convolution: input, filter, output (or gradients).
 #[derive(Clone, Debug)]
 pub(crate) struct Convolution {
     pub(crate) direction: Direction,
@@ -175,7 +175,7 @@ pub(crate) fn dropout_state(gpu: &Profile) -> u64 {
 pub(crate) struct Recurrence {
     /// Steps times batch: the number of input vectors.
     pub(crate) vectors: u64,
-    /// Directions: one or two.
+    /// 1, or 2 if bidirectional.
     pub(crate) directions: u64,
     /// Layers.
     pub(crate) layers: u64,

@@ -21,7 +21,7 @@ fn answer(lwork: Out<i32>, element_bytes: u64, elements: u64) -> Result<(), Cuso
     lwork.set(count)
 }
 
-/// One routine in its four types. The arguments after `lwork` stand after the semicolon.
+/// A routine for its four element types. Arguments after the semicolon follow `lwork`.
 macro_rules! sizes {
     ($(
         $s:ident $d:ident $c:ident $z:ident ( $($arg:ident : $ty:ty),* ; $($tail:ident : $tail_ty:ty),* ) => $model:expr;

@@ -2,7 +2,7 @@
 
 // Note [cuSPARSE buffers]
 // ~~~~~~~~~~~~~~~~~~~~~~~
-// cuSPARSE documents how to ask for a buffer, not how large it is. The models count what the algorithms must keep:
+// cuSPARSE documents the query for a buffer, not the size. The models count the data that the algorithms must hold:
 // one 32-bit index a row for a product, a transposed copy where the operand is transposed, four a row for the levels
 // of a triangular solve. Sizes are rounded up to 256 bytes, so that none is empty. Every use is named in the journal
 // as the assumption `cusparse-buffer`.

@@ -104,7 +104,7 @@ typed! {
     16: cusparseZbsrsv2_bufferSize cusparseZbsrsm2_bufferSize cusparseZcsrgeam2_bufferSizeExt;
 }
 
-/// Sorting keeps its keys and its permutation twice.
+/// Sorting holds two copies of keys and permutation.
 fn sort_bytes(nonzeros: i32) -> Result<u64, CusparseStatus> {
     Ok(size(nonzeros)?.max(1).saturating_mul(4 * INDEX))
 }

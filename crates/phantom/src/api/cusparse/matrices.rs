@@ -39,7 +39,7 @@ pub(crate) struct Shape {
     pub(crate) columns: u64,
     /// Stored elements (of one matrix of the batch); for a dense matrix, all.
     pub(crate) nonzeros: u64,
-    /// Bytes of one value.
+    /// Size of a value.
     pub(crate) value_bytes: u64,
     /// Matrices in the batch.
     pub(crate) batches: u64,

@@ -95,7 +95,7 @@ export! { DriverStatus;
     }
 }
 
-/// A null context means none; the thread's device stays what it was.
+/// Makes a context current; null leaves the thread's device unchanged.
 fn select(wanted: Context) -> Result<(), DriverStatus> {
     if wanted.is_null() {
         return Ok(());

@@ -10,7 +10,7 @@ use crate::cuda::memory::{self, PointerKind};
 use crate::cuda::{INVALID_VALUE, context, pool};
 use crate::handle::Handle;
 use crate::ledger;
-use crate::space::{self, Kind};
+use crate::space::{self, RangeKind};
 
 inert! { DriverStatus;
     cuMemAdvise
@@ -37,11 +37,11 @@ export! { DriverStatus;
     fn cuMemAlloc_v2(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate(bytes)?)) }
     fn cuMemFree_v2(address: usize) { Ok(memory::free(address)?) }
     fn cuMemAllocManaged(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set_with(|| Ok(memory::allocate_host(Kind::Managed, bytes)?))
+        address.set_with(|| Ok(memory::allocate_host(RangeKind::Managed, bytes)?))
     }
-    fn cuMemAllocHost_v2(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?)) }
+    fn cuMemAllocHost_v2(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate_host(RangeKind::Host, bytes)?)) }
     fn cuMemHostAlloc(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?))
+        address.set_with(|| Ok(memory::allocate_host(RangeKind::Host, bytes)?))
     }
     fn cuMemFreeHost(address: usize) { Ok(memory::free_host(address)?) }
     fn cuMemHostRegister_v2(address: usize, bytes: usize, _flags: c_uint) { Ok(memory::register(address, bytes)?) }
@@ -119,7 +119,7 @@ fn pointer_attribute(value: Out<c_void>, number: c_int, address: usize) -> bool 
         6 | 8 | 13 => value.typed::<u8>().set_if_wanted(u8::from(number == 13 || kind == PointerKind::Managed)),
         7 | 20 => value.typed::<u64>().set_if_wanted(extent.address as u64),
         9 => integer(extent.device as c_int),
-        10 => integer(c_int::from(extent.kind == Kind::Device)),
+        10 => integer(c_int::from(extent.kind == RangeKind::Device)),
         11 | 19 => word(extent.address),
         12 | 18 => word(extent.bytes),
         14 => value.typed::<u64>().set_if_wanted(0),

@@ -31,8 +31,7 @@ export! { DriverStatus;
     ) {
         find(symbol, found, Some(status))
     }
-    /// Undocumented, and answered by nobody but NVIDIA's driver: what asks, such as a runtime that was linked statically, cannot run here.
-    // A driver of CUDA 13 tells its log to whoever asks. This one has none.
+    // A driver of CUDA 13 passes its log to the callback. The phantom has no log.
     fn cuLogsRegisterCallback(_callback: usize, _data: *mut c_void, registered: Out<usize>) {
         registered.set_if_wanted(LOG_READER);
         Ok(())
@@ -40,6 +39,7 @@ export! { DriverStatus;
     fn cuLogsUnregisterCallback(registered: usize) {
         if registered == LOG_READER { Ok(()) } else { Err(INVALID_VALUE.into()) }
     }
+    /// Undocumented, and answered by NVIDIA's driver alone: a caller, such as a statically linked runtime, cannot run here.
     fn cuGetExportTable(_table: Out<*const c_void>, _id: *const c_void) {
         crate::journal::record_missing("cuGetExportTable");
         Err(NOT_SUPPORTED.into())

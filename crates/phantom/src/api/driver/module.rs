@@ -7,7 +7,7 @@ use crate::boundary::{In, Out, export, inert};
 use crate::cuda::{INVALID_HANDLE, INVALID_VALUE, context, kernel};
 use crate::device;
 use crate::handle::{Handle, Table};
-use crate::space::{self, Kind};
+use crate::space::{self, RangeKind};
 
 inert! { DriverStatus;
     cuFuncLoad
@@ -47,7 +47,7 @@ export! { DriverStatus;
     }
     fn cuModuleGetGlobal_v2(address: Out<usize>, bytes: Out<usize>, module: Handle, _name: In<c_char>) {
         MODULES.with(module, |()| ()).ok_or(INVALID_HANDLE)?;
-        let place = space::place(Kind::Symbol, context::current(), "symbol", VARIABLE_BYTES, 256).ok_or(INVALID_VALUE)?;
+        let place = space::place(RangeKind::Symbol, context::current(), "symbol", VARIABLE_BYTES, 256).ok_or(INVALID_VALUE)?;
         address.set_if_wanted(place);
         bytes.set_if_wanted(VARIABLE_BYTES);
         Ok(())

@@ -1,8 +1,8 @@
-//! Collectives: what one rank sees of them.
+//! Collectives, as a single rank sees them.
 
 // Note [One rank for all]
 // ~~~~~~~~~~~~~~~~~~~~~~~
-// The phantom plays one rank; the others are assumed to hold what this one holds. Programs compare small values across
+// The phantom plays a single rank; all ranks are assumed to hold equal values. Programs compare small values across
 // ranks (DistributedDataParallel gathers parameter counts and shapes) and stop when they differ, so small values are
 // moved: gathering repeats ours, reducing keeps it (right for minimum, maximum and mean; a sum is that of one rank).
 // Large buffers are not moved, they only forget what was known of them.

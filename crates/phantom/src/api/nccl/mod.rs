@@ -148,7 +148,7 @@ export! { NcclResult;
         if color == NO_COLOR {
             return handle.set(std::ptr::null_mut());
         }
-        if let Some((count, rank)) = split::place(color) {
+        if let Some((count, rank)) = split::find_group(color) {
             return create(handle, count, rank);
         }
         let text = "a communicator that was split off is assumed to have all ranks of its parent";

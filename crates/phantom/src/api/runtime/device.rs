@@ -1,4 +1,4 @@
-//! Devices: how many, what they are, which one is current, who may reach whom.
+//! Devices: count, properties, the current device, peer access.
 
 use std::ffi::{c_char, c_int, c_uint};
 

@@ -1,4 +1,4 @@
-//! Kernels: their attributes and their launches, none of which runs.
+//! Kernels: attributes, and launches that run nothing.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! Memory: allocation, copies, what a pointer is.
+//! Memory: allocation, copies, attributes of pointers.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -9,7 +9,7 @@ use crate::cuda::memory::{self, PointerKind};
 use crate::cuda::{INVALID_VALUE, context, virtual_memory};
 use crate::handle::Handle;
 use crate::ledger;
-use crate::space::{self, Kind};
+use crate::space::{self, RangeKind};
 
 /// `cudaPointerAttributes` of CUDA 12. That of CUDA 13 goes on with 64 reserved bytes, for which a program for CUDA 12 has
 /// no room; what is reserved is read by nobody. See Note [CUDA 12 and 13] in `version.rs`.
@@ -40,12 +40,12 @@ export! { CudaStatus;
         address.set_with(|| Ok(memory::allocate(row.checked_mul(height).ok_or(INVALID_VALUE)?)?))
     }
     fn cudaMallocManaged(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set_with(|| Ok(memory::allocate_host(Kind::Managed, bytes)?))
+        address.set_with(|| Ok(memory::allocate_host(RangeKind::Managed, bytes)?))
     }
     fn cudaHostAlloc(address: Out<usize>, bytes: usize, _flags: c_uint) {
-        address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?))
+        address.set_with(|| Ok(memory::allocate_host(RangeKind::Host, bytes)?))
     }
-    fn cudaMallocHost(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate_host(Kind::Host, bytes)?)) }
+    fn cudaMallocHost(address: Out<usize>, bytes: usize) { address.set_with(|| Ok(memory::allocate_host(RangeKind::Host, bytes)?)) }
     fn cudaFreeHost(address: usize) { Ok(memory::free_host(address)?) }
     fn cudaHostRegister(address: usize, bytes: usize, _flags: c_uint) { Ok(memory::register(address, bytes)?) }
     fn cudaHostUnregister(address: usize) { Ok(memory::unregister(address)?) }
@@ -86,7 +86,7 @@ export! { CudaStatus;
         address.set_with(|| Ok(virtual_memory::open_foreign(device, bytes)?))
     }
     fn cudaIpcCloseMemHandle(address: usize) {
-        space::take_out(address, Kind::Mapped).map(|_| ()).ok_or_else(|| INVALID_VALUE.into())
+        space::take_out(address, RangeKind::Mapped).map(|_| ()).ok_or_else(|| INVALID_VALUE.into())
     }
 }
 
@@ -127,7 +127,7 @@ fn pointer_attributes(address: usize) -> PointerAttributes {
     PointerAttributes { kind: number, device, device_pointer, host_pointer }
 }
 
-/// What another process needs to know of memory it opens: its device and size.
+/// The handle by which another process opens memory: device and size.
 fn ipc_handle(device: u32, bytes: usize) -> IpcHandle {
     let mut handle = [0; 64];
     handle[..4].copy_from_slice(&device.to_le_bytes());

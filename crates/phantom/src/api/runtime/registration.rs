@@ -9,7 +9,7 @@ use super::CudaStatus;
 use crate::boundary::{In, Out, export};
 use crate::cuda::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, context};
 use crate::handle::Handle;
-use crate::space::{self, Kind};
+use crate::space::{self, RangeKind};
 use crate::{fatbin, resolve, values};
 
 /// `dim3`.
@@ -124,7 +124,7 @@ fn variable(shadow: usize) -> Result<usize, CudaStatus> {
     let mut variables = VARIABLES.lock().unwrap_or_else(PoisonError::into_inner);
     let (bytes, place) = variables.get_mut(&shadow).ok_or(NOT_FOUND)?;
     if place.is_none() {
-        *place = space::place(Kind::Symbol, context::current(), "symbol", *bytes, 256);
+        *place = space::place(RangeKind::Symbol, context::current(), "symbol", *bytes, 256);
     }
     Ok(place.ok_or(NOT_SUPPORTED)?)
 }

@@ -49,7 +49,7 @@ impl Attribute {
         }
     }
 
-    /// Its elements as numbers; those that are not 1, 4 or 8 bytes wide are none.
+    /// The elements as numbers; empty if an element is not 1, 4 or 8 bytes wide.
     fn numbers(&self) -> Vec<i64> {
         let Attribute::Plain { elements, bytes, .. } = self else {
             return Vec::new();
@@ -102,7 +102,7 @@ impl Descriptor {
         Ok(())
     }
 
-    /// Makes it final; one that lacks what it is made for is refused.
+    /// Finalises the descriptor; refuses if a required attribute is missing.
     pub(crate) fn finalize(&mut self) -> Answer {
         let is_complete = match self.kind {
             name::ENGINE => self.child(name::ENGINE_OPERATION_GRAPH).is_some(),

@@ -1,4 +1,4 @@
-//! What a graph computes, as far as its workspace depends on it.
+//! The operations of a graph that decide the size of the workspace.
 
 use super::super::shape::{FLOAT, Tensor};
 use super::super::workspace::{self, Convolution, Direction, Model};
@@ -97,7 +97,7 @@ fn is_attention(graph: &Descriptor) -> bool {
     graph.children(name::OPERATIONGRAPH_OPS).iter().any(|operation| kinds.contains(&operation.kind))
 }
 
-/// Products of a forward: scores and output. Backward has both again and their gradients.
+/// Products of a forward: scores and output. Backward repeats both and adds their gradients.
 const FORWARD_PRODUCTS: usize = 2;
 
 /// A backward whose query gradients are summed in fp32 has that sum as an operand of its own, which cudnn-frontend

@@ -19,8 +19,8 @@ use crate::journal;
 use attributes as name;
 use descriptor::{Attribute, Descriptor};
 
-/// A descriptor that became part of another stays as it was then, as in cuDNN: the `Arc` is shared, and copied when
-/// the caller goes on to change its own.
+/// A child descriptor keeps the state that it had when it was set, as in cuDNN: the `Arc` is shared, and copied when the caller
+/// changes the original.
 static DESCRIPTORS: Table<Arc<Descriptor>> = Table::new();
 
 fn get(handle: Handle) -> Answer<Arc<Descriptor>> {
@@ -109,10 +109,10 @@ export! { CudnnStatus;
             return Err(CudnnStatus::INVALID);
         }
         let room = usize::try_from(requested).map_err(|_| CudnnStatus::INVALID)?;
-        // Without room the question is how many there are. With it, cudnn-frontend takes so many results as it is told of
-        // (`EngineHeuristics_v8::getEngineConfig`), and made descriptors for those that it asked for alone.
-        let told = if array.is_null() || room == 0 { value.elements() } else { value.elements().min(room) };
-        elements.set_if_wanted(told as i64);
+        // Without room, the answer is the number of elements. With room, cudnn-frontend reads as many results as are reported
+        // (`EngineHeuristics_v8::getEngineConfig`), and has made descriptors for the requested number only.
+        let reported = if array.is_null() || room == 0 { value.elements() } else { value.elements().min(room) };
+        elements.set_if_wanted(reported as i64);
         if array.is_null() { Ok(()) } else { write(&value, room, array) }
     }
 

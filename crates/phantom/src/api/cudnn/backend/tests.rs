@@ -99,7 +99,7 @@ fn convolution_graph() -> Handle {
     ] {
         let child = tensor(&shape, false);
         set(operation, attribute, BACKEND_DESCRIPTOR, &[child]);
-        // PyTorch destroys its descriptors as soon as they are part of another.
+        // PyTorch destroys child descriptors once the parent is set.
         assert_eq!(cudnnBackendDestroyDescriptor(child), CudnnStatus::SUCCESS);
     }
     graph(&[finalize(operation)])

@@ -10,7 +10,7 @@
 
 use super::super::shape::element_bytes;
 
-/// What a cell computes.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     /// `CUDNN_RNN_RELU` and `CUDNN_RNN_TANH`.
@@ -92,7 +92,7 @@ pub(crate) struct Network {
 
 /// One matrix or bias in the weight space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct WeightMatrix {
     /// Bytes from the start of the space.
     pub(crate) offset: u64,
     pub(crate) rows: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Place {
 }
 
 impl Network {
-    /// Bytes of one weight.
+    /// Size of a weight.
     pub(crate) fn element_bytes(self) -> u64 {
         element_bytes(self.data_type).unwrap_or(4)
     }
@@ -110,7 +110,7 @@ impl Network {
         self.layers * self.directions
     }
 
-    /// Width of what a direction hands on.
+    /// Width of the output of a direction.
     pub(crate) fn output(self) -> u64 {
         if self.is_projected() { self.projection } else { self.hidden }
     }
@@ -169,21 +169,21 @@ impl Network {
     }
 
     /// The matrix of a linear layer, if the network has it.
-    pub(crate) fn matrix(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
+    pub(crate) fn matrix(self, pseudo_layer: u64, linear: u64) -> Option<WeightMatrix> {
         let (rows, columns) = self.matrix_shape(pseudo_layer, linear)?;
         let elements = self.layers_before(pseudo_layer) + self.matrices_before(pseudo_layer, linear);
-        Some(Place { offset: elements * self.element_bytes(), rows, columns })
+        Some(WeightMatrix { offset: elements * self.element_bytes(), rows, columns })
     }
 
     /// The bias of a linear layer, if the network has it.
-    pub(crate) fn bias_vector(self, pseudo_layer: u64, linear: u64) -> Option<Place> {
+    pub(crate) fn bias_vector(self, pseudo_layer: u64, linear: u64) -> Option<WeightMatrix> {
         let linears = self.bias.linears(self.cell.gates());
         if !linears.contains(&linear) {
             return None;
         }
         let before = pseudo_layer * self.biases_per_layer() + (linear - linears.start) * self.hidden;
         let elements = self.layers_before(self.pseudo_layers()) + before;
-        Some(Place { offset: elements * self.element_bytes(), rows: self.hidden, columns: 1 })
+        Some(WeightMatrix { offset: elements * self.element_bytes(), rows: self.hidden, columns: 1 })
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Answer, CudnnStatus, Opaque, count, create, destroy, known, library,
 use crate::boundary::{In, Out, Status, export};
 use crate::handle::{Handle, Table};
 use data::Sequences;
-use layout::{Bias, Cell, Network, Place};
+use layout::{Bias, Cell, Network, WeightMatrix};
 
 /// `CUDNN_BIDIRECTIONAL`.
 const BIDIRECTIONAL: i32 = 1;
@@ -42,12 +42,12 @@ fn recurrence(network: Network, sequences: Sequences) -> Recurrence {
 }
 
 /// Writes where a matrix or bias lies, and its shape; null and no dimensions where the network has none.
-fn locate(network: Network, space: Opaque, place: Option<Place>, shape: Handle, address: Out<usize>) -> Answer {
+fn locate(network: Network, space: Opaque, place: Option<WeightMatrix>, shape: Handle, address: Out<usize>) -> Answer {
     if address.is_null() {
         return Ok(());
     }
     let (value, at) = match place {
-        Some(Place { offset, rows, columns }) => {
+        Some(WeightMatrix { offset, rows, columns }) => {
             let dims = vec![1, rows as i64, columns as i64];
             (Tensor::packed(network.data_type, dims), space as usize + offset as usize)
         }

@@ -1,11 +1,10 @@
-"""Which checkpoints were there before the dry run, which the program made, and which are gone for it though they are there.
+"""Tracks checkpoints: files from before the dry run, files that the program made, files that the program believes deleted.
 
-What is on a phantom GPU has no values, so a checkpoint of it holds zeros, and a loss that reads as zero is the best so far: a
-dry run has nothing to put in the place of what was trained. So what was there stays, and the program is told that all went well
-(`saves`, `removals`). Checkpoints that were not there are written as always, since the program may load them again; they are told
-of at the end.
+A phantom GPU computes no values: its checkpoints hold zeros, and a loss of zero is the best so far. A dry run therefore leaves
+existing checkpoints in place, and reports success to the program (`saves`, `removals`). New checkpoints are written as always,
+because the program may load them again; the records name these files at the end.
 
-What the program made is known by path and inode: a path alone may be another file by now, and an inode is soon another's.
+The program's own files are identified by path and inode: the file at a path may be replaced, and inodes are reused.
 """
 
 import os
@@ -15,11 +14,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-# Files of these names are taken for checkpoints. Among them are those of torch.distributed.checkpoint (`.distcp`, `.metadata`),
+# Endings of checkpoint files, among them the endings of torch.distributed.checkpoint (`.distcp`, `.metadata`),
 # torch.export (`.pt2`), NeMo and Stable-Baselines3 (`.zip`).
 _NAMED = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".pt2", ".nemo")
 _ALSO_NAMED = (".bin", ".tar", ".zip", ".metadata")
-# So are those that say which checkpoint to go on with: DeepSpeed's, detectron2's and MMEngine's, Megatron's.
+# Files that name the checkpoint to resume from: DeepSpeed's, detectron2's and MMEngine's, Megatron's.
 _POINTERS = ("latest", "last_checkpoint", "latest_checkpointed_iteration.txt")
 # A zip file's first bytes, and the name of what torch.save puts first into one; before 1.6 it began with a number, pickled
 # (`MAGIC_NUMBER` in torch/serialization.py).
@@ -33,30 +32,30 @@ def is_path(value: object) -> bool:
 
 
 def place_of(path: object) -> str:
-    """Where a file stands, itself and not what it links to."""
+    """Resolves all links of a path except the last component."""
     folder, name = os.path.split(os.fsdecode(path).rstrip(os.sep) or os.sep)
     return os.path.join(os.path.realpath(folder), name)
 
 
-class Kept:
-    """What is known of the files of one run. All paths are absolute."""
+class CheckpointGuard:
+    """The files of a run. All paths are absolute."""
 
     def __init__(self) -> None:
-        # What would have been written over, renamed or removed, in that order.
+        # Files that were not overwritten, renamed or removed, in order of the attempts.
         self.spared: dict[str, None] = {}
-        # Where the program believes that nothing is, and how often it saw to that.
+        # Paths that the program believes deleted, and the number of deletions.
         self.left: Counter[str] = Counter()
         # When the program began, in seconds since the epoch.
         self._began = time.time()
-        # By path, which file stood there when the program had made it.
+        # Device and inode of the files that the program made, by path.
         self._made: dict[str, tuple[int, int]] = {}
-        # Those of them that are checkpoints, in the order in which they were written.
+        # The program's checkpoints, in the order of writing.
         self._saved: dict[str, None] = {}
-        # Further names that the program gave to what it did not make.
+        # Hard links that the program made to existing files.
         self._links: dict[str, tuple[int, int]] = {}
 
     def is_made(self, path: str) -> bool:
-        """Whether the program made what stands at a path itself, be it a link, or a folder that holds it."""
+        """Whether the program made the file, link or folder at a path, or a folder above."""
         while path not in self._made or self._made[path] != _identity(path):
             path, child = os.path.dirname(path), path
             if path == child:
@@ -64,72 +63,72 @@ class Kept:
         return True
 
     def is_saved(self, path: str) -> bool:
-        """Whether what stands at a path is a checkpoint that the program made."""
+        """Whether a path is a checkpoint of the program."""
         return path in self._saved and os.path.lexists(path) and self.is_made(path)
 
     def is_gone(self, path: str) -> bool:
-        """Whether what stands at a path is gone for the program, itself or with a folder that it is in."""
+        """Whether the program believes an existing path deleted, or a folder above."""
         if not os.path.lexists(path) or self.is_made(path):
             return False
         return path in self.left or any(os.fspath(folder) in self.left for folder in pathlib.PurePath(path).parents)
 
     def is_there(self, path: str) -> bool:
-        """Whether a file stands at a path that the program did not make, and is not empty. What another process made meanwhile
-        counts: rather one checkpoint of zeros too few than one of a training that goes on beside the dry run."""
+        """Whether a path is a non-empty file that the program did not make. Files of other processes count: losing a checkpoint of zeros
+        is better than overwriting the checkpoint of a training that runs beside the dry run."""
         return os.path.isfile(path) and os.path.getsize(path) > 0 and not self.is_made(path)
 
     def is_old(self, path: str) -> bool:
-        """Whether it was last written before the program began: what is younger is rather that of a process which it started."""
+        """Whether a file was last written before the program began: a younger file is likely from a child process."""
         return os.lstat(path).st_mtime < self._began
 
     def is_further_link(self, path: str) -> bool:
-        """Whether it is a name that the program gave to a file which has others."""
+        """Whether a path is a hard link of the program to a file with further links."""
         return self._links.get(path) == _identity(path) and os.lstat(path).st_nlink > 1
 
     def is_checkpoint(self, path: str) -> bool:
-        """Whether a file is called like one, or torch.save wrote it before the program began, under any name."""
+        """Whether a file has the name of a checkpoint, or was written by torch.save before the program began."""
         return path.endswith(_NAMED + _ALSO_NAMED) or self.is_pointer(path) or (self.is_old(path) and _is_from_torch(path))
 
     def is_pointer(self, path: str) -> bool:
-        """Whether a file is called like one that names a checkpoint."""
+        """Whether a file name is that of a pointer to a checkpoint."""
         return os.path.basename(path) in _POINTERS
 
     def spare(self, path: str) -> None:
-        """It stays as it is, and the program believes that it is new."""
+        """Records that a file was left as before, while the program believes the file rewritten."""
         self.spared[path] = None
         self.left.pop(path, None)
 
     def spare_gone(self, path: str) -> None:
-        """It stays as it is, and the program believes that it is gone."""
+        """Records that a file was left as before, while the program believes the file deleted."""
         self.spared[path] = None
         self.left[path] += 1
 
     def note_made(self, path: str) -> None:
-        """The program has just made what stands at a path."""
+        """Records that the program made the file at a path."""
         if os.path.lexists(path):
             self._made[path] = _identity(path)
             if path.endswith(_NAMED):
                 self._saved[path] = None
 
     def note_saved(self, path: str) -> None:
-        """The program has just written a checkpoint."""
+        """Records that the program wrote a checkpoint."""
         self.note_made(path)
         self._saved[path] = None
 
     def note_link(self, path: str) -> None:
-        """The program has just given a further name to a file that it did not make."""
+        """Records that the program made a hard link to an existing file."""
         self._links[path] = _identity(path)
 
     def note_moved(self, source: str, target: str) -> None:
-        """What the program made at a path, or below it, has another one now."""
+        """Records that the program moved its files at or below a path."""
         for places in (self._made, self._saved, self._links):
             for path in [path for path in places if path == source or path.startswith(source + os.sep)]:
                 places[target + path[len(source) :]] = places.pop(path)
         if target.endswith(_NAMED) and self.is_made(target):
             self._saved[target] = None
 
-    def written(self) -> Iterator[str]:
-        """The checkpoints that the program wrote and left behind."""
+    def list_written(self) -> Iterator[str]:
+        """Lists the checkpoints that the program wrote and did not remove."""
         return (path for path in self._saved if os.path.isfile(path) and self.is_saved(path))
 
 

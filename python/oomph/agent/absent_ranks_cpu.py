@@ -1,4 +1,4 @@
-"""Groups of CPU tensors of a rank that is alone. See Note [Absent ranks] in `world`.
+"""Groups of CPU tensors of a rank that is alone. See Note [Absent ranks] in `absent_ranks`.
 
 Gloo would connect to every other rank. In its place stands torch's own fake group, which takes part in everything and
 moves nothing; the collectives that give this rank what others sent are overridden to give what this rank sent.

@@ -1,4 +1,4 @@
-"""The rendezvous of a rank that is alone: a store in this process. See Note [Absent ranks] in `world`."""
+"""The rendezvous of a rank that is alone: a store in this process. See Note [Absent ranks] in `absent_ranks`."""
 
 import importlib
 import re
@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlparse
 
 from torch.distributed import Store
 
-from .world import Place
+from .job_rank import JobRank
 
 # `ncclUniqueId` of nccl.h. Which one a communicator bears does not matter to the phantom.
 _NCCL_ID = bytes(128)
@@ -19,7 +19,7 @@ class AbsentRank(RuntimeError):
 
 
 class LoneStore(Store):
-    """A store that nobody else writes to."""
+    """A store with a single writer."""
 
     def __init__(self, world_size: int) -> None:
         super().__init__()
@@ -106,15 +106,15 @@ def _bytes(value) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-def install(place: Place) -> None:
+def install(rank: JobRank) -> None:
     """Every way to meet leads to one store; a program that states its own rank and size keeps them."""
-    store = LoneStore(place.world_size)
+    store = LoneStore(rank.world_size)
 
     def meet(url: str, timeout=None, **_options):
         stated = parse_qs(urlparse(url).query)
-        rank = int(stated.get("rank", [place.rank])[0])
-        size = int(stated.get("world_size", [place.world_size])[0])
-        yield store, rank, size
+        number = int(stated.get("rank", [rank.rank])[0])
+        size = int(stated.get("world_size", [rank.world_size])[0])
+        yield store, number, size
         raise RuntimeError("Unable to perform rerendezvous")
 
     # By its full name: the package has a function of the same.

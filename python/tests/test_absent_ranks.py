@@ -1,27 +1,27 @@
-"""A rank that is alone: its place, its store, and what it gathers of objects."""
+"""A rank that runs alone: variables, store, gathered objects."""
 
 import unittest
 
-from oomph.agent.world import Place
+from oomph.agent.job_rank import JobRank
 
 from .support import needs_torch
 
 
-class PlaceTest(unittest.TestCase):
+class JobRankTest(unittest.TestCase):
     """The variables of a launcher."""
 
     def test_the_last_rank_of_eight_machines(self):
-        variables = Place(rank=63, world_size=64, local_world_size=8).variables
+        variables = JobRank(rank=63, world_size=64, local_world_size=8).variables
         expected = {"RANK": "63", "LOCAL_RANK": "7", "WORLD_SIZE": "64", "GROUP_RANK": "7", "GROUP_WORLD_SIZE": "8"}
         self.assertEqual({name: variables[name] for name in expected}, expected)
 
 
 @needs_torch
 class StoreTest(unittest.TestCase):
-    """What a store says in place of ranks that are not there."""
+    """Answers of the store for absent ranks."""
 
     def setUp(self):
-        from oomph.agent.world_store import AbsentRank, LoneStore
+        from oomph.agent.absent_ranks_store import AbsentRank, LoneStore
 
         self.store, self.absent = LoneStore(4), AbsentRank
 

@@ -1,10 +1,10 @@
-"""Checkpoints that were there before the dry run are not renamed, replaced or removed: see `kept`.
+"""Prevents that existing checkpoints are renamed, replaced or removed: see `guard`.
 
-Programs write a checkpoint beside the old one and rename it over that, remove the oldest of several, or empty their output
-folder first. What was there stays where it is, with the folder that holds it; what would have taken its place goes. Making the
-folder or the link again does nothing. What was written since the program began, by whichever process, may be renamed and removed.
+Programs write a checkpoint beside the old file and rename the new file over the old, remove the oldest of several, or empty the
+output folder first. Existing checkpoints and their folders stay in place; the file that would have replaced a checkpoint is deleted.
+Making the folder or the link again does nothing. Files written since the program began, by any process, may be renamed and removed.
 
-Only from Python: `rm` in a shell that the program starts is not seen.
+Only calls in Python are seen, no `rm` of a shell.
 """
 
 import errno
@@ -14,23 +14,23 @@ import pathlib
 import shutil
 from collections.abc import Callable
 
-from .failure import guarded
-from .kept import Kept, is_path, place_of
+from ..failure import guarded
+from .guard import CheckpointGuard, is_path, place_of
 
-# Whoever asks so often for a checkpoint to go waits for it to be gone.
+# A program that removes a checkpoint more often waits for the removal.
 _MOST_REQUESTS = 1000
 _WAITING = "it was there before the dry run, which leaves it; the script goes on removing it"
 
 
 class Removals:
-    """Stands in for what renames and removes files."""
+    """Replaces the functions that rename and remove files."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
+    def __init__(self, guard: CheckpointGuard) -> None:
+        self._guard = guard
         self._unlink, self._remove_tree = os.unlink, shutil.rmtree
 
     def install(self) -> None:
-        """From here on they stand in."""
+        """Replaces the functions."""
         functions = {
             "remove": self._removing(os.remove),
             "unlink": self._removing(os.unlink),
@@ -116,81 +116,81 @@ class Removals:
         place = place_of(path)
         is_kept = self._is_kept(place)
         if is_kept:
-            self._kept.spare_gone(place)
+            self._guard.spare_gone(place)
         return is_kept
 
     @guarded
     def _keeps_target(self, source: object, target: object) -> bool:
-        """Whether what stands at the target stays; what the program made to replace it is removed."""
+        """Whether the target is left as before; the program's replacement is deleted then."""
         source, target = place_of(source), place_of(target)
         is_folder = os.path.isdir(target) and not os.path.islink(target)
-        is_kept = self._kept.is_gone(target) if is_folder else self._is_kept(target, self._kept.is_saved(source))
+        is_kept = self._guard.is_gone(target) if is_folder else self._is_kept(target, self._guard.is_saved(source))
         if not is_kept:
             return False
         if not is_folder:
-            self._kept.spare(target)
-        if os.path.lexists(source) and self._kept.is_made(source):
+            self._guard.spare(target)
+        if os.path.lexists(source) and self._guard.is_made(source):
             (self._remove_tree if is_folder else self._unlink)(source)
         return True
 
     @guarded
     def _keeps_below(self, folder: object) -> bool:
-        """Whether a folder stays because of what it holds."""
+        """Whether a folder is left as before, because of checkpoints in the folder."""
         place = place_of(folder)
-        if os.path.lexists(place) and self._kept.is_made(place):
+        if os.path.lexists(place) and self._guard.is_made(place):
             return False
         files = [os.path.join(parent, name) for parent, _, names in os.walk(place) for name in names]
         kept = [file for file in files if self._is_kept(file)]
         for file in kept:
-            self._kept.spare_gone(file)
+            self._guard.spare_gone(file)
         if kept:
-            self._kept.left[place] += 1
+            self._guard.left[place] += 1
         return bool(kept)
 
     @guarded
     def _holds_only_left(self, folder: object) -> bool:
-        """Whether a folder is empty for the program, and not in truth."""
+        """Whether a folder looks empty to the program but is not."""
         place = place_of(folder)
         entries = os.listdir(place) if os.path.isdir(place) else []
-        is_left = bool(entries) and all(os.path.join(place, entry) in self._kept.left for entry in entries)
+        is_left = bool(entries) and all(os.path.join(place, entry) in self._guard.left for entry in entries)
         if is_left:
-            self._kept.left[place] += 1
+            self._guard.left[place] += 1
         return is_left
 
     @guarded
     def _is_gone(self, path: object) -> bool:
-        return self._kept.is_gone(place_of(path))
+        return self._guard.is_gone(place_of(path))
 
     @guarded
     def _note_made(self, _source: object, path: object) -> None:
-        self._kept.note_made(place_of(path))
+        self._guard.note_made(place_of(path))
 
     @guarded
     def _note_link(self, source: object, path: object) -> None:
-        is_made = is_path(source) and self._kept.is_made(place_of(source))
-        (self._kept.note_made if is_made else self._kept.note_link)(place_of(path))
+        is_made = is_path(source) and self._guard.is_made(place_of(source))
+        (self._guard.note_made if is_made else self._guard.note_link)(place_of(path))
 
     @guarded
     def _note_moved(self, source: object, target: object) -> None:
-        self._kept.note_moved(place_of(source), place_of(target))
+        self._guard.note_moved(place_of(source), place_of(target))
 
     def _is_kept(self, place: str, is_saved: bool = False) -> bool:
-        """Whether a checkpoint of before stands at a place; `is_saved`: one is to stand there now."""
+        """Whether a path is an existing checkpoint; `is_saved`: the program wants to put a checkpoint there."""
         is_link_to_folder = os.path.islink(place) and os.path.isdir(place)
-        if not (self._kept.is_there(place) or (is_link_to_folder and not self._kept.is_made(place))):
+        if not (self._guard.is_there(place) or (is_link_to_folder and not self._guard.is_made(place))):
             return False
-        if not self._kept.is_old(place) or self._kept.is_further_link(place):
+        if not self._guard.is_old(place) or self._guard.is_further_link(place):
             return False
-        return self._kept.is_pointer(place) if is_link_to_folder else is_saved or self._kept.is_checkpoint(place)
+        return self._guard.is_pointer(place) if is_link_to_folder else is_saved or self._guard.is_checkpoint(place)
 
     def _end_waiting(self, path: object) -> None:
-        """A program that goes on until a file is gone would go on for ever."""
-        if self._kept.left[place_of(path)] > _MOST_REQUESTS:
+        """Raises in a program that repeats a removal until the file is gone."""
+        if self._guard.left[place_of(path)] > _MOST_REQUESTS:
             raise FileNotFoundError(errno.ENOENT, _WAITING, path)
 
 
 def _pass_for(function: Callable) -> None:
-    """Makes a function of ours that stands in the module os one that others may pickle, and ask about its options."""
+    """Lets a replacement in the module os be pickled, and queried for options, as the original."""
     real = function.__wrapped__
     function.__module__, function.__qualname__ = "os", real.__name__
     for able in (os.supports_dir_fd, os.supports_follow_symlinks):

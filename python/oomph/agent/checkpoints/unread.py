@@ -1,4 +1,4 @@
-"""Weights in files that nobody needs to read: on the way to a phantom GPU their values are never used.
+"""Skips weights in checkpoint files: on the way to a phantom GPU the values are never used.
 
 safetensors and `torch.load(mmap=True)` map a file with `torch.UntypedStorage.from_file` and make tensors of its parts. Here
 they get memory of the file's size instead, in which large floating tensors are holes (Note [Holes]) and everything else is
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 import torch.serialization
 
-from .holes import LARGE_BYTES
+from ..holes import LARGE_BYTES
 
 # A file that holds more that must be read than this is no checkpoint of weights, and is mapped as it is.
 _MOST_READ_BYTES = 256 << 20
@@ -54,7 +54,7 @@ class Checkpoints:
 
     @property
     def bytes(self) -> int:
-        """How large they are."""
+        """Size of the skipped weights."""
         return sum(size for _, size in self._unread.values())
 
     def install(self) -> None:
@@ -101,13 +101,13 @@ def _can_stand_in(path: str) -> bool:
 
 
 def _weights_and_rest(path: str) -> list[Part] | None:
-    """The parts of a checkpoint that has large weights; `None` for any other file, or one that we cannot read."""
+    """The parts of a checkpoint that has large weights; `None` for other and unreadable files."""
     try:
         if os.path.getsize(path) < LARGE_BYTES:
             return None
         parts = list(_parts_of_zip(path) if zipfile.is_zipfile(path) else _parts_of_safetensors(path))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile):
-        # Whoever opens it next says what is wrong with it.
+        # The program's own reader reports the error.
         return None
     to_read = sum(part.size for part in parts if not part.is_weight)
     return parts if to_read <= _MOST_READ_BYTES and any(part.is_weight for part in parts) else None
