@@ -35,7 +35,7 @@ def questions(snapshots: list[str]) -> list[list[str]]:
         [*check, "--vram", "8GiB", str(examples / "resnet50.py")],
         [*check, "--world-size", "4", str(PROGRAMS / "sharded.py")],
         *([*check, str(PROGRAMS / f"{name}.py")] for name in scripts),
-        *([*check, str(ROOT / "tests/causes/programs" / f"{name}.py")] for name in causes),
+        *([*check, str(ROOT / "tests/causes/cases" / name / "program.py")] for name in causes),
         ["check", "--json", "--gpu", "a100-sxm4-40gb", "--steps", "1", str(examples / "resnet50.py")],
         ["fit", "--json", "--gpu", "rtx-3060", "--no-cache", str(examples / "gpt2.py"), "--batch-size", "16"],
         ["tune", "--json", "--gpu", "rtx-4090", "--", "python", str(PROGRAMS / "fragments.py")],

@@ -1,13 +1,13 @@
-"""Runs each program of `cases.py` on a phantom GPU, and holds what `oomph explain` says of it against what it has.
+"""Runs each program of `cases/` on a phantom GPU and compares the findings of `oomph explain` with the expected ones.
 
     python tests/causes/check.py --oomph target/release/oomph
 
-1. The error's text alone names the right rule first, where a text can decide.
-2. The snapshot names it first, at a line that is to blame; where the snapshot is blind to it, together with the text.
-3. Of the control, which is the same program without the cause, nothing is said.
+1. The error's text alone names the right rule first, if a text can decide.
+2. The snapshot names the rule first, at a line marked as the cause; snapshots that do not show the cause are read with the text.
+3. The control, which is the same program without the cause, has no findings.
 4. The peaks are `torch.cuda.max_memory_allocated()` and `max_memory_reserved()`, as the program prints them, to the
    byte, and the parts of every breakdown add up.
-5. The texts name their rule first; where there is no error of PyTorch's, none is found.
+5. The texts name their rule first; texts without an error of PyTorch's have no finding.
 """
 
 import json
@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 import suite
-from cases import PROGRAMS, TEXTS, Program
+from case import PROGRAMS, TEXTS, Program
 from forks import Forks
 from recording import HERE, PATIENCE, Recorder, Recording, plain_environment
 
@@ -30,14 +30,14 @@ MARK = "# the cause"
 
 
 class Checker:
-    """Asks `explain`, and collects what is wrong."""
+    """Runs `explain` and collects problems."""
 
     def __init__(self, oomph: Path) -> None:
         self.oomph = oomph
         self.problems: list[str] = []
 
     def explain(self, *inputs: Path) -> dict:
-        """What `explain --json` says; its exit status must fit."""
+        """Returns the report of `explain --json`; the exit status must fit the report."""
         command = [str(word) for word in (self.oomph, "explain", "--json", *inputs)]
         done = subprocess.run(command, env=plain_environment(), capture_output=True, text=True, timeout=PATIENCE)
         shown = " ".join(path.name for path in inputs)
@@ -49,31 +49,31 @@ class Checker:
         return report
 
     def expect(self, what: str, found, expected) -> None:
-        """Notes a problem if they differ."""
+        """Adds a problem if `found` differs from `expected`."""
         if found != expected:
             self.problems.append(f"{what}: {found}, expected {expected}")
 
-    def first(self, source: str, report: dict, rules: tuple[str, ...]) -> None:
+    def expect_first(self, source: str, report: dict, rules: tuple[str, ...]) -> None:
         """One of `rules` comes first."""
         found = [finding["rule"] for finding in report["findings"]]
         if not found or found[0] not in rules:
-            told = "".join(f"\n      {finding['rule']}: {finding['message']}" for finding in report["findings"])
-            self.problems.append(f"{source}: expected {' or '.join(rules)} first, found {found}{told}")
+            findings = "".join(f"\n      {finding['rule']}: {finding['message']}" for finding in report["findings"])
+            self.problems.append(f"{source}: expected {' or '.join(rules)} first, found {found}{findings}")
 
-    def blamed(self, report: dict, rule: str, script: Path) -> None:
-        """The line of the rule's finding is one that is marked; it has none where none is."""
+    def expect_blame(self, report: dict, rule: str, script: Path) -> None:
+        """The finding of `rule` is at a marked line; without marked lines it has no line."""
         lines = script.read_text(encoding="utf-8").splitlines()
         marked = {(script.name, number) for number, line in enumerate(lines, 1) if MARK in line} or {None}
         locations = [finding["location"] for finding in report["findings"] if finding["rule"] == rule]
         found = [(Path(location["file"]).name, location["line"]) if location else None for location in locations]
         if found and found[0] not in marked:
-            self.problems.append(f"the snapshot: blamed is {found[0]}, expected one of {sorted(marked, key=str)}")
+            self.problems.append(f"the snapshot blames {found[0]}, expected one of {sorted(marked, key=str)}")
 
-    def exact(self, run: Recording) -> None:
-        """Each snapshot's peaks are the program's own, and parts add up to their whole."""
+    def expect_peaks(self, run: Recording) -> None:
+        """Each snapshot's peaks are the printed ones, and the parts of its breakdown add up."""
         for rank in run.ranks:
             report = self.explain(rank.snapshot)
-            name = f"{run.script.parent.name}/{rank.snapshot.name}"
+            name = f"{run.script.stem}/{rank.snapshot.name}"
             peak = report["peak"] or {}
             found = peak.get("allocated_bytes"), peak.get("reserved_bytes")
             self.expect(f"{name}: the peaks", found, (rank.allocated, rank.reserved))
@@ -83,49 +83,49 @@ class Checker:
 
 
 def check_program(checker: Checker, recorder: Recorder, program: Program) -> str:
-    """Everything about a program and its control; gives what there is to show."""
-    run = recorder.record("programs", program)
-    checker.exact(run)
+    """Checks a program and its control; returns a row of results."""
+    run = recorder.record("program", program)
+    checker.expect_peaks(run)
     checker.expect("whether it ran out of memory", run.ran_out, bool(program.text))
-    said = ""
+    from_text = ""
     if program.text:
         report = checker.explain(run.log)
-        checker.first("the text", report, program.text)
+        checker.expect_first("the text", report, program.text)
         checker.expect("whether the text has an error", bool(report["ooms"]), True)
-        said = report["findings"][0]["rule"] if report["findings"] else ""
+        from_text = report["findings"][0]["rule"] if report["findings"] else ""
         rules = [finding["rule"] for finding in report["findings"]]
-        checker.expect("what the text shows besides", [rule for rule in program.also if rule not in rules], [])
-        checker.first("text and snapshot", checker.explain(run.log, run.input), (program.rule,))
+        checker.expect("rules missing from the text", [rule for rule in program.also if rule not in rules], [])
+        checker.expect_first("text and snapshot", checker.explain(run.log, run.input), (program.rule,))
     if not program.needs_text:
         report = checker.explain(run.input)
-        checker.first("the snapshot", report, (program.rule,))
-        checker.blamed(report, program.rule, run.script)
+        checker.expect_first("the snapshot", report, (program.rule,))
+        checker.expect_blame(report, program.rule, run.script)
     check_control(checker, recorder, program)
-    return f"{said:28}{program.rule:28}{run.ranks[0].allocated:14,}{run.ranks[0].reserved:14,}"
+    return f"{from_text:28}{program.rule:28}{run.ranks[0].allocated:14,}{run.ranks[0].reserved:14,}"
 
 
 def check_control(checker: Checker, recorder: Recorder, program: Program) -> None:
-    """The control runs to its end, and nothing is wrong with it."""
-    run = recorder.record("controls", program)
-    checker.exact(run)
+    """The control runs to its end and has no unexpected findings."""
+    run = recorder.record("control", program)
+    checker.expect_peaks(run)
     found = tuple(finding["rule"] for finding in checker.explain(run.input)["findings"] if finding["severity"] != "info")
     checker.expect("findings on the control", found, program.control)
 
 
 def check_peaks(checker: Checker, recorder: Recorder, program: Program) -> str:
-    """The fourth check alone, for a PyTorch whose history may say less."""
-    run = recorder.record("programs", program)
-    checker.exact(run)
+    """The fourth check alone, for a PyTorch with shorter histories."""
+    run = recorder.record("program", program)
+    checker.expect_peaks(run)
     return f"{'':56}{run.ranks[0].allocated:14,}{run.ranks[0].reserved:14,}"
 
 
 def check_text(checker: Checker, name: str, rule: str | None) -> str:
-    """What is said of a text first."""
+    """The first finding on a text."""
     report = checker.explain(HERE / "texts" / f"{name}.txt")
     if rule is None:
         checker.expect("errors found", report["ooms"], [])
     else:
-        checker.first("the text", report, (rule,))
+        checker.expect_first("the text", report, (rule,))
     return rule or ""
 
 

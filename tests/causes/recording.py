@@ -1,4 +1,4 @@
-"""Runs the programs on a phantom GPU, and keeps what they leave: a snapshot, an error, the peaks that they print."""
+"""Runs the programs on a phantom GPU and reads their records: a snapshot, the error, the printed peaks."""
 
 import os
 import subprocess
@@ -6,34 +6,33 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from cases import Program
+from case import Program
 from forks import Forks
 from suite import Skip
 
-HERE = Path(__file__).resolve().parent
-# No program takes this long, unless the machine is busy with much else.
+# The limit per program, in seconds; far above the time that a program takes on an idle machine.
 PATIENCE = 900
-# A /dev/shm of its own, in namespaces of its own; where the system allows it, any user may.
+# A private /dev/shm, in private namespaces; many systems allow any user to make them.
 NAMESPACES = ("unshare", "--map-root-user", "--mount")
 SHARED = 'mount -t tmpfs -o "size=$1" tmpfs /dev/shm && shift && exec "$@"'
-# /mnt as WSL has it, with a copy of the program on drive C.
+# /mnt as under WSL, with a copy of the program on drive C.
 WINDOWS = 'mount -t tmpfs tmpfs /mnt && mkdir -p "$(dirname "$2")" && cp "$1" "$2" && shift 2 && exec "$@"'
 DRIVE = Path("/mnt/c/train")
 
 
 @dataclass(frozen=True)
 class Rank:
-    """What one process left."""
+    """The records of one process."""
 
     snapshot: Path
-    # What it says of itself: `max_memory_allocated()` and `max_memory_reserved()`.
+    # `max_memory_allocated()` and `max_memory_reserved()`, as the program prints them.
     allocated: int
     reserved: int
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What a run of a program left."""
+    """The records of one run."""
 
     script: Path
     ranks: list[Rank]
@@ -41,19 +40,19 @@ class Recording:
 
     @property
     def ran_out(self) -> bool:
-        """Whether an error is in its log."""
+        """Whether the log has an out-of-memory error."""
         log = self.log.read_text(encoding="utf-8")
         return any(words in log for words in ("OutOfMemoryError", "DefaultCPUAllocator", "unable to allocate shared memory", "Bus error"))
 
     @property
     def input(self) -> Path:
-        """What is explained: the snapshot, or the folder of a job's snapshots."""
+        """The snapshot, or the folder of a job's snapshots."""
         return self.ranks[0].snapshot if len(self.ranks) == 1 else self.ranks[0].snapshot.parent
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """Runs programs in folders below `folder`; what was recorded there before is taken as it is."""
+    """Runs programs in folders below `folder`; earlier recordings there are reused."""
 
     oomph: Path
     folder: Path
@@ -61,15 +60,15 @@ class Recorder:
     forks: Forks | None = None
 
     def record(self, kind: str, program: Program) -> Recording:
-        """Runs `programs/NAME.py` or `controls/NAME.py`, each rank by itself."""
-        script = HERE / kind / f"{program.name}.py"
+        """Runs the `program` or the `control`, each rank as a separate process."""
+        script = program.script(kind)
         folder = self.folder / kind / program.name
         done = folder / "done"
         if not done.exists():
             if program.shared or program.on_windows:
                 _need_namespaces()
             folder.mkdir(parents=True, exist_ok=True)
-            others = program.others if kind == "programs" else "0"
+            others = program.others if kind == "program" else "0"
             for rank in range(max(1, program.ranks)):
                 self._run(script, program, folder, rank, others)
             done.touch()
@@ -79,7 +78,7 @@ class Recorder:
         card = ("--gpu", program.gpu, *(("--vram", program.vram) if program.vram else ()), "--gpus", max(1, program.ranks))
         card = (*card, *(("--others", others) if others != "0" else ()))
         output, errors = folder / f"rank{rank}.out", folder / "errors.log"
-        is_mounted = program.shared or (program.on_windows and script.parent.name == "programs")
+        is_mounted = program.shared or (program.on_windows and script.stem == "program")
         if self.forks and not is_mounted:
             self.forks.run(script, folder=folder, card=card, env={"RANK": rank}, stdout=output, stderr=errors)
         else:
@@ -90,7 +89,7 @@ class Recorder:
         phantom = (self.oomph, "phantom", *card, "--")
         shared = (*NAMESPACES, "sh", "-c", SHARED, "sh", program.shared) if program.shared else ()
         on_windows, start = (), script
-        if program.on_windows and script.parent.name == "programs":
+        if program.on_windows and script.stem == "program":
             start = DRIVE / script.name
             on_windows = (*NAMESPACES, "sh", "-c", WINDOWS, "sh", script, start)
         command = [str(word) for word in (*phantom, *shared, *on_windows, sys.executable, start)]
@@ -103,13 +102,13 @@ def _need_namespaces() -> None:
     try:
         tried = subprocess.run([*NAMESPACES, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], capture_output=True, text=True)
     except FileNotFoundError as missing:
-        raise Skip(f"mounts of its own need util-linux: {missing}") from None
+        raise Skip(f"private mounts need util-linux: {missing}") from None
     if tried.returncode != 0:
-        raise Skip(f"this machine gives no user mounts of its own: {tried.stderr.strip()}")
+        raise Skip(f"this machine allows no private mounts: {tried.stderr.strip()}")
 
 
 def plain_environment() -> dict[str, str]:
-    """Ours, without what would change a program or oomph."""
+    """This process's environment, without variables that change a program or oomph."""
     theirs = ("OOMPH_", "PYTORCH_", "CUDA_", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LD_")
     return {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
 

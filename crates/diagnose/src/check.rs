@@ -5,7 +5,6 @@ use trace::text::StatedBytes;
 use trace::{Bytes, DeviceIndex, Process, Record};
 
 use crate::case::Case;
-use crate::facts::{Device, Facts, Failure};
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::{growth, survivors};
 use crate::measure::kept::kept;
@@ -20,6 +19,7 @@ use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
 use crate::notes::{lower_bound, notes, older_than_history, unaccounted};
 use crate::rules;
+use crate::rules::input::{Device, Facts, Failure};
 use crate::verdict::verdict;
 
 /// Everything that `check` says of `case`.

@@ -10,7 +10,6 @@
 mod case;
 mod check;
 mod explain;
-mod facts;
 mod fit;
 mod measure;
 mod notes;
@@ -27,4 +26,5 @@ pub use fit::{
     settings_by_replay, trial, with_fresh_run, with_times,
 };
 pub use measure::sharing::others_of_shared;
+pub use rules::{Rule, rules};
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch, tune, with_measured};

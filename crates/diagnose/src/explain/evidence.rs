@@ -9,13 +9,12 @@ use super::devices::Seen;
 use super::failure::failure;
 use super::ranks::ranks;
 use super::tables;
-use crate::facts::{Device, Facts, Failure};
 use crate::measure::growth::Survivors;
 use crate::measure::kept::kept;
 use crate::measure::view::View;
+use crate::rules::input::{Device, Facts, Failure};
+use crate::rules::shared::SEGMENT_SLACK;
 
-/// What a request may have to reserve beyond itself.
-const SEGMENT: Bytes = Bytes::from_mib(20);
 /// So few allocations after an error, as a share of all, are a program that is ending: one in so many.
 const ENDING: usize = 50;
 
@@ -98,7 +97,7 @@ pub(super) fn growth(per_step: Bytes, first_step: u32, survivors: &[Survivors]) 
 fn device<'a>(total: Option<StatedBytes>, failure: Option<&Failure>, history: Option<&DeviceHistory>) -> Device<'a> {
     let exact = history.and_then(|history| history.oom.as_ref());
     // Where the device had room all the same, a fraction decided, and how much it allows is not in the history.
-    let decided = exact.filter(|oom| oom.free_bytes < oom.requested_bytes + SEGMENT);
+    let decided = exact.filter(|oom| oom.free_bytes < oom.requested_bytes + SEGMENT_SLACK);
     let shown = decided.map(|oom| {
         let is = ("free and reserved at the error", "the history's oom event");
         (oom.counters.reserved_bytes + oom.free_bytes, is)

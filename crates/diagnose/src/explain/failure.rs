@@ -5,8 +5,8 @@ use report::explain::{DeviceHistory, HistoryOom};
 use trace::text::{Framework, OomKind, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex};
 
-use crate::facts::Failure;
 use crate::measure::own::is_own;
+use crate::rules::input::Failure;
 
 /// The error to explain: the last that PyTorch's allocator raised, else the last of any kind.
 pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {

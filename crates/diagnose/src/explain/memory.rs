@@ -6,10 +6,10 @@ use report::Contents;
 use report::explain::{DeviceMemory, Extent, Holder, MemoryPart};
 use trace::{Bytes, Moment};
 
-use crate::facts::Facts;
 use crate::measure::life::Life;
 use crate::measure::view::View;
-use crate::rules::others;
+use crate::rules::input::Facts;
+use crate::rules::shared::other_processes;
 
 /// Where the device's memory was; `None` where too little is known of it.
 pub(super) fn memory(facts: &Facts) -> Option<DeviceMemory> {
@@ -22,7 +22,7 @@ fn of_device(facts: &Facts) -> Option<DeviceMemory> {
     let failure = facts.failure.as_ref().filter(|_| facts.fatal)?;
     let total = facts.device.total?.nearest;
     let (allocated, reserved) = (failure.allocated?.nearest, failure.reserved?.nearest);
-    let held = others(failure).iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
+    let held = other_processes(failure).iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
     let mut parts = Parts { left: total, parts: Vec::new() };
     parts.take(Holder::Free, failure.free.map(|free| free.nearest).unwrap_or_default());
     match facts.view.zip(facts.moment) {

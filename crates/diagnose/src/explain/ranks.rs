@@ -6,9 +6,9 @@ use trace::Bytes;
 
 use super::devices::Seen;
 use super::evidence::moment;
-use crate::facts::RankFacts;
 use crate::measure::ranks::{by_line, more};
 use crate::measure::view::View;
+use crate::rules::input::RankFacts;
 
 /// Every device of every rank that has history; empty unless there are several ranks.
 pub(super) fn ranks(seen: &[Seen], report: &ExplainReport) -> Vec<RankFacts> {

@@ -9,7 +9,7 @@ use super::records::ended_by_oom;
 use super::usage::fullest_device;
 use super::view::View;
 use crate::case::Case;
-use crate::facts::RankFacts;
+use crate::rules::input::RankFacts;
 
 /// Every process by rank; empty where only one used a device. (Launchers and the workers of `torch.compile` use none.)
 pub(crate) fn ranks(case: &Case) -> Vec<Rank> {

@@ -1,70 +1,78 @@
-//! `allocator-setting-harmful`: a setting, or emptying the cache again and again, costs more than it gives.
+//! `allocator-setting-harmful`: an allocator setting, or emptying the cache in every step, costs more than it saves.
 //!
-//! - `max_split_size_mb`: free blocks larger than it are never split, so a request just as large takes a whole one
-//!   (Note `[Block sizes]` in `trace`). What it costs is the difference between block and request.
-//! - `roundup_power2_divisions`: requests are rounded up further; the same difference.
-//! - `torch.cuda.empty_cache()` in every step: everything is taken from CUDA anew. PyTorch empties its cache by itself
-//!   before it gives up, so this does not prevent an error.
+//! - `max_split_size_mb`: free blocks above this size are never split, so a request of about the same size takes a whole
+//!   block (Note `[Block sizes]` in `trace`). The cost is the difference between block and request.
+//! - `roundup_power2_divisions`: requests are rounded up further; the cost is the same difference.
+//! - `torch.cuda.empty_cache()` in every step: all segments are reserved again. PyTorch empties its cache by itself
+//!   before it raises an error, so the call prevents no error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use allocator::replay::releases;
-use report::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};
+use report::{Finding, Location, Remedy, RuleId, Severity, Standing};
 use trace::{Action, Bytes, EventIndex, SnapshotSettings, StackId};
 
-use super::{Cause, Rank, advice, bytes, count};
-use crate::facts::Facts;
+use super::input::Facts;
+use super::rule::{Cause, Check, Rank, Rule, When};
+use super::shared::{advice, bytes, count, text};
 use crate::measure::life::Life;
 use crate::measure::view::View;
 use crate::replayed::{Change, Replayable};
 
-/// Less than this share of what is alive is not worth a word.
-const SHARE: u64 = 20;
-/// In how many steps the cache has to be emptied.
-const STEPS: u32 = 3;
+/// Rounding below 1/20 of the live bytes is not reported.
+const MIN_SHARE_DENOMINATOR: u64 = 20;
+/// The cache must be emptied in at least this many steps.
+const MIN_STEPS: u32 = 3;
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    slack(facts).or_else(|| emptied(facts))
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("allocator-setting-harmful"),
+    summary: "an allocator setting, or emptying the cache in every step, costs more than it saves",
+    when: When::Explain,
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    find_rounding(facts).or_else(|| find_emptied_cache(facts))
 }
 
-/// What a setting makes blocks larger than their requests.
-fn slack(facts: &Facts) -> Option<Cause> {
+/// Finds a setting that makes blocks larger than their requests.
+fn find_rounding(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view?, facts.moment?);
     let settings = &view.snapshot?.settings;
-    let name = setting(settings)?;
+    let name = rounding_setting(settings)?;
     let mut stacks: BTreeMap<StackId, Bytes> = BTreeMap::new();
     for (life, _) in view.live_after(moment) {
         *stacks.entry(life.stack).or_default() += life.block() - life.requested();
     }
     let (wasted, total): (Bytes, Bytes) = (stacks.values().copied().sum(), view.live_total(moment));
-    if wasted.0.saturating_mul(SHARE) < total.0 {
+    if wasted.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {
         return None;
     }
     let most = stacks.into_iter().max_by_key(|(_, bytes)| *bytes).and_then(|(stack, _)| view.own_line(stack));
     let finding = Finding {
-        rule: RuleId("allocator-setting-harmful"),
+        rule: RULE.id,
         severity: facts.severity(),
-        message: format!("{name} makes blocks {wasted} larger in all than what was asked for"),
+        message: format!("{name} makes blocks {wasted} larger in total than the requests"),
         location: most,
         evidence: vec![
-            Evidence { what: "setting".to_owned(), value: Value::Text(settings.conf.clone()), source: "the snapshot" },
-            bytes("allocated and not asked for", wasted, "lifetimes in the history"),
+            text("setting", settings.conf.clone(), "the snapshot"),
+            bytes("allocated but not requested", wasted, "lifetimes in the history"),
             bytes("allocated", total, "lifetimes in the history"),
         ],
-        remedies: vec![replayed(view).unwrap_or_else(|| without(name, total, wasted))],
+        remedies: vec![replayed_default(view).unwrap_or_else(|| estimated_default(name, total, wasted))],
     };
     Some(Cause { finding, bytes: Some(wasted), rank: Rank::Setting })
 }
 
-/// The setting that can make blocks larger than their requests.
-fn setting(settings: &SnapshotSettings) -> Option<&'static str> {
+/// The name of the setting that can make blocks larger than their requests.
+fn rounding_setting(settings: &SnapshotSettings) -> Option<&'static str> {
     let rounds = settings.roundup_power2_divisions.iter().any(|&(_, divisions)| divisions > 1);
     let splits = settings.max_split_size.is_some();
     if splits { Some("max_split_size_mb") } else { rounds.then_some("roundup_power2_divisions") }
 }
 
-/// The default rounding and splitting, where the replay says that less is reserved.
-fn replayed(view: &View) -> Option<Remedy> {
+/// The default rounding and splitting, if the replay reserves less under it.
+fn replayed_default(view: &View) -> Option<Remedy> {
     let change = Replayable::of(view)?.with(|settings| {
         settings.max_split_size = None;
         settings.roundup_power2_divisions = Default::default();
@@ -75,62 +83,62 @@ fn replayed(view: &View) -> Option<Remedy> {
         .then(|| change.remedy(remedy, "in PYTORCH_CUDA_ALLOC_CONF or torch.cuda.memory._set_allocator_settings"))
 }
 
-fn without(name: &str, total: Bytes, wasted: Bytes) -> Remedy {
+fn estimated_default(name: &str, total: Bytes, wasted: Bytes) -> Remedy {
     Remedy {
         remedy: format!("take {name} out of the allocator's settings"),
         standing: Standing::Estimated,
         before_bytes: Some(total),
         after_bytes: Some(total - wasted),
-        how: "in PYTORCH_CUDA_ALLOC_CONF or torch.cuda.memory._set_allocator_settings; reckoned as if every block were as \
+        how: "in PYTORCH_CUDA_ALLOC_CONF or torch.cuda.memory._set_allocator_settings; estimated as if every block were as \
               large as its request"
             .to_owned(),
     }
 }
 
-/// Device memory that was given back and taken again, step after step.
-fn emptied(facts: &Facts) -> Option<Cause> {
+/// Finds device memory that is released and reserved again, step after step.
+fn find_emptied_cache(facts: &Facts) -> Option<Cause> {
     let view = facts.view?;
-    let given = given_back(view);
-    let steps: BTreeSet<u32> = given.iter().filter_map(|&(event, _)| view.timeline.step(event)).collect();
-    let seen = view.timeline.stretches().iter().filter_map(|stretch| stretch.at).map(|(step, _)| step).max()?;
+    let released = released_segments(view);
+    let steps: BTreeSet<u32> = released.iter().filter_map(|&(event, _)| view.timeline.step(event)).collect();
+    let all = view.timeline.stretches().iter().filter_map(|stretch| stretch.at).map(|(step, _)| step).max()?;
     let times = u32::try_from(steps.len()).unwrap_or(u32::MAX);
-    if times < STEPS || times.saturating_mul(4) < seen.saturating_mul(3) {
+    if times < MIN_STEPS || times.saturating_mul(4) < all.saturating_mul(3) {
         return None;
     }
-    let total: Bytes = given.iter().map(|&(_, bytes)| bytes).sum();
-    let segments = u64::try_from(given.len()).unwrap_or(u64::MAX);
+    let total: Bytes = released.iter().map(|&(_, bytes)| bytes).sum();
+    let segments = u64::try_from(released.len()).unwrap_or(u64::MAX);
     let finding = Finding {
-        rule: RuleId("allocator-setting-harmful"),
+        rule: RULE.id,
         severity: Severity::Warning,
         message: format!(
-            "the cache was emptied in {times} of {seen} steps: {segments} segments, {total} in all, were given back and \
-             taken anew, and every time waits for the device"
+            "the cache was emptied in {times} of {all} steps: {segments} segments, {total} in total, were released and \
+             reserved again; each release waits for the device"
         ),
-        location: given.first().and_then(|&(event, _)| line(view, event)),
+        location: released.first().and_then(|&(event, _)| own_line(view, event)),
         evidence: vec![
-            count("segments given back", segments, "segment_free events"),
-            bytes("given back", total, "segment_free events"),
-            count("steps in which it was", u64::from(times), "segment_free events"),
+            count("segments released", segments, "segment_free events"),
+            bytes("bytes released", total, "segment_free events"),
+            count("steps with a release", u64::from(times), "segment_free events"),
         ],
-        remedies: vec![not_emptied(view)],
+        remedies: vec![keep_the_cache(view)],
     };
     Some(Cause { finding, bytes: None, rank: Rank::Setting })
 }
 
-fn not_emptied(view: &View) -> Remedy {
+fn keep_the_cache(view: &View) -> Remedy {
     let remedy = "call torch.cuda.empty_cache() only where another process needs the memory";
-    let how = "PyTorch empties its cache by itself before it raises an error, so calling it prevents none";
+    let how = "PyTorch empties its cache by itself before it raises an error; the call prevents no error";
     let change = Replayable::of(view).map(|replayable| replayable.without_empty_cache());
     let saves = change.filter(Change::saves_calls);
     saves.map_or_else(|| advice(remedy, how), |change| change.remedy(remedy, how))
 }
 
-fn line(view: &View, event: EventIndex) -> Option<Location> {
+fn own_line(view: &View, event: EventIndex) -> Option<Location> {
     view.own_line(view.events.get(event.0 as usize)?.stack)
 }
 
-/// The segments that calls of `empty_cache` gave back, not requests that needed room.
-fn given_back(view: &View) -> Vec<(EventIndex, Bytes)> {
+/// The segments that calls of `empty_cache` released. Releases on behalf of a failed request are left out.
+fn released_segments(view: &View) -> Vec<(EventIndex, Bytes)> {
     let max_split = view.snapshot.and_then(|snapshot| snapshot.settings.max_split_size);
     let releases = releases(view.events, view.found.at_start().reserved, max_split);
     let calls = releases.iter().filter(|release| release.is_call);

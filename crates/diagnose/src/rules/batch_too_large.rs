@@ -1,12 +1,20 @@
-//! `batch-too-large`: activations are what fills the device, and they scale with the batch.
+//! `batch-too-large`: activations, temporaries and inputs fill the device, and they grow with the batch.
 
 use report::{Contents, Finding, Remedy, RuleId, Standing};
 use trace::Bytes;
 
-use super::{Cause, Rank, advice, bytes};
-use crate::facts::Facts;
+use super::input::Facts;
+use super::rule::{Cause, Check, Rank, Rule, When};
+use super::shared::{advice, bytes};
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("batch-too-large"),
+    summary: "activations, temporaries and inputs fill the device, and they grow with the batch",
+    when: When::Explain,
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.fatal)?, facts.moment?);
     let total = view.live_total(moment);
     let inputs = facts.live_bytes(Contents::Inputs);
@@ -16,9 +24,9 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
     }
     let source = "lifetimes in the history";
     let finding = Finding {
-        rule: RuleId("batch-too-large"),
+        rule: RULE.id,
         severity: facts.severity(),
-        message: format!("{scales} of the {total} in use when it ran out grow with the batch"),
+        message: format!("{scales} of the {total} allocated at the error grow with the batch"),
         location: facts.failed_at(),
         evidence: vec![
             bytes("activations", facts.live_bytes(Contents::Activations), source),
@@ -37,7 +45,7 @@ fn halve(total: Bytes, scales: Bytes) -> Remedy {
         standing: Standing::Estimated,
         before_bytes: Some(total),
         after_bytes: Some(total - Bytes(scales.0 / 2)),
-        how: "reckoned on what was in use at the error as if all of it scaled with the batch; with twice the gradient \
+        how: "estimated from the memory in use at the error as if all of it scaled with the batch; with twice the gradient \
               accumulation the effective batch stays the same (divide the loss, call backward on every micro-batch)"
             .to_owned(),
     }
@@ -47,6 +55,6 @@ fn checkpointing() -> Remedy {
     advice(
         "activation checkpointing, or mixed precision",
         "gradient_checkpointing_enable() of Hugging Face models, torch.utils.checkpoint(use_reentrant=False) elsewhere, at \
-         the price of another forward; torch.autocast with bfloat16 halves activations and leaves weights as they are",
+         the price of another forward; torch.autocast with bfloat16 halves activations and leaves weights unchanged",
     )
 }

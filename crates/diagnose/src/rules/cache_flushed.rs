@@ -1,11 +1,19 @@
-//! `cache-flushed`: the program went on only because PyTorch emptied its cache, which is slow.
+//! `cache-flushed`: the program continued only because PyTorch emptied its cache, which is slow.
 
 use report::{Finding, RuleId, Severity};
 
-use super::{Cause, Rank, bytes, count};
-use crate::facts::Facts;
+use super::input::Facts;
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::{bytes, count};
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("cache-flushed"),
+    summary: "the program continued only because PyTorch emptied its cache",
+    when: When::Both(Group::Retries),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
     let retries = facts.retries;
     if retries == 0 || facts.fatal {
         return None;
@@ -15,11 +23,13 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
         count("num_alloc_retries", retries, facts.retries_source),
         bytes("reserved at the peak", facts.reserved_peak, facts.retries_source),
     ];
-    evidence.extend(facts.need.map(|need| bytes("taken where there is room", need, "the run without a limit")));
+    evidence.extend(facts.need.map(|need| bytes("used on a device of any size", need, "the run without a limit")));
     let finding = Finding {
-        rule: RuleId("cache-flushed"),
+        rule: RULE.id,
         severity: Severity::Warning,
-        message: format!("it fits only because PyTorch emptied its cache {times}; every time waits for the device"),
+        message: format!(
+            "the program fits only because PyTorch emptied its cache {times}; each time waits for the device"
+        ),
         location: None,
         evidence,
         remedies: Vec::new(),

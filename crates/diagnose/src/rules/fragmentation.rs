@@ -1,47 +1,53 @@
-//! `fragmentation`: the allocator held enough free memory for the request, in pieces that were each too small.
+//! `fragmentation`: the allocator held enough free memory for the request, but no free block was large enough.
 
-use report::{Finding, Remedy, RuleId, Severity, Value};
+use report::{Finding, Remedy, RuleId, Severity};
 use trace::Bytes;
 
-use super::{Cause, Rank, advice, bytes};
-use crate::facts::{Facts, Failure};
+use super::input::{Facts, Failure};
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::{advice, bytes, text};
 use crate::replayed::Replayable;
 
-/// In a table without a request: so much of what is reserved lies free in segments that are in use, one part in so many.
-const SPLIT: u64 = 4;
+/// A table without a request counts as fragmented from 1/4 of reserved bytes in inactive splits.
+const MIN_SPLIT_DENOMINATOR: u64 = 4;
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    if facts.failure.is_some() { of_request(facts) } else { of_table(facts) }
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("fragmentation"),
+    summary: "the allocator held enough free memory for the request, but no free block was large enough",
+    when: When::Both(Group::Request),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    if facts.failure.is_some() { find_in_error(facts) } else { find_in_table(facts) }
 }
 
-/// PyTorch's table after an error says how much it could not give back, and not what was asked for.
-fn of_table(facts: &Facts) -> Option<Cause> {
+/// PyTorch's table after an error states the inactive splits, but not the requested size.
+fn find_in_table(facts: &Facts) -> Option<Cause> {
     let counters = facts.counters.filter(|counters| counters.ooms.is_some_and(|ooms| ooms > 0))?;
     let (reserved, split) = (counters.reserved_bytes?.nearest, counters.inactive_split_bytes?.nearest);
-    if split == Bytes::ZERO || split.0.saturating_mul(SPLIT) < reserved.0 {
+    if split == Bytes::ZERO || split.0.saturating_mul(MIN_SPLIT_DENOMINATOR) < reserved.0 {
         return None;
     }
     let allocated = counters.allocated_bytes.map(|allocated| allocated.nearest);
-    let mut evidence = vec![
-        bytes("reserved", reserved, counters.source),
-        bytes("free in segments that are in use", split, counters.source),
-    ];
+    let mut evidence =
+        vec![bytes("reserved", reserved, counters.source), bytes("inactive splits", split, counters.source)];
     evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, counters.source)));
     let finding = Finding {
-        rule: RuleId("fragmentation"),
+        rule: RULE.id,
         severity: Severity::Warning,
         message: format!(
-            "it ran out of memory with {split} of {reserved} free in pieces that could not be given back; what was asked \
-             for is not stated"
+            "out of memory with {split} of {reserved} free in inactive splits, which cannot be released; the requested \
+             size is not stated"
         ),
         location: None,
         evidence,
-        remedies: vec![expandable()],
+        remedies: vec![advise_expandable_segments()],
     };
     Some(Cause { finding, bytes: Some(split), rank: Rank::Fault })
 }
 
-fn of_request(facts: &Facts) -> Option<Cause> {
+fn find_in_error(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
     let (requested, cached) = (failure.requested?, failure.cached()?);
     let certain = cached.lowest >= requested.highest;
@@ -53,10 +59,10 @@ fn of_request(facts: &Facts) -> Option<Cause> {
     let mut evidence = evidence(failure, requested);
     let remedies = remedies(facts, &mut evidence);
     let finding = Finding {
-        rule: RuleId("fragmentation"),
+        rule: RULE.id,
         severity: Severity::Error,
         message: format!(
-            "{cached} was reserved and free when {requested} could not be had: no free block was large enough"
+            "{requested} could not be allocated with {cached} reserved and free: no free block was large enough"
         ),
         location: failure.location.clone(),
         evidence,
@@ -65,18 +71,17 @@ fn of_request(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(cached), rank: Rank::Fault })
 }
 
-/// Expandable segments, replayed where there is a history. `check` offers nothing that was not.
+/// Expandable segments, replayed if the facts have a history. `check` offers replayed remedies only.
 fn remedies(facts: &Facts, evidence: &mut Vec<report::Evidence>) -> Vec<Remedy> {
     let replayable = facts.view.and_then(Replayable::of);
     match replayable.map(|replayable| replayable.with(|settings| settings.expandable_segments = true)) {
         Some(change) if change.helps() => vec![change.remedy(EXPANDABLE, SETTING)],
         Some(_) => {
-            let (what, found) = ("with expandable_segments:True", "the request still fails");
-            let value = Value::Text(found.to_owned());
-            evidence.push(report::Evidence { what: what.to_owned(), value, source: "the recorded requests, replayed" });
+            let outcome = "the request still fails".to_owned();
+            evidence.push(text("with expandable_segments:True", outcome, "the recorded requests, replayed"));
             vec![advice("other allocator settings", "oomph tune SNAPSHOT replays the history under each of them")]
         }
-        None if facts.explains => vec![expandable()],
+        None if facts.explains => vec![advise_expandable_segments()],
         None => Vec::new(),
     }
 }
@@ -84,7 +89,7 @@ fn remedies(facts: &Facts, evidence: &mut Vec<report::Evidence>) -> Vec<Remedy> 
 const EXPANDABLE: &str = "expandable segments";
 const SETTING: &str = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later)";
 
-fn expandable() -> Remedy {
+fn advise_expandable_segments() -> Remedy {
     advice(
         EXPANDABLE,
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later). max_split_size_mb, which \

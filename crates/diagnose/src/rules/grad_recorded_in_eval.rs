@@ -1,31 +1,38 @@
-//! `grad-recorded-in-eval`: a forward whose result never sees a backward saves its activations for one all the same.
+//! `grad-recorded-in-eval`: a forward without a backward saves its activations for a backward.
 //!
-//! What decides: in a pass without backward most of what forward made was alive until its end, and then let go of
-//! without any backward. Under `no_grad` each result lives until the next is made. A history in which there is no
-//! backward at all and the only pass failed does not tell evaluation from the first step of training; it is said, and
-//! ranked behind what the activations are too large for.
+//! Evidence: in a pass without a backward most results of the forward were alive until its end, and then freed without a
+//! backward. Under `no_grad` each result lives until the next is computed. A history without any backward whose only pass
+//! failed may be evaluation or the first step of training; the finding is then a warning.
 
 use std::collections::BTreeSet;
 
 use report::{Contents, Finding, Remedy, RuleId, Severity};
 use trace::{Action, Bytes, EventIndex, Phase, StackId};
 
-use super::{Cause, Rank, advice, bytes, count};
-use crate::facts::Facts;
+use super::input::Facts;
+use super::rule::{Cause, Check, Rank, Rule, When};
+use super::shared::{advice, bytes, count};
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-/// A pass has to make this many tensors before their share means anything.
-const TENSORS: u64 = 8;
-/// Less than this share of the peak is not worth a word.
-const SHARE: u64 = 20;
+/// A pass with fewer tensors is too short to judge.
+const MIN_TENSORS: u64 = 8;
+/// Shares below 1/20 of the live bytes are not reported.
+const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    completed(facts).or_else(|| only(facts))
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("grad-recorded-in-eval"),
+    summary: "a forward without a backward saves its activations for a backward",
+    when: When::Explain,
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    find_completed_pass(facts).or_else(|| find_failed_pass(facts))
 }
 
 /// The only pass of the history failed: evaluation, or the first step of training.
-fn only(facts: &Facts) -> Option<Cause> {
+fn find_failed_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.fatal)?, facts.moment?);
     let last = view.timeline.number(moment.event()?)?;
     let saved = facts.live_bytes(Contents::Activations);
@@ -34,13 +41,13 @@ fn only(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
-        rule: RuleId("grad-recorded-in-eval"),
+        rule: RULE.id,
         severity: Severity::Warning,
         message: format!(
-            "no backward ran before {saved} of activations were saved: if none was to come, they need not be"
+            "{saved} of activations were saved and no backward ran: evaluation does not need to save activations"
         ),
         location: facts.failed_at(),
-        evidence: vec![bytes("activations", saved, "what was live at the error")],
+        evidence: vec![bytes("activations", saved, "memory alive at the error")],
         remedies: vec![no_grad()],
     };
     Some(Cause { finding, bytes: Some(saved), rank: Rank::Fault })
@@ -49,38 +56,38 @@ fn only(facts: &Facts) -> Option<Cause> {
 fn no_grad() -> Remedy {
     advice(
         "evaluate under torch.no_grad() or torch.inference_mode()",
-        "model.eval() changes dropout and batch normalisation, not what is saved for backward",
+        "model.eval() changes dropout and batch normalisation, not the tensors saved for backward",
     )
 }
 
-/// Passes that went through, and saved what no backward used.
-fn completed(facts: &Facts) -> Option<Cause> {
+/// Finds the completed pass that saved most bytes for no backward.
+fn find_completed_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view?, facts.moment?);
-    let pass = passes(view).into_iter().max_by_key(|pass| pass.most)?;
+    let pass = saving_passes(view).into_iter().max_by_key(|pass| pass.most)?;
     let held = view.live_after(moment).filter(|(life, _)| pass.stacks.contains(&life.stack));
     let held: Bytes = held.map(|(life, _)| life.block()).sum();
-    if pass.most.0.saturating_mul(SHARE) < view.live_total(moment).0 {
+    if pass.most.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 {
         return None;
     }
     let finding = Finding {
-        rule: RuleId("grad-recorded-in-eval"),
+        rule: RULE.id,
         severity: if facts.fatal && held >= pass.most { Severity::Error } else { Severity::Warning },
         message: format!(
-            "a forward without backward saved {} for one: {} tensors were alive until its end",
+            "a forward without a backward saved {} for a backward: {} tensors were alive until its end",
             pass.most, pass.tensors
         ),
         location: pass.stacks.first().and_then(|stack| view.call_location(*stack)),
         evidence: vec![
-            bytes("alive at once in the pass", pass.most, "lifetimes in the history"),
-            count("tensors the pass had made by then", pass.made, "lifetimes in the history"),
-            count("of them still alive", pass.tensors, "lifetimes in the history"),
+            bytes("peak of the forward", pass.most, "lifetimes in the history"),
+            count("tensors allocated by then", pass.made, "lifetimes in the history"),
+            count("of these still alive", pass.tensors, "lifetimes in the history"),
         ],
         remedies: vec![no_grad()],
     };
     Some(Cause { finding, bytes: Some(held), rank: Rank::Fault })
 }
 
-/// A run of forward in which memory piled up that no backward took down.
+/// A forward whose results no backward freed, up to `now` and at its peak.
 #[derive(Clone, Debug, Default)]
 struct Pass {
     now: Bytes,
@@ -94,7 +101,7 @@ struct Pass {
 }
 
 impl Pass {
-    fn alloc(&mut self, stack: StackId, block: Bytes) {
+    fn record_alloc(&mut self, stack: StackId, block: Bytes) {
         self.now += block;
         self.alive += 1;
         self.made_now += 1;
@@ -105,38 +112,40 @@ impl Pass {
         }
     }
 
-    fn free(&mut self, block: Bytes) {
+    fn record_free(&mut self, block: Bytes) {
         self.now -= block;
         self.alive = self.alive.saturating_sub(1);
     }
 
-    /// Whether most of what was made was still there.
-    fn saved(&self) -> bool {
-        self.tensors >= TENSORS && self.tensors * 2 >= self.made
+    /// Whether at least half of the tensors were alive at the peak.
+    fn is_saving(&self) -> bool {
+        self.tensors >= MIN_TENSORS && self.tensors * 2 >= self.made
     }
 }
 
-/// The passes that saved what no backward used.
-fn passes(view: &View) -> Vec<Pass> {
+/// The passes that saved tensors for no backward.
+fn saving_passes(view: &View) -> Vec<Pass> {
     let (mut passes, mut pass) = (Vec::new(), Pass::default());
     for (index, event) in (0..).map(EventIndex).zip(view.events) {
         let Some(id) = view.found.lifetime_of(index) else { continue };
-        let Some(life) = view.found.lifetimes().get(id.0 as usize).filter(|life| in_vain(view, life)) else { continue };
+        let Some(life) = view.found.lifetimes().get(id.0 as usize).filter(|life| is_saved_in_vain(view, life)) else {
+            continue;
+        };
         match event.action {
-            Action::Alloc => pass.alloc(life.stack, life.block()),
-            Action::FreeRequested => pass.free(life.block()),
+            Action::Alloc => pass.record_alloc(life.stack, life.block()),
+            Action::FreeRequested => pass.record_free(life.block()),
             _ => {}
         }
         if pass.alive == 0 {
             passes.push(std::mem::take(&mut pass));
         }
     }
-    passes.retain(Pass::saved);
+    passes.retain(Pass::is_saving);
     passes
 }
 
-/// Whether a tensor of forward was let go of without a backward in its life.
-fn in_vain(view: &View, life: &trace::Lifetime) -> bool {
+/// Whether a tensor of the forward was freed without a backward in its lifetime.
+fn is_saved_in_vain(view: &View, life: &trace::Lifetime) -> bool {
     let (Some(begun), Some(freed)) = (life.begun(), life.freed()) else {
         return false;
     };

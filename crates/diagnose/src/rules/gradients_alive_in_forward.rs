@@ -1,17 +1,24 @@
-//! `gradients-alive-in-forward`: the gradients of the step before are still there while activations pile up.
+//! `gradients-alive-in-forward`: gradients of the previous step are still alive while the forward saves activations.
 
 use report::{Contents, Finding, Remedy, RuleId, Severity, Standing};
 use trace::{Bytes, EventIndex, Moment, Phase};
 
-use super::{Cause, Rank, bytes};
-use crate::facts::Facts;
+use super::input::Facts;
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::bytes;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-/// Where its figures come from.
 const SOURCE: &str = "lifetimes in the trace";
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("gradients-alive-in-forward"),
+    summary: "gradients of the previous step are still alive while the forward saves activations",
+    when: When::Both(Group::Peak),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
     let view = facts.view?;
     let at = facts.moment?;
     let stale = stale_gradients(view, at.event()?)?;
@@ -20,11 +27,11 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
     }
     let activations = view.live_bytes(at, Contents::Activations);
     let finding = Finding {
-        rule: RuleId("gradients-alive-in-forward"),
+        rule: RULE.id,
         severity: if facts.explains && facts.fatal { Severity::Error } else { Severity::Warning },
         message: format!(
-            "{stale} of gradients from an earlier step are alive at the peak: zero_grad(set_to_none=True) straight \
-             after step() lets go of them before the next forward"
+            "{stale} of gradients from an earlier step are alive at the peak: zero_grad(set_to_none=True) directly \
+             after step() frees them before the next forward"
         ),
         location: facts.failed_at().filter(|_| facts.explains),
         evidence: vec![
@@ -36,21 +43,21 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(stale), rank: Rank::Fault })
 }
 
-/// What was in use, less the gradients.
+/// Frees the gradients: the live bytes, less the gradients.
 fn release(view: &View, at: Moment, stale: Bytes) -> Remedy {
     let before = view.live_total(at);
     Remedy {
-        remedy: "let go of the gradients before the next forward".to_owned(),
+        remedy: "free the gradients before the next forward".to_owned(),
         standing: Standing::Estimated,
         before_bytes: Some(before),
         after_bytes: Some(before - stale),
-        how: "optimizer.zero_grad(set_to_none=True) straight after step(), not after the forward; reckoned as what was in \
-              use less these gradients"
+        how: "optimizer.zero_grad(set_to_none=True) directly after step(), not after the forward; estimated as the memory \
+              in use less these gradients"
             .to_owned(),
     }
 }
 
-/// The gradients that are live at `event` and were made in an earlier step; `None` outside forward and backward.
+/// The gradients of earlier steps that are live at `event`; `None` outside forward and backward.
 fn stale_gradients(view: &View, event: EventIndex) -> Option<Bytes> {
     let (step, phase) = view.timeline.at(event)?;
     if !matches!(phase, Phase::Forward | Phase::Backward) {

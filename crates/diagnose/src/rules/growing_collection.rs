@@ -1,13 +1,13 @@
 //! `growing-collection`: tensors are kept in a list, a dict, a cache or an exporter, step after step.
 //!
-//! A loss or an output that is kept after its backward costs no more than itself: backward has freed what its graph had
-//! saved. So it is found here, not as a retained graph.
+//! A loss or an output that is kept after its backward costs only its own bytes: backward has freed the tensors that its
+//! graph saved. Such a tensor is a growing collection, not a retained graph.
 
 use report::RuleId;
 
-use super::Cause;
-use super::growth::{self, Change};
-use crate::facts::Facts;
+use super::growth::{Change, find_growth};
+use super::input::Facts;
+use super::rule::{Cause, Check, Group, Rule, When};
 use crate::measure::kept::Kept;
 
 const CHANGE: Change = (
@@ -15,6 +15,13 @@ const CHANGE: Change = (
     "use .item() or .detach().cpu() where the result is stored",
 );
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    growth::find(facts, Kept::Collection, RuleId("growing-collection"), CHANGE)
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("growing-collection"),
+    summary: "tensors are kept in a list, a dict, a cache or an exporter, step after step",
+    when: When::Both(Group::Growth),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    find_growth(facts, Kept::Collection, RULE.id, CHANGE)
 }

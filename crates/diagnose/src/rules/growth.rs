@@ -1,34 +1,35 @@
-//! What the rules about growth share: the finding, its evidence, and what letting go of it would give.
+//! Shared by the rules about growth: the finding, its evidence, and the estimate of its remedy.
 //!
-//! `check` and `explain` have one rule for each reason of growth. (`check` once called all of them `growing-memory`;
-//! the reason is what decides the remedy, so it names the rule.)
+//! Each reason of growth is a rule, because the reason decides the remedy. (Earlier versions of `check` had one rule,
+//! `growing-memory`.)
 
 use report::{Evidence, Finding, Growth, Location, Remedy, RuleId, Severity, Standing};
 use trace::{Bytes, Moment};
 
-use super::{Cause, Rank, bytes, count};
-use crate::facts::Facts;
+use super::rule::{Cause, Rank};
+use super::shared::{bytes, count};
 use crate::measure::growth::{Survivors, stays};
 use crate::measure::kept::Kept;
 use crate::measure::life::Life;
 use crate::measure::view::View;
+use crate::rules::input::Facts;
 
-/// How many lines are named.
-const LINES: usize = 3;
+/// The evidence names at most this many lines.
+const MAX_LINES: usize = 3;
 
-/// A remedy: what to do, and the change to make.
+/// A remedy in short, and its instructions.
 pub(super) type Change = (&'static str, &'static str);
 
-/// The finding that `rule` makes of growth whose reason is `kept`; `change` is what helps.
-pub(super) fn find(facts: &Facts, kept: Kept, rule: RuleId, change: Change) -> Option<Cause> {
+/// Finds growth whose reason is `kept`, for `rule`; `change` is the remedy.
+pub(super) fn find_growth(facts: &Facts, kept: Kept, rule: RuleId, change: Change) -> Option<Cause> {
     let growth = facts.growth.as_ref().filter(|_| facts.kept == Some(kept))?;
     let view = facts.view?;
     let most = facts.survivors.first();
-    let held = growth.location.as_ref().zip(moment(facts)).and_then(|(line, at)| kept_at(view, at, line));
+    let held = growth.location.as_ref().zip(facts.moment).and_then(|(line, at)| earlier_bytes(view, at, line));
     let finding = Finding {
         rule,
         severity: if facts.fatal { Severity::Error } else { Severity::Warning },
-        message: message(growth, most, what_keeps(kept)),
+        message: message(growth, most, keeper(kept)),
         location: growth.location.clone(),
         evidence: evidence(facts, growth),
         remedies: release(facts, held, change).into_iter().collect(),
@@ -37,19 +38,19 @@ pub(super) fn find(facts: &Facts, kept: Kept, rule: RuleId, change: Change) -> O
     Some(Cause { finding, bytes: Some(bytes), rank: Rank::Fault })
 }
 
-fn what_keeps(kept: Kept) -> &'static str {
+fn keeper(kept: Kept) -> &'static str {
     match kept {
-        Kept::Cycle => "that only the garbage collector frees",
-        Kept::Graph => "that a graph keeps",
-        Kept::Intermediate => "inside a module that something keeps",
-        Kept::Collection => "that something keeps",
+        Kept::Cycle => "and freed only by the garbage collector",
+        Kept::Graph => "and kept by an autograd graph",
+        Kept::Intermediate => "inside a module and kept",
+        Kept::Collection => "and kept",
     }
 }
 
-fn message(growth: &Growth, most: Option<&Survivors>, what_keeps: &str) -> String {
+fn message(growth: &Growth, most: Option<&Survivors>, keeper: &str) -> String {
     let what = most.map_or_else(String::new, |line| match line.count {
-        1 => format!("; most of it is 1 tensor made here {what_keeps}"),
-        n => format!("; most of it is {n} tensors made here {what_keeps}"),
+        1 => format!("; most of it is 1 tensor allocated here {keeper}"),
+        n => format!("; most of it is {n} tensors allocated here {keeper}"),
     });
     let full = growth.full_at_step.map_or_else(String::new, |step| format!(", so the device is full at step {step}"));
     format!("every step leaves {} behind{full}{what}", growth.bytes_per_step)
@@ -57,9 +58,10 @@ fn message(growth: &Growth, most: Option<&Survivors>, what_keeps: &str) -> Strin
 
 fn evidence(facts: &Facts, growth: &Growth) -> Vec<Evidence> {
     let mut evidence = vec![bytes("growth per step", growth.bytes_per_step, facts.growth_source)];
-    for survivor in facts.survivors.iter().take(LINES) {
+    for survivor in facts.survivors.iter().take(MAX_LINES) {
         let at = survivor.location.as_ref().map_or_else(|| "an unknown line".to_owned(), |line| facts.at(line));
-        evidence.push(bytes(&format!("made at {at} and alive a step later"), survivor.bytes, "lifetimes in the trace"));
+        let what = format!("allocated at {at} and alive one step later");
+        evidence.push(bytes(&what, survivor.bytes, "lifetimes in the trace"));
     }
     if let Some(step) = growth.full_at_step {
         evidence.push(count("step at which the device is full", u64::from(step), "growth from the peak on"));
@@ -67,12 +69,7 @@ fn evidence(facts: &Facts, growth: &Growth) -> Vec<Evidence> {
     evidence
 }
 
-/// The moment that letting go is reckoned at.
-fn moment(facts: &Facts) -> Option<Moment> {
-    facts.moment
-}
-
-/// The total at that moment less what the line made in earlier steps.
+/// The remedy: the live total, less the bytes that the line allocated in earlier steps.
 fn release(facts: &Facts, held: Option<Bytes>, change: Change) -> Option<Remedy> {
     let held = held.filter(|held| *held > Bytes::ZERO)?;
     let before = facts.view?.live_total(facts.moment?);
@@ -82,12 +79,12 @@ fn release(facts: &Facts, held: Option<Bytes>, change: Change) -> Option<Remedy>
         standing: Standing::Estimated,
         before_bytes: Some(before),
         after_bytes: Some(before - held),
-        how: format!("{how}; reckoned as the peak less what this line made in earlier steps"),
+        how: format!("{how}; estimated as the peak less the memory that this line allocated in earlier steps"),
     })
 }
 
-/// What `line` made in steps before that of `at` and is alive then; `None` where the step is not known.
-fn kept_at(view: &View, at: Moment, line: &Location) -> Option<Bytes> {
+/// The bytes that `line` allocated in steps before the step of `at` and that are alive then; `None` if the step is unknown.
+fn earlier_bytes(view: &View, at: Moment, line: &Location) -> Option<Bytes> {
     let step = view.timeline.step(at.event()?)?;
     let mut here = std::collections::BTreeMap::new();
     let blocks = view.live_after(at).filter_map(|(life, contents)| {

@@ -1,33 +1,41 @@
-//! `need-exceeds-device`: the program needs more than the device has, whatever the allocator does.
+//! `need-exceeds-device`: the program needs more memory than the device has, whatever the allocator does.
 
 use report::{Contents, Finding, Remedy, RuleId, Severity, Standing};
 use trace::Bytes;
 
-use super::{Cause, Rank, advice, bytes};
-use crate::facts::{Facts, Failure};
+use super::input::{Facts, Failure};
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::{advice, bytes};
 
-/// What stays from step to step.
+/// The categories that stay from step to step.
 const PERSISTENT: [Contents; 4] =
     [Contents::Parameters, Contents::Gradients, Contents::OptimizerState, Contents::Buffers];
-/// More than one part in so many in the cache, and it is not simply full.
-const CACHED: u64 = 4;
-/// How many parts of the breakdown are named.
-const PARTS: usize = 3;
+/// With more than 1/4 of the allocated bytes in the cache, the device is not simply full.
+const MAX_CACHED_DENOMINATOR: u64 = 4;
+/// The evidence names at most this many parts of the breakdown.
+const MAX_PARTS: usize = 3;
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    if facts.explains { full(facts) } else { measured(facts) }
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("need-exceeds-device"),
+    summary: "the program needs more memory than the device has, whatever the allocator does",
+    when: When::Both(Group::Need),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    if facts.explains { find_full_device(facts) } else { find_measured_need(facts) }
 }
 
-/// What is in use and what was asked for are together more than the device has, and nothing else is in the way.
-fn full(facts: &Facts) -> Option<Cause> {
+/// Allocated and requested bytes together exceed the memory that PyTorch can reserve, and the cache is small.
+fn find_full_device(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
     let (requested, allocated) = (failure.requested?, failure.allocated?);
-    let (room, what, source) = room(facts, failure)?;
+    let (room, what, source) = available_memory(facts, failure)?;
     let cached = failure.cached().unwrap_or_default();
     let wanted = allocated + requested;
     if wanted.highest <= room
         || requested.nearest > room
-        || cached.nearest.0.saturating_mul(CACHED) > allocated.nearest.0
+        || cached.nearest.0.saturating_mul(MAX_CACHED_DENOMINATOR) > allocated.nearest.0
     {
         return None;
     }
@@ -38,23 +46,23 @@ fn full(facts: &Facts) -> Option<Cause> {
     ];
     let held = PERSISTENT.map(|contents| (contents, facts.live_bytes(contents)));
     let named = held.iter().filter(|(_, held)| *held > Bytes::ZERO);
-    evidence.extend(named.map(|(contents, held)| bytes(contents.words(), *held, "what was live at the error")));
+    evidence.extend(named.map(|(contents, held)| bytes(contents.words(), *held, "memory alive at the error")));
     let finding = Finding {
-        rule: RuleId("need-exceeds-device"),
+        rule: RULE.id,
         severity: facts.severity(),
         message: format!(
-            "{} in use and {} asked for are more than the {room} that this process can have",
+            "{} allocated and {} requested are more than the {room} available to this process",
             allocated.nearest, requested.nearest
         ),
         location: failure.location.clone(),
         evidence,
         remedies: vec![
             advice(
-                "a smaller batch, if activations fill it",
-                "what fills it is in a snapshot, or in oomph check SCRIPT",
+                "a smaller batch, if activations fill the device",
+                "a snapshot, or oomph check SCRIPT, shows what fills the device",
             ),
             advice(
-                "less for each parameter",
+                "less memory per parameter",
                 "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload",
             ),
         ],
@@ -62,30 +70,30 @@ fn full(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need })
 }
 
-/// What PyTorch could have had, what that is, and where it is stated.
-fn room(facts: &Facts, failure: &Failure) -> Option<(Bytes, &'static str, &'static str)> {
+/// The memory that PyTorch can reserve, its name, and its source.
+fn available_memory(facts: &Facts, failure: &Failure) -> Option<(Bytes, &'static str, &'static str)> {
     if let Some(usable) = facts.device.usable {
         return Some((usable, facts.device.usable_is.0, facts.device.usable_is.1));
     }
-    // What is free and what is reserved is all that PyTorch can have: a context and others have the rest.
+    // PyTorch can reserve the free and the reserved bytes; a context and other processes hold the rest.
     let free = failure.free.zip(failure.reserved).map(|(free, reserved)| (free + reserved).highest);
     let total = facts.device.total?.nearest;
     Some((free.unwrap_or(total), "free and reserved at the error", failure.counters_source))
 }
 
-/// A program that was run without a limit. One that never failed needs less: `cache-flushed` says how.
-fn measured(facts: &Facts) -> Option<Cause> {
+/// The need, measured without a limit, exceeds the device. Without a failed request, `cache-flushed` applies instead.
+fn find_measured_need(facts: &Facts) -> Option<Cause> {
     let (need, total) = (facts.need?, facts.device.total?.nearest);
     if need <= total || facts.failure.is_none() {
         return None;
     }
     let mut evidence =
         vec![bytes("need", need, "the run without a limit"), bytes("device", total, "the GPU's profile")];
-    let parts = facts.breakdown.parts().iter().take(PARTS);
+    let parts = facts.breakdown.parts().iter().take(MAX_PARTS);
     evidence.extend(parts.map(|part| bytes(part.category.words(), part.bytes, "breakdown at the peak")));
     let name = facts.device.name.unwrap_or("the device");
     let finding = Finding {
-        rule: RuleId("need-exceeds-device"),
+        rule: RULE.id,
         severity: Severity::Error,
         message: format!("the program needs {need} and {name} has {total}: {} too little", need - total),
         location: facts.failure.as_ref().filter(|_| facts.fatal).and_then(|failure| failure.location.clone()),
@@ -95,7 +103,7 @@ fn measured(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(need - total), rank: Rank::Need })
 }
 
-/// Halving the batch halves the activations, where they are what fills the device.
+/// Half the batch, if activations are the largest part: they halve.
 fn smaller_batch(facts: &Facts) -> Option<Remedy> {
     let breakdown = &facts.breakdown;
     let activations = breakdown.bytes_of(Contents::Activations);
@@ -109,7 +117,7 @@ fn smaller_batch(facts: &Facts) -> Option<Remedy> {
         standing: Standing::Estimated,
         before_bytes: Some(before),
         after_bytes: Some(before - Bytes(activations.0 / 2)),
-        how: "reckoned as if every activation scaled with the batch; with twice the gradient accumulation the \
+        how: "estimated as if every activation scaled with the batch; with twice the gradient accumulation the \
               effective batch stays the same"
             .to_owned(),
     })

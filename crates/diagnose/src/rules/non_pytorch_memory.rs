@@ -1,23 +1,31 @@
-//! `non-pytorch-memory`: this process holds device memory outside PyTorch's allocator: CUDA's context, NCCL, cuDNN, other
-//! libraries, kernels' local memory.
+//! `non-pytorch-memory`: this process holds device memory outside PyTorch's allocator (CUDA context, NCCL, cuDNN, other
+//! libraries, local memory of kernels), or a library was refused memory.
 
 use report::{Evidence, Finding, RuleId, Severity};
 use trace::Bytes;
 use trace::text::OomKind;
 
-use super::{Cause, Rank, advice, bytes};
-use crate::facts::{Facts, Failure};
+use super::input::{Facts, Failure};
+use super::rule::{Cause, Check, Rank, Rule, When};
+use super::shared::{advice, bytes};
 
-/// What a context with PyTorch's modules takes at most, as seen on devices of compute capability 7.0 to 9.0.
-const CONTEXT: Bytes = Bytes::from_mib(700);
+/// The largest CUDA context with PyTorch's modules, as seen on devices of compute capability 7.0 to 9.0.
+const MAX_CONTEXT: Bytes = Bytes::from_mib(700);
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("non-pytorch-memory"),
+    summary: "this process holds device memory outside PyTorch's allocator, or a library was refused memory",
+    when: When::Explain,
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
-    library(facts, failure).or_else(|| beside(facts, failure))
+    find_refused_library(facts, failure).or_else(|| find_unreserved_memory(facts, failure))
 }
 
-/// A library asked the device itself and was refused.
-fn library(facts: &Facts, failure: &Failure) -> Option<Cause> {
+/// Finds a library that requested memory from the device directly and was refused.
+fn find_refused_library(facts: &Facts, failure: &Failure) -> Option<Cause> {
     let who = match failure.kind {
         OomKind::DeviceCall => "a CUDA call outside PyTorch's allocator",
         OomKind::Context => "a new CUDA context",
@@ -28,40 +36,40 @@ fn library(facts: &Facts, failure: &Failure) -> Option<Cause> {
         _ => return None,
     };
     let finding = Finding {
-        rule: RuleId("non-pytorch-memory"),
+        rule: RULE.id,
         severity: facts.severity(),
-        message: format!("{who} got no memory of the device, of which PyTorch's allocator may hold all the rest"),
+        message: format!("{who} was refused device memory; PyTorch's allocator may hold the rest of the device"),
         location: failure.location.clone(),
         evidence: evidence(facts, failure),
         remedies: vec![advice(
             "leave memory for libraries",
-            "torch.cuda.set_per_process_memory_fraction below 1 keeps PyTorch's cache from taking all; create handles \
+            "torch.cuda.set_per_process_memory_fraction below 1 keeps PyTorch's cache from filling the device; create handles \
              early (a small matmul, a first all_reduce) before the cache has grown",
         )],
     };
     Some(Cause { finding, bytes: None, rank: Rank::Setting })
 }
 
-/// What this process holds of the device beyond what PyTorch reserved.
-fn beside(facts: &Facts, failure: &Failure) -> Option<Cause> {
+/// Finds device memory of this process beyond PyTorch's reserved bytes and a context.
+fn find_unreserved_memory(facts: &Facts, failure: &Failure) -> Option<Cause> {
     let beside = (failure.process? - failure.reserved?).lowest;
-    if beside <= CONTEXT {
+    if beside <= MAX_CONTEXT {
         return None;
     }
-    let decides = failure.missing().is_some_and(|missing| beside - CONTEXT >= missing);
+    let decides = failure.missing().is_some_and(|missing| beside - MAX_CONTEXT >= missing);
     let finding = Finding {
-        rule: RuleId("non-pytorch-memory"),
+        rule: RULE.id,
         severity: if decides { facts.severity() } else { Severity::Warning },
         message: format!("{beside} of this process's memory is outside PyTorch's allocator"),
         location: None,
         evidence: evidence(facts, failure),
         remedies: vec![advice(
             "find the library that holds it",
-            "other frameworks (TensorFlow and JAX take most of a device unless told not to), CuPy, RAPIDS, TensorRT, NCCL \
+            "other frameworks (TensorFlow and JAX reserve most of a device by default), CuPy, RAPIDS, TensorRT, NCCL \
              communicators; a context alone takes 0.3 to 0.6 GiB",
         )],
     };
-    Some(Cause { finding, bytes: Some(beside - CONTEXT), rank: Rank::Setting })
+    Some(Cause { finding, bytes: Some(beside - MAX_CONTEXT), rank: Rank::Setting })
 }
 
 fn evidence(facts: &Facts, failure: &Failure) -> Vec<Evidence> {

@@ -1,25 +1,33 @@
-//! `one-huge-request`: one request is larger than all that could ever be free.
+//! `one-huge-request`: one request is larger than the memory that could ever be free.
 
 use report::{Contents, Finding, RuleId, Severity};
 use trace::Bytes;
 
-use super::{Cause, Rank, advice, bytes};
-use crate::facts::{Facts, Failure};
+use super::input::{Facts, Failure};
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::{advice, bytes};
 
-/// After the fact, one part of the device in so many is one large request; less only adds to what is there already.
-const LARGE: u64 = 3;
+/// `explain` calls a request huge from 1/3 of the device on.
+const MIN_REQUEST_DENOMINATOR: u64 = 3;
 
-/// What no earlier freeing gives back.
+/// The categories that stay from step to step.
 const PERSISTENT: [Contents; 4] =
     [Contents::Parameters, Contents::Gradients, Contents::OptimizerState, Contents::Buffers];
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("one-huge-request"),
+    summary: "one request is larger than the memory that could ever be free",
+    when: When::Both(Group::Request),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
     let requested = failure.requested?.nearest;
     let room = facts.device.usable.or_else(|| facts.device.total.map(|total| total.nearest))?;
-    let kept = kept(facts, failure);
+    let kept = persistent_bytes(facts, failure);
     let most = room - kept.unwrap_or_default();
-    if requested <= most || (facts.explains && requested.0.saturating_mul(LARGE) < room.0) {
+    if requested <= most || (facts.explains && requested.0.saturating_mul(MIN_REQUEST_DENOMINATOR) < room.0) {
         return None;
     }
     let mut evidence = vec![bytes("requested", requested, failure.request_source)];
@@ -27,10 +35,10 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
         Some(usable) => bytes(facts.device.usable_is.0, usable, facts.device.usable_is.1),
         None => bytes("device", room, failure.counters_source),
     });
-    let source = "what was live at the error";
+    let source = "memory alive at the error";
     evidence.extend(kept.map(|kept| bytes("parameters, gradients, optimizer state, buffers", kept, source)));
     let finding = Finding {
-        rule: RuleId("one-huge-request"),
+        rule: RULE.id,
         severity: Severity::Error,
         message: format!("one request for {requested} is larger than the {most} that could ever be free"),
         location: failure.location.clone(),
@@ -38,14 +46,14 @@ pub(super) fn find(facts: &Facts) -> Option<Cause> {
         remedies: vec![advice(
             "make that tensor smaller",
             "scaled-dot-product attention instead of an explicit matrix, a loss in chunks, indices instead of one-hot; \
-             broadcasting makes large results of small tensors",
+             broadcasting of small tensors makes large results",
         )],
     };
     Some(Cause { finding, bytes: Some(requested), rank: Rank::Fault })
 }
 
-/// What was live at the error and stays by design; `None` without a history of it.
-fn kept(facts: &Facts, failure: &Failure) -> Option<Bytes> {
+/// The persistent bytes alive at the error; `None` without a history of the error.
+fn persistent_bytes(facts: &Facts, failure: &Failure) -> Option<Bytes> {
     let (view, error) = (facts.view?, failure.event?);
     Some(PERSISTENT.iter().map(|&contents| view.live_bytes(error, contents)).sum())
 }

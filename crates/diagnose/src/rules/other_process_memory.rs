@@ -1,34 +1,39 @@
 //! `other-process-memory`: another process holds memory of the device. (Ranks of one job on one device are
 //! `wrong-device`.)
-//!
-//! In a container the driver does not know this process by its own id, so that its own line reads like another's. A
-//! single "other" whose share holds all that PyTorch reserved here, where the error names no line of its own, is this
-//! process.
 
 use report::{Evidence, Finding, Remedy, RuleId, Severity};
 use trace::Bytes;
-use trace::text::{OtherProcess, StatedBytes};
+use trace::text::StatedBytes;
 
-use super::{Cause, Rank, advice, bytes, wrong_device};
-use crate::facts::{Facts, Failure};
+use super::input::{Facts, Failure};
+use super::rule::{Cause, Check, Rank, Rule, When};
+use super::shared::{advice, bytes, other_processes};
+use super::wrong_device::is_shared_by_ranks;
 
-/// Less than this share of the device is not worth a word.
-const SHARE: u64 = 20;
+/// Shares below 1/20 of the device are not reported.
+const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    from_error(facts).or_else(|| from_table(facts))
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("other-process-memory"),
+    summary: "another process holds memory of the device",
+    when: When::Explain,
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    find_in_error(facts).or_else(|| find_in_table(facts))
 }
 
-fn from_error(facts: &Facts) -> Option<Cause> {
-    let failure = facts.failure.as_ref().filter(|failure| !failure.is_hosts() && !wrong_device::is_stated(facts))?;
+fn find_in_error(facts: &Facts) -> Option<Cause> {
+    let failure = facts.failure.as_ref().filter(|failure| !failure.is_hosts() && !is_shared_by_ranks(facts))?;
     let total = facts.device.total?;
-    let (held, evidence) = named(failure).or_else(|| difference(facts, failure, total))?;
-    if held.0.saturating_mul(SHARE) < total.nearest.0 {
+    let (held, evidence) = named_processes(failure).or_else(|| unnamed_processes(facts, failure, total))?;
+    if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.nearest.0 {
         return None;
     }
     let decides = failure.missing().is_some_and(|missing| held >= missing);
     let finding = Finding {
-        rule: RuleId("other-process-memory"),
+        rule: RULE.id,
         severity: if facts.fatal && decides { Severity::Error } else { Severity::Warning },
         message: format!("other processes hold {held} of the device's {}", total.nearest),
         location: None,
@@ -46,9 +51,9 @@ fn end_them() -> Remedy {
     )
 }
 
-/// `nvidia-smi`'s list. When it was made is not known, and who in it belongs to the job only where an error names its
-/// process; so it decides nothing beside an error that counts processes itself.
-fn from_table(facts: &Facts) -> Option<Cause> {
+/// `nvidia-smi`'s list. Its time is unknown, and a process belongs to the job only if an error names its process id; an error
+/// that lists processes itself takes precedence.
+fn find_in_table(facts: &Facts) -> Option<Cause> {
     let card = facts.card?;
     let failure = facts.failure.as_ref();
     if failure.is_some_and(|failure| failure.is_hosts() || failure.process.is_some() || !failure.others.is_empty()) {
@@ -64,14 +69,14 @@ fn from_table(facts: &Facts) -> Option<Cause> {
         })
         .collect();
     let held: Bytes = sizes.iter().map(|(_, held)| *held).sum();
-    if sizes.is_empty() || held.0.saturating_mul(SHARE) < total.0 {
+    if sizes.is_empty() || held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {
         return None;
     }
-    let decides = failure.is_some_and(|failure| agrees(failure, total, held));
+    let decides = failure.is_some_and(|failure| explains_failure(failure, total, held));
     let finding = Finding {
-        rule: RuleId("other-process-memory"),
+        rule: RULE.id,
         severity: if facts.fatal && decides { Severity::Error } else { Severity::Warning },
-        message: format!("nvidia-smi lists {} with {held} of the GPU's {total}", processes(sizes.len())),
+        message: format!("nvidia-smi lists {} with {held} of the GPU's {total}", count_processes(sizes.len())),
         location: None,
         evidence: sizes.iter().map(|(what, held)| bytes(what, *held, "nvidia-smi")).collect(),
         remedies: vec![end_them()],
@@ -79,22 +84,22 @@ fn from_table(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting })
 }
 
-/// Whether the error leaves room for what the list says: it names neither itself nor others, but what it does not account
-/// for has to hold them, and they are enough to be the reason.
-fn agrees(failure: &Failure, total: Bytes, held: Bytes) -> bool {
+/// Whether listed processes with `held` bytes fit into the memory that the error does not account for, and suffice to explain
+/// the failure.
+fn explains_failure(failure: &Failure, total: Bytes, held: Bytes) -> bool {
     let (Some(free), Some(reserved), Some(missing)) = (failure.free, failure.reserved, failure.missing()) else {
         return false;
     };
     held >= missing && held <= total - free.lowest - reserved.lowest
 }
 
-fn processes(count: usize) -> String {
+fn count_processes(count: usize) -> String {
     if count == 1 { "1 process".to_owned() } else { format!("{count} processes") }
 }
 
-/// What the error says of others.
-fn named(failure: &Failure) -> Option<(Bytes, Vec<Evidence>)> {
-    let others = others(failure);
+/// The memory of the other processes that the error names.
+fn named_processes(failure: &Failure) -> Option<(Bytes, Vec<Evidence>)> {
+    let others = other_processes(failure);
     let sizes = others.iter().filter_map(|other| Some((other.pid, other.bytes?.nearest)));
     let evidence: Vec<Evidence> =
         sizes.map(|(pid, held)| bytes(&format!("process {pid}"), held, failure.counters_source)).collect();
@@ -102,22 +107,8 @@ fn named(failure: &Failure) -> Option<(Bytes, Vec<Evidence>)> {
     (!evidence.is_empty()).then_some((held, evidence))
 }
 
-/// The processes named that are not this one.
-pub(crate) fn others(failure: &Failure) -> &[OtherProcess] {
-    let own = |other: &OtherProcess| {
-        let (Some(size), Some(reserved)) = (other.bytes, failure.reserved) else {
-            return false;
-        };
-        failure.process.is_none() && size.highest >= reserved.lowest
-    };
-    match failure.others.as_slice() {
-        [only] if own(only) => &[],
-        others => others,
-    }
-}
-
-/// What is neither free nor this process's, where the error names this process and nobody else.
-fn difference(facts: &Facts, failure: &Failure, total: StatedBytes) -> Option<(Bytes, Vec<Evidence>)> {
+/// The memory that is neither free nor this process's, if the error names this process alone.
+fn unnamed_processes(facts: &Facts, failure: &Failure, total: StatedBytes) -> Option<(Bytes, Vec<Evidence>)> {
     let (free, own) = (failure.free?, failure.process.filter(|_| failure.others.is_empty())?);
     let held = (total - free - own).lowest;
     let source = failure.counters_source;

@@ -1,10 +1,10 @@
-//! `retained-graph`: a result is kept with the graph that made it, and with it every tensor that its forward saved.
+//! `retained-graph`: a result is kept with its autograd graph, and with every tensor that its forward saved.
 
 use report::RuleId;
 
-use super::Cause;
-use super::growth::{self, Change};
-use crate::facts::Facts;
+use super::growth::{Change, find_growth};
+use super::input::Facts;
+use super::rule::{Cause, Check, Group, Rule, When};
 use crate::measure::kept::Kept;
 
 const CHANGE: Change = (
@@ -12,6 +12,13 @@ const CHANGE: Change = (
     "use .item() or .detach() where the result is stored, or compute it under torch.no_grad()",
 );
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    growth::find(facts, Kept::Graph, RuleId("retained-graph"), CHANGE)
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("retained-graph"),
+    summary: "a result is kept with its autograd graph, and with every tensor that its forward saved",
+    when: When::Both(Group::Growth),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    find_growth(facts, Kept::Graph, RULE.id, CHANGE)
 }

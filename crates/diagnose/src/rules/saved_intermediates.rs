@@ -1,68 +1,72 @@
-//! `saved-intermediates`: results from inside the model are put aside, for debugging, metrics or the next step.
+//! `saved-intermediates`: results from inside the model are kept for debugging, metrics or the next step.
 //!
-//! Two forms: one that adds up from step to step, and one that is replaced by the next step, and therefore still there
-//! while that step's forward runs.
+//! Two forms: results that add up from step to step, and results that the next step replaces, alive while the next forward
+//! runs.
 
 use std::collections::BTreeMap;
 
 use report::{Contents, Finding, Location, Remedy, RuleId, Standing};
 use trace::{Bytes, Moment, Phase, StackId};
 
-use super::growth::{self, Change};
-use super::{Cause, Rank, bytes, count};
-use crate::facts::Facts;
+use super::growth::{Change, find_growth};
+use super::input::Facts;
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::{bytes, count};
 use crate::measure::kept::Kept;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-const CHANGE: Change = (
-    "move them to the CPU, or delete them when they are done with",
-    "use .detach().cpu() where the result is put aside",
-);
+const CHANGE: Change =
+    ("move them to the CPU, or delete them after use", "use .detach().cpu() where the result is stored");
 
-/// Less than this share of what is alive is not worth a word.
-const SHARE: u64 = 50;
+/// Shares below 1/50 of the live bytes are not reported.
+const MIN_SHARE_DENOMINATOR: u64 = 50;
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    find_growth(facts).or_else(|| stale(facts))
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("saved-intermediates"),
+    summary: "results from inside the model are kept for debugging, metrics or the next step",
+    when: When::Both(Group::Growth),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    let growth = find_growth(facts, Kept::Intermediate, RULE.id, CHANGE);
+    growth.or_else(|| find_stale(facts).filter(|_| facts.explains))
 }
 
-/// The form that adds up from step to step.
-pub(super) fn find_growth(facts: &Facts) -> Option<Cause> {
-    growth::find(facts, Kept::Intermediate, RuleId("saved-intermediates"), CHANGE)
-}
-
-/// Results of the step before that are alive while this step's activations are.
-fn stale(facts: &Facts) -> Option<Cause> {
+/// Finds results of the previous step that are alive together with this step's activations.
+fn find_stale(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.kept.is_none())?, facts.moment?);
-    let (location, bytes_, tensors) = largest(view, moment)?;
+    let (location, held, tensors) = largest_line(view, moment)?;
     let total = view.live_total(moment);
-    if bytes_.0.saturating_mul(SHARE) < total.0 {
+    if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {
         return None;
     }
     let finding = Finding {
-        rule: RuleId("saved-intermediates"),
+        rule: RULE.id,
         severity: report::Severity::Warning,
-        message: format!("{bytes_} of results from the step before, made here, are still alive"),
+        message: format!("{held} of results that the previous step allocated here are still alive"),
         location: Some(location),
         evidence: vec![
-            bytes("made in an earlier step", bytes_, "lifetimes in the history"),
+            bytes("allocated in an earlier step", held, "lifetimes in the history"),
             count("tensors", tensors, "lifetimes in the history"),
         ],
         remedies: vec![Remedy {
-            remedy: "let go of them before the next forward".to_owned(),
+            remedy: "free them before the next forward".to_owned(),
             standing: Standing::Estimated,
             before_bytes: Some(total),
-            after_bytes: Some(total - bytes_),
-            how: "del the variable at the end of the step, or keep .detach().cpu(); reckoned as what was alive less these"
-                .to_owned(),
+            after_bytes: Some(total - held),
+            how:
+                "del the variable at the end of the step, or keep .detach().cpu(); estimated as the memory in use less \
+                  these results"
+                    .to_owned(),
         }],
     };
-    Some(Cause { finding, bytes: Some(bytes_), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(held), rank: Rank::Fault })
 }
 
-/// The line that made most of the activations of earlier steps that are alive in a forward or backward.
-fn largest(view: &View, moment: Moment) -> Option<(Location, Bytes, u64)> {
+/// The line that allocated most activations of earlier steps that are alive in a forward or backward.
+fn largest_line(view: &View, moment: Moment) -> Option<(Location, Bytes, u64)> {
     let (step, phase) = view.timeline.at(moment.event()?)?;
     if !matches!(phase, Phase::Forward | Phase::Backward) {
         return None;

@@ -1,52 +1,59 @@
-//! `unclear`: the evidence does not decide, and what to record next.
+//! `unclear`: the evidence does not decide between causes. The finding says what to record next.
 
-use report::{Evidence, Finding, Location, RuleId, Severity, Value};
+use report::{Evidence, Finding, Location, RuleId, Severity};
 
-use super::{Cause, Rank, advice, bytes, count};
-use crate::facts::{Facts, Failure};
+use super::input::{Facts, Failure};
+use super::rule::{Cause, Check, Rank, Rule, When};
+use super::shared::{advice, bytes, count, text};
 
-/// Said where nothing else explains the error.
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    let finding = of_error(facts).or_else(|| of_table(facts))?;
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("unclear"),
+    summary: "the evidence does not decide between causes",
+    when: When::Otherwise,
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    let finding = find_in_error(facts).or_else(|| find_in_table(facts))?;
     Some(Cause { finding, bytes: None, rank: Rank::Unclear })
 }
 
-fn of_error(facts: &Facts) -> Option<Finding> {
+fn find_in_error(facts: &Facts) -> Option<Finding> {
     let failure = facts.failure.as_ref().filter(|_| facts.fatal)?;
     let (message, location) = (message(facts).to_owned(), failure.location.clone());
     Some(finding(facts.severity(), message, location, evidence(facts, failure)))
 }
 
-/// PyTorch's table counts errors and says nothing else of them.
-fn of_table(facts: &Facts) -> Option<Finding> {
+/// PyTorch's table states the number of errors and nothing else about them.
+fn find_in_table(facts: &Facts) -> Option<Finding> {
     let counters = facts.counters?;
     let ooms = counters.ooms.filter(|&ooms| ooms > 0)?;
     let stated = [
         ("allocated", counters.allocated_bytes),
-        ("allocated at most", counters.allocated_peak_bytes),
+        ("peak allocated", counters.allocated_peak_bytes),
         ("reserved", counters.reserved_bytes),
-        ("free in segments that are in use", counters.inactive_split_bytes),
+        ("inactive splits", counters.inactive_split_bytes),
     ];
     let mut evidence = vec![count("out-of-memory errors", ooms, counters.source)];
     evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters.source))));
-    let message = "the table counts out-of-memory errors and does not say what was asked for".to_owned();
+    let message = "the table counts out-of-memory errors and does not state the requested size".to_owned();
     Some(finding(Severity::Warning, message, None, evidence))
 }
 
 fn finding(severity: Severity, message: String, location: Option<Location>, evidence: Vec<Evidence>) -> Finding {
     Finding {
-        rule: RuleId("unclear"),
+        rule: RULE.id,
         severity,
         message,
         location,
         evidence,
         remedies: vec![
             advice(
-                "run it on a phantom GPU, which needs no device",
-                "oomph check --gpu NAME SCRIPT ARGS says what fills the memory, with lines",
+                "check the program with a dry run, which needs no GPU",
+                "oomph check --gpu NAME SCRIPT ARGS shows what fills the memory, line by line",
             ),
             advice(
-                "record a snapshot when it runs out",
+                "record a snapshot when memory runs out",
                 "at the top of the script: import torch; torch.cuda.memory._record_memory_history(); and around main(): \
                  except torch.OutOfMemoryError: torch.cuda.memory._dump_snapshot(\"oom.pickle\"); raise. Then: oomph explain \
                  oom.pickle",
@@ -57,11 +64,11 @@ fn finding(severity: Severity, message: String, location: Option<Location>, evid
 
 fn message(facts: &Facts) -> &'static str {
     match facts.view {
-        None => "the error's text does not say what fills the memory",
+        None => "the error's text does not show what fills the memory",
         Some(view) if view.snapshot.is_some_and(|snapshot| snapshot.stacks.is_empty()) => {
-            "the history has no stacks, so that it does not say what fills the memory"
+            "the history has no stacks and does not show what fills the memory"
         }
-        Some(_) => "the history does not decide why the request failed",
+        Some(_) => "the history does not show why the request failed",
     }
 }
 
@@ -76,8 +83,7 @@ fn evidence(facts: &Facts, failure: &Failure) -> Vec<Evidence> {
     let mut evidence: Vec<Evidence> =
         stated.iter().filter_map(|&(what, size, source)| Some(bytes(what, size?.nearest, source))).collect();
     if evidence.is_empty() {
-        let value = Value::Text(failure.message.clone());
-        evidence.push(Evidence { what: "the error".to_owned(), value, source: failure.request_source });
+        evidence.push(text("the error", failure.message.clone(), failure.request_source));
     }
     evidence
 }

@@ -1,26 +1,32 @@
 //! `value-dependent-shape`: the size of a result depends on values, which a dry run does not compute.
 
-use report::{Evidence, Finding, RuleId, Severity, Value, ValueShape};
+use report::{Finding, RuleId, Severity, ValueShape};
 
-use super::count;
-use crate::facts::Facts;
+use super::input::Facts;
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::{count, text};
 
-pub(super) fn find(facts: &Facts) -> Vec<Finding> {
-    facts.value_shapes.iter().map(finding).collect()
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("value-dependent-shape"),
+    summary: "the size of a result depends on values, which a dry run does not compute",
+    when: When::Check(Group::Shapes),
+    check: Check::Many(find),
+};
+
+fn find(facts: &Facts) -> Vec<Cause> {
+    let findings = facts.value_shapes.iter().map(finding);
+    findings.map(|finding| Cause { finding, bytes: None, rank: Rank::Aside }).collect()
 }
 
 fn finding(shape: &ValueShape) -> Finding {
     let percent = format!("{} % of the elements", shape.fraction * 100.0);
     Finding {
-        rule: RuleId("value-dependent-shape"),
+        rule: RULE.id,
         severity: Severity::Info,
         message: format!("the result of {} depends on values: {percent} were assumed to be selected", shape.op),
-        // Autograd's own threads have no Python line.
+        // Autograd's threads have no Python line.
         location: Some(shape.location.clone()).filter(|location| !location.file.is_empty()),
-        evidence: vec![
-            count("calls", shape.count, "the agent"),
-            Evidence { what: "assumed".to_owned(), value: Value::Text(percent), source: "OOMPH_FRACTION" },
-        ],
+        evidence: vec![count("calls", shape.count, "the dry run"), text("assumed", percent, "--fraction")],
         remedies: Vec::new(),
     }
 }

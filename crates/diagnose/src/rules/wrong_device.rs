@@ -1,56 +1,62 @@
-//! `wrong-device`: several processes use one device, as when every rank of a job stays on GPU 0.
-//!
-//! `check` once called it `shared-device`; it is the catalogue's `wrong-device`, and has one name in both commands.
+//! `wrong-device`: several processes of one job use one device, for example every rank on GPU 0. (Earlier versions of `check`
+//! called the rule `shared-device`.)
 
-use report::{Evidence, Finding, RuleId, Severity, Value};
+use report::{Evidence, Finding, RuleId, Severity};
 use trace::Bytes;
 
-use super::other_process_memory::others;
-use super::{Cause, Rank, advice, bytes, count};
-use crate::facts::{Facts, RankFacts};
+use super::input::{Facts, RankFacts};
+use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::shared::{advice, bytes, count, other_processes, text};
 use crate::measure::sharing::Shared;
 
-/// Where a process's share comes from.
-const LEDGER: &str = "the phantom's ledger";
-/// Where a check's sum comes from.
+const DRY_RUN: &str = "the dry run";
 const SOURCE: &str = "the sum of each process's own peak";
 
-pub(super) fn find(facts: &Facts) -> Option<Cause> {
-    measured(facts).or_else(|| stated(facts)).or_else(|| seen(facts))
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("wrong-device"),
+    summary: "several processes of one job use one device, for example every rank on GPU 0",
+    when: When::Both(Group::Job),
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    find_in_dry_run(facts).or_else(|| find_in_errors(facts)).or_else(|| find_in_snapshots(facts))
 }
 
-/// Processes of a dry run whose ledgers are known.
-fn measured(facts: &Facts) -> Option<Cause> {
+/// Finds processes of a dry run on one device.
+fn find_in_dry_run(facts: &Facts) -> Option<Cause> {
     let found = facts.shared.as_ref()?;
     let full = facts.fatal || facts.device.total.is_some_and(|total| found.together > total.nearest);
     let mut evidence: Vec<Evidence> =
-        found.held.iter().map(|(rank, held)| bytes(&format!("held by rank {rank}"), *held, LEDGER)).collect();
-    evidence.push(bytes("together at most", found.together, SOURCE));
+        found.held.iter().map(|(rank, held)| bytes(&format!("held by rank {rank}"), *held, DRY_RUN)).collect();
+    evidence.push(bytes("together, at most", found.together, SOURCE));
     let severity = if full { Severity::Error } else { Severity::Warning };
-    let mut cause = cause(severity, measured_message(found), evidence, Some(found.together));
+    let mut cause = cause(severity, dry_run_message(found), evidence, Some(found.together));
     cause.finding.location.clone_from(&found.astray);
     Some(cause)
 }
 
-/// All of them work there, or some only left something.
-fn measured_message(found: &Shared) -> String {
+/// The message: all processes work on the device, or some work on another device.
+fn dry_run_message(found: &Shared) -> String {
     let Shared { device, together, visitors, .. } = found;
     let processes = found.held.len();
     match *visitors {
         0 => format!("{processes} processes use device {device}, up to {together} together"),
         visitors => {
-            format!("{visitors} of {processes} processes on device {device} work on another; up to {together} together")
+            format!(
+                "{visitors} of {processes} processes on device {device} work on another device; up to {together} together"
+            )
         }
     }
 }
 
-/// Whether the texts say that the others on the device are ranks of the same job.
-pub(super) fn is_stated(facts: &Facts) -> bool {
-    stated(facts).is_some()
+/// Whether the texts show that the other processes on the device are ranks of the same job.
+pub(super) fn is_shared_by_ranks(facts: &Facts) -> bool {
+    find_in_errors(facts).is_some()
 }
 
-/// Ranks whose errors name the same device, or an error that names several processes like this one on it.
-fn stated(facts: &Facts) -> Option<Cause> {
+/// Finds ranks whose errors name the same device, or a device that is not the rank's own, with other processes on it.
+fn find_in_errors(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
     let ranks: Vec<(u32, u32)> = facts.stated.iter().filter_map(|oom| Some((oom.rank?, oom.device_index?))).collect();
     let (_, device) = ranks.first()?;
@@ -58,18 +64,14 @@ fn stated(facts: &Facts) -> Option<Cause> {
     others_of_job.sort_unstable();
     others_of_job.dedup();
     let misplaced = others_of_job.len() > 1 || others_of_job.iter().any(|rank| rank != device);
-    let neighbours = others(failure);
+    let neighbours = other_processes(failure);
     if !misplaced || neighbours.is_empty() {
         return None;
     }
     let held: Bytes = neighbours.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
     let names = others_of_job.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let evidence = vec![
-        Evidence {
-            what: "ranks that ran out there".to_owned(),
-            value: Value::Text(names),
-            source: "prefixes in the text",
-        },
+        text("ranks that ran out of memory there", names, "prefixes in the text"),
         count(
             "other processes on the device",
             u64::try_from(neighbours.len()).unwrap_or(u64::MAX),
@@ -77,12 +79,12 @@ fn stated(facts: &Facts) -> Option<Cause> {
         ),
         bytes("held by them", held, failure.counters_source),
     ];
-    let message = format!("several ranks of the job use device {device}; the others there hold {held}");
+    let message = format!("several ranks of the job use device {device}; the other processes on it hold {held}");
     Some(cause(facts.severity(), message, evidence, Some(held)))
 }
 
-/// Snapshots of several ranks that all show one device.
-fn seen(facts: &Facts) -> Option<Cause> {
+/// Finds snapshots of several ranks that all show one device.
+fn find_in_snapshots(facts: &Facts) -> Option<Cause> {
     if !facts.explains {
         return None;
     }
@@ -98,8 +100,8 @@ fn seen(facts: &Facts) -> Option<Cause> {
         .map(|rank| bytes(&format!("reserved by rank {}", rank.rank), rank.reserved, "its snapshot"))
         .collect();
     let message = format!(
-        "{} ranks use device {device}, {together} together; it is right only if each was started with a device of its \
-         own in CUDA_VISIBLE_DEVICES",
+        "{} ranks use device {device}, {together} together; correct only if each was started with its own device in \
+         CUDA_VISIBLE_DEVICES",
         there.len()
     );
     Some(cause(facts.severity(), message, evidence, Some(together)))
@@ -107,13 +109,13 @@ fn seen(facts: &Facts) -> Option<Cause> {
 
 fn cause(severity: Severity, message: String, evidence: Vec<Evidence>, bytes: Option<Bytes>) -> Cause {
     let finding = Finding {
-        rule: RuleId("wrong-device"),
+        rule: RULE.id,
         severity,
         message,
         location: None,
         evidence,
         remedies: vec![advice(
-            "give each process a device of its own",
+            "give each process its own device",
             "torch.cuda.set_device(local_rank) before anything touches CUDA, and map_location in torch.load",
         )],
     };

@@ -58,8 +58,8 @@ fn list() -> String {
         push_row(&mut text, rule.id.0, rule.summary);
     }
     text.push_str("\nCauses in runs, named by `oomph check` and `oomph explain`\n");
-    for (name, page) in RUN_PAGES {
-        push_row(&mut text, name, first_sentence(page));
+    for rule in diagnose::rules() {
+        push_row(&mut text, rule.id.0, rule.summary);
     }
     text
 }
@@ -67,10 +67,4 @@ fn list() -> String {
 fn push_row(text: &mut String, name: &str, summary: &str) {
     // Writing to a `String` cannot fail.
     let _ = writeln!(text, "  {name:<40} {summary}");
-}
-
-/// The first sentence below the heading of a page.
-fn first_sentence(page: &str) -> &str {
-    let line = page.lines().skip(1).find(|line| !line.is_empty()).unwrap_or_default();
-    line.split_once(". ").map_or(line.trim_end_matches('.'), |(sentence, _)| sentence)
 }

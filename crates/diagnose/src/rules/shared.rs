@@ -1,0 +1,54 @@
+//! Helpers of several rules: evidence, advice, and the other processes that an error names.
+
+use report::{Evidence, Remedy, Standing, Value};
+use trace::Bytes;
+use trace::text::OtherProcess;
+
+use super::input::Failure;
+
+/// The reserve beyond a request's own size that a new segment may need.
+pub(crate) const SEGMENT_SLACK: Bytes = Bytes::from_mib(20);
+
+/// Evidence that is an amount of memory.
+pub(super) fn bytes(what: &str, bytes: Bytes, source: &'static str) -> Evidence {
+    Evidence { what: what.to_owned(), value: Value::Bytes(bytes), source }
+}
+
+/// Evidence that is a count.
+pub(super) fn count(what: &str, count: u64, source: &'static str) -> Evidence {
+    Evidence { what: what.to_owned(), value: Value::Count(count), source }
+}
+
+/// Evidence that is a text.
+pub(super) fn text(what: &str, text: String, source: &'static str) -> Evidence {
+    Evidence { what: what.to_owned(), value: Value::Text(text), source }
+}
+
+/// A remedy without a figure: it helps elsewhere and was not measured in this run.
+pub(super) fn advice(remedy: &str, how: &str) -> Remedy {
+    Remedy {
+        remedy: remedy.to_owned(),
+        standing: Standing::Advice,
+        before_bytes: None,
+        after_bytes: None,
+        how: how.to_owned(),
+    }
+}
+
+/// The processes that an error names, less this process.
+///
+/// In a container the driver does not know this process by its own id, so its own line reads like another process's. A
+/// single other process that holds at least all that PyTorch reserved here is taken for this process, if the error has no
+/// line for this process.
+pub(crate) fn other_processes(failure: &Failure) -> &[OtherProcess] {
+    let is_this_process = |other: &OtherProcess| {
+        let (Some(size), Some(reserved)) = (other.bytes, failure.reserved) else {
+            return false;
+        };
+        failure.process.is_none() && size.highest >= reserved.lowest
+    };
+    match failure.others.as_slice() {
+        [only] if is_this_process(only) => &[],
+        others => others,
+    }
+}

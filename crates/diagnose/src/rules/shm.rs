@@ -1,0 +1,26 @@
+//! `shm`: the host's shared memory ran out.
+
+use report::RuleId;
+use trace::text::OomKind;
+
+use super::host_memory::host_cause;
+use super::input::Facts;
+use super::rule::{Cause, Check, Rule, When};
+use super::shared::advice;
+
+pub(super) const RULE: Rule = Rule {
+    id: RuleId("shm"),
+    summary: "the host's shared memory ran out; DataLoader workers pass batches through it",
+    when: When::Explain,
+    check: Check::One(find),
+};
+
+fn find(facts: &Facts) -> Option<Cause> {
+    let failure = facts.failure.as_ref().filter(|failure| failure.kind == OomKind::SharedMemory)?;
+    let remedy = advice(
+        "give the container more shared memory, or use fewer workers",
+        "docker run --shm-size=8g or --ipc=host; df -h /dev/shm shows its size",
+    );
+    let message = "the host's shared memory ran out; DataLoader workers pass batches through it";
+    Some(host_cause(RULE.id, facts, failure, message, remedy))
+}
