@@ -39,9 +39,11 @@ suites: binaries
 	$(MAKE) golden python-tests system differential causes mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
-# With the cases that take long and have one of their kind in `make test`.
+# With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
 test-all:
 	$(MAKE) test ALL=1
+	$(PY) tests/remedies/max_batch.py --oomph $(OOMPH)
+	$(MAKE) wheel
 
 # How long each suite of the last `make test` took, and its ten slowest cases.
 slowest:

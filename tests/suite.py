@@ -1,8 +1,8 @@
 """Runs the cases of a test suite in parallel, each in a process of its own, and reports what each one took.
 
 A check script makes a list of `Case` and ends with `sys.exit(suite.run("zoo", cases, arguments))`. Every script then has the same
-options, progress lines and last line, and each run is added to `target/tests/times.jsonl`. `python3 tests/suite.py` prints the totals
-of all suites in that file and the ten slowest cases among them; `make test` ends with it.
+options, progress lines and last line, and each run is added to `target/tests/times.jsonl`. `python3 tests/suite.py [COUNT]` prints the
+totals of all suites in that file and the slowest cases among them, ten unless told otherwise; `make test` ends with it.
 
 Note [Processes of a suite]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~
@@ -102,7 +102,7 @@ def conclude(outcomes: list[Outcome], left: int, elapsed: float) -> int:
     _keep(outcomes)
     if len(outcomes) > SLOWEST:
         print(f"\nthe {SLOWEST} slowest of {outcomes[0].suite}:")
-        _print_slowest(outcomes)
+        _print_slowest(outcomes, SLOWEST)
     failed = [outcome.case for outcome in outcomes if outcome.word == "FAILED"]
     counts = {word: sum(outcome.word == word for outcome in outcomes) for word in ("ok", "FAILED", "skipped")}
     if failed:
@@ -242,8 +242,8 @@ def _keep(outcomes: list[Outcome]) -> None:
             file.write(json.dumps(asdict(outcome) | {"detail": ""}) + "\n")
 
 
-def _print_slowest(outcomes: list[Outcome], with_suite: bool = False) -> None:
-    for outcome in sorted(outcomes, key=lambda it: -it.elapsed)[:SLOWEST]:
+def _print_slowest(outcomes: list[Outcome], count: int, with_suite: bool = False) -> None:
+    for outcome in sorted(outcomes, key=lambda it: -it.elapsed)[:count]:
         name = f"{outcome.suite}: {outcome.case}" if with_suite else outcome.case
         print(f"  {outcome.elapsed:6.1f} s {outcome.cpu:6.1f} s of CPU  {name}")
 
@@ -252,12 +252,15 @@ def main() -> None:
     """The totals of the suites that ran since the file was removed, and the slowest cases of all."""
     lines = TIMES.read_text(encoding="utf-8").splitlines() if TIMES.exists() else []
     outcomes = [Outcome(**json.loads(line)) for line in lines]
+    print(f"{'suite':16}{'cases':>5} {'elapsed, of all cases':>24} {'CPU':>10}")
     for suite in dict.fromkeys(outcome.suite for outcome in outcomes):
         some = [outcome for outcome in outcomes if outcome.suite == suite]
         failed = sum(outcome.word == "FAILED" for outcome in some)
-        print(f"{suite:16}{len(some):5} cases {sum(outcome.cpu for outcome in some):8.0f} s of CPU" + (f"  {failed} FAILED" if failed else ""))
-    print(f"\nthe {SLOWEST} slowest:")
-    _print_slowest(outcomes, with_suite=True)
+        elapsed, cpu = sum(outcome.elapsed for outcome in some), sum(outcome.cpu for outcome in some)
+        print(f"{suite:16}{len(some):5} {elapsed:22.0f} s {cpu:8.0f} s" + (f"  {failed} FAILED" if failed else ""))
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else SLOWEST
+    print(f"\nthe {count} slowest:")
+    _print_slowest(outcomes, count, with_suite=True)
 
 
 if __name__ == "__main__":

@@ -106,8 +106,16 @@ def every_change(box: Box, changes: tuple[str, ...]) -> None:
         expect(after, counts(after), (2, 0), f"dry runs made and kept after a change of {what}")
 
 
+OTHERS = {
+    "GPU": (("--gpu", "l4", "--json", "looks.py"), {}),
+    "argument": ((*CARD, "looks.py", "x"), {}),
+    "variable": ((*CARD, "looks.py"), {"ROWS": "xx"}),
+    "number of steps": ((*CARD, "--steps", "2", "looks.py"), {}),
+}
+
+
 def no_change(box: Box) -> None:
-    """What the program does not look at does not have it run again; another GPU, argument or variable does."""
+    """What the program does not look at does not have it run again."""
     looking(box)
     fit(box, *CARD, "looks.py")
     os.utime(box.work / "looks.py")
@@ -115,13 +123,14 @@ def no_change(box: Box) -> None:
     box.write("notes.md", "")
     again = fit(box, *CARD, "looks.py", env={"SHLVL": "7"})
     expect(again, counts(again), (0, 2), "dry runs made and kept")
-    others = {
-        "GPU": (("--gpu", "l4", "--json", "looks.py"), {}),
-        "argument": ((*CARD, "looks.py", "x"), {}),
-        "variable": ((*CARD, "looks.py"), {"ROWS": "xx"}),
-        "number of steps": ((*CARD, "--steps", "2", "looks.py"), {}),
-    }
-    for what, (words, variables) in others.items():
+
+
+def another(box: Box, *others: str) -> None:
+    """With another GPU, argument or variable it runs again."""
+    looking(box)
+    fit(box, *CARD, "looks.py")
+    for what in others:
+        words, variables = OTHERS[what]
         other = fit(box, *words, env=variables)
         expect(other, counts(other), (2, 0), f"dry runs made and kept with another {what}")
 
@@ -140,23 +149,24 @@ def damaged(box: Box) -> None:
     expect(last, counts(last), (0, 2), "dry runs made and kept")
 
 
-def not_kept(box: Box) -> None:
+NOT_KEPT = {
+    "asks.py": ("s = socket.socket()\ns.settimeout(1)\ns.connect_ex(('127.0.0.1', 9))\nx = torch.ones(5, device='cuda')\n", "through a socket"),
+    "starts.py": ("subprocess.run(['/bin/true'], env={})\nx = torch.ones(5, device='cuda')\n", "without its environment"),
+    "counts.py": ("n = len(open('log').read())\nopen('log', 'a').write('x')\nx = torch.ones(n + 1, device='cuda')\n", "log changed while"),
+    "chance.py": ("x = torch.ones((time.time_ns() // 1000) % 1000 + 1, 1 << 20, device='cuda')\n", "differ by"),
+}
+
+
+def not_kept(box: Box, name: str) -> None:
     """What nobody can look at again, and what depends on chance, is run again; the first is said."""
     box.environment["OOMPH_CACHE_DIR"] = str(box.folder / "cache")
-    start = "import socket\nimport subprocess\nimport time\nimport torch\n"
-    programs = {
-        "asks.py": ("s = socket.socket()\ns.settimeout(1)\ns.connect_ex(('127.0.0.1', 9))\nx = torch.ones(5, device='cuda')\n", "through a socket"),
-        "starts.py": ("subprocess.run(['/bin/true'], env={})\nx = torch.ones(5, device='cuda')\n", "without its environment"),
-        "counts.py": ("n = len(open('log').read())\nopen('log', 'a').write('x')\nx = torch.ones(n + 1, device='cuda')\n", "log changed while"),
-        "chance.py": ("x = torch.ones((time.time_ns() // 1000) % 1000 + 1, 1 << 20, device='cuda')\n", "differ by"),
-    }
+    text, why = NOT_KEPT[name]
     box.write("log", "")
-    for name, (text, why) in programs.items():
-        box.write(name, start + text)
-        for _ in range(2):
-            result = fit(box, *CARD, name)
-            expect(result, result.report["kept"], 0, f"kept of {name}")
-            contains(result, " ".join(result.report["notes"]), why)
+    box.write(name, "import socket\nimport subprocess\nimport time\nimport torch\n" + text)
+    for _ in range(2):
+        result = fit(box, *CARD, name)
+        expect(result, result.report["kept"], 0, f"kept of {name}")
+        contains(result, " ".join(result.report["notes"]), why)
 
 
 def interrupted(box: Box) -> None:
@@ -190,8 +200,10 @@ CASES = [
     Case("a change of a module, of data", partial(every_change, changes=USUAL_CHANGES), is_long=True),
     Case("every other change", partial(every_change, changes=OTHER_CHANGES), is_extra=True),
     Case("no change", no_change),
+    Case("another variable", lambda box: another(box, "variable")),
+    Case("another GPU, argument, number of steps", lambda box: another(box, "GPU", "argument", "number of steps"), is_extra=True),
     Case("damaged", damaged),
-    Case("not kept", not_kept),
+    *(Case(f"not kept: {name}", partial(not_kept, name=name), is_extra=name in ("starts.py", "counts.py")) for name in NOT_KEPT),
     Case("Ctrl-C", interrupted, is_long=True),
     Case("two at once", at_once),
 ]
