@@ -6,7 +6,7 @@
 A case is a program, its arguments, and remedies. It is run on the phantom with the agent applying the remedies; what the agent noted
 goes to the patcher; the patched program is run without remedies. The allocated peak must be the same, to the byte or within the bytes
 that the case states, with the reason. Where the table says so, nothing may be patched, and the reason and the code must be told. Every
-page of docs/remedies that a plan may contain must have a case.
+remedy that a plan may contain must have a case.
 
 Without words or `--all`, one case of each remedy is run, the quickest.
 """
@@ -14,6 +14,7 @@ Without words or `--all`, one case of each remedy is run, the quickest.
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -34,12 +35,11 @@ ROOT = HERE.parents[1]
 PROGRAMS = HERE / "programs"
 EXAMPLES = ROOT / "examples"
 AGENT = ROOT / "python" / "oomph" / "agent" / "inject"
-PAGES = ROOT / "docs" / "remedies"
 PATIENCE = 900
 # The settings are the environment's, and no agent's.
 SETTINGS = "allocator-settings"
-# Remedies that are part of no plan: folklore, and another machine.
-NEVER_PATCHED = {"empty-cache", "gc-collect", "num-workers", "pin-memory", "bigger-gpu"}
+# Remedies that a plan may contain.
+PLANNED = set(runpy.run_path(str(ROOT / "python" / "oomph" / "agent" / "remedies" / "table.py"))["PLANNED"])
 
 
 @dataclass(frozen=True)
@@ -285,11 +285,10 @@ def left_to_user(case: Case, diff: str, left: str) -> str:
 
 
 def every_remedy_has_a_case(cases: list[Case]) -> str:
-    """Every page of a remedy that a plan may contain."""
-    named = {change(text)["remedy"] for case in cases for text in case.remedies} | NEVER_PATCHED
-    pages = {page.stem for page in PAGES.glob("*.md")}
-    assert named == pages, f"pages without a case: {sorted(pages - named)}; cases without a page: {sorted(named - pages)}"
-    return f"{len(pages)} pages"
+    """Every remedy that a plan may contain."""
+    named = {change(text)["remedy"] for case in cases for text in case.remedies}
+    assert named == PLANNED, f"remedies without a case: {sorted(PLANNED - named)}; cases of no such remedy: {sorted(named - PLANNED)}"
+    return f"{len(PLANNED)} remedies"
 
 
 def table(bench: Bench) -> list[suite.Case]:

@@ -22,9 +22,9 @@ pub(crate) fn unified(file: &str, old: &str, new: &str, moved: impl Fn(usize) ->
         return String::new();
     }
     let (old_lines, new_lines) = (lines(old), lines(new));
-    let kept = kept(&old_lines, &new_lines, moved);
+    let kept = match_lines(&old_lines, &new_lines, moved);
     let mut text = format!("--- {}\n+++ {}\n", name("a", file), name("b", file));
-    for group in grouped(changes(&kept, old_lines.len(), new_lines.len())) {
+    for group in group_hunks(changes(&kept, old_lines.len(), new_lines.len())) {
         write_group(&mut text, &group, &old_lines, &new_lines);
     }
     text
@@ -41,7 +41,7 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// Pairs of an old and a new line that are the same, in order (Note [Lines kept]).
-fn kept(old: &[&str], new: &[&str], moved: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
+fn match_lines(old: &[&str], new: &[&str], moved: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
     let new_starts = starts(new);
     let mut kept = Vec::new();
     let mut limit = new.len();
@@ -74,7 +74,7 @@ fn changes(kept: &[(usize, usize)], old_end: usize, new_end: usize) -> Vec<Hunk>
 }
 
 /// Changes whose context would touch are shown together.
-fn grouped(hunks: Vec<Hunk>) -> Vec<Vec<Hunk>> {
+fn group_hunks(hunks: Vec<Hunk>) -> Vec<Vec<Hunk>> {
     let mut groups: Vec<Vec<Hunk>> = Vec::new();
     for hunk in hunks {
         match groups.last_mut() {

@@ -39,7 +39,7 @@ impl Edited {
     }
 }
 
-/// Makes the edits, those at one offset in their order; `None` if two overlap or one is not within the text.
+/// Makes the edits, in their order at equal offsets; `None` if two edits overlap or an edit lies outside the text.
 pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> Option<Edited> {
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let mut edited = Edited { text: String::with_capacity(text.len()), edits: Vec::with_capacity(edits.len()) };

@@ -15,7 +15,7 @@ pub(crate) fn line_break(source: &Source<'_>) -> &'static str {
     }
 }
 
-/// What a statement is indented by. It is refused if something else stands before it on its line.
+/// The indentation of a statement; refused if other code stands before the statement on the line.
 pub(crate) fn indent<'a>(source: &Source<'a>, statement: &Node) -> Result<&'a str, Why> {
     let start = source.lines.start(statement.span.start);
     let before = source.slice(Span::new(start, statement.span.start)).trim_start_matches('\u{feff}');

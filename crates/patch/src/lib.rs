@@ -1,14 +1,14 @@
 //! The changes that a run applied to a program, made in its source: Python text in, Python text and a unified diff out.
 //!
-//! What the agent changed while the program ran, it noted with the user's line. Here the same is written down where a person would write
-//! it. Where the place cannot be edited safely, there is a [`Snippet`] with the place and the reason instead.
+//! The agent recorded each change to the running program with the user's line. A patch writes the same change where a person would write
+//! it. A site that cannot be edited safely gives a [`Snippet`] with the line and the reason instead.
 //!
 //! # Design constraints
 //! - Pure: no input, no output, no clock. The same text and changes give the same diff.
 //! - Read through a parser, never by pattern (`source.rs` alone knows it); written as edits of the text, so that whatever is not
 //!   changed keeps every byte: comments, tabs, line endings, a byte order mark.
-//! - Each change is verified by itself before the next (`verify.rs`): the file parses, nothing but the edited places differs. One
-//!   that does not pass is a snippet.
+//! - Each change is verified by itself before the next (`verify.rs`): the file parses, nothing but the edited places differs. A change
+//!   that fails is left to the user as a snippet.
 //! - One file per remedy, in `remedies/`.
 //!
 //! # Note [One at a time]
@@ -46,7 +46,7 @@ pub struct Placed {
     pub change: Change,
     /// The user's line, from 1; 0 where none is known.
     pub line: u32,
-    /// The edit that it recorded.
+    /// The recorded edit.
     pub action: RemedyAction,
 }
 
@@ -59,7 +59,7 @@ pub struct Snippet {
     pub line: u32,
     /// Python to be put there.
     pub code: String,
-    /// Why it was not put there.
+    /// The reason why the file was not edited.
     pub why: String,
 }
 
@@ -70,9 +70,9 @@ pub struct Outcome {
     pub source: String,
     /// What changed, as a unified diff for `patch -p1` and `git apply`; empty if nothing did.
     pub diff: String,
-    /// The changes that are in the file now, those that were there before among them.
+    /// The changes in the new file, including changes that the old file already had.
     pub placed: Vec<Placed>,
-    /// The changes that are not.
+    /// The changes left to the user.
     pub snippets: Vec<Snippet>,
 }
 
@@ -86,11 +86,11 @@ pub fn patch(source: &str, file: &str, changes: &[Placed]) -> Outcome {
             Err(failed) => snippets.extend(failed),
         }
     }
-    let diff = diff::unified(file, source, &work.text, |offset| work.moved(offset));
+    let diff = diff::unified(file, source, &work.text, |offset| work.new_offset(offset));
     Outcome { diff, source: work.text, placed, snippets }
 }
 
-/// The text as it is so far, and the edits that led there.
+/// The current text, and the edits made so far.
 #[derive(Clone)]
 struct Work {
     text: String,
@@ -99,11 +99,11 @@ struct Work {
 
 impl Work {
     /// Where the byte at `offset` of the original is now.
-    fn moved(&self, offset: usize) -> usize {
+    fn new_offset(&self, offset: usize) -> usize {
         self.moves.iter().fold(offset, |offset, edited| edited.offset(offset))
     }
 
-    /// Makes changes that stand and fall together; of those that fail, what to do by hand.
+    /// Makes all changes of a group or none; returns snippets for the changes that fail.
     fn make_all(&mut self, original: &Lines, group: &[&Placed]) -> Result<(), Vec<Snippet>> {
         let mut trial = self.clone();
         let failed =
@@ -123,14 +123,14 @@ impl Work {
         let source = Source::parse(&self.text).map_err(|unreadable| unreadable.to_string())?;
         let line = match placed.line {
             0 => 0,
-            line => source.lines.line_at(self.moved(original.span(line).start)),
+            line => source.lines.line_at(self.new_offset(original.span(line).start)),
         };
         let place = Place { source: &source, line, change: &placed.change, action: &placed.action };
-        let edits = remedies::edits(&place).map_err(|why| self.told(original, placed.line, &why))?;
+        let edits = remedies::edits(&place).map_err(|why| self.describe_reason(original, placed.line, &why))?;
         if edits.is_empty() {
             return Ok(());
         }
-        let edited = edited(&source, edits)?;
+        let edited = apply_verified(&source, edits)?;
         self.take(edited);
         Ok(())
     }
@@ -141,16 +141,17 @@ impl Work {
     }
 
     /// The reason with the line as the user counts it.
-    fn told(&self, original: &Lines, line: u32, why: &Why) -> String {
+    fn describe_reason(&self, original: &Lines, line: u32, why: &Why) -> String {
         let lines = Lines::new(&self.text);
-        let back =
-            |now: u32| (1..=original.count()).find(|&line| lines.line_at(self.moved(original.span(line).start)) >= now);
+        let back = |now: u32| {
+            (1..=original.count()).find(|&line| lines.line_at(self.new_offset(original.span(line).start)) >= now)
+        };
         why.at(|now| if now == 0 { 0 } else { back(now).unwrap_or(line) }).to_string()
     }
 }
 
 /// The text with the edits, verified.
-fn edited(source: &Source<'_>, edits: Vec<Edit>) -> Result<Edited, String> {
+fn apply_verified(source: &Source<'_>, edits: Vec<Edit>) -> Result<Edited, String> {
     let edited = apply(source.text, edits).ok_or("two parts of the change overlap")?;
     verify::verify(source, &edited).map_err(|broken| broken.to_string())?;
     Ok(edited)

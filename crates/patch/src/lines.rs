@@ -27,7 +27,7 @@ impl Lines {
         u32::try_from(self.starts.partition_point(|&start| start <= offset)).unwrap_or(u32::MAX)
     }
 
-    /// How many there are.
+    /// The number of lines.
     pub(crate) fn count(&self) -> u32 {
         let ends_in_break = self.starts.last() == Some(&self.end);
         u32::try_from(self.starts.len() - usize::from(ends_in_break)).unwrap_or(u32::MAX)

@@ -122,27 +122,29 @@ impl<'a> Place<'a> {
     }
 
     /// How the file calls what an import binds: `th` after `import torch as th`.
-    pub(crate) fn imported(&self, path: &str) -> Option<&'a str> {
+    pub(crate) fn import_name(&self, path: &str) -> Option<&'a str> {
         self.imports().find(|binding| binding.path == path).map(|binding| binding.name.as_str())
     }
 
-    /// What the file calls a module, and the import that it needs.
+    /// The file's name for a module, and the import to add if the file lacks one.
     pub(crate) fn module(&self, name: &'static str) -> Result<(&'a str, Option<Edit>), Why> {
-        match self.imported(name) {
+        match self.import_name(name) {
             Some(name) => Ok((name, None)),
             None if self.is_taken(name) => Err(Why::NameTaken(name.to_owned())),
             None => Ok((name, Some(layout::import(self.source, &format!("import {name}"))?))),
         }
     }
 
-    /// `torch`, or what the file calls it.
+    /// The file's name for `torch`.
     pub(crate) fn torch(&self) -> Result<&'a str, Why> {
         let submodule = || {
             let by_child =
                 |node: &&Node| matches!(&node.kind, Kind::Import(all) if all.iter().any(|it| it.name == "torch"));
             self.source.root.children.iter().find(by_child).map(|_| "torch")
         };
-        self.imported("torch").or_else(submodule).ok_or_else(|| Why::Unfit("the file does not import torch".to_owned()))
+        self.import_name("torch")
+            .or_else(submodule)
+            .ok_or_else(|| Why::Unfit("the file does not import torch".to_owned()))
     }
 
     /// Whether the statement is the only one on its lines.

@@ -30,7 +30,7 @@ mod weights_4bit;
 mod weights_8bit;
 mod weights_offload;
 
-/// In the order in which they are made.
+/// The patches in order.
 const PATCHES: &[(&str, &Patch)] = &[
     ("optimizer-fused", &optimizer_fused::PATCH),
     ("optimizer-foreach-off", &optimizer_foreach_off::PATCH),
@@ -81,7 +81,7 @@ struct Patch {
     edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>,
     /// The change as code for a person.
     snippet: fn(&Placed) -> String,
-    /// The keyword of a library's trainer that makes the change, and its value; `None` if there is no such keyword.
+    /// The keyword of a library's trainer that makes the change, and the keyword's value; `None` without such a keyword.
     argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>,
 }
 

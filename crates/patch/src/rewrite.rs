@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::edit::Edit;
 use crate::source::Source;
 use crate::syntax::Span;
-use crate::{Work, diff, edited};
+use crate::{Work, apply_verified, diff};
 
 /// A Python file that is edited step by step.
 #[derive(Clone)]
@@ -30,14 +30,14 @@ impl Rewrite {
     pub fn make<'a>(&mut self, edits: impl IntoIterator<Item = (Range<usize>, &'a str)>) -> Result<(), String> {
         let edits = edits.into_iter().map(|(range, text)| Edit::replace(Span::new(range.start, range.end), text));
         let source = Source::parse(&self.work.text).map_err(|unreadable| unreadable.to_string())?;
-        let edited = edited(&source, edits.collect())?;
+        let edited = apply_verified(&source, edits.collect())?;
         self.work.take(edited);
         Ok(())
     }
 
     /// All that changed, as a unified diff in which the file is called `file`; empty if nothing did.
     pub fn diff(&self, file: &str) -> String {
-        diff::unified(file, &self.original, &self.work.text, |offset| self.work.moved(offset))
+        diff::unified(file, &self.original, &self.work.text, |offset| self.work.new_offset(offset))
     }
 }
 

@@ -22,7 +22,7 @@ pub enum Unreadable {
     Syntax {
         /// The line, from 1.
         line: u32,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
     /// Nested or chained beyond what a person writes.
@@ -41,7 +41,7 @@ pub(crate) enum TokenClass {
     Comment,
     /// A string with its quotes; one with replacement fields is one token here.
     Text,
-    /// Anything else that is seen.
+    /// Any other visible token.
     Other,
 }
 
@@ -175,7 +175,7 @@ impl<'a> SourceOrderVisitor<'a> for Builder {
     }
 }
 
-/// Nodes whose children belong to their parent, and names that its kind carries.
+/// Nodes whose children belong to the parent, and names that are part of the parent's kind.
 fn is_transparent(node: AnyNodeRef<'_>) -> bool {
     matches!(node, AnyNodeRef::WithItem(_) | AnyNodeRef::Identifier(_) | AnyNodeRef::Alias(_))
         || matches!(node, AnyNodeRef::Arguments(_) | AnyNodeRef::StringLiteral(_))

@@ -38,12 +38,12 @@ pub(crate) struct Binding {
     pub(crate) name: String,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `def`, with its name. Children: decorators, parameters, the block.
+    /// `def` and the function's name. Children: decorators, parameters, the block.
     Function(String),
-    /// `class`, with its name. Children: decorators, arguments, the block.
+    /// `class` and the class's name. Children: decorators, arguments, the block.
     Class(String),
     /// `for`. Children: target, iterated, the block; then the block of its `else`.
     For,
@@ -61,7 +61,7 @@ pub(crate) enum Kind {
     Import(Vec<Binding>),
     /// `a = b = value`. Children: targets, then the value.
     Assign,
-    /// `a: int = value`. Children: target, annotation, value if there is one.
+    /// `a: int = value`. Children: target, annotation, perhaps a value.
     Annotated,
     /// `a += value`. Children: target, value.
     Augmented,
@@ -77,7 +77,7 @@ pub(crate) enum Kind {
     Decorator,
     /// A name.
     Name(String),
-    /// `value.name`, with the name. One child: the value.
+    /// `value.name`, with the name. The only child is the value.
     Attribute(String),
     /// A call. Children: what is called, then the arguments.
     Call,
@@ -105,7 +105,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// One node with its range and its children.
+/// A node with its range and children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     /// What it is.

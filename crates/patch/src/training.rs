@@ -17,7 +17,7 @@ const DATA: [&str; 16] = [
 pub(crate) struct Step<'a> {
     /// The statements of the step.
     pub(crate) block: &'a [Node],
-    /// Which of them calls `backward`.
+    /// The index of the statement that calls `backward`.
     pub(crate) index: usize,
     /// The call itself.
     pub(crate) backward: &'a Node,
@@ -72,7 +72,7 @@ impl<'a> Step<'a> {
         &self.block[self.index]
     }
 
-    /// What backward starts from: `loss` of `loss.backward()`, `scaler.scale(loss).backward()` and `accelerator.backward(loss)`.
+    /// The start of backward: `loss` of `loss.backward()`, `scaler.scale(loss).backward()` and `accelerator.backward(loss)`.
     pub(crate) fn subject(&self) -> Option<&'a Node> {
         let receiver = self.backward.receiver()?;
         let given = self.backward.arguments().first().filter(|argument| !matches!(argument.kind, Kind::Keyword(_)));
@@ -150,7 +150,7 @@ fn binds(statement: &Node, wanted: &[&str]) -> bool {
     targets.flat_map(names).any(|name| wanted.contains(&name))
 }
 
-/// Whether it calls something that autograd may record.
+/// Whether the node calls code that autograd may record.
 fn computes(node: &Node) -> bool {
     node.walk_here().any(|node| node.kind == Kind::Call && node.called().is_none_or(|name| !DATA.contains(&name)))
 }

@@ -22,11 +22,11 @@ pub(crate) enum Broken {
 pub(crate) fn verify(before: &Source<'_>, edited: &Edited) -> Result<(), Broken> {
     let after = Source::parse(&edited.text)?;
     let cut = |span: Span| edited.edits.iter().any(|(old, _)| overlap(span, *old) && !old.contains(span));
-    if let Some(token) = seen(before).find(|span| cut(*span)) {
+    if let Some(token) = visible_tokens(before).find(|span| cut(*span)) {
         return Err(Broken::Touched(before.slice(token).to_owned()));
     }
-    let kept = seen(before).filter(|span| edited.edits.iter().all(|(old, _)| !overlap(*span, *old)));
-    let found = seen(&after).filter(|span| edited.edits.iter().all(|(_, new)| !overlap(*span, *new)));
+    let kept = visible_tokens(before).filter(|span| edited.edits.iter().all(|(old, _)| !overlap(*span, *old)));
+    let found = visible_tokens(&after).filter(|span| edited.edits.iter().all(|(_, new)| !overlap(*span, *new)));
     let texts =
         |source: &Source<'_>, spans: Vec<Span>| spans.into_iter().map(|span| source.slice(span).to_owned()).collect();
     let (kept, found): (Vec<String>, Vec<String>) = (texts(before, kept.collect()), texts(&after, found.collect()));
@@ -43,7 +43,7 @@ pub(crate) fn verify(before: &Source<'_>, edited: &Edited) -> Result<(), Broken>
 }
 
 /// The tokens that are seen, with comments.
-fn seen<'a>(source: &'a Source<'_>) -> impl Iterator<Item = Span> + 'a {
+fn visible_tokens<'a>(source: &'a Source<'_>) -> impl Iterator<Item = Span> + 'a {
     let is_seen = |class| !matches!(class, TokenClass::Newline | TokenClass::Break);
     source.tokens.iter().filter(move |token| is_seen(token.class)).map(|token| token.span)
 }

@@ -38,8 +38,8 @@ fn agent_table() -> String {
     [
         head.to_owned(),
         list("NAMES", "Every remedy.", &|_| true),
-        list("BEFORE_TORCH", "Those with a `prepare`.", &|spec| spec.is_before_torch),
-        list("PLANNED", "Those that a plan may contain.", &RemedySpec::is_planned),
+        list("BEFORE_TORCH", "Remedies whose module has a `prepare`.", &|spec| spec.is_before_torch),
+        list("PLANNED", "Remedies that plans may contain.", &RemedySpec::is_planned),
     ]
     .concat()
 }
@@ -89,6 +89,6 @@ fn with_modules(file: &str) -> String {
     modules.sort();
     let rows: String =
         specs.iter().map(|spec| format!("    (\"{}\", &{}::PATCH),\n", spec.name, spec.module())).collect();
-    let list = format!("/// In the order in which they are made.\nconst PATCHES: &[(&str, &Patch)] = &[\n{rows}];\n");
+    let list = format!("/// The patches in order.\nconst PATCHES: &[(&str, &Patch)] = &[\n{rows}];\n");
     format!("{before}{BEGIN}{}\n{list}{END}{after}", modules.concat())
 }

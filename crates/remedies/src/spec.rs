@@ -13,7 +13,7 @@ pub struct RemedySpec {
     pub exactness: Exactness,
     /// A plan has at most one remedy of a group.
     pub group: &'static str,
-    /// When it is tried.
+    /// The condition under which `fit` tries the remedy.
     pub trying: Trying,
     /// The options that `fit` tries, the cheapest first.
     pub options: &'static [StandardOption],
@@ -40,9 +40,9 @@ pub enum Exactness {
     Identical,
     /// The same sums in another order.
     UpToRounding,
-    /// Numbers of another precision.
+    /// Numbers of a different precision.
     OtherNumerics,
-    /// Another model, or other data.
+    /// A different model, or different data.
     OtherModel,
 }
 
@@ -53,7 +53,7 @@ pub enum Trying {
     Usual,
     /// Only if the user allows it by name: it changes the training, or needs more than this machine.
     Asked,
-    /// To show that it does nothing; no plan contains it.
+    /// To show that the remedy has no effect; plans never contain folklore.
     Folklore,
 }
 

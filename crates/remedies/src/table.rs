@@ -29,14 +29,14 @@ const fn text(key: &'static str, value: &'static str, time_ratio: f64) -> Standa
     StandardOption::text(key, value, time_ratio)
 }
 
-/// Every remedy, the cheapest kinds first. A plan lists its changes in this order.
+/// Every remedy, the cheapest kinds first. Plans list changes in the same order.
 pub const TABLE: &[RemedySpec] = &[
     RemedySpec::new(ALLOCATOR_SETTINGS, Identical, "other settings of PyTorch's caching allocator, found by replay")
         .group("allocator")
         .options(&[text("conf", "expandable_segments:True", 1.0)])
         .settings(&["conf"])
         .without_agent()
-        // Before everything else in the file, so after all other edits.
+        // The first statement of the file, so the last edit.
         .edits(200),
     RemedySpec::new("set-to-none", Identical, "gradients are dropped instead of filled with zeros")
         .options(&[alone(1.0)])
@@ -78,7 +78,7 @@ pub const TABLE: &[RemedySpec] = &[
         ])
         .settings(&["steps"])
         .all_or_nothing()
-        // Loops late: they move the lines that other edits name.
+        // Loops late: an edit of a loop moves the lines of other edits.
         .whole_edits(170),
     RemedySpec::new(CHECKPOINTING, Identical, "backward computes a block's activations again")
         .group("checkpointing")

@@ -8,18 +8,18 @@ use super::trial::Trial;
 /// Which remedies the user allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
-    /// These too, which need to be asked for.
+    /// Remedies that are tried only on request.
     pub allow: Vec<String>,
-    /// Never these.
+    /// Remedies that are never tried.
     pub deny: Vec<String>,
-    /// None that changes numbers beyond their rounding.
+    /// Set to exclude remedies that change numbers beyond rounding.
     pub keep_numerics: bool,
     /// How many GPUs there are to divide the program among; 0 is one.
     pub gpus: u64,
 }
 
 impl Allowed {
-    /// Whether results may be what they are with a trial's changes, in this program.
+    /// Whether the results of a trial are permitted in this program.
     pub(super) fn permits_results_of(&self, trial: &Trial) -> bool {
         !(self.keep_numerics && trial.alters)
     }

@@ -12,7 +12,7 @@ use super::trial::{Ending, Trial};
 use super::variant::Variant;
 use crate::notes::saves;
 
-/// What the launcher knows of a search.
+/// The launcher's facts about a search.
 #[derive(Clone, Debug, Default)]
 pub struct FitCase {
     /// oomph's own version.
@@ -27,9 +27,9 @@ pub struct FitCase {
     pub context_bytes: Bytes,
     /// GPUs by size, the smallest first, each with its context.
     pub gpus: Vec<(FitGpu, Bytes)>,
-    /// What the figures rest on that was not measured.
+    /// Figures that were assumed, not measured.
     pub assumptions: Vec<Assumption>,
-    /// What else the reader should know.
+    /// Further remarks.
     pub notes: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub fn fit(case: &FitCase, search: &Search) -> FitReport {
             (false, true) => FitVerdict::DoesNotFit,
         },
         before: need,
-        tried: search.choosable().into_iter().filter_map(|option| tried(search, option)).collect(),
+        tried: search.choosable().into_iter().filter_map(|option| judge_option(search, option)).collect(),
         by_vram: case.by_vram.iter().map(|(total, target)| row(search, *total, *target)).collect(),
         smallest_gpu: smallest_gpu(case, need.device_bytes),
         batch: search.base().and_then(|base| base.batch.clone()),
@@ -67,11 +67,11 @@ fn notes(case: &FitCase, search: &Search) -> Vec<String> {
     let shown = |file| str::strip_prefix(file, &case.folder).map_or(file, |inside| inside.trim_start_matches('/'));
     let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| shown(file)).collect();
     let said = case.notes.iter().cloned();
-    said.chain(unreplayed(search)).chain(without_batch(search)).chain(saves::left(&saved)).collect()
+    said.chain(note_unreplayed(search)).chain(without_batch(search)).chain(saves::left(&saved)).collect()
 }
 
 /// That settings of the allocator were not looked for.
-fn unreplayed(search: &Search) -> Option<String> {
+fn note_unreplayed(search: &Search) -> Option<String> {
     let why = search.base()?.unreplayed.as_ref()?;
     Some(format!("no settings of the allocator were looked for: {why}"))
 }
@@ -87,8 +87,8 @@ fn smallest_gpu(case: &FitCase, need: Bytes) -> Option<FitGpu> {
     case.gpus.iter().find(|(gpu, context)| elsewhere(*context) <= gpu.target_bytes).map(|(gpu, _)| gpu.clone())
 }
 
-/// Every set that fits and that no other beats in both memory and time; the cheapest is the first. A set that still fits with one
-/// change less is none.
+/// Every set that fits and is not beaten in both memory and time; the cheapest is the first. A set that still fits with a
+/// change less is left out.
 fn plans(search: &Search, target: Bytes) -> Vec<Plan> {
     let candidates = search.candidates(true);
     let fits = |set: &[&Helpful]| search.standing(&changes(set), target) == Standing::Fits;
@@ -96,24 +96,24 @@ fn plans(search: &Search, target: Bytes) -> Vec<Plan> {
     let shrunk = Tier::ALL.into_iter().filter_map(|tier| search.shrink(&candidates, tier, target, 1).0);
     let fitting: Vec<Vec<&Helpful>> =
         sets(&candidates).into_iter().chain(shrunk).chain(most).filter(|set| fits(set)).collect();
-    let mut front: Vec<Plan> = fewer_blocks(search, target).into_iter().collect();
+    let mut unbeaten: Vec<Plan> = fewer_blocks(search, target).into_iter().collect();
     for set in fitting.iter().filter(|set| is_minimal(set, &fitting)) {
         if let Some(plan) = plan(search, set, target)
-            && !front.iter().any(|other| beats(other, &plan))
+            && !unbeaten.iter().any(|other| beats(other, &plan))
         {
-            front.push(plan);
+            unbeaten.push(plan);
         }
     }
-    front
+    unbeaten
 }
 
-/// The cheapest plan with no more checkpointed blocks than it needs. Its time is that of all of them, until it is counted.
+/// The cheapest plan with no more checkpointed blocks than it needs. The time is the time with all blocks, until operators are counted.
 fn fewer_blocks(search: &Search, target: Bytes) -> Option<Plan> {
     let fewest = search.with_fewest_blocks(target)?;
     let all = search.cheapest(target)?;
     let candidates = search.candidates(true);
     let set: Vec<&Helpful> = candidates.iter().filter(|helpful| all.contains(&helpful.option.change)).collect();
-    told(search, fewest, target, cost(&choosables(&set)))
+    make_plan(search, fewest, target, cost(&choosables(&set)))
 }
 
 /// Whether no smaller set of the same changes is among those that fit.
@@ -132,11 +132,11 @@ fn beats(one: &Plan, other: &Plan) -> bool {
 
 /// A set that was run and fits.
 fn plan(search: &Search, set: &[&Helpful], target: Bytes) -> Option<Plan> {
-    told(search, changes(set), target, cost(&choosables(set)))
+    make_plan(search, changes(set), target, cost(&choosables(set)))
 }
 
-/// Changes that were run and fit, with what they came to.
-fn told(search: &Search, changes: Vec<Change>, target: Bytes, cost: Cost) -> Option<Plan> {
+/// The plan of changes that were run and fit.
+fn make_plan(search: &Search, changes: Vec<Change>, target: Bytes, cost: Cost) -> Option<Plan> {
     if search.standing(&changes, target) != Standing::Fits {
         return None;
     }
@@ -195,8 +195,8 @@ fn cheapest(search: &Search, target: Bytes) -> Option<Plan> {
     search.cheapest_set(&helpful, target).and_then(|set| plan(search, &set, target))
 }
 
-/// What one option does alone.
-fn tried(search: &Search, option: Choosable) -> Option<Tried> {
+/// The effect of an option alone.
+fn judge_option(search: &Search, option: Choosable) -> Option<Tried> {
     let trial = search.trial(&Variant::need(vec![option.change.clone()]))?;
     let before = search.base()?.usage;
     let effect = match &trial.ending {

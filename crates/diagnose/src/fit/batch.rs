@@ -34,7 +34,7 @@ const SIZES_LOOKED_AT: u64 = 4;
 /// So many runs are made, unless the last ones turn out not to hold.
 const MOST_RUNS: u32 = 8;
 
-/// What is known so far of which batches fit.
+/// The batch sizes that are known to fit or not to fit.
 #[derive(Clone, Debug)]
 pub struct BatchSearch {
     target: Bytes,
@@ -47,7 +47,7 @@ pub struct BatchSearch {
     runs: u32,
 }
 
-/// What is known of one size.
+/// The knowledge of a batch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// It ran within the target.
@@ -75,7 +75,7 @@ impl BatchSearch {
         BatchSearch { target, first: first.max(1), samples, known, peak: None, runs: 0 }
     }
 
-    /// Notes what a batch came to.
+    /// Records the result of a batch.
     pub fn learn(&mut self, run: BatchRun, trial: &Trial) {
         self.runs += 1;
         let (usage, least, recording) = (trial.usage, trial.least(), trial.recording.clone());

@@ -28,7 +28,7 @@ impl Search {
         wanted.into_iter().collect()
     }
 
-    /// The cheapest plan with as few checkpointed blocks as are known to do; `None` where that is all of them.
+    /// The cheapest plan with as few checkpointed blocks as are known to do; `None` if all blocks are needed.
     pub(super) fn with_fewest_blocks(&self, target: Bytes) -> Option<Vec<Change>> {
         let changes = self.cheapest(target).filter(|changes| changes.iter().any(is_of_all_blocks))?;
         let fits = |blocks: &u64| self.standing(&with_blocks(&changes, *blocks), target) == Standing::Fits;

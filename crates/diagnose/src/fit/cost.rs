@@ -4,12 +4,12 @@ use report::fit::{Cost, Exactness, TimeSource};
 
 use super::catalogue::Choosable;
 
-/// So much slower is no slower.
+/// Time ratios up to this count as free.
 const FREE: f64 = 1.025;
-/// What a change weighs beside the time that it costs.
+/// The weight of a change beside its time, in thousandths of a step.
 const PERMILLE_PER_CHANGE: u64 = 20;
 
-/// The order of cost in CATALOGUE.md §2: exact and free, exact and slower, other numerics, another model.
+/// The order of cost: exact and free, exact and slower, other numerics, another model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Tier {
     Free,
@@ -36,7 +36,7 @@ fn tier_of(exactness: Exactness, time_ratio: f64) -> Tier {
     }
 }
 
-/// What a set costs by the typical prices of its options.
+/// The cost of a set, by the typical prices of its options.
 pub(super) fn cost(set: &[&Choosable]) -> Cost {
     Cost {
         exactness: set.iter().map(|option| option.exactness()).max().unwrap_or_default(),

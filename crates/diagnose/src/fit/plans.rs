@@ -1,11 +1,11 @@
-//! Sets of options: which there are, and what each may come to.
+//! Sets of options, and estimates of their needs.
 
 use trace::Bytes;
 
 use super::catalogue::Choosable;
 use super::cost::{Tier, is_within, price};
 
-/// More changes than these nobody makes.
+/// The largest number of changes in a plan.
 const MOST_CHANGES: usize = 5;
 
 /// An option that was run alone, with the need it had.
@@ -13,7 +13,7 @@ const MOST_CHANGES: usize = 5;
 pub(super) struct Helpful {
     pub(super) option: Choosable,
     pub(super) need: Bytes,
-    /// The remedy that it took beside it to do anything.
+    /// The partner without which the option had no effect.
     pub(super) with: Option<&'static str>,
 }
 
@@ -38,7 +38,7 @@ fn extend<'a>(options: &'a [Helpful], from: usize, chosen: &mut Vec<&'a Helpful>
     }
 }
 
-/// Whether a set has what one of its options needs beside it.
+/// Whether a set contains the partner of an option.
 pub(super) fn has_partner(one: &Helpful, set: &[&Helpful]) -> bool {
     one.with.is_none_or(|partner| set.iter().any(|other| other.option.spec.name == partner))
 }
@@ -78,7 +78,7 @@ pub(super) fn choosables<'a>(set: &[&'a Helpful]) -> Vec<&'a Choosable> {
 
 /// What a set may need at the least, by two reckonings: savings that add up (of different things) and that multiply (of the
 /// same). The truth lies between, mostly; nearer to the first, since what costs little is tried first and a run is cheap.
-pub(super) fn reckoned(base: Bytes, set: &[&Helpful]) -> Bytes {
+pub(super) fn estimate_need(base: Bytes, set: &[&Helpful]) -> Bytes {
     let saved: u64 = set.iter().map(|helpful| (base - helpful.need).0).sum();
     let added = base - Bytes(saved);
     let multiplied = set

@@ -20,7 +20,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// That of a run; `None` where it has no history that begins with the program.
+    /// Reads the recording of a run; `None` without a history that begins with the program.
     pub(super) fn of(run: &Run, context: Bytes) -> Option<Recording> {
         let (process, device, _) = fullest(run, context)?;
         let snapshot = process.snapshot.as_ref()?;
@@ -32,7 +32,7 @@ impl Recording {
         program.is_whole().then_some(Recording { program, settings, rules: Rules::of(release) })
     }
 
-    /// The same program at another batch, from this one and a second one; `None` where they do not do the same.
+    /// The same program at another batch, from this one and a second one; `None` if the two make different requests.
     pub(super) fn scaled(&self, own: u64, other: &Recording, others: u64, size: u64) -> Option<Recording> {
         let program = self.program.scaled(own, &other.program, others, size)?;
         Some(Recording { program, settings: self.settings.clone(), rules: self.rules })

@@ -6,7 +6,7 @@ use trace::Bytes;
 
 use super::recording::Recording;
 
-/// One batch that was run.
+/// A batch that was run.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) size: u64,
@@ -76,14 +76,14 @@ impl Samples {
         if let Some((below, above)) = below.zip(above)
             && let Some(scaled) = below.scaled(above, size)
         {
-            return said(scaled.fits(device(target, below.outside())));
+            return forecast_of(scaled.fits(device(target, below.outside())));
         }
         let words: Vec<bool> =
             [below, above].into_iter().flatten().filter_map(|near| self.by_line(near, size, target)).collect();
         match words[..] {
             [] => Forecast::Unknown,
             [one, other] if one != other => Forecast::Unsure,
-            [one, ..] => said(one),
+            [one, ..] => forecast_of(one),
         }
     }
 
@@ -105,7 +105,7 @@ impl Samples {
     }
 }
 
-fn said(fits: bool) -> Forecast {
+fn forecast_of(fits: bool) -> Forecast {
     if fits { Forecast::Fits } else { Forecast::DoesNot }
 }
 

@@ -10,7 +10,7 @@ use trace::Bytes;
 use super::allowed::Allowed;
 use super::catalogue::{Choosable, options};
 use super::cost::{Tier, price};
-use super::plans::{Helpful, choosables, reckoned, sets, tops};
+use super::plans::{Helpful, choosables, estimate_need, sets, tops};
 use super::trial::{Ending, Trial};
 use super::variant::{TrialKey, Variant};
 
@@ -23,10 +23,10 @@ const SLACK_PERCENT: u64 = 112;
 /// The same for a set with an option that does nothing alone.
 const SLACK_OF_IDLE_PERCENT: u64 = 125;
 
-/// What is known of a set of changes and a target.
+/// The knowledge of a set of changes and a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It was not run.
+    /// Not run.
     Unknown,
     /// Its need is above the target, its allocated bytes are not: releasing the cache may help.
     Open,
@@ -36,7 +36,7 @@ pub(super) enum Standing {
     DoesNot,
 }
 
-/// What is known so far, and what to find out next.
+/// The search: the trials so far, and the next variants to run.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// What a program may use of each device, the one that was asked for first.
@@ -54,7 +54,7 @@ impl Search {
         Search { targets, choice, trials: BTreeMap::new(), runs: 0 }
     }
 
-    /// Notes what a variant came to.
+    /// Records the result of a variant.
     pub fn learn(&mut self, variant: &Variant, trial: Trial) {
         self.runs += 1;
         self.trials.insert(TrialKey::new(variant), trial);
@@ -103,7 +103,7 @@ impl Search {
         self.choosable().into_iter().map(|option| Variant::need(vec![option.change])).collect()
     }
 
-    /// Every option that did nothing for want of its partner, with it.
+    /// Every option that lacked its partner, beside the partner.
     fn pairs(&self) -> Vec<Variant> {
         let options = self.choosable();
         options.iter().filter_map(|option| Some(Variant::need(self.pair(option, &options)?.1))).collect()
@@ -152,7 +152,7 @@ impl Search {
     }
 
     /// The options that may be part of a plan: those that lower the peak alone, and with `idle` also those that take effect and
-    /// leave it as it is. Another remedy may uncover what they are for.
+    /// leave it as it is. Beside another remedy these may help.
     pub(super) fn candidates(&self, idle: bool) -> Vec<Helpful> {
         let Some(base) = self.base() else { return Vec::new() };
         let all = self.choosable();
@@ -172,7 +172,7 @@ impl Search {
         found.collect()
     }
 
-    /// An option that helps beside its partner: by what both need less than the partner alone.
+    /// An option that helps beside its partner: the saving is the difference to the partner alone.
     fn helpful_pair(&self, option: &Choosable, all: &[Choosable]) -> Option<Helpful> {
         let (partner, both) = self.pair(option, all)?;
         let before = self.trial(&Variant::need(vec![partner]))?.usage.device_bytes;
@@ -267,7 +267,7 @@ impl Search {
         let need = base.usage.device_bytes;
         let has_idle = set.iter().any(|helpful| helpful.need == need);
         let near = Bytes(target.0 / 100 * if has_idle { SLACK_OF_IDLE_PERCENT } else { SLACK_PERCENT });
-        reckoned(need, set) <= near && !self.is_within_a_failure(set, target)
+        estimate_need(need, set) <= near && !self.is_within_a_failure(set, target)
     }
 
     /// Whether a set that holds all of these was run and does not fit: fewer changes do not either.
@@ -278,7 +278,7 @@ impl Search {
     }
 }
 
-/// Whether a remedy did in a run what makes it one.
+/// Whether a remedy took effect in a run.
 pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
     // PyTorch itself reads the environment: no agent notes that.
     let (is_all_or_nothing, is_of_environment) =
@@ -287,8 +287,8 @@ pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
     (noted(&trial.applied) || is_of_environment) && !(is_all_or_nothing && noted(&trial.rejected))
 }
 
-/// Whether an option lowers the peak. What is cached counts, except for what only empties the cache: PyTorch does so itself before
-/// it runs out.
+/// Whether an option lowers the peak. Cached memory counts, except for remedies that only empty the cache: PyTorch empties its cache before
+/// the error is raised.
 pub(super) fn is_helpful(trial: &Trial, option: &Choosable, before: Usage) -> bool {
     match option.spec.trying {
         Trying::Folklore => trial.usage.allocated_bytes < before.allocated_bytes,

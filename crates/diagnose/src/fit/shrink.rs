@@ -1,4 +1,4 @@
-//! From all that can be done to a set of which nothing can be left out. See Note [Search for a plan].
+//! Shrinks the strongest set to a set without superfluous changes. See Note [Search for a plan].
 
 use trace::Bytes;
 
@@ -15,8 +15,8 @@ impl Search {
         sets(options).into_iter().filter(fits).chain(shrunk).min_by_key(|set| price(&choosables(set)))
     }
 
-    /// The strongest set of a tier that fits, less every change without which it still does, the dearest first, and with the mildest
-    /// option that does of those that stay. With it the runs, at most `most`, that tell what else can be left out.
+    /// The strongest set of a tier that fits, without the changes that it does not need (the dearest is dropped first), and with the mildest
+    /// sufficient option of each remaining remedy. Also returns at most `most` runs that decide which further changes can be dropped.
     pub(super) fn shrink<'a>(
         &self,
         options: &'a [Helpful],
@@ -56,7 +56,7 @@ impl Search {
         (Some(known), wanted)
     }
 
-    /// What is known of a set, or follows from one that holds it.
+    /// The standing of a set, by its own trial or by the trial of a larger set.
     fn outlook(&self, set: &[&Helpful], target: Bytes) -> Standing {
         match self.standing(&changes(set), target) {
             Standing::Unknown if self.is_within_a_failure(set, target) => Standing::DoesNot,

@@ -14,7 +14,7 @@ use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
 use crate::notes::saves;
 
-/// What one dry run came to.
+/// The result of a dry run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// How it ended.
@@ -27,7 +27,7 @@ pub struct Trial {
     pub retries: bool,
     /// Where remedies took effect.
     pub applied: Vec<Placed>,
-    /// Whether a remedy that changes no results as such does so in this program.
+    /// Set if a remedy that is exact in general changes results in this program.
     pub alters: bool,
     /// Where remedies could not take effect, and why.
     pub rejected: Vec<Placed>,
@@ -43,7 +43,7 @@ pub struct Trial {
     pub unreplayed: Option<String>,
     /// What was allocated at the peak, where that was recorded.
     pub holds: Vec<Part>,
-    /// The checkpoints that it wrote and left behind.
+    /// The checkpoints that the run wrote and left behind.
     pub saved: Vec<String>,
     /// What the allocator was asked for, where that was recorded. It is too much to keep.
     #[serde(skip)]
@@ -60,7 +60,7 @@ pub enum Ending {
     RanOut,
     /// With an error.
     Failed {
-        /// Its type and text.
+        /// The error's type and text.
         message: String,
     },
 }
@@ -91,7 +91,7 @@ impl Trial {
 /// Reads what was recorded of a dry run on devices with a context of `context` bytes. `failure` is what the launcher knows of a
 /// program that ended without a word.
 pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
-    let notes = |wanted: bool| records(run).filter_map(move |record| placed(record, wanted)).collect();
+    let notes = |wanted: bool| records(run).filter_map(move |record| read_placed(record, wanted)).collect();
     Trial {
         ending: ending(run, failure),
         usage: fullest(run, context).map_or_else(Usage::default, |(_, _, usage)| usage),
@@ -115,7 +115,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
     }
 }
 
-/// What the fullest device held at its peak; nothing where no history shows it.
+/// The contents of the fullest device at its peak; empty without a history.
 fn holds(run: &Run, context: Bytes) -> Vec<Part> {
     let fullest = fullest(run, context).filter(|(process, ..)| process.snapshot.is_some());
     let parts =
@@ -144,7 +144,7 @@ fn has_retried(run: &Run, context: Bytes) -> bool {
     })
 }
 
-fn placed(record: &Record, wanted: bool) -> Option<Placed> {
+fn read_placed(record: &Record, wanted: bool) -> Option<Placed> {
     match record {
         Record::Remedy { remedy, applied, action, text, file, line, .. } if *applied == wanted => Some(Placed {
             remedy: remedy.clone(),
@@ -157,7 +157,7 @@ fn placed(record: &Record, wanted: bool) -> Option<Placed> {
     }
 }
 
-/// That of the last step; nothing where there is but one, which also prepares.
+/// The work of the last step; `None` for a single step, which also includes preparation.
 fn work(run: &Run) -> Option<GpuWork> {
     let sums: Vec<&GpuWork> = records(run)
         .filter_map(|record| match record {

@@ -17,7 +17,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// These changes without a limit: what they need.
+    /// The changes without a limit: the run measures their need.
     pub fn need(changes: Vec<Change>) -> Variant {
         Variant { changes, limit: None, recorded: false, counted: false }
     }

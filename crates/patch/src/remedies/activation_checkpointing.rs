@@ -1,10 +1,10 @@
 //! activation-checkpointing: the library's switch after the model is made; else `checkpoint(block, x)` where a loop calls its blocks.
 //!
-//! The agent notes the switch that it threw, at the line on which the model first ran, and for blocks the line that calls them.
+//! The recorded line is the first run of the model for a switch, and the call of the block for blocks.
 
 use trace::run::RemedyAction;
 
-use super::checkpoints::{checkpoint, made};
+use super::checkpoints::{checkpoint, find_model};
 use super::trainer::Trainer;
 use super::{Patch, library_blocks};
 use crate::edit::Edit;
@@ -25,14 +25,14 @@ for block in self.blocks:
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     match place.action {
-        RemedyAction::CallMethod { model, method } => throw(place, model, method),
+        RemedyAction::CallMethod { model, method } => call_switch(place, model, method),
         _ => blocks(place),
     }
 }
 
 /// `model.gradient_checkpointing_enable()` after the statement that makes the model.
-fn throw(place: &Place<'_>, class: &str, method: &str) -> Result<Vec<Edit>, Why> {
-    let (made, name) = made(place, class)?;
+fn call_switch(place: &Place<'_>, class: &str, method: &str) -> Result<Vec<Edit>, Why> {
+    let (made, name) = find_model(place, class)?;
     let text = format!("{name}.{method}()");
     let owner =
         place.above(made).into_iter().rfind(|node| node.kind == Kind::Block).ok_or(Why::NoStatement(place.line))?;
@@ -55,7 +55,7 @@ fn blocks(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let (name, import) = checkpoint(place)?;
     let mut edits = match place.number("blocks") {
         Ok(most) => first_blocks(place, call, name, most)?,
-        Err(_) => wrapped(place, call, name)?,
+        Err(_) => wrap_call(place, call, name)?,
     };
     edits.extend(import);
     Ok(edits)
@@ -81,7 +81,7 @@ fn is_block(place: &Place<'_>, call: &Node) -> bool {
         .any(|node| node.kind == Kind::For && node.targets().iter().any(|target| target.mentions(name)))
 }
 
-fn wrapped(place: &Place<'_>, call: &Node, name: &str) -> Result<Vec<Edit>, Why> {
+fn wrap_call(place: &Place<'_>, call: &Node, name: &str) -> Result<Vec<Edit>, Why> {
     let open = opening(place, call)?;
     let ends_line = place.source.slice(Span::new(open.end, call.span.end)).starts_with(['\n', '\r']);
     Ok(vec![
@@ -91,7 +91,7 @@ fn wrapped(place: &Place<'_>, call: &Node, name: &str) -> Result<Vec<Edit>, Why>
     ])
 }
 
-/// The bracket that opens the arguments, of which there must be one.
+/// The bracket before the arguments; the call must have an argument.
 fn opening(place: &Place<'_>, call: &Node) -> Result<Span, Why> {
     let function = call.function().ok_or(Why::NoStatement(place.line))?;
     let open = place

@@ -1,7 +1,7 @@
 //! allocator-settings: the environment variable set before anything that may initialise CUDA is imported.
 //!
-//! The settings are the allocator's own keys and values, or one text `conf` as the variable has it. `setdefault`, so that what the
-//! user says in the environment goes first.
+//! The settings are the allocator's own keys and values, or one text `conf` as the variable has it. `setdefault`, so that the
+//! user's environment has precedence.
 
 use report::Change;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.chang
 
 /// Read by all versions; those from 2.9 have `PYTORCH_ALLOC_CONF` too, and take this one where it is not set.
 const VARIABLE: &str = "PYTORCH_CUDA_ALLOC_CONF";
-/// Modules of the standard library that scripts import above torch: none of them imports it.
+/// Modules of the standard library that scripts import above torch; these import no torch themselves.
 const STANDARD: [&str; 24] = [
     "abc",
     "argparse",
@@ -61,7 +61,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let standard = rest.iter().take_while(|statement| is_standard(statement)).count();
     let (imports, others) = rest.split_at(standard);
     let bound = imports.iter().find_map(os_name);
-    if bound.is_none() && place.imported("os").is_none() && place.is_taken("os") {
+    if bound.is_none() && place.import_name("os").is_none() && place.is_taken("os") {
         return Err(Why::NameTaken("os".to_owned()));
     }
     let set = format!("{}.environ.setdefault(\"{VARIABLE}\", \"{conf}\")", bound.unwrap_or("os"));

@@ -20,11 +20,11 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let dtype = format!("{torch}.{}", dtype(is_half));
     let step = step(place)?;
     if let Some(there) = step.block.iter().flat_map(Node::walk).find(|node| node.called() == Some("autocast")) {
-        return enabled(place, there, &dtype);
+        return enable_existing(place, there, &dtype);
     }
     let mut edits = wrap_forward(place, &format!("with {torch}.autocast(\"cuda\", dtype={dtype}):"))?;
     if is_half {
-        edits.extend(scaled(place, &step, torch)?);
+        edits.extend(add_scaler(place, &step, torch)?);
     }
     Ok(edits)
 }
@@ -53,7 +53,7 @@ fn dtype(is_half: bool) -> &'static str {
 }
 
 /// An autocast that is there: switched on, in the type that was asked for.
-fn enabled(place: &Place<'_>, call: &Node, dtype: &str) -> Result<Vec<Edit>, Why> {
+fn enable_existing(place: &Place<'_>, call: &Node, dtype: &str) -> Result<Vec<Edit>, Why> {
     let given = call
         .keyword("dtype")
         .and_then(Node::value)
@@ -70,7 +70,7 @@ fn enabled(place: &Place<'_>, call: &Node, dtype: &str) -> Result<Vec<Edit>, Why
 }
 
 /// Backward from the scaled loss, and the step through the scaler.
-fn scaled(place: &Place<'_>, step: &Step<'_>, torch: &str) -> Result<Vec<Edit>, Why> {
+fn add_scaler(place: &Place<'_>, step: &Step<'_>, torch: &str) -> Result<Vec<Edit>, Why> {
     if place.source.root.walk().any(|node| node.called() == Some("GradScaler")) {
         return Err(Why::Unfit("the file has a GradScaler already".to_owned()));
     }

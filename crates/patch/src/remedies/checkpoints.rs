@@ -7,7 +7,7 @@ use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
 /// The assignment that makes the model: the only one with its class, else the only one of the name that is called on the line.
-pub(super) fn made<'a>(place: &Place<'a>, class: &str) -> Result<(&'a Node, &'a str), Why> {
+pub(super) fn find_model<'a>(place: &Place<'a>, class: &str) -> Result<(&'a Node, &'a str), Why> {
     let assignments = || place.source.root.walk().filter(|node| matches!(node.kind, Kind::Assign | Kind::Annotated));
     let calls = |node: &Node| node.value().is_some_and(|value| value.walk_here().any(|node| node.kind == Kind::Call));
     let by_class: Vec<&Node> =
@@ -31,7 +31,7 @@ pub(super) fn made<'a>(place: &Place<'a>, class: &str) -> Result<(&'a Node, &'a 
 /// What `checkpoint` is called in the file, and the import that it needs.
 pub(super) fn checkpoint(place: &Place<'_>) -> Result<(&'static str, Option<Edit>), Why> {
     const LINE: &str = "from torch.utils.checkpoint import checkpoint";
-    if place.imported("torch.utils.checkpoint.checkpoint") == Some("checkpoint") {
+    if place.import_name("torch.utils.checkpoint.checkpoint") == Some("checkpoint") {
         Ok(("checkpoint", None))
     } else if !place.is_taken("checkpoint") {
         Ok(("checkpoint", Some(layout::import(place.source, LINE)?)))

@@ -35,7 +35,7 @@ fn unknown() -> Why {
     Why::Unfit("the run did not record which part of the change belongs here".to_owned())
 }
 
-/// `(loss / k).backward()`: not the name itself, so that what is logged stays as it was.
+/// `(loss / k).backward()`: the name keeps its value, so logged losses stay the same.
 fn divide_loss(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
     let call = place.call("backward", |call| call.called() == Some("backward"))?;
     let receiver = call.receiver().ok_or(Why::NoStatement(place.line))?;
@@ -62,7 +62,7 @@ fn divide_batch(place: &Place<'_>, callee: &str, keyword: &str, parts: u64) -> R
     let named = call.keyword(keyword).and_then(Node::value);
     let batch = named.or_else(|| if callee == "DataLoader" { sizes::of_loader(call) } else { None });
     match batch {
-        Some(batch) => Ok(vec![Edit::replace(batch.span, sizes::divided(place, batch, parts)?)]),
+        Some(batch) => Ok(vec![Edit::replace(batch.span, sizes::divide_text(place, batch, parts)?)]),
         // transformers 5.17, training_args.py: 8.
         None if keyword == "per_device_train_batch_size" && 8 % parts == 0 => {
             layout::keyword(place.source, call, keyword, &(8 / parts).to_string())
@@ -151,7 +151,7 @@ fn updates(around: &Loop<'_>) -> Result<(usize, usize), Why> {
     }
 }
 
-/// The loop's counter, and the edits that give it one.
+/// The counter of the loop, and the edits that add a missing counter.
 fn count(place: &Place<'_>, around: &Loop<'_>, parts: u64) -> Result<(String, Vec<Edit>), Why> {
     let [target, iterated, ..] = &around.header.children[..] else { return Err(Why::NoStatement(place.line)) };
     let text = |node: &Node| place.source.slice(node.span).to_owned();
@@ -159,7 +159,7 @@ fn count(place: &Place<'_>, around: &Loop<'_>, parts: u64) -> Result<(String, Ve
         (Some("enumerate"), Some(Node { kind: Kind::Name(name), .. }), [_]) if target.kind == Kind::Tuple => {
             Ok((name.clone(), Vec::new()))
         }
-        (Some("range"), _, [stop]) => ranged(place, around, target, stop, parts),
+        (Some("range"), _, [stop]) => extend_range(place, around, target, stop, parts),
         (Some("range" | "enumerate"), ..) => {
             Err(Why::Unfit(format!("the loop counts in its own way: `{}`", text(iterated))))
         }
@@ -177,7 +177,7 @@ fn count(place: &Place<'_>, around: &Loop<'_>, parts: u64) -> Result<(String, Ve
 }
 
 /// `for step in range(n)` makes a batch each time: k times as many of them.
-fn ranged(
+fn extend_range(
     place: &Place<'_>,
     around: &Loop<'_>,
     target: &Node,

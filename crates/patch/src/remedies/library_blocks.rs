@@ -4,7 +4,7 @@
 
 use trace::run::RemedyAction;
 
-use super::checkpoints::{checkpoint, made};
+use super::checkpoints::{checkpoint, find_model};
 use crate::edit::Edit;
 use crate::layout;
 use crate::place::Place;
@@ -13,7 +13,7 @@ use crate::why::Why;
 /// A loop over the modules of these classes, after the statement that makes the model.
 pub(super) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let classes = classes(place.action)?;
-    let (made, model) = made(place, "model that calls these blocks")?;
+    let (made, model) = find_model(place, "model that calls these blocks")?;
     let (module, block) = (place.free_name(&["module", "part"])?, place.free_name(&["block", "layer"])?);
     let (name, import) = checkpoint(place)?;
     let (functools, second) = place.module("functools")?;

@@ -28,7 +28,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
         2 * rank
     );
     let lines: Vec<String> = first.into_iter().chain([adapted]).collect();
-    let mut edits = found.preceded(place, &lines)?;
+    let mut edits = found.insert_before(place, &lines)?;
     edits.extend(import);
     Ok(edits)
 }

@@ -6,14 +6,14 @@ use crate::place::Place;
 use crate::syntax::{Kind, Node, Span};
 use crate::why::Why;
 
-/// A statement that moves a model, and does nothing else with it.
+/// A statement that moves a model to the GPU and has no other effect.
 pub(super) struct Move<'a> {
     statement: &'a Node,
-    /// What the model is called afterwards.
+    /// The model's name after the move.
     pub(super) model: &'a str,
     /// `.cuda()` of `model = Net().cuda()`; none where the model has its name already: `model.cuda()`.
     suffix: Option<Span>,
-    /// `model.to`, and with what.
+    /// The call of `to` or `cuda`.
     call: &'a Node,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Move<'a> {
     }
 
     /// `lines` straight before the model is moved.
-    pub(super) fn preceded(&self, place: &Place<'_>, lines: &[String]) -> Result<Vec<Edit>, Why> {
+    pub(super) fn insert_before(&self, place: &Place<'_>, lines: &[String]) -> Result<Vec<Edit>, Why> {
         let Some(suffix) = self.suffix else { return Ok(vec![layout::before(place.source, self.statement, lines)?]) };
         let moved = format!("{}{}", self.model, place.source.slice(suffix));
         let lines: Vec<String> = lines.iter().cloned().chain([moved]).collect();
@@ -58,7 +58,7 @@ impl<'a> Move<'a> {
     }
 
     /// `line` in the place of the move.
-    pub(super) fn replaced(&self, place: &Place<'_>, line: String) -> Result<Vec<Edit>, Why> {
+    pub(super) fn replace_with(&self, place: &Place<'_>, line: String) -> Result<Vec<Edit>, Why> {
         match self.suffix {
             Some(suffix) => Ok(vec![Edit::delete(suffix), layout::after(place.source, self.statement, &[line])?]),
             None => Ok(vec![Edit::replace(self.statement.span, line)]),

@@ -1,7 +1,7 @@
 //! optimizer-8bit: the class of bitsandbytes whose state has 8 bits, in place of PyTorch's.
 
 use super::Patch;
-use super::optimizers::{constructor, replaced, trainer_argument};
+use super::optimizers::{constructor, replace_class, trainer_argument};
 use crate::edit::Edit;
 use crate::place::Place;
 use crate::why::Why;
@@ -26,12 +26,12 @@ pub(super) fn bitsandbytes(place: &Place<'_>, prefix: &str, suffix: &str) -> Res
     let name = constructor(place)?.called().unwrap_or_default();
     let kept = KEPT.iter().find(|(class, _)| *class == name).map(|(_, kept)| *kept);
     let kept = kept.ok_or_else(|| Why::Unfit(format!("bitsandbytes has no {name}")))?;
-    let module = place.imported("bitsandbytes");
+    let module = place.import_name("bitsandbytes");
     if module.is_none() && place.is_taken("bnb") {
         return Err(Why::NameTaken("bnb".to_owned()));
     }
     let import = module.is_none().then_some("import bitsandbytes as bnb");
-    replaced(place, &format!("{}.optim.{prefix}{name}{suffix}", module.unwrap_or("bnb")), kept, import)
+    replace_class(place, &format!("{}.optim.{prefix}{name}{suffix}", module.unwrap_or("bnb")), kept, import)
 }
 
 /// The call of the class, if the line has it already.

@@ -1,7 +1,7 @@
 //! optimizer-adafactor: `torch.optim.Adafactor` in place of an optimizer that keeps a state as large as its parameters.
 
 use super::Patch;
-use super::optimizers::{constructor, replaced};
+use super::optimizers::{constructor, replace_class};
 use crate::edit::Edit;
 use crate::place::Place;
 use crate::why::Why;
@@ -17,5 +17,5 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     if name == "Adafactor" {
         return Ok(Vec::new());
     }
-    replaced(place, &format!("{}.optim.Adafactor", place.torch()?), &KEPT, None)
+    replace_class(place, &format!("{}.optim.Adafactor", place.torch()?), &KEPT, None)
 }

@@ -44,7 +44,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
 
 /// The import that the class needs.
 fn import(place: &Place<'_>) -> Result<Option<Edit>, Why> {
-    if place.imported("torchao.optim.CPUOffloadOptimizer") == Some(CLASS) {
+    if place.import_name("torchao.optim.CPUOffloadOptimizer") == Some(CLASS) {
         Ok(None)
     } else if place.is_taken(CLASS) {
         Err(Why::NameTaken(CLASS.to_owned()))

@@ -7,7 +7,7 @@ use crate::place::Place;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
-/// The optimizers of PyTorch that have another implementation or another library's equal.
+/// The optimizers of PyTorch with a second implementation or an equivalent in another library.
 const CLASSES: [&str; 12] = [
     "Adadelta",
     "Adafactor",
@@ -53,9 +53,14 @@ pub(super) fn with_keyword(place: &Place<'_>, name: &str, value: &str, other: &s
     }
 }
 
-/// The class replaced by `class`, which takes the keywords `kept` alone; `import` brings it. Positional arguments after the first two are
+/// The class replace_class by `class`, which takes the keywords `kept` alone; `import` brings it. Positional arguments after the first two are
 /// refused: what they mean to another class is not known.
-pub(super) fn replaced(place: &Place<'_>, class: &str, kept: &[&str], import: Option<&str>) -> Result<Vec<Edit>, Why> {
+pub(super) fn replace_class(
+    place: &Place<'_>,
+    class: &str,
+    kept: &[&str],
+    import: Option<&str>,
+) -> Result<Vec<Edit>, Why> {
     let call = constructor(place)?;
     let function = call.function().ok_or(Why::NoStatement(place.line))?;
     if call.has_unpacked() {
@@ -68,13 +73,13 @@ pub(super) fn replaced(place: &Place<'_>, class: &str, kept: &[&str], import: Op
         )));
     }
     let mut edits = vec![Edit::replace(function.span, class)];
-    edits.extend(lost(call, kept).filter_map(|name| layout::drop_keyword(place.source, call, name)));
+    edits.extend(list_dropped(call, kept).filter_map(|name| layout::drop_keyword(place.source, call, name)));
     edits.extend(import.map(|line| layout::import(place.source, line)).transpose()?);
     Ok(edits)
 }
 
 /// The keywords that the other class does not have.
-fn lost<'a>(call: &'a Node, kept: &'a [&str]) -> impl Iterator<Item = &'a str> {
+fn list_dropped<'a>(call: &'a Node, kept: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let names = call.arguments().iter().filter_map(|argument| match &argument.kind {
         Kind::Keyword(Some(name)) => Some(name.as_str()),
         _ => None,

@@ -15,7 +15,7 @@ pub(super) const PATCH: Patch =
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     match place.action {
-        RemedyAction::MoveZeroGrad {} => moved(place),
+        RemedyAction::MoveZeroGrad {} => move_call(place),
         _ => to_none(place),
     }
 }
@@ -31,13 +31,13 @@ fn to_none(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
 }
 
 /// The call taken from where it is and put straight after the step.
-fn moved(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
+fn move_call(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let source = place.source;
     let step = step(place)?;
     let block = step.block;
     let ours = |call: &Node| is_optimizer(call) || call.receiver().and_then(Node::last_name) == Some("scaler");
-    let (stepped, _) = method(block, "step", ours).ok_or_else(|| missing("step"))?;
-    let (zeroed, zero) = method(block, "zero_grad", |_| true).ok_or_else(|| missing("zero_grad"))?;
+    let (stepped, _) = method(block, "step", ours).ok_or_else(|| refuse_without("step"))?;
+    let (zeroed, zero) = method(block, "zero_grad", |_| true).ok_or_else(|| refuse_without("zero_grad"))?;
     let target = last_of_update(block, stepped);
     if zeroed > stepped && !block[stepped..zeroed].iter().any(computes_forward) {
         return Ok(Vec::new());
@@ -50,7 +50,7 @@ fn moved(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     Ok(vec![layout::remove(source, &block[zeroed])?, layout::after(source, &block[target], &[line])?])
 }
 
-fn missing(name: &str) -> Why {
+fn refuse_without(name: &str) -> Why {
     Why::Unfit(format!("no one call of {name} stands beside backward"))
 }
 

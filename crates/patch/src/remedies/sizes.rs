@@ -20,7 +20,7 @@ pub(super) fn edits(place: &Place<'_>, setting: &str) -> Result<Vec<Edit>, Why> 
     }
     let named = NamedSize::new(place);
     let size = named.new.map_or_else(|| place.number(setting), Ok)?.to_string();
-    let number = written(place, &named)?;
+    let number = find_number(place, &named)?;
     let found = place.source.slice(number.span);
     if found == size {
         return Ok(Vec::new());
@@ -53,8 +53,8 @@ impl<'a> NamedSize<'a> {
     }
 }
 
-/// The number that decides.
-fn written<'a>(place: &Place<'a>, named: &NamedSize<'_>) -> Result<&'a Node, Why> {
+/// The literal that sets the size.
+fn find_number<'a>(place: &Place<'a>, named: &NamedSize<'_>) -> Result<&'a Node, Why> {
     if let Ok(option) = place.call("an option", |call| call.called().is_some_and(|name| OPTIONS.contains(&name))) {
         return literal_default(option);
     }
@@ -109,11 +109,11 @@ fn origin<'a>(place: &Place<'a>, value: &'a Node) -> Result<&'a Node, Why> {
             number.ok_or_else(|| Why::Unfit(format!("`{name}` is not assigned a number once")))
         }
         Kind::Attribute(name) => option_or_field(place, name),
-        _ => Err(computed(place, value)),
+        _ => Err(refuse_computed(place, value)),
     }
 }
 
-fn computed(place: &Place<'_>, value: &Node) -> Why {
+fn refuse_computed(place: &Place<'_>, value: &Node) -> Why {
     Why::Unfit(format!("the size is computed: `{}`", place.source.slice(value.span)))
 }
 
@@ -151,13 +151,13 @@ fn is_named(option: &Node, name: &str) -> bool {
 }
 
 /// The text of a k-th of a batch: a number where it is one and can be parted, else a division.
-pub(super) fn divided(place: &Place<'_>, batch: &Node, parts: u64) -> Result<String, Why> {
+pub(super) fn divide_text(place: &Place<'_>, batch: &Node, parts: u64) -> Result<String, Why> {
     let text = place.source.slice(batch.span);
     match batch.kind {
         Kind::Integer => match text.parse::<u64>() {
             Ok(size) if size % parts == 0 => Ok((size / parts).to_string()),
             Ok(size) => Err(Why::Unfit(format!("a batch of {size} cannot be parted into {parts}"))),
-            Err(_) => Err(computed(place, batch)),
+            Err(_) => Err(refuse_computed(place, batch)),
         },
         Kind::Name(_) | Kind::Attribute(_) | Kind::Subscript | Kind::Call => Ok(format!("{text} // {parts}")),
         _ => Ok(format!("({text}) // {parts}")),

@@ -17,7 +17,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let found = Move::find(place)?;
     let (accelerate, import) = place.module("accelerate")?;
     let line = format!("{accelerate}.cpu_offload({}, execution_device={})", found.model, found.device(place)?);
-    let mut edits = found.replaced(place, line)?;
+    let mut edits = found.replace_with(place, line)?;
     edits.extend(import);
     Ok(edits)
 }

@@ -62,7 +62,7 @@ macro_rules! python_type {
 }
 
 actions! {
-    /// The remedy's only edit: its name and its settings describe it.
+    /// The only edit of the remedy; the remedy's name and settings describe the edit.
     Apply = "apply" {}
     /// A call is given a keyword argument, or another value for it.
     SetArgument = "set-argument" {
@@ -91,7 +91,7 @@ actions! {
         /// The factor.
         factor: count,
     }
-    /// Another class is constructed.
+    /// The program constructs another class.
     ReplaceClass = "replace-class" {
         /// The name of the program's class.
         old: text,

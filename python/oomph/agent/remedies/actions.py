@@ -5,7 +5,7 @@ Written by `cargo run -p trace --example actions`; not to be edited.
 
 
 def apply() -> dict:
-    """The remedy's only edit: its name and its settings describe it."""
+    """The only edit of the remedy; the remedy's name and settings describe the edit."""
     return {"kind": "apply"}
 
 
@@ -25,7 +25,7 @@ def multiply_argument(callee: str, keyword: str, factor: int) -> dict:
 
 
 def replace_class(old: str, new: str) -> dict:
-    """Another class is constructed."""
+    """The program constructs another class."""
     return {"kind": "replace-class", "old": old, "new": new}
 
 

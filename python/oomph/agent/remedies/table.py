@@ -36,7 +36,7 @@ NAMES = (
     "bigger-gpu",
 )
 
-# Those with a `prepare`.
+# Remedies whose module has a `prepare`.
 BEFORE_TORCH = (
     "fully-shard",
     "sequence-length",
@@ -44,7 +44,7 @@ BEFORE_TORCH = (
     "batch-size",
 )
 
-# Those that a plan may contain.
+# Remedies that plans may contain.
 PLANNED = (
     "allocator-settings",
     "set-to-none",
