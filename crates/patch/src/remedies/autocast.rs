@@ -13,7 +13,8 @@ use crate::syntax::{Kind, Node};
 use crate::training::{Step, is_optimizer, mentions_clipping, method, step, wrap_forward};
 use crate::why::Why;
 
-pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.change)).with_argument(argument);
+pub(super) const PATCH: Patch =
+    Patch::new(edits, |placed| snippet(&placed.change)).with_argument(|place, trainer| Some(argument(place, trainer)));
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let (torch, is_half) = (place.torch()?, is_half(place.change)?);
@@ -30,14 +31,14 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
 }
 
 /// `dtype=float16` is a word of the agent alone: a trainer is told `fp16` or `bf16`.
-fn argument(place: &Place<'_>, trainer: Trainer) -> Option<(&'static str, &'static str)> {
+fn argument(place: &Place<'_>, trainer: Trainer) -> (&'static str, &'static str) {
     let is_half = place.word("dtype") == Some("fp16");
-    Some(match (trainer, is_half) {
+    match (trainer, is_half) {
         (Trainer::HuggingFace, true) => ("fp16", "True"),
         (Trainer::HuggingFace, false) => ("bf16", "True"),
         (Trainer::Lightning, true) => ("precision", "\"16-mixed\""),
         (Trainer::Lightning, false) => ("precision", "\"bf16-mixed\""),
-    })
+    }
 }
 
 fn is_half(change: &Change) -> Result<bool, Why> {

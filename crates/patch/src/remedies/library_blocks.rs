@@ -17,7 +17,7 @@ pub(super) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let (module, block) = (place.free_name(&["module", "part"])?, place.free_name(&["block", "layer"])?);
     let (name, import) = checkpoint(place)?;
     let (functools, second) = place.module("functools")?;
-    let test = match &classes[..] {
+    let test = match classes {
         [class] => format!("== \"{class}\""),
         several => format!("in (\"{}\")", several.join("\", \"")),
     };
