@@ -87,8 +87,8 @@ fn with_modules(file: &str) -> String {
     let specs = in_patch_order();
     let mut modules: Vec<String> = specs.iter().map(|spec| format!("mod {};\n", spec.module())).collect();
     modules.sort();
-    let rows: String =
-        specs.iter().map(|spec| format!("    (\"{}\", &{}::PATCH),\n", spec.name, spec.module())).collect();
+    let row = |spec: &&RemedySpec| format!("    (\"{}\", &{}::PATCH),\n", spec.name, spec.module());
+    let rows = specs.iter().map(row).collect::<Vec<String>>().concat();
     let list = format!("/// The patches in order.\nconst PATCHES: &[(&str, &Patch)] = &[\n{rows}];\n");
     format!("{before}{BEGIN}{}\n{list}{END}{after}", modules.concat())
 }

@@ -20,7 +20,8 @@ pub(crate) fn module() -> String {
 
 fn function(kind: &ActionKind) -> String {
     let parameters: Vec<String> = kind.fields.iter().map(|(name, python)| format!("{name}: {python}")).collect();
-    let fields: String = kind.fields.iter().map(|(name, _)| format!(", \"{name}\": {name}")).collect();
+    let fields: Vec<String> = kind.fields.iter().map(|(name, _)| format!(", \"{name}\": {name}")).collect();
+    let fields = fields.concat();
     format!(
         "\n\ndef {}({}) -> dict:\n    \"\"\"{}\"\"\"\n    return {{\"kind\": \"{}\"{fields}}}\n",
         kind.name.replace('-', "_"),
