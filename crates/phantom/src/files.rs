@@ -23,6 +23,8 @@
 //! noted paths has no lock: forked children, signal handlers and threads may note at the same time.
 
 mod calls;
+mod line;
+mod path;
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt::Write as _;
@@ -30,6 +32,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
+
+use line::Line;
+use path::Path;
 
 /// `OOMPH_FILES=`, as an environment holds it.
 const ASSIGNMENT: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, b'=');
@@ -102,120 +107,6 @@ fn digest(folder: &[u8], importable: bool) -> Option<u64> {
     let entries = std::fs::read_dir(std::ffi::OsStr::from_bytes(folder)).ok()?;
     let names = entries.map(|entry| Some(entry.ok()?.file_name().into_vec()));
     Some(hash_names(names.collect::<Option<_>>()?, importable))
-}
-
-/// An absolute path, without an allocation.
-struct Path {
-    bytes: [u8; 2 * PATH_BYTES],
-    length: usize,
-}
-
-impl Path {
-    /// Resolves the arguments of a C function; `None` if they name no path.
-    fn of(folder: c_int, path: *const c_char) -> Option<Path> {
-        if path.is_null() {
-            return None;
-        }
-        // SAFETY: it is no null, and the C function that was called asks for a string.
-        let given = unsafe { CStr::from_ptr(path) }.to_bytes();
-        if given.is_empty() || given.len() >= PATH_BYTES {
-            return None;
-        }
-        let mut path = Path { bytes: [0; 2 * PATH_BYTES], length: 0 };
-        if given[0] != b'/' {
-            path.length = path.folder(folder)?;
-            path.push(b"/");
-        }
-        path.push(given);
-        Some(path)
-    }
-
-    /// Writes the folder that a relative path begins at; its length.
-    fn folder(&mut self, folder: c_int) -> Option<usize> {
-        let buffer = self.bytes.as_mut_ptr();
-        if folder == libc::AT_FDCWD {
-            // SAFETY: the kernel writes at most so many bytes into the buffer; the length has the NUL in it.
-            let length = unsafe { libc::syscall(libc::SYS_getcwd, buffer, PATH_BYTES) };
-            return usize::try_from(length).ok()?.checked_sub(1);
-        }
-        let mut link = Line::default();
-        // It is far shorter than a line.
-        let _ = write!(link, "/proc/self/fd/{folder}\0");
-        // SAFETY: the kernel writes at most so many bytes into the buffer; the link is a C string.
-        let length =
-            unsafe { libc::syscall(libc::SYS_readlinkat, libc::AT_FDCWD, link.bytes.as_ptr(), buffer, PATH_BYTES) };
-        usize::try_from(length).ok()
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        let end = (self.length + bytes.len()).min(self.bytes.len() - 1);
-        self.bytes[self.length..end].copy_from_slice(&bytes[..end - self.length]);
-        self.length = end;
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-
-    fn hash(&self, kind: u8) -> u64 {
-        extend_fnv(extend_fnv(FNV_EMPTY, &[kind]), self.bytes()).max(1)
-    }
-
-    /// Queries the state; `None` for an absent file.
-    fn state(&self) -> Option<libc::stat> {
-        let mut state = std::mem::MaybeUninit::<libc::stat>::uninit();
-        // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel fills the structure.
-        unsafe {
-            let asked = libc::syscall(
-                libc::SYS_newfstatat,
-                libc::AT_FDCWD,
-                self.bytes.as_ptr(),
-                state.as_mut_ptr(),
-                0 as c_int,
-            );
-            (asked == 0).then(|| state.assume_init())
-        }
-    }
-}
-
-/// A note as it is put together.
-struct Line {
-    bytes: [u8; 2 * PATH_BYTES + 256],
-    length: usize,
-}
-
-impl Default for Line {
-    fn default() -> Line {
-        Line { bytes: [0; 2 * PATH_BYTES + 256], length: 0 }
-    }
-}
-
-impl Line {
-    fn push(&mut self, bytes: &[u8]) {
-        let end = (self.length + bytes.len()).min(self.bytes.len() - 1);
-        self.bytes[self.length..end].copy_from_slice(&bytes[..end - self.length]);
-        self.length = end;
-    }
-
-    /// Writes the note and a NUL. The file is opened for each note: a program may close any file number.
-    fn end(&self, taker: *const c_char) {
-        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
-        // SAFETY: the taker is a C string that is never freed; the bytes are ours, and the one after the text is a NUL.
-        unsafe {
-            let file = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, taker, flags, 0o644 as c_int);
-            if file >= 0 {
-                libc::syscall(libc::SYS_write, file, self.bytes.as_ptr(), self.length + 1);
-                libc::syscall(libc::SYS_close, file);
-            }
-        }
-    }
-}
-
-impl std::fmt::Write for Line {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        self.push(text.as_bytes());
-        Ok(())
-    }
 }
 
 /// The file for the notes.
