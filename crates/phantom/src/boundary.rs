@@ -11,11 +11,11 @@
 //! # Note [Exports]
 //!
 //! No exported function is `unsafe`: its callers are C programs, for which the word has no meaning, and `api` would otherwise consist
-//! of `unsafe` blocks. Every pointer of a caller arrives as [`In`] or [`Out`], which Rust can make only from a reference. The
+//! of `unsafe` blocks. A pointer of a CUDA program arrives as [`In`] or [`Out`], which Rust can make only from a reference. The
 //! header's contract (null, or valid for the stated number of elements) enters in this file alone: at the `SAFETY` sentences
 //! below, and at [`In::array`] and [`Out::array`], which bind a pointer to the length that the call states. Addresses that CUDA treats
 //! as numbers are `usize`; `values` and `host` say in each `SAFETY` sentence whose contract makes such an address valid.
-//! Functions of the C library that the phantom puts itself before (`files`, `host`) follow the same rule.
+//! The replaced functions of the C library (`files`, `host`) take C's own pointers and are safe by the same rule: only C calls them.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};

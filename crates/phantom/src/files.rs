@@ -71,22 +71,16 @@ enum Use {
 }
 
 /// Sends further notes to another file: for the agent, in a process that starts another run.
-///
-/// # Safety
-/// `path` is a C string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn oomph_note_files(path: *const c_char) {
-    // SAFETY: the caller's contract.
+pub extern "C" fn oomph_note_files(path: *const c_char) {
+    // SAFETY: the agent passes a C string (Note [Exports] in `boundary`).
     let copy = unsafe { CStr::from_ptr(path) }.to_owned();
     TAKER.store(copy.into_raw(), Ordering::Release);
 }
 
 /// Notes that the program lists a folder, or imports from the folder: for the agent.
-///
-/// # Safety
-/// `path` is a C string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn oomph_note_listing(path: *const c_char, importable: c_int) {
+pub extern "C" fn oomph_note_listing(path: *const c_char, importable: c_int) {
     let Some(taker) = taker() else { return };
     let Some(path) = Path::of(libc::AT_FDCWD, path) else { return };
     let kind = if importable == 0 { b'l' } else { b'i' };
@@ -292,8 +286,7 @@ mod tests {
             std::fs::write(path(name), "x").unwrap();
         }
         let c_string = |path: &std::path::Path| CString::new(path.as_os_str().as_bytes()).unwrap();
-        // SAFETY: they are C strings.
-        unsafe { oomph_note_files(c_string(taker.path()).as_ptr()) };
+        oomph_note_files(c_string(taker.path()).as_ptr());
         for _ in 0..2 {
             std::fs::read(path("read")).unwrap();
             assert!(std::fs::metadata(path("asked")).is_ok());
@@ -305,8 +298,7 @@ mod tests {
         let mode = c"r".as_ptr();
         // SAFETY: they are C strings, and the file is closed once.
         unsafe { libc::fclose(libc::fopen(name.as_ptr(), mode)) };
-        // SAFETY: it is a C string.
-        unsafe { oomph_note_listing(c_string(folder.path()).as_ptr(), 1) };
+        oomph_note_listing(c_string(folder.path()).as_ptr(), 1);
         let found = notes(taker.path(), folder.path());
         assert_eq!(found, ["r true read", "s true asked", "r false absent", "r true asked"]);
         let text = String::from_utf8_lossy(&std::fs::read(taker.path()).unwrap()).into_owned();

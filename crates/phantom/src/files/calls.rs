@@ -11,11 +11,8 @@ use crate::host::Behind;
 macro_rules! noted {
     ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $note:expr } )*) => { $(
         $(#[$meta])*
-        ///
-        /// # Safety
-        /// As in C.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $out {
+        pub extern "C" fn $name($($arg: $ty),*) -> $out {
             static NEXT: Behind = Behind::new(
                 match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
                     Ok(name) => name,
@@ -23,7 +20,8 @@ macro_rules! noted {
                 },
             );
             $note;
-            // SAFETY: the address is that of the next function of this name, whose parameters and contract are the same.
+            // SAFETY: the address is that of the next function of this name, whose parameters and contract are the same: a C
+            // program called this function as declared there (Note [Exports] in `boundary`).
             unsafe {
                 let next: unsafe extern "C" fn($($ty),*) -> $out = transmute(NEXT.address());
                 next($($arg),*)
@@ -95,11 +93,8 @@ noted! {
 macro_rules! asked {
     ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) { $folder:expr, $path:expr => $number:ident($($word:expr),*) } )*) => { $(
         $(#[$meta])*
-        ///
-        /// # Safety
-        /// As in C.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
+        pub extern "C" fn $name($($arg: $ty),*) -> c_int {
             note($folder, $path, Use::State);
             // SAFETY: the kernel checks the addresses that it is given, and the caller answers for them.
             unsafe { libc::syscall(libc::$number, $($word),*) as c_int }
