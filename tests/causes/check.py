@@ -22,9 +22,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 import suite
-from case import PROGRAMS, TEXTS, Program
+from case import HERE, PROGRAMS, TEXTS, Program
 from forks import Forks
-from recording import HERE, PATIENCE, Recorder, Recording, plain_environment
+from recording import PATIENCE, Recorder, Recording, plain_environment
 
 MARK = "# the cause"
 
