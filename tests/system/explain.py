@@ -11,7 +11,7 @@ from bad_input import no_noise, refused, table
 from harness import PROGRAMS, Box, Case, Result, collect, contains, expect, like_others
 from samples import BLOCK, FORMS, HEALTHY, LOG, MIB, SNAPSHOT
 
-# What DESIGN.md §3 promises of `explain --json`, and of each error.
+# The keys that `explain --json` promises, and those of each error.
 KEYS = {"version", "inputs", "findings", "ooms", "peak", "breakdown"}
 OOM = {"framework", "device_index", "requested_bytes", "total_bytes", "free_bytes", "allocated_bytes", "reserved_bytes", "reserved_unallocated_bytes", "process_bytes", "allowed_bytes", "other_processes"}
 FINDING = {"rule", "severity", "message", "location", "evidence", "remedies"}

@@ -5,7 +5,7 @@ from harness import EXAMPLES, PROGRAMS, Box, Case, Result, contains, expect
 EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
 GPT2 = EXAMPLES / "gpt2.py"
 MLP = EXAMPLES / "mlp.py"
-# What DESIGN.md §3 promises of `check --json`.
+# The keys that `check --json` promises.
 KEYS = {"version", "torch", "gpu", "verdict", "steps", "peak", "need", "oom", "breakdown", "sites", "findings", "assumptions", "seconds"}
 USAGE = {"allocated_bytes", "reserved_bytes", "device_bytes"}
 OOM = {"requested_bytes", "step", "phase", "message"}
@@ -71,7 +71,7 @@ def cudnn_is_an_assumption(box: Box) -> None:
 
 
 def json_is_complete(box: Box) -> None:
-    """All that DESIGN.md promises is there, sizes are integers, and standard output holds nothing else."""
+    """All promised keys are there, sizes are integers, and standard output holds nothing else."""
     result = answer(box, "oom", "--gpu", "rtx-4090", "--vram", "600MiB", PROGRAMS / "leak_graph.py")
     report = result.report
     assert not KEYS - report.keys(), f"without {KEYS - report.keys()}\n{result}"

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trace::Bytes;
 
-/// What the bytes of an allocation hold.
+/// The category of an allocation's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contents {
@@ -15,22 +15,22 @@ pub enum Contents {
     OptimizerState,
     /// Buffers of modules.
     Buffers,
-    /// What forward made and backward, or something after forward, still needs.
+    /// Tensors that forward makes and that backward, or code after forward, still needs.
     Activations,
-    /// What one phase makes and gives back itself.
+    /// Blocks that a phase allocates and frees before its end.
     Temporaries,
-    /// What was made while data was loaded, between optimizer step and forward.
+    /// Blocks allocated while data is loaded, between the optimizer step and forward.
     Inputs,
-    /// Scratch memory that a library was handed.
+    /// Scratch memory of a library.
     Workspaces,
-    /// Allocations of which none of the above is known.
+    /// Allocations of an unknown category.
     Other,
     /// Bytes that the allocator counted and the trace does not show.
     Unattributed,
 }
 
 impl Contents {
-    /// The words for it in reports.
+    /// The name in reports.
     pub fn words(self) -> &'static str {
         match self {
             Contents::Parameters => "parameters",
@@ -50,9 +50,9 @@ impl Contents {
 /// One line of a breakdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// What it is.
+    /// The category.
     pub category: Contents,
-    /// How much of it there is.
+    /// The bytes of the category.
     pub bytes: Bytes,
 }
 
@@ -64,13 +64,13 @@ pub struct Breakdown {
     parts: Vec<Part>,
 }
 
-/// Parts were handed over that are not the whole.
+/// The error of parts that do not add up to their total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the parts add up to {sum} bytes, expected the total of {total} bytes")]
 pub struct DoesNotAddUp {
-    /// What was to be broken down.
+    /// The expected total, in bytes.
     pub total: u64,
-    /// What the parts came to.
+    /// The sum of the parts, in bytes.
     pub sum: u64,
 }
 
@@ -87,17 +87,17 @@ impl Breakdown {
         Ok(Breakdown { total, parts })
     }
 
-    /// What the parts add up to.
+    /// The sum of the parts.
     pub fn total(&self) -> Bytes {
         self.total
     }
 
-    /// The parts, largest first; none is empty.
+    /// The parts, largest first, without empty parts.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The bytes of one category; zero where it has no part.
+    /// The bytes of a category; zero if the category has no part.
     pub fn bytes_of(&self, category: Contents) -> Bytes {
         let same = self.parts.iter().filter(|part| part.category == category);
         same.map(|part| part.bytes).sum()

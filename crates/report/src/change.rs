@@ -11,20 +11,20 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-/// One remedy with its settings.
+/// A remedy with settings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Change {
     /// The remedy's stable name, e.g. `gradient-accumulation`.
     pub remedy: String,
-    /// Its settings, by name.
+    /// The settings, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, Value>,
 }
 
-/// Why a text is no change.
+/// The reason why a text is not a change.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ChangeError {
-    /// The remedy's name is no name.
+    /// The text before the first colon is not a remedy's name.
     #[error("`{0}` names no remedy; expected a name such as `optimizer-fused`")]
     Name(String),
     /// A setting without a value.
@@ -38,7 +38,7 @@ impl Change {
         Change { remedy: remedy.to_owned(), settings: BTreeMap::new() }
     }
 
-    /// The same with one more setting.
+    /// Adds a setting.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Change {
         self.settings.insert(key.to_owned(), value.into());

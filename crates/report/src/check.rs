@@ -1,4 +1,4 @@
-//! Everything `check` says, as values. Its serialisation is the `--json` contract of DESIGN.md §3.
+//! The report of `check` as values. The serialised form is the contract of `check --json`: keys are added, never renamed.
 
 use serde::{Deserialize, Serialize, Serializer};
 use trace::{Bytes, Phase};
@@ -11,58 +11,58 @@ use crate::finding::{Finding, Location};
 pub struct CheckReport {
     /// oomph's own version.
     pub version: String,
-    /// PyTorch's version, where the run got far enough to say it.
+    /// PyTorch's version, if the run imported PyTorch.
     pub torch: Option<String>,
-    /// The GPU that was asked about.
+    /// The GPU of the question.
     pub gpu: Gpu,
-    /// Whether it fits.
+    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Optimizer steps that ran.
+    /// The number of optimizer steps of the run.
     pub steps: u32,
-    /// The most memory in use under the GPU's limit, and when that was.
+    /// The largest use of memory under the GPU's limit, with its time.
     pub peak: Peak,
-    /// What the program would use at most if there were no limit.
+    /// The largest use of memory without a limit.
     pub need: Usage,
-    /// The device's memory less the need; negative where it does not fit, or fits only by emptying the cache.
+    /// The device's memory less the need; negative if the program does not fit, or fits only by emptying the cache.
     pub spare_bytes: i64,
-    /// How it ran out, if it did.
+    /// The out-of-memory error, if one was raised.
     pub oom: Option<Oom>,
-    /// What the allocated bytes at the peak hold.
+    /// The allocated bytes at the peak, by category.
     pub breakdown: Breakdown,
-    /// The lines that made what was alive at the peak, largest first.
+    /// The lines that allocated the blocks alive at the peak, largest first.
     pub sites: Vec<Site>,
-    /// Growth from step to step, if there is any.
+    /// Growth from step to step; `None` without growth.
     pub growth: Option<Growth>,
-    /// The most serious first.
+    /// The findings, most serious first.
     pub findings: Vec<Finding>,
-    /// What the figures rest on that was not measured.
+    /// The assumptions behind the figures.
     pub assumptions: Vec<Assumption>,
-    /// Where shapes depend on values that a GPU would have computed.
+    /// Lines with shapes that depend on values computed on a GPU.
     pub value_shapes: Vec<ValueShape>,
-    /// Every rank, where there are several; the rest of the report is about the fullest.
+    /// Every rank of a job with several; the rest of the report is about the fullest rank.
     pub ranks: Vec<Rank>,
-    /// What else the reader should know, one sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// How long the check took.
+    /// The duration of the check.
     pub seconds: f64,
-    /// The folder that paths are shown relative to on a terminal.
+    /// The folder for relative paths on a terminal.
     #[serde(skip)]
     pub folder: String,
 }
 
-/// The GPU that was asked about.
+/// The GPU of the question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Gpu {
-    /// As its maker calls it.
+    /// The vendor's name of the GPU.
     pub name: String,
-    /// Its memory, as `cudaMemGetInfo` states it.
+    /// The GPU's memory, as `cudaMemGetInfo` states it.
     pub total_bytes: Bytes,
-    /// What a CUDA context takes of it before the program allocates anything.
+    /// The memory of a CUDA context before the program's first allocation.
     pub context_bytes: Bytes,
-    /// What is left for the program: total less context.
+    /// Total less context.
     pub usable_bytes: Bytes,
-    /// Whether nobody asked for this GPU and oomph chose it.
+    /// Whether oomph chose the GPU because the user named none.
     pub assumed: bool,
 }
 
@@ -70,13 +70,13 @@ pub struct Gpu {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
-    /// It ran through.
+    /// The program ran through.
     Fits,
-    /// It ran out of device memory.
+    /// The program ran out of device memory.
     Oom,
-    /// It ended before either could be said.
+    /// The program ended before a verdict was possible.
     Incomplete {
-        /// How it ended, as a sentence without a full stop.
+        /// The end of the program, as a sentence without a full stop.
         reason: String,
     },
 }
@@ -84,15 +84,15 @@ pub enum Verdict {
 /// Three ways to count the same peak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// In the program's hands, `allocated_bytes` of `memory_stats`.
+    /// `allocated_bytes` of `memory_stats`.
     pub allocated_bytes: Bytes,
-    /// Held by PyTorch's allocator, `reserved_bytes` of `memory_stats`.
+    /// `reserved_bytes` of `memory_stats`.
     pub reserved_bytes: Bytes,
-    /// In use on the device, context and libraries included.
+    /// Bytes in use on the device, context and libraries included.
     pub device_bytes: Bytes,
 }
 
-/// When something happened, as far as known.
+/// A moment of the run, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The optimizer step under way, counted from 1.
@@ -100,49 +100,49 @@ pub struct Place {
     /// The part of the step.
     #[serde(serialize_with = "phase_name")]
     pub phase: Option<Phase>,
-    /// The module that ran.
+    /// The module whose forward was running.
     pub module: Option<String>,
 }
 
-/// The largest use of memory, and when it was.
+/// The largest use of memory, with its time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Peak {
-    /// How much.
+    /// The size of the peak.
     #[serde(flatten)]
     pub usage: Usage,
-    /// When allocated bytes were highest.
+    /// The moment of the most allocated bytes.
     #[serde(flatten)]
     pub place: Place,
 }
 
-/// How the program ran out of memory.
+/// The out-of-memory error of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Oom {
-    /// What could not be had; `None` where a library asked for it, and its error does not say.
+    /// The size of the failed request; `None` for a library's request whose error states no size.
     pub requested_bytes: Option<Bytes>,
     /// When.
     #[serde(flatten)]
     pub place: Place,
-    /// The user's own line.
+    /// The user's line.
     pub location: Option<Location>,
-    /// PyTorch's own words.
+    /// PyTorch's message.
     pub message: String,
 }
 
-/// A line of the program, with what it made that was alive at the peak.
+/// A line of the program, with the blocks that the line allocated and that were alive at the peak.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Site {
-    /// In blocks, as the allocator counts.
+    /// The sum of block sizes, as the allocator counts.
     pub bytes: Bytes,
-    /// How many allocations.
+    /// The number of allocations.
     pub count: u64,
-    /// What most of its bytes hold.
+    /// The category of most bytes.
     pub category: Contents,
-    /// The user's innermost own line; `None` where the stack has none.
+    /// The user's innermost line; `None` if the stack has no line of the user.
     pub location: Option<Location>,
-    /// The stack of the largest of them, innermost first, shortened.
+    /// The stack of the largest allocation, innermost first, shortened.
     pub frames: Vec<SiteFrame>,
-    /// When the largest of them was made.
+    /// The moment of the largest allocation.
     #[serde(flatten)]
     pub place: Place,
 }
@@ -156,53 +156,53 @@ pub struct SiteFrame {
     pub file: String,
     /// Counted from 1.
     pub line: u32,
-    /// Whether it is the user's own code rather than a library's.
+    /// Whether the file belongs to the user, not to a library.
     pub own: bool,
 }
 
-/// Memory that each step leaves behind.
+/// Memory that survives each step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Growth {
     /// The median over the steps.
     pub bytes_per_step: Bytes,
-    /// The first step that left more behind than the one before.
+    /// The first step with more survivors than the step before.
     pub first_step: u32,
     /// The step in which the device would be full; `None` beyond 2³² steps.
     pub full_at_step: Option<u32>,
-    /// The line that made most of what survives, where the trace shows it.
+    /// The line that allocated most of the survivors, if the trace shows a stack.
     pub location: Option<Location>,
 }
 
-/// A figure that a library would have chosen itself, and that was modelled.
+/// A figure that a library chooses on a real GPU, and that oomph models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Assumption {
     /// A stable name.
     pub id: String,
     /// One sentence.
     pub text: String,
-    /// The largest amount of device memory that rests on it.
+    /// The largest amount of device memory that depends on the assumption.
     pub bytes: Bytes,
 }
 
-/// A line whose shapes depend on values that a GPU would have computed.
+/// A line with shapes that depend on values computed on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ValueShape {
     /// The operator, e.g. `aten::nonzero`.
     pub op: String,
     /// The user's line.
     pub location: Location,
-    /// How often.
+    /// The number of times.
     pub count: u64,
-    /// The share of elements that was assumed to be selected.
+    /// The assumed share of selected elements.
     pub fraction: f64,
 }
 
-/// One process of several.
+/// A process of a job with several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rank {
     /// `RANK`.
     pub rank: u32,
-    /// The device it used, as PyTorch numbers it there.
+    /// The process's device, in PyTorch's numbering.
     pub device: u32,
     /// Its peak.
     pub peak: Usage,

@@ -1,4 +1,4 @@
-//! Everything `explain` says, as values. Its serialisation is the `--json` contract of DESIGN.md §3.
+//! The report of `explain` as values. The serialised form is the contract of `explain --json`: keys are added, never renamed.
 
 mod memory;
 mod picture;
@@ -28,15 +28,15 @@ pub struct ExplainReport {
     pub ooms: Vec<StatedOom>,
     /// Which input each error stands in: index into [`ExplainReport::inputs`], as many as there are `ooms`.
     pub oom_inputs: Vec<usize>,
-    /// Which of the errors the report is about: the one that its figures are taken from.
+    /// The index of the error that the figures are taken from.
     pub focus_oom: Option<usize>,
     /// Where the memory of the device was when it ran out, else at the peak; `None` where too little is known of it.
     pub memory: Option<DeviceMemory>,
     /// The largest use of memory on the device that the report is about; `None` where no trace or segment gives it.
     pub peak: Option<HistoryPeak>,
-    /// What the allocated bytes at that peak hold.
+    /// The allocated bytes at that peak, by category.
     pub breakdown: Option<Breakdown>,
-    /// The lines that made what was alive at that peak, largest first.
+    /// The lines that allocated the blocks alive at that peak, largest first.
     pub sites: Vec<Site>,
     /// Every device of every input that used memory. The report is about `devices[focus]`.
     pub devices: Vec<DeviceHistory>,
@@ -48,9 +48,9 @@ pub struct ExplainReport {
     pub cards: Vec<StatedCard>,
     /// What changed between two inputs, or how the ranks of one job differ.
     pub comparison: Option<Comparison>,
-    /// What else the reader should know, one sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// The folder that paths are shown relative to on a terminal.
+    /// The folder for relative paths on a terminal.
     #[serde(skip)]
     pub folder: String,
 }
@@ -58,17 +58,17 @@ pub struct ExplainReport {
 /// A file that was read, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Input {
-    /// As it was named; `-` for standard input.
+    /// The name of the input as the user gave it; `-` for standard input.
     pub path: String,
-    /// What it turned out to be.
+    /// The detected kind.
     pub kind: InputKind,
     /// Which versions of PyTorch write such a file, e.g. `2.10 or 2.11`; `None` for a text.
     pub torch: Option<String>,
-    /// The rank it is of, where its name or its contents say so.
+    /// The rank, if the file's name or contents state a rank.
     pub rank: Option<u32>,
 }
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputKind {
@@ -83,13 +83,13 @@ pub enum InputKind {
 /// The counters of PyTorch's allocator at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// In the program's hands.
+    /// Allocated bytes.
     pub allocated_bytes: Bytes,
-    /// Allocated, and freed ones that another stream may still use.
+    /// Allocated blocks, and freed blocks that another stream may still use.
     pub active_bytes: Bytes,
-    /// Held by the allocator.
+    /// Reserved bytes.
     pub reserved_bytes: Bytes,
-    /// What the program asked for, of what it holds.
+    /// The requested bytes of the allocated blocks.
     pub requested_bytes: Bytes,
 }
 
@@ -104,31 +104,31 @@ pub struct HistoryPeak {
     pub whole: bool,
     /// The event after which the most was allocated, counted from 0; `None` without history: then this is the dump.
     pub event: Option<u32>,
-    /// When that was.
+    /// The moment in the run.
     #[serde(flatten)]
     pub place: Place,
 }
 
-/// One device of one input.
+/// The history of a device in an input.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DeviceHistory {
     /// Index into [`ExplainReport::inputs`].
     pub input: usize,
-    /// As PyTorch numbers it in that process.
+    /// The device, in PyTorch's numbering within the process.
     pub device: DeviceIndex,
-    /// How many events its history has.
+    /// The number of events in the history.
     pub events: u64,
     /// The largest use of memory.
     pub peak: HistoryPeak,
-    /// What the allocated bytes at the peak hold.
+    /// The allocated bytes at the peak, by category.
     pub breakdown: Breakdown,
-    /// At the dump.
+    /// The counters at the dump.
     pub at_dump: Counters,
-    /// The last time that a request failed, if the history has one.
+    /// The last failed request in the history.
     pub oom: Option<HistoryOom>,
-    /// Where the free memory is, at the error if there was one, else at the peak.
+    /// The free memory at the error, or at the peak of a history without an error.
     pub fragmentation: Fragmentation,
-    /// Growth from step to step, if there is any.
+    /// Growth from step to step; `None` without growth.
     pub growth: Option<Growth>,
     /// Steps found, by marks or by the repetition of the history.
     pub steps: u32,
@@ -142,40 +142,40 @@ pub struct DeviceHistory {
 pub struct HistoryOom {
     /// The event, counted from 0.
     pub event: u32,
-    /// What was asked for.
+    /// The size of the request.
     pub requested_bytes: Bytes,
-    /// What was free on the device.
+    /// The free memory of the device.
     pub free_bytes: Bytes,
     /// The allocator's counters at that instant.
     pub counters: Counters,
-    /// When that was.
+    /// The moment in the run.
     #[serde(flatten)]
     pub place: Place,
-    /// The user's innermost own line.
+    /// The user's innermost line.
     pub location: Option<Location>,
 }
 
-/// Where the memory is that is reserved and not in use.
+/// The reserved memory that is not in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fragmentation {
     /// Reserved less active.
     pub free_bytes: Bytes,
     /// The largest free block: what a request can get without new device memory.
     pub largest_free_block_bytes: Bytes,
-    /// Free blocks beside blocks in use: they cannot be given back (`inactive_split_bytes`; expandable segments included).
+    /// Free blocks beside blocks in use, which cannot be released (`inactive_split_bytes`; expandable segments included).
     pub inactive_split_bytes: Bytes,
     /// Free blocks.
     pub free_blocks: u64,
-    /// Segments in which something is in use.
+    /// Segments with blocks in use.
     pub used_segments: u64,
     /// All segments.
     pub segments: u64,
 }
 
-/// What changed from one input to another, or what differs between ranks.
+/// The difference between two inputs, or between ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What is compared, e.g. `rank 0` and `rank 1`, or the two paths.
+    /// The names of the sides, e.g. `rank 0` and `rank 1`, or two paths.
     pub sides: Vec<String>,
     /// The peaks, one for each side.
     pub peaks: Vec<HistoryPeak>,
@@ -183,13 +183,13 @@ pub struct Comparison {
     pub sites: Vec<SiteDifference>,
 }
 
-/// A line that holds more on one side than on another.
+/// A line with more bytes on one side than on another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SiteDifference {
-    /// What it holds on each side, zero where it is absent.
+    /// The bytes of the line on each side; zero on a side without the line.
     pub bytes: Vec<Bytes>,
-    /// How many allocations on each side.
+    /// The number of allocations on each side.
     pub counts: Vec<u64>,
-    /// Its stack, innermost first, shortened.
+    /// The stack, innermost first, shortened.
     pub frames: Vec<SiteFrame>,
 }

@@ -1,4 +1,4 @@
-//! A finding: what is wrong, by what evidence, and what would help. The shape that all of oomph's commands share.
+//! A finding: a problem with its evidence and remedies. All commands of oomph share the shape.
 
 use std::fmt;
 
@@ -16,20 +16,20 @@ impl fmt::Display for RuleId {
     }
 }
 
-/// How bad it is. Ordered: the worst comes first.
+/// The severity of a finding, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The program fails because of it.
+    /// The program fails.
     Error,
-    /// It costs memory, or will fail later.
+    /// The program wastes memory, or fails later.
     Warning,
-    /// Worth knowing.
+    /// Useful to know.
     Info,
 }
 
 impl Severity {
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn word(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -50,7 +50,7 @@ pub struct Location {
     pub column: Option<u32>,
 }
 
-/// A value of an [`Evidence`]. In JSON a plain number or text.
+/// The value of an [`Evidence`]. In JSON a plain number or text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -75,28 +75,28 @@ impl fmt::Display for Value {
 /// A fact that a finding rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
-    /// What was looked at, e.g. `growth per step`.
+    /// The quantity, e.g. `growth per step`.
     pub what: String,
-    /// What was found.
+    /// The value.
     pub value: Value,
-    /// Where it was found, e.g. `memory_stats after each step`.
+    /// The source of the value, e.g. `memory_stats after each step`.
     pub source: &'static str,
 }
 
-/// How well a remedy is known to work.
+/// The proof that a remedy works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
     /// Run or replayed in this invocation, before and after.
     Verified,
-    /// Computed from this run; `how` says by which reckoning.
+    /// Computed from the recorded run; `how` states the computation.
     Estimated,
     /// Not measured on this program.
     Advice,
 }
 
 impl Standing {
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn word(self) -> &'static str {
         match self {
             Standing::Verified => "verified",
@@ -109,31 +109,31 @@ impl Standing {
 /// A change that lowers the peak.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remedy {
-    /// What to do, in a few words.
+    /// The change, in a few words.
     pub remedy: String,
-    /// How well it is known to work here.
+    /// The proof that the remedy works on this program.
     pub standing: Standing,
-    /// The peak without it; `None` for advice.
+    /// The peak without the remedy; `None` for advice.
     pub before_bytes: Option<Bytes>,
-    /// The peak with it; `None` for advice.
+    /// The peak with the remedy; `None` for advice.
     pub after_bytes: Option<Bytes>,
-    /// The change to make, and for an estimate the reckoning.
+    /// The change to make, and the computation of an estimate.
     pub how: String,
 }
 
-/// Something that is wrong, or worth knowing, with its evidence.
+/// A problem, or a useful fact, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Which rule says so.
+    /// The rule that produced the finding.
     pub rule: RuleId,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// One sentence that stands alone, without a full stop.
     pub message: String,
-    /// The user's own line, where there is one.
+    /// The user's line, if a stack shows one.
     pub location: Option<Location>,
-    /// What it rests on.
+    /// The facts behind the finding.
     pub evidence: Vec<Evidence>,
-    /// What would help, best first.
+    /// The remedies, best first.
     pub remedies: Vec<Remedy>,
 }

@@ -1,4 +1,4 @@
-//! Everything `fit` says, as values. Its serialisation is the `--json` contract of DESIGN.md §3.
+//! The report of `fit` as values. The serialised form is the contract of `fit --json`: keys are added, never renamed.
 
 pub use remedies::Exactness;
 use serde::{Deserialize, Serialize};
@@ -16,55 +16,55 @@ pub struct FitReport {
     pub version: String,
     /// PyTorch's version.
     pub torch: Option<String>,
-    /// The GPU that was asked about.
+    /// The GPU of the question.
     pub gpu: FitGpu,
     /// Whether the program fits as it is, with a plan, or not at all.
     pub verdict: FitVerdict,
-    /// What the program needs as it is, without a limit.
+    /// The need of the unchanged program.
     pub before: Usage,
-    /// Every set of changes that fits and that no other beats in both memory and time, the cheapest first. The first is the one
-    /// to apply.
+    /// Every set of changes that fits and that no other set beats in both memory and time, cheapest first. The first set is the
+    /// recommendation.
     pub plans: Vec<Plan>,
-    /// The changes that need least of all that were run, whether that fits or not; `None` where nothing helps.
+    /// The trial with the lowest need, whether it fits or not; `None` if no change lowers the need.
     pub floor: Option<Plan>,
-    /// What is allocated at the peak with these changes, or without any where nothing helps: why there is no plan. Empty where there is
-    /// one, or where it is not known.
+    /// The allocated bytes by category at the peak of `floor`, or of the unchanged program: the reason for no plan. Empty if there is a
+    /// plan, or if the categories are unknown.
     pub floor_holds: Vec<Part>,
-    /// Every remedy alone: what it does to this program.
+    /// The effect of each remedy alone.
     pub tried: Vec<Tried>,
-    /// The plan for each size of memory, where that was asked for.
+    /// The plan for each size of memory, on request.
     pub by_vram: Vec<VramRow>,
     /// The smallest GPU on which the unchanged program fits.
     pub smallest_gpu: Option<FitGpu>,
-    /// The batch size that was found, and what is known of it.
+    /// The program's batch size, if one was found.
     pub batch: Option<Batch>,
-    /// The largest batch that fits, where that was asked for.
+    /// The largest batch that fits, on request.
     pub max_batch: Option<MaxBatch>,
-    /// What the figures rest on that was not measured.
+    /// The assumptions behind the figures.
     pub assumptions: Vec<Assumption>,
-    /// What else the reader should know, one sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// How many dry runs were made.
+    /// The number of dry runs.
     pub runs: u32,
-    /// How many more an earlier search had made, and kept.
+    /// The number of results taken from the run cache.
     pub kept: u32,
-    /// Whether the search was cut short by Ctrl-C.
+    /// Whether Ctrl-C ended the search early.
     pub interrupted: bool,
-    /// How long it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// The folder that paths are shown relative to on a terminal.
+    /// The folder for relative paths on a terminal.
     #[serde(skip)]
     pub folder: String,
 }
 
-/// A GPU and how much of it may be used.
+/// A GPU and the memory that the program may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FitGpu {
-    /// As its maker calls it.
+    /// The vendor's name of the GPU.
     pub name: String,
-    /// Its memory, as `cudaMemGetInfo` states it.
+    /// The GPU's memory, as `cudaMemGetInfo` states it.
     pub total_bytes: Bytes,
-    /// What a program may use of it at most, its context included: the target.
+    /// The target: the largest use that counts as fitting, context included.
     pub target_bytes: Bytes,
 }
 
@@ -72,132 +72,132 @@ pub struct FitGpu {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FitVerdict {
-    /// As it is.
+    /// The unchanged program fits.
     Fits,
-    /// With the first of the plans.
+    /// The program fits with the first plan.
     FitsWithPlan,
-    /// With nothing that is allowed.
+    /// No allowed change makes the program fit.
     #[default]
     DoesNotFit,
 }
 
-/// Changes to make together, with what they come to.
+/// Changes to make together, with their effect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// In the order in which they are applied.
+    /// The changes, in the order of application.
     #[serde(rename = "remedies")]
     pub changes: Vec<Change>,
-    /// The most memory in use with them.
+    /// The largest use of memory with the changes.
     pub peak: Usage,
-    /// Whether that is within the target: run, not reckoned.
+    /// Whether the peak is within the target, as seen in a run.
     pub fits: bool,
-    /// Whether PyTorch had to release its cache to get through, which costs time.
+    /// Whether PyTorch released its cache to serve a request, which takes time.
     pub retries: bool,
-    /// What the changes cost.
+    /// The cost of the changes.
     pub cost: Cost,
-    /// Where they took effect, in the words of each remedy.
+    /// The lines that the changes affected, in the words of each remedy.
     pub places: Vec<Placed>,
 }
 
-/// What changes for the user.
+/// The cost of a change for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
-    /// What becomes of the results.
+    /// The effect on the program's results.
     pub exactness: Exactness,
-    /// The time of a step over that of the unchanged program.
+    /// The step time divided by the step time of the unchanged program.
     pub time_ratio: f64,
-    /// Where that figure comes from.
+    /// The source of `time_ratio`.
     pub time_source: TimeSource,
 }
 
-/// Where an estimate of time comes from.
+/// The source of an estimate of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeSource {
-    /// The remedy's usual price, the same for every program.
+    /// The remedy's typical cost, the same for every program.
     #[default]
     Typical,
     /// The operators that ran: their FLOPs and bytes at the GPU's peak rates.
     Counted,
 }
 
-/// Where a remedy took effect.
+/// A line that a remedy affected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Placed {
-    /// Which remedy.
+    /// The remedy's name.
     pub remedy: String,
     /// The script's file.
     pub file: String,
-    /// The script's line; 0 where there is none.
+    /// The script's line; 0 without a line.
     pub line: u32,
     /// The edit; `None` if the remedy made none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<RemedyAction>,
-    /// The edit in words, or why there is none.
+    /// The edit in words, or the reason for no edit.
     pub text: String,
 }
 
 /// A remedy alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried {
-    /// It, with its settings.
+    /// The remedy with its settings.
     pub change: Change,
-    /// What it does to this program.
+    /// The effect on this program.
     #[serde(flatten)]
     pub effect: Effect,
 }
 
-/// What one remedy does to a program.
+/// The effect of a remedy on a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
-    /// It lowers the peak.
+    /// The remedy lowers the peak.
     Helps {
-        /// With it.
+        /// The peak with the remedy.
         peak: Usage,
-        /// What it costs.
+        /// The cost of the remedy.
         cost: Cost,
     },
-    /// It leaves the peak as it was, or raises it.
+    /// The remedy does not lower the peak.
     Nothing {
-        /// With it.
+        /// The peak with the remedy.
         peak: Usage,
-        /// Why, where that is known.
+        /// The reason, if known.
         why: Option<String>,
     },
-    /// There is nothing here that it could change, or that may be changed.
+    /// The program has nothing for the remedy to change, or an option forbids the change.
     NotApplicable {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The program failed with it.
+    /// The program failed with the remedy.
     Fails {
         /// The error.
         message: String,
     },
 }
 
-/// One size of memory.
+/// A size of memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VramRow {
     /// The GPU's memory.
     pub total_bytes: Bytes,
-    /// What may be used of it.
+    /// The target for that size.
     pub target_bytes: Bytes,
-    /// The cheapest plan; its changes are empty where the program fits as it is.
+    /// The cheapest plan, without changes if the unchanged program fits.
     pub plan: Option<Plan>,
 }
 
 /// The program's batch size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// What sets it, e.g. `--batch-size`.
+    /// The name of the setting, e.g. `--batch-size`.
     pub name: String,
-    /// What it is.
+    /// The category.
     pub size: u64,
-    /// What kind of place sets it: `option`, `training-arguments`, `loader` or `constant`.
+    /// The kind of the setting: `option`, `training-arguments`, `loader` or `constant`.
     pub source: String,
-    /// The script's file; empty where there is no such place.
+    /// The script's file; empty without a line.
     pub file: String,
     /// The script's line, or 0.
     pub line: u32,
@@ -206,15 +206,15 @@ pub struct Batch {
 /// The largest batch that fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MaxBatch {
-    /// It; 0 where not even one sample fits.
+    /// The size; 0 if a single sample does not fit.
     pub size: u64,
-    /// How many dry runs it took.
+    /// The number of dry runs.
     pub runs: u32,
-    /// The sizes that were run, the smallest first.
+    /// The sizes that were run, smallest first.
     pub tried: Vec<BatchTried>,
-    /// The most memory in use with it.
+    /// The largest use of memory with this batch.
     pub peak: Option<Usage>,
-    /// What each further sample takes.
+    /// The bytes of each further sample.
     pub bytes_per_sample: Option<Bytes>,
     /// Whether the peak does not depend on the batch.
     pub independent: bool,
@@ -223,8 +223,8 @@ pub struct MaxBatch {
 /// A batch that was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BatchTried {
-    /// How many samples.
+    /// The number of samples.
     pub size: u64,
-    /// Whether it fits.
+    /// The verdict.
     pub fits: bool,
 }

@@ -1,11 +1,11 @@
-//! What a finding is, what each command says, and how it looks: on a terminal, in one line, in GitHub's workflow
+//! The findings and reports of all commands, and their forms: on a terminal, in one line, in GitHub's workflow
 //! commands, in JSON, in SARIF, and as a page.
 //!
 //! # Design constraints
-//! - Computes nothing: every number shown was handed over. Layout (percentages, bars, line breaks) is all that happens here.
+//! - No computation: every number comes from the caller. The crate does layout only (percentages, bars, line breaks).
 //! - No input and no output: a renderer returns a `String`; the binary prints it.
 //! - A [`Breakdown`] whose parts do not add up cannot be built, hence never shown.
-//! - A string from outside has no effect but to be read (Note [Foreign text] in `render/foreign.rs`).
+//! - No foreign string has an effect on a terminal or a browser (Note [Foreign text] in `render/foreign.rs`).
 //! - Without colour nothing is lost: styles decorate words that say the same.
 
 pub mod breakdown;

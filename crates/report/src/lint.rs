@@ -1,4 +1,4 @@
-//! What `lint` says of a program's source. In JSON the keys `version`, `findings`, `unreadable`, `files`, `hidden` and `fixed`.
+//! The report of `lint`. The JSON object has the keys `version`, `findings`, `unreadable`, `files`, `hidden` and `fixed`.
 
 use std::ops::Range;
 
@@ -6,49 +6,49 @@ use serde::Serialize;
 
 use crate::finding::{Finding, RuleId};
 
-/// Everything `lint` says.
+/// The report of `lint`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LintReport {
     /// oomph's version.
     pub version: String,
-    /// File by file, in the order of the text.
+    /// The findings, by file and line.
     pub findings: Vec<LintFinding>,
-    /// What could not be read as Python.
+    /// The files that are not valid Python.
     pub unreadable: Vec<UnreadableFile>,
-    /// How many files were looked at, those that could not be read among them.
+    /// The number of files, unreadable files included.
     pub files: usize,
-    /// How many findings the baseline hides.
+    /// The number of findings that the baseline hides.
     pub hidden: usize,
-    /// How many findings were mended in the files.
+    /// The number of findings fixed in the files.
     pub fixed: usize,
-    /// What else is worth knowing, one sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// The rules that were asked.
+    /// The rules of the run.
     #[serde(skip)]
     pub rules: Vec<LintRule>,
-    /// The folder that names of files are shown relative to.
+    /// The folder for relative paths.
     #[serde(skip)]
     pub folder: String,
 }
 
-/// A finding in a source file: the finding of all commands, and what only the source tells.
+/// A finding in a source file: the shared finding, with facts that only the source shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LintFinding {
-    /// What all commands say of a finding.
+    /// The fields shared by all commands.
     #[serde(flatten)]
     pub finding: Finding,
-    /// The cell of a notebook, from 1; its lines are counted from the cell's first.
+    /// The cell of a notebook, from 1; lines are counted from the first line of the cell.
     pub cell: Option<u32>,
-    /// The place after the last character, line and column from 1.
+    /// The position after the last character, line and column from 1.
     pub end: LineColumn,
-    /// The change that mends it.
+    /// The change of the source that removes the pattern.
     pub fix: Option<LintFix>,
-    /// What the code is, as the reader knows it.
+    /// The source lines of the finding.
     #[serde(skip)]
     pub excerpt: Excerpt,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct LineColumn {
     /// From 1.
@@ -60,52 +60,52 @@ pub struct LineColumn {
 /// A change of the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LintFix {
-    /// Whether the program computes what it did before.
+    /// Whether the program's results stay the same.
     pub is_safe: bool,
-    /// In the order of the text; none overlaps another.
+    /// The edits, in the order of the text, without overlaps.
     pub edits: Vec<LintEdit>,
 }
 
-/// Text that becomes other text.
+/// The replacement of a range of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LintEdit {
-    /// The first character that is replaced.
+    /// The position of the first replaced character.
     pub start: LineColumn,
-    /// The place after the last one.
+    /// The position after the last replaced character.
     pub end: LineColumn,
-    /// What stands there then.
+    /// The new text.
     pub text: String,
 }
 
-/// The lines that a finding is about.
+/// The source lines of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// Whole lines.
     pub text: String,
-    /// The number of the first.
+    /// The number of the first line.
     pub first_line: u32,
-    /// The bytes of `text` that the finding is about.
+    /// The range of `text` that the finding marks, in bytes.
     pub span: Range<usize>,
 }
 
 /// A file that could not be linted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadableFile {
-    /// Its name.
+    /// The name.
     pub file: String,
-    /// What was found in it, and what was expected.
+    /// The problem: found and expected.
     pub reason: String,
 }
 
-/// What a reader may want to know of a rule.
+/// The documentation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LintRule {
-    /// Its name.
+    /// The name.
     pub id: RuleId,
     /// The pattern in one line.
     pub summary: &'static str,
-    /// What to write instead.
+    /// The better code.
     pub help: &'static str,
-    /// Its page, in Markdown.
+    /// The rule's page, in Markdown.
     pub page: &'static str,
 }

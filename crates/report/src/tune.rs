@@ -1,4 +1,4 @@
-//! Everything `tune` says, as values. Its serialisation is the `--json` contract of DESIGN.md §3.
+//! The report of `tune` as values. The serialised form is the contract of `tune --json`: keys are added, never renamed.
 
 use serde::Serialize;
 use trace::{Bytes, DeviceIndex};
@@ -12,112 +12,112 @@ pub struct TuneReport {
     pub version: String,
     /// The version of PyTorch whose allocator was replayed, e.g. `2.11`.
     pub torch: String,
-    /// What was replayed. A setting's figures are the worst over all of them.
+    /// The replayed traces. A setting's figures are the worst over all traces.
     pub traces: Vec<TunedTrace>,
-    /// The device that everything was replayed on; `None` = one that is never full.
+    /// The device of the replays; `None` for a device of unlimited memory.
     pub device: Option<TunedDevice>,
-    /// The settings that the program was recorded with.
+    /// The settings of the recorded run.
     pub current: Setting,
-    /// What to set, where that changes anything for the better.
+    /// The recommended setting, if one is better than the current settings.
     pub recommended: Option<Recommendation>,
-    /// Every setting that was replayed, the best first: those that ran out or cost too many calls come last.
+    /// Every replayed setting, best first; settings that ran out of memory or need too many calls come last.
     pub settings: Vec<Setting>,
-    /// The settings of which no other has both less memory and less time in calls: the cheapest calls first.
+    /// The settings that no other setting beats in both memory and time in calls, cheapest calls first.
     pub front: Vec<Setting>,
-    /// What is often recommended, on this program.
+    /// Popular recommendations, replayed on this program.
     pub guides: Vec<Guide>,
-    /// What calls of `torch.cuda.empty_cache()` do under the current settings.
+    /// The effect of calls of `torch.cuda.empty_cache()` under the current settings.
     pub empty_cache: Vec<EmptyCache>,
     /// The most bytes alive at once: no allocator needs less.
     pub limit_bytes: Bytes,
-    /// What is reserved now beyond that: no allocator could save more.
+    /// Reserved bytes beyond `limit_bytes`: the most that any allocator can save.
     pub savable_bytes: Bytes,
-    /// What a packing needs that knows the whole program beforehand; `None` where the sizes are beyond all bounds.
+    /// The memory of a packing computed with knowledge of the whole program; `None` if the sizes overflow.
     pub packing_bytes: Option<Bytes>,
-    /// The least memory in which the program runs through.
+    /// The smallest memory in which the program runs through.
     pub needs: Needs,
-    /// What the search did.
+    /// The extent of the search.
     pub search: Search,
-    /// What is assumed to be the price of a call.
+    /// The assumed time of each call.
     pub cost_model: CostModel,
-    /// What is wrong, with the remedy.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// What else the reader should know, one sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// How long it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// The folder that paths are shown relative to on a terminal.
+    /// The folder for relative paths on a terminal.
     #[serde(skip)]
     pub folder: String,
 }
 
-/// One recorded device.
+/// A recorded device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TunedTrace {
-    /// The file or folder, as it was named.
+    /// The file or folder, as the user named it.
     pub path: String,
-    /// The rank, where the name or the contents say so.
+    /// The rank, if the name or the contents state one.
     pub rank: Option<u32>,
-    /// As PyTorch numbers it in that process.
+    /// The device, in PyTorch's numbering within the process.
     pub device: DeviceIndex,
-    /// How many events its history has.
+    /// The number of events in the history.
     pub events: u64,
     /// Whether the history begins with the program.
     pub whole: bool,
-    /// `max_memory_reserved` as the history has it.
+    /// `max_memory_reserved` of the history.
     pub recorded_reserved_bytes: Bytes,
-    /// What the replay comes to under the recorded settings.
+    /// Peak reserved bytes of the replay under the recorded settings.
     pub replayed_reserved_bytes: Bytes,
-    /// How far the replay under the recorded settings did what was recorded.
+    /// The agreement of the replay under the recorded settings with the recording.
     pub agreement: Agreement,
 }
 
-/// How far a replay did what was recorded.
+/// The agreement of a replay with the recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Agreement {
-    /// Whether everything was as recorded.
+    /// Whether the replay repeats the recording entirely.
     pub exact: bool,
-    /// Segments obtained and released, and failures, each as recorded.
+    /// The number of events of segments (reserved, released, failed) that the replay repeats.
     pub segment_events: u64,
-    /// Requests that got the recorded address.
+    /// The number of requests that the replay places at the recorded address.
     pub placements: u64,
-    /// The first thing that was otherwise.
+    /// The first difference.
     pub difference: Option<String>,
 }
 
-/// A device of so much memory.
+/// A device, by its memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TunedDevice {
-    /// Where the figures come from: the GPU's name, or the error in the history.
+    /// The source of the figures: the GPU's name, or the error in the history.
     pub name: String,
-    /// All of it.
+    /// The device's memory.
     pub total_bytes: Bytes,
-    /// What PyTorch's allocator can have of it.
+    /// The memory that PyTorch's allocator can reserve.
     pub usable_bytes: Bytes,
 }
 
-/// What a program came to under some settings; with several traces the worst of each figure.
+/// The outcome of a program under a setting; of several traces, the worst of each figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Setting {
     /// The value of `PYTORCH_CUDA_ALLOC_CONF`; empty for the defaults.
     pub conf: String,
-    /// The most that was reserved.
+    /// Peak reserved bytes.
     pub reserved_bytes: Bytes,
-    /// The most that was allocated: whole blocks, as PyTorch counts.
+    /// Peak allocated bytes, in whole blocks, as PyTorch counts.
     pub allocated_bytes: Bytes,
-    /// The most segments there were at once, as `memory_stats` counts: expandable ones do not.
+    /// The peak number of segments, as `memory_stats` counts: without expandable segments.
     pub segments: u64,
-    /// How often everything cached was released to serve a request.
+    /// The number of times that the cache was released to serve a request.
     pub retries: u64,
     /// Whether a request failed.
     pub oom: bool,
-    /// What was asked of the driver.
+    /// The calls of the driver.
     pub calls: Calls,
-    /// What these calls take by the [`CostModel`], in microseconds.
+    /// The time of the calls by the [`CostModel`], in microseconds.
     pub cost_us: u64,
-    /// Whether they take too long to recommend the setting.
+    /// Whether the calls take too long to recommend the setting.
     pub too_costly: bool,
-    /// `reserved_bytes` for each trace, where there are several.
+    /// `reserved_bytes` of each trace, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reserved_bytes_by_trace: Vec<Bytes>,
 }
@@ -135,27 +135,27 @@ pub struct Calls {
     pub pages_unmapped: u64,
 }
 
-/// A setting to use, and how.
+/// A recommended setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recommendation {
-    /// What it comes to.
+    /// The outcome of the setting.
     #[serde(flatten)]
     pub setting: Setting,
-    /// What it reserves less than is reserved now.
+    /// Reserved bytes under the current settings less reserved bytes under this setting.
     pub saved_bytes: Bytes,
-    /// What it reserves beyond the most bytes alive at once.
+    /// Reserved bytes beyond `limit_bytes`.
     pub above_limit_bytes: Bytes,
-    /// How well that is known.
+    /// The proof behind the figures.
     pub standing: Standing,
-    /// What the standing rests on.
+    /// The basis of the standing.
     pub how: String,
     /// The environment variable to set.
     pub variable: &'static str,
     /// The setting as a line of a shell or of Python.
     pub lines: Lines,
-    /// The best without expandable segments, which Windows and some interconnects do not have; `None` where that is this one.
+    /// The best setting without expandable segments, which Windows and some interconnects lack; `None` if the recommendation does not use them.
     pub without_expandable: Option<Setting>,
-    /// A real run under the setting; `None` where none was made.
+    /// A run of the real allocator under the setting; `None` without a run.
     pub measured: Option<Measured>,
 }
 
@@ -172,7 +172,7 @@ pub struct Lines {
     pub python: String,
 }
 
-/// What a run of the real allocator under the setting came to.
+/// The outcome of a run of the real allocator under the setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Measured {
     /// `max_memory_reserved`.
@@ -181,27 +181,27 @@ pub struct Measured {
     pub allocated_bytes: Bytes,
     /// Retries.
     pub retries: u64,
-    /// Whether it ran out.
+    /// Whether the run ended with an out-of-memory error.
     pub oom: bool,
-    /// Whether it reserved and retried as predicted.
+    /// Whether reserved bytes and retries equal the prediction.
     pub as_predicted: bool,
 }
 
-/// Something that is often recommended.
+/// A popular recommendation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Guide {
-    /// What it comes to; all zero where PyTorch refuses it.
+    /// The outcome; all zero if PyTorch rejects the setting.
     #[serde(flatten)]
     pub setting: Setting,
-    /// Reserved bytes more than now; negative is less.
+    /// Reserved bytes less the current reserved bytes.
     pub change_bytes: i64,
-    /// In a word, against the current settings.
+    /// The effect compared with the current settings.
     pub effect: Effect,
-    /// What PyTorch says of it, where it refuses it.
+    /// PyTorch's error message if it rejects the setting.
     pub refused: Option<String>,
 }
 
-/// What a setting does in comparison.
+/// The effect of a setting compared with the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -211,14 +211,14 @@ pub enum Effect {
     Same,
     /// More memory.
     Worse,
-    /// A request fails that does not now.
+    /// A request fails that the current settings serve.
     RunsOut,
-    /// PyTorch does not take it.
+    /// PyTorch rejects the setting.
     Refused,
 }
 
 impl Effect {
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn word(self) -> &'static str {
         match self {
             Effect::Better => "better",
@@ -230,49 +230,49 @@ impl Effect {
     }
 }
 
-/// The program with other calls of `torch.cuda.empty_cache()` than it makes.
+/// The program with other calls of `torch.cuda.empty_cache()`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EmptyCache {
-    /// Where it is called, e.g. `after each step`.
+    /// The position of the calls, e.g. `after each step`.
     pub at: String,
-    /// How often, over the recording; with several the most.
+    /// The number of calls over the recording; of several traces, the largest.
     pub times: u64,
-    /// What that comes to, under the current settings.
+    /// The outcome under the current settings.
     #[serde(flatten)]
     pub setting: Setting,
 }
 
-/// The least memory, of what PyTorch's allocator can have, in which the program runs through.
+/// The smallest memory for PyTorch's allocator in which the program runs through.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Needs {
-    /// Under the current settings; `None` where the search for it was ended.
+    /// The bytes under the current settings; `None` if the search ended early.
     pub current_bytes: Option<Bytes>,
-    /// Under the recommended ones.
+    /// The bytes under the recommended settings.
     pub recommended_bytes: Option<Bytes>,
-    /// A size beyond it at which the program failed all the same, or one below it at which it did not.
+    /// A larger size at which the program failed, or a smaller size at which the program ran through.
     pub contradicted_at: Option<Bytes>,
 }
 
-/// What the search did.
+/// The extent of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Search {
-    /// Settings that were considered.
+    /// The number of settings considered.
     pub considered: u64,
-    /// Those that differ on this program, and were replayed.
+    /// The number of settings that differ on this program and were replayed.
     pub replayed: u64,
-    /// Whether it was ended before its end.
+    /// Whether the search ended early.
     pub interrupted: bool,
 }
 
-/// What calls are assumed to take, in microseconds. None of it was measured here.
+/// The assumed times of calls, in microseconds. No time is measured on the user's machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CostModel {
-    /// One `cudaMalloc`.
+    /// The time of a `cudaMalloc`.
     pub cuda_malloc_us: u64,
-    /// One `cudaFree`, which also waits for the device.
+    /// The time of a `cudaFree`, which also waits for the device.
     pub cuda_free_us: u64,
-    /// One page of an expandable segment, mapped or unmapped.
+    /// The time to map or unmap a page of an expandable segment.
     pub page_us: u64,
-    /// One release of everything cached, besides its calls: all streams are waited for.
+    /// The time of a release of the cache without its calls: a wait for all streams.
     pub retry_us: u64,
 }

@@ -1,11 +1,11 @@
-//! Where a device's memory was: parts that add up to the whole, or do not exist.
+//! The holders of a device's memory: parts that add up to the whole, or cannot be built.
 
 use serde::Serialize;
 use trace::Bytes;
 
 use crate::breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 
-/// Where a device's memory was at one instant, in the order it is drawn.
+/// The holders of a device's memory at one moment, in drawing order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeviceMemory {
     total_bytes: Bytes,
@@ -14,20 +14,20 @@ pub struct DeviceMemory {
     parts: Vec<MemoryPart>,
 }
 
-/// What the total is.
+/// The meaning of the total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// All memory of the device.
     Device,
-    /// What this process may use of it: a fraction was set.
+    /// The part that this process may use after a call of `set_per_process_memory_fraction`.
     Allowed,
-    /// What PyTorch's allocator had reserved: nothing is known of the rest, as in a snapshot without an error.
+    /// The memory that PyTorch's allocator has reserved; a snapshot without an error does not state the rest.
     Reserved,
 }
 
 impl Extent {
-    /// The words for it in reports.
+    /// The name in reports.
     pub fn words(self) -> &'static str {
         match self {
             Extent::Device => "the device's memory",
@@ -37,26 +37,26 @@ impl Extent {
     }
 }
 
-/// Who has a part of a device's memory. Ordered as it is drawn: this process first.
+/// The holder of a part of a device's memory, in drawing order: this process first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(tag = "holder", content = "category", rename_all = "snake_case")]
 pub enum Holder {
-    /// The program, through PyTorch's allocator; with what it holds, where a trace tells.
+    /// Blocks that PyTorch's allocator has allocated, with their category if a trace shows one.
     Allocated(Option<Contents>),
-    /// PyTorch's allocator, for later: reserved less allocated.
+    /// PyTorch's cache: reserved less allocated.
     Cached,
-    /// This process, not through PyTorch's allocator: the CUDA context, NCCL, other libraries.
+    /// This process outside PyTorch's allocator: the CUDA context, NCCL, other libraries.
     OutsidePytorch,
-    /// Others.
+    /// Other processes.
     OtherProcesses,
-    /// What is neither free nor accounted for.
+    /// Memory that is not free and has no known holder.
     Unaccounted,
-    /// Nobody.
+    /// Free memory.
     Free,
 }
 
 impl Holder {
-    /// The words for it in reports.
+    /// The name in reports.
     pub fn words(self) -> &'static str {
         match self {
             Holder::Allocated(Some(contents)) => contents.words(),
@@ -70,18 +70,18 @@ impl Holder {
     }
 }
 
-/// What one holder has.
+/// The memory of a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MemoryPart {
-    /// Who.
+    /// The holder.
     #[serde(flatten)]
     pub holder: Holder,
-    /// How much.
+    /// The size of the peak.
     pub bytes: Bytes,
 }
 
 impl DeviceMemory {
-    /// `parts` as where `total` was `when` (e.g. `at the error`); empty parts are left out.
+    /// Builds the holders of `total` at the moment `when` (e.g. `at the error`); empty parts are left out.
     pub fn new(
         total: Bytes,
         extent: Extent,
@@ -97,32 +97,32 @@ impl DeviceMemory {
         Ok(DeviceMemory { total_bytes: total, extent, when, parts })
     }
 
-    /// What the parts add up to.
+    /// The sum of the parts.
     pub fn total(&self) -> Bytes {
         self.total_bytes
     }
 
-    /// What the total is.
+    /// The meaning of the total.
     pub fn extent(&self) -> Extent {
         self.extent
     }
 
-    /// Whether the total is known to the byte: what an error states of a device is rounded.
+    /// Whether the total is known to the byte; errors state rounded sizes.
     pub fn is_exact(&self) -> bool {
         self.extent == Extent::Reserved
     }
 
-    /// At which instant, e.g. `at the error`.
+    /// The moment, e.g. `at the error`.
     pub fn when(&self) -> &str {
         &self.when
     }
 
-    /// The parts in the order they are drawn: this process with its largest first, others, free; none is empty.
+    /// The parts in drawing order: this process with the largest part first, other processes, free memory. Empty parts are left out.
     pub fn parts(&self) -> &[MemoryPart] {
         &self.parts
     }
 
-    /// Whether its allocated parts are those of `breakdown`, so that one of the two says all.
+    /// Whether the allocated parts equal `breakdown`; a report shows equal parts once.
     pub fn shows(&self, breakdown: &Breakdown) -> bool {
         let allocated = self.parts.iter().filter_map(|part| match part.holder {
             Holder::Allocated(Some(category)) => Some(Part { category, bytes: part.bytes }),
@@ -133,7 +133,7 @@ impl DeviceMemory {
 }
 
 impl MemoryPart {
-    /// Allocated parts come largest first; all others have a place of their own.
+    /// Sorts allocated parts by size; the other parts have fixed positions.
     fn rank(&self) -> (Holder, std::cmp::Reverse<Bytes>, Holder) {
         match self.holder {
             Holder::Allocated(_) => (Holder::Allocated(None), std::cmp::Reverse(self.bytes), self.holder),

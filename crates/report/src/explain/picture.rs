@@ -1,4 +1,4 @@
-//! What a drawing of a device's history is made from.
+//! The data for a drawing of a device's history.
 
 use serde::Serialize;
 use trace::{Address, Bytes, SegmentKind};
@@ -6,44 +6,44 @@ use trace::{Address, Bytes, SegmentKind};
 use crate::breakdown::Contents;
 use crate::check::SiteFrame;
 
-/// What a drawing of a device's history needs, already thinned out: its size does not depend on the history's length.
+/// The data for a drawing of a device's history, downsampled to a size that does not depend on the history's length.
 ///
 /// With at most 4000 totals, 20 000 spans, 20 000 blocks and 2000 stacks of 40 frames a page stays below 2 MB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Picture {
-    /// The totals over time, by event; peaks survive the thinning.
+    /// The totals over time, by event; downsampling keeps the peaks.
     pub totals: Vec<TotalsPoint>,
-    /// The largest allocations, each from its beginning to its end, in any order.
+    /// The largest allocations with their first and last event, in any order.
     pub spans: Vec<Span>,
-    /// The segments at the peak, by address; each's blocks by offset.
+    /// The segments at the peak, by address, with their blocks by offset.
     pub segments: Vec<SegmentPicture>,
     /// The stacks that `spans` and `segments` refer to, and the bytes of each that are alive at the peak.
     pub stacks: Vec<StackPicture>,
-    /// The events with which the steps begin, where steps were found.
+    /// The first event of each step; empty if no steps were found.
     pub steps: Vec<u32>,
 }
 
 /// The totals after an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TotalsPoint {
-    /// Which event.
+    /// The number of the event.
     pub event: u32,
-    /// When, in microseconds since 1970, where the history says.
+    /// Microseconds since 1970; `None` in a history without times.
     pub time_us: Option<u64>,
-    /// In the program's hands.
+    /// Allocated bytes.
     pub allocated_bytes: Bytes,
-    /// Held by the allocator.
+    /// Reserved bytes.
     pub reserved_bytes: Bytes,
 }
 
-/// An allocation from its beginning to its end.
+/// The lifetime of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Span {
-    /// The event that made it; 0 where it is older than the history.
+    /// The event that allocated the block; 0 for a block older than the history.
     pub from: u32,
-    /// The event that freed it; the number of events where nothing did.
+    /// The event that freed the block; the number of events for a block never freed.
     pub to: u32,
-    /// Its block.
+    /// The size of the block.
     pub bytes: Bytes,
     /// Index into [`Picture::stacks`].
     pub stack: u32,
@@ -52,41 +52,41 @@ pub struct Span {
 /// A segment at the peak.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SegmentPicture {
-    /// Where it starts.
+    /// The start address.
     pub address: Address,
-    /// Its size.
+    /// The size.
     pub bytes: Bytes,
-    /// Its size class, where known.
+    /// The size class, if known.
     #[serde(serialize_with = "kind_name")]
     pub kind: Option<SegmentKind>,
-    /// Whether it is a mapped range of an expandable segment.
+    /// Whether the segment is a mapped range of an expandable segment.
     pub is_expandable: bool,
-    /// The blocks in use, by offset; what lies between them is free.
+    /// The blocks in use, by offset; the gaps are free.
     pub blocks: Vec<BlockPicture>,
 }
 
 /// A block in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BlockPicture {
-    /// From the start of its segment.
+    /// The distance from the start of the segment.
     pub offset: u64,
-    /// Its size.
+    /// The size.
     pub bytes: Bytes,
     /// Index into [`Picture::stacks`].
     pub stack: u32,
 }
 
-/// A stack, and what it made that is alive at the peak.
+/// A stack, with the blocks that the stack allocated and that are alive at the peak.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StackPicture {
     /// The whole stack, innermost first, less C++ frames where there are Python ones: stacks are merged from their outer
     /// ends. Empty where none was recorded.
     pub frames: Vec<SiteFrame>,
-    /// What most of its bytes hold.
+    /// The category of most bytes.
     pub category: Contents,
-    /// In blocks.
+    /// The sum of block sizes.
     pub bytes: Bytes,
-    /// How many allocations.
+    /// The number of allocations.
     pub count: u64,
 }
 

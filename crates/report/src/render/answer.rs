@@ -3,7 +3,7 @@
 use super::layout::line_of;
 use crate::explain::{DeviceHistory, ExplainReport};
 
-/// The first finding with its line, or what can be said without one. No full stop.
+/// The first finding with its line, or a sentence for a report without findings. No full stop.
 pub(super) fn answer(report: &ExplainReport) -> String {
     if let Some(finding) = report.findings.first() {
         let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
@@ -24,7 +24,7 @@ pub(super) fn answer(report: &ExplainReport) -> String {
     }
 }
 
-/// The device that the report is about.
+/// The report's main device.
 pub(super) fn focus(report: &ExplainReport) -> Option<&DeviceHistory> {
     report.devices.get(report.focus?)
 }

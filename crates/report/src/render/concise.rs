@@ -1,4 +1,4 @@
-//! One line per verdict and finding, each of which stands alone: for logs, chats and editors.
+//! One self-contained line per verdict and finding: for logs, chats and editors.
 
 use super::answer::answer;
 use super::foreign::clean;
@@ -16,7 +16,7 @@ pub fn check(report: &CheckReport) -> String {
     clean(&verdict(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder)
 }
 
-/// The findings, one line each; one line that says so where there is none.
+/// The findings, one line each, or a line that states their absence.
 pub fn explain(report: &ExplainReport) -> String {
     if report.findings.is_empty() {
         return clean(&answer(report)).into_owned() + "\n";
@@ -35,7 +35,7 @@ pub fn fit(report: &FitReport) -> String {
     lines.map(|line| clean(&line).into_owned() + "\n").collect()
 }
 
-/// One line for each finding, `train.py:41:5: error[accumulated-graph] message`, and one for each file that could not be read.
+/// A line for each finding, `train.py:41:5: error[accumulated-graph] message`, and for each unreadable file.
 pub fn lint(report: &LintReport) -> String {
     let findings = report.findings.iter().map(|found| {
         let finding = &found.finding;
@@ -76,7 +76,7 @@ fn ran_out(report: &CheckReport) -> String {
     place.filter(|place| !place.is_empty()).map_or_else(String::new, |place| format!(", ran out at {place}"))
 }
 
-/// `train.py:41: warning[growing-collection] message`; without the place where there is none.
+/// `train.py:41: warning[growing-collection] message`; the message alone without a location.
 fn line(finding: &Finding, folder: &str) -> String {
     let place = finding.location.as_ref().map(|location| line_of(location, folder) + ": ");
     let word = finding.severity.word();

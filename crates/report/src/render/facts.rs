@@ -1,4 +1,4 @@
-//! The figures that matter in an `explain` report, as names and sentences: what the terminal and the page both show.
+//! The main figures of an `explain` report, as names and sentences, for the terminal and the page.
 
 use trace::source_file::is_user_file;
 use trace::text::{OtherProcess, StatedBytes, StatedOom};
@@ -8,10 +8,10 @@ use super::layout::{keep_end, line_of, words_of, words_of_frame, words_of_growth
 use super::words::{words_of_framework, words_of_kind};
 use crate::explain::{DeviceHistory, ExplainReport, Fragmentation, HistoryOom, HistoryPeak};
 
-/// A figure's name (at most 8 letters) and what it is.
+/// A figure: a name of at most 8 letters, and a text.
 pub(super) type Fact = (&'static str, String);
 
-/// The error first, as its text states it, else as the history records it; then the peak and the history.
+/// The figures of the error, from its text or from the history, then of the peak and the history.
 pub(super) fn explain(report: &ExplainReport) -> Vec<Fact> {
     let device = focus(report);
     let mut facts = match report.focus_oom.and_then(|index| report.ooms.get(index)) {
@@ -25,7 +25,7 @@ pub(super) fn explain(report: &ExplainReport) -> Vec<Fact> {
     facts
 }
 
-/// The error as a text states it; what it does not state is left out.
+/// The error as a text states it; missing figures are left out.
 fn stated(oom: &StatedOom, folder: &str) -> Vec<Fact> {
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
@@ -99,7 +99,7 @@ fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
-/// The innermost line outside of what was installed, else the innermost.
+/// The innermost line outside installed packages, or the innermost line.
 fn raised(oom: &StatedOom, folder: &str) -> Option<String> {
     let own = oom.traceback.iter().find(|frame| is_user_file(&frame.file, ""));
     let frame = own.or_else(|| oom.traceback.first())?;

@@ -1,4 +1,4 @@
-//! The words for what `fit` found, shared by the formats.
+//! The sentences of `fit` that the formats share.
 
 use crate::change::Change;
 use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, TimeSource};
@@ -34,8 +34,8 @@ pub(super) fn headline(report: &FitReport) -> String {
     }
 }
 
-/// The changes of a plan, joined as a sentence has them. What makes the parts of a batch is no change beside the accumulation of
-/// their gradients.
+/// The changes of a plan, joined to a sentence. The smaller batch size of an accumulation is not listed beside the accumulation
+/// itself.
 pub fn named(changes: &[Change]) -> String {
     let accumulates = changes.iter().any(|change| change.remedy == remedies::GRADIENT_ACCUMULATION);
     let chosen = changes.iter().filter(|change| !(accumulates && change.remedy == remedies::BATCH_SIZE));
@@ -47,14 +47,14 @@ pub fn named(changes: &[Change]) -> String {
     }
 }
 
-/// A change without the name of what sets it: that stands where it took effect.
+/// A change without its `arg` setting, which the list of lines shows.
 fn short(change: &Change) -> String {
     let mut short = change.clone();
     short.settings.remove("arg");
     short.to_string()
 }
 
-/// What becomes of the results.
+/// The effect on the program's results.
 pub fn exactness(exactness: Exactness) -> &'static str {
     match exactness {
         Exactness::Identical => "identical",
@@ -73,7 +73,7 @@ pub(super) fn price(cost: &Cost) -> String {
     format!("{}, {:.2}x the time ({source})", exactness(cost.exactness), cost.time_ratio)
 }
 
-/// A plan in one line: its changes, its peak, its price.
+/// A plan in a line: changes, peak, cost.
 pub(super) fn line(plan: &Plan) -> String {
     format!("{}: {}, {}", named(&plan.changes), plan.peak.device_bytes, price(&plan.cost))
 }

@@ -5,15 +5,15 @@
 //! terminal an escape sequence in them could move the cursor, set the title or answer for the user, and a character that
 //! turns the direction of writing could make one path look like another. So every human format shows a control or
 //! invisible formatting character as an escape in plain letters (`\x1b`, `\u{202e}`), and white space as one space.
-//! Whatever measures, breaks or cuts a text cleans it first, and the page cleans each line again before it decorates
-//! it: no caller can forget it. JSON has its own escapes, HTML its own in `html/escape.rs`.
+//! Functions that measure, break or cut a text clean the text first, and the page cleans each line again before decorating
+//! the line: no caller can forget the step. JSON has its own escapes, HTML its own in `html/escape.rs`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `text` without a character that a terminal would act on or hide: shown as an escape, white space as one space.
+/// Replaces characters that a terminal would act on or hide by escapes, and white space by one space.
 ///
-/// Every human format does this to what it shows; whoever prints other words that come from outside does it too.
+/// Every human format calls the function for each foreign text; the binary does so for messages.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_harmful) {
         return Cow::Borrowed(text);
@@ -37,7 +37,7 @@ fn push(cleaned: &mut String, letter: char) {
     debug_assert!(written.is_ok(), "writing to a String does not fail");
 }
 
-/// Control characters, separators of lines, and what is not seen but changes how the rest is shown.
+/// Control characters, line separators, and invisible characters that change the display of others.
 fn is_harmful(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

@@ -13,7 +13,7 @@ use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
 use crate::tune::TuneReport;
 
-/// The verdict, where it is not "fits", and the findings.
+/// The verdict, unless it is "fits", and the findings.
 pub fn check(report: &CheckReport) -> String {
     let command = match report.verdict {
         Verdict::Fits => "notice",
@@ -24,7 +24,7 @@ pub fn check(report: &CheckReport) -> String {
     verdict + &findings(&report.findings, &report.folder)
 }
 
-/// The findings; a notice where there is none.
+/// The findings; a notice without findings.
 pub fn explain(report: &ExplainReport) -> String {
     if report.findings.is_empty() {
         return line("notice", None, "oomph explain", &super::answer::answer(report), &report.folder);
@@ -32,7 +32,7 @@ pub fn explain(report: &ExplainReport) -> String {
     findings(&report.findings, &report.folder)
 }
 
-/// The answer: a notice where it fits as it is, else a warning, or an error where nothing makes it fit. Then a notice at each line that
+/// The answer: a notice if the unchanged program fits, a warning if a plan fits, else an error. Then a notice at each line that
 /// the plan changes.
 pub fn fit(report: &FitReport) -> String {
     let command = match report.verdict {
@@ -48,7 +48,7 @@ pub fn fit(report: &FitReport) -> String {
     })
 }
 
-/// The findings; a notice with the answer where there is none.
+/// The findings; a notice with the answer without findings.
 pub fn tune(report: &TuneReport) -> String {
     if report.findings.is_empty() {
         return line("notice", None, "oomph tune", &super::tune::headline(report), &report.folder);
@@ -56,7 +56,7 @@ pub fn tune(report: &TuneReport) -> String {
     findings(&report.findings, &report.folder)
 }
 
-/// The findings, and a warning for each file that could not be read; a notice where there is neither.
+/// The findings, and a warning for each unreadable file; a notice if both lists are empty.
 pub fn lint(report: &LintReport) -> String {
     let unreadable = report.unreadable.iter().map(|it| {
         let location = Location { file: it.file.clone(), line: 1, column: None };
@@ -86,7 +86,7 @@ fn of(finding: &Finding, folder: &str) -> String {
     line(command, finding.location.as_ref(), finding.rule.0, &message, folder)
 }
 
-/// `message` may have lines of its own; what stands on them is clean.
+/// `message` may have several lines; the text of each is clean.
 fn line(command: &str, location: Option<&Location>, title: &str, message: &str, folder: &str) -> String {
     let place = location.map_or_else(String::new, |location| place(location, folder));
     format!("::{command} {place}title={}::{}\n", property(title), data(message))

@@ -1,11 +1,11 @@
 //! `--html`: one page that needs nothing but itself, for a browser, a phone and a printer.
 //!
-//! Everything that the report says stands in the page as text and tables, readable without script. The script adds three
+//! The whole report is in the page as text and tables, readable without a script. The script adds three
 //! drawings (use over time, segments as a map, stacks as a flame graph) from the page data (Note [Page data] in `data.rs`).
 //!
 //! # Note [Content policy]
-//! The page asks the browser to run one script and apply one style, each named by its SHA-256, and to load nothing. So
-//! even if a foreign string got past the escapes, what it brings would be neither run nor fetched. It also means that no
+//! The page asks the browser to run one script and apply one style, each named by its SHA-256, and to load nothing:
+//! a foreign string that got past the escapes could neither run a script nor load a file. The policy also means that no
 //! element may have a `style` attribute: static widths are attributes of SVG shapes, and the script sets styles through
 //! the object model, which the policy allows.
 
@@ -27,7 +27,7 @@ use writer::Html;
 
 const STYLE: &str = include_str!("html/page.css");
 
-/// One module, in this order: each file uses only what stands above it.
+/// The script's files in order: each file uses only the files before it.
 const SCRIPT: &str = concat!(
     include_str!("html/data.js"),
     include_str!("html/layout.js"),

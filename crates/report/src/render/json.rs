@@ -1,4 +1,4 @@
-//! `--json`: one object with the keys of DESIGN.md §3, sizes as plain integers.
+//! `--json`: one object per report, with the serialised fields of its type; sizes are plain integers in bytes.
 
 use serde::Serialize;
 

@@ -1,13 +1,13 @@
 //! Lines of at most 80 columns: wrapping, bars, short paths.
 //!
-//! Whatever breaks or cuts a text neutralises it first (Note [Foreign text] in `foreign.rs`): the width that counts is the
-//! shown one.
+//! Every function that breaks or cuts a text neutralises the text first (Note [Foreign text] in `foreign.rs`): widths are
+//! shown widths.
 
 use super::foreign::{clean, columns, columns_of};
 use crate::check::{Growth, Place};
 use crate::finding::Location;
 
-/// The widest line that is written.
+/// The largest line width, in columns.
 pub(super) const COLUMNS: usize = 80;
 
 /// Breaks `text` at spaces into lines of at most `width` columns; a longer word is cut.
@@ -70,8 +70,8 @@ pub(super) fn keep_start(text: &str, width: usize) -> String {
     text.chars().take_while(fits).chain("...".chars()).collect()
 }
 
-/// `file` as short as it stays clear: from the package on, or relative to `folder`; the environment that a package lies
-/// in is often below the folder too.
+/// The shortest clear form of `file`: from the package on, or relative to `folder`. The package comes first, because
+/// environments are often inside the folder.
 pub(super) fn short_path<'a>(file: &'a str, folder: &str) -> &'a str {
     if let Some((_, inside)) = file.rsplit_once("/site-packages/") {
         return inside;
@@ -88,7 +88,7 @@ pub(super) fn line_of(location: &Location, folder: &str) -> String {
     format!("{}:{}", short_path(&location.file, folder), location.line)
 }
 
-/// `torch/nn/modules/linear.py:134 forward`; the function alone where no line is known, as in much of C++.
+/// `torch/nn/modules/linear.py:134 forward`; the function alone without a known line, as in much of C++.
 pub(super) fn words_of_frame(file: &str, line: u32, function: &str, folder: &str) -> String {
     match line {
         0 => function.to_owned(),
@@ -111,9 +111,9 @@ pub(super) fn words_of_growth(growth: &Growth) -> String {
     format!("{} per step{full}", growth.bytes_per_step)
 }
 
-/// How many of `cells` each part gets, so that they add up to `cells`; the parts add up to `total`.
+/// Distributes `cells` over parts that add up to `total`; the result adds up to `cells`.
 ///
-/// Each border between two parts is rounded by itself, so that no part is off by more than one cell.
+/// Each border between two parts is rounded separately, so that no part is off by more than one cell.
 pub(super) fn cells(parts: impl Iterator<Item = u64>, total: u64, cells: u64) -> Vec<u64> {
     let border = |sum: u128| (sum * u128::from(cells) + u128::from(total) / 2) / u128::from(total.max(1));
     let borders = parts.scan(0u128, |sum, part| {

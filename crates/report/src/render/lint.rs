@@ -27,7 +27,7 @@ pub(super) fn headline(report: &LintReport) -> String {
     format!("{} in {files}: {}", counted(report.findings.len(), "finding"), kinds.join(", "))
 }
 
-/// What is left to say: what was mended and what can be, what the baseline hides, what could not be read.
+/// The closing remarks: fixed and fixable findings, findings hidden by the baseline, unreadable files.
 pub(super) fn closing(report: &LintReport) -> Vec<String> {
     let mendable = |is_safe| {
         // Notebooks are not changed.

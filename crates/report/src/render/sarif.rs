@@ -50,7 +50,7 @@ fn result(found: &LintFinding, report: &LintReport) -> Value {
     });
     let start = finding.location.as_ref().map(|at| LineColumn { line: at.line, column: at.column.unwrap_or(1) });
     match (found.cell, start) {
-        // A notebook's lines are a cell's; no region of the file is theirs.
+        // Lines of a notebook belong to a cell and have no region in the file.
         (Some(cell), Some(at)) => {
             result["message"]["text"] = json!(format!("cell {cell}, line {}: {}", at.line, finding.message));
         }
@@ -64,7 +64,7 @@ fn result(found: &LintFinding, report: &LintReport) -> Value {
     result
 }
 
-/// The file's name, without the cell that a place in a notebook has behind it.
+/// The file's name, without the cell of a notebook.
 fn file<'a>(found: &'a LintFinding, report: &LintReport) -> &'a str {
     let name = found.finding.location.as_ref().map_or("", |location| short_path(&location.file, &report.folder));
     let cell = found.cell.and_then(|cell| name.strip_suffix(&format!(":cell {cell}")));
@@ -86,7 +86,7 @@ fn region(start: LineColumn, end: LineColumn) -> Value {
     json!({ "startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column })
 }
 
-/// What stays the same when the file grows above the finding: the rule and the text of its lines.
+/// A fingerprint that survives edits above the finding: the rule and the text of the lines.
 fn fingerprint(found: &LintFinding) -> String {
     let text = format!("{}\n{}", found.finding.rule, found.excerpt.text.trim());
     let digest = Sha256::digest(text);
@@ -103,7 +103,7 @@ fn artifact(file: &str) -> Value {
     json!({ "uri": file.bytes().map(encoded).collect::<Vec<_>>().concat() })
 }
 
-/// RFC 3986, section 2.3 and what a path may hold: all other bytes become percent codes.
+/// The unreserved characters of RFC 3986, section 2.3, and the slash stay; all other bytes become percent codes.
 fn encoded(byte: u8) -> String {
     match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),

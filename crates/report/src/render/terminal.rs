@@ -17,7 +17,7 @@ use crate::lint::LintReport;
 use crate::tune::TuneReport;
 use page::Page;
 
-/// The decorations of words that say the same without them.
+/// The decorations; the words alone say the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Styles {
     good: Style,
@@ -46,7 +46,7 @@ impl Styles {
     }
 }
 
-/// What bars are drawn with.
+/// The characters of bars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bars {
     /// `####`, for terminals and logs of unknown encoding.
@@ -56,7 +56,7 @@ pub enum Bars {
     Unicode,
 }
 
-/// How the report is drawn.
+/// The look of a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
     /// The decorations.

@@ -1,4 +1,4 @@
-//! The words for what `tune` found, shared by the formats.
+//! The sentences of `tune` that the formats share.
 
 use crate::tune::{Setting, TuneReport, TunedTrace};
 
@@ -25,7 +25,7 @@ pub(super) fn headline(report: &TuneReport) -> String {
     format!("with {} {} are reserved, {saved} less than now", named(&setting.conf), setting.reserved_bytes)
 }
 
-/// Why there is nothing to set.
+/// The reason for no recommendation.
 fn nothing(report: &TuneReport) -> String {
     let over = report.device.as_ref().filter(|device| report.limit_bytes > device.usable_bytes);
     match (over, report.current.oom) {
@@ -43,7 +43,7 @@ fn nothing(report: &TuneReport) -> String {
     }
 }
 
-/// A setting by its text.
+/// The setting as text; words for the defaults.
 pub(super) fn named(conf: &str) -> &str {
     if conf.is_empty() { "default settings" } else { conf }
 }
@@ -71,7 +71,7 @@ fn time(us: u64) -> String {
     }
 }
 
-/// How far the replay did what was recorded.
+/// The agreement of the replay with the recording, as a sentence.
 pub(super) fn standing_of(trace: &TunedTrace) -> String {
     let agreement = &trace.agreement;
     let done =

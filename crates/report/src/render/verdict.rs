@@ -1,4 +1,4 @@
-//! The head of a `check` report, for the terminal and the page: does it fit, how much does it take, where does it run out.
+//! The head of a `check` report, for the terminal and the page: the verdict, the need, the failed request.
 
 use trace::Bytes;
 
@@ -15,7 +15,7 @@ pub(super) fn sentence(report: &CheckReport) -> String {
     }
 }
 
-/// The figures that decide it.
+/// The figures behind the verdict.
 pub(super) fn facts(report: &CheckReport) -> Vec<Fact> {
     let mut facts = Vec::new();
     if report.verdict == Verdict::Oom {

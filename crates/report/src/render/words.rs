@@ -6,7 +6,7 @@ use super::layout::keep_end;
 use crate::check::Rank;
 use crate::explain::{ExplainReport, Input, InputKind};
 
-/// As PyTorch names the device.
+/// PyTorch's name of the device.
 pub(super) fn words_of_framework(framework: Framework) -> &'static str {
     match framework {
         Framework::Cuda => "cuda",
@@ -18,7 +18,7 @@ pub(super) fn words_of_framework(framework: Framework) -> &'static str {
     }
 }
 
-/// What ran out, for an error that does not say how much was asked for.
+/// The exhausted memory, for an error without the size of the request.
 pub(super) fn words_of_kind(kind: OomKind) -> &'static str {
     match kind {
         OomKind::Allocator => "PyTorch's allocator got no memory",
@@ -63,12 +63,12 @@ pub(super) fn words_of_input(input: &Input) -> String {
     [Some(kind.to_owned()), rank, torch].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// `rank 1`; the file where no rank is known.
+/// `rank 1`; the file's name without a known rank.
 pub(super) fn name_of_input(input: &Input) -> String {
     input.rank.map_or_else(|| path_of_input(input).to_owned(), |rank| format!("rank {rank}"))
 }
 
-/// The path as it was named; words for standard input.
+/// The path as the user named it; words for standard input.
 pub(super) fn path_of_input(input: &Input) -> &str {
     if input.path == "-" { "standard input" } else { &input.path }
 }

@@ -1,4 +1,4 @@
-//! What the page's script draws, packed into the page.
+//! The data of the page's drawings, packed into the page.
 //!
 //! # Note [Page data]
 //! The element `page-data` is one JSON object, made so that a page with a million events could be read by the same
@@ -46,10 +46,10 @@ use crate::render::answer::focus;
 use crate::render::foreign::clean;
 use crate::render::words::name_of_input;
 
-/// How many bytes of a page the devices may take; the one that the report is about is there even if it alone takes more.
+/// The bytes of a page for devices; the report's main device is always included.
 const ROOM: usize = 1_500_000;
 
-/// By their number in `stack.category`.
+/// The category names, indexed by `stack.category`.
 const CATEGORIES: [Contents; 10] = [
     Contents::Parameters,
     Contents::Gradients,
@@ -67,11 +67,11 @@ const CATEGORIES: [Contents; 10] = [
 pub(super) struct PageData {
     /// Note [Page data].
     pub(super) json: Value,
-    /// Devices that there was no room for.
+    /// The number of devices left out for lack of space.
     pub(super) left_out: usize,
 }
 
-/// The devices that there is something to draw of; `None` where there is none.
+/// Packs the devices that have a picture; `None` without such a device.
 pub(super) fn encode(report: &ExplainReport) -> Option<PageData> {
     let devices = drawable(report);
     let mut room = ROOM;
@@ -92,7 +92,7 @@ pub(super) fn encode(report: &ExplainReport) -> Option<PageData> {
     (!devices.is_empty()).then_some(PageData { json, left_out })
 }
 
-/// The devices with a picture, the focus first.
+/// The devices with a picture, the report's main device first.
 fn drawable(report: &ExplainReport) -> Vec<&DeviceHistory> {
     let has_picture =
         |device: &&DeviceHistory| !device.picture.totals.is_empty() || !device.picture.segments.is_empty();
@@ -105,7 +105,7 @@ fn is_focus(report: &ExplainReport, device: &DeviceHistory) -> bool {
     focus(report).is_some_and(|focus| std::ptr::eq(focus, device))
 }
 
-/// `rank 0, cuda:1`; the file where no rank is known.
+/// `rank 0, cuda:1`; the file's name without a known rank.
 pub(super) fn name(report: &ExplainReport, device: &DeviceHistory) -> String {
     let input = report.inputs.get(device.input);
     let name = input.map(name_of_input).unwrap_or_default();
@@ -131,7 +131,7 @@ fn encode_device(report: &ExplainReport, device: &DeviceHistory) -> Value {
     })
 }
 
-/// The memory of the device, which is known of the one that the report is about.
+/// The memory of the device; known for the report's main device only.
 fn total_of(report: &ExplainReport, device: &DeviceHistory) -> Option<Bytes> {
     let memory = report.memory.as_ref().filter(|memory| is_focus(report, device) && memory.extent() == Extent::Device);
     memory.map(DeviceMemory::total)
@@ -201,7 +201,7 @@ fn category(category: Contents) -> u64 {
     CATEGORIES.iter().position(|&other| other == category).unwrap_or(0) as u64
 }
 
-/// Things in the order they first came, each once.
+/// Distinct values in the order of their first occurrence.
 struct Interned<T, K> {
     items: Vec<T>,
     ids: HashMap<K, u64>,

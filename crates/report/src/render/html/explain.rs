@@ -1,4 +1,4 @@
-//! The page of `explain`: its order, and the sections that only it has.
+//! The page of `explain`: the order of sections, and the sections of this page alone.
 
 use super::data::{self, PageData};
 use super::writer::Html;
@@ -8,7 +8,7 @@ use crate::render::answer::focus;
 use crate::render::facts;
 use crate::render::words::{path_of_input, words_of_error, words_of_input};
 
-/// All below the answer, which stands in the page's head.
+/// Everything below the answer, which is in the page's head.
 pub(super) fn write(html: &mut Html, report: &ExplainReport, data: Option<&PageData>) {
     sections::facts(html, facts::explain(report));
     if let Some(memory) = &report.memory {
@@ -34,7 +34,7 @@ pub(super) fn write(html: &mut Html, report: &ExplainReport, data: Option<&PageD
     sections::made_by(html, &report.version);
 }
 
-/// Where the script draws; without it, a sentence.
+/// The drawing area of the script, with a sentence for browsers without scripts.
 fn drawings(html: &mut Html, report: &ExplainReport, data: &PageData) {
     html.raw("<noscript><p>The drawings of memory over time, of the segments and of the stacks need JavaScript; ");
     html.raw("their figures stand in the tables.</p></noscript>\n<div id=\"drawings\" hidden>\n");

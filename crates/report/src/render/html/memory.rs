@@ -1,4 +1,4 @@
-//! Where the device's memory was: a bar that adds up to the whole, and its legend.
+//! The holders of the device's memory: a bar that adds up to the whole, and a legend.
 
 use super::sections::{class_of, shares};
 use super::writer::Html;

@@ -1,4 +1,4 @@
-//! The parts of a page that reports share: findings, breakdown, sites, lists.
+//! The sections that pages share: findings, breakdown, sites, lists.
 
 use trace::Bytes;
 
@@ -22,7 +22,7 @@ pub(super) fn facts(html: &mut Html, facts: Vec<Fact>) {
     html.raw("</dl>\n");
 }
 
-/// What is wrong, the most serious first.
+/// The findings, most serious first.
 pub(super) fn findings(html: &mut Html, findings: &[Finding], folder: &str) {
     if findings.is_empty() {
         return;
@@ -79,7 +79,7 @@ fn remedies(html: &mut Html, remedies: &[Remedy]) {
     html.raw("</ul>\n");
 }
 
-/// What the allocated bytes at the peak hold, to the byte.
+/// The allocated bytes at the peak by category, to the byte.
 pub(super) fn breakdown(html: &mut Html, breakdown: &Breakdown) {
     if breakdown.parts().is_empty() {
         return;
@@ -112,7 +112,7 @@ pub(super) fn shares(
     html.wrap("<td class=\"n\">", &exact, "</td></tr>\n</tbody></table>\n");
 }
 
-/// The class that gives a category its colour in `page.css`; the number is that of the page data.
+/// The CSS class of a category's colour in `page.css`; the number is the category's number in the page data.
 pub(super) fn class_of(category: Contents) -> &'static str {
     match category {
         Contents::Parameters => "k0",
@@ -128,7 +128,7 @@ pub(super) fn class_of(category: Contents) -> &'static str {
     }
 }
 
-/// Where what was alive at the peak was made; the whole stack on demand.
+/// The lines that allocated the blocks alive at the peak; a click opens the whole stack.
 pub(super) fn sites(html: &mut Html, sites: &[Site], folder: &str) {
     if sites.is_empty() {
         return;
@@ -153,7 +153,7 @@ fn write_site(html: &mut Html, site: &Site, folder: &str) {
     html.raw("</td></tr>\n");
 }
 
-/// A place, and its stack when it is opened.
+/// A line, with a stack that a click opens.
 pub(super) fn frames(html: &mut Html, place: &str, frames: &[SiteFrame], folder: &str) {
     if frames.is_empty() {
         html.wrap("<code>", place, "</code>");
@@ -184,7 +184,7 @@ pub(super) fn list(html: &mut Html, heading: &'static str, items: impl Iterator<
     html.raw("</ul></section>\n");
 }
 
-/// Who made the page.
+/// The footer: version and program.
 pub(super) fn made_by(html: &mut Html, version: &str) {
     html.wrap("<footer>Made by oomph ", version, ". This page loads nothing from anywhere.</footer>\n");
 }

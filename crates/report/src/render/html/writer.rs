@@ -1,20 +1,20 @@
-//! The sheet that a page is written on. Only what stands in our own source goes onto it as it is.
+//! The writer of HTML pages. Only literals of this crate are written unescaped.
 
 use std::fmt::Write as _;
 
 use crate::render::foreign::clean;
 
-/// A page in the making.
+/// An unfinished page.
 #[derive(Default)]
 pub(super) struct Html(String);
 
 impl Html {
-    /// Markup. That it is `'static` keeps foreign strings out.
+    /// Appends markup. The `'static` lifetime keeps foreign strings out.
     pub(super) fn raw(&mut self, markup: &'static str) {
         self.0.push_str(markup);
     }
 
-    /// Text, shown as it is: neither markup nor a control character has an effect (Note [Foreign text]).
+    /// Appends text with markup and control characters escaped (Note [Foreign text]).
     pub(super) fn text(&mut self, text: &str) {
         for letter in clean(text).chars() {
             match letter {
@@ -28,27 +28,27 @@ impl Html {
         }
     }
 
-    /// Text between markup.
+    /// Appends text between markup.
     pub(super) fn wrap(&mut self, open: &'static str, text: &str, close: &'static str) {
         self.raw(open);
         self.text(text);
         self.raw(close);
     }
 
-    /// A value inside a `script` element of a type that is not run. `<` is written as an escape, so that no text in the
+    /// Appends JSON inside a `script` element of a type that browsers do not run. `<` is written as an escape, so that no text in the
     /// value can end the element or open a comment in it.
     pub(super) fn json(&mut self, value: &serde_json::Value) {
         let text = value.to_string().replace('<', "\\u003c");
         self.0.push_str(&text);
     }
 
-    /// A number, e.g. in an attribute.
+    /// Appends a number, e.g. in an attribute.
     pub(super) fn number(&mut self, number: u64) {
         let written = write!(self.0, "{number}");
         debug_assert!(written.is_ok(), "writing to a String does not fail");
     }
 
-    /// Ends the page.
+    /// Returns the finished text.
     pub(super) fn into_text(self) -> String {
         self.0
     }

@@ -1,4 +1,4 @@
-//! The report of `check`: its order, and the sections that only it has.
+//! The report of `check`: the order of sections, and the sections of this report alone.
 
 use super::page::Page;
 use super::sections;
@@ -6,7 +6,7 @@ use crate::check::{CheckReport, Verdict};
 use crate::render::verdict;
 use crate::render::words::words_of_rank;
 
-/// All of it.
+/// Writes the whole report.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
     head(page, report);
     sections::breakdown(page, &report.breakdown);
@@ -17,7 +17,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     sections::notes(page, &report.notes);
 }
 
-/// The verdict and the figures that decide it.
+/// The verdict and the figures behind the verdict.
 fn head(page: &mut Page, report: &CheckReport) {
     let styles = page.styles();
     let style = match report.verdict {
@@ -32,7 +32,7 @@ fn head(page: &mut Page, report: &CheckReport) {
     }
 }
 
-/// Every process, where there are several.
+/// Every process, if there are several.
 fn ranks(page: &mut Page, report: &CheckReport) {
     if report.ranks.is_empty() {
         return;

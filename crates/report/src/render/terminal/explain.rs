@@ -1,4 +1,4 @@
-//! The report of `explain`: its order.
+//! The report of `explain`: the order of sections.
 
 mod comparison;
 mod head;
@@ -11,10 +11,10 @@ use super::sections;
 use crate::breakdown::Breakdown;
 use crate::explain::ExplainReport;
 
-/// How many lines of code are shown.
+/// The number of lines of code shown.
 const SITES: usize = 10;
 
-/// The answer and its figures first, then what they rest on.
+/// Writes the answer and its figures, then their basis.
 pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     head::write(page, report);
     if let Some(memory) = &report.memory {
@@ -35,7 +35,7 @@ pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     sections::notes(page, &report.notes);
 }
 
-/// The breakdown, where the bar of the device's memory does not say the same.
+/// The breakdown, unless the bar of the device's memory shows the same parts.
 fn unshown_breakdown(report: &ExplainReport) -> Option<&Breakdown> {
     let breakdown = report.breakdown.as_ref()?;
     let is_shown = report.memory.as_ref().is_some_and(|memory| memory.shows(breakdown));

@@ -1,4 +1,4 @@
-//! The report of `fit`: the plan, where it applies, what else there is, and what does nothing here.
+//! The report of `fit`: the plan, its lines, the other plans, and the remedies without effect.
 
 use super::page::Page;
 use super::sections;
@@ -7,19 +7,19 @@ use crate::fit::{Effect, FitReport, FitVerdict, Plan, Tried, VramRow};
 use crate::render::fit::{headline, line, named, price};
 use crate::render::layout::keep_start;
 
-/// How many plans are shown.
+/// The number of plans shown.
 const PLANS: usize = 6;
-/// How many parts of what stays are shown.
+/// The number of parts shown of the memory that no change removes.
 const PARTS: usize = 4;
-/// How wide the name of a remedy may be, so that its figures stand beside it.
+/// The largest width of a remedy's name with figures on the same line.
 const NAME: usize = 34;
-/// What remedies are told apart by.
+/// The groups of remedies.
 const HELPS: &str = "What each remedy does alone";
 const NOTHING: &str = "What does nothing here";
 const FAILS: &str = "What the program fails with";
 const NOT_APPLICABLE: &str = "What does not apply";
 
-/// The answer first, then what it rests on.
+/// Writes the answer, then its basis.
 pub(super) fn write(page: &mut Page, report: &FitReport) {
     head(page, report);
     if let Some(plan) = report.plans.first() {
@@ -67,7 +67,7 @@ fn head(page: &mut Page, report: &FitReport) {
     page.fact("oomph", &report.version);
 }
 
-/// What no change takes away: the largest parts of what is allocated at the peak.
+/// The memory that no change removes: the largest parts of the allocated bytes at the peak.
 fn stays(report: &FitReport) -> String {
     let parts = report.floor_holds.iter().take(PARTS);
     let parts: Vec<String> = parts.map(|part| format!("{} {}", part.bytes, part.category.words())).collect();
@@ -101,7 +101,7 @@ fn batch(page: &mut Page, report: &FitReport) {
     }
 }
 
-/// Where the plan takes effect.
+/// The lines that the plan changes.
 fn places(page: &mut Page, plan: &Plan) {
     page.heading("What to change");
     for placed in &plan.places {

@@ -21,7 +21,7 @@ pub(super) fn write(report: &LintReport, look: &Look) -> String {
     paragraphs.chain([headline]).chain(closing).collect()
 }
 
-/// Without colour in a file: `Look` knows.
+/// A file gets no colour, as `Look` says.
 fn renderer(look: &Look) -> Renderer {
     let renderer = match look.bars {
         Bars::Ascii => Renderer::plain().decor_style(DecorStyle::Ascii),
@@ -52,7 +52,7 @@ fn unreadable(file: &UnreadableFile, folder: &str, renderer: &Renderer) -> Strin
     renderer.render(&[Group::with_title(Level::WARNING.primary_title(title))])
 }
 
-/// `text` in lines that end at the last column, where each begins behind `indent` others.
+/// Breaks `text` into lines that end at the last column, each behind `indent` columns.
 fn wrapped(text: &str, indent: usize) -> String {
     wrap(text, COLUMNS - indent.min(COLUMNS / 2)).join("\n")
 }

@@ -1,4 +1,4 @@
-//! The sheet that sections write on: it knows the width, the decorations and how to break lines.
+//! The writer of terminal reports: width, decorations and line breaks.
 
 use anstyle::Style;
 
@@ -7,10 +7,10 @@ use crate::finding::Location;
 use crate::render::foreign::{clean, columns};
 use crate::render::layout::{COLUMNS, keep_start, line_of, short_path, wrap};
 
-/// How many columns a full bar takes.
+/// The width of a full bar, in columns.
 const BAR: u64 = 24;
 
-/// Text in the making.
+/// An unfinished report.
 pub(super) struct Page<'a> {
     text: String,
     look: Look,
@@ -23,40 +23,40 @@ impl<'a> Page<'a> {
         Page { text: String::new(), look, folder }
     }
 
-    /// The decorations to choose from.
+    /// The decorations.
     pub(super) fn styles(&self) -> Styles {
         self.look.styles
     }
 
-    /// What paths are relative to.
+    /// The folder for relative paths.
     pub(super) fn folder(&self) -> &'a str {
         self.folder
     }
 
-    /// Ends the page.
+    /// Returns the finished text.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// One line, cut where the page ends, less the spaces at its end.
+    /// Writes a line, cut at the page width, without trailing spaces.
     pub(super) fn line(&mut self, line: &str) {
         self.push(keep_start(line, COLUMNS).trim_end());
     }
 
-    /// One line whose text, but not its start, is decorated.
+    /// Writes a line with decorated text after a plain start.
     pub(super) fn styled_line(&mut self, start: &str, text: &str, style: Style) {
         let start = keep_start(start, COLUMNS);
         let text = keep_start(text, COLUMNS.saturating_sub(columns(&start)));
         self.push(&(start + &decorated(&text, style)));
     }
 
-    /// The one way onto the page: what comes here is clean (Note [Foreign text]).
+    /// Appends clean text (Note [Foreign text]); every other method ends here.
     fn push(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
     }
 
-    /// An empty line, then the heading of a section.
+    /// Writes an empty line and the heading of a section.
     pub(super) fn heading(&mut self, heading: &str) {
         self.line("");
         let style = self.look.styles.heading;
@@ -65,12 +65,12 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// `text` broken into lines; the first after `first`, the others indented as far.
+    /// Writes `text` in lines; the first line follows `first`, the other lines are indented by its width.
     pub(super) fn paragraph(&mut self, first: &str, text: &str) {
         self.styled_paragraph(first, text, Style::new());
     }
 
-    /// A paragraph whose text, but not its indent, is decorated.
+    /// Writes a paragraph with decorated text and a plain indent.
     pub(super) fn styled_paragraph(&mut self, first: &str, text: &str, style: Style) {
         let first = keep_start(first, COLUMNS / 2);
         let indent = columns(&first);
@@ -81,12 +81,12 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A line to be copied: never cut, so that what is pasted is whole.
+    /// Writes a line to be copied, which is never cut.
     pub(super) fn copied(&mut self, start: &str, line: &str) {
         self.push(&format!("{start}{}", clean(line)));
     }
 
-    /// One named figure, e.g. `  peak       12.00 GiB on the device`.
+    /// Writes a named figure, e.g. `  peak       12.00 GiB on the device`.
     pub(super) fn fact(&mut self, name: &str, text: &str) {
         self.paragraph(&format!("  {name:<9}"), text);
     }
@@ -101,7 +101,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// `file` as short as it stays clear.
+    /// The shortest clear form of `file`.
     pub(super) fn path<'p>(&self, file: &'p str) -> &'p str {
         short_path(file, self.folder)
     }
@@ -125,7 +125,7 @@ fn rest_of_bar(eighths: u64) -> &'static str {
     }
 }
 
-/// `text` between the escapes of `style`; exactly `text` where the style is plain.
+/// `text` between the escapes of `style`; `text` alone for a plain style.
 fn decorated(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
 }

@@ -1,4 +1,4 @@
-//! The sections that reports share: what fills the memory, who made it, what is wrong.
+//! The sections that reports share: breakdown, sites, findings, remarks.
 
 use trace::{Bytes, Phase};
 
@@ -8,10 +8,10 @@ use crate::check::{Assumption, Place, Site, SiteFrame};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::render::layout::{COLUMNS, keep_end, permille, words_of_frame};
 
-/// Where the second line of a site begins.
+/// The indent of a site's second line.
 const INDENT: usize = 15;
 
-/// What the allocated bytes at the peak hold, to the byte.
+/// The allocated bytes at the peak by category, to the byte.
 pub(super) fn breakdown(page: &mut Page, breakdown: &Breakdown) {
     let total = breakdown.total();
     if breakdown.parts().is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn share(bytes: Bytes, total: Bytes) -> String {
     format!("{bytes:>11}  {whole:>3}.{tenth} %")
 }
 
-/// Where what was alive at the peak was made.
+/// The lines that allocated the blocks alive at the peak.
 pub(super) fn sites(page: &mut Page, sites: &[Site]) {
     if sites.is_empty() {
         return;
@@ -61,7 +61,7 @@ fn write_site(page: &mut Page, site: &Site) {
     }
 }
 
-/// What stands in for a line where no Python ran, as in autograd's threads: `backward of layer4.2.relu`.
+/// The replacement for a line if no Python ran, as in autograd's threads: `backward of layer4.2.relu`.
 fn stretch(place: &Place) -> String {
     let module = place.module.as_ref();
     module.map_or_else(|| phase(place).to_owned(), |module| format!("{} of {module}", phase(place)))
@@ -71,9 +71,9 @@ fn phase(place: &Place) -> &'static str {
     place.phase.map_or("no stack was recorded", Phase::name)
 }
 
-/// What the user's line called: the innermost frame outside torch, which says most, else torch's outermost.
+/// The callee of the user's line: the innermost frame outside torch, or torch's outermost frame.
 ///
-/// Where no line is the user's, the library's stands in its place, unless the phase does.
+/// A stack without a line of the user shows the library's line, or the phase.
 fn called(site: &Site) -> Option<&SiteFrame> {
     if site.location.is_none() && site.place.phase.is_none() {
         return None;
@@ -88,7 +88,7 @@ pub(super) fn describe(page: &Page, frame: &SiteFrame) -> String {
     words_of_frame(&frame.file, frame.line, &frame.function, page.folder())
 }
 
-/// What is wrong, the most serious first.
+/// The findings, most serious first.
 pub(super) fn findings(page: &mut Page, findings: &[Finding]) {
     if findings.is_empty() {
         return;
@@ -134,7 +134,7 @@ fn offer(remedy: &Remedy) -> String {
     format!("{} ({}{change}): {}", remedy.remedy, remedy.standing.word(), remedy.how)
 }
 
-/// What else the reader should know.
+/// Further remarks for the reader.
 pub(super) fn notes(page: &mut Page, notes: &[String]) {
     if notes.is_empty() {
         return;
@@ -145,7 +145,7 @@ pub(super) fn notes(page: &mut Page, notes: &[String]) {
     }
 }
 
-/// What the figures rest on that was not measured.
+/// The assumptions behind the figures.
 pub(super) fn assumptions(page: &mut Page, assumptions: &[Assumption]) {
     if assumptions.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! The report of `tune`: what to set, what it brings, and what it rests on.
+//! The report of `tune`: the setting, its effect, and the basis of the figures.
 
 use trace::Bytes;
 
@@ -8,12 +8,12 @@ use crate::render::layout::COLUMNS;
 use crate::render::tune::{headline, named, price, standing_of};
 use crate::tune::{EmptyCache, Guide, Measured, Recommendation, Setting, TuneReport};
 
-/// How many rows a list shows.
+/// The number of rows in a list.
 const ROWS: usize = 8;
-/// How wide the name of a setting may be, so that its figures stand beside it.
+/// The largest width of a setting's name with figures on the same line.
 const NAME: usize = 34;
 
-/// The answer and its figures first, then what they rest on.
+/// Writes the answer and its figures, then their basis.
 pub(super) fn write(page: &mut Page, report: &TuneReport) {
     head(page, report);
     if let Some(recommended) = &report.recommended {
@@ -107,7 +107,7 @@ fn search(report: &TuneReport) -> String {
     )
 }
 
-/// Lines to copy are never broken: they stand as they are.
+/// Lines to copy, never broken.
 fn lines(page: &mut Page, recommended: &Recommendation) {
     page.heading("Set it");
     let lines = &recommended.lines;
@@ -139,7 +139,7 @@ fn front(page: &mut Page, report: &TuneReport) {
     page.paragraph("  ", &assumed);
 }
 
-/// Both ends, and of what is between them as many as there is room for.
+/// Samples a list: both ends, and evenly spaced rows between them.
 fn spread(front: &[Setting]) -> Vec<&Setting> {
     if front.len() <= ROWS {
         return front.iter().collect();
@@ -170,7 +170,7 @@ fn change(bytes: i64) -> String {
     format!("{sign}{}", Bytes(bytes.unsigned_abs()))
 }
 
-/// A setting, what it reserves, and more; on two lines where its name is long.
+/// A setting and its figures, on two lines for a long name.
 fn row(page: &mut Page, setting: &Setting, rest: &str) {
     let name = named(&setting.conf);
     let figures = format!("{:>11}  {rest}", setting.reserved_bytes.to_string());

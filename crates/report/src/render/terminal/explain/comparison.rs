@@ -1,4 +1,4 @@
-//! What changed between two inputs, or differs between ranks.
+//! The difference between two inputs, or between ranks.
 
 use std::fmt::Display;
 
@@ -7,10 +7,10 @@ use crate::render::layout::{COLUMNS, keep_end};
 use crate::render::terminal::page::Page;
 use crate::render::terminal::sections::describe;
 
-/// How many lines of code are shown.
+/// The number of lines of code shown.
 const SITES: usize = 10;
 
-/// How many sides have columns of their own; more are listed.
+/// The largest number of sides shown in columns; more sides are listed.
 const COLUMNED: usize = 4;
 
 /// The peaks, then the lines that differ.
@@ -56,7 +56,7 @@ fn listed(page: &mut Page, site: &SiteDifference) {
     page.paragraph("      ", &figures.collect::<Vec<_>>().join(", "));
 }
 
-/// The user's innermost own line, else the innermost.
+/// The user's innermost line, or the innermost line.
 fn place(page: &Page, site: &SiteDifference) -> String {
     let own = site.frames.iter().find(|frame| frame.own).or_else(|| site.frames.first());
     own.map_or_else(|| "no stack was recorded".to_owned(), |frame| describe(page, frame))

@@ -1,11 +1,11 @@
-//! The head of the report: the answer in a sentence, and the figures that matter.
+//! The head of the report: the answer in a sentence, and the main figures.
 
 use crate::explain::ExplainReport;
 use crate::finding::Severity;
 use crate::render::terminal::page::Page;
 use crate::render::{answer, facts};
 
-/// The sentence, then one fact a line.
+/// Writes the sentence, then a fact per line.
 pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     headline(page, report);
     page.line("");

@@ -1,4 +1,4 @@
-//! What the report rests on: the errors, the devices and the files.
+//! The inputs of the report: errors, devices and files.
 
 use crate::explain::{DeviceHistory, ExplainReport};
 use crate::render::foreign::columns;
@@ -6,10 +6,10 @@ use crate::render::layout::{COLUMNS, keep_end};
 use crate::render::terminal::page::Page;
 use crate::render::words::{name_of_input, path_of_input, words_of_error, words_of_input};
 
-/// How many rows a list shows.
+/// The number of rows in a list.
 const ROWS: usize = 16;
 
-/// Every error, where there are several.
+/// Every error, if there are several.
 pub(super) fn errors(page: &mut Page, report: &ExplainReport) {
     if report.ooms.len() < 2 {
         return;
@@ -21,7 +21,7 @@ pub(super) fn errors(page: &mut Page, report: &ExplainReport) {
     more(page, report.ooms.len());
 }
 
-/// Every device, where there are several.
+/// Every device, if there are several.
 pub(super) fn devices(page: &mut Page, report: &ExplainReport) {
     if report.devices.len() < 2 {
         return;

@@ -1,4 +1,4 @@
-//! Where the device's memory was: one bar of letters that adds up to the whole, and its legend.
+//! The holders of the device's memory: a bar of letters that adds up to the whole, and a legend.
 
 use crate::breakdown::Contents;
 use crate::explain::{DeviceMemory, Holder};
@@ -6,7 +6,7 @@ use crate::render::layout::cells;
 use crate::render::terminal::page::Page;
 use crate::render::terminal::sections::share;
 
-/// How many letters the bar has.
+/// The width of the bar, in letters.
 const CELLS: u64 = 74;
 
 /// The bar and its legend.
@@ -28,7 +28,7 @@ fn bar(memory: &DeviceMemory) -> String {
     pieces.flat_map(|(part, width)| (0..width).map(|_| letter(part.holder))).collect()
 }
 
-/// What stands for a holder in the bar. Letters are memory in use, signs are not.
+/// The character of a holder in the bar: letters for memory in use, signs for other memory.
 fn letter(holder: Holder) -> char {
     match holder {
         Holder::Allocated(Some(Contents::Parameters)) => 'P',

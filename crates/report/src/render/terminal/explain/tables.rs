@@ -1,11 +1,11 @@
-//! The tables that a text holds, a sentence for each device.
+//! The tables in a text, a sentence for each device.
 
 use trace::text::StatedBytes;
 
 use crate::explain::{ExplainReport, StatedCard, StatedCounters, StatedProcess};
 use crate::render::terminal::page::Page;
 
-/// How many devices and processes are listed.
+/// The largest number of devices and processes listed.
 const ROWS: usize = 16;
 
 /// PyTorch's counters, then the GPUs of `nvidia-smi`.
