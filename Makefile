@@ -7,7 +7,10 @@
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
-OOMPH  := target/release/oomph
+# `make suites PROFILE=dev` tests the binary that `make unit` has compiled, with its assertions.
+PROFILE ?= release
+TARGET := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+OOMPH  := $(TARGET)/oomph
 CHECK  := $(OOMPH) check --python $(PY)
 # An environment on top of .venv, with launchers, frameworks and what some remedies need.
 FRAMEWORKS := target/frameworks
@@ -59,14 +62,14 @@ $(VENV)/.ready: requirements/test.txt
 	@touch $@
 
 build:
-	cargo build --release --locked --package oomph
+	cargo build --profile $(PROFILE) --locked --package oomph
 
 # With the examples that tests run: in one call of Cargo, so that each crate is compiled once.
-GOLDEN := target/release/examples/golden
-PATCH  := target/release/examples/patch
+GOLDEN := $(TARGET)/examples/golden
+PATCH  := $(TARGET)/examples/patch
 
 binaries:
-	cargo build --release --locked --package oomph --package allocator --package patch --bin oomph --example golden --example patch
+	cargo build --profile $(PROFILE) --locked --package oomph --package allocator --package patch --bin oomph --example golden --example patch
 
 lint:
 	$(PYTHON) tests/tidy.py

@@ -14,6 +14,7 @@ its descendants.
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
@@ -84,7 +85,7 @@ def choose(cases: list[Case], words: list[str], is_all: bool) -> list[Case]:
 
 
 def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: str = "") -> int:
-    """Runs the chosen cases; exit status 1 if one fails or none is chosen."""
+    """Runs the chosen cases; exit status 1 if one fails or none is chosen, 130 after Ctrl-C."""
     names = [case.name for case in cases]
     doubled = sorted({name for name in names if names.count(name) > 1})
     assert not doubled, f"cases share a name: {doubled}"
@@ -93,7 +94,11 @@ def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: s
         print(f"{'':42}{heading}", flush=True)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="oomph-suite-", ignore_cleanup_errors=True) as folder:
-        outcomes = _Runner(suite, chosen, max(1, arguments.jobs), Path(folder)).run()
+        try:
+            outcomes = _Runner(suite, chosen, max(1, arguments.jobs), Path(folder)).run()
+        except KeyboardInterrupt:
+            print("interrupted")
+            return 128 + signal.SIGINT
     return conclude(outcomes, len(cases) - len(chosen), time.perf_counter() - began)
 
 
@@ -207,13 +212,24 @@ def _result(case: Case) -> tuple[str, str]:
 def _end_children(running: dict) -> None:
     """Ends the cases, and then all that they and the suite started: orphans become children of this process."""
     for pid in running:
-        os.kill(pid, signal.SIGTERM)
+        _signal(pid, signal.SIGTERM)
     for pid in running:
-        os.waitpid(pid, 0)
+        _reap(pid)
     while children := _children():
         for pid in children:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            _signal(pid, signal.SIGKILL)
+            _reap(pid)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    # An interrupt may come between the end of a case and the note of it.
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _reap(pid: int) -> None:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)
 
 
 def _children() -> list[int]:
