@@ -11,13 +11,13 @@ pub struct Case {
     pub launch: Launch,
     /// The run under the device's limit.
     pub limited: Run,
-    /// The run without a limit; `None` where the first did not run out of memory.
+    /// The run without a limit; `None` if the first run did not run out of memory.
     pub unlimited: Option<Run>,
-    /// Whether nobody named the GPU and oomph chose it.
+    /// True if oomph chose the GPU because the user named no GPU.
     pub gpu_assumed: bool,
-    /// The folder that the reader stands in; paths are shown relative to it.
+    /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
-    /// How long all of it took.
+    /// The duration of all runs.
     pub seconds: f64,
 }
 
@@ -32,12 +32,12 @@ impl Case {
         self.total() - self.context()
     }
 
-    /// What a CUDA context takes.
+    /// The size of a CUDA context.
     pub(crate) fn context(&self) -> Bytes {
         Bytes(self.launch.device_context_bytes)
     }
 
-    /// `file` for a sentence: relative to the reader's folder where it lies in it.
+    /// Returns `file` relative to the reader's directory if the directory contains it.
     pub(crate) fn show<'a>(&self, file: &'a str) -> &'a str {
         relative(file, &self.folder)
     }

@@ -1,4 +1,4 @@
-//! From a case to the report.
+//! Builds the report of `check` from a case.
 
 use report::{Breakdown, CheckReport, Gpu, Peak, Place, Usage, Verdict};
 use trace::text::StatedBytes;
@@ -22,7 +22,7 @@ use crate::rules;
 use crate::rules::input::{Device, Facts, Failure};
 use crate::verdict::verdict;
 
-/// Everything that `check` says of `case`.
+/// Returns the report of `check` for `case`.
 pub fn check(case: &Case) -> CheckReport {
     let mut report = frame(case);
     let Some((process, device, usage)) = subject(case) else {
@@ -34,7 +34,8 @@ pub fn check(case: &Case) -> CheckReport {
     report
 }
 
-/// The process that ran out, else the one that used most: what the report is about.
+/// Returns the process that the report is about: the process that ran out of memory, else the process with the highest
+/// peak.
 fn subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
     let failed = case.limited.processes.iter().find(|process| ended_by_oom(process));
     let failed = failed.and_then(|process| {
@@ -44,7 +45,7 @@ fn subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
     failed.or_else(|| fullest(&case.limited, case.context()))
 }
 
-/// What can be said without looking at any device.
+/// Returns the parts of the report that need no device.
 fn frame(case: &Case) -> CheckReport {
     let (run, verdict) = (&case.limited, verdict(case));
     CheckReport {
@@ -99,14 +100,14 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage)
     report.notes.extend(unaccounted(view.process, shown, usage.allocated_bytes));
 }
 
-/// What the ranks of one job need together of a device that they share.
+/// Returns the memory that the ranks of one job need together on a shared device.
 fn need_of_job(case: &Case) -> Bytes {
     let runs = std::iter::once(&case.limited).chain(&case.unlimited);
     let shared = runs.filter_map(|run| shared_in(&case.launch, run)).filter(|shared| shared.is_job);
     shared.map(|shared| shared.together).max().unwrap_or_default()
 }
 
-/// What the rules look at.
+/// Returns the facts for the rules.
 fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Facts<'a> {
     let survivors = if report.growth.is_some() { survivors(view) } else { Vec::new() };
     Facts {
@@ -142,7 +143,7 @@ fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Fac
     }
 }
 
-/// The request that failed last, as the allocator's observer noted it.
+/// Returns the last failed request, as the allocator's observer recorded it.
 fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
     let refused = refused(view.process);
     let oom = report.oom.as_ref().or(refused.as_ref())?;

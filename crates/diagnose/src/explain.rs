@@ -1,4 +1,4 @@
-//! From what people have after a crash to the report.
+//! Builds the report of `explain` from the files that a crash left.
 
 mod case;
 mod comparison;
@@ -24,7 +24,7 @@ use self::memory::memory;
 use self::notes::notes;
 use crate::rules;
 
-/// Everything that `explain` says of `case`.
+/// Returns the report of `explain` for `case`.
 pub fn explain(case: &ExplainCase) -> ExplainReport {
     let seen = seen(case);
     let mut report = frame(case);
@@ -44,7 +44,7 @@ pub fn explain(case: &ExplainCase) -> ExplainReport {
     ExplainReport { findings, memory, notes, ..report }
 }
 
-/// What can be said without looking at any device.
+/// Returns the parts of the report that need no device.
 fn frame(case: &ExplainCase) -> ExplainReport {
     let mut report = ExplainReport {
         version: case.version.clone(),
@@ -65,7 +65,7 @@ fn input(input: &ExplainInput) -> Input {
     Input { path: input.path.clone(), kind: input.contents.kind(), torch, rank: input.rank }
 }
 
-/// The errors in all texts, each with the input it stands in.
+/// Returns the errors of all texts, each with the index of its input.
 fn stated(case: &ExplainCase) -> impl Iterator<Item = (usize, &StatedOom)> {
     case.inputs.iter().enumerate().flat_map(|(index, input)| {
         let artifacts = match &input.contents {

@@ -1,11 +1,12 @@
-//! Facts of a run, a snapshot or a log to what `check` and `explain` say: peak, breakdown, sites, growth, findings.
+//! Diagnosis: turns a run, a snapshot or a log into the report of `check`, `explain`, `tune` or `fit`.
 //!
-//! Both commands fill one set of facts, which one set of rules looks at: a cause is one rule, in one file.
+//! `check` and `explain` fill the same facts, and the same rules read them. Each rule finds one cause and has a file
+//! of its own.
 //!
 //! # Design constraints
 //! - Pure: no files, no clock, no environment. The same case gives the same report.
-//! - Measured or silent: a finding is made only from numbers of this run, and carries them.
-//! - What the trace does not account for is called unattributed, never spread over what it does.
+//! - Measured: every finding is derived from numbers of this run and carries the numbers as evidence.
+//! - Bytes that the trace does not show are called unattributed. No other category gets a share of them.
 
 mod case;
 mod check;

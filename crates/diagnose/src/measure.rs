@@ -1,4 +1,4 @@
-//! Measures: numbers taken from a run. Each says what is, none says whether that is good.
+//! Measures: numbers taken from a run. A measure states a quantity; the rules judge the quantity.
 
 pub(crate) mod breakdown;
 mod contents;

@@ -1,4 +1,4 @@
-//! What else the reader should know, one sentence each.
+//! Remarks for the reader of a check, one sentence each.
 
 pub(crate) mod saves;
 
@@ -11,12 +11,12 @@ use crate::case::Case;
 use crate::measure::outside::outside;
 use crate::measure::records::{phantom_records, records, steps, unrecorded};
 
-/// So many lines that read values are named.
+/// A note names at most this many lines that read values.
 const LINES_SHOWN: usize = 6;
-/// No single number is larger.
+/// The size of the largest scalar type.
 const MOST_SCALAR_BYTES: u64 = 16;
 
-/// What can be said without looking at any device.
+/// Returns the notes that need no device.
 pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let run = &case.limited;
     let mut notes: Vec<String> = values_read(case).chain(records(run).filter_map(note)).collect();
@@ -33,7 +33,7 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     distinct(notes)
 }
 
-/// What ranks of one job say alike stands once.
+/// Removes duplicate texts: ranks of one job give equal notes.
 fn distinct(mut texts: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     texts.retain(|text| seen.insert(text.clone()));
@@ -67,7 +67,8 @@ fn note(record: &Record) -> Option<String> {
     }
 }
 
-/// Where the program read what nothing computed: the first lines in the order of the program, and how many more.
+/// Returns the notes on reads of values that a dry run does not compute: the first lines in program order, and the
+/// number of further lines.
 fn values_read(case: &Case) -> impl Iterator<Item = String> {
     let reads = distinct(records(&case.limited).filter_map(|record| value_read(case, record)).collect());
     let more = reads.len().saturating_sub(LINES_SHOWN);
@@ -83,7 +84,7 @@ fn value_read(case: &Case, record: &Record) -> Option<String> {
     Some(format!("{place} read values that a GPU would have computed ({count}x{bytes}); zeros were answered"))
 }
 
-/// That fewer steps were made than were asked for, by a program that ended by itself or was stopped.
+/// Returns the note that the program made fewer steps than requested, because it ended or was stopped.
 fn few_steps(case: &Case, verdict: &Verdict) -> Option<String> {
     let done = case.limited.processes.iter().map(steps).max().unwrap_or_default();
     let wanted = case.launch.steps;
@@ -101,13 +102,14 @@ fn few_steps(case: &Case, verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// That the need of a program that ran out is not known.
+/// Returns the note that the need of a program is unknown because it ran out of memory.
 pub(crate) fn lower_bound(case: &Case, verdict: &Verdict) -> Option<String> {
     let unknown = *verdict == Verdict::Oom && case.unlimited.is_none();
     unknown.then(|| "the need is a lower bound: the program was not run without a limit".to_owned())
 }
 
-/// That the trace and the allocator's own counter differ about the peak; of a process without a trace, another note says why.
+/// Returns the note that the trace's peak differs from the allocator's counter; another note covers a process without
+/// a trace.
 pub(crate) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Option<String> {
     if unrecorded(process).is_some() {
         return None;
@@ -121,7 +123,7 @@ pub(crate) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Op
     })
 }
 
-/// That PyTorch's ring of events was full, and what is not known of what is older.
+/// Returns the note that PyTorch's ring of events was full, and the figures that older events would have given.
 pub(crate) fn older_than_history(history: &History) -> Option<String> {
     let (count, events) = (history.older().len(), history.event_count());
     (count > 0).then(|| {

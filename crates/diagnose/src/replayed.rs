@@ -1,12 +1,12 @@
-//! What other allocator settings would have come to: the recorded requests, replayed.
+//! The effect of other allocator settings: a replay of the recorded requests.
 //!
 //! # Note [Verified by replay]
 //!
-//! A remedy of settings is `verified` where the model, under the settings of the recording, did all that was recorded, and
-//! then did better under others. Where it did not do all of it, or the history has lost its beginning, what it says is
-//! `estimated`. So it is where equal blocks are tried by address (up to 2.11) and other orders come to something else: the
-//! driver chooses the addresses. Both peaks are of a device that is never full, so that they compare; whether the request that failed would
-//! have been served is asked on the device that it failed on.
+//! A remedy by settings is `verified` if the model reproduces the recording under the recorded settings, and has a
+//! lower peak under the new settings. If the model does not reproduce the recording, or the history lacks its
+//! beginning, the remedy is `estimated`. A remedy is also `estimated` if equal blocks are ordered by address (up to
+//! 2.11) and another order gives another result, because the driver chooses the addresses. Both peaks are replayed on
+//! a device that is never full, so that they compare; the failed request is replayed on the device of the failure.
 
 use std::fmt::Write as _;
 
@@ -17,34 +17,34 @@ use trace::{Bytes, EventIndex};
 
 use crate::measure::view::View;
 
-/// What addresses may come to that are not known.
+/// The possible orders of unknown addresses.
 const OTHER_ORDERS: [Tie; 2] = [Tie::SegmentNumber, Tie::BlockNumber];
 
-/// A history that can be replayed.
+/// A replayable history.
 pub(crate) struct Replayable {
     program: Program,
     settings: Settings,
     rules: Rules,
-    /// The model did all that was recorded, from the program's beginning.
+    /// True if the model reproduces the recording from the program's start.
     exact: bool,
-    /// The request that failed last, and the memory that there was for PyTorch's allocator.
+    /// The last failed request, and the memory available to PyTorch's allocator at the failure.
     failure: Option<(EventIndex, Bytes)>,
 }
 
-/// What a change comes to.
+/// The result of a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// The most that was reserved, before and after.
+    /// The peak of the reserved bytes, before and after.
     reserved: [Bytes; 2],
-    /// Calls that obtained device memory, before and after.
+    /// The calls that reserved device memory, before and after.
     calls: [u64; 2],
-    /// Whether the request that failed is served; `None` where none failed.
+    /// True if the failed request is served; `None` without a failed request.
     served: Option<bool>,
     standing: Standing,
 }
 
 impl Replayable {
-    /// The history of a view; `None` where there is none, or none that one allocator did.
+    /// Returns the history of a view; `None` without a history, or if several allocators recorded it.
     pub(crate) fn of(view: &View) -> Option<Replayable> {
         let snapshot = view.snapshot?;
         let program = Program::of(snapshot, view.device, &view.found).ok()?;
@@ -55,14 +55,14 @@ impl Replayable {
         Some(Replayable { program, settings, rules: Rules::of(release), exact, failure })
     }
 
-    /// Under other settings.
+    /// Replays under changed settings.
     pub(crate) fn with(&self, change: impl FnOnce(&mut Settings)) -> Change {
         let mut settings = self.settings.clone();
         change(&mut settings);
         self.change(&self.program, &settings)
     }
 
-    /// Without the program's own calls of `torch.cuda.empty_cache`.
+    /// Replays without the program's own calls of `torch.cuda.empty_cache`.
     pub(crate) fn without_empty_cache(&self) -> Change {
         self.change(&self.program.without_empty_cache(), &self.settings)
     }
@@ -95,17 +95,17 @@ impl Replayable {
 }
 
 impl Change {
-    /// Whether it is worth doing: the request is served, or where none failed less is reserved.
+    /// Checks for a benefit: the failed request is served, or without a failure fewer bytes are reserved.
     pub(crate) fn helps(&self) -> bool {
         self.served.unwrap_or(self.reserved[1] < self.reserved[0])
     }
 
-    /// Whether no more is reserved, by fewer calls.
+    /// Checks that no more bytes are reserved, with fewer calls.
     pub(crate) fn saves_calls(&self) -> bool {
         self.reserved[1] <= self.reserved[0] && self.calls[1] < self.calls[0]
     }
 
-    /// The remedy with its figures.
+    /// Returns the remedy with its figures.
     pub(crate) fn remedy(&self, remedy: &str, how: &str) -> Remedy {
         let mut how = format!("{how}; replayed on the recorded requests");
         if self.standing == Standing::Estimated {

@@ -1,7 +1,7 @@
-//! The search for the allocator's settings that suit a recorded program.
+//! The search for allocator settings that suit a recorded program.
 //!
-//! Every figure is a replay of the recorded requests through the model of PyTorch's allocator; that the model did under
-//! the recorded settings what was recorded is checked first, and said.
+//! Every figure is a replay of the recorded requests through the model of PyTorch's allocator. The model is first
+//! checked against the recording under the recorded settings, and the report states the result.
 
 mod answer;
 mod candidates;
@@ -33,10 +33,10 @@ use self::traces::{Trace, traces};
 use self::trial::{Stage, outcome, worst};
 use crate::explain::{Contents, ExplainInput};
 
-/// Everything that `tune` says of `case`.
+/// Returns the report of `tune` for `case`.
 ///
 /// # Errors
-/// Inputs in which there is nothing to replay, and places for `empty_cache` that there are not.
+/// Fails for inputs without a replayable history, and for positions of `empty_cache` outside every history.
 pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError> {
     let traces = traces(case)?;
     let device = device(case, &traces);
@@ -68,7 +68,7 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
     Ok(report)
 }
 
-/// Orders what was replayed, and says what follows.
+/// Sorts the replayed settings and fills the report with the conclusions.
 fn decide(case: &TuneCase, search: &mut Search<'_>, report: &mut TuneReport) {
     let allowance = cost::allowance_us(spent_now(search, &report.current), report.limit_bytes.0);
     front::judge(&mut search.trials, &report.current, allowance);
@@ -82,7 +82,7 @@ fn decide(case: &TuneCase, search: &mut Search<'_>, report: &mut TuneReport) {
     report.notes = answer::notes(case, search, report);
 }
 
-/// What calls take now; where the program runs out now, what they would on a device that is never full.
+/// Returns the present cost of driver calls; if the program runs out now, the cost on a device that is never full.
 fn spent_now(search: &Search<'_>, current: &Setting) -> u64 {
     if !current.oom {
         return current.cost_us;
@@ -90,7 +90,7 @@ fn spent_now(search: &Search<'_>, current: &Setting) -> u64 {
     self::current(search.traces, Stage::default()).cost_us
 }
 
-/// The device that was asked for, else the one that it was recorded on.
+/// Returns the requested device, else the device of the recording.
 fn device(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
     let of_gpu = |gpu: &Gpu| TunedDevice {
         name: gpu.name.clone(),
@@ -100,7 +100,7 @@ fn device(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
     case.device.as_ref().map(of_gpu).or_else(|| recorded_on(case, traces))
 }
 
-/// The device of the run, or what an error in the history tells of it.
+/// Returns the device of the run, else the device that an error in the history describes.
 fn recorded_on(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
     let launches = case.inputs.iter().filter_map(|input| match &input.contents {
         Contents::Run(_, Some(launch)) => Some(launch),
@@ -119,7 +119,7 @@ fn recorded_on(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
     of_launch.min_by_key(|device| device.usable_bytes).or(of_error)
 }
 
-/// What the recording ran on: nothing that could be full, where it was made without a limit.
+/// Returns the device of the recording; never full for a recording without a limit.
 fn recorded_stage(case: &TuneCase, traces: &[Trace<'_>]) -> Stage {
     let is_unlimited =
         |input: &ExplainInput| matches!(&input.contents, Contents::Run(_, Some(launch)) if launch.unlimited);
@@ -129,7 +129,7 @@ fn recorded_stage(case: &TuneCase, traces: &[Trace<'_>]) -> Stage {
     Stage::on(recorded_on(case, traces).as_ref())
 }
 
-/// The worst over all traces.
+/// Returns the largest limit and the largest packing of all traces.
 fn limit(traces: &[Trace<'_>]) -> (Bytes, Option<Bytes>) {
     let limits: Vec<(Bytes, Option<Bytes>)> = traces.iter().map(|trace| trace.limit).collect();
     let packing = limits.iter().map(|&(_, packing)| packing).collect::<Option<Vec<Bytes>>>();
@@ -137,7 +137,7 @@ fn limit(traces: &[Trace<'_>]) -> (Bytes, Option<Bytes>) {
     (limit, packing.and_then(|packings| packings.into_iter().max()))
 }
 
-/// Each trace under the settings that it was recorded with.
+/// Replays each trace under its recorded settings.
 fn current(traces: &[Trace<'_>], stage: Stage) -> Setting {
     let outcomes = traces.iter().map(|trace| outcome(trace, &trace.program, &trace.settings, stage));
     worst(traces.first().map(|trace| trace.conf.clone()).unwrap_or_default(), outcomes.collect())
@@ -148,7 +148,7 @@ fn told(traces: &[Trace<'_>], stage: Stage) -> Vec<report::tune::TunedTrace> {
     traces.iter().map(|trace| trace.told(replayed(trace))).collect()
 }
 
-/// The least memory under the current settings and under the recommended ones.
+/// Returns the needs under the current and the recommended settings.
 fn needs(search: &Search<'_>, report: &TuneReport) -> Needs {
     if report.search.interrupted {
         return Needs::default();

@@ -1,4 +1,4 @@
-//! Whether the program fits, ran out, or ended before either could be said.
+//! The verdict: the program fits, runs out, or ended too early to decide.
 
 use report::Verdict;
 use trace::run::EndReason;
@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::measure::records::{devices, end, ended_by_oom, phantom_records, records};
 use crate::measure::sharing::shared;
 
-/// The verdict on the run under the device's limit.
+/// Returns the verdict on the run under the device's limit.
 pub(crate) fn verdict(case: &Case) -> Verdict {
     if case.limited.processes.iter().any(ended_by_oom) {
         return Verdict::Oom;
@@ -18,7 +18,8 @@ pub(crate) fn verdict(case: &Case) -> Verdict {
     reason.map_or(Verdict::Fits, |reason| Verdict::Incomplete { reason })
 }
 
-/// Several processes on one device that may need more than it has: each fits, and together nobody knows.
+/// Returns the reason for `incomplete` if several processes share a device: each process fits, and their sum may
+/// exceed the device.
 fn crowded(case: &Case) -> Option<String> {
     let found = shared(case).filter(|found| found.together > case.total())?;
     let (processes, device, together) = (found.held.len(), found.device, found.together);
@@ -57,9 +58,9 @@ fn at(case: &Case, file: Option<&str>, line: Option<u32>) -> String {
     }
 }
 
-/// A status other than 0; where none is known, a process that noted no end; with status 0, a record that breaks off.
-/// After the wanted steps the status says nothing: a program's own clean-up may not expect the way in which the agent
-/// ends it.
+/// Returns the reason for a failure: a status other than 0; without a status, a process without a recorded end; with
+/// status 0, a truncated record. After the requested steps the status is ignored: a program's clean-up may not expect
+/// the agent's way of ending it.
 fn failed(case: &Case) -> Option<String> {
     let code = case.launch.ended.as_ref().and_then(|ended| ended.exit_code);
     match code {
@@ -71,13 +72,13 @@ fn failed(case: &Case) -> Option<String> {
     }
 }
 
-/// Whether a GPU was used, and no process noted an end: what came after the last records is unknown.
+/// Checks that a GPU was used and no process recorded an end: the events after the last records are unknown.
 fn breaks_off(case: &Case) -> bool {
     let processes = &case.limited.processes;
     processes.iter().any(uses_gpu) && processes.iter().all(|process| end(process).is_none())
 }
 
-/// Whether every process, and there are some, ended for one of `reasons`.
+/// Checks that at least one process exists and every process ended for one of `reasons`.
 fn all_ended(case: &Case, reasons: &[EndReason]) -> bool {
     let mut processes = case.limited.processes.iter().peekable();
     let ended = |process| end(process).is_some_and(|(reason, _)| reasons.contains(reason));

@@ -1,4 +1,4 @@
-//! What `explain` is about: the files that were named, already read.
+//! The input of `explain`: the named files, already read.
 
 use report::explain::InputKind;
 use trace::text::Artifact;
@@ -6,40 +6,40 @@ use trace::{Launch, Run, Snapshot};
 
 use crate::measure::records::torch;
 
-/// What people have after a crash.
+/// The files that a crash left.
 #[derive(Clone, Debug, Default)]
 pub struct ExplainCase {
-    /// What was named, in that order; a folder's files by name.
+    /// The named inputs in the user's order; the files of a directory are sorted by name.
     pub inputs: Vec<ExplainInput>,
     /// oomph's own version.
     pub version: String,
-    /// The folder that the reader stands in; paths are shown relative to it.
+    /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
 }
 
 /// One file, run directory or standard input.
 #[derive(Clone, Debug)]
 pub struct ExplainInput {
-    /// As it was named; `-` for standard input.
+    /// The path as the user wrote it; `-` for standard input.
     pub path: String,
-    /// The rank it is of, where its name says so.
+    /// The rank, if the file name contains the rank.
     pub rank: Option<u32>,
-    /// What was read from it.
+    /// The parsed contents.
     pub contents: Contents,
 }
 
-/// What an input turned out to hold.
+/// The kinds of input.
 #[derive(Clone, Debug)]
 pub enum Contents {
     /// A memory snapshot.
     Snapshot(Box<Snapshot>),
-    /// A run directory of oomph's, with its `run.json` where it has one.
+    /// A run directory of oomph, with its `run.json` if the file exists.
     Run(Run, Option<Launch>),
-    /// A text, as [`trace::text::read`] reads it.
+    /// A text, as [`trace::text::read`] parses it.
     Text(Vec<Artifact>),
 }
 
-/// The versions that write such a snapshot, for people.
+/// Returns the PyTorch versions that write such a snapshot, formatted for people.
 fn versions(snapshot: &Snapshot) -> String {
     let versions = snapshot.torch;
     match versions.before {
@@ -49,7 +49,7 @@ fn versions(snapshot: &Snapshot) -> String {
 }
 
 impl Contents {
-    /// The versions of PyTorch that write it.
+    /// Returns the PyTorch versions that write the input's format.
     pub(super) fn torch(&self) -> Option<String> {
         match self {
             Contents::Snapshot(snapshot) => Some(versions(snapshot)),

@@ -1,4 +1,4 @@
-//! What changed from one input to another, or what differs between the ranks of a job.
+//! The differences between two inputs, or between the ranks of a job.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::evidence::moment;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-/// How many lines are named.
+/// The comparison names at most this many lines.
 const SITES: usize = 20;
 
-/// A stack across inputs: file, line and function of the frames that are shown.
+/// A stack across inputs: file, line and function of the frames that the report shows.
 type Key = Vec<(String, u32, String)>;
 
-/// What each side holds of one stack.
+/// The live bytes of one stack on each side.
 #[derive(Clone, Debug, Default)]
 struct Held {
     frames: Vec<SiteFrame>,
@@ -25,7 +25,7 @@ struct Held {
     counts: Vec<u64>,
 }
 
-/// The comparison of the inputs that have a history or segments; `None` unless there are two or more.
+/// Compares the inputs that have a history or segments; `None` with fewer than two inputs.
 pub(super) fn comparison(seen: &[Seen], report: &ExplainReport) -> Option<Comparison> {
     let sides = sides(seen, report);
     if sides.len() < 2 {
@@ -41,7 +41,7 @@ pub(super) fn comparison(seen: &[Seen], report: &ExplainReport) -> Option<Compar
     })
 }
 
-/// The fullest device of each process, in the order they were read.
+/// Returns the fullest device of each process, in input order.
 fn sides(seen: &[Seen], report: &ExplainReport) -> Vec<usize> {
     let mut fullest: BTreeMap<(usize, Option<u32>), usize> = BTreeMap::new();
     let allocated = |index: usize| report.devices.get(index).map(|history| history.peak.allocated_bytes);
@@ -88,7 +88,7 @@ fn difference(bytes: &[Bytes]) -> Bytes {
     most - bytes.iter().min().copied().unwrap_or_default()
 }
 
-/// What is live at the moment of interest, by the stack that made it.
+/// Returns the live bytes at the moment of interest, by allocating stack.
 fn by_stack(view: &View) -> BTreeMap<StackId, (Bytes, u64)> {
     let mut held: BTreeMap<StackId, (Bytes, u64)> = BTreeMap::new();
     for (life, _) in moment(view).into_iter().flat_map(|moment| view.live_after(moment)) {

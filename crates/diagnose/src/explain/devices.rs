@@ -13,18 +13,18 @@ use crate::measure::records::devices;
 use crate::measure::sites::sites;
 use crate::measure::view::View;
 
-/// One device of one input.
+/// A device of an input.
 #[derive(Debug)]
 pub(super) struct Seen<'a> {
-    /// Which input.
+    /// The index of the input.
     pub(super) input: usize,
-    /// The rank, where anything says it.
+    /// The rank, if an input states the rank.
     pub(super) rank: Option<u32>,
-    /// Its history.
+    /// The device's history.
     pub(super) view: View<'a>,
-    /// What steps leave behind, most first.
+    /// The survivors of each line, most bytes first.
     pub(super) survivors: Vec<Survivors>,
-    /// The growth that this is.
+    /// The growth from step to step.
     growth: Option<Growth>,
 }
 
@@ -35,24 +35,24 @@ impl<'a> Seen<'a> {
         Seen { input, rank, view, survivors: leaks.map(|leaks| leaks.lines).unwrap_or_default(), growth }
     }
 
-    /// What its history amounts to.
+    /// Summarizes the device's history.
     pub(super) fn history(&self) -> DeviceHistory {
         DeviceHistory { growth: self.growth.clone(), ..history::history(self.input, &self.view) }
     }
 
-    /// The lines that made what was alive at the peak.
+    /// Returns the lines that allocated the bytes alive at the peak.
     pub(super) fn sites(&self) -> Vec<Site> {
         let peak = self.view.found.peaks().allocated;
         peak.map_or_else(Vec::new, |peak| sites(&self.view, peak.at))
     }
 
-    /// When a request failed last.
+    /// Returns the event of the last failed request.
     pub(super) fn last_oom(&self) -> Option<EventIndex> {
         self.view.last_oom()
     }
 }
 
-/// Every device of every input that used memory, in order.
+/// Returns every device of every input that used memory, in input order.
 pub(super) fn seen(case: &ExplainCase) -> Vec<Seen<'_>> {
     let mut seen = Vec::new();
     for (input, named) in case.inputs.iter().enumerate() {
@@ -85,7 +85,7 @@ fn of_process(process: &Process) -> impl Iterator<Item = (u32, View<'_>)> {
     devices(process).into_iter().map(|device| (process.rank(), View::new(process, device)))
 }
 
-/// The device where a request failed, else the one that the error names, else the fullest.
+/// Returns the device where a request failed, else the device that the error names, else the fullest device.
 pub(super) fn focus(seen: &[Seen], report: &ExplainReport) -> Option<usize> {
     let named = report.focus_oom.and_then(|oom| report.ooms.get(oom));
     let score = |index: usize| {

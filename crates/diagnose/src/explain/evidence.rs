@@ -1,4 +1,4 @@
-//! The facts that the inputs state, joined: what the rules look at.
+//! Joins the inputs' statements into the facts for the rules.
 
 use report::Growth;
 use report::explain::{DeviceHistory, ExplainReport, StatedCounters};
@@ -15,10 +15,10 @@ use crate::measure::view::View;
 use crate::rules::input::{Device, Facts, Failure};
 use crate::rules::shared::SEGMENT_SLACK;
 
-/// So few allocations after an error, as a share of all, are a program that is ending: one in so many.
+/// A program is ending if at most 1/50 of all allocations follow the error.
 const ENDING: usize = 50;
 
-/// Everything that is known.
+/// Returns the facts of the report.
 pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject: Option<&'a Seen<'a>>) -> Facts<'a> {
     let said = report.focus_oom.and_then(|focus| report.ooms.get(focus));
     let history = report.focus.and_then(|focus| report.devices.get(focus));
@@ -57,21 +57,21 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
     }
 }
 
-/// The most that was reserved, by the history, else by PyTorch's own table.
+/// Returns the peak of the reserved bytes by the history, else by PyTorch's table.
 fn reserved_peak(report: &ExplainReport, counters: Option<&StatedCounters>) -> Bytes {
     let history = report.peak.as_ref().map(|peak| peak.reserved_bytes);
     let table = counters.and_then(|counters| counters.reserved_peak_bytes).map(|peak| peak.nearest);
     history.or(table).unwrap_or_default()
 }
 
-/// The largest free block that could have served the request that failed last.
+/// Returns the largest free block for the stream and pool of the last failed request.
 fn largest_free(view: &View) -> Option<Bytes> {
     let failed = view.found.ooms().last()?;
     let is_default = |pool| view.snapshot.is_none_or(|snapshot| snapshot.pool(pool).is_default());
     Some(view.found.free_blocks_at(failed, is_default).serving)
 }
 
-/// Whether next to nothing came after the last error.
+/// Checks that few allocations follow the last error.
 fn ended(view: &View) -> bool {
     let Some(error) = view.last_oom() else {
         return false;
@@ -81,22 +81,22 @@ fn ended(view: &View) -> bool {
     after * ENDING <= allocs(view.events).max(ENDING)
 }
 
-/// The moment to look at: the error that ended the program, else the peak.
+/// Returns the moment of interest: the error that ended the program, else the peak.
 pub(super) fn moment(view: &View) -> Option<Moment> {
     let error = view.last_oom().filter(|_| ended(view)).map(Moment::after);
     error.or_else(|| view.found.peaks().allocated.map(|peak| peak.at))
 }
 
-/// The growth that survivors show.
+/// Returns the growth that the survivors show.
 pub(super) fn growth(per_step: Bytes, first_step: u32, survivors: &[Survivors]) -> Growth {
     let location = survivors.first().and_then(|line| line.location.clone());
     Growth { bytes_per_step: per_step, first_step, full_at_step: None, location }
 }
 
-/// What is known of the device: its total from a text; what PyTorch could get of it also from the history.
+/// Returns the device's known sizes: the total from a text, the bytes available to PyTorch from a text or the history.
 fn device<'a>(total: Option<StatedBytes>, failure: Option<&Failure>, history: Option<&DeviceHistory>) -> Device<'a> {
     let exact = history.and_then(|history| history.oom.as_ref());
-    // Where the device had room all the same, a fraction decided, and how much it allows is not in the history.
+    // If the device had enough free memory, a fraction refused the request; the history does not state the fraction.
     let decided = exact.filter(|oom| oom.free_bytes < oom.requested_bytes + SEGMENT_SLACK);
     let shown = decided.map(|oom| {
         let is = ("free and reserved at the error", "the history's oom event");

@@ -1,4 +1,4 @@
-//! The error that the report is about: what a text states of it, what the history shows, or both joined.
+//! The error that the report explains: a text's statement, the history's record, or both joined.
 
 use report::Location;
 use report::explain::{DeviceHistory, HistoryOom};
@@ -8,7 +8,7 @@ use trace::{Bytes, EventIndex};
 use crate::measure::own::is_own;
 use crate::rules::input::Failure;
 
-/// The error to explain: the last that PyTorch's allocator raised, else the last of any kind.
+/// Returns the error to explain: the last error of PyTorch's allocator, else the last error of any kind.
 pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {
     let allocators =
         |oom: &StatedOom| matches!(oom.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator);
@@ -17,7 +17,7 @@ pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {
     last(&allocators).or_else(|| last(&on_device)).or_else(|| ooms.len().checked_sub(1))
 }
 
-/// What is known of the failed request. The history is exact; the text knows the device.
+/// Returns the facts of the failed request. The history is exact; only the text states the device's memory.
 pub(super) fn failure(said: Option<&StatedOom>, history: Option<&DeviceHistory>) -> Option<Failure> {
     let shown = history.and_then(|history| history.oom.as_ref());
     match (said, shown) {
@@ -47,7 +47,7 @@ fn of_text(said: &StatedOom) -> Failure {
     }
 }
 
-/// The innermost line of the traceback that is the user's own.
+/// Returns the innermost line of the user's code in the traceback.
 fn own_line(said: &StatedOom) -> Option<Location> {
     let frame = said.traceback.iter().find(|frame| is_own(&frame.file, ""))?;
     Some(Location { file: frame.file.clone(), line: frame.line, column: None })
@@ -68,7 +68,7 @@ fn of_history(shown: &HistoryOom) -> Failure {
     }
 }
 
-/// One error, seen from both sides.
+/// Joins a text's statement and the history's record of one error.
 fn joined(said: Failure, shown: Failure) -> Failure {
     let Failure { kind, process, allowed, others, message, .. } = said;
     let location = shown.location.or(said.location);

@@ -1,4 +1,4 @@
-//! What the history of one device amounts to.
+//! Summarizes the history of one device.
 
 use report::Breakdown;
 use report::explain::{Counters, DeviceHistory, Fragmentation, HistoryOom, HistoryPeak};
@@ -8,7 +8,7 @@ use super::picture::picture;
 use crate::measure::breakdown::breakdown;
 use crate::measure::view::View;
 
-/// Everything that is said of one device of the input number `input`.
+/// Returns the report's section on one device of input number `input`.
 pub(super) fn history(input: usize, view: &View) -> DeviceHistory {
     let peak = peak(view);
     DeviceHistory {
@@ -47,7 +47,7 @@ fn counters(totals: Totals) -> Counters {
     }
 }
 
-/// The request that failed last.
+/// Returns the last failed request.
 fn oom(view: &View) -> Option<HistoryOom> {
     let failed = view.found.ooms().last()?;
     let stack = view.events.get(failed.event.0 as usize)?.stack;
@@ -61,7 +61,7 @@ fn oom(view: &View) -> Option<HistoryOom> {
     })
 }
 
-/// Where the free memory is at the error, else at the peak.
+/// Returns the free memory's layout at the error, else at the peak.
 fn fragmentation(view: &View) -> Fragmentation {
     let error = view.last_oom().map(trace::Moment::after);
     let Some(moment) = error.or_else(|| view.found.peaks().allocated.map(|peak| peak.at)) else {
@@ -78,7 +78,7 @@ fn fragmentation(view: &View) -> Fragmentation {
     }
 }
 
-/// How many steps its history shows.
+/// Returns the number of steps in the history.
 fn steps(view: &View) -> u32 {
     let steps = view.timeline.stretches().iter().filter_map(|stretch| stretch.at).map(|(step, _)| step);
     steps.max().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Where a device's memory was: what the text says of the device, what the history says of PyTorch's part of it.
+//! The parts of a device's memory: the text's statement on the device, the history's record of PyTorch's part.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::measure::view::View;
 use crate::rules::input::Facts;
 use crate::rules::shared::other_processes;
 
-/// Where the device's memory was; `None` where too little is known of it.
+/// Returns the parts of the device's memory; `None` if the device's sizes are unknown.
 pub(super) fn memory(facts: &Facts) -> Option<DeviceMemory> {
     of_device(facts).or_else(|| of_reserved(facts.view?, facts.moment?, facts.fatal))
 }
 
-/// All of the device, as the error states it. Its numbers are rounded: what PyTorch does not hold of the process is as much of
-/// what is left as they allow, and what then remains is unaccounted for.
+/// Splits the device's total as the error states it. The error's numbers are rounded: the process's memory outside
+/// PyTorch is at most the unassigned rest, and the remainder is called unaccounted.
 fn of_device(facts: &Facts) -> Option<DeviceMemory> {
     let failure = facts.failure.as_ref().filter(|_| facts.fatal)?;
     let total = facts.device.total?.nearest;
@@ -38,7 +38,7 @@ fn of_device(facts: &Facts) -> Option<DeviceMemory> {
     DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts.parts).ok()
 }
 
-/// What PyTorch had reserved: a snapshot says nothing of the rest.
+/// Splits PyTorch's reserved bytes; a snapshot does not state the rest of the device.
 fn of_reserved(view: &View, moment: Moment, fatal: bool) -> Option<DeviceMemory> {
     let totals = moment.event().and_then(|event| view.found.totals().nth(event.0 as usize));
     let total = totals.unwrap_or(view.found.at_start()).reserved;
@@ -49,7 +49,7 @@ fn of_reserved(view: &View, moment: Moment, fatal: bool) -> Option<DeviceMemory>
     DeviceMemory::new(total, Extent::Reserved, when.to_owned(), parts.parts).ok().filter(|_| total > Bytes::ZERO)
 }
 
-/// Parts that never come to more than the whole.
+/// Parts whose sum never exceeds the total.
 struct Parts {
     left: Bytes,
     parts: Vec<MemoryPart>,

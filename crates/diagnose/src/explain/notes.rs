@@ -1,4 +1,4 @@
-//! What else the reader of an explanation should know, one sentence each.
+//! Remarks for the reader of an explanation, one sentence each.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use trace::{Action, UnknownAction};
 use super::case::{Contents as Held, ExplainCase};
 use crate::measure::view::View;
 
-/// More than this share of the peak without a category is said: one part in so many.
+/// Allocations without a category get a note from 1/10 of the peak on.
 const SHARE: u64 = 10;
 
-/// So many unknown kinds of events are named.
+/// A note names at most this many unknown kinds of events.
 const KINDS: usize = 3;
 
-/// All notes.
+/// Returns all notes.
 pub(super) fn notes(case: &ExplainCase, report: &ExplainReport, view: Option<&View>) -> Vec<String> {
     let mut notes: Vec<String> = case.inputs.iter().flat_map(look_alikes).collect();
     let history = report.focus.and_then(|focus| report.devices.get(focus));
@@ -40,7 +40,7 @@ fn look_alikes(input: &super::case::ExplainInput) -> Vec<String> {
     found.map(|(line, maker)| format!("{}:{line}: an error of {maker}, not of PyTorch", input.path)).collect()
 }
 
-/// Whose error it is; `None` for words that are none.
+/// Returns the name of the framework that raised the error; `None` for a message without a framework.
 fn maker(framework: OtherFramework) -> Option<&'static str> {
     Some(match framework {
         OtherFramework::TensorFlow => "TensorFlow",
@@ -83,7 +83,7 @@ fn without_stacks(view: &View) -> Option<String> {
     bare.then(|| "no stacks were recorded: use torch.cuda.memory._record_memory_history()".to_owned())
 }
 
-/// The kinds of events that a version of PyTorch after this oomph writes, the most frequent first.
+/// Returns the event kinds of later PyTorch versions, the most frequent kind first.
 fn unknown_actions(view: &View) -> Vec<String> {
     let mut counts: BTreeMap<UnknownAction, u64> = BTreeMap::new();
     for event in view.events {

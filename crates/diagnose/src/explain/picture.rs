@@ -1,4 +1,4 @@
-//! What a drawing of a device's history needs, thinned out.
+//! Thins a device's history out to a drawable size.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,12 +9,12 @@ use trace::{Bytes, LifetimeId, Moment, StackId};
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-/// How many points of the totals are kept.
+/// The picture has at most this many points of the totals.
 const POINTS: usize = 2000;
-/// How many allocations are drawn.
+/// The picture has at most this many allocations.
 const SPANS: usize = 5000;
 
-/// The picture of `view`.
+/// Returns the picture of `view`.
 pub(super) fn picture(view: &View) -> Picture {
     let mut stacks = Stacks { view, ids: HashMap::new(), order: Vec::new() };
     let spans = view.found.largest(SPANS).into_iter().filter_map(|id| span(view, id, &mut stacks)).collect();
@@ -69,7 +69,7 @@ fn used(view: &View, block: &trace::history::UsedBlock, start: u64, stacks: &mut
     BlockPicture { offset: block.address.0.saturating_sub(start), bytes: block.size, stack: stacks.index(stack) }
 }
 
-/// The stacks that the picture refers to, in the order they were first asked for.
+/// The stacks of the picture, in the order of their first use.
 struct Stacks<'a> {
     view: &'a View<'a>,
     ids: HashMap<StackId, u32>,
@@ -85,7 +85,7 @@ impl Stacks<'_> {
         })
     }
 
-    /// The stacks, with what each has alive at `at`.
+    /// Returns the stacks, each with its live bytes at `at`.
     fn pictures(&self, at: Moment) -> Vec<StackPicture> {
         let mut alive: HashMap<StackId, (u64, BTreeMap<Contents, Bytes>)> = HashMap::new();
         for (life, contents) in self.view.live_after(at) {

@@ -1,4 +1,4 @@
-//! The ranks of a job, and how they differ.
+//! The ranks of a job and their differences.
 
 use report::Location;
 use report::explain::ExplainReport;
@@ -10,7 +10,7 @@ use crate::measure::ranks::{by_line, more};
 use crate::measure::view::View;
 use crate::rules::input::RankFacts;
 
-/// Every device of every rank that has history; empty unless there are several ranks.
+/// Returns every device of every rank with a history; empty with fewer than two ranks.
 pub(super) fn ranks(seen: &[Seen], report: &ExplainReport) -> Vec<RankFacts> {
     let ranks = seen.iter().zip(&report.devices).filter_map(|(seen, history)| {
         Some(RankFacts {
@@ -30,7 +30,7 @@ pub(super) fn ranks(seen: &[Seen], report: &ExplainReport) -> Vec<RankFacts> {
     ranks
 }
 
-/// Names the line that holds most more on the fullest rank than on another.
+/// Names the line with the largest excess of live bytes on the fullest rank over another rank.
 fn name_extra(ranks: &mut [RankFacts], seen: &[Seen], report: &ExplainReport) {
     let Some(most) = ranks.iter_mut().max_by_key(|rank| rank.allocated) else {
         return;

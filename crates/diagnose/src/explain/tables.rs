@@ -1,4 +1,4 @@
-//! The tables of PyTorch and `nvidia-smi` in texts, and the ones that the report is about.
+//! The tables of PyTorch and `nvidia-smi` in texts, and the choice of the tables for the report.
 
 use report::explain::{ExplainReport, StatedCard, StatedCounters, StatedProcess};
 use trace::text::{Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes};
@@ -15,7 +15,7 @@ fn artifacts(case: &ExplainCase) -> impl Iterator<Item = (usize, &Artifact)> {
     })
 }
 
-/// PyTorch's tables, in their order.
+/// Returns PyTorch's tables, in input order.
 pub(super) fn counters(case: &ExplainCase) -> Vec<StatedCounters> {
     let tables = artifacts(case).filter_map(|(input, artifact)| match artifact {
         Artifact::MemorySummary(summary) => Some(of_summary(input, summary)),
@@ -62,7 +62,7 @@ fn of_stats(input: usize, stats: &MemoryStats) -> StatedCounters {
     }
 }
 
-/// The GPUs of `nvidia-smi`'s tables, in their order.
+/// Returns the GPUs of `nvidia-smi`'s tables, in input order.
 pub(super) fn cards(case: &ExplainCase) -> Vec<StatedCard> {
     let tables = artifacts(case).filter_map(|(input, artifact)| match artifact {
         Artifact::NvidiaSmi(smi) => Some((input, smi)),
@@ -80,8 +80,8 @@ pub(super) fn cards(case: &ExplainCase) -> Vec<StatedCard> {
     cards
 }
 
-/// A list of processes alone, as `--query-compute-apps` gives it, is the only GPU's that was shown before; else it is of a
-/// GPU of which nothing else is known.
+/// Returns the GPUs of one table. A list of processes alone (`--query-compute-apps`) belongs to the only GPU of the
+/// earlier tables, else to a GPU without other known figures.
 fn cards_of(input: usize, smi: &NvidiaSmi) -> Vec<StatedCard> {
     let unknown = [SmiGpu::default()];
     let gpus = if smi.gpus.is_empty() { &unknown[..] } else { &smi.gpus };
@@ -100,7 +100,7 @@ fn cards_of(input: usize, smi: &NvidiaSmi) -> Vec<StatedCard> {
     gpus.iter().map(card).collect()
 }
 
-/// Whether a process is listed for `gpu`. A list that names GPUs another way is taken for the only GPU's.
+/// Checks that a process is listed for `gpu`. A list with other GPU names belongs to the only GPU.
 fn is_on(process: &SmiProcess, gpu: &SmiGpu) -> bool {
     match (process.gpu_index, gpu.index) {
         (Some(on), Some(index)) => on == index,
@@ -112,7 +112,7 @@ fn stated(process: &SmiProcess) -> StatedProcess {
     StatedProcess { pid: process.pid, name: process.name.clone(), bytes: process.used_bytes }
 }
 
-/// PyTorch's table of the device that failed, else the one with most reserved; the last of equals.
+/// Returns PyTorch's table of the failed device, else the table with most reserved bytes; the last table wins a tie.
 pub(super) fn subject(report: &ExplainReport) -> Option<&StatedCounters> {
     let failed = report.focus_oom.and_then(|focus| report.ooms.get(focus));
     let same = |counters: &StatedCounters| {
@@ -121,7 +121,7 @@ pub(super) fn subject(report: &ExplainReport) -> Option<&StatedCounters> {
     report.counters.iter().max_by_key(|counters| (same(counters), counters.reserved_peak_bytes))
 }
 
-/// `nvidia-smi`'s table of the device that failed where it can be told, else of the fullest.
+/// Returns `nvidia-smi`'s table of the failed device if the device is known, else of the fullest device.
 pub(super) fn card(report: &ExplainReport) -> Option<&StatedCard> {
     let failed = report.focus_oom.and_then(|focus| report.ooms.get(focus)?.device_index);
     report.cards.iter().max_by_key(|card| (failed.is_some() && card.index == failed, card.used_bytes))

@@ -1,4 +1,4 @@
-//! What the allocated bytes at the peak hold, adding up to what the allocator itself counted.
+//! The allocated bytes at the peak by category; the parts add up to the allocator's counter.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use trace::Bytes;
 use super::life::Life;
 use super::view::View;
 
-/// `allocated`, the allocator's own peak, by what it holds.
+/// Splits `allocated`, the allocator's own peak, by category.
 ///
-/// Bytes that the trace does not show are the part `unattributed`. A trace that shows more than the allocator counted
-/// is not believed at all: everything is unattributed then.
+/// Bytes missing in the trace are the part `unattributed`. If the trace shows more bytes than the allocator counted,
+/// the trace is discarded and all bytes are unattributed.
 pub(crate) fn breakdown(view: &View, allocated: Bytes) -> Result<Breakdown, DoesNotAddUp> {
     let mut held: BTreeMap<Contents, Bytes> = BTreeMap::new();
     if let Some(peak) = view.found.peaks().allocated {

@@ -1,20 +1,20 @@
-//! What each allocation holds: by census, by workspace record, else by when it began and ended.
+//! The category of each allocation: by census, by workspace record, else by its lifetime.
 //!
 //! # Note [Contents]
-//! A census names storages by address at one instant; the allocation that is live there then keeps that name for its
-//! whole life, so a gradient that the census of step 1 saw is a gradient already in the backward that made it.
-//! A workspace is handed to a library for one call, or for good. What later got the same address and size and outlived
-//! its phase is something else.
+//! A census names storages by address at one instant. The allocation live at that address keeps the category for its
+//! whole life: a gradient in the census of step 1 is already a gradient in the backward that allocated it. A workspace
+//! belongs to a library for one call or for good. A later allocation of the same address and size that outlives its
+//! phase is no workspace.
 //!
-//! Everything else is told by its life: what is freed in the same stretch of the same phase that made it is a
-//! temporary; what forward made and outlives it is an activation. The buckets of DistributedDataParallel, which no census
-//! meets, are known by their stack, and count as what they hold: gradients. An out-of-memory error ends a life too early:
-//! unwinding frees what the failed forward had saved while the mark still says forward. What was live when the
-//! allocator gave up therefore counts as never freed.
+//! The lifetime decides the remaining allocations. An allocation that is freed in the same stretch of the phase that
+//! allocated it is a temporary; an allocation of the forward that outlives the forward is an activation. No census
+//! lists the buckets of DistributedDataParallel: their stack identifies them, and they count as gradients. An
+//! out-of-memory error ends lifetimes early: unwinding frees the saved tensors of the failed forward while the mark
+//! still says forward. Allocations alive at the error therefore count as never freed.
 //!
-//! A history without marks (torch before 2.10) does not say where a census lies. The last one lies at its end; the
-//! others are not looked at, because an address may have changed hands since. Where no census says, the stacks do
-//! (Note [Contents without marks]).
+//! A history without marks (torch before 2.10) does not state the position of a census. The last census lies at the
+//! end of the history; earlier censuses are ignored, because an address may have been reused since. Without a census
+//! the stacks decide (Note [Contents without marks]).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -27,7 +27,7 @@ use super::life::Life;
 use super::live::Live;
 use super::view::View;
 
-/// What each allocation of `view` holds, in the order of its list. See Note [Contents].
+/// Returns the category of each allocation of `view`, in the order of its list. See Note [Contents].
 pub(crate) fn classify(view: &View) -> Vec<Contents> {
     let ooms = view.ooms();
     let noted = view.is_marked() && !view.process.records.is_empty();
@@ -66,7 +66,7 @@ fn by_life(view: &View, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
     }
 }
 
-/// Whether an allocation was let go of in the stretch of one phase that made it.
+/// Checks that an allocation was freed in the stretch of the phase that allocated it.
 pub(super) fn freed_in_its_stretch(view: &View, life: &Lifetime) -> bool {
     let stretch = |event: Option<EventIndex>| view.timeline.number(event?);
     let freed = stretch(life.freed());
@@ -81,7 +81,7 @@ fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
     records.collect()
 }
 
-/// The allocations that a census names, by their place in the list. What the first census says of one stays.
+/// Returns the categories that censuses state, by index of the allocation. The first census wins.
 fn by_census(view: &View) -> BTreeMap<usize, Contents> {
     let mut named = BTreeMap::new();
     let mut live = Live::new(view);
@@ -99,7 +99,7 @@ fn by_census(view: &View) -> BTreeMap<usize, Contents> {
 /// A storage in a census: category, device, address, bytes.
 type Storage = (Category, u32, u64, u64);
 
-/// The censuses that have a place in the history: all of them, or without marks the last.
+/// Returns the censuses with a known position in the history: all censuses, or without marks the last census.
 fn censuses<'a>(view: &View<'a>) -> Vec<(u32, &'a [Storage])> {
     let all = view.process.records.iter().filter_map(|record| match record {
         Record::Census { number, tensors, .. } => Some((*number, tensors.as_slice())),

@@ -1,4 +1,4 @@
-//! Memory that each step leaves behind, and who made it.
+//! Growth from step to step, and the lines that allocate the surviving memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,28 +9,28 @@ use trace::{Bytes, Lifetime, Record, StackId};
 use super::life::Life;
 use super::view::View;
 
-/// What a line made that outlived its step.
+/// The allocations of a line that outlived the step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survivors {
-    /// The user's line; `None` where no stack says it.
+    /// The user's line; `None` if no stack names a line.
     pub(crate) location: Option<Location>,
-    /// How many bytes.
+    /// Their bytes.
     pub(crate) bytes: Bytes,
-    /// In how many allocations.
+    /// The number of allocations.
     pub(crate) count: u64,
-    /// The stacks through which the line made it.
+    /// The allocating stacks.
     pub(crate) stacks: BTreeSet<StackId>,
 }
 
 impl Survivors {
-    /// One more of them.
+    /// Adds one survivor.
     pub(crate) fn add(&mut self, life: &Lifetime) {
         self.bytes += life.block();
         self.count += 1;
         self.stacks.insert(life.stack);
     }
 
-    /// All of `others` too.
+    /// Adds all survivors of `others`.
     pub(crate) fn merge(&mut self, others: Survivors) {
         self.bytes += others.bytes;
         self.count += others.count;
@@ -38,9 +38,10 @@ impl Survivors {
     }
 }
 
-/// The growth of `view`'s device, if it grows steadily; `usable` is what the program may take of it.
+/// Returns the growth of `view`'s device, if its memory grows steadily; `usable` is the memory that the program may
+/// take.
 ///
-/// Where each step's tensors take the place of the step's before, as those of ever longer batches do, nothing grows.
+/// Tensors that replace the previous step's tensors are no growth, even if each batch is longer than the last.
 pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
     let after = allocated_after_steps(view);
     let (first_step, rises) = steady_rises(&after)?;
@@ -56,7 +57,7 @@ pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> 
     })
 }
 
-/// What was allocated after each step, in order.
+/// Returns the bytes allocated after each step, in order.
 fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
     let on_device = |devices: &[DeviceStats]| {
         let stats = devices.iter().find(|stats| stats.device == view.device.0)?;
@@ -69,10 +70,10 @@ fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
     steps.collect()
 }
 
-/// By how much each step left more behind than the one before, and the first such step; `None` unless all of them did.
+/// Returns the first step of steady growth and the rise of each step; `None` unless every step rises.
 ///
-/// The first step also makes what stays for good (optimizer state, workspaces), so its successor is compared with it
-/// only where there are no more than three steps, and then the two rises must be the same.
+/// The first step also allocates memory that stays for good (optimizer state, workspaces). Its successor is compared
+/// with it only in a history of at most three steps, and then both rises must be equal.
 fn steady_rises(after: &[(u32, Bytes)]) -> Option<(u32, Vec<Bytes>)> {
     let warm = if after.len() > 3 { &after[1..] } else { after };
     let rises: Vec<Bytes> = warm.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
@@ -87,7 +88,7 @@ fn median(mut rises: Vec<Bytes>) -> Option<Bytes> {
     rises.get(rises.len() / 2).copied()
 }
 
-/// The first step whose peak exceeds `usable`, if the peak of the trace rises by `rise` a step from where it was.
+/// Returns the first step whose peak exceeds `usable`, if the trace's peak rises by `rise` per step.
 fn full_at(view: &View, peak: &Peak, usable: Bytes, rise: Bytes) -> Option<u32> {
     let from = peak.place.step.or_else(|| last_step(view))?;
     let room = usable - peak.usage.allocated_bytes;
@@ -99,7 +100,8 @@ fn last_step(view: &View) -> Option<u32> {
     allocated_after_steps(view).last().map(|(step, _)| *step)
 }
 
-/// What one step made that was still alive when the step after it had ended, by the user's line, most bytes first.
+/// Returns the survivors of one step that were alive at the end of the next step, by the user's line, most bytes
+/// first.
 pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
     let mut lines: BTreeMap<Location, Survivors> = BTreeMap::new();
     for life in outliving(view) {
@@ -113,9 +115,9 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
     survivors
 }
 
-/// What one step made that was still alive when the step after it had ended.
+/// Returns the allocations of one step that were alive at the end of the next step.
 ///
-/// Looked at is the last step that has a whole step after it. What stays by design is not counted.
+/// The step is the last step that a whole step follows. Persistent categories are excluded.
 fn outliving<'a>(view: &'a View) -> impl Iterator<Item = &'a Lifetime> {
     let step = last_step(view).and_then(|last| last.checked_sub(1));
     let after = step.map(|step| view.first_event(|mark| mark.step > step + 1));
@@ -127,7 +129,7 @@ fn outliving<'a>(view: &'a View) -> impl Iterator<Item = &'a Lifetime> {
     })
 }
 
-/// What a program keeps for good.
+/// Checks that a category persists from step to step.
 pub(crate) fn stays(contents: Contents) -> bool {
     matches!(
         contents,

@@ -1,5 +1,5 @@
-//! What a history says of a program that noted nothing: what each stack was doing, the phases and steps that follow,
-//! and what the allocations hold.
+//! Inference for a history without marks: the role of each stack, the phases and steps, and the category of each
+//! allocation.
 
 pub(crate) mod contents;
 pub(crate) mod phases;

@@ -1,12 +1,12 @@
-//! Why something survives its step, as far as the stacks that made it tell.
+//! The reason why survivors of a step are alive, as far as their stacks show it.
 //!
 //! # Note [Kept]
-//! - Tensors of several earlier steps that are let go of all at once were held by nothing but themselves: the garbage
-//!   collector found them. (A list that is cleared looks alike; the finding says so.)
-//! - A graph that is kept keeps every tensor that its forward saved: one call of the user's leaves tensors behind that
-//!   different lines of the library made.
-//! - One tensor that a module's own code or a hook made was put aside there.
-//! - All else is in a collection.
+//! - Tensors of several earlier steps that are freed all at once were in reference cycles: the garbage collector found
+//!   them. (Clearing a list looks alike; the finding states the ambiguity.)
+//! - A retained graph keeps every saved tensor of its forward: one call in the user's code leaves tensors of different
+//!   library lines.
+//! - A single tensor of a module's own code or of a hook is a saved intermediate.
+//! - All other survivors are in a collection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,20 +16,20 @@ use super::growth::Survivors;
 use super::leaks::{Burst, bursts};
 use super::view::View;
 
-/// Why something survives.
+/// The reasons for retention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// It refers to itself.
+    /// The tensors are in a reference cycle.
     Cycle,
-    /// A result is kept with its graph.
+    /// A result is kept with its autograd graph.
     Graph,
-    /// A module or a hook puts it aside.
+    /// A module or a hook stores the tensor.
     Intermediate,
-    /// A collection holds it.
+    /// A collection contains the tensors.
     Collection,
 }
 
-/// Why they survive. See Note [Kept].
+/// Returns the reason for retention. See Note [Kept].
 pub(crate) fn kept(view: &View, survivors: &[Survivors]) -> Kept {
     let stacks: BTreeSet<StackId> = survivors.iter().flat_map(|line| line.stacks.iter().copied()).collect();
     if cycles(view, &stacks).is_some() {
@@ -42,13 +42,13 @@ pub(crate) fn kept(view: &View, survivors: &[Survivors]) -> Kept {
     if first.is_some_and(|stack| view.own_line_is_inside_module(stack)) { Kept::Intermediate } else { Kept::Collection }
 }
 
-/// The largest of the bursts that freed what `stacks` had made.
+/// Returns the largest burst of frees of allocations by `stacks`.
 pub(crate) fn cycles(view: &View, stacks: &BTreeSet<StackId>) -> Option<Burst> {
     let of_them = bursts(view).into_iter().filter(|burst| !burst.stacks.is_disjoint(stacks));
     of_them.max_by_key(|burst| burst.bytes)
 }
 
-/// Whether one call of the user's left tensors behind that two or more lines under it made, three in all.
+/// Checks that one call in the user's code left three or more tensors, allocated by two or more library lines.
 fn has_graph(view: &View, stacks: &BTreeSet<StackId>) -> bool {
     let mut calls: BTreeMap<(String, u32), BTreeSet<(String, u32)>> = BTreeMap::new();
     for &stack in stacks {

@@ -1,9 +1,9 @@
-//! What steps leave behind and nothing lets go of: the lines whose tensors survive step after step.
+//! Leaks: lines whose tensors survive step after step.
 //!
 //! # Note [Leaks]
-//! Parameters, gradients and optimizer state survive too, but no step adds to them. A line leaks if tensors that it made
-//! in most of the steps are still alive at the end (of the history, or at the error), long after their step: those of
-//! the last two steps are not counted, because a program may hold one step's results into the next.
+//! Parameters, gradients and optimizer state survive too, but steps add nothing to them. A line leaks if its tensors
+//! of most steps are alive at the end (of the history, or at the error), long after their step. Tensors of the last
+//! two steps are not counted, because a program may keep one step's results during the next step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,24 +14,24 @@ use super::growth::{Survivors, stays};
 use super::life::Life;
 use super::view::View;
 
-/// How many steps have to leave something behind.
+/// A leak needs survivors of at least this many steps.
 const STEPS: u32 = 3;
 
-/// The survivors of a line or a stack, and the steps that left them.
+/// The survivors of a line or a stack, and their steps.
 type Left = (Survivors, BTreeSet<u32>);
 
-/// All that leaks, and at which rate.
+/// The leaking lines and the rate of the leak.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leaks {
     /// The lines, most bytes first.
     pub(crate) lines: Vec<Survivors>,
-    /// What the median step left behind.
+    /// The median of the bytes left per step.
     pub(crate) per_step: Bytes,
-    /// The first step that left something behind.
+    /// The first step with survivors.
     pub(crate) first_step: u32,
 }
 
-/// What leaks in `view`, counted at `at`. See Note [Leaks].
+/// Returns the leaks of `view`, counted at `at`. See Note [Leaks].
 pub(crate) fn leaks(view: &View, at: Moment) -> Option<Leaks> {
     let last = view.timeline.step(at.event()?)?;
     let mut stacks: BTreeMap<StackId, Left> = BTreeMap::new();
@@ -53,7 +53,7 @@ pub(crate) fn leaks(view: &View, at: Moment) -> Option<Leaks> {
     })
 }
 
-/// The survivors of each stack, put together by the user's line, most bytes first.
+/// Joins the survivors of each stack by the user's line, most bytes first.
 fn by_line(view: &View, stacks: BTreeMap<StackId, Left>) -> Vec<Left> {
     let mut lines: BTreeMap<(Option<Location>, Option<StackId>), Left> = BTreeMap::new();
     for (stack, (survivors, steps)) in stacks {
@@ -69,7 +69,7 @@ fn by_line(view: &View, stacks: BTreeMap<StackId, Left>) -> Vec<Left> {
     lines
 }
 
-/// Whether most of the steps left something, up to the last that is looked at.
+/// Checks that most steps up to the last counted step left survivors.
 fn enough(steps: &BTreeSet<u32>, seen: u32) -> bool {
     let (Some(&first), Some(&last)) = (steps.first(), steps.last()) else {
         return false;
@@ -87,22 +87,22 @@ fn median(mut sizes: Vec<Bytes>) -> Bytes {
     sizes.get(sizes.len() / 2).copied().unwrap_or_default()
 }
 
-/// What one event freed of several earlier steps at once, as the garbage collector does.
+/// A burst of frees: tensors of several earlier steps, freed at once as by the garbage collector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Burst {
-    /// The first free of it.
+    /// The first free.
     pub(crate) event: Option<EventIndex>,
-    /// How much.
+    /// The freed bytes.
     pub(crate) bytes: Bytes,
-    /// In how many allocations.
+    /// The number of freed allocations.
     pub(crate) count: u64,
-    /// Of how many steps.
+    /// The allocating steps.
     pub(crate) steps: BTreeSet<u32>,
-    /// The stacks that had made it.
+    /// The allocating stacks.
     pub(crate) stacks: BTreeSet<StackId>,
 }
 
-/// The bursts of frees between two allocations that freed tensors of [`STEPS`] or more earlier steps.
+/// Returns the bursts of frees between two allocations, with tensors of [`STEPS`] or more earlier steps.
 pub(crate) fn bursts(view: &View) -> Vec<Burst> {
     let (mut bursts, mut open) = (Vec::new(), Burst::default());
     for (index, event) in (0..).map(EventIndex).zip(view.events) {

@@ -1,18 +1,19 @@
-//! What the rest of the crate asks of an allocation: the one place that knows how `trace` states it.
+//! The lifetime of an allocation: the only file of this crate that reads `trace`'s lifetime fields.
 
 use trace::{Address, Bytes, EventIndex, Lifetime, Moment};
 
-/// An allocation from its beginning to its end.
+/// The lifetime of an allocation.
 pub(crate) trait Life {
-    /// Where it starts.
+    /// The block's start address.
     fn address(&self) -> Address;
-    /// What it got, as the allocator counts.
+    /// The block's size, as the allocator counts.
     fn block(&self) -> Bytes;
-    /// What was asked for.
+    /// The requested size.
     fn requested(&self) -> Bytes;
-    /// The event that made it; `None` where it is older than the history.
+    /// The allocating event; `None` if the allocation is older than the history.
     fn begun(&self) -> Option<EventIndex>;
-    /// The event by which the program let go of it, the first if it was before the history; `None` where none did.
+    /// The event of the free by the program, event 0 for a free before the history; `None` if the program never frees
+    /// the block.
     fn freed(&self) -> Option<EventIndex>;
 }
 
@@ -34,7 +35,7 @@ impl Life for Lifetime {
     }
 
     fn freed(&self) -> Option<EventIndex> {
-        // A block that was waiting for a stream when the history began was let go of before it.
+        // A block that was waiting for a stream when the history began had been freed by the program before.
         let before = (self.free_requested == Moment::BEFORE).then_some(EventIndex(0));
         self.free_requested.event().or(before)
     }

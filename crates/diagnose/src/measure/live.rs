@@ -1,4 +1,4 @@
-//! What is live at one event after another: one walk for all questions of "which allocation is at this address now".
+//! The live allocations at successive events: one walk answers all look-ups of an address.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,30 @@ use super::view::View;
 pub(super) struct Live<'a> {
     view: &'a View<'a>,
     at: EventIndex,
-    /// Start address to end address and place in the view's list.
+    /// Maps a start address to the end address and the index in the view's list.
     blocks: BTreeMap<u64, (u64, usize)>,
-    /// The next allocation of the list to begin.
+    /// The index of the next allocation to begin.
     next: usize,
-    /// Which allocation ends at which event.
+    /// The allocation that ends at each event.
     ends: BTreeMap<EventIndex, usize>,
 }
 
 impl<'a> Live<'a> {
-    /// Stands before the first event.
+    /// Starts before the first event.
     pub(super) fn new(view: &'a View<'a>) -> Live<'a> {
         let lives = view.found.lifetimes().iter().enumerate();
         let end = |(index, life): (usize, &Lifetime)| Some((life.freed()?, index));
         Live { view, at: EventIndex(0), blocks: BTreeMap::new(), next: 0, ends: lives.filter_map(end).collect() }
     }
 
-    /// Goes on until just before the first event that `reached` holds of, or to the end. Never goes back.
+    /// Advances to just before the first event that satisfies `reached`, or to the end. Never goes back.
     pub(super) fn advance(&mut self, reached: impl Fn(&View, EventIndex) -> bool) {
         while self.at < self.view.end() && !reached(self.view, self.at) {
             self.step();
         }
     }
 
-    /// The place in the list of the allocation that `address` lies in: a storage may begin inside one.
+    /// Returns the index of the allocation that contains `address`: a storage may begin inside an allocation.
     pub(super) fn holder(&self, address: Address) -> Option<usize> {
         let (_, &(end, index)) = self.blocks.range(..=address.0).next_back()?;
         (address.0 < end).then_some(index)

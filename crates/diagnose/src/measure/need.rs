@@ -1,4 +1,4 @@
-//! What the program would use if there were no limit.
+//! The need: the program's memory without a limit.
 
 use report::{Oom, Usage};
 use trace::{Bytes, Record};
@@ -8,16 +8,16 @@ use super::usage::fullest;
 use super::view::View;
 use crate::case::Case;
 
-/// The peaks without a limit; those under the limit where it did not matter.
+/// Returns the peaks without a limit; if the limit had no effect, the peaks under the limit.
 pub(crate) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Usage {
-    // A request beyond any device fails even there; what that run took is no need then.
+    // A request beyond any device fails even without a limit; the peak of such a run is no need.
     let unlimited = case.unlimited.as_ref().filter(|run| !run.processes.iter().any(ended_by_oom));
     let need = unlimited.and_then(|run| fullest(run, case.context()));
     let otherwise = || oom.map_or(limited, |oom| at_least(case, view, limited, oom));
     need.map_or_else(otherwise, |(_, _, usage)| usage)
 }
 
-/// A lower bound of the need, where no run without a limit says it: what was live at the error and what it refused.
+/// Returns a lower bound of the need without an unlimited run: the bytes live at the error plus the refused request.
 fn at_least(case: &Case, view: &View, limited: Usage, oom: &Oom) -> Usage {
     let live = match last_oom(view.process) {
         Some(Record::Oom { stats, .. }) => Bytes(stats.allocated_bytes),

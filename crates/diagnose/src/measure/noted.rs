@@ -1,11 +1,11 @@
-//! What the agent and the phantom noted, as the report says it.
+//! The records of a run in the report's types.
 
 use report::{Assumption, Location, ValueShape};
 use trace::{Bytes, PhantomRecord, Record, Run};
 
 use super::records::{phantom_records, records};
 
-/// What was modelled; of assumptions that several processes made, the largest amount.
+/// Returns the modelled assumptions; of several processes' assumptions, the largest amount.
 pub(crate) fn assumptions(run: &Run) -> Vec<Assumption> {
     let agents = records(run).filter_map(|record| match record {
         Record::Assumption { id, text } => Some((id, text, Bytes::ZERO)),
@@ -26,7 +26,7 @@ pub(crate) fn assumptions(run: &Run) -> Vec<Assumption> {
     assumptions
 }
 
-/// Where values decided shapes.
+/// Returns the lines where values decided shapes.
 pub(crate) fn value_shapes(run: &Run) -> Vec<ValueShape> {
     let shapes = records(run).filter_map(|record| match record {
         Record::ValueShape { op, file, line, count, fraction } => Some(ValueShape {

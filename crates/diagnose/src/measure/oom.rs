@@ -1,4 +1,4 @@
-//! How a process ran out of memory.
+//! The out-of-memory error of a process.
 
 use report::{Location, Oom, Place};
 use trace::text::Artifact;
@@ -7,7 +7,7 @@ use trace::{Bytes, Process, Record};
 use super::own::is_own;
 use super::records::{last_oom, script_dir};
 
-/// The last time the allocator of `process` gave up; `None` where it never did, as when a library's own request failed.
+/// Returns the last error of `process`'s allocator; `None` without an error, or if a library's own request failed.
 pub(crate) fn refused(process: &Process) -> Option<Oom> {
     let Record::Oom { requested_bytes, step, phase, module, frames, .. } = last_oom(process)? else {
         return None;
@@ -24,18 +24,18 @@ pub(crate) fn refused(process: &Process) -> Option<Oom> {
     })
 }
 
-/// How often the allocator of `process` gave up.
+/// Returns the number of errors of `process`'s allocator.
 pub(crate) fn times_refused(process: &Process) -> u64 {
     let times = process.records.iter().filter(|record| matches!(record, Record::Oom { .. })).count();
     u64::try_from(times).unwrap_or(u64::MAX)
 }
 
-/// How `process` ended by running out of memory, as far as it is known.
+/// Returns the out-of-memory error that ended `process`, as far as it is known.
 pub(crate) fn oom(process: &Process) -> Oom {
     refused(process).unwrap_or_else(|| told(process))
 }
 
-/// What the error alone tells: of a library's own request, or of an allocator that has no observer.
+/// Returns the figures of the error message alone: of a library's own request, or of an allocator without an observer.
 fn told(process: &Process) -> Oom {
     let message = error_message(process);
     let location = process.records.iter().rev().find_map(|record| match record {
@@ -47,7 +47,7 @@ fn told(process: &Process) -> Oom {
     Oom { requested_bytes: stated_request(&message), location, message, ..Oom::default() }
 }
 
-/// The request that an error of PyTorch's states.
+/// Returns the request that a PyTorch error states.
 fn stated_request(message: &str) -> Option<Bytes> {
     let text = format!("torch.OutOfMemoryError: {message}");
     trace::text::read(text.as_bytes()).into_iter().find_map(|artifact| match artifact {
@@ -62,7 +62,7 @@ fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Locati
     Some(Location { file: file.clone(), line: *line, column: None })
 }
 
-/// The error's own words; empty where none was noted.
+/// Returns the error message; empty without a recorded error.
 fn error_message(process: &Process) -> String {
     let message = process.records.iter().rev().find_map(|record| match record {
         Record::Error { oom: true, message, .. } => Some(message.clone()),

@@ -1,13 +1,13 @@
-//! Device memory that is neither PyTorch's nor the context's: libraries and extensions that ask the device themselves.
+//! Device memory outside PyTorch and the CUDA context: memory that libraries and extensions request from the driver.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use trace::{Bytes, DeviceIndex, PhantomRecord, Process, Run};
 
-/// Less than this of one library is not worth a word.
+/// Smaller amounts of one library are not reported.
 const WORTH: Bytes = Bytes::from_mib(1);
 
-/// By the library that asked, the most that one process held on one device.
+/// Returns the largest amount that one process held on one device, by requesting library.
 pub(crate) fn outside(run: &Run) -> BTreeMap<&str, Bytes> {
     let mut most: BTreeMap<&str, Bytes> = BTreeMap::new();
     for process in &run.processes {
@@ -21,7 +21,7 @@ pub(crate) fn outside(run: &Run) -> BTreeMap<&str, Bytes> {
     most
 }
 
-/// Who took memory of which device, besides PyTorch and the context.
+/// Returns the devices and requesting libraries of a process, other than PyTorch and the context.
 fn askers(process: &Process) -> BTreeSet<(DeviceIndex, &str)> {
     let asked = process.phantom.iter().filter_map(|record| match record {
         PhantomRecord::Memory { device, owner, .. } if !is_known(owner) => Some((DeviceIndex(*device), owner.as_str())),

@@ -1,16 +1,17 @@
-//! Which source files are the user's own, and which are libraries'.
+//! Distinguishes the user's source files from libraries' files.
 
 use std::path::Path;
 
 use trace::Frame;
 pub(crate) use trace::source_file::{is_agent, is_user_file as is_own};
 
-/// Whether a frame is Python's. `_record_memory_history()` records those of C++ between them unless `stacks="python"` is said
-/// (`torch/csrc/cuda/memory_snapshot.cpp`, 2.1 and later); they have no line, or one in a source of C++ or assembler.
+/// Checks that a frame is Python's. `_record_memory_history()` records C++ frames between Python frames unless called
+/// with `stacks="python"` (`torch/csrc/cuda/memory_snapshot.cpp`, 2.1 and later); C++ frames have no line, or a line
+/// of a C++ or assembler source.
 pub(crate) fn is_python(frame: &Frame) -> bool {
     let is_source = match Path::new(&frame.file).extension() {
         Some(extension) => extension == "py" || extension == "pyw" || extension == "pyx" || frame.file.starts_with('<'),
-        // A script; the headers of C++'s own library have no extension either.
+        // A script. Headers of the C++ standard library have no extension either.
         None => !frame.file.contains("/include/"),
     };
     frame.line > 0 && is_source

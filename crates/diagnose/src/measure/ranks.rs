@@ -1,4 +1,4 @@
-//! The peaks of every process that used a device, where there are several.
+//! The peaks of every process that used a device, for jobs of several processes.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use super::view::View;
 use crate::case::Case;
 use crate::rules::input::RankFacts;
 
-/// Every process by rank; empty where only one used a device. (Launchers and the workers of `torch.compile` use none.)
+/// Returns every process by rank; empty if only one process used a device. (Launchers and the workers of
+/// `torch.compile` use none.)
 pub(crate) fn ranks(case: &Case) -> Vec<Rank> {
     let processes = case.limited.processes.iter();
     let mut ranks: Vec<Rank> = processes.filter_map(|process| rank(process, case.context())).collect();
@@ -27,7 +28,8 @@ fn rank(process: &Process, context: Bytes) -> Option<Rank> {
     Some(Rank { rank: process.rank(), device: device.0, peak, oom: ended_by_oom(process) })
 }
 
-/// The same as the rules want it: with the line that holds more on the fullest rank than on the median one.
+/// Returns the ranks as facts for the rules, with the line that holds more on the fullest rank than on the median
+/// rank.
 pub(crate) fn rank_facts(case: &Case, ranks: &[Rank]) -> Vec<RankFacts> {
     let mut facts: Vec<RankFacts> = ranks
         .iter()
@@ -54,7 +56,7 @@ fn extra(case: &Case, most: &RankFacts, other: &RankFacts) -> Option<(Bytes, Loc
     more(here, &there)
 }
 
-/// What is live at the peak of a rank, by the user's line.
+/// Returns the live bytes at a rank's peak, by the user's line.
 fn at_peak(case: &Case, rank: &RankFacts) -> Option<BTreeMap<Location, Bytes>> {
     let process = case.limited.processes.iter().find(|process| {
         let uses = fullest_device(process, case.context());
@@ -65,13 +67,13 @@ fn at_peak(case: &Case, rank: &RankFacts) -> Option<BTreeMap<Location, Bytes>> {
     Some(by_line(&view, peak))
 }
 
-/// The line that holds most more `here` than `there`.
+/// Returns the line with the largest excess of bytes in `here` over `there`.
 pub(crate) fn more(here: BTreeMap<Location, Bytes>, there: &BTreeMap<Location, Bytes>) -> Option<(Bytes, Location)> {
     let more = here.into_iter().map(|(line, bytes)| (bytes - there.get(&line).copied().unwrap_or_default(), line));
     more.filter(|(bytes, _)| *bytes > Bytes::ZERO).max()
 }
 
-/// What is live at a moment, by the user's line.
+/// Returns the live bytes at a moment, by the user's line.
 pub(crate) fn by_line(view: &View, moment: Option<Moment>) -> BTreeMap<Location, Bytes> {
     let mut stacks = BTreeMap::new();
     let mut lines = BTreeMap::new();

@@ -1,9 +1,9 @@
-//! Look-ups in what the agent and the phantom wrote.
+//! Look-ups in the records of a run.
 
 use trace::run::{DeviceStats, EndReason};
 use trace::{DeviceIndex, PhantomRecord, Process, Record, Run};
 
-/// The script's folder; empty where the process record is missing.
+/// Returns the script's directory; empty without a process record.
 pub(crate) fn script_dir(process: &Process) -> &str {
     let dir = process.records.iter().find_map(|record| match record {
         Record::Process { script_dir, .. } => Some(script_dir.as_str()),
@@ -12,7 +12,7 @@ pub(crate) fn script_dir(process: &Process) -> &str {
     dir.unwrap_or_default()
 }
 
-/// PyTorch's version.
+/// Returns PyTorch's version.
 pub(crate) fn torch(run: &Run) -> Option<&str> {
     records(run).find_map(|record| match record {
         Record::Process { torch, .. } => Some(torch.as_str()),
@@ -20,17 +20,17 @@ pub(crate) fn torch(run: &Run) -> Option<&str> {
     })
 }
 
-/// The agent's records of all processes.
+/// Returns the agent's records of all processes.
 pub(crate) fn records(run: &Run) -> impl Iterator<Item = &Record> {
     run.processes.iter().flat_map(|process| &process.records)
 }
 
-/// The phantom's records of all processes.
+/// Returns the phantom's records of all processes.
 pub(crate) fn phantom_records(run: &Run) -> impl Iterator<Item = &PhantomRecord> {
     run.processes.iter().flat_map(|process| &process.phantom)
 }
 
-/// How the process ended: the reason, and the optimizer steps done.
+/// Returns the reason for the process's end, and its number of optimizer steps.
 pub(crate) fn end(process: &Process) -> Option<(&EndReason, u32)> {
     process.records.iter().rev().find_map(|record| match record {
         Record::End { reason, steps, .. } => Some((reason, *steps)),
@@ -38,7 +38,7 @@ pub(crate) fn end(process: &Process) -> Option<(&EndReason, u32)> {
     })
 }
 
-/// Whether an out-of-memory error ended the process, or may have: one was raised and no end was noted.
+/// Checks that an out-of-memory error ended the process, or may have: an error was raised and no end was recorded.
 pub(crate) fn ended_by_oom(process: &Process) -> bool {
     let error = process.records.iter().rev().find_map(|record| match record {
         Record::Error { oom, .. } => Some(*oom),
@@ -47,13 +47,13 @@ pub(crate) fn ended_by_oom(process: &Process) -> bool {
     error.unwrap_or_else(|| end(process).is_none() && last_oom(process).is_some())
 }
 
-/// The last `oom` record.
+/// Returns the last `oom` record.
 pub(crate) fn last_oom(process: &Process) -> Option<&Record> {
     let mut records = process.records.iter().rev();
     records.find(|record| matches!(record, Record::Oom { .. }))
 }
 
-/// Optimizer steps done.
+/// Returns the number of optimizer steps.
 pub(crate) fn steps(process: &Process) -> u32 {
     let counted = process.records.iter().filter_map(|record| match record {
         Record::Step { step, .. } => Some(*step),
@@ -63,7 +63,7 @@ pub(crate) fn steps(process: &Process) -> u32 {
     counted.max().unwrap_or_default()
 }
 
-/// What `memory_stats` said of `device`, oldest first.
+/// Returns the figures of `memory_stats` for `device`, oldest first.
 pub(crate) fn stats(process: &Process, device: DeviceIndex) -> impl Iterator<Item = &DeviceStats> {
     let all = process.records.iter().flat_map(|record| match record {
         Record::Step { devices, .. } | Record::End { devices, .. } => devices.as_slice(),
@@ -73,7 +73,7 @@ pub(crate) fn stats(process: &Process, device: DeviceIndex) -> impl Iterator<Ite
     all.filter(move |stats| stats.device == device.0)
 }
 
-/// PyTorch's reason for keeping no history, where it kept none.
+/// Returns PyTorch's reason for recording no history.
 pub(crate) fn unrecorded(process: &Process) -> Option<&str> {
     process.records.iter().find_map(|record| match record {
         Record::Unrecorded { reason } => Some(reason.as_str()),
@@ -81,7 +81,7 @@ pub(crate) fn unrecorded(process: &Process) -> Option<&str> {
     })
 }
 
-/// The devices that the phantom counted memory of.
+/// Returns the devices with memory counted by the phantom.
 fn in_ledger(process: &Process) -> impl Iterator<Item = DeviceIndex> + '_ {
     process.phantom.iter().filter_map(|record| match record {
         PhantomRecord::Memory { device, .. } => Some(DeviceIndex(*device)),
@@ -89,7 +89,7 @@ fn in_ledger(process: &Process) -> impl Iterator<Item = DeviceIndex> + '_ {
     })
 }
 
-/// The devices that the process used, in order.
+/// Returns the devices that the process used, in order.
 pub(crate) fn devices(process: &Process) -> Vec<DeviceIndex> {
     let noted = process.records.iter().flat_map(|record| match record {
         Record::Step { devices, .. } | Record::End { devices, .. } => devices.as_slice(),

@@ -1,14 +1,13 @@
-//! Devices that several processes use at once.
+//! Devices that several processes use at the same time.
 //!
 //! # Note [Shared devices]
 //!
-//! Each process of a dry run has a ledger of its own. One for all would make the answer a matter of scheduling: nothing
-//! computes, so a rank that is started first has ended before the next one grows, and on another day it has not. Ranks
-//! of a job do the same at the same time, because collectives make them wait for each other, and PyTorch's allocator
-//! keeps what it reserved. So what they take together is the sum of their peaks; and where that is more than the device
-//! has, the program is run again with a part of the device for each (`Pass::Shared` of the binary): the fullest runs out when
-//! its part of the sum would no longer fit. Of processes that are no ranks of one job nobody knows whether they run at
-//! the same time; then the verdict is `incomplete`.
+//! Each process of a dry run has a ledger of its own. A common ledger would make the answer depend on scheduling: a
+//! dry run computes nothing, so a rank may end before the next rank grows. On a GPU, collectives keep the ranks of a
+//! job in step, and PyTorch's allocator keeps its reserved segments. The ranks together therefore take the sum of
+//! their peaks. If the sum exceeds the device's memory, the program runs again with a part of the device for each rank
+//! (`Pass::Shared` of the binary): the fullest rank runs out when its part of the sum would no longer fit. For
+//! processes that are not ranks of one job, simultaneous execution is unknown, and the verdict is `incomplete`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,32 +19,33 @@ use super::usage::{fullest_device, usage};
 use super::view::View;
 use crate::case::Case;
 
-/// A device that more than one process used.
+/// A device that several processes used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shared {
-    /// Its number, as each process counts.
+    /// The device's number, as each process counts.
     pub(crate) device: u32,
-    /// What each rank held there at most.
+    /// The peak of each rank on the device.
     pub(crate) held: Vec<(u32, Bytes)>,
-    /// How many of them held more elsewhere.
+    /// The number of processes with a higher peak on another device.
     pub(crate) visitors: usize,
-    /// The sum of their peaks: the most that they can take together.
+    /// The sum of the peaks: an upper bound of the processes' total.
     pub(crate) together: Bytes,
-    /// Whether they are ranks of one job, which run at the same time.
+    /// True for ranks of one job, which run at the same time.
     pub(crate) is_job: bool,
-    /// The first line that brought a rank there which should be elsewhere.
+    /// The first line that allocated on the device in a rank whose own device is another.
     pub(crate) astray: Option<Location>,
 }
 
-/// The fullest of the devices that several processes used.
+/// Returns the fullest of the devices that several processes used.
 pub(crate) fn shared(case: &Case) -> Option<Shared> {
     shared_in(&case.launch, &case.limited)
 }
 
-/// The same of another run of the program.
+/// Returns the fullest shared device of another run of the program.
 pub(crate) fn shared_in(launch: &Launch, run: &Run) -> Option<Shared> {
     if launch.job.is_some() {
-        return None; // Each rank ran alone: equal numbers are devices of different machines, or of one at other times.
+        // Each rank ran alone: equal numbers are GPUs of different machines, or one GPU at different times.
+        return None;
     }
     let context = Bytes(launch.device_context_bytes);
     let mut users: BTreeMap<DeviceIndex, Vec<&Process>> = BTreeMap::new();
@@ -59,8 +59,8 @@ pub(crate) fn shared_in(launch: &Launch, run: &Run) -> Option<Shared> {
     shared.max_by_key(|shared| (shared.together, std::cmp::Reverse(shared.device)))
 }
 
-/// What other processes must be said to hold of the device, so that each rank has its part of it: what is left when the
-/// fullest has as much of the device as it has of the sum. `None` where all fit together, or nobody knows.
+/// Returns the bytes of the device to assign to other processes so that each rank has its part: the rest if the
+/// fullest rank gets its share of the sum. `None` if all ranks fit together, or simultaneous execution is unknown.
 pub fn others_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
     if run.processes.iter().any(ended_by_oom) {
         return None;
@@ -83,7 +83,7 @@ fn of_device(device: DeviceIndex, users: &[&Process], context: Bytes) -> Shared 
     Shared { device: device.0, held, visitors, together, is_job, astray: astray(device, users) }
 }
 
-/// Every device that the process took memory of, be it a context only.
+/// Returns every device that the process took memory of, including devices with only a context.
 fn all_devices(process: &Process) -> Vec<DeviceIndex> {
     let mut all = devices(process);
     all.extend(process.phantom.iter().filter_map(|record| match record {
@@ -99,7 +99,7 @@ fn works_on(process: &Process, context: Bytes) -> Option<DeviceIndex> {
     fullest_device(process, context).map(|(device, _)| device)
 }
 
-/// The first allocation, by a line of the user's, of a process that its launcher meant for another device.
+/// Returns the first allocating line of the user's code in a process that its launcher assigned to another device.
 fn astray(device: DeviceIndex, users: &[&Process]) -> Option<Location> {
     let process = users.iter().find(|process| local_rank(process).is_some_and(|local| local != device.0))?;
     let view = View::new(process, device);

@@ -1,4 +1,4 @@
-//! The lines that made what was alive at the peak.
+//! The lines that allocated the bytes alive at the peak.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use trace::{Bytes, Lifetime, Moment, Phase, StackId};
 use super::life::Life;
 use super::view::View;
 
-/// How many sites a report names.
+/// A report names at most this many sites.
 const SITES: usize = 10;
 
-/// What makes allocations belong together: the user's line and what it called, else the innermost frame, else when
-/// they were made.
+/// The key that groups allocations into a site: the user's line and its callee, else the innermost frame, else the
+/// time of the allocation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// The user's line, and the innermost line outside PyTorch that it led to: a model out of a library would
-    /// otherwise be one site.
+    /// The user's line, and the innermost line outside PyTorch below it: otherwise a library's model would be a single
+    /// site.
     Own(Location, Option<(String, u32)>),
-    /// No line is the user's.
+    /// A stack without a line of the user's code.
     Foreign(String, u32),
-    /// No frame of Python was recorded, as in autograd's own threads.
+    /// A stack without Python frames, as in autograd's threads.
     Stretch(Option<Phase>, Option<String>),
 }
 
@@ -42,8 +42,8 @@ impl Group {
     }
 }
 
-/// The largest sites of what is live right after `at`, largest first. What one line made for several purposes is
-/// several sites: a library's workspace must not hide the loss that was computed beside it.
+/// Returns the largest sites of the bytes live right after `at`, largest first. Allocations of one line with different
+/// categories are separate sites: a library's workspace must not hide the loss of the same line.
 pub(crate) fn sites(view: &View, at: impl Into<Moment>) -> Vec<Site> {
     let mut groups: BTreeMap<(Key, Contents), Group> = BTreeMap::new();
     let mut keys: BTreeMap<StackId, Option<Key>> = BTreeMap::new();
@@ -59,7 +59,7 @@ pub(crate) fn sites(view: &View, at: impl Into<Moment>) -> Vec<Site> {
     groups.into_iter().map(|((key, contents), group)| site(view, key, contents, &group)).collect()
 }
 
-/// `None` where no frame of Python was recorded.
+/// Returns the key of a stack; `None` without Python frames.
 fn key(view: &View, stack: StackId) -> Option<Key> {
     if let Some(line) = view.own_line(stack) {
         let called = view.library_line(stack).map(|(file, line)| (file.to_owned(), line));

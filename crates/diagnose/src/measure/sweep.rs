@@ -1,13 +1,13 @@
-//! What the peak would have been if some allocations had cost less: the reckoning behind estimates.
+//! The peak without some of the allocations: the basis of estimates.
 
 use trace::{Bytes, EventIndex, Lifetime, Moment};
 
 use super::life::Life;
 use super::view::View;
 
-/// The largest sum of live blocks over the history without those that `left_out` holds of.
+/// Returns the peak of the live bytes without the blocks that satisfy `left_out`.
 ///
-/// Exact for allocations that are not made at all; what their absence would change elsewhere is not modelled.
+/// Exact for the omitted allocations themselves; their effect on other allocations is not modelled.
 pub(crate) fn peak_without(view: &View, left_out: impl Fn(usize, &Lifetime) -> bool) -> Bytes {
     let (mut older, mut changes) = (Bytes::ZERO, Vec::new());
     for (index, life) in view.found.lifetimes().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which step and phase each event of a history lies in: as the agent marked them, else as the stacks tell.
+//! The step and phase of each event: by the agent's marks, else by the stacks.
 
 use report::Place;
 use trace::{Event, EventIndex, Mark, Phase};
@@ -6,9 +6,9 @@ use trace::{Event, EventIndex, Mark, Phase};
 /// A run of events in one phase of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// Its first event.
+    /// The first event.
     pub(crate) first: EventIndex,
-    /// The step, counted from 1, and its part; `None` where nothing tells.
+    /// The step, counted from 1, and the phase; `None` if unknown.
     pub(crate) at: Option<(u32, Phase)>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// As the agent marked it.
+    /// Builds the timeline from the agent's marks.
     pub(crate) fn marked(events: &[Event], marks: &[Mark]) -> Timeline {
         let mut timeline = Timeline::default();
         for event in events {
@@ -30,7 +30,7 @@ impl Timeline {
         timeline
     }
 
-    /// The next event.
+    /// Appends an event.
     pub(crate) fn push(&mut self, at: Option<(u32, Phase)>) {
         if self.stretches.last().is_none_or(|last| last.at != at) {
             let first = EventIndex(u32::try_from(self.of_event.len()).unwrap_or(u32::MAX));
@@ -39,45 +39,45 @@ impl Timeline {
         self.of_event.push(u32::try_from(self.stretches.len() - 1).unwrap_or(u32::MAX));
     }
 
-    /// Gives the last stretch another step or phase.
+    /// Replaces the step and phase of the last stretch.
     pub(crate) fn rename_last(&mut self, at: (u32, Phase)) {
         if let Some(last) = self.stretches.last_mut() {
             last.at = Some(at);
         }
     }
 
-    /// All stretches.
+    /// Returns all stretches.
     pub(crate) fn stretches(&self) -> &[Stretch] {
         &self.stretches
     }
 
-    /// The number of the stretch that an event lies in; `None` beyond the history.
+    /// Returns the number of the stretch that contains an event; `None` beyond the history.
     pub(crate) fn number(&self, event: EventIndex) -> Option<u32> {
         self.of_event.get(event.0 as usize).copied()
     }
 
-    /// Whether backward ran in any of the stretches from number `from` to number `to`.
+    /// Checks for a backward in the stretches from number `from` to number `to`.
     pub(crate) fn has_backward(&self, from: u32, to: u32) -> bool {
         let range = self.stretches.get(from as usize..=to as usize).unwrap_or_default();
         range.iter().any(|stretch| matches!(stretch.at, Some((_, Phase::Backward))))
     }
 
-    /// The step and phase of an event.
+    /// Returns the step and phase of an event.
     pub(crate) fn at(&self, event: EventIndex) -> Option<(u32, Phase)> {
         self.stretches.get(self.number(event)? as usize)?.at
     }
 
-    /// The step of an event.
+    /// Returns the step of an event.
     pub(crate) fn step(&self, event: EventIndex) -> Option<u32> {
         self.at(event).map(|(step, _)| step)
     }
 
-    /// The phase of an event.
+    /// Returns the phase of an event.
     pub(crate) fn phase(&self, event: EventIndex) -> Option<Phase> {
         self.at(event).map(|(_, phase)| phase)
     }
 
-    /// When an event was, without the module.
+    /// Returns the place of an event, without the module.
     pub(crate) fn place(&self, event: EventIndex) -> Place {
         Place { step: self.step(event), phase: self.phase(event), module: None }
     }

@@ -1,13 +1,14 @@
-//! How much memory a process used at most on a device, and which process and device used most.
+//! The peaks of a process on a device, and the choice of the fullest process and device.
 
 use report::Usage;
 use trace::{Bytes, DeviceIndex, History, Process, Run};
 
 use super::records::{devices, stats};
 
-/// The peaks of one device of one process. The allocator's own counters come before the trace, which may be cut.
+/// Returns the peaks of one device of one process. The allocator's counters take precedence over the trace, which may
+/// be cut.
 ///
-/// Without a phantom's ledger the device held the reserved bytes and a context of `context` bytes.
+/// Without a phantom's ledger the device peak is the reserved bytes plus a context of `context` bytes.
 pub(crate) fn usage(process: &Process, device: DeviceIndex, context: Bytes) -> Usage {
     let allocated = stats(process, device).map(|stats| stats.allocated_peak_bytes).max();
     let reserved = stats(process, device).map(|stats| stats.reserved_peak_bytes).max();
@@ -21,7 +22,7 @@ pub(crate) fn usage(process: &Process, device: DeviceIndex, context: Bytes) -> U
 
 fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
     let Some(snapshot) = &process.snapshot else {
-        // It was killed before it could write anything: what PyTorch had taken of the device is all that is known.
+        // The process was killed before it wrote its records: only PyTorch's share of the device is known.
         return (Bytes::ZERO, process.share_peak(device, "pytorch").unwrap_or_default());
     };
     let found = History::of(snapshot, device);
@@ -29,20 +30,20 @@ fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
     (bytes(found.peaks().allocated), bytes(found.peaks().reserved))
 }
 
-/// The process and device that used most, with what they used; `None` where no device was used at all.
+/// Returns the process and device with the highest peak, and the peak; `None` if no device was used.
 pub(crate) fn fullest(run: &Run, context: Bytes) -> Option<(&Process, DeviceIndex, Usage)> {
     let all = run.processes.iter().filter_map(|process| {
         let (device, usage) = fullest_device(process, context)?;
         Some((process, device, usage))
     });
-    // `max_by_key` would take the last of equals; the first rank is the one people look at.
+    // `max_by_key` would return the last of equals; readers look at the first rank.
     all.reduce(|best, next| {
         let more = next.2.device_bytes > best.2.device_bytes;
         if more { next } else { best }
     })
 }
 
-/// The device that `process` used most of.
+/// Returns the device on which `process` has its highest peak.
 pub(crate) fn fullest_device(process: &Process, context: Bytes) -> Option<(DeviceIndex, Usage)> {
     let used = devices(process).into_iter();
     let all = used.map(|device| (device, usage(process, device, context)));

@@ -1,4 +1,4 @@
-//! One device of one process, with its history walked once: what every measure looks at.
+//! One device of one process, with its history walked once: the input of every measure.
 
 use report::{Contents, Location, Place, SiteFrame};
 use trace::source_file::is_generated;
@@ -16,41 +16,40 @@ use super::paths::{in_torch, posix};
 use super::records::script_dir;
 use super::timeline::Timeline;
 
-/// How many frames of a stack are kept in a report.
+/// A report shows at most this many frames of a stack.
 const FRAMES: usize = 6;
 
-/// A snapshot that nobody recorded beside: a run with less in it.
+/// The process of a snapshot that was recorded without oomph: a process without records.
 static NOBODY: Process = Process { records: Vec::new(), phantom: Vec::new(), snapshot: None };
 
-/// A device's history and what is in it.
+/// A device's history, with timeline, roles and categories.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
-    /// Whose.
+    /// The process.
     pub(crate) process: &'a Process,
-    /// What the process left; `None` where it was killed before it could.
+    /// The process's snapshot; `None` if the process was killed before it wrote a snapshot.
     pub(crate) snapshot: Option<&'a Snapshot>,
-    /// Which device.
     pub(crate) device: DeviceIndex,
-    /// Its history.
+    /// The events of the history.
     pub(crate) events: &'a [Event],
-    /// The history's allocations.
+    /// The allocations of the history.
     pub(crate) found: History,
-    /// What each of them holds, in the order of its lifetimes.
+    /// The category of each allocation, in the order of the lifetimes.
     pub(crate) contents: Vec<Contents>,
-    /// Which step and phase each event lies in.
+    /// The step and phase of each event.
     pub(crate) timeline: Timeline,
-    /// What each stack was doing, by its id.
+    /// The role of each stack, by stack id.
     pub(crate) roles: Vec<Role>,
     script_dir: &'a str,
 }
 
 impl<'a> View<'a> {
-    /// Walks the history; without a snapshot there is none.
+    /// Walks the history; empty without a snapshot.
     pub(crate) fn new(process: &'a Process, device: DeviceIndex) -> View<'a> {
         View::of(process, process.snapshot.as_ref(), device)
     }
 
-    /// Walks the history of a snapshot that stands alone.
+    /// Walks the history of a snapshot without a run.
     pub(crate) fn bare(snapshot: &'a Snapshot, device: DeviceIndex) -> View<'a> {
         View::of(&NOBODY, Some(snapshot), device)
     }
@@ -74,7 +73,7 @@ impl<'a> View<'a> {
         view
     }
 
-    /// Tells phases, steps and contents: by marks where there are any, else by stacks.
+    /// Fills phases, steps and categories: by marks if the history has marks, else by stacks.
     fn tell(&mut self) {
         let Some(snapshot) = self.snapshot else {
             return;
@@ -88,40 +87,40 @@ impl<'a> View<'a> {
         self.contents = classify(self);
     }
 
-    /// Whether the agent marked the events.
+    /// Checks that the agent marked the events.
     pub(crate) fn is_marked(&self) -> bool {
         self.events.iter().any(|event| event.mark.is_some())
     }
 
-    /// The mark in force at an event, where the agent had set one.
+    /// Returns the mark in force at an event; `None` before the first mark.
     pub(crate) fn mark(&self, event: EventIndex) -> Option<&'a Mark> {
         let index = self.events.get(event.0 as usize)?.mark?;
         self.snapshot?.marks.get(index as usize)
     }
 
-    /// The first event from which on `reached` holds of the mark, else the end of the history.
+    /// Returns the first event whose mark satisfies `reached`, else the end of the history.
     pub(crate) fn first_event(&self, reached: impl Fn(&Mark) -> bool) -> EventIndex {
         let mut events = (0..).map(EventIndex).take(self.events.len());
         let found = events.find(|&event| self.mark(event).is_some_and(&reached));
         found.unwrap_or(self.end())
     }
 
-    /// One past the last event.
+    /// The index after the last event.
     pub(crate) fn end(&self) -> EventIndex {
         EventIndex(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
     }
 
-    /// When the allocator gave up.
+    /// Returns the events of all out-of-memory errors.
     pub(crate) fn ooms(&self) -> Vec<EventIndex> {
         self.found.ooms().iter().map(|oom| oom.event).collect()
     }
 
-    /// When the allocator gave up last.
+    /// Returns the event of the last out-of-memory error.
     pub(crate) fn last_oom(&self) -> Option<EventIndex> {
         self.found.ooms().last().map(|oom| oom.event)
     }
 
-    /// When an event was.
+    /// Returns the place of an event in the program.
     pub(crate) fn place(&self, at: impl Into<Moment>) -> Place {
         let Some(event) = at.into().event() else {
             return Place::default();
@@ -130,60 +129,61 @@ impl<'a> View<'a> {
         Place { module: module.filter(|module| !module.is_empty()), ..self.timeline.place(event) }
     }
 
-    /// When an allocation was made, as far as known.
+    /// Returns the place of an allocation in the program, as far as known.
     pub(crate) fn place_of(&self, life: &Lifetime) -> Place {
         life.begun().map_or_else(Place::default, |event| self.place(event))
     }
 
-    /// The step that made an allocation; `None` where it is older than the history, or nothing tells.
+    /// Returns the step of an allocation; `None` if the allocation is older than the history, or the step is unknown.
     pub(crate) fn step_of(&self, life: &Lifetime) -> Option<u32> {
         self.timeline.step(life.begun()?)
     }
 
-    /// The phase that made an allocation; `None` as for its step.
+    /// Returns the phase of an allocation; `None` as for [`View::step_of`].
     pub(crate) fn phase_of(&self, life: &Lifetime) -> Option<Phase> {
         self.timeline.phase(life.begun()?)
     }
 
-    /// The allocations that are live right after `at`, each with what it holds.
+    /// Returns the allocations live right after `at`, each with its category.
     pub(crate) fn live_after(&self, at: impl Into<Moment>) -> impl Iterator<Item = (&Lifetime, Contents)> {
         let at = at.into();
         let all = self.found.lifetimes().iter().zip(self.contents.iter().copied());
         all.filter(move |(life, _)| life.is_live_after(at))
     }
 
-    /// The bytes of what is live right after `at` and holds `contents`.
+    /// Returns the bytes of category `contents` live right after `at`.
     pub(crate) fn live_bytes(&self, at: impl Into<Moment>, contents: Contents) -> Bytes {
         let live = self.live_after(at).filter(|&(_, held)| held == contents);
         live.map(|(life, _)| life.block()).sum()
     }
 
-    /// The innermost line of the user's own code in `stack`.
+    /// Returns the innermost line of the user's code in `stack`.
     pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
         let frame = self.python(stack).find(|frame| is_own(&frame.file, self.script_dir))?;
         Some(Location { file: frame.file.clone(), line: frame.line, column: None })
     }
 
-    /// The frames of `stack` that say most, innermost first: Python's up to the user's own line, without machinery.
+    /// Returns the most informative frames of `stack`, innermost first: Python frames up to the user's line, without
+    /// machinery.
     pub(crate) fn frames(&self, stack: StackId) -> Vec<SiteFrame> {
         let telling = self.python(stack).filter(|frame| !is_machinery(frame));
         shortened(telling.map(|frame| self.site_frame(frame)).collect())
     }
 
-    /// The innermost frame that is neither PyTorch's nor the user's own, if the user's line called one.
+    /// Returns the innermost frame outside PyTorch and the user's code, if the user's line called a library.
     pub(crate) fn library_line(&self, stack: StackId) -> Option<(&'a str, u32)> {
         let mut inner = self.python(stack).take_while(|frame| !is_own(&frame.file, self.script_dir));
         let frame = inner.find(|frame| !frame.file.contains("/torch/") && !is_machinery(frame))?;
         Some((frame.file.as_str(), frame.line))
     }
 
-    /// The innermost frame of Python in a stack.
+    /// Returns the innermost Python frame of a stack.
     pub(crate) fn innermost(&self, stack: StackId) -> Option<(String, u32)> {
         let frame = self.python(stack).next()?;
         Some((frame.file.clone(), frame.line))
     }
 
-    /// The line that called the outermost module, else the user's innermost own line.
+    /// Returns the line that called the outermost module, else the user's innermost line.
     pub(crate) fn call_line(&self, stack: StackId) -> Option<(String, u32)> {
         let frames: Vec<&Frame> = self.python(stack).collect();
         let module = frames.iter().rposition(|frame| calls_module(frame));
@@ -193,28 +193,28 @@ impl<'a> View<'a> {
         Some((own.file.clone(), own.line))
     }
 
-    /// The same as a location.
+    /// Returns [`View::call_line`] as a location.
     pub(crate) fn call_location(&self, stack: StackId) -> Option<Location> {
         let (file, line) = self.call_line(stack)?;
         Some(Location { file, line, column: None })
     }
 
-    /// Whether a module's call is in the stack, or a function of `torch.nn.functional`.
+    /// Checks for a module's call, or a function of `torch.nn.functional`, in the stack.
     pub(crate) fn is_made_by_module(&self, stack: StackId) -> bool {
         matches!(self.roles.get(stack.0 as usize), Some(Role::Forward | Role::Functional))
     }
 
-    /// Whether DistributedDataParallel made the buckets of gradients.
+    /// Checks that DistributedDataParallel allocated its gradient buckets by the stack.
     pub(crate) fn is_of_buckets(&self, stack: StackId) -> bool {
         matches!(self.roles.get(stack.0 as usize), Some(Role::Buckets))
     }
 
-    /// All that is live right after `at`.
+    /// Returns the total of the bytes live right after `at`.
     pub(crate) fn live_total(&self, at: impl Into<Moment>) -> Bytes {
         self.found.live_after(at).map(Life::block).sum()
     }
 
-    /// Whether the user's innermost own line was run by a module: in a `forward` of the user's, or in a hook.
+    /// Checks that a module ran the user's innermost line: a `forward` of the user's code, or a hook.
     pub(crate) fn own_line_is_inside_module(&self, stack: StackId) -> bool {
         let mut frames = self.python(stack);
         frames.any(|frame| is_own(&frame.file, self.script_dir)) && frames.any(calls_module)
@@ -229,12 +229,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether two stacks are the same but for frames of C++.
+    /// Checks that two stacks have the same Python frames.
     pub(crate) fn is_same_python(&self, one: StackId, other: StackId) -> bool {
         one == other || self.python(one).eq(self.python(other))
     }
 
-    /// The frames of Python in a stack, innermost first.
+    /// Returns the Python frames of a stack, innermost first.
     fn python(&self, stack: StackId) -> impl Iterator<Item = &'a Frame> + use<'a> {
         let all = self.stacks().into_iter().flat_map(move |stacks| stacks.frames(stack));
         all.filter(|frame| is_python(frame))
@@ -245,7 +245,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// At most [`FRAMES`] frames, of which the user's own line is one.
+/// Returns at most [`FRAMES`] frames, including the user's line.
 fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
     let own = frames.iter().position(|frame| frame.own).unwrap_or_default();
     if own >= FRAMES {
@@ -255,12 +255,13 @@ fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
     frames
 }
 
-/// Whether a frame is PyTorch's call of a module.
+/// Checks that a frame is PyTorch's call of a module.
 fn calls_module(frame: &Frame) -> bool {
     frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
 }
 
-/// What stands between a module's call and its `forward`, generated code, and our own wrappers: it says nothing.
+/// Checks that a frame is machinery: a frame between a module's call and its `forward`, generated code, or a wrapper
+/// of oomph.
 fn is_machinery(frame: &Frame) -> bool {
     let between = ["_call_impl", "_wrapped_call_impl", "inner"].contains(&frame.function.as_str());
     let in_module = frame.file.ends_with("/torch/nn/modules/module.py");

@@ -1,4 +1,4 @@
-//! What became of checkpoints: those that were there before, and those that the dry run made.
+//! Notes on checkpoints: existing checkpoints, and checkpoints that the dry run wrote.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use trace::Record;
 use crate::case::Case;
 use crate::measure::records::records;
 
-/// A sentence on each kind.
+/// Returns one note for each kind of checkpoint.
 pub(super) fn notes(case: &Case) -> impl Iterator<Item = String> {
     let files = |of: fn(&Record) -> Option<&String>| -> BTreeSet<&str> {
         records(&case.limited).filter_map(of).map(|file| case.show(file)).collect()
@@ -15,7 +15,7 @@ pub(super) fn notes(case: &Case) -> impl Iterator<Item = String> {
     spared(&files(kept)).into_iter().chain(left(&files(made)))
 }
 
-/// A checkpoint that a dry run wrote and left behind.
+/// Returns the path of a checkpoint that a dry run wrote and left on the disk.
 pub(crate) fn made(record: &Record) -> Option<&String> {
     if let Record::SaveMade { file } = record { Some(file) } else { None }
 }
@@ -30,7 +30,7 @@ fn spared(files: &BTreeSet<&str>) -> Option<String> {
     Some(format!("{named} {was} there already: the dry run did not write over {them}, rename or remove {them}"))
 }
 
-/// What is to be known of checkpoints that dry runs wrote and left behind; ranks may have written the same.
+/// Returns the note on checkpoints that dry runs left on the disk; ranks may have written the same file.
 pub(crate) fn left(files: &BTreeSet<&str>) -> Option<String> {
     let named = named(files)?;
     let (was, hold, them) = if files.len() == 1 { ("was", "it holds", "it") } else { ("were", "they hold", "them") };
@@ -40,7 +40,7 @@ pub(crate) fn left(files: &BTreeSet<&str>) -> Option<String> {
     ))
 }
 
-/// The first of them, and how many more.
+/// Names the first of the files and the number of further files.
 fn named(files: &BTreeSet<&str>) -> Option<String> {
     let first = files.first()?;
     Some(match files.len() - 1 {

@@ -51,7 +51,7 @@ fn count_earlier_errors(view: &View, moment: Moment) -> u64 {
     u64::try_from(before).unwrap_or(u64::MAX)
 }
 
-/// Bytes and tensors of the failed step that are alive at `moment`, and the line that allocated most bytes.
+/// Returns the live bytes and tensors of the failed step at `moment`, and the line that allocated most bytes.
 fn failed_try_bytes(view: &View, error: EventIndex, moment: Moment) -> (Bytes, u64, Option<Location>) {
     let step = view.timeline.step(error);
     let mut stacks: BTreeMap<StackId, Bytes> = BTreeMap::new();

@@ -117,7 +117,7 @@ impl Pass {
         self.alive = self.alive.saturating_sub(1);
     }
 
-    /// Whether at least half of the tensors were alive at the peak.
+    /// Checks that at least half of the tensors were alive at the peak.
     fn is_saving(&self) -> bool {
         self.tensors >= MIN_TENSORS && self.tensors * 2 >= self.made
     }
@@ -144,7 +144,7 @@ fn saving_passes(view: &View) -> Vec<Pass> {
     passes
 }
 
-/// Whether a tensor of the forward was freed without a backward in its lifetime.
+/// Checks that a tensor of the forward was freed without a backward in its lifetime.
 fn is_saved_in_vain(view: &View, life: &trace::Lifetime) -> bool {
     let (Some(begun), Some(freed)) = (life.begun(), life.freed()) else {
         return false;

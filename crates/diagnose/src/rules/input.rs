@@ -1,7 +1,8 @@
-//! What the rules look at: the same facts, whoever filled them in.
+//! The facts that the rules read, for both commands.
 //!
-//! `check` knows nearly all of them, to the byte. `explain` knows what its inputs state: a log gives rounded numbers of
-//! one instant, a snapshot the history without the device. A rule asks for what it needs and says nothing without.
+//! `check` knows nearly all facts, to the byte. `explain` knows only its inputs' statements: a log gives rounded
+//! numbers of one instant, a snapshot gives the history without the device. A rule finds nothing without the facts
+//! that it needs.
 
 use report::explain::{StatedCard, StatedCounters};
 use report::{Breakdown, Contents, Growth, Location, Place, Severity, ValueShape};
@@ -13,127 +14,127 @@ use crate::measure::kept::Kept;
 use crate::measure::sharing::Shared;
 use crate::measure::view::View;
 
-/// What is known.
+/// The known facts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts<'a> {
-    /// The folder that the reader stands in; paths are shown relative to it.
+    /// The reader's working directory; paths are shown relative to it.
     pub(crate) folder: &'a str,
     /// The history of the device that the report is about.
     pub(crate) view: Option<&'a View<'a>>,
     /// The device.
     pub(crate) device: Device<'a>,
-    /// The request that failed, the last if there were several.
+    /// The last failed request.
     pub(crate) failure: Option<Failure>,
-    /// Whether this is an explanation after the fact: there is no run without a limit, and no counter but the history's.
+    /// True for `explain`: the facts include no run without a limit, and no counter outside the history.
     pub(crate) explains: bool,
-    /// Whether the program ended by it.
+    /// True if the failed request ended the program.
     pub(crate) fatal: bool,
-    /// How often a request failed.
+    /// The number of failed requests.
     pub(crate) failures: u64,
-    /// What the program needs on the device, where it was run without a limit, or at least.
+    /// The program's need on the device: measured without a limit, or a lower bound.
     pub(crate) need: Option<Bytes>,
-    /// The most that was reserved.
+    /// The peak of the reserved bytes.
     pub(crate) reserved_peak: Bytes,
-    /// When the most was allocated.
+    /// The place of the peak of the allocated bytes.
     pub(crate) peak_place: Place,
-    /// What the allocated bytes at the peak hold.
+    /// The allocated bytes at the peak by category.
     pub(crate) breakdown: Breakdown,
     /// Growth from step to step.
     pub(crate) growth: Option<Growth>,
-    /// Where `growth` was measured.
+    /// The source of `growth`.
     pub(crate) growth_source: &'static str,
-    /// What steps leave behind, by the user's line, most first; empty without growth.
+    /// The survivors of each line, most bytes first; empty without growth.
     pub(crate) survivors: Vec<Survivors>,
-    /// Why it survives; `None` without growth.
+    /// The reason for their retention; `None` without growth.
     pub(crate) kept: Option<Kept>,
     /// The moment that the report is about: the error of an explanation, else the peak.
     pub(crate) moment: Option<Moment>,
-    /// Every device of every process that was seen, where there are several.
+    /// Every device of every process; empty with fewer than two.
     pub(crate) ranks: Vec<RankFacts>,
-    /// All errors that the texts state.
+    /// All errors in the texts.
     pub(crate) stated: &'a [StatedOom],
-    /// PyTorch's own table of the device that the report is about.
+    /// PyTorch's table of the report's device.
     pub(crate) counters: Option<&'a StatedCounters>,
-    /// `nvidia-smi`'s table of it.
+    /// `nvidia-smi`'s table of the report's device.
     pub(crate) card: Option<&'a StatedCard>,
-    /// How often the cache was emptied to serve a request (`num_alloc_retries`).
+    /// The number of times that the cache was emptied to serve a request (`num_alloc_retries`).
     pub(crate) retries: u64,
-    /// Where `retries` is stated.
+    /// The source of `retries`.
     pub(crate) retries_source: &'static str,
     /// The fullest of the devices that several processes used.
     pub(crate) shared: Option<Shared>,
-    /// Where values decided shapes.
+    /// The lines where values decided shapes.
     pub(crate) value_shapes: &'a [ValueShape],
 }
 
-/// One device of one process of a job.
+/// A rank of a job on a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RankFacts {
-    /// Its rank.
+    /// The rank.
     pub(crate) rank: u32,
-    /// The device, as it numbers it.
+    /// The device's number, as the process counts.
     pub(crate) device: u32,
-    /// Its peaks.
+    /// The peak of the allocated bytes.
     pub(crate) allocated: Bytes,
-    /// Its peaks.
+    /// The peak of the reserved bytes.
     pub(crate) reserved: Bytes,
-    /// The line that holds most more there than elsewhere.
+    /// The line with the largest excess of bytes over other ranks.
     pub(crate) extra: Option<(Bytes, Location)>,
 }
 
-/// The device, as far as known.
+/// The device's known figures.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Device<'a> {
-    /// As its maker calls it.
+    /// The manufacturer's name of the GPU.
     pub(crate) name: Option<&'a str>,
-    /// All its memory.
+    /// The total memory.
     pub(crate) total: Option<StatedBytes>,
-    /// What of it the program can get.
+    /// The part of the memory that the program can use.
     pub(crate) usable: Option<Bytes>,
-    /// What that is, and where it is stated.
+    /// The name of `usable`'s figure, and its source.
     pub(crate) usable_is: (&'static str, &'static str),
 }
 
-/// A request that failed.
+/// A failed request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failure {
-    /// What ran out.
+    /// The kind of memory that ran out.
     pub(crate) kind: OomKind,
-    /// What was asked for. From a message, what would have had to be reserved for it.
+    /// The requested size. In a message: the size of the segment that the request would have needed.
     pub(crate) requested: Option<StatedBytes>,
-    /// What was free on the device.
+    /// The free memory of the device.
     pub(crate) free: Option<StatedBytes>,
-    /// In the program's hands.
+    /// The bytes allocated by the program.
     pub(crate) allocated: Option<StatedBytes>,
-    /// Held by the allocator.
+    /// The bytes reserved by the allocator.
     pub(crate) reserved: Option<StatedBytes>,
-    /// The largest free block that could have served it, where the history shows all of them.
+    /// The largest free block for the request's stream and pool, if the history shows all free blocks.
     pub(crate) largest_free: Option<Bytes>,
-    /// What this process used of the device.
+    /// The device memory of this process.
     pub(crate) process: Option<StatedBytes>,
-    /// What this process may use.
+    /// The upper bound that a fraction sets for this process.
     pub(crate) allowed: Option<StatedBytes>,
-    /// Others on the device.
+    /// The other processes on the device.
     pub(crate) others: Vec<OtherProcess>,
-    /// The user's own line.
+    /// The innermost line of the user's code.
     pub(crate) location: Option<Location>,
-    /// Where it is in the history.
+    /// The failure's event in the history.
     pub(crate) event: Option<EventIndex>,
-    /// The error's own words; empty where only the history shows it.
+    /// The error message; empty if only the history records the error.
     pub(crate) message: String,
-    /// Where the request is stated.
+    /// The source of the request's size.
     pub(crate) request_source: &'static str,
-    /// Where the counters are stated.
+    /// The source of the counters.
     pub(crate) counters_source: &'static str,
 }
 
 impl Failure {
-    /// What was reserved and not in the program's hands.
+    /// Returns the reserved bytes that are not allocated.
     pub(crate) fn cached(&self) -> Option<StatedBytes> {
         Some(self.reserved? - self.allocated?)
     }
 
-    /// The least by which more free memory would have let it succeed.
+    /// Returns the bytes that the request lacked, at least.
     pub(crate) fn missing(&self) -> Option<Bytes> {
         let requested = self.requested?;
         let room = match (self.allowed, self.reserved) {
@@ -143,40 +144,40 @@ impl Failure {
         Some(requested.nearest - room.nearest)
     }
 
-    /// Whether it is about the host's memory.
+    /// Checks that the host's memory ran out.
     pub(crate) fn is_hosts(&self) -> bool {
         matches!(self.kind, OomKind::HostAllocation | OomKind::SharedMemory | OomKind::Killed | OomKind::Ended)
     }
 
-    /// Whether PyTorch's allocator on a device failed, and not something beside it.
+    /// Checks that PyTorch's device allocator failed, and no library beside it.
     pub(crate) fn is_allocators(&self) -> bool {
         matches!(self.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator)
     }
 }
 
 impl Facts<'_> {
-    /// What is live at the moment that the report is about and holds `contents`.
+    /// Returns the bytes of category `contents` at the report's moment.
     pub(crate) fn live_bytes(&self, contents: Contents) -> Bytes {
         let live = self.view.zip(self.moment).map(|(view, moment)| view.live_bytes(moment, contents));
         live.unwrap_or_default()
     }
 
-    /// How bad a cause is: what ended the program, or what will.
+    /// Returns the severity of a cause: an error if the program ended, or will end, by it.
     pub(crate) fn severity(&self) -> Severity {
         if self.fatal { Severity::Error } else { Severity::Warning }
     }
 
-    /// Where the failed request was made, if the program ended by it.
+    /// Returns the line of the failed request, if the request ended the program.
     pub(crate) fn failed_at(&self) -> Option<Location> {
         self.failure.as_ref().filter(|_| self.fatal).and_then(|failure| failure.location.clone())
     }
 
-    /// `file` for a sentence: relative to the reader's folder where it lies in it.
+    /// Returns `file` relative to the reader's directory if the directory contains it.
     pub(crate) fn show<'f>(&self, file: &'f str) -> &'f str {
         crate::measure::paths::relative(file, self.folder)
     }
 
-    /// `location` for a sentence.
+    /// Formats `location` for a sentence.
     pub(crate) fn at(&self, location: &Location) -> String {
         format!("{}:{}", self.show(&location.file), location.line)
     }

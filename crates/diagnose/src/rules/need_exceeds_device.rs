@@ -70,7 +70,7 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need })
 }
 
-/// The memory that PyTorch can reserve, its name, and its source.
+/// Returns the memory that PyTorch can reserve, the figure's name, and its source.
 fn available_memory(facts: &Facts, failure: &Failure) -> Option<(Bytes, &'static str, &'static str)> {
     if let Some(usable) = facts.device.usable {
         return Some((usable, facts.device.usable_is.0, facts.device.usable_is.1));

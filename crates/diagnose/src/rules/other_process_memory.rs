@@ -51,8 +51,8 @@ fn end_them() -> Remedy {
     )
 }
 
-/// `nvidia-smi`'s list. Its time is unknown, and a process belongs to the job only if an error names its process id; an error
-/// that lists processes itself takes precedence.
+/// Finds processes in `nvidia-smi`'s list. The list's time is unknown, and a process belongs to the job only if an
+/// error names its process id; a list in the error itself takes precedence.
 fn find_in_table(facts: &Facts) -> Option<Cause> {
     let card = facts.card?;
     let failure = facts.failure.as_ref();
@@ -84,8 +84,8 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting })
 }
 
-/// Whether listed processes with `held` bytes fit into the memory that the error does not account for, and suffice to explain
-/// the failure.
+/// Checks that `held` bytes of listed processes fit into the memory that the error does not account for, and suffice
+/// to explain the failure.
 fn explains_failure(failure: &Failure, total: Bytes, held: Bytes) -> bool {
     let (Some(free), Some(reserved), Some(missing)) = (failure.free, failure.reserved, failure.missing()) else {
         return false;
@@ -107,7 +107,7 @@ fn named_processes(failure: &Failure) -> Option<(Bytes, Vec<Evidence>)> {
     (!evidence.is_empty()).then_some((held, evidence))
 }
 
-/// The memory that is neither free nor this process's, if the error names this process alone.
+/// Returns the device memory outside the free memory and this process, if the error names only this process.
 fn unnamed_processes(facts: &Facts, failure: &Failure, total: StatedBytes) -> Option<(Bytes, Vec<Evidence>)> {
     let (free, own) = (failure.free?, failure.process.filter(|_| failure.others.is_empty())?);
     let held = (total - free - own).lowest;

@@ -5,10 +5,10 @@ use trace::Bytes;
 
 use super::input::Facts;
 
-/// A rule of `check` and `explain`. One file in `rules/` declares one of them, as `RULE`.
+/// A rule of `check` and `explain`, declared as `RULE` by a file in `rules/`.
 #[derive(Clone, Copy)]
 pub struct Rule {
-    /// The name of the pattern; `docs/rules/ID.md` is its page.
+    /// The name of the pattern; the documentation page is `docs/rules/ID.md`.
     pub id: RuleId,
     /// The pattern in one line, for `oomph rule` and `docs/rules/README.md`.
     pub summary: &'static str,
@@ -38,7 +38,7 @@ pub(super) enum When {
 /// The order of `check`'s findings among findings of one severity; within a group the registry's order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
-    /// The request that failed.
+    /// The failed request.
     Request,
     /// Growth from step to step; at most one of its rules finds a cause.
     Growth,
@@ -65,7 +65,7 @@ pub(super) enum Check {
     Many(fn(&Facts) -> Vec<Cause>),
 }
 
-/// A finding with the figures that rank it.
+/// A finding and its ranking figures.
 #[derive(Clone, Debug)]
 pub(super) struct Cause {
     /// The text, evidence and remedies.

@@ -50,7 +50,7 @@ fn dry_run_message(found: &Shared) -> String {
     }
 }
 
-/// Whether the texts show that the other processes on the device are ranks of the same job.
+/// Checks that the texts show ranks of the same job as the other processes on the device.
 pub(super) fn is_shared_by_ranks(facts: &Facts) -> bool {
     find_in_errors(facts).is_some()
 }

@@ -1,4 +1,4 @@
-//! From the settings that were replayed to what is recommended, and why.
+//! The recommendation among the replayed settings, and the reasons for it.
 
 use allocator::{Rules, Tie};
 use report::tune::{Agreement, Recommendation, Setting, TuneReport};
@@ -16,7 +16,7 @@ use crate::explain::{Contents, ExplainInput};
 
 const SOURCE: &str = "replay of the recorded requests";
 
-/// What to set; `None` where nothing is worth it.
+/// Returns the recommended setting; `None` if no setting is worth a change.
 pub(super) fn recommendation(search: &Search<'_>, sorted: &[Trial], current: &Setting) -> Option<Recommendation> {
     let chosen = choose(sorted, current, |_| true).filter(|trial| is_worth_it(&trial.setting, current))?;
     let plain = choose(sorted, current, |conf| !conf.expandable).filter(|_| chosen.conf.expandable);
@@ -35,7 +35,7 @@ pub(super) fn recommendation(search: &Search<'_>, sorted: &[Trial], current: &Se
     })
 }
 
-/// A hundredth of what is reserved, fewer retries in as much memory, or getting through at all.
+/// Checks for a benefit: 1/100 of the reserved bytes, fewer retries in equal memory, or a run without an error.
 fn is_worth_it(setting: &Setting, current: &Setting) -> bool {
     let saving = current.reserved_bytes.saturating_sub(setting.reserved_bytes);
     let is_calmer = setting.retries < current.retries && setting.reserved_bytes <= current.reserved_bytes;
@@ -43,8 +43,8 @@ fn is_worth_it(setting: &Setting, current: &Setting) -> bool {
     current.oom && !setting.oom || is_smaller || is_calmer
 }
 
-/// A replay is as good as a run where it did under the recorded settings what was recorded, from the beginning on, and
-/// where the addresses of segments, which it cannot know under others, make no difference.
+/// Returns the standing of the recommendation. A replay counts as verified if the model reproduces the recording from
+/// the program's start, and the unknown addresses of new segments make no difference.
 fn standing(search: &Search<'_>, chosen: &Trial) -> (Standing, String) {
     let doubt =
         search.traces.iter().find_map(|trace| doubt(trace).or_else(|| depends_on_addresses(search, trace, chosen)));
@@ -57,7 +57,7 @@ fn standing(search: &Search<'_>, chosen: &Trial) -> (Standing, String) {
     }
 }
 
-/// What keeps the replay of a trace from being a proof.
+/// Returns the reason that a trace's replay proves nothing.
 fn doubt(trace: &Trace<'_>) -> Option<String> {
     let (recorded, alive) = (trace.recorded_reserved(), trace.limit.0);
     if alive > recorded {
@@ -76,8 +76,8 @@ fn doubt(trace: &Trace<'_>) -> Option<String> {
     }
 }
 
-/// Up to 2.11 the lowest address is handed out first of equal blocks, and the driver chooses the addresses of new
-/// segments. Other orders are tried in its place.
+/// Checks for a dependence on addresses: up to 2.11 the allocator takes the lowest address among equal blocks, and the
+/// driver chooses the addresses of new segments. The check replays other orders.
 fn depends_on_addresses(search: &Search<'_>, trace: &Trace<'_>, chosen: &Trial) -> Option<String> {
     let rules = trace.rules();
     let settings = search.settings(&chosen.setting.conf).filter(|_| rules.tie == Tie::Address)?;
@@ -92,7 +92,7 @@ fn depends_on_addresses(search: &Search<'_>, trace: &Trace<'_>, chosen: &Trial) 
     ))
 }
 
-/// The finding that the answer amounts to, with its remedy.
+/// Returns the finding of the report, with its remedy.
 pub(super) fn findings(report: &TuneReport, default: Option<&Setting>) -> Vec<Finding> {
     match &report.recommended {
         Some(recommended) => vec![improvable(report, recommended, default)],
@@ -148,7 +148,7 @@ fn evidence(report: &TuneReport) -> Vec<Evidence> {
     ]
 }
 
-/// It runs out, and no setting changes that.
+/// Returns the finding that the program runs out under every setting.
 fn unavoidable(report: &TuneReport) -> Finding {
     let usable = report.device.as_ref().map_or(Bytes::ZERO, |device| device.usable_bytes);
     let is_proven = report.limit_bytes > usable;
@@ -170,12 +170,12 @@ fn unavoidable(report: &TuneReport) -> Finding {
     }
 }
 
-/// A setting in a sentence.
+/// Formats a setting for a sentence.
 pub(super) fn name(conf: &str) -> &str {
     if conf.is_empty() { "the default settings" } else { conf }
 }
 
-/// What limits the answer, one sentence each.
+/// Returns notes on the answer's limits, one sentence each.
 pub(super) fn notes(case: &TuneCase, search: &Search<'_>, report: &TuneReport) -> Vec<String> {
     let traces = search.traces;
     let mut notes = Vec::new();
@@ -217,7 +217,7 @@ pub(super) fn notes(case: &TuneCase, search: &Search<'_>, report: &TuneReport) -
     notes
 }
 
-/// The inputs in which there was nothing to replay; a run's log is not meant to have anything.
+/// Returns the inputs without a replayable history; a run's log is exempt.
 fn without_history(case: &TuneCase) -> impl Iterator<Item = &str> {
     let is_empty = |input: &&ExplainInput| match &input.contents {
         Contents::Text(_) => false,
@@ -235,7 +235,7 @@ fn place(trace: &Trace<'_>, traces: &[Trace<'_>]) -> String {
     format!("{rank}, cuda:{}", trace.device.0)
 }
 
-/// Whether the default settings were tried.
+/// Returns the default setting among the trials.
 pub(super) fn of_default(trials: &[Trial]) -> Option<&Setting> {
     trials.iter().find(|trial| trial.conf == Conf::default()).map(|trial| &trial.setting)
 }

@@ -1,4 +1,4 @@
-//! Values that are worth a try on a program.
+//! Candidate values for a program's settings.
 
 use allocator::Settings;
 
@@ -7,20 +7,20 @@ use super::effect::Requests;
 
 const MIB: u64 = 1 << 20;
 
-/// What people try as `max_split_size_mb`.
+/// Popular values of `max_split_size_mb`.
 const GUIDED_SPLITS: [u64; 9] = [20, 21, 32, 64, 128, 256, 512, 1024, 2048];
-/// As large segments: pages of 2 MiB fill them without rest.
+/// Values of `large_segment_size_mb`: multiples of the 2 MiB page.
 const LARGE_SEGMENTS: [u64; 9] = [12, 16, 24, 32, 40, 64, 100, 128, 200];
-/// Of `max_non_split_rounding_mb`.
+/// Values of `max_non_split_rounding_mb`.
 const NON_SPLIT_ROUNDINGS: [u64; 8] = [20, 21, 32, 64, 128, 256, 512, 1024];
-/// Of `roundup_power2_divisions` for all sizes.
+/// Values of `roundup_power2_divisions` for all sizes.
 const DIVISIONS: [u64; 6] = [2, 4, 8, 16, 32, 64];
-/// Of a single class of sizes.
+/// Values of `roundup_power2_divisions` for a single size class.
 const CLASS_DIVISIONS: [u64; 3] = [2, 4, 8];
-/// How many limits are derived from the program's sizes at first.
+/// The first round derives at most this many limits from the program's sizes.
 const COARSE: usize = 24;
 
-/// The limits at which something changes for a program with these blocks, in MiB: at and right above each size.
+/// Returns the split limits that change the effect on these blocks, in MiB: at and right above each size.
 pub(super) fn critical_splits(blocks: &[u64], least: u64) -> Vec<u64> {
     let mut limits: Vec<u64> =
         blocks.iter().flat_map(|block| [block / MIB, block / MIB + 1, block / MIB + 3]).collect();
@@ -30,7 +30,7 @@ pub(super) fn critical_splits(blocks: &[u64], least: u64) -> Vec<u64> {
     limits
 }
 
-/// Limits on splitting to begin with: those of the guides, and some of the critical ones.
+/// Returns the first round's split limits: the guides' values, and some critical values.
 pub(super) fn coarse_splits(critical: &[u64], least: u64) -> Vec<u64> {
     let guided = GUIDED_SPLITS.into_iter().filter(|&limit| limit >= least);
     let mut limits: Vec<u64> = guided.chain(spread(critical, COARSE)).collect();
@@ -39,7 +39,7 @@ pub(super) fn coarse_splits(critical: &[u64], least: u64) -> Vec<u64> {
     limits
 }
 
-/// Critical limits between the neighbours of `around` among those that were tried.
+/// Returns the critical limits between the tried neighbours of `around`.
 pub(super) fn fine_splits(critical: &[u64], tried: &[u64], around: u64) -> Vec<u64> {
     let below = tried.iter().copied().filter(|&limit| limit < around).max().unwrap_or(0);
     let above = tried.iter().copied().filter(|&limit| limit > around).min().unwrap_or(u64::MAX);
@@ -47,7 +47,7 @@ pub(super) fn fine_splits(critical: &[u64], tried: &[u64], around: u64) -> Vec<u
     spread(&between, COARSE / 2)
 }
 
-/// Up to `most` of `values`, evenly spread, the ends among them.
+/// Returns up to `most` of `values`, evenly spread, including both ends.
 pub(super) fn spread(values: &[u64], most: usize) -> Vec<u64> {
     if values.len() <= most || most < 2 {
         return values.to_vec();
@@ -55,40 +55,40 @@ pub(super) fn spread(values: &[u64], most: usize) -> Vec<u64> {
     (0..most).map(|index| values[index * (values.len() - 1) / (most - 1)]).collect()
 }
 
-/// `base` with each limit on splitting.
+/// Returns `base` with each split limit.
 pub(super) fn with_splits(base: &Conf, limits: &[u64]) -> Vec<Conf> {
     limits.iter().map(|&limit| Conf { max_split_mb: Some(limit), ..base.clone() }).collect()
 }
 
-/// `base` with each number of divisions for all sizes.
+/// Returns `base` with each number of divisions for all sizes.
 pub(super) fn with_divisions(base: &Conf) -> Vec<Conf> {
     DIVISIONS.into_iter().map(|divisions| Conf { roundup: Some(Roundup::All(divisions)), ..base.clone() }).collect()
 }
 
-/// `base` with each size of large segments.
+/// Returns `base` with each size of large segments.
 pub(super) fn with_large_segments(base: &Conf) -> Vec<Conf> {
     LARGE_SEGMENTS.into_iter().map(|mib| Conf { large_segment_mb: Some(mib), ..base.clone() }).collect()
 }
 
-/// `base`, which limits splitting, with each rounding of what is not split.
+/// Returns `base`, which has a split limit, with each rounding of unsplit blocks.
 pub(super) fn with_non_split_roundings(base: &Conf) -> Vec<Conf> {
     NON_SPLIT_ROUNDINGS.into_iter().map(|mib| Conf { non_split_rounding_mb: Some(mib), ..base.clone() }).collect()
 }
 
-/// `base` with divisions for one class of sizes alone, for each class that the program has.
+/// Returns `base` with divisions for a single size class, for each class of the program.
 pub(super) fn with_class_divisions(base: &Conf, requests: &Requests) -> Vec<Conf> {
     let classes = (0..16).filter(|&index| !requests.of_class(index).is_empty());
     classes.flat_map(|index| CLASS_DIVISIONS.map(|divisions| with_class(base, index, divisions))).collect()
 }
 
-/// `base` with these divisions for one more class.
+/// Returns `base` with `divisions` for a further class.
 pub(super) fn with_class(base: &Conf, index: usize, divisions: u64) -> Conf {
     let mut all = each(base);
     all[index] = divisions;
     Conf { roundup: Some(Roundup::Each(all)), ..base.clone() }
 }
 
-/// The divisions of each class.
+/// Returns the divisions of each class.
 pub(super) fn each(conf: &Conf) -> [u64; 16] {
     match conf.roundup {
         None => [0; 16],
@@ -97,7 +97,7 @@ pub(super) fn each(conf: &Conf) -> [u64; 16] {
     }
 }
 
-/// `base` with fractions of a device of `total` bytes between what is needed at least and what `base` reserves.
+/// Returns `base` with fractions of a device of `total` bytes between the limit and `base`'s reserved bytes.
 pub(super) fn with_collection(base: &Conf, total: u64, limit: u64, reserved: u64) -> Vec<Conf> {
     let percent = |bytes: u64| u8::try_from(bytes.saturating_mul(100).div_ceil(total.max(1)).min(99)).unwrap_or(99);
     let targets =
@@ -110,13 +110,13 @@ pub(super) fn with_collection(base: &Conf, total: u64, limit: u64, reserved: u64
     collections.map(|collection| Conf { collection: Some(collection), ..base.clone() }).collect()
 }
 
-/// Every combination of the values that `firsts` have for one key with those that `seconds` have for another; `merge`
-/// takes a value over.
+/// Returns every combination of a value in `firsts` and a value of another key in `seconds`; `merge` copies the second
+/// value into the first combination.
 pub(super) fn crossed(firsts: &[Conf], seconds: &[Conf], merge: impl Fn(&Conf, &Conf) -> Conf) -> Vec<Conf> {
     firsts.iter().flat_map(|first| seconds.iter().map(|second| merge(first, second)).collect::<Vec<_>>()).collect()
 }
 
-/// The settings under which blocks are what plain rounding makes of requests.
+/// Returns the settings with plain rounding, without divisions and split limits.
 pub(super) fn plain() -> Settings {
     Settings::default()
 }

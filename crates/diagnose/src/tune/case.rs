@@ -1,4 +1,4 @@
-//! What `tune` is about, and who watches it.
+//! The input of `tune`, and the observer of its progress.
 
 use thiserror::Error;
 use trace::{Bytes, EventIndex, Release};
@@ -8,32 +8,32 @@ use crate::explain::ExplainInput;
 /// Recorded programs, and the device to tune them for.
 #[derive(Clone, Debug, Default)]
 pub struct TuneCase {
-    /// What was named, in that order.
+    /// The named inputs, in the user's order.
     pub inputs: Vec<ExplainInput>,
     /// oomph's own version.
     pub version: String,
-    /// The folder that the reader stands in; paths are shown relative to it.
+    /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
-    /// The device; `None` = that of the recording where it is known, else one that is never full.
+    /// The device; `None` selects the recording's device if known, else a device that is never full.
     pub device: Option<Gpu>,
-    /// The version of PyTorch, where a snapshot leaves several and somebody knows.
+    /// The user's PyTorch version, for a snapshot that fits several versions.
     pub torch: Option<Release>,
-    /// Where calls of `empty_cache` are to be tried.
+    /// The positions of trial calls of `empty_cache`.
     pub empty_cache_at: Vec<EmptyCacheAt>,
 }
 
-/// A device, as its profile has it.
+/// A device with its profile's figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// Its name.
+    /// The GPU's name.
     pub name: String,
-    /// All of its memory.
+    /// The total memory.
     pub total: Bytes,
-    /// What the CUDA context takes of it.
+    /// The memory of the CUDA context.
     pub context: Bytes,
 }
 
-/// A place for a call of `empty_cache`.
+/// A position for a call of `empty_cache`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmptyCacheAt {
     /// Right after this event of every history.
@@ -43,7 +43,7 @@ pub enum EmptyCacheAt {
 }
 
 impl EmptyCacheAt {
-    /// The event, where it is one.
+    /// Returns the event; `None` for steps.
     pub(crate) fn event(self) -> Option<EventIndex> {
         match self {
             EmptyCacheAt::Event(event) => Some(event),
@@ -52,15 +52,15 @@ impl EmptyCacheAt {
     }
 }
 
-/// Hears how far the search is, and may end it. It is asked by several threads.
+/// The observer of a search's progress, who may end the search. Several threads call the observer.
 pub trait Watch: Sync {
-    /// So many of so many settings are replayed; the least that was reserved so far.
+    /// Reports that `done` of `planned` settings are replayed, with `least` reserved bytes so far.
     fn progress(&self, done: usize, planned: usize, least: Option<Bytes>);
-    /// Whether to end with what was found so far.
+    /// Returns true to end the search with the results so far.
     fn is_over(&self) -> bool;
 }
 
-/// Nobody watches.
+/// No observer.
 impl Watch for () {
     fn progress(&self, _: usize, _: usize, _: Option<Bytes>) {}
 
@@ -75,31 +75,31 @@ pub enum TuneError {
     /// A log or a table.
     #[error("`{0}` is a text, expected a memory snapshot: only a history of requests can be replayed")]
     Text(String),
-    /// There is nothing to replay.
+    /// An input without a memory history.
     #[error("`{0}` has no memory history, expected the events of at least one device")]
     NoHistory(String),
-    /// The replay cannot be made.
+    /// The replay failed.
     #[error("`{path}`, device {device}: {problem}")]
     NotReplayable {
         /// The file.
         path: String,
         /// The device.
         device: u32,
-        /// What was found.
+        /// The cause of the failure.
         problem: String,
     },
-    /// A place for `empty_cache` that no history has.
+    /// A position for `empty_cache` outside every history.
     #[error("--empty-cache-at {event}: expected the number of an event, and the histories have {events} at most")]
     NoSuchEvent {
-        /// What was asked for.
+        /// The requested event.
         event: u32,
-        /// How many there are.
+        /// The largest number of events.
         events: u64,
     },
-    /// No step to empty the cache after.
+    /// No history shows the end of a step.
     #[error("--empty-cache-at step: no history shows where a step ends")]
     NoSteps,
-    /// It was ended before anything was replayed.
+    /// The search was interrupted before the first replay.
     #[error("interrupted before the first replay was done")]
     Interrupted,
 }

@@ -1,10 +1,10 @@
-//! A combination of settings, and the text that says it.
+//! A combination of settings and its text.
 
 use trace::Release;
 
-/// What the search varies. Sizes are in MiB, as PyTorch's keys have them.
+/// The settings that the search varies. Sizes are in MiB, as in PyTorch's keys.
 ///
-/// A combination is replayed as PyTorch reads its text: what is printed is what was tried.
+/// PyTorch's parser reads the text of each combination before the replay: the printed text is the tested setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Conf {
     pub(super) expandable: bool,
@@ -18,26 +18,26 @@ pub(super) struct Conf {
 /// `roundup_power2_divisions`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Roundup {
-    /// One number for all sizes.
+    /// One number of divisions for all sizes.
     All(u64),
-    /// One for each power of two in MiB, from 1 to 32768; 0 and 1 round to 512 bytes only.
+    /// One number of divisions for each power of two in MiB, from 1 to 32768; 0 and 1 round to 512 bytes only.
     Each([u64; 16]),
 }
 
-/// `garbage_collection_threshold` and the fraction without which it does nothing, both in percent.
+/// `garbage_collection_threshold` and `per_process_memory_fraction`, both in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Collection {
     pub(super) threshold: u8,
     pub(super) fraction: u8,
 }
 
-/// The least `max_split_size_mb` that a version takes: more than 20 up to 2.9, from 2.10 on 20 as well.
+/// Returns the least `max_split_size_mb` of a version: above 20 up to 2.9, 20 from 2.10 on.
 pub(super) fn least_max_split_mb(release: Release) -> u64 {
     if release < (Release { major: 2, minor: 10 }) { 21 } else { 20 }
 }
 
 impl Conf {
-    /// The value of `PYTORCH_CUDA_ALLOC_CONF`; empty for the defaults.
+    /// Returns the value of `PYTORCH_CUDA_ALLOC_CONF`; empty for the defaults.
     pub(super) fn text(&self) -> String {
         let sized = |key: &str, mib: Option<u64>| mib.map(|mib| format!("{key}:{mib}"));
         let roundup = self.roundup.as_ref().map(|roundup| format!("roundup_power2_divisions:{}", roundup.text()));
@@ -52,7 +52,7 @@ impl Conf {
         parts.into_iter().flatten().collect::<Vec<_>>().join(",")
     }
 
-    /// How many keys it sets: of equals, the one with the fewest is better.
+    /// Returns the number of keys; among equal results fewer keys win.
     pub(super) fn keys(&self) -> usize {
         let set = [
             self.expandable,
@@ -74,12 +74,12 @@ impl Roundup {
     }
 }
 
-/// The list form. The first pair also fills what is below it, what no pair names is 0, and versions differ in what `>`
-/// fills: so every size class up to the last that is rounded gets a pair of its own.
+/// Formats the list form. The first pair also applies to smaller sizes, sizes without a pair get 0, and versions
+/// differ in the sizes of `>`: every size class up to the last rounded class therefore gets a pair.
 fn list(divisions: &[u64; 16]) -> String {
     let first = divisions.iter().take_while(|&&other| other == divisions[0]).count() - 1;
     let last = divisions.iter().rposition(|&divisions| divisions > 1).unwrap_or(0);
-    // 2.1 refuses 0, and 1 means the same.
+    // 2.1 refuses 0; the value 1 has the same meaning.
     let pairs = (first.min(last)..=last).map(|index| format!("{}:{}", 1_u64 << index, divisions[index].max(1)));
     format!("[{}]", pairs.collect::<Vec<_>>().join(","))
 }
@@ -91,12 +91,13 @@ impl Collection {
     }
 }
 
-/// `0.85`.
+/// Formats a percentage as `0.85`.
 fn share(percent: u8) -> String {
     format!("0.{percent:02}")
 }
 
-/// What a recorded text says beside the keys that the search varies: pinned memory and the like, kept as it is.
+/// Returns the keys of a recorded text that the search does not vary (pinned memory, for example); every setting keeps
+/// them.
 pub(super) fn kept(text: &str) -> String {
     const VARIED: [&str; 7] = [
         "expandable_segments",
@@ -115,7 +116,7 @@ pub(super) fn kept(text: &str) -> String {
     pairs(&text).into_iter().filter(is_kept).collect::<Vec<_>>().join(",")
 }
 
-/// The text between commas outside brackets.
+/// Splits a text at commas outside brackets.
 fn pairs(text: &str) -> Vec<&str> {
     let mut depth = 0_i32;
     text.split(|letter: char| {

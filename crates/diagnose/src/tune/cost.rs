@@ -1,21 +1,21 @@
-//! What calls of the driver are assumed to take.
+//! The assumed cost of driver calls.
 //!
 //! # Note [Cost model]
-//! Nothing of it is measured on the user's machine: drivers, GPUs and sizes differ by more than a factor of ten. It only
-//! has to tell settings that call often from those that do not, and the counts are shown beside it. Mapping costs by the
-//! page: so says the source of expandable segments (`c10/cuda/CUDACachingAllocator.cpp`, 2.11: ten separate pages take ten
-//! times as long as one).
+//! No cost is measured on the user's machine: drivers, GPUs and sizes differ by more than a factor of ten. The model
+//! only distinguishes settings with many calls from settings with few, and the report shows the counts beside the
+//! cost. Mapping costs by the page, as the source of expandable segments states (`c10/cuda/CUDACachingAllocator.cpp`,
+//! 2.11: ten separate pages take ten times as long as one).
 
 use allocator::{Settings, Stats};
 use report::tune::{Calls, CostModel};
 
-/// Assumed. Each is the order of magnitude that people report for an idle device.
+/// Assumed costs: orders of magnitude that users report for an idle device.
 pub(super) const MODEL: CostModel = CostModel { cuda_malloc_us: 100, cuda_free_us: 100, page_us: 50, retry_us: 1000 };
 
-/// A page of the small pool: a segment of it.
+/// The page size of the small pool: a small segment.
 const SMALL_PAGE_BYTES: u64 = allocator::size::SMALL_SEGMENT_BYTES;
 
-/// The calls that `stats` tell of. Under expandable segments all memory comes in pages.
+/// Returns the driver calls that `stats` count. Under expandable segments all memory comes in pages.
 pub(super) fn calls(stats: &Stats, settings: &Settings) -> Calls {
     let pages =
         |small: u64, large: u64| small.div_ceil(SMALL_PAGE_BYTES) + large.div_ceil(settings.large_segment_size.0);
@@ -29,7 +29,7 @@ pub(super) fn calls(stats: &Stats, settings: &Settings) -> Calls {
     }
 }
 
-/// What they take, in microseconds.
+/// Returns the cost of the calls in microseconds.
 pub(super) fn cost_us(calls: &Calls, retries: u64) -> u64 {
     calls.cuda_malloc * MODEL.cuda_malloc_us
         + calls.cuda_free * MODEL.cuda_free_us
@@ -37,8 +37,8 @@ pub(super) fn cost_us(calls: &Calls, retries: u64) -> u64 {
         + retries * MODEL.retry_us
 }
 
-/// What may be spent: twice what is spent now, and once more the mapping of everything, which happens at the start and
-/// never again.
+/// Returns the highest acceptable cost: twice the present cost, plus a single mapping of all memory at the program's
+/// start.
 pub(super) fn allowance_us(now_us: u64, limit_bytes: u64) -> u64 {
     let page = allocator::Settings::default().large_segment_size.0;
     now_us.saturating_mul(2) + limit_bytes.div_ceil(page) * MODEL.page_us * 5 / 4

@@ -1,11 +1,12 @@
-//! Which settings cannot differ on a program.
+//! Settings with equal effect on a program.
 //!
 //! # Note [Same effect]
-//! A limit on splitting acts only through comparisons with the sizes of blocks. Without expandable segments a free block is
-//! a segment or a part of one; so two limits between which no block and no segment lies decide alike, and one above
-//! every segment is none. Where a block is below the limit and its segment is not, parts of any size come up, and nothing
-//! is concluded; nor with expandable segments, whose free blocks grow together to any size. What is released on a full device
-//! depends on the limit itself, so there one setting may stand for another that differs in retries alone.
+//! A split limit acts only through comparisons with block sizes. Without expandable segments a free block is a segment
+//! or a part of a segment. Two limits without a block or segment size between them therefore decide alike, and a limit
+//! above every segment has no effect. If a block is below the limit and its segment above, parts of any size occur,
+//! and no conclusion is drawn. The same holds for expandable segments, whose free blocks merge to any size. On a full
+//! device the released segments depend on the limit itself, so a setting may stand for another setting with different
+//! retries.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,48 +14,48 @@ use allocator::{Settings, size};
 
 use super::traces::blocks;
 
-/// The sizes that a program asks for, each once, in order.
+/// The program's request sizes, each once, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests(Vec<u64>);
 
-/// What a setting comes to on a program. Settings of equal effect need to be replayed but once.
+/// The effect of a setting on a program. Among settings of equal effect only one is replayed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Effect {
     expandable: bool,
     large_segment: Option<u64>,
-    /// What becomes of the sizes of each class: 0 where nothing.
+    /// The rounding of each size class; 0 without an effect.
     rounding: [u64; 16],
     split: Split,
     non_split_rounding: Option<u64>,
-    /// The threshold and the fraction, bit by bit.
+    /// The bits of the threshold and of the fraction.
     collection: Option<(u64, u64)>,
 }
 
-/// Where splitting ends.
+/// The block size above which the allocator never splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Split {
-    /// Nowhere on this program.
+    /// No block of this program is exempt from splitting.
     Never,
-    /// Above so many of its sizes.
+    /// The limit lies above this many of the program's sizes.
     Above(usize),
-    /// Exactly there.
+    /// The limit itself decides.
     At(u64),
 }
 
 impl Requests {
-    /// Of these sizes.
+    /// Builds the list from `sizes`.
     pub(super) fn new(mut sizes: Vec<u64>) -> Requests {
         sizes.sort_unstable();
         sizes.dedup();
         Requests(sizes)
     }
 
-    /// The sizes of their blocks, each once, in order.
+    /// Returns the block sizes, each once, in ascending order.
     pub(super) fn blocks(&self, settings: &Settings) -> Vec<u64> {
         blocks(&self.0, settings)
     }
 
-    /// What `settings` come to.
+    /// Returns the effect of `settings`.
     pub(super) fn effect(&self, settings: &Settings) -> Effect {
         let blocks = self.blocks(settings);
         let split = split(&blocks, settings);
@@ -72,7 +73,7 @@ impl Requests {
         }
     }
 
-    /// The sizes that `roundup_power2_divisions` has entry `index` for.
+    /// Returns the sizes of entry `index` of `roundup_power2_divisions`.
     pub(super) fn of_class(&self, index: usize) -> &[u64] {
         let start = if index == 0 { 0 } else { 1 << (20 + index) };
         let from = self.0.partition_point(|&size| size < start);
@@ -105,7 +106,7 @@ fn split(blocks: &[u64], settings: &Settings) -> Split {
         return Split::Never;
     }
     let below = blocks.partition_point(|&block| block < limit);
-    // Segments grow with their blocks, but for those of the middle sizes.
+    // Segments grow with their blocks, except for segments of the middle sizes.
     if blocks[..below].iter().any(|&block| segment(block) >= limit) { Split::At(limit) } else { Split::Above(below) }
 }
 
@@ -129,17 +130,17 @@ mod tests {
         let small = [600, 30 * MIB, 100 * MIB];
         let middle = [5 * MIB, 30 * MIB];
         let cases: [(&[u64], &str, &str, bool); 16] = [
-            // A limit above the largest segment is none.
+            // A limit above the largest segment has no effect.
             (&small, "", "max_split_size_mb:101", true),
             (&small, "", "max_split_size_mb:100", false),
-            // Between two sizes every limit is the same.
+            // All limits between two sizes are equal.
             (&small, "max_split_size_mb:40", "max_split_size_mb:99", true),
             (&small, "max_split_size_mb:30", "max_split_size_mb:31", false),
-            // 29.5 MiB lie in a segment of 30: parts of it may be on either side.
+            // 29.5 MiB lie in a segment of 30 MiB: its parts may be on either side of the limit.
             (&[59 * MIB / 2], "max_split_size_mb:30", "max_split_size_mb:31", false),
-            // Expandable segments grow: nothing is concluded.
+            // Expandable segments grow: no conclusion.
             (&small, "expandable_segments:True", "expandable_segments:True,max_split_size_mb:101", false),
-            // The rounding of what is not split needs something that is not split.
+            // The rounding of unsplit blocks needs a split limit.
             (&small, "max_non_split_rounding_mb:64", "", true),
             (&small, "max_split_size_mb:40,max_non_split_rounding_mb:64", "max_split_size_mb:40", false),
             (&small, "max_split_size_mb:101,max_non_split_rounding_mb:64", "", true),
@@ -151,7 +152,7 @@ mod tests {
             (&[MIB, 4 * MIB], "roundup_power2_divisions:4", "", true),
             (&[5 * MIB], "roundup_power2_divisions:4", "roundup_power2_divisions:8", true),
             (&[5 * MIB], "roundup_power2_divisions:2", "roundup_power2_divisions:4", false),
-            // Nothing is collected unless something limits.
+            // Garbage collection needs a memory limit.
             (&small, "garbage_collection_threshold:0.8", "", true),
         ];
         for (requests, one, other, same) in cases {
@@ -176,7 +177,7 @@ mod tests {
         "roundup_power2_divisions:[1:4]",
     ];
 
-    /// What a program comes to: sizes of requests, each with the place of an older one to free beside it.
+    /// Replays a program: request sizes, each with the index of an older request to free.
     fn stats(program: &[(u64, usize)], text: &str) -> Stats {
         let release = Release { major: 2, minor: 13 };
         let settings = Settings::parse(text, release).unwrap_or_else(|error| panic!("{error}"));
@@ -203,7 +204,7 @@ mod tests {
                 for other in &TEXTS[..index] {
                     if effect(&requests, one) == effect(&requests, other) {
                         let (mut one, mut other) = (stats(&program, one), stats(&program, other));
-                        // Counted by the limit itself; nothing is decided by them.
+                        // The limit itself changes these counters; no decision depends on them.
                         for stats in [&mut one, &mut other] {
                             (stats.oversize_allocations, stats.oversize_segments) = Default::default();
                         }

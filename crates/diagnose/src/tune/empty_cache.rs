@@ -1,4 +1,4 @@
-//! What calls of `torch.cuda.empty_cache()` would do, or what those that are there do.
+//! The effect of calls of `torch.cuda.empty_cache()`: of trial calls, and of the program's own calls.
 
 use allocator::replay::Program;
 use report::tune::EmptyCache;
@@ -8,7 +8,7 @@ use super::case::{EmptyCacheAt, TuneCase, TuneError};
 use super::traces::Trace;
 use super::trial::{Stage, outcome, worst};
 
-/// The program without its own calls, where it has any, and with each that is asked for.
+/// Replays the program without its own calls, if it has any, and with each requested call.
 pub(super) fn empty_cache(case: &TuneCase, traces: &[Trace<'_>], stage: Stage) -> Result<Vec<EmptyCache>, TuneError> {
     let mut tried = Vec::new();
     let own: usize = traces.iter().map(|trace| trace.program.empty_cache_count()).sum();
@@ -60,7 +60,7 @@ fn of_programs(traces: &[Trace<'_>], stage: Stage, at: String, programs: &[Progr
     EmptyCache { at, times, setting: worst(conf, outcomes.collect()) }
 }
 
-/// The last event of each step but the last.
+/// Returns the last event of each step except the final step.
 fn step_ends(trace: &Trace<'_>) -> Vec<EventIndex> {
     let view = trace.view();
     let steps = view.timeline.stretches().iter().filter_map(|stretch| Some((stretch.first, stretch.at?.0)));

@@ -1,19 +1,19 @@
-//! The order of settings: which is better, and which no other beats.
+//! The order of settings: the best setting, and the Pareto front.
 
 use report::tune::Setting;
 use trace::Bytes;
 
 use super::conf::Conf;
 
-/// A setting that was replayed.
+/// A replayed setting.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trial {
     pub(super) conf: Conf,
     pub(super) setting: Setting,
 }
 
-/// Marks what takes too long: more retries than now, or more time in calls than `allowance_us`. Where the program runs
-/// out now, retries are allowed.
+/// Marks costly trials: more retries than now, or more time in calls than `allowance_us`. If the program runs out now,
+/// retries are acceptable.
 pub(super) fn judge(trials: &mut [Trial], current: &Setting, allowance_us: u64) {
     for Trial { setting, .. } in trials {
         let flushes = !current.oom && setting.retries > current.retries;
@@ -21,8 +21,8 @@ pub(super) fn judge(trials: &mut [Trial], current: &Setting, allowance_us: u64) 
     }
 }
 
-/// Puts the best first: what gets through, what is not too costly, then the least memory, the least time in calls, the
-/// fewest keys. Where the program runs out now, getting through without a retry comes before memory: nothing there is to spare.
+/// Sorts the best trial first: by success, acceptable cost, least memory, least time in calls, fewest keys. If the
+/// program runs out now, success without a retry precedes memory: the device has no spare memory.
 pub(super) fn sort(trials: &mut [Trial], current: &Setting) {
     let key = |Trial { conf, setting }: &Trial| {
         let retries = if current.oom { setting.retries } else { 0 };
@@ -32,16 +32,17 @@ pub(super) fn sort(trials: &mut [Trial], current: &Setting) {
     trials.sort_by_key(key);
 }
 
-/// The setting to recommend of `sorted` ones. A hundredth of the saving is worth less than one key more.
+/// Returns the setting to recommend among `sorted` trials. A further key must save more than 1/100 of the total
+/// saving.
 ///
-/// A fraction is never recommended: it makes an error of the first byte beyond what was recorded.
+/// A memory fraction is never recommended: it turns the first byte beyond the recording into an error.
 pub(super) fn choose<'a>(sorted: &'a [Trial], current: &Setting, takes: impl Fn(&Conf) -> bool) -> Option<&'a Trial> {
     let is_possible = |trial: &&Trial| {
         !trial.setting.oom && !trial.setting.too_costly && trial.conf.collection.is_none() && takes(&trial.conf)
     };
     let best = sorted.iter().find(is_possible)?;
     let saving = current.reserved_bytes.saturating_sub(best.setting.reserved_bytes);
-    // What now runs out reserved little before it did.
+    // A program that runs out now reserved little before the error.
     let gain = if current.oom { best.setting.reserved_bytes } else { saving };
     let enough = best.setting.reserved_bytes + Bytes(gain.0 / 100);
     let is_near = |setting: &Setting| setting.reserved_bytes <= enough && setting.retries <= best.setting.retries;
@@ -49,7 +50,8 @@ pub(super) fn choose<'a>(sorted: &'a [Trial], current: &Setting, takes: impl Fn(
     near.min_by_key(|trial| trial.conf.keys())
 }
 
-/// Those that no other beats in both memory and time, as far as they reserve no more than now: the least time first.
+/// Returns the settings that no other setting beats in both memory and time and that reserve no more than now, least
+/// time first.
 pub(super) fn front(trials: &[Trial], current: &Setting) -> Vec<Setting> {
     let is_gain = |setting: &Setting| current.oom || setting.reserved_bytes <= current.reserved_bytes;
     let mut settings: Vec<&Trial> =
@@ -69,7 +71,7 @@ mod tests {
     use super::super::conf::Collection;
     use super::*;
 
-    /// A trial by its `max_split_size_mb`, memory and time.
+    /// Returns a trial with this `max_split_size_mb`, memory and time.
     fn trial(name: u64, reserved: u64, cost_us: u64) -> Trial {
         let conf = Conf { max_split_mb: Some(name), ..Conf::default() };
         let setting =
@@ -141,7 +143,7 @@ mod tests {
         let current = Setting { reserved_bytes: Bytes(1100), ..Setting::default() };
         let two = Trial { conf: Conf { expandable: true, ..trial(2, 0, 0).conf }, ..trial(2, 100, 0) };
         let cases = [
-            // A saving of 1000: 10 are worth a key, more are not.
+            // A saving of 1000 bytes: 10 bytes justify no further key, 11 bytes do.
             (vec![two.clone(), trial(1, 110, 0)], Some("1")),
             (vec![two.clone(), trial(1, 111, 0)], Some("2")),
             (vec![], None),

@@ -1,4 +1,4 @@
-//! What people are told to set, on this program.
+//! The effect of popular recommendations on this program.
 
 use allocator::settings::Settings;
 use report::tune::{Effect, Guide, Setting};
@@ -25,7 +25,7 @@ const GUIDED: [&str; 15] = [
     "expandable_segments:True,roundup_power2_divisions:16",
 ];
 
-/// Each of them beside the current settings; after an interrupted search, those that were replayed by then.
+/// Returns each guide's setting beside the current settings; after an interrupted search, only the replayed ones.
 pub(super) fn guides(search: &Search<'_>, current: &Setting) -> Vec<Guide> {
     let is_wanted = |text: &&&str| !search.done().interrupted || known(search, text).is_some();
     GUIDED.iter().filter(is_wanted).map(|text| guide(search, current, text)).collect()
@@ -54,7 +54,7 @@ fn refused(text: &str, reason: String) -> Guide {
     Guide { setting, change_bytes: 0, effect: Effect::Refused, refused: Some(reason) }
 }
 
-/// By memory; where that is the same, by retries.
+/// Compares by memory; equal memory is compared by retries.
 fn effect(setting: &Setting, current: &Setting) -> Effect {
     let amount = |setting: &Setting| (setting.reserved_bytes, setting.retries);
     match amount(setting).cmp(&amount(current)) {

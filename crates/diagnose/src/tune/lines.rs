@@ -2,10 +2,10 @@
 
 use report::tune::Lines;
 
-/// The variable that every version reads, and that wins where the newer `PYTORCH_ALLOC_CONF` (2.10 and later) is set too.
+/// The variable that every version reads, with precedence over the newer `PYTORCH_ALLOC_CONF` (2.10 and later).
 pub(super) const VARIABLE: &str = "PYTORCH_CUDA_ALLOC_CONF";
 
-/// The lines for `conf`; for no setting at all, those that remove what is set.
+/// Returns the lines that set `conf`; for the defaults, the lines that remove the present setting.
 pub(super) fn lines(conf: &str) -> Lines {
     if conf.is_empty() {
         return Lines {
@@ -18,7 +18,7 @@ pub(super) fn lines(conf: &str) -> Lines {
     Lines {
         bash: format!("export {VARIABLE}=\"{conf}\""),
         powershell: format!("$env:{VARIABLE}=\"{conf}\""),
-        // The quotes stand around the whole, or they would become part of the value.
+        // The quotes enclose the whole assignment, or `cmd` would add them to the value.
         cmd: format!("set \"{VARIABLE}={conf}\""),
         python: format!("import os; os.environ[\"{VARIABLE}\"] = \"{conf}\"  # before `import torch`"),
     }

@@ -1,4 +1,4 @@
-//! A real run under the recommended setting, beside what was predicted.
+//! A real run under the recommended setting, compared with the prediction.
 
 use report::Standing;
 use report::tune::{Measured, Setting, TuneReport};
@@ -6,8 +6,9 @@ use trace::{Bytes, Record, Run};
 
 use crate::measure::records;
 
-/// `report` with what `run`, made under the recommended setting, came to. The prediction is verified if the run reserved as
-/// much with as many retries; what was verified by replay alone and comes out otherwise is an estimate.
+/// Returns `report` with the results of `run`, made under the recommended setting. The prediction is verified if the
+/// run reserved the predicted bytes with the predicted retries; otherwise a prediction verified by replay alone
+/// becomes an estimate.
 #[must_use]
 pub fn with_measured(mut report: TuneReport, run: &Run) -> TuneReport {
     let Some(recommended) = &mut report.recommended else { return report };
@@ -36,20 +37,20 @@ fn judged(measured: &Measured, predicted: &Setting) -> (Standing, String) {
         return (Standing::Estimated, how);
     }
     let (found, foretold) = (measured.allocated_bytes, predicted.allocated_bytes);
-    // Threads that race for memory do not allocate in the same order twice.
+    // Threads that allocate concurrently have a different order in each run.
     let differs = || format!("; it allocated {} bytes, where the recorded run did {}", found.0, foretold.0);
     let end = if found == foretold { String::new() } else { differs() };
     let how = format!("replayed, and then run under it: the run reserved as much, to the byte{end}");
     (Standing::Verified, how)
 }
 
-/// What a program that chooses its settings itself ran under.
+/// Returns the setting of a program that configures the allocator itself.
 fn own_settings<'a>(run: &'a Run, conf: &str) -> Option<&'a str> {
     let snapshots = run.processes.iter().filter_map(|process| process.snapshot.as_ref());
     snapshots.map(|snapshot| snapshot.settings.conf.as_str()).find(|&own| own != conf)
 }
 
-/// The worst over all processes and devices.
+/// Returns the largest figures over all processes and devices.
 fn measured(run: &Run, predicted: &Setting) -> Measured {
     let mut worst = Measured::default();
     for process in &run.processes {

@@ -1,27 +1,28 @@
-//! The least memory in which a program runs through.
+//! The least memory in which a program succeeds.
 //!
 //! # Note [Monotonic]
-//! It is found by halving, which takes for granted that what fits a device fits every larger one. The allocator does not
-//! promise that: what is released on the way changes what is where. So a few sizes on either side are tried as well.
+//! The search bisects, which assumes that a program that fits a device fits every larger device. The allocator does
+//! not guarantee monotonicity: releases on the way change the placement. A few sizes on either side are therefore
+//! tried as well.
 
 use trace::Bytes;
 
-/// Segments come in whole pages of the driver.
+/// The driver reserves whole pages.
 const PAGE: u64 = allocator::size::ROUND_LARGE_BYTES;
-/// How many sizes are tried on either side.
+/// The number of sizes to try on either side.
 const PROBES: u64 = 4;
 
-/// What was found.
+/// The result of the bisection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Need {
-    /// The least size that fits, in whole pages.
+    /// The least size with success, in whole pages.
     pub(super) bytes: Bytes,
-    /// A larger one that does not, or a smaller one that does.
+    /// A larger size without success, or a smaller size with success.
     pub(super) contradicted_at: Option<Bytes>,
 }
 
-/// The least size in whole pages that `fits`, which no size below `least` does and `enough` does; `None` where `enough` and
-/// twice as much do not.
+/// Returns the least size in whole pages that satisfies `fits`. No size below `least` fits; the size `enough` should fit.
+/// `None` if both `enough` and twice `enough` fail.
 pub(super) fn need(least: Bytes, enough: Bytes, fits: impl Fn(Bytes) -> bool) -> Option<Need> {
     let fits = |pages: u64| fits(Bytes(pages * PAGE));
     let enough = enough.0.div_ceil(PAGE).max(1);
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_hole_among_the_sizes_that_fit_is_seen() {
-        // Fits from 50 on, and at 200, but not from 100 to 190.
+        // Succeeds from 50 pages on, except from 100 to 190.
         let fits = |bytes: Bytes| bytes >= pages(50) && !(pages(100)..=pages(190)).contains(&bytes);
         let found = need(pages(10), pages(200), fits).and_then(|need| need.contradicted_at);
         assert!(found.is_some(), "{found:?}");

@@ -1,10 +1,9 @@
 //! The search over settings, from coarse to fine.
 //!
 //! # Note [Search]
-//! Each key by itself first, with and without expandable segments; then finer values beside the best; then the best
-//! values of the keys together, where they can act on one another. What cannot differ on the program is replayed once
-//! (Note `[Same effect]`). What a round tries depends on nothing but the results of earlier rounds, so threads change
-//! nothing.
+//! The first rounds vary one key at a time, with and without expandable segments. Later rounds try finer values beside
+//! the best, then combine the best values of interacting keys. Settings of equal effect are replayed once (Note `[Same
+//! effect]`). A round depends only on the results of earlier rounds, so the number of threads changes no result.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -22,20 +21,20 @@ use super::front::Trial;
 use super::traces::Trace;
 use super::trial::{Stage, outcome, worst};
 
-/// How many values of a key are combined with those of others.
+/// The number of values per key in combinations.
 const TOP: usize = 3;
 
-/// A search on its way.
+/// The state of a search.
 pub(super) struct Search<'a> {
     pub(super) traces: &'a [Trace<'a>],
     pub(super) stage: Stage,
     watch: &'a dyn Watch,
-    /// The version that must take every setting.
+    /// The oldest version that must accept every setting.
     release: Release,
-    /// Keys of the user's own that every setting keeps.
+    /// The user's other keys, kept in every setting.
     kept: String,
     requests: Requests,
-    /// The most bytes alive at once.
+    /// The peak of the live bytes.
     pub(super) limit: Bytes,
     seen: HashSet<Effect>,
     pub(super) trials: Vec<Trial>,
@@ -44,7 +43,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search that has tried nothing yet. `limit` is the most bytes alive at once.
+    /// Returns a search without trials. `limit` is the peak of the live bytes.
     pub(super) fn new(traces: &'a [Trace<'a>], stage: Stage, limit: Bytes, watch: &'a dyn Watch) -> Search<'a> {
         let kept = traces.first().map(|trace| super::conf::kept(&trace.conf)).unwrap_or_default();
         let oldest = traces.iter().map(|trace| trace.oldest).min();
@@ -63,7 +62,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Goes through all rounds.
+    /// Runs all rounds.
     pub(super) fn run(&mut self) {
         let rounds: [fn(&Search<'a>) -> Vec<Conf>; 6] =
             [Search::single, Search::finer, Search::listed, Search::roundings, Search::combined, Search::collecting];
@@ -74,39 +73,40 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The two families, between which nothing is carried over; on Windows one of them does nothing.
+    /// Returns the bases of the two families: without and with expandable segments. On Windows only the first has an
+    /// effect.
     fn bases(&self) -> Vec<Conf> {
         let expandable = (!self.on_windows()).then(|| Conf { expandable: true, ..Conf::default() });
         std::iter::once(Conf::default()).chain(expandable).collect()
     }
 
-    /// Whether a recording is of Windows, where PyTorch ignores expandable segments.
+    /// Checks for a recording on Windows, where PyTorch ignores expandable segments.
     pub(super) fn on_windows(&self) -> bool {
         self.traces.iter().any(|trace| trace.on_windows)
     }
 
-    /// What it did.
+    /// Returns the extent of the search.
     pub(super) fn done(&self) -> Done {
         Done { considered: self.considered, replayed: self.trials.len() as u64, interrupted: self.interrupted }
     }
 
-    /// The text of a combination, with what the user has set besides.
+    /// Returns the text of a combination, with the user's other keys.
     pub(super) fn text(&self, conf: &Conf) -> String {
         let parts = [conf.text(), self.kept.clone()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
     }
 
-    /// What a text means; `None` where the version refuses it.
+    /// Parses a text; `None` if the version rejects it.
     pub(super) fn settings(&self, text: &str) -> Option<Settings> {
         Settings::parse(text, self.release).ok()
     }
 
-    /// The version that must take every setting.
+    /// Returns the oldest version that must accept every setting.
     pub(super) fn release(&self) -> Release {
         self.release
     }
 
-    /// Replays those that may differ from what was replayed before.
+    /// Replays the settings whose effect differs from all earlier settings.
     fn try_all(&mut self, confs: Vec<Conf>) {
         self.considered += confs.len() as u64;
         let mut fresh: Vec<(Conf, String, Settings)> = Vec::new();
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         tried.into_iter().flatten().collect()
     }
 
-    /// One setting on every trace.
+    /// Replays all traces under one setting.
     pub(super) fn replay(&self, text: &str, settings: &Settings) -> Setting {
         let outcomes = self.traces.iter().map(|trace| outcome(trace, &trace.program, settings, self.stage));
         worst(text.to_owned(), outcomes.collect())
@@ -158,7 +158,7 @@ impl<'a> Search<'a> {
         values::critical_splits(&self.requests.blocks(&values::plain()), self.least_split())
     }
 
-    /// Each key by itself.
+    /// Varies each key alone.
     fn single(&self) -> Vec<Conf> {
         let splits = values::coarse_splits(&self.critical_splits(), self.least_split());
         let of = |base: &Conf| {
@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
         self.bases().iter().flat_map(of).collect()
     }
 
-    /// Limits on splitting beside the best ones.
+    /// Tries split limits beside the best limits.
     fn finer(&self) -> Vec<Conf> {
         let critical = self.critical_splits();
         let tried = values::coarse_splits(&critical, self.least_split());
@@ -182,13 +182,13 @@ impl<'a> Search<'a> {
         self.bases().iter().flat_map(around).collect()
     }
 
-    /// Divisions for single classes of sizes.
+    /// Tries divisions for single size classes.
     fn listed(&self) -> Vec<Conf> {
         self.bases().iter().flat_map(|base| values::with_class_divisions(base, &self.requests)).collect()
     }
 
-    /// The classes that gained by themselves, together: the largest gain first, then one more and one more. And what is
-    /// not split, with more and less slack.
+    /// Combines the classes with a gain: the largest gain first, adding one class at a time. Also tries more and less
+    /// slack for unsplit blocks.
     fn roundings(&self) -> Vec<Conf> {
         self.bases().iter().flat_map(|base| [self.joined_classes(base), self.slackened(base)].concat()).collect()
     }
@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
         self.best_of(base, is_split).iter().flat_map(values::with_non_split_roundings).collect()
     }
 
-    /// The best values of the keys together.
+    /// Combines the best values of the keys.
     fn combined(&self) -> Vec<Conf> {
         self.bases().iter().flat_map(|base| self.combined_from(base)).collect()
     }
@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
         values::crossed(&both, &large, |one, large| Conf { large_segment_mb: large.large_segment_mb, ..one.clone() })
     }
 
-    /// Garbage collection below a fraction of the device, where its size is known.
+    /// Tries garbage collection below a fraction of the device, if the device's size is known.
     fn collecting(&self) -> Vec<Conf> {
         let Some((total, _)) = self.stage.device else { return Vec::new() };
         let best = |base: &Conf| self.best_of(base, |_, _| true).into_iter().next().unwrap_or_else(|| base.clone());
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
         self.trials.iter().find(|trial| trial.conf == *conf).map(|trial| trial.setting.reserved_bytes)
     }
 
-    /// The best few combinations of this kind, by memory.
+    /// Returns the best few combinations of a kind, by memory.
     fn best_of(&self, base: &Conf, kind: impl Fn(&Conf, &Conf) -> bool) -> Vec<Conf> {
         let mut found: Vec<&Trial> =
             self.trials.iter().filter(|trial| !trial.setting.oom && kind(base, &trial.conf)).collect();
@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
         found.into_iter().take(TOP).map(|trial| trial.conf.clone()).collect()
     }
 
-    /// All combinations of this kind that need less than `base`, the least first.
+    /// Returns all combinations of a kind that reserve less than `base`, the least first.
     fn improving(&self, base: &Conf, kind: impl Fn(&Conf, &Conf) -> bool) -> Vec<Conf> {
         let now = self.reserved(base).unwrap_or(Bytes(u64::MAX));
         let is_better = |trial: &&Trial| kind(base, &trial.conf) && trial.setting.reserved_bytes < now;
@@ -259,23 +259,23 @@ impl<'a> Search<'a> {
     }
 }
 
-/// `base` and a limit on splitting alone.
+/// Checks that `conf` adds a split limit alone to `base`.
 fn is_split(base: &Conf, conf: &Conf) -> bool {
     let without = Conf { max_split_mb: None, non_split_rounding_mb: None, ..conf.clone() };
     conf.max_split_mb.is_some() && without == *base
 }
 
-/// `base` and divisions alone.
+/// Checks that `conf` adds divisions alone to `base`.
 fn is_rounded(base: &Conf, conf: &Conf) -> bool {
     conf.roundup.is_some() && Conf { roundup: None, ..conf.clone() } == *base
 }
 
-/// `base` and divisions for one class alone.
+/// Checks that `conf` adds divisions for one class alone to `base`.
 fn is_one_class(base: &Conf, conf: &Conf) -> bool {
     is_rounded(base, conf) && values::each(conf).iter().filter(|&&divisions| divisions > 1).count() == 1
 }
 
-/// `base` and the size of large segments alone.
+/// Checks that `conf` adds the size of large segments alone to `base`.
 fn is_large(base: &Conf, conf: &Conf) -> bool {
     conf.large_segment_mb.is_some() && Conf { large_segment_mb: None, ..conf.clone() } == *base
 }

@@ -1,4 +1,4 @@
-//! The inputs as programs to replay.
+//! The inputs as replayable traces.
 
 use allocator::replay::{Difference, Program, recorded_by, recorded_settings};
 use allocator::settings::Settings;
@@ -10,7 +10,7 @@ use super::case::{TuneCase, TuneError};
 use crate::explain::{Contents, ExplainInput};
 use crate::measure::view::View;
 
-/// One recorded device of one process.
+/// The recording of a device of a process.
 #[derive(Debug)]
 pub(super) struct Trace<'a> {
     pub(super) path: &'a str,
@@ -19,26 +19,26 @@ pub(super) struct Trace<'a> {
     pub(super) events: &'a [Event],
     pub(super) history: History,
     pub(super) program: Program,
-    /// What it was recorded with.
+    /// The recorded settings.
     pub(super) settings: Settings,
-    /// The same as a text.
+    /// The recorded settings as a text.
     pub(super) conf: String,
-    /// Whether it was recorded on Windows, which has no expandable segments.
+    /// True for a recording on Windows, where PyTorch has no expandable segments.
     pub(super) on_windows: bool,
-    /// The version whose allocator it is replayed by.
+    /// The version of the allocator model.
     pub(super) release: Release,
-    /// The version whose keys may be recommended: the oldest that it may have been.
+    /// The oldest version that the recording may have; recommended keys must exist in it.
     pub(super) oldest: Release,
     pub(super) agreement: Agreement,
-    /// The most bytes alive at once, and what a packing needs.
+    /// The peak of the live bytes, and the memory of a packing.
     pub(super) limit: (Bytes, Option<Bytes>),
-    /// The most that the device can have had for PyTorch's allocator, by an error in the history.
+    /// The largest possible memory for PyTorch's allocator, by an error in the history.
     pub(super) capacity: Option<Bytes>,
     snapshot: &'a Snapshot,
     process: Option<&'a Process>,
 }
 
-/// A snapshot and whose it is.
+/// A snapshot and its owner.
 struct Source<'a> {
     path: &'a str,
     rank: Option<u32>,
@@ -46,7 +46,7 @@ struct Source<'a> {
     process: Option<&'a Process>,
 }
 
-/// Every recorded device of every input.
+/// Returns every recorded device of every input.
 pub(super) fn traces(case: &TuneCase) -> Result<Vec<Trace<'_>>, TuneError> {
     let mut traces = Vec::new();
     for source in sources(&case.inputs)? {
@@ -62,7 +62,8 @@ pub(super) fn traces(case: &TuneCase) -> Result<Vec<Trace<'_>>, TuneError> {
     }
 }
 
-/// The snapshots, each with something to replay. A run's log is passed over: its snapshots say more.
+/// Returns the snapshots with a replayable history. The log of a run is skipped: the run's snapshots have more
+/// information.
 fn sources(inputs: &[ExplainInput]) -> Result<Vec<Source<'_>>, TuneError> {
     let is_text = |input: &&ExplainInput| matches!(input.contents, Contents::Text(_));
     if let Some(text) = inputs.iter().find(is_text).filter(|_| inputs.iter().all(|input| is_text(&input))) {
@@ -87,12 +88,12 @@ fn sources_of(input: &ExplainInput) -> Vec<Source<'_>> {
     }
 }
 
-/// Whether a device of it has a history.
+/// Checks that a device of the snapshot has a history.
 pub(super) fn has_history(snapshot: &Snapshot) -> bool {
     snapshot.traces.iter().any(|events| is_used(events))
 }
 
-/// A history of nothing but the snapshot's own mark is none.
+/// Checks for events beyond the snapshot's own mark.
 fn is_used(events: &[Event]) -> bool {
     events.iter().any(|event| event.action == trace::Action::Alloc)
 }
@@ -141,7 +142,7 @@ fn next(release: Release) -> Release {
     Release { minor: release.minor.saturating_add(1), ..release }
 }
 
-/// What the agent noted of PyTorch's version.
+/// Returns the PyTorch version that the agent recorded.
 fn release_of(process: &Process) -> Option<Release> {
     let text = process.records.iter().find_map(|record| match record {
         trace::Record::Process { torch, .. } => Some(torch.as_str()),
@@ -150,14 +151,15 @@ fn release_of(process: &Process) -> Option<Release> {
     release(text)
 }
 
-/// `2.11` of `2.11.0+cu130`.
+/// Parses `2.11` from `2.11.0+cu130`.
 pub(crate) fn release(text: &str) -> Option<Release> {
     let mut parts = text.split('.');
     let mut number = || parts.next()?.parse().ok();
     Some(Release { major: number()?, minor: number()? })
 }
 
-/// The recorded text where it says what was in force; else, as after a change at run time, one that does.
+/// Returns the recorded text if it describes the settings in force; otherwise, as after a change at run time, an
+/// equivalent text.
 fn conf(snapshot: &Snapshot, settings: &Settings, release: Release) -> String {
     let recorded = &snapshot.settings.conf;
     if Settings::parse(recorded, release).as_ref() == Ok(settings) {
@@ -166,7 +168,7 @@ fn conf(snapshot: &Snapshot, settings: &Settings, release: Release) -> String {
     settings.conf(release).unwrap_or_else(|nearest| nearest.text)
 }
 
-/// Whether the stacks have files such as `C:\train.py`.
+/// Checks the stacks for files such as `C:\train.py`.
 fn is_of_windows(snapshot: &Snapshot, events: &[Event]) -> bool {
     const LOOKED_AT: usize = 100;
     let stacks = events.iter().map(|event| event.stack).filter(|&stack| stack != trace::StackId::EMPTY);
@@ -174,7 +176,7 @@ fn is_of_windows(snapshot: &Snapshot, events: &[Event]) -> bool {
     files.any(|file| file.as_bytes().get(1..3).is_some_and(|drive| drive == b":\\"))
 }
 
-/// What was reserved and what was free when a request failed: all that the allocator could have.
+/// Returns the sum of the reserved and the free bytes at a failed request: the memory available to the allocator.
 fn capacity(history: &History) -> Option<Bytes> {
     history.ooms().last().map(|failed| failed.totals.reserved + failed.device_free)
 }
@@ -212,12 +214,12 @@ fn words_of_difference(difference: &Difference) -> String {
 }
 
 impl Trace<'_> {
-    /// The rules of its version.
+    /// Returns the allocator rules of the trace's version.
     pub(super) fn rules(&self) -> Rules {
         Rules::of(self.release)
     }
 
-    /// What was asked for, each size once, in order.
+    /// Returns the request sizes, each once, in ascending order.
     pub(super) fn requests(&self) -> Vec<u64> {
         let failed = self.history.ooms().iter().map(|failed| failed.requested.0);
         let mut sizes: Vec<u64> = self
@@ -233,12 +235,12 @@ impl Trace<'_> {
         sizes
     }
 
-    /// `max_memory_reserved` as recorded.
+    /// Returns the recorded `max_memory_reserved`.
     pub(super) fn recorded_reserved(&self) -> Bytes {
         self.history.peaks().reserved.map_or(Bytes::ZERO, |peak| peak.bytes)
     }
 
-    /// Its phases and steps.
+    /// Returns the view with phases and steps.
     pub(super) fn view(&self) -> View<'_> {
         match self.process {
             Some(process) => View::new(process, self.device),
@@ -246,7 +248,7 @@ impl Trace<'_> {
         }
     }
 
-    /// As the report has it.
+    /// Returns the trace's section of the report.
     pub(super) fn told(&self, replayed: Bytes) -> TunedTrace {
         TunedTrace {
             path: self.path.to_owned(),
@@ -261,7 +263,7 @@ impl Trace<'_> {
     }
 }
 
-/// The blocks for these requests under `settings`, each size once, in order.
+/// Returns the block sizes for these requests under `settings`, each once, in ascending order.
 pub(super) fn blocks(requests: &[u64], settings: &Settings) -> Vec<u64> {
     let mut blocks: Vec<u64> = requests.iter().map(|&request| size::block_bytes(request, settings)).collect();
     blocks.sort_unstable();

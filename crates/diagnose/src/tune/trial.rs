@@ -1,4 +1,4 @@
-//! One setting on every trace.
+//! The replay of all traces under one setting.
 
 use allocator::replay::{Program, ReplayOutcome, replay};
 use allocator::{Settings, SimulatedDevice};
@@ -8,27 +8,27 @@ use trace::Bytes;
 use super::cost::{calls, cost_us};
 use super::traces::Trace;
 
-/// The device that everything is replayed on.
+/// The device of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stage {
-    /// All of its memory and what others hold of it; `None` = never full.
+    /// The total memory and other processes' share; `None` for a device that is never full.
     pub(super) device: Option<(Bytes, Bytes)>,
 }
 
 impl Stage {
-    /// A device with what others hold of it; never full where none is known.
+    /// Returns a stage on `device` with other processes' share; never full for `None`.
     pub(super) fn on(device: Option<&TunedDevice>) -> Stage {
         Stage { device: device.map(|device| (device.total_bytes, device.total_bytes - device.usable_bytes)) }
     }
 
-    /// A fresh device.
+    /// Returns a fresh simulated device.
     pub(super) fn simulated(self) -> SimulatedDevice {
         let (total, used) = self.device.unwrap_or((Bytes(SimulatedDevice::NEVER_FULL_BYTES), Bytes::ZERO));
         SimulatedDevice::new(total.0, used.0)
     }
 }
 
-/// What one replay came to.
+/// Returns the result of one replay.
 pub(super) fn outcome(trace: &Trace<'_>, program: &Program, settings: &Settings, stage: Stage) -> Setting {
     told(&replay(program, settings, trace.rules(), stage.simulated()), settings)
 }
@@ -50,7 +50,7 @@ fn told(outcome: &ReplayOutcome, settings: &Settings) -> Setting {
     }
 }
 
-/// The worst of each figure.
+/// Returns the largest value of each figure.
 pub(super) fn worst(conf: String, outcomes: Vec<Setting>) -> Setting {
     let by_trace =
         if outcomes.len() > 1 { outcomes.iter().map(|one| one.reserved_bytes).collect() } else { Vec::new() };

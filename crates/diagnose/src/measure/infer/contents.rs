@@ -1,17 +1,19 @@
-//! What the allocations of a history without marks hold.
+//! The categories of the allocations in a history without marks.
 //!
 //! # Note [Contents without marks]
-//! - A module's tensors that were made, moved or loaded and stay are parameters. Buffers are moved by the same line and
-//!   cannot be told apart, so they are counted with them.
-//! - What an optimizer's step makes is its state if it outlives that step, else a temporary.
-//! - What backward makes and leaves behind is a gradient, if a parameter has its size (where parameters are known);
-//!   what it frees itself is a temporary. The buckets of DistributedDataParallel hold gradients too, a second time.
-//! - What forward makes and frees itself is a temporary, unless an out-of-memory error ended its life; the rest are
-//!   activations.
-//! - What lies between a step and the next forward is input, and so is what the same line made before the first step.
-//! - The scratch memory of cuBLAS is known by its size, by the call that made it (the one that had just made its
-//!   result), and by being there once for each thread that multiplies, for good (`CUDABlas.cpp`, 2.0 to 2.14).
-//! - Everything else is `other`: a history without stacks says no more.
+//! - A persistent tensor that a module allocated, moved or loaded is a parameter. The same line moves buffers, so
+//!   buffers count as parameters.
+//! - An allocation of an optimizer's step is optimizer state if it outlives the step, else a temporary.
+//! - An allocation of backward that outlives backward is a gradient, if a parameter has its size (or parameters are
+//!   unknown); an allocation that backward frees is a temporary. The buckets of DistributedDataParallel are second
+//!   copies of gradients.
+//! - An allocation that forward frees is a temporary, unless an out-of-memory error ended its life; the other
+//!   allocations of forward are activations.
+//! - An allocation between a step and the next forward is an input. Allocations of the same line before the first step
+//!   are inputs too.
+//! - A cuBLAS workspace has a known size, follows the allocation of its call's result, and persists once per
+//!   multiplying thread (`CUDABlas.cpp`, 2.0 to 2.14).
+//! - All other allocations are `other`: a history without stacks gives no more information.
 
 use std::collections::HashSet;
 
@@ -23,13 +25,13 @@ use crate::measure::contents::freed_in_its_stretch;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-/// Scratch memory of cuBLAS (`getChosenWorkspaceSize`, 2.0 to 2.15: devices before and from capability 9.0) and of
+/// Workspace sizes of cuBLAS (`getChosenWorkspaceSize`, 2.0 to 2.15: devices below and from capability 9.0) and of
 /// cuBLASLt (2.9 to 2.11).
 const WORKSPACES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
-/// How many of one size there are: the program's thread multiplies, and autograd's.
+/// The most workspaces of one size: the program's thread multiplies, and autograd's thread.
 const THREADS: usize = 2;
 
-/// What each allocation of `view` holds, in the order of its list. See Note [Contents without marks].
+/// Returns the category of each allocation of `view`, in the order of its list. See Note [Contents without marks].
 pub(crate) fn classify(view: &View, ooms: &[EventIndex]) -> Vec<Contents> {
     let signs = Signs::new(view, ooms);
     view.found.lifetimes().iter().map(|life| signs.contents(life)).collect()
@@ -38,11 +40,11 @@ pub(crate) fn classify(view: &View, ooms: &[EventIndex]) -> Vec<Contents> {
 struct Signs<'a> {
     view: &'a View<'a>,
     ooms: &'a [EventIndex],
-    /// Requested sizes of what modules hold.
+    /// Requested sizes of the modules' tensors.
     parameters: HashSet<Bytes>,
     /// Stacks that load data between steps.
     loading: HashSet<StackId>,
-    /// The events that made cuBLAS's scratch memory.
+    /// The events that allocated cuBLAS workspaces.
     workspaces: HashSet<EventIndex>,
 }
 
@@ -87,7 +89,7 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// What was there before the history began: only the dump's stack says more.
+    /// Classifies an allocation older than the history; only the stack in the dump is known.
     fn of_old(&self, life: &Lifetime) -> Contents {
         match self.role(life.stack) {
             Role::Placed => Contents::Parameters,
@@ -115,7 +117,7 @@ impl<'a> Signs<'a> {
         if self.short(life) { Contents::Temporaries } else { contents }
     }
 
-    /// Whether it was freed in the stretch that made it, and not by the unwinding of an error.
+    /// Checks that an allocation was freed in the stretch that allocated it, and not by an error's unwinding.
     fn short(&self, life: &Lifetime) -> bool {
         freed_in_its_stretch(self.view, life) && !self.ooms.iter().any(|&oom| life.is_live_after(oom))
     }
@@ -126,7 +128,7 @@ impl<'a> Signs<'a> {
     }
 }
 
-/// The events that made scratch memory of this size. See Note [Contents without marks].
+/// Returns the events that allocated workspaces of this size. See Note [Contents without marks].
 fn workspaces(view: &View, size: Bytes) -> Vec<EventIndex> {
     let lives = view.found.lifetimes();
     let mut found = Vec::new();
@@ -151,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// A run whose censuses say what each allocation holds.
+    /// Reads a run whose censuses state the category of each allocation.
     fn recorded() -> Process {
         let snapshot = read_snapshot(&include_bytes!("../../../tests/runs/small/snapshot.pickle")[..]).unwrap();
         Process {
@@ -167,7 +169,7 @@ mod tests {
         snapshot
     }
 
-    /// The bytes live at the peak, by what they hold and what the stacks alone say they hold.
+    /// Returns the live bytes at the peak, by the census's category and the stacks' category.
     fn confusion() -> BTreeMap<(Contents, Contents), Bytes> {
         let process = recorded();
         let bare = without_marks(process.snapshot.as_ref().unwrap());

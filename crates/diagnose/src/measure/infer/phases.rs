@@ -1,19 +1,19 @@
 //! Phases and steps of a history without marks.
 //!
 //! # Note [Steps without marks]
-//! A step is one forward and the backward that follows it, with what lies between them and the next forward. With
-//! gradient accumulation that is a micro-batch, not an optimizer step: an optimizer that allocates nothing in `step`
-//! leaves no event. Forward passes without a backward (evaluation) belong to the step of the next backward.
+//! A step is one forward and the following backward, with the events up to the next forward. With gradient
+//! accumulation a step is a micro-batch, not an optimizer step: an optimizer without allocations in `step` leaves no
+//! event. Forward passes without a backward (evaluation) belong to the step of the next backward.
 //!
-//! A history without any backward repeats itself all the same, as inference and generation do: its steps are the
-//! repetitions that `trace` finds, else what the rarest of the stacks made that come back over most of the history.
+//! Inference and generation have no backward, but their histories repeat. Their steps are the repetitions that `trace`
+//! finds, else the allocations of the rarest stack that recurs over most of the history.
 
 use trace::{Action, Event, EventIndex, History, Phase, StackTable};
 
 use super::roles::Role;
 use crate::measure::timeline::Timeline;
 
-/// The timeline of `events`, whose stacks had `roles`.
+/// Returns the timeline of `events`; `roles` are the roles of their stacks.
 pub(crate) fn timeline(events: &[Event], roles: &[Role], history: &History, stacks: &StackTable) -> Timeline {
     let mut walk = Walk { timeline: Timeline::default(), step: 1, phase: Phase::Setup, backward: false };
     for event in events {
@@ -27,7 +27,7 @@ pub(crate) fn timeline(events: &[Event], roles: &[Role], history: &History, stac
     walk.timeline
 }
 
-/// The timeline with a step for each repetition; `None` where nothing repeats.
+/// Returns a timeline with one step per repetition; `None` without repetition.
 fn repeating(
     events: &[Event],
     roles: &[Role],
@@ -45,7 +45,7 @@ fn repeating(
     Some(renumbered)
 }
 
-/// Whether most of the repetitions have something in them that no module made: the layers of a model repeat too.
+/// Checks that most repetitions contain an allocation outside any module: the layers of a model repeat too.
 fn leave_the_model(events: &[Event], roles: &[Role], steps: &[EventIndex]) -> bool {
     let outside = |event: &Event| {
         event.action == Action::Alloc && roles.get(event.stack.0 as usize).is_some_and(|role| is_outside(*role))
@@ -57,15 +57,16 @@ fn leave_the_model(events: &[Event], roles: &[Role], steps: &[EventIndex]) -> bo
     steps.windows(2).filter(turn).count() * 2 > steps.len()
 }
 
-/// Whether a stack is certainly not inside a module's call.
+/// Checks that a stack is certainly outside a module's call.
 fn is_outside(role: Role) -> bool {
     matches!(role, Role::Own | Role::Built | Role::Loading | Role::Functional)
 }
 
-/// How often a stack has to come back before it counts as repetition.
+/// A stack must recur this often to count as repetition.
 const REPEATS: usize = 4;
 
-/// What the rarest of the stacks made that come back over most of the history: it is the outermost loop's.
+/// Returns the allocations of the rarest stack that recurs over most of the history: the outermost loop allocates
+/// them.
 fn rarest(events: &[Event], roles: &[Role]) -> Option<Vec<EventIndex>> {
     let mut made: Vec<Vec<EventIndex>> = vec![Vec::new(); roles.len()];
     let allocs = (0..).map(EventIndex).zip(events).filter(|(_, event)| event.action == Action::Alloc);
@@ -87,8 +88,8 @@ fn rarest(events: &[Event], roles: &[Role]) -> Option<Vec<EventIndex>> {
     repeating.map(|(places, _)| places).min_by_key(|places| (places.len(), places.first().copied()))
 }
 
-/// The turns of a loop that a run of allocations of one stack is: as many as there are, if they are much alike. One call
-/// of an operator that makes a result and tensors beside it is a run too, and a single turn.
+/// Returns the turns of a loop in a run of allocations of one stack: one turn per allocation, if their sizes are
+/// similar. A single call of an operator with several results is also such a run, and a single turn.
 fn turns<'a>(run: &'a [(EventIndex, &Event)]) -> impl Iterator<Item = EventIndex> + 'a {
     let sizes = || run.iter().map(|(_, event)| event.size.0);
     let alike = sizes().min().zip(sizes().max()).is_some_and(|(least, most)| most / 2 <= least);
@@ -99,7 +100,7 @@ struct Walk {
     timeline: Timeline,
     step: u32,
     phase: Phase,
-    /// Whether this step has had a backward.
+    /// True after the step's backward.
     backward: bool,
 }
 
@@ -107,7 +108,8 @@ impl Walk {
     fn event(&mut self, action: Action, role: Role) {
         let telling = match action {
             Action::Alloc => true,
-            // A free without a stack of its own carries that of the allocation, which says nothing of now.
+            // A free without its own stack carries the allocation's stack, which does not describe the time of the
+            // free.
             Action::FreeRequested => role == Role::ZeroGrad,
             _ => false,
         };
@@ -120,7 +122,7 @@ impl Walk {
     fn enter(&mut self, phase: Phase) {
         match phase {
             Phase::Forward if self.backward => self.begin_step(),
-            // The loss of hand-written code, without any module: what came before backward was forward.
+            // The loss of hand-written code, without any module: the phase before backward was forward.
             Phase::Backward if self.phase == Phase::Data => self.timeline.rename_last((self.step, Phase::Forward)),
             _ => {}
         }
@@ -128,7 +130,7 @@ impl Walk {
         self.phase = phase;
     }
 
-    /// What was loaded since the last step belongs to this one.
+    /// Starts a step. Data loaded since the last step belongs to the new step.
     fn begin_step(&mut self) {
         self.step += 1;
         self.backward = false;
@@ -138,7 +140,7 @@ impl Walk {
     }
 }
 
-/// The phase after an allocation of `role` in `phase`.
+/// Returns the phase after an allocation of `role` in `phase`.
 fn next(phase: Phase, role: Role) -> Phase {
     let after_backward = matches!(phase, Phase::Backward | Phase::Optimizer | Phase::Other);
     match role {

@@ -1,28 +1,28 @@
-//! What a stack was doing when it made or freed a tensor.
+//! The role of a stack: the operation that was running when the stack allocated or freed a tensor.
 //!
 //! # Note [Roles]
-//! The innermost frame of PyTorch's own Python code that says something decides; each stack is looked at once. Autograd
-//! runs backward in threads of its own, which have no Python frame: in a history that records frames at all, a stack
-//! without any is backward's. Where backward runs Python (a custom `autograd.Function`, recomputation of a checkpoint),
-//! the outermost frame is autograd's and forward's frames lie inside it, so that frame comes first. DDP's reducer, which is C++, makes
-//! its buckets when it is made and again in front of the second forward; other work of these two functions has frames of its own.
-//! Names of functions and files as in PyTorch 1.13 to 2.15, `torch/nn/modules/module.py`, `torch/optim/`,
+//! The innermost frame of PyTorch's own Python code with a known role decides; each stack is examined once. Autograd
+//! runs backward in threads without Python frames: in a history with frames, a stack without frames is backward's. If
+//! backward runs Python (a custom `autograd.Function`, recomputation of a checkpoint), the outermost frame is
+//! autograd's and the forward's frames lie inside, so the outermost frame has precedence. DDP's C++ reducer allocates
+//! its buckets in its constructor and again before the second forward; other work of these two functions has frames of
+//! its own. Names of functions and files as in PyTorch 1.13 to 2.15, `torch/nn/modules/module.py`, `torch/optim/`,
 //! `torch/autograd/`, `torch/utils/checkpoint.py`.
 
 use trace::{Frame, StackId, StackTable};
 
 use crate::measure::paths::{in_torch, posix};
 
-/// What a stack was doing.
+/// The operation that a stack belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Role {
     /// No frame was recorded.
     Frameless,
-    /// Nothing that its frames would tell.
+    /// No frame has a known role.
     Own,
-    /// An `__init__` of the user's.
+    /// A constructor (`__init__`) of the user's code.
     Built,
-    /// A module's tensors were made, moved or loaded.
+    /// A module's tensors were created, moved or loaded.
     Placed,
     /// A batch was loaded.
     Loading,
@@ -34,17 +34,17 @@ pub(crate) enum Role {
     Backward,
     /// Gradients were clipped or unscaled.
     Clipping,
-    /// Inside `optimizer.step`.
+    /// `optimizer.step` ran.
     Optimizer,
-    /// An optimizer made its state.
+    /// An optimizer created its state.
     OptimizerState,
     /// `zero_grad` ran.
     ZeroGrad,
-    /// DistributedDataParallel made the buckets that gradients are copied into.
+    /// DistributedDataParallel allocated the buckets for gradients.
     Buckets,
 }
 
-/// The role of every stack, by its id.
+/// Returns the role of every stack, by stack id.
 pub(crate) fn roles(stacks: &StackTable) -> Vec<Role> {
     let ids = (0..u32::try_from(stacks.len()).unwrap_or(u32::MAX)).map(StackId);
     ids.map(|id| role(stacks.frames(id))).collect()
@@ -70,7 +70,7 @@ fn role<'a>(frames: impl DoubleEndedIterator<Item = &'a Frame>) -> Role {
     if outermost_is_autograd { Role::Backward } else { found }
 }
 
-/// The first that says something stays; what says little gives way to what follows further out.
+/// Returns the decisive role: the first specific role stays, a vague role yields to the outer frame's role.
 fn stronger(inner: Role, outer: Role) -> Role {
     match inner {
         Role::Frameless | Role::Own => outer,
@@ -79,7 +79,7 @@ fn stronger(inner: Role, outer: Role) -> Role {
     }
 }
 
-/// What one frame says; `None` where it says nothing.
+/// Returns the role of one frame; `None` if the frame has no known role.
 fn said(function: &str, file: &str) -> Option<Role> {
     if !is_python(file) {
         return native(function);
@@ -105,7 +105,7 @@ fn is_reducer(function: &str, file: &str) -> bool {
     in_torch(file) == Some("nn/parallel/distributed.py") && matches!(function, "_ddp_init_helper" | "_pre_forward")
 }
 
-/// A frame of C++, as `stacks="all"` records them.
+/// Returns the role of a C++ frame, as `stacks="all"` records it.
 fn native(function: &str) -> Option<Role> {
     let engine = function.contains("torch::autograd::Engine::") || function.contains("torch::autograd::AccumulateGrad");
     engine.then_some(Role::Backward)
