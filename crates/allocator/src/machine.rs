@@ -288,7 +288,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
 
     /// The sort key of a free block in its pool.
     #[inline]
-    fn key(&self, id: BlockId) -> SortKey {
+    fn sort_key(&self, id: BlockId) -> SortKey {
         let block = &self.blocks[id];
         let tie = if self.rules.tie == Tie::Address { 0 } else { block.tie };
         SortKey::new(block.size, tie, block.address)
@@ -297,7 +297,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     /// Inserts a block into the free set of its pool.
     #[inline]
     fn cache(&mut self, id: BlockId) {
-        let key = self.key(id);
+        let key = self.sort_key(id);
         let block = &mut self.blocks[id];
         let pool = &mut self.pools[block.pool.index()];
         block.gc_base = pool.searches;
@@ -307,7 +307,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
     /// Removes a block from the free set of its pool.
     #[inline]
     fn uncache(&mut self, id: BlockId) {
-        let key = self.key(id);
+        let key = self.sort_key(id);
         let block = &self.blocks[id];
         self.pools[block.pool.index()].free_of_mut(block.stream).remove(key);
     }

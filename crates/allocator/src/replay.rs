@@ -27,6 +27,6 @@ pub use self::error::ProgramError;
 pub use self::op::Program;
 pub use self::outcome::{FailedAt, ReplayOutcome};
 pub use self::recorded::{recorded_by, recorded_settings};
-pub use self::releases::{Release, releases};
+pub use self::releases::{Release, find_releases};
 pub use self::run::replay;
 pub use self::verify::{Agreement, verify};

@@ -87,7 +87,7 @@ pub struct Settings {
     pub release_lock_on_cudamalloc: bool,
 }
 
-/// How much address space an expandable segment takes.
+/// The address space of an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reserve {
     /// A share of the device.

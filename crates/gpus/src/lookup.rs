@@ -10,9 +10,9 @@
 //! 2. The words of the text are a subset of the words of a name or an alias: `h100 sxm`, `quadro 8000`. The words that
 //!    mark a part or a variant of a card ([`VARIANTS`]) have to be typed: `h100` never means a MIG slice.
 //! 3. Several models match, the text names their chip (`a100`, `h100-80gb`), and SXM cards are among them: the SXM card
-//!    with the least memory. [`Match::passed_over`] lists the others, and `oomph` prints them.
+//!    with the least memory. [`Match::passed_over`] lists the other cards, which `oomph` prints.
 //!
-//! Any other name that several models share is an error that lists them: `gh200` has variants of 96 GB and 144 GB, and
+//! Other shared names are errors, with the names to type: `gh200` has variants of 96 GB and 144 GB, and
 //! `rtx-6000` is a name of three generations.
 
 use std::collections::BTreeSet;
@@ -145,7 +145,7 @@ impl Words {
         self.0.iter().any(is_chip)
     }
 
-    /// Tests that all words of `asked` are among these, and that `asked` has the words of [`VARIANTS`] that these have.
+    /// Tests that the label has all words of `asked`, and that `asked` has the label's words of [`VARIANTS`].
     fn covers(&self, asked: &Words) -> bool {
         let mine: BTreeSet<&str> = self.0.iter().map(String::as_str).collect();
         let asked: BTreeSet<&str> = asked.0.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! One GPU model: its figures and their sources.
+//! The figures of one GPU model, with their sources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use wire::profile;
 pub struct ComputeCapability {
     /// The architecture's generation.
     pub major: u32,
-    /// The variant within it.
+    /// The variant of the architecture.
     pub minor: u32,
 }
 

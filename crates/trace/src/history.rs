@@ -24,7 +24,7 @@ mod steps;
 mod totals;
 mod unsplit;
 
-use self::account::account;
+use self::account::add_up;
 pub use self::downsample::TotalsAt;
 pub use self::inconsistency::{Inconsistencies, Inconsistency};
 use self::kinds::Kinds;
@@ -78,7 +78,7 @@ impl History {
         let unsure = size_older(&mut paired, &neighbours);
         let segments_at_start = neighbours.ranges.clone();
         neighbours.switch(starts_expandable(events, &kinds, settings));
-        let account = account(&mut paired, events, dump.is_some(), &mut neighbours, &mut faults);
+        let account = add_up(&mut paired, events, dump.is_some(), &mut neighbours, &mut faults);
         compare_segments(dump, &neighbours.ranges, &mut faults);
         let Paired { lifetimes, older, links } = paired;
         History {

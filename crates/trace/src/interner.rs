@@ -54,14 +54,14 @@ impl<T: Element> Interner<T> {
 
     /// The number of a stored slice.
     pub(crate) fn find(&self, slice: &[T]) -> Option<u32> {
-        let place = self.place(slice);
+        let place = self.probe(slice);
         self.table.get(place)?.checked_sub(1)
     }
 
     /// The number of the slice, which is stored if new. Beyond `u32::MAX` elements new slices get the last number; the
     /// readers stop long before.
     pub(crate) fn intern(&mut self, slice: &[T]) -> u32 {
-        let place = self.place(slice);
+        let place = self.probe(slice);
         if let Some(known) = self.table.get(place).and_then(|entry| entry.checked_sub(1)) {
             return known;
         }
@@ -86,13 +86,13 @@ impl<T: Element> Interner<T> {
         self.table.clear();
         self.table.resize(size, 0);
         for number in 0..u32::try_from(self.ends.len()).unwrap_or(u32::MAX) {
-            let place = self.place(self.get(number));
+            let place = self.probe(self.get(number));
             self.enter(place, number);
         }
     }
 
     /// The position of the slice in the table, or of its vacancy.
-    fn place(&self, slice: &[T]) -> usize {
+    fn probe(&self, slice: &[T]) -> usize {
         let mask = self.table.len() - 1;
         let mut place = self.hash(slice) & mask;
         loop {

@@ -68,7 +68,7 @@ impl Pool {
 pub struct SnapshotSettings {
     /// The last configuration string; empty if none was set.
     pub conf: String,
-    /// Whether expandable segments are on.
+    /// Set if expandable segments are on.
     pub expandable_segments: bool,
     /// Blocks of at least this size are never split; `None` = no such limit.
     pub max_split_size: Option<Bytes>,

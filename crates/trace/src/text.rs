@@ -22,6 +22,7 @@ mod summary;
 mod traceback;
 
 pub use self::artifact::{Artifact, Framework, OomKind, OtherProcess, Refusal, StatedOom};
+pub use self::decode::is_utf16;
 pub use self::look_alike::{LookAlike, OtherFramework};
 pub use self::nvidia_smi::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess};
 pub use self::stated::StatedBytes;

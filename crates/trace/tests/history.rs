@@ -146,7 +146,7 @@ fn what_is_freed_without_having_been_handed_out_is_older_than_the_history() {
     let found = walk(&[
         (FreeRequested, 0, 512),
         (FreeCompleted, 0, 512),
-        (FreeCompleted, 4096, 700), // the program had let go of it before
+        (FreeCompleted, 4096, 700), // freed before the history
         (SegmentFree, 0, 2 * MIB),
         (Alloc, 2 * MIB, 700),
     ]);

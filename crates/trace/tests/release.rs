@@ -7,7 +7,7 @@ use std::path::Path;
 use trace::release::{NEWEST, READABLE, Release, SUPPORTED};
 
 /// The newest version in each phrase `FIRST to NEWEST` of a text.
-fn newest_after<'a>(text: &'a str, first: Release) -> impl Iterator<Item = Option<Release>> + 'a {
+fn newest_after(text: &str, first: Release) -> impl Iterator<Item = Option<Release>> {
     let phrase = format!("{first} to ");
     let ends: Vec<usize> = text.match_indices(&phrase).map(|(at, found)| at + found.len()).collect();
     ends.into_iter().map(move |end| Release::parse(text[end..].trim_end_matches(|c: char| !c.is_ascii_digit())))

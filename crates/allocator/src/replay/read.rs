@@ -6,7 +6,7 @@ use trace::{Action, Address, DeviceIndex, Event, EventIndex, History, Moment, Po
 use super::address_check;
 use super::error::ProgramError;
 use super::op::{BlockSlot, Older, Op, PoolNumber, Program, StreamIndex};
-use super::releases::{Release, releases};
+use super::releases::{Release, find_releases};
 
 impl Program {
     /// The program of a device of `snapshot`, whose history is `history`.
@@ -18,7 +18,7 @@ impl Program {
         address_check::check_events(events)?;
         let mut reader = Reader::new(snapshot, device, events.len());
         reader.start(history)?;
-        let releases = releases(events, history.at_start().reserved, snapshot.settings.max_split_size);
+        let releases = find_releases(events, history.at_start().reserved, snapshot.settings.max_split_size);
         reader.events(events, &releases)?;
         Ok(reader.program)
     }
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
             for used in &segment.used {
                 let Some(life) = history.lifetimes().get(used.lifetime.0 as usize) else { continue };
                 let slot = self.new_slot();
-                let stream = self.stream(segment.stream)?;
+                let stream = self.stream_index(segment.stream)?;
                 let pool = segment.pool.map(|pool| self.private_pool(pool, stream)).transpose()?.flatten();
                 let held = if used.pending { &mut self.pending } else { &mut self.live };
                 held.insert(used.address, slot);
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
             if let Some(run) = run.filter(|run| run.is_call) {
                 self.program.push(Op::EmptyCache, run.first);
             }
-            index += self.event(at, event, events.get(index + 1))?;
+            index += self.read_event(at, event, events.get(index + 1))?;
         }
         Ok(())
     }
@@ -111,11 +111,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads one event; returns the number of events consumed.
-    fn event(&mut self, at: EventIndex, event: &Event, next: Option<&Event>) -> Result<usize, ProgramError> {
+    fn read_event(&mut self, at: EventIndex, event: &Event, next: Option<&Event>) -> Result<usize, ProgramError> {
         match event.action {
             Action::Alloc => self.malloc(at, event)?,
             Action::Oom => {
-                let stream = self.stream(event.stream)?;
+                let stream = self.stream_index(event.stream)?;
                 self.program.push(Op::Failed { rounded: event.size.0.max(1), stream }, at);
             }
             Action::FreeRequested => {
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
 
     fn malloc(&mut self, at: EventIndex, event: &Event) -> Result<(), ProgramError> {
         let slot = self.new_slot();
-        let (requested, stream) = (event.size.0, self.stream(event.stream)?);
+        let (requested, stream) = (event.size.0, self.stream_index(event.stream)?);
         if self.live.insert(event.address, slot).is_some() {
             return Err(contradiction(at, "allocates memory that is in use"));
         }
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn stream(&mut self, stream: Stream) -> Result<StreamIndex, ProgramError> {
+    fn stream_index(&mut self, stream: Stream) -> Result<StreamIndex, ProgramError> {
         let streams = &mut self.program.streams;
         let index = streams.iter().position(|&other| other == stream).unwrap_or_else(|| {
             streams.push(stream);

@@ -23,7 +23,7 @@ pub struct Release {
 
 /// Lists all runs, in order. `reserved` is the memory reserved before the first event. With `max_split`, oversize
 /// segments serve no smaller request.
-pub fn releases(events: &[Event], reserved: Bytes, max_split: Option<Bytes>) -> Vec<Release> {
+pub fn find_releases(events: &[Event], reserved: Bytes, max_split: Option<Bytes>) -> Vec<Release> {
     let most = most_reserved(events, reserved);
     let mut runs = Vec::new();
     let (mut reserved, mut index) = (reserved.0, 0);

@@ -67,12 +67,12 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
 
     fn play(&mut self) -> Result<(), FailedAt> {
         for index in 0..self.program.ops.len() {
-            self.step(index).map_err(|error| FailedAt { event: Some(self.event(index)), error })?;
+            self.step(index).map_err(|error| FailedAt { event: Some(self.event_of(index)), error })?;
         }
         Ok(())
     }
 
-    pub(super) fn event(&self, index: usize) -> EventIndex {
+    pub(super) fn event_of(&self, index: usize) -> EventIndex {
         self.program.events[index]
     }
 
@@ -101,7 +101,7 @@ impl<'a, D: Device, O: Observer> Player<'a, D, O> {
                 let stream = self.program.streams[usize::from(stream.0)];
                 if let Ok(block) = self.allocator.malloc_in(None, Bytes(rounded), stream) {
                     self.allocator.free(block);
-                    self.served.push(self.event(index));
+                    self.served.push(self.event_of(index));
                 }
             }
             Op::Optional { requested, stream } if !self.refused.contains(&requested) => {

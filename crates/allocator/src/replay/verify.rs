@@ -56,7 +56,7 @@ fn agreement(player: &Verifying<'_>, placements: usize, difference: Option<Diffe
 impl<'a> Verifying<'a> {
     /// Executes one operation; returns the first difference.
     fn differs(&mut self, index: usize, events: &'a [Event], placements: &mut usize) -> Option<Difference> {
-        let event = self.event(index);
+        let event = self.event_of(index);
         let outcome = self.step(index);
         if let Some(difference) = self.allocator.device().difference.clone() {
             return Some(difference);

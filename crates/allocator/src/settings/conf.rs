@@ -27,7 +27,7 @@ impl Settings {
     /// # Errors
     /// The release has no such text: a key or a value is unknown.
     pub fn conf(&self, release: Release) -> Result<String, Inexpressible> {
-        let mut pairs = self.pairs();
+        let mut pairs = self.list_pairs();
         if self.roundup_power2_divisions != [0; 16] {
             pairs.push(divisions(self.roundup_power2_divisions, release));
         }
@@ -39,7 +39,7 @@ impl Settings {
     }
 
     /// A `key:value` pair for each setting, but the divisions, that differs from its default.
-    fn pairs(&self) -> Vec<String> {
+    fn list_pairs(&self) -> Vec<String> {
         let default = Settings::default();
         // Releases with a key for the size of large segments take their default from it; the others have the constant.
         let rounding = self.large_segment_size;

@@ -92,7 +92,7 @@ fn word(text: &str) -> Option<f64> {
 
 /// Digits with at most one dot, and an exponent if it has digits.
 fn decimal(text: &str) -> Option<Magnitude> {
-    let mantissa = mantissa(text, |byte| byte.is_ascii_digit())?;
+    let mantissa = take_mantissa(text, |byte| byte.is_ascii_digit())?;
     let end = mantissa.len() + exponent(text.get(mantissa.len()..)?, b'e').map_or(0, |(length, _)| length);
     let written = text.get(..end)?;
     let value: f64 = written.parse().ok()?;
@@ -103,7 +103,7 @@ fn decimal(text: &str) -> Option<Magnitude> {
 }
 
 /// The leading digits with at most one dot, if there is a digit.
-fn mantissa(text: &str, digit: fn(u8) -> bool) -> Option<&str> {
+fn take_mantissa(text: &str, digit: fn(u8) -> bool) -> Option<&str> {
     let whole = leading(text, digit).len();
     let fraction = text.get(whole..)?.strip_prefix('.').map(|rest| leading(rest, digit).len());
     let end = whole + fraction.map_or(0, |digits| digits + 1);
@@ -123,7 +123,7 @@ fn exponent(text: &str, letter: u8) -> Option<(usize, i64)> {
 /// `0x`, hexadecimal digits with at most one dot, and a binary exponent.
 fn hexadecimal(text: &str) -> Option<Magnitude> {
     let rest = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
-    let mantissa = mantissa(rest, |byte| byte.is_ascii_hexdigit())?;
+    let mantissa = take_mantissa(rest, |byte| byte.is_ascii_hexdigit())?;
     let scale = exponent(rest.get(mantissa.len()..)?, b'p').map_or(0, |(_, value)| value);
     let digits: Vec<u64> = mantissa.chars().filter_map(|c| c.to_digit(16)).map(u64::from).collect();
     let whole = mantissa.split('.').next().unwrap_or_default().len();
@@ -174,7 +174,7 @@ fn times_power(bits: u64, exponent: i64) -> f64 {
 /// A number read from a stream in the C locale up to the end of the text: decimal, finite.
 pub(super) fn from_stream(text: &str) -> Option<f64> {
     let (negative, rest) = sign(text);
-    let mantissa = mantissa(rest, |byte| byte.is_ascii_digit())?;
+    let mantissa = take_mantissa(rest, |byte| byte.is_ascii_digit())?;
     let behind = rest.get(mantissa.len()..)?;
     let length = exponent(behind, b'e').map_or(0, |(length, _)| length);
     let value: f64 = rest.parse().ok().filter(|_| length == behind.len())?;

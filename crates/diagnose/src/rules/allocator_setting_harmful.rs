@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocator::replay::releases;
+use allocator::replay::find_releases;
 use report::{Finding, Location, Remedy, RuleId, Severity, Standing};
 use trace::{Action, Bytes, EventIndex, SnapshotSettings, StackId};
 
@@ -140,7 +140,7 @@ fn own_line(view: &View, event: EventIndex) -> Option<Location> {
 /// The segments that calls of `empty_cache` released. Releases on behalf of a failed request are left out.
 fn released_segments(view: &View) -> Vec<(EventIndex, Bytes)> {
     let max_split = view.snapshot.and_then(|snapshot| snapshot.settings.max_split_size);
-    let releases = releases(view.events, view.found.at_start().reserved, max_split);
+    let releases = find_releases(view.events, view.found.at_start().reserved, max_split);
     let calls = releases.iter().filter(|release| release.is_call);
     let events = calls.flat_map(|release| (release.first.0..release.end.0).map(EventIndex));
     let event = |index: EventIndex| view.events.get(index.0 as usize).map(|event| (index, event));

@@ -25,7 +25,7 @@ pub(super) struct Account {
 
 /// Computes the block of every lifetime and adds them up. Lifetimes older than the history have their blocks already.
 /// `dumped` says that all memory reserved before the first event is known.
-pub(super) fn account(
+pub(super) fn add_up(
     paired: &mut Paired,
     events: &[Event],
     dumped: bool,

@@ -31,7 +31,7 @@ struct Open {
 /// `neighbours` has the segments before the first event, and no blocks yet.
 pub(super) fn size_older(paired: &mut Paired, neighbours: &Neighbours) -> u64 {
     size_by_rules(&mut paired.lifetimes[..paired.older], neighbours);
-    let mut open = open(&paired.lifetimes[..paired.older], neighbours);
+    let mut open = list_open(&paired.lifetimes[..paired.older], neighbours);
     look_for_ends(&mut open, &paired.lifetimes);
     close(&open, &mut paired.lifetimes)
 }
@@ -44,7 +44,7 @@ fn size_by_rules(older: &mut [Lifetime], neighbours: &Neighbours) {
 }
 
 /// The blocks with unknown ends, sorted by end.
-fn open(older: &[Lifetime], neighbours: &Neighbours) -> Vec<Open> {
+fn list_open(older: &[Lifetime], neighbours: &Neighbours) -> Vec<Open> {
     let freed = older.iter().enumerate().filter(|(_, life)| life.free_completed != Moment::NEVER);
     let unsure = freed.filter(|(_, life)| {
         let rounded = neighbours.rounded(life.requested);

@@ -80,7 +80,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
             opcode::FRAME => self.input.length_u64().map(|_| ()),
             opcode::POP => self.pop_value_or_mark(),
             opcode::POP_MARK => self.mark().map(|start| self.builder.stack.truncate(start)),
-            opcode::DUP => self.top().and_then(|top| self.push(top)),
+            opcode::DUP => self.peek_top().and_then(|top| self.push(top)),
             opcode::NONE => self.push(Slot::None),
             opcode::NEWTRUE => self.push(Slot::Bool(true)),
             opcode::NEWFALSE => self.push(Slot::Bool(false)),

@@ -129,7 +129,7 @@ fn settings(conf: &str, torch: &str) -> SnapshotSettings {
             ("roundup_power2_divisions", n) => {
                 settings.roundup_power2_divisions = divisions(&format!(">:{n}"), torch);
             }
-            _ => {} // Says when memory is obtained, which the trace states.
+            _ => {} // Changes when memory is reserved, which the trace states.
         }
     }
     settings

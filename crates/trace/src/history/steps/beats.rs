@@ -61,7 +61,7 @@ impl Symbols {
         let total = returning.iter().filter(|&&returns| returns).count();
         let mut best: Option<(usize, RepeatedLoop)> = None;
         for found in self.loops(total) {
-            let turn = self.turn(&found);
+            let turn = self.last_turn(&found);
             let has = turn.iter().filter(|&&symbol| returning.get(symbol as usize) == Some(&true)).count();
             let share = has * 100 / total.max(1);
             if is_inner(&turn.iter().map(|&symbol| self.values[symbol as usize]).collect::<Vec<_>>()) {
@@ -119,7 +119,7 @@ impl Symbols {
     }
 
     /// The symbols of the last whole turn of a loop.
-    fn turn(&self, found: &RepeatedLoop) -> Vec<u32> {
+    fn last_turn(&self, found: &RepeatedLoop) -> Vec<u32> {
         let Some(&[.., from, to]) = found.beats.first().map(|beat| beat.places.as_slice()) else {
             return Vec::new();
         };

@@ -16,13 +16,13 @@ impl<R: Read, F: Fold> Machine<R, F> {
     }
 
     #[inline]
-    pub(super) fn top(&self) -> Step<Slot<F::Folded>> {
+    pub(super) fn peek_top(&self) -> Step<Slot<F::Folded>> {
         let reachable = self.builder.stack.get(self.floor()..).unwrap_or_default();
         reachable.last().copied().ok_or(PickleErrorKind::StackEmpty)
     }
 
     pub(super) fn pop(&mut self) -> Step<Slot<F::Folded>> {
-        let top = self.top()?;
+        let top = self.peek_top()?;
         self.builder.pop();
         Ok(top)
     }
@@ -91,7 +91,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
     /// Entries are numbered in sequence, so a number above the count of bytes so far is an error.
     #[inline]
     pub(super) fn memoize(&mut self, index: u64) -> Step {
-        let top = self.top()?;
+        let top = self.peek_top()?;
         let at = usize::try_from(index).unwrap_or(usize::MAX);
         if index <= self.offset && self.memo.set(at, top) { Ok(()) } else { Err(PickleErrorKind::MemoIndex(index)) }
     }

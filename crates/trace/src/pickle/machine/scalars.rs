@@ -46,8 +46,8 @@ impl<R: Read, F: Fold> Machine<R, F> {
     }
 
     #[inline]
-    pub(super) fn string(&mut self, length: fn(&mut PickleInput<R>) -> Step<u64>) -> Step {
-        let length = length(&mut self.input)?;
+    pub(super) fn string(&mut self, read_length: fn(&mut PickleInput<R>) -> Step<u64>) -> Step {
+        let length = read_length(&mut self.input)?;
         self.builder.push_string(self.input.take(length)?)
     }
 
@@ -56,8 +56,8 @@ impl<R: Read, F: Fold> Machine<R, F> {
         self.builder.push_string(string.as_bytes())
     }
 
-    pub(super) fn byte_string(&mut self, length: fn(&mut PickleInput<R>) -> Step<u64>) -> Step {
-        let length = length(&mut self.input)?;
+    pub(super) fn byte_string(&mut self, read_length: fn(&mut PickleInput<R>) -> Step<u64>) -> Step {
+        let length = read_length(&mut self.input)?;
         self.builder.push_bytes(self.input.take(length)?)
     }
 }

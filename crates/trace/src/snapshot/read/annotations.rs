@@ -13,14 +13,17 @@ pub(super) fn read(list: FieldValue<'_>) -> Result<Vec<Annotation>, WrongValue> 
     let mut names = HashMap::new();
     let mut annotations = Vec::new();
     for (index, value) in list.items()?.enumerate() {
-        let annotation = annotation(value, &mut names).map_err(|error| error.inside_item(index))?;
+        let annotation = read_annotation(value, &mut names).map_err(|error| error.inside_item(index))?;
         annotations.extend(annotation);
     }
     Ok(annotations)
 }
 
 /// `None` for an annotation without stage or name: any program may write to this dict.
-fn annotation(value: FieldValue<'_>, names: &mut HashMap<StrId, Arc<str>>) -> Result<Option<Annotation>, WrongValue> {
+fn read_annotation(
+    value: FieldValue<'_>,
+    names: &mut HashMap<StrId, Arc<str>>,
+) -> Result<Option<Annotation>, WrongValue> {
     let (mut name, mut stage, mut device, mut time) = (None, None, None, None);
     for (key, value) in value.fields()? {
         match key {

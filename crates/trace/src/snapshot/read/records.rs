@@ -64,12 +64,12 @@ impl Fold for Records {
         match shape(pairs)? {
             Shape::Frame => self.frames.frame_of(arena, pairs).ok().map(Record::Frame),
             Shape::Event if self.events.len() < MOST_EVENTS => {
-                let event = self.event(arena, pairs).ok()?;
+                let event = self.read_event(arena, pairs).ok()?;
                 self.events.push(event);
                 Some(Record::Event(last(self.events.len())))
             }
             Shape::Block if self.blocks.len() < MOST_EVENTS => {
-                let block = self.block(arena, pairs).ok()?;
+                let block = self.read_block(arena, pairs).ok()?;
                 self.blocks.push(block);
                 Some(Record::Block(last(self.blocks.len())))
             }
@@ -129,7 +129,7 @@ fn consecutive(arena: &Arena, values: &[Slot<Record>], first: u32, record: fn(u3
 }
 
 impl Records {
-    pub(super) fn event(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Result<Event, WrongValue> {
+    pub(super) fn read_event(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Result<Event, WrongValue> {
         self.reader.read(arena, pairs, &mut self.frames, &mut self.pools)
     }
 
@@ -153,7 +153,7 @@ impl Records {
         range
     }
 
-    pub(super) fn block(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Result<ReadBlock, WrongValue> {
+    pub(super) fn read_block(&mut self, arena: &Arena, pairs: &[Slot<Record>]) -> Result<ReadBlock, WrongValue> {
         let mut draft = BlockDraft::default();
         for pair in pairs.chunks_exact(2) {
             let &[key, slot] = pair else { continue };

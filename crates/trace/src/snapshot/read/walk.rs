@@ -132,12 +132,12 @@ impl Walk {
         let start = draft.address.ok_or_else(|| WrongValue::missing("address"))?;
         let total_size = draft.total_size.ok_or_else(|| WrongValue::missing("total_size"))?;
         let blocks = blocks.ok_or_else(|| WrongValue::missing("blocks"))?;
-        let blocks = self.blocks(blocks, start).map_err(|error| error.inside("blocks"))?;
+        let blocks = self.read_blocks(blocks, start).map_err(|error| error.inside("blocks"))?;
         Ok(draft.finish(start, total_size, blocks))
     }
 
     /// The blocks of the segment at `start`. Before 2.1 blocks state no addresses: they follow each other.
-    fn blocks(&mut self, list: FieldValue<'_>, start: Address) -> Result<Vec<Block>, WrongValue> {
+    fn read_blocks(&mut self, list: FieldValue<'_>, start: Address) -> Result<Vec<Block>, WrongValue> {
         let mut next = start;
         let mut blocks = self.blocks_as_read(list)?;
         for read in &mut blocks {
@@ -171,7 +171,7 @@ impl Walk {
         }
         let pairs = value.pairs()?;
         self.count(pairs.len())?;
-        self.records.block(value.arena(), &pairs)
+        self.records.read_block(value.arena(), &pairs)
     }
 
     /// The histories: a list for each device, or a single list for host memory.
@@ -206,7 +206,7 @@ impl Walk {
         }
         let pairs = value.pairs()?;
         self.count(pairs.len())?;
-        self.records.event(value.arena(), &pairs)
+        self.records.read_event(value.arena(), &pairs)
     }
 
     fn count(&mut self, values: usize) -> Result<(), WrongValue> {
