@@ -34,7 +34,8 @@ ARROWS = {
     "python": set(),
     "patch": {"python", "remedies", "report", "trace"},
     "lint": {"python", "report"},
-    "oomph": {"wire", "trace", "gpus", "remedies", "report", "diagnose", "patch", "lint"},
+    "run": {"wire", "trace", "report"},
+    "oomph": {"wire", "trace", "gpus", "remedies", "report", "run", "diagnose", "patch", "lint"},
 }
 
 

@@ -104,7 +104,7 @@ fn pack(files: &BTreeMap<String, PathBuf>, out: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
     let mut source = String::from(
-        "/// Path below the cache folder, and length in bytes, of each packed file.\nconst FILES: &[(&str, usize)] = &[\n",
+        "/// Path below the cache folder, and length in bytes, of each packed file.\npub(crate) const FILES: &[(&str, usize)] = &[\n",
     );
     for (name, path) in files {
         let bytes = fs::read(path).expect("the file was just found");
@@ -118,7 +118,7 @@ fn pack(files: &BTreeMap<String, PathBuf>, out: &Path) -> String {
     source
         + &format!(
             "];\n/// The files' contents in the order of [`FILES`], as one zlib stream.\n\
-             const PACKED: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/carried.zlib\"));\n\
+             pub(crate) const PACKED: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/carried.zlib\"));\n\
              /// A hash of all names and contents.\npub(crate) const HASH: &str = \"{hash:016x}\";\n"
         )
 }

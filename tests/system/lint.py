@@ -309,7 +309,7 @@ def notebook(box: Box) -> None:
     result = lint(box, "--format", "concise", status=1)
     contains(result, result.stdout, f"notes.ipynb:cell 3:{LINE}:{COLUMN}: error[{RULE}]")
     result = lint(box, "--fix", status=1)
-    contains(result, result.stdout, "is a notebook, which --fix does not change: 1 to mend by hand")
+    contains(result, result.stdout, "is a notebook, which --fix does not change: 1 to fix by hand")
     expect(result, (box.work / "notes.ipynb").read_text(), text, "the notebook")
     [found] = lint(box, "--format", "sarif", status=1).report["runs"][0]["results"]
     expect(result, found["locations"], [{"physicalLocation": {"artifactLocation": {"uri": "notes.ipynb"}}}], "the place in SARIF")
@@ -336,7 +336,7 @@ def unreadable_by_permission(box: Box) -> None:
     box.write("closed/train.py", MISTAKE)
     (box.work / "closed").chmod(0)
     box.write("open.py", CLEAN)
-    for words, status, says in ((["train.py"], 2, ("Permission denied",)), ([], 0, ("`train.py` was left out", "not looked at", "closed"))):
+    for words, status, says in ((["train.py"], 2, ("Permission denied",)), ([], 0, ("`train.py` was left out", "not read", "closed"))):
         result = box.run(*like_others(), box.oomph, "lint", *words)
         expect(result, result.status, status, "the exit status")
         contains(result, result.stdout, *says)
@@ -354,7 +354,7 @@ WORDS = (
     (["--config", "none.toml"], ("`none.toml` cannot be used: there is no such file",)),
     (["--baseline", "none.json"], ("cannot read `none.json`",)),
     (["--write-baseline", "empty"], ("`empty` would be replaced, and is no file",)),
-    (["--write-baseline", "train.py"], ("`train.py` is there, and is no baseline",)),
+    (["--write-baseline", "train.py"], ("`train.py` exists, and is no baseline",)),
 )
 
 

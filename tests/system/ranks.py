@@ -123,7 +123,7 @@ def bad_options(box: Box) -> None:
     cases = (
         (("--world-size", 12), "no multiple of --local-world-size 8"),
         (("--world-size", 4, "--rank", 4), "there is no rank 4 in a job of 4"),
-        (("--world-size", 4, "--rank", "second"), "`second` is no rank"),
+        (("--world-size", 4, "--rank", "second"), "`second` is not a rank"),
         (("--world-size", 4, "--gpus", 2), "cannot be used with"),
         (("--rank", 1), "--world-size"),
     )

@@ -5,6 +5,7 @@ use trace::text::StatedBytes;
 use trace::{Bytes, DeviceIndex, Process, Record};
 
 use crate::case::Case;
+use crate::ending::ended_by_oom;
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::{growth, survivors};
 use crate::measure::kept::kept;
@@ -12,7 +13,7 @@ use crate::measure::need::need;
 use crate::measure::noted::{assumptions, value_shapes};
 use crate::measure::oom::{oom, refused, times_refused};
 use crate::measure::ranks::{rank_facts, ranks};
-use crate::measure::records::{ended_by_oom, last_oom, stats, steps, torch};
+use crate::measure::records::{last_oom, stats, steps, torch};
 use crate::measure::sharing::{shared, shared_in};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};

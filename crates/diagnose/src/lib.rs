@@ -10,6 +10,7 @@
 
 mod case;
 mod check;
+pub mod ending;
 mod explain;
 mod fit;
 mod measure;

@@ -5,7 +5,8 @@ use trace::run::EndReason;
 use trace::{PhantomRecord, Process, Record};
 
 use crate::case::Case;
-use crate::measure::records::{devices, end, ended_by_oom, phantom_records, records};
+use crate::ending::ended_by_oom;
+use crate::measure::records::{devices, end, phantom_records, records};
 use crate::measure::sharing::shared;
 
 /// Returns the verdict on the run under the device's limit.

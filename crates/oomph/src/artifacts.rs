@@ -1,6 +1,6 @@
-//! What a crash left, as the user names it: files, folders and standard input, opened and read as what they hold.
+//! Reads the files, folders and standard input that the user names after a crash.
 //!
-//! What a file is, is told by its content; its name tells the rank at most.
+//! The content of a file tells its kind; the name tells only the rank.
 
 mod contents;
 mod folder;
@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 
 use diagnose::ExplainInput;
 
-use crate::error::Error;
+use crate::error::{Error, InputError};
 use contents::Read;
-use source::{Place, Source};
+use source::{NamedInput, OpenInput};
 
-/// Standard input, as it is named on a command line.
+/// The name of standard input on the command line.
 const STANDARD_INPUT: &str = "-";
 
-/// Reads everything that was named; standard input where nothing was.
+/// Reads all inputs; standard input if none was named.
 pub(crate) fn read(names: &[PathBuf]) -> Result<Vec<ExplainInput>, Error> {
     let standard = [PathBuf::from(STANDARD_INPUT)];
     let names = if names.is_empty() { &standard } else { names };
@@ -30,26 +30,26 @@ pub(crate) fn read(names: &[PathBuf]) -> Result<Vec<ExplainInput>, Error> {
     Ok(inputs)
 }
 
-/// What was named twice would be compared with itself; standard input is empty the second time.
+/// Refuses names that occur twice: a snapshot would be compared with itself, and standard input can be read once.
 fn check_repetition(names: &[PathBuf]) -> Result<(), Error> {
     let again = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
-    again.map_or(Ok(()), |(_, name)| Err(Error::NamedTwice(name.clone())))
+    again.map_or(Ok(()), |(_, name)| Err(Error::from(InputError::NamedTwice(name.clone()))))
 }
 
 fn read_named(name: &Path) -> Result<Vec<ExplainInput>, Error> {
-    match source::look(name)? {
-        Place::Folder => folder::read(name),
-        Place::File => Ok(vec![read_file(name, source::open(name)?)?]),
-        Place::StandardInput => Ok(vec![read_file(name, source::standard_input())?]),
+    match source::kind_of(name)? {
+        NamedInput::Folder => folder::read(name),
+        NamedInput::File => Ok(vec![read_file(name, source::open(name)?)?]),
+        NamedInput::StandardInput => Ok(vec![read_file(name, source::standard_input())?]),
     }
 }
 
-/// A file that was named must hold something that oomph knows.
-fn read_file(name: &Path, source: Source) -> Result<ExplainInput, Error> {
+/// Reads a file that the user named, which must have a known format.
+fn read_file(name: &Path, source: OpenInput) -> Result<ExplainInput, Error> {
     match contents::read(name, source)? {
         Read::Known(contents) => Ok(input(name, contents)),
-        Read::Empty => Err(Error::Empty(name.to_owned())),
-        Read::Foreign { start } => Err(Error::Foreign { path: name.to_owned(), start }),
+        Read::Empty => Err(Error::from(InputError::Empty(name.to_owned()))),
+        Read::Foreign { start } => Err(Error::from(InputError::Foreign { path: name.to_owned(), start })),
     }
 }
 

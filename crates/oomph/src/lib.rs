@@ -1,76 +1,43 @@
-//! The binary's inside: arguments, starting programs, files, and all printing.
+//! The binary: arguments, effects, output.
 //!
-//! Nothing is decided here: `gpus` knows the cards, `trace` reads, `diagnose` finds, `report` shows. This crate alone
-//! reads the environment, opens files, starts programs and prints.
+//! Nothing is decided here: `gpus` has the profiles, `run` plans dry runs, `trace` reads, `diagnose` finds, `report` renders. This
+//! crate alone reads the environment, opens files, starts programs and prints.
 
 mod args;
 mod artifacts;
-mod cache;
-mod card;
 mod commands;
+mod effects;
 mod environment;
 mod error;
-mod interrupt;
-mod launch;
-mod linted;
+mod exit;
+mod failure;
+mod gpu_choice;
+mod lint_links;
 mod output;
+mod program;
 mod progress;
-mod publish;
 mod python;
-mod reap;
-mod rundir;
-mod server;
-mod world;
+mod run_cache;
+mod spelling;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::args::{Arguments, Command};
-
-/// What the process ends with. The numbers are the contract of every command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ExitStatus {
-    /// It fits; nothing was found.
-    Fits,
-    /// It does not fit; something was found.
-    Found,
-    /// oomph could not do its work.
-    Failed,
-}
-
-impl ExitStatus {
-    fn code(self) -> u8 {
-        match self {
-            ExitStatus::Fits => 0,
-            ExitStatus::Found => 1,
-            ExitStatus::Failed => 2,
-        }
-    }
-}
-
-impl From<ExitStatus> for ExitCode {
-    fn from(status: ExitStatus) -> ExitCode {
-        ExitCode::from(status.code())
-    }
-}
+use crate::args::Command;
+use crate::error::Error;
+use crate::exit::ExitStatus;
 
 /// Runs the command line `arguments`, the program's own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let line: Vec<OsString> = arguments.into_iter().collect();
-    let arguments = match Arguments::parse_line(&line) {
-        Ok(arguments) => arguments,
+    let (command, after_dashes) = match args::parse_line(&line) {
+        Ok(parsed) => parsed,
         Err(error) => return output::usage(&error),
     };
-    let result = match arguments.command {
-        Command::Check(arguments) => commands::check::run(&arguments),
-        Command::Explain(arguments) => commands::explain::run(&arguments),
-        Command::Fit(arguments) => commands::fit::run(&arguments),
-        Command::Remedy(arguments) => commands::remedy::run(&arguments),
-        Command::Tune(arguments) => commands::tune::run(&arguments),
-        Command::Lint(arguments) => commands::lint::run(&arguments),
-        Command::Rule(arguments) => commands::rule::run(&arguments),
-        Command::Gpus(arguments) => commands::gpus::run(&arguments),
+    let result = match command {
         Command::Phantom(arguments) => commands::phantom::run(&arguments),
+        command => effects::interrupt::watch().and_then(|()| run_command(command, after_dashes)),
     };
     match result {
         Ok(status) => status.into(),
@@ -78,5 +45,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             output::failure(&error);
             ExitStatus::Failed.into()
         }
+    }
+}
+
+fn run_command(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
+    match command {
+        Command::Check(arguments) => commands::check::run(&arguments, after_dashes),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Fit(arguments) => commands::fit::run(&arguments, after_dashes),
+        Command::Remedy(arguments) => commands::remedy::run(&arguments),
+        Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Lint(arguments) => commands::lint::run(&arguments),
+        Command::Rule(arguments) => commands::rule::run(&arguments),
+        Command::Gpus(arguments) => commands::gpus::run(&arguments),
+        Command::Phantom(arguments) => commands::phantom::run(&arguments),
     }
 }

@@ -1,4 +1,4 @@
-//! The only printer. Standard output is the answer, standard error the talk; a reader that went away is no error.
+//! The only printer: the answer goes to standard output, messages to standard error. A closed pipe is no error.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 use report::render::clean;
 use report::render::terminal::{Bars, Look, Styles};
 
-use crate::ExitStatus;
 use crate::error::Error;
+use crate::exit::ExitStatus;
 
 const FAILURE: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
@@ -25,17 +25,17 @@ fn written(out: &mut impl Write, text: &str) -> Result<(), Error> {
     }
 }
 
-/// Prints an answer that another program reads, byte by byte: nothing of it is taken for a colour.
+/// Prints an answer for another program, byte by byte, without a treatment of colours.
 pub(crate) fn verbatim(text: &str) -> Result<(), Error> {
     written(&mut io::stdout().lock(), text)
 }
 
-/// Says something beside the answer.
+/// Prints a message.
 pub(crate) fn say(text: &str) {
     tell(&format!("{}\n", legible(text)));
 }
 
-/// Says why oomph failed, and what to do next.
+/// Prints an error and its hint.
 pub(crate) fn failure(error: &Error) {
     if let Error::Program(failure) = error
         && !failure.output().is_empty()
@@ -43,24 +43,24 @@ pub(crate) fn failure(error: &Error) {
         tell(&format!("{}\n\n", failure.output().trim_end()));
     }
     tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", legible(&error.to_string())));
-    for hint in error.hints() {
+    if let Some(hint) = error.hint() {
         tell(&format!("{HINT}hint{HINT:#}: {}\n", legible(&hint)));
     }
 }
 
-/// Prints what clap has to say: help is an answer, a wrong argument a failure.
+/// Prints a message of clap's: help is an answer, a wrong argument a failure.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // A reader that went away needs no help.
+    // A closed pipe is no error.
     let _ = error.print();
     if error.use_stderr() { ExitStatus::Failed.into() } else { ExitCode::SUCCESS }
 }
 
-/// Prints the help of a command where its arguments are missing.
+/// Prints the help of a command without its arguments.
 pub(crate) fn help(command: &mut clap::Command) {
     tell(&format!("{}\n", command.render_long_help().ansi()));
 }
 
-/// `text` with what a terminal would act on, or hide, as an escape: names of files may hold anything. Its lines stay.
+/// Escapes control characters, which names of files may contain, except line breaks.
 fn legible(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(clean).collect();
     lines.join("\n")
@@ -68,11 +68,11 @@ fn legible(text: &str) -> String {
 
 fn tell(text: &str) {
     let mut err = anstream::stderr().lock();
-    // Standard error may be closed; there is nobody left to tell then.
+    // Standard error may be closed.
     let _: io::Result<()> = err.write_all(text.as_bytes());
 }
 
-/// Colours and blocks at a terminal, plain text in a file. `anstream` drops the colours where they are not wanted.
+/// Returns colours and blocks for a terminal, plain text for a file. `anstream` drops unwanted colours.
 pub(crate) fn look() -> Look {
     if io::IsTerminal::is_terminal(&io::stdout()) {
         Look { styles: Styles::colored(), bars: Bars::Unicode }

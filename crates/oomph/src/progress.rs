@@ -6,33 +6,33 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use trace::{Bytes, Record};
 
-use crate::rundir;
+use crate::effects::run_dir;
 
-/// What is shown while a program runs.
+/// The progress line of a running program.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    what: String,
+    sentence: String,
     folder: PathBuf,
 }
 
 impl Progress {
-    /// Shows that `what` is going on; the steps are read from the run directory.
-    pub(crate) fn start(what: &str, folder: &Path) -> Progress {
+    /// Shows a sentence; the steps are read from the run directory.
+    pub(crate) fn start(sentence: &str, folder: &Path) -> Progress {
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}") {
             bar.set_style(style);
         }
-        bar.set_message(what.to_owned());
+        bar.set_message(sentence.to_owned());
         bar.enable_steady_tick(Duration::from_millis(100));
-        Progress { bar, what: what.to_owned(), folder: folder.to_owned() }
+        Progress { bar, sentence: sentence.to_owned(), folder: folder.to_owned() }
     }
 
-    /// Looks how far the program has come.
+    /// Shows the program's last step.
     pub(crate) fn update(&self) {
         if self.bar.is_hidden() {
             return;
         }
-        let (records, _) = rundir::records_so_far(&self.folder);
+        let (records, _) = run_dir::records_so_far(&self.folder);
         let last = records.iter().rev().find_map(|record| match record {
             Record::Step { step, devices, .. } => {
                 Some((*step, devices.iter().map(|d| d.allocated_peak_bytes).max().unwrap_or(0)))
@@ -40,7 +40,7 @@ impl Progress {
             _ => None,
         });
         if let Some((step, peak)) = last {
-            self.bar.set_message(format!("{}: step {step}, peak {}", self.what, Bytes(peak)));
+            self.bar.set_message(format!("{}: step {step}, peak {}", self.sentence, Bytes(peak)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The Python that runs the script, and the PyTorch it has: found without importing it, which takes seconds.
+//! The Python that runs the script, and its PyTorch, found without an import, which takes seconds.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use trace::Release;
 use trace::release::SUPPORTED;
 
 use crate::environment;
-use crate::error::Error;
+use crate::error::{Error, SetupError};
 
-/// Prints where PyTorch is and what its `version.py` says, or `null`.
+/// Prints the content of PyTorch's `version.py`, or `null`.
 const PROBE: &str = r#"
 import importlib.util, json, runpy
 spec = importlib.util.find_spec("torch")
@@ -23,15 +23,15 @@ if spec and spec.origin:
 print(json.dumps(found))
 "#;
 
-/// What `torch/version.py` says.
+/// The content of `torch/version.py`.
 #[derive(Debug, Deserialize)]
 struct Torch {
     version: String,
     cuda: Option<String>,
 }
 
-/// The Python to run scripts with: the one that was named, the active environment's, the one that this program was
-/// installed beside, else `python3` or `python`.
+/// Chooses the Python for scripts: the named one, the active environment's, that of the environment that oomph is installed in, else
+/// `python3` or `python`.
 pub(crate) fn choose(named: Option<&Path>) -> PathBuf {
     if let Some(named) = named {
         return named.to_owned();
@@ -46,22 +46,22 @@ pub(crate) fn choose(named: Option<&Path>) -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("python3"))
 }
 
-/// The Python of the virtual environment that `pip install` put this program into.
+/// Returns the Python of the virtual environment that oomph is installed in.
 fn beside() -> Option<PathBuf> {
     let folder = std::env::current_exe().ok()?.parent()?.to_owned();
     let is_environment = folder.parent()?.join("pyvenv.cfg").is_file();
     Some(folder.join("python")).filter(|python| is_environment && python.is_file())
 }
 
-/// The program of that name that the shell would start.
+/// Finds a program as the shell would.
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = environment::get(environment::PATH)?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Checks that a Python has a PyTorch that can be checked with.
+/// Checks that a Python has a supported PyTorch.
 pub(crate) fn check_torch(python: &Path) -> Result<(), Error> {
-    let torch = probe(python)?.ok_or_else(|| Error::NoTorch(python.to_owned()))?;
+    let torch = probe(python)?.ok_or_else(|| Error::from(SetupError::NoTorch(python.to_owned())))?;
     check_version(python, torch)
 }
 
@@ -70,14 +70,14 @@ fn probe(python: &Path) -> Result<Option<Torch>, Error> {
         .args([OsStr::new("-c"), OsStr::new(PROBE)])
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| Error::NoPython { python: python.to_owned(), source })?;
-    // Programs on the Python's start-up path may print before the probe does; its line is the last.
+        .map_err(|source| Error::from(SetupError::NoPython { python: python.to_owned(), source }))?;
+    // Start-up files of Python may print, too; the probe's line is the last.
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text.lines().last().unwrap_or_default();
     serde_json::from_str(line).map_err(|_| no_answer(python, &output))
 }
 
-/// What a Python that cannot answer said last: the traceback's own sentence, where there is one.
+/// Builds the error for a Python without an answer from its last words, such as a traceback's last line.
 fn no_answer(python: &Path, output: &Output) -> Error {
     let errors = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -87,13 +87,13 @@ fn no_answer(python: &Path, output: &Output) -> Error {
         (Some(last), None) => (*last).to_owned(),
         (None, _) => output.status.to_string(),
     };
-    Error::NoAnswer { python: python.to_owned(), answer }
+    Error::from(SetupError::NoAnswer { python: python.to_owned(), answer })
 }
 
 fn check_version(python: &Path, torch: Torch) -> Result<(), Error> {
     if torch.cuda.is_none() {
-        return Err(Error::CpuOnlyTorch { python: python.to_owned(), version: torch.version });
+        return Err(Error::from(SetupError::CpuOnlyTorch { python: python.to_owned(), version: torch.version }));
     }
     let is_supported = Release::parse(&torch.version).is_some_and(|release| SUPPORTED.contains(release));
-    if is_supported { Ok(()) } else { Err(Error::UnsupportedTorch { version: torch.version }) }
+    if is_supported { Ok(()) } else { Err(Error::from(SetupError::UnsupportedTorch { version: torch.version })) }
 }

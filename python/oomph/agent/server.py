@@ -8,7 +8,8 @@ on to start the program as ever: the same `__main__`, arguments and path as with
 
 Requests come on standard input, answers go to standard output, one JSON object a line:
 
-    {"id": 1, "env": {"OOMPH_RUN_DIR": "/…", …}, "output": "/…/output.log"}      a request; `env` is set in the child
+    {"id": 1, "env": {"OOMPH_RUN_DIR": "/…", …}, "unset": ["OOMPH_SERVE", …], "output": "/…/output.log"}
+                                                                                 a request; `env` is set in the child, `unset` removed
     {"ready": true, "imported": […], "failed": {…}}                              once, when everything is imported
     {"id": 1, "pid": 71}                                                         the child was started
     {"id": 1, "status": 0}                                                       it has ended, as `waitpid` says
@@ -100,8 +101,9 @@ def _say(answers: int, answer: dict) -> None:
 def _become(request: dict) -> None:
     """Makes this child the process that the program runs in."""
     os.setpgid(0, 0)
+    for name in request["unset"]:
+        os.environ.pop(name, None)
     os.environ.update(request["env"])
-    os.environ.pop(wire.SERVE, None)
     if wire.FILES in request["env"]:
         files.go_on(request["env"][wire.FILES])
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -8,8 +8,9 @@ use trace::run::GpuWork;
 use trace::{Bytes, Record, Run};
 
 use super::recording::{Recording, convolution_workspace};
+use crate::ending::ended_by_oom;
 use crate::measure::breakdown::breakdown;
-use crate::measure::records::{ended_by_oom, phantom_records, records, stats, torch};
+use crate::measure::records::{phantom_records, records, stats, torch};
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
 use crate::notes::saves;

@@ -3,10 +3,11 @@
 use report::{Oom, Usage};
 use trace::{Bytes, Record};
 
-use super::records::{ended_by_oom, last_oom};
+use super::records::last_oom;
 use super::usage::fullest;
 use super::view::View;
 use crate::case::Case;
+use crate::ending::ended_by_oom;
 
 /// Returns the peaks without a limit; if the limit had no effect, the peaks under the limit.
 pub(crate) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Usage {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use report::{Location, Rank};
 use trace::{Bytes, DeviceIndex, Moment, Process};
 
-use super::records::ended_by_oom;
 use super::usage::fullest_device;
 use super::view::View;
 use crate::case::Case;
+use crate::ending::ended_by_oom;
 use crate::rules::input::RankFacts;
 
 /// Returns every process by rank; empty if only one process used a device. (Launchers and the workers of

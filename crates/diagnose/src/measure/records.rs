@@ -38,15 +38,6 @@ pub(crate) fn end(process: &Process) -> Option<(&EndReason, u32)> {
     })
 }
 
-/// Checks that an out-of-memory error ended the process, or may have: an error was raised and no end was recorded.
-pub(crate) fn ended_by_oom(process: &Process) -> bool {
-    let error = process.records.iter().rev().find_map(|record| match record {
-        Record::Error { oom, .. } => Some(*oom),
-        _ => None,
-    });
-    error.unwrap_or_else(|| end(process).is_none() && last_oom(process).is_some())
-}
-
 /// Returns the last `oom` record.
 pub(crate) fn last_oom(process: &Process) -> Option<&Record> {
     let mut records = process.records.iter().rev();

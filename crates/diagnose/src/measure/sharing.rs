@@ -6,7 +6,7 @@
 //! dry run computes nothing, so a rank may end before the next rank grows. On a GPU, collectives keep the ranks of a
 //! job in step, and PyTorch's allocator keeps its reserved segments. The ranks together therefore take the sum of
 //! their peaks. If the sum exceeds the device's memory, the program runs again with a part of the device for each rank
-//! (`Pass::Shared` of the binary): the fullest rank runs out when its part of the sum would no longer fit. For
+//! (`Limit::Shared` of the crate `run`): the fullest rank runs out when its part of the sum would no longer fit. For
 //! processes that are not ranks of one job, simultaneous execution is unknown, and the verdict is `incomplete`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use report::Location;
 use trace::{Bytes, DeviceIndex, Launch, PhantomRecord, Process, Record, Run};
 
-use super::records::{devices, ended_by_oom};
+use super::records::devices;
 use super::usage::{fullest_device, usage};
 use super::view::View;
 use crate::case::Case;
+use crate::ending::ended_by_oom;
 
 /// A device that several processes used.
 #[derive(Clone, Debug, PartialEq, Eq)]

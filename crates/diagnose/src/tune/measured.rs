@@ -4,6 +4,7 @@ use report::Standing;
 use report::tune::{Measured, Setting, TuneReport};
 use trace::{Bytes, Record, Run};
 
+use crate::ending::ended_by_oom;
 use crate::measure::records;
 
 /// Returns `report` with the results of `run`, made under the recommended setting. The prediction is verified if the
@@ -54,7 +55,7 @@ fn own_settings<'a>(run: &'a Run, conf: &str) -> Option<&'a str> {
 fn measured(run: &Run, predicted: &Setting) -> Measured {
     let mut worst = Measured::default();
     for process in &run.processes {
-        worst.oom |= records::ended_by_oom(process);
+        worst.oom |= ended_by_oom(process);
     }
     for record in records::records(run) {
         worst.oom |= matches!(record, Record::Oom { .. });

@@ -1,4 +1,4 @@
-//! What a file holds: a snapshot, a text, nothing, or something that oomph does not know.
+//! Reads the content of a file: a snapshot, a text, nothing, or a foreign format.
 
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
@@ -6,28 +6,29 @@ use std::path::Path;
 use diagnose::Contents;
 use trace::{ContentKind, container, read_snapshot, text};
 
-use super::source::{Source, unpack};
-use crate::error::Error;
+use super::source::{OpenInput, unpack};
+use crate::error::{Error, InputError};
 
-/// What came of reading a file.
+/// The content of a file.
 pub(super) enum Read {
-    /// Something that can be explained, or a text, whatever it says.
+    /// A snapshot or a text.
     Known(Contents),
-    /// Nothing at all.
     Empty,
-    /// Neither a snapshot nor a text; its first bytes.
-    Foreign { start: Vec<u8> },
+    /// The first bytes of a foreign format.
+    Foreign {
+        start: Vec<u8>,
+    },
 }
 
-/// The most of a text that is read. A log of this size was not written by one crash.
+/// The longest text that is read, in bytes. No crash writes a longer log.
 const MOST_TEXT: u64 = 4 << 30;
-/// How many bytes of a foreign file are told.
-const TOLD: usize = 8;
-/// Keys that a snapshot as JSON has near its beginning, and no log or table.
+/// The number of first bytes that an error shows of a foreign file.
+const SHOWN: usize = 8;
+/// Keys near the beginning of a snapshot in JSON, which logs and tables lack.
 const SNAPSHOT_KEYS: [&[u8]; 3] = [b"\"segments\"", b"\"device_traces\"", b"\"total_size\""];
 
-/// Reads a file to its end. `name` is for errors.
-pub(super) fn read(name: &Path, source: Source) -> Result<Read, Error> {
+/// Reads a file to its end. Errors show `name`.
+pub(super) fn read(name: &Path, source: OpenInput) -> Result<Read, Error> {
     let damaged = |problem: String| Error::Damaged { path: name.to_owned(), problem };
     let mut opened = unpack(source).map_err(|error| match error {
         container::ContainerError::Read(source) => Error::Unreadable { path: name.to_owned(), source },
@@ -38,14 +39,15 @@ pub(super) fn read(name: &Path, source: Source) -> Result<Read, Error> {
         return Ok(Read::Empty);
     }
     if opened.kind == ContentKind::Pickle || opened.kind == ContentKind::Json && is_snapshot(head) {
-        let snapshot = read_snapshot(&mut opened.content)
-            .map_err(|error| Error::NotASnapshot { path: name.to_owned(), problem: error.to_string() })?;
-        // A packed file ends in its checksum, which is compared when the end is reached.
+        let snapshot = read_snapshot(&mut opened.content).map_err(|error| {
+            Error::from(InputError::NotASnapshot { path: name.to_owned(), problem: error.to_string() })
+        })?;
+        // The checksum of a packed file is compared at its end.
         io::copy(&mut opened.content, &mut io::sink()).map_err(|error| damaged(error.to_string()))?;
         return Ok(Read::Known(Contents::Snapshot(Box::new(snapshot))));
     }
     if is_binary(head) {
-        return Ok(Read::Foreign { start: head[..head.len().min(TOLD)].to_owned() });
+        return Ok(Read::Foreign { start: head[..head.len().min(SHOWN)].to_owned() });
     }
     let mut bytes = Vec::new();
     let mut content = opened.content.take(MOST_TEXT);
@@ -57,12 +59,12 @@ fn is_snapshot(head: &[u8]) -> bool {
     SNAPSHOT_KEYS.iter().any(|key| head.windows(key.len()).any(|window| window == *key))
 }
 
-/// No text has a NUL byte, unless it is in UTF-16.
+/// Only UTF-16 has NUL bytes in a text.
 fn is_binary(head: &[u8]) -> bool {
     head.contains(&0) && utf16(head).is_none()
 }
 
-/// A function from two bytes to a unit of UTF-16, for a text that begins with its byte order mark.
+/// Returns the decoder of two bytes, for a text with the byte order mark of UTF-16.
 fn utf16(text: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     match text {
         [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
@@ -71,7 +73,7 @@ fn utf16(text: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     }
 }
 
-/// The text as UTF-8: PowerShell writes what is redirected into a file as UTF-16.
+/// Converts a text to UTF-8: PowerShell redirects output into files as UTF-16.
 fn in_utf8(text: Vec<u8>) -> Vec<u8> {
     let Some(unit) = utf16(&text) else { return text };
     let (pairs, _) = text.as_chunks::<2>();

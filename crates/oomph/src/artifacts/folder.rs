@@ -1,4 +1,4 @@
-//! A folder is one job: what its processes left, found below it, or a run that `oomph check --save` kept.
+//! Reads a folder as one job: the files that its processes left, or a run that `oomph check --save` kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,18 @@ use diagnose::{Contents, ExplainInput};
 
 use super::contents::{self, Read};
 use super::{input, source};
-use crate::error::Error;
-use crate::{output, rundir};
+use crate::effects::run_dir;
+use crate::error::{Error, InputError};
+use crate::output;
 
-/// How deep logs lie: `torchrun --log-dir` makes `JOB/attempt_0/RANK/stderr.log`.
+/// The depth of logs: `torchrun --log-dir` makes `JOB/attempt_0/RANK/stderr.log`.
 const DEPTH: usize = 4;
-/// More files than any job leaves: past this it is another folder than the user means.
+/// More files than any job leaves: a larger folder was named by mistake.
 const FILES: usize = 10_000;
 
-/// Everything in `folder` that oomph knows. What it does not know, or cannot read, is said and left out.
+/// Reads all known files in `folder`. Unreadable files are left out with a warning.
 pub(super) fn read(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
-    if rundir::is_run(folder) {
+    if run_dir::is_run(folder) {
         return read_run(folder);
     }
     let files = files(folder)?;
@@ -29,21 +30,21 @@ pub(super) fn read(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
         }
     }
     if inputs.is_empty() {
-        return Err(Error::NothingInFolder { folder: folder.to_owned(), files: files.len() });
+        return Err(Error::from(InputError::NothingInFolder { folder: folder.to_owned(), files: files.len() }));
     }
     Ok(inputs)
 }
 
-/// A run that oomph recorded, and what the program printed in it.
+/// Reads a recorded run and the program's output.
 fn read_run(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
-    let launch = rundir::read_launch(folder)?;
-    let run = input(folder, Contents::Run(rundir::read(folder)?, Some(launch)));
-    let log = folder.join(rundir::OUTPUT);
+    let launch = run_dir::read_launch(folder)?;
+    let run = input(folder, Contents::Run(run_dir::read(folder)?, Some(launch)));
+    let log = folder.join(wire::file::OUTPUT);
     let printed = if log.is_file() { read_part(&log)? } else { None };
     Ok([run].into_iter().chain(printed).collect())
 }
 
-/// A file that nobody named says something, or it does not belong to the crash.
+/// Reads a file that the user did not name; texts without an error do not belong to the crash.
 fn read_part(file: &Path) -> Result<Option<ExplainInput>, Error> {
     Ok(match contents::read(file, source::open(file)?)? {
         Read::Known(Contents::Text(artifacts)) if artifacts.is_empty() => None,
@@ -52,7 +53,7 @@ fn read_part(file: &Path) -> Result<Option<ExplainInput>, Error> {
     })
 }
 
-/// The files below `folder`, by path; hidden ones are not of the job, and links could lead anywhere.
+/// Lists the files below `folder` by path, without hidden files and links.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
@@ -66,7 +67,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
             }
         }
         if found.len() > FILES {
-            return Err(Error::TooManyFiles { folder: folder.clone(), limit: FILES });
+            return Err(Error::from(InputError::TooManyFiles { folder: folder.clone(), limit: FILES }));
         }
     }
     found.sort();

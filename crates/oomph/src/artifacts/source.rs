@@ -1,4 +1,4 @@
-//! Opens what was named, and shows at a terminal how far it was read.
+//! Opens files, pipes and standard input, and shows a progress bar at a terminal.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
@@ -11,65 +11,64 @@ use trace::container::{self, ContainerError, Opened};
 use trace::{ContentKind, sniff};
 
 use super::STANDARD_INPUT;
-use crate::error::Error;
+use crate::error::{Error, InputError};
 
-/// What a name stands for.
+/// The kind of input that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A file, or a pipe: something that can be read to its end.
+pub(super) enum NamedInput {
+    /// A file or a pipe, which can be read to its end.
     File,
-    /// A folder.
     Folder,
     /// `-`
     StandardInput,
 }
 
-/// Looks at what stands under a name, without opening it.
-pub(super) fn look(name: &Path) -> Result<Place, Error> {
+/// Finds the kind of input without opening it.
+pub(super) fn kind_of(name: &Path) -> Result<NamedInput, Error> {
     if name.as_os_str() == STANDARD_INPUT {
-        return Ok(Place::StandardInput);
+        return Ok(NamedInput::StandardInput);
     }
     match fs::metadata(name) {
-        Ok(found) if found.is_dir() => Ok(Place::Folder),
-        // A disk has no end that we want to see.
-        Ok(found) if found.file_type().is_block_device() => Err(Error::Device(name.to_owned())),
-        Ok(_) => Ok(Place::File),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::NoFile(name.to_owned())),
+        Ok(found) if found.is_dir() => Ok(NamedInput::Folder),
+        // A disk is far too large.
+        Ok(found) if found.file_type().is_block_device() => Err(Error::from(InputError::Device(name.to_owned()))),
+        Ok(_) => Ok(NamedInput::File),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::from(InputError::NoFile(name.to_owned()))),
         Err(source) => Err(Error::Unreadable { path: name.to_owned(), source }),
     }
 }
 
-/// Something that is open and not read yet.
-pub(super) enum Source {
+/// An open input that was not read yet.
+pub(super) enum OpenInput {
     /// A file on a disk.
     File(Watched<File>),
-    /// A pipe, or standard input: it is gone once it was read.
+    /// A pipe or standard input, which can be read once.
     Stream(Watched<Box<dyn Read>>),
 }
 
-/// Opens a file or a pipe; a pipe waits here for who writes into it.
-pub(super) fn open(name: &Path) -> Result<Source, Error> {
+/// Opens a file or a pipe; a pipe waits here for its writer.
+pub(super) fn open(name: &Path) -> Result<OpenInput, Error> {
     let unreadable = |source| Error::Unreadable { path: name.to_owned(), source };
     let file = File::open(name).map_err(unreadable)?;
     let found = file.metadata().map_err(unreadable)?;
     let shown = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(if found.is_file() {
-        Source::File(Watched { inner: file, bar: Bar::new(&shown, Some(found.len())) })
+        OpenInput::File(Watched { inner: file, bar: Bar::new(&shown, Some(found.len())) })
     } else {
-        Source::Stream(Watched { inner: Box::new(file), bar: Bar::new(&shown, None) })
+        OpenInput::Stream(Watched { inner: Box::new(file), bar: Bar::new(&shown, None) })
     })
 }
 
-/// Standard input.
-pub(super) fn standard_input() -> Source {
-    Source::Stream(Watched { inner: Box::new(io::stdin().lock()), bar: Bar::new("standard input", None) })
+/// Returns standard input.
+pub(super) fn standard_input() -> OpenInput {
+    OpenInput::Stream(Watched { inner: Box::new(io::stdin().lock()), bar: Bar::new("standard input", None) })
 }
 
-/// What it holds, unpacked. The directory of a zip is at its end, so one that comes through a pipe is kept first.
-pub(super) fn unpack(source: Source) -> Result<Opened<'static>, ContainerError> {
+/// Unpacks an input. The directory of a zip file is at its end, so a zip file from a pipe is read into memory first.
+pub(super) fn unpack(source: OpenInput) -> Result<Opened<'static>, ContainerError> {
     let stream = match source {
-        Source::File(file) => return container::open(file),
-        Source::Stream(stream) => stream,
+        OpenInput::File(file) => return container::open(file),
+        OpenInput::Stream(stream) => stream,
     };
     let mut stream = BufReader::new(stream);
     if sniff(stream.fill_buf()?) != ContentKind::Zip {
@@ -80,7 +79,7 @@ pub(super) fn unpack(source: Source) -> Result<Opened<'static>, ContainerError> 
     container::open(Cursor::new(whole))
 }
 
-/// A reader that shows how far it has come.
+/// A reader with a progress bar.
 pub(super) struct Watched<R> {
     inner: R,
     bar: Bar,
@@ -102,14 +101,14 @@ impl<R: Seek> Seek for Watched<R> {
     }
 }
 
-/// How far a file was read. It is shown at a terminal alone, and only where reading takes a while.
+/// A progress bar, which appears only at a terminal and only for long reads.
 struct Bar {
     drawn: ProgressBar,
     since: Instant,
     is_shown: bool,
 }
 
-/// What nobody notices as waiting.
+/// The time before the bar appears.
 const A_WHILE: Duration = Duration::from_millis(300);
 
 impl Bar {

@@ -1,4 +1,4 @@
-//! `oomph explain`: reads what a crash left, and says why it ran out.
+//! `oomph explain`: reads the files of a crash and explains why memory ran out.
 
 use std::io::IsTerminal;
 
@@ -7,28 +7,29 @@ use report::Severity;
 use report::explain::ExplainReport;
 use report::render::{concise, github, html, json, terminal};
 
-use crate::args::{Arguments, Explain, Format};
+use crate::args::{Explain, Format, help_of};
+use crate::effects::publish;
 use crate::error::Error;
-use crate::{ExitStatus, artifacts, interrupt, linted, output, publish};
+use crate::exit::ExitStatus;
+use crate::{artifacts, lint_links, output};
 
 /// Reads, explains and prints.
 pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     if arguments.files.is_empty() && std::io::stdin().is_terminal() {
-        output::help(&mut Arguments::help_of("explain"));
+        output::help(&mut help_of("explain"));
         return Ok(ExitStatus::Failed);
     }
-    interrupt::ends_the_process()?;
     let case = ExplainCase {
         inputs: artifacts::read(&arguments.files)?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         folder: std::env::current_dir().unwrap_or_default().display().to_string(),
     };
     let mut report = diagnose::explain(&case);
-    linted::link(&mut report.findings, &case.folder, None);
-    if let Some(path) = &arguments.form.html {
-        publish::whole(path, &html::explain(&report))?;
+    lint_links::link(&mut report.findings, &case.folder, None);
+    if let Some(path) = &arguments.output.html {
+        publish::write_whole(path, &html::explain(&report))?;
     }
-    output::answer(&written(arguments.form.printed.format(), &report)?)?;
+    output::answer(&written(arguments.output.format.chosen(), &report)?)?;
     Ok(status(&report))
 }
 
@@ -41,7 +42,7 @@ fn written(format: Format, report: &ExplainReport) -> Result<String, Error> {
     })
 }
 
-/// An error, and what is more than worth knowing, is something found.
+/// An out-of-memory error, or a finding above `info`, counts as found.
 fn status(report: &ExplainReport) -> ExitStatus {
     let ran_out = !report.ooms.is_empty() || report.devices.iter().any(|device| device.oom.is_some());
     let is_wrong = report.findings.iter().any(|finding| finding.severity != Severity::Info);

@@ -1,4 +1,4 @@
-//! `oomph gpus`: the cards that are known, and where each figure comes from.
+//! `oomph gpus`: lists the known GPUs, or shows one with the source of each figure.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,14 @@ use trace::Bytes;
 
 use crate::args::Gpus;
 use crate::error::Error;
-use crate::{ExitStatus, card, output};
+use crate::exit::ExitStatus;
+use crate::{gpu_choice, output};
 
-/// Prints the list, or one card.
+/// Prints the list, or one GPU.
 pub(crate) fn run(arguments: &Gpus) -> Result<ExitStatus, Error> {
     let text = match &arguments.name {
-        Some(name) if arguments.json => pretty(&as_json(card::find(name)?))?,
-        Some(name) => one(card::find(name)?),
+        Some(name) if arguments.json => pretty(&as_json(gpu_choice::find(name)?))?,
+        Some(name) => one(gpu_choice::find(name)?),
         None if arguments.json => pretty(&Value::Array(gpus::all().iter().map(as_json).collect()))?,
         None => list(),
     };
@@ -74,7 +75,7 @@ fn word(provenance: Provenance) -> &'static str {
     }
 }
 
-/// The card's name and every figure under its key.
+/// Returns the GPU's name and every figure under its key.
 fn as_json(gpu: &Profile) -> Value {
     let mut object = json!({ "name": gpu.name, "aliases": gpu.aliases });
     for pair in gpu.device_variable().split(';') {

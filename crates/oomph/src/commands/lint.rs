@@ -1,6 +1,5 @@
 //! `oomph lint`: memory mistakes, from the source alone.
 
-mod arguments;
 mod baseline;
 mod files;
 mod mend;
@@ -15,48 +14,48 @@ use report::lint::{LintFinding, LintReport, LintRule, UnreadableFile};
 use report::render::terminal::Look;
 use report::render::{concise, github, json, sarif, terminal};
 
-pub(crate) use self::arguments::{EXAMPLES, Lint};
-use self::arguments::{LintFormat, Mends};
 use self::baseline::Baseline;
 use self::files::{File, Files, Text};
 use self::mend::{Mended, mend};
-use self::settings::Settings;
+use self::settings::LintSettings;
+use crate::args::{FixMode, Lint, LintFormat};
 use crate::commands::rule::lint_page;
+use crate::effects::publish;
 use crate::error::Error;
-use crate::{ExitStatus, interrupt, output, publish};
+use crate::exit::ExitStatus;
+use crate::output;
 
-/// What is done with every file.
+/// The treatment of every file.
 struct Plan {
     options: Options,
-    mends: Mends,
+    fix_mode: FixMode,
     baseline: Option<Baseline>,
     folder: String,
 }
 
-/// What came of a file.
+/// The result of a file.
 #[derive(Default)]
-struct Outcome {
+struct LintedFile {
     findings: Vec<LintFinding>,
     unreadable: Option<UnreadableFile>,
     mending: Option<Mending>,
     notes: Vec<String>,
 }
 
-/// A file as it becomes.
+/// A file with its fixes.
 struct Mending {
     rewrite: patch::Rewrite,
-    /// Its byte order mark.
+    /// The byte order mark.
     mark: &'static str,
     fixed: usize,
-    /// What is found then.
+    /// The findings after the fixes.
     left: Vec<LintFinding>,
 }
 
-/// Lints what was named, prints, and with `--watch` does it again whenever a file changes.
+/// Lints the files and prints; with `--watch`, again whenever a file changes.
 pub(crate) fn run(arguments: &Lint) -> Result<ExitStatus, Error> {
-    interrupt::ends_the_process()?;
     let folder = std::env::current_dir().unwrap_or_default();
-    let settings = Settings::find(arguments, &folder)?;
+    let settings = LintSettings::find(arguments, &folder)?;
     let look = || files::find(arguments, &settings, &folder);
     if arguments.watch {
         watch::run(look, |found| round(arguments, &settings, &folder, found));
@@ -65,20 +64,20 @@ pub(crate) fn run(arguments: &Lint) -> Result<ExitStatus, Error> {
 }
 
 /// Lints everything once.
-fn round(arguments: &Lint, settings: &Settings, folder: &Path, found: &Files) -> Result<ExitStatus, Error> {
+fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files) -> Result<ExitStatus, Error> {
     let files = &found.files;
     if let Some(path) = &arguments.write_baseline {
-        baseline::may_write(path)?;
+        baseline::check_replaceable(path)?;
     }
     let plan = Plan {
         options: settings.options(arguments),
-        mends: settings.mends(arguments),
+        fix_mode: settings.fix_mode(arguments),
         baseline: settings.baseline_to_use(arguments).map(Baseline::read).transpose()?,
         folder: folder.display().to_string(),
     };
-    let mut outcomes: Vec<Outcome> = files.par_iter().map(|file| lint_file(file, &plan)).collect();
-    let Output { text, fixed, are_unwritten } = output_of(files, &mut outcomes, &plan);
-    let mut report = gathered(files, outcomes, &plan);
+    let mut linted_files: Vec<LintedFile> = files.par_iter().map(|file| lint_file(file, &plan)).collect();
+    let Output { text, fixed, are_unwritten } = output_of(files, &mut linted_files, &plan);
+    let mut report = gathered(files, linted_files, &plan);
     report.fixed = fixed;
     report.notes.extend(found.notes.iter().cloned());
     let is_incomplete = are_unwritten || files.iter().any(|file| file.is_named && is_unreadable(&report, file));
@@ -89,7 +88,7 @@ fn round(arguments: &Lint, settings: &Settings, folder: &Path, found: &Files) ->
     Ok(status(&report, is_incomplete))
 }
 
-/// Writes what was found as a baseline, and says what could not be looked at.
+/// Writes the findings as a baseline, and warns of unreadable files.
 fn write_baseline(path: &Path, report: &LintReport, is_incomplete: bool) -> Result<ExitStatus, Error> {
     let count = baseline::write(path, &report.findings)?;
     for file in &report.unreadable {
@@ -100,119 +99,119 @@ fn write_baseline(path: &Path, report: &LintReport, is_incomplete: bool) -> Resu
     Ok(if is_incomplete { ExitStatus::Failed } else { ExitStatus::Fits })
 }
 
-/// Reads, lints and mends one file. What is wrong with it is part of the outcome.
-fn lint_file(file: &File, plan: &Plan) -> Outcome {
+/// Reads, lints and mends one file. What is wrong with it is part of the linted.
+fn lint_file(file: &File, plan: &Plan) -> LintedFile {
     let Text { source, mark } = match file.read() {
         Ok(text) => text,
-        Err(reason) => return Outcome::unreadable(file, reason),
+        Err(reason) => return LintedFile::unreadable(file, reason),
     };
     let found = match lint::check(&source, &plan.options) {
         Ok(found) => found,
-        Err(error) => return Outcome::unreadable(file, error.to_string()),
+        Err(error) => return LintedFile::unreadable(file, error.to_string()),
     };
-    let outcome = Outcome { findings: reported(file, &source, &found), ..Outcome::default() };
-    match plan.mends.allowed() {
-        Some(_) if source.is_notebook() => Outcome { notes: notebook_note(file, &found), ..outcome },
+    let linted = LintedFile { findings: reported(file, &source, &found), ..LintedFile::default() };
+    match plan.fix_mode.allowed() {
+        Some(_) if source.is_notebook() => LintedFile { notes: notebook_note(file, &found), ..linted },
         Some(allowed) => {
             let spared = |source: &SourceFile, found: &[Finding]| plan.spared(&reported(file, source, found));
-            outcome.with(file, mark, mend(&source, &plan.options, allowed, &spared))
+            linted.with(file, mark, mend(&source, &plan.options, allowed, &spared))
         }
-        None => outcome,
+        None => linted,
     }
 }
 
-/// Findings as others read them.
+/// Converts findings to the form of reports.
 fn reported(file: &File, source: &SourceFile, found: &[Finding]) -> Vec<LintFinding> {
     found.iter().map(|finding| finding.report(source, &file.name)).collect()
 }
 
 impl Plan {
-    /// What the baseline hides is not mended.
+    /// Tells which findings are not fixed: those that the baseline hides.
     fn spared(&self, findings: &[LintFinding]) -> Vec<bool> {
         self.baseline.as_ref().map_or_else(|| vec![false; findings.len()], |baseline| baseline.knows(findings))
     }
 }
 
-/// What `--fix` does not do.
+/// Remarks that `--fix` does not change a notebook.
 fn notebook_note(file: &File, found: &[Finding]) -> Vec<String> {
     let count = found.iter().filter(|finding| finding.fix.is_some()).count();
-    let note = || format!("`{}` is a notebook, which --fix does not change: {count} to mend by hand", file.name);
+    let note = || format!("`{}` is a notebook, which --fix does not change: {count} to fix by hand", file.name);
     (count > 0).then(note).into_iter().collect()
 }
 
-impl Outcome {
-    fn unreadable(file: &File, reason: String) -> Outcome {
-        Outcome { unreadable: Some(UnreadableFile { file: file.name.clone(), reason }), ..Outcome::default() }
+impl LintedFile {
+    fn unreadable(file: &File, reason: String) -> LintedFile {
+        LintedFile { unreadable: Some(UnreadableFile { file: file.name.clone(), reason }), ..LintedFile::default() }
     }
 
-    fn with(self, file: &File, mark: &'static str, mended: Mended) -> Outcome {
+    fn with(self, file: &File, mark: &'static str, mended: Mended) -> LintedFile {
         let notes = mended.refused.iter().map(|why| format!("`{}`: {why}", file.name)).collect();
         let left = reported(file, &mended.source, &mended.findings);
         let mending = Mending { rewrite: mended.rewrite, mark, fixed: mended.fixed, left };
-        Outcome { mending: Some(mending), notes, ..self }
+        LintedFile { mending: Some(mending), notes, ..self }
     }
 }
 
-/// What comes out beside the report.
+/// The outputs beside the report.
 #[derive(Default)]
 struct Output {
-    /// The diff, or standard input as it becomes.
+    /// The diff, or standard input with its fixes.
     text: Option<String>,
-    /// How many findings were mended.
+    /// The number of fixed findings.
     fixed: usize,
     /// Whether a file could not be written.
     are_unwritten: bool,
 }
 
-/// Writes the mended files, or gives their diffs. A file that was written has the findings that are left; another keeps its own.
-fn output_of(files: &[File], outcomes: &mut [Outcome], plan: &Plan) -> Output {
+/// Writes the fixed files, or returns their diffs. Written files keep only their remaining findings.
+fn output_of(files: &[File], linted_files: &mut [LintedFile], plan: &Plan) -> Output {
     let mut output = Output::default();
-    for (file, outcome) in files.iter().zip(outcomes) {
-        let Some(mending) = outcome.mending.take() else { continue };
+    for (file, linted) in files.iter().zip(linted_files) {
+        let Some(mending) = linted.mending.take() else { continue };
         let whole = || format!("{}{}", mending.mark, mending.rewrite.text());
-        let written = match plan.mends {
-            Mends::Shown(_) => {
+        let written = match plan.fix_mode {
+            FixMode::Show(_) => {
                 let diff = mending.rewrite.diff(&file.name_in_diff(&plan.folder));
                 output.text.get_or_insert_default().push_str(&diff);
                 continue;
             }
-            Mends::Written(_) if file.is_standard_input => {
+            FixMode::Write(_) if file.is_standard_input => {
                 output.text = Some(whole());
                 Ok(())
             }
-            Mends::Written(_) if mending.fixed > 0 => publish::replace(&file.path, &whole()),
-            Mends::Written(_) | Mends::None => Ok(()),
+            FixMode::Write(_) if mending.fixed > 0 => publish::replace(&file.path, &whole()),
+            FixMode::Write(_) | FixMode::Offer => Ok(()),
         };
         match written {
             Ok(()) => {
                 output.fixed += mending.fixed;
-                outcome.findings = mending.left;
+                linted.findings = mending.left;
             }
             Err(error) => {
                 output.are_unwritten = true;
-                outcome.notes.push(format!("{error}; it is as it was"));
+                linted.notes.push(format!("{error}; it is as it was"));
             }
         }
     }
     output
 }
 
-fn gathered(files: &[File], outcomes: Vec<Outcome>, plan: &Plan) -> LintReport {
+fn gathered(files: &[File], linted_files: Vec<LintedFile>, plan: &Plan) -> LintReport {
     let mut report = LintReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         findings: Vec::new(),
         unreadable: Vec::new(),
-        files: outcomes.len(),
+        files: linted_files.len(),
         hidden: 0,
         fixed: 0,
         notes: Vec::new(),
         rules: asked(&plan.options),
         folder: plan.folder.clone(),
     };
-    for outcome in outcomes {
-        report.findings.extend(outcome.findings);
-        report.unreadable.extend(outcome.unreadable);
-        report.notes.extend(outcome.notes);
+    for linted in linted_files {
+        report.findings.extend(linted.findings);
+        report.unreadable.extend(linted.unreadable);
+        report.notes.extend(linted.notes);
     }
     if let Some(baseline) = &plan.baseline {
         baseline.hide(&mut report, files.iter().map(|file| file.name.as_str()));
@@ -231,7 +230,7 @@ fn is_unreadable(report: &LintReport, file: &File) -> bool {
     report.unreadable.iter().any(|it| it.file == file.name)
 }
 
-/// Prints the answer. Where that is a diff, or standard input as it becomes, the report is talk.
+/// Prints the answer. Beside a diff or fixed standard input, the report goes to standard error.
 fn show(arguments: &Lint, report: &LintReport, text: Option<&str>) -> Result<(), Error> {
     if arguments.diff || text.is_some() {
         output::verbatim(text.unwrap_or_default())?;
@@ -248,7 +247,7 @@ fn show(arguments: &Lint, report: &LintReport, text: Option<&str>) -> Result<(),
     output::answer(&text)
 }
 
-/// A file that was named and cannot be read, or written, is work not done; one that cannot be read in a folder is said, and no more.
+/// A named file that cannot be read or written is a failure; an unreadable file in a folder is only reported.
 fn status(report: &LintReport, is_incomplete: bool) -> ExitStatus {
     match () {
         () if is_incomplete => ExitStatus::Failed,

@@ -1,4 +1,4 @@
-//! One file per command: parse, call, show. No analysis.
+//! The commands, one file each: prepare, call, show. No analysis.
 
 pub(crate) mod check;
 pub(crate) mod explain;

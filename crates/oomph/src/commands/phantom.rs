@@ -1,22 +1,24 @@
-//! `oomph phantom`: any command on the phantom GPU, as it is: nothing is recorded, its output and status are its own.
+//! `oomph phantom`: runs any command on the phantom GPU, unchanged and unrecorded.
 
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+
+use run::environment::of_phantom;
 
 use crate::args::Phantom;
-use crate::error::Error;
-use crate::{ExitStatus, cache, card, environment as names, launch};
+use crate::effects::{launch, unpack};
+use crate::error::{Error, SetupError};
+use crate::exit::ExitStatus;
+use crate::gpu_choice;
 
-/// Becomes the command; returns only where it cannot be started.
+/// Becomes the command; returns only if the command cannot be started.
 pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {
-    let card = card::choose(&arguments.card)?;
-    let unpacked = cache::unpack()?;
-    let mut command = Command::new(&arguments.command[0]);
-    command.args(&arguments.command[1..]);
-    launch::set_phantom(&mut command, &unpacked, &card.profile.device_variable(), arguments.card.gpus);
-    if let Some(others) = arguments.others {
-        command.env(names::OTHERS, others.0.to_string());
-    }
+    let gpu_choice = gpu_choice::choose(&arguments.gpu)?;
+    let unpacked = unpack::unpack()?;
+    let device = gpu_choice.profile.device_variable();
+    let mut environment = of_phantom(&device, arguments.gpu.gpus, &unpacked.library_dir);
+    environment.set_others(arguments.others.unwrap_or_default());
+    let mut command = launch::command(&arguments.command)?;
+    launch::set_environment(&mut command, &environment);
     let program = arguments.command[0].to_string_lossy().into_owned();
-    Err(Error::NoProgram { program, source: command.exec() })
+    Err(Error::from(SetupError::NoProgram { program, source: command.exec() }))
 }

@@ -1,18 +1,19 @@
-//! `oomph remedy`: what can be changed, and a page for each.
+//! `oomph remedy`: lists the remedies, or prints the page of one.
 
 use std::fmt::Write as _;
 
 use remedies::{TABLE, Trying};
 use report::render::exactness;
 
-use crate::args::Remedy;
+use crate::args::RemedyName;
 use crate::error::Error;
-use crate::{ExitStatus, output};
+use crate::exit::ExitStatus;
+use crate::output;
 
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 /// Prints the list, or one page.
-pub(crate) fn run(arguments: &Remedy) -> Result<ExitStatus, Error> {
+pub(crate) fn run(arguments: &RemedyName) -> Result<ExitStatus, Error> {
     let text = match &arguments.name {
         Some(name) => page(name)?.to_owned(),
         None => list(),

@@ -6,12 +6,14 @@ use lint::{MemoryEffect, Rule};
 
 use crate::args;
 use crate::error::Error;
-use crate::{ExitStatus, output};
+use crate::exit::ExitStatus;
+use crate::output;
+use crate::spelling::nearest;
 
 include!(concat!(env!("OUT_DIR"), "/rule_pages.rs"));
 
 /// Prints the list, or one page.
-pub(crate) fn run(arguments: &args::Rule) -> Result<ExitStatus, Error> {
+pub(crate) fn run(arguments: &args::RuleName) -> Result<ExitStatus, Error> {
     let text = match &arguments.name {
         Some(name) => page(name).ok_or_else(|| unknown(name))?,
         None => list(),
@@ -25,14 +27,7 @@ pub(crate) fn lint_page(rule: &Rule) -> &'static str {
     found(LINT_PAGES, rule.id.0).unwrap_or_default()
 }
 
-/// The name most similar to `text`.
-pub(crate) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    const LEAST: f64 = 0.8;
-    let alike = names.map(|name| (strsim::jaro_winkler(text, name), name)).filter(|(alike, _)| *alike >= LEAST);
-    alike.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
-}
-
-/// Both pages of a name that is a lint rule and a cause.
+/// Returns the page of a rule; lint and runs share some names, whose two pages are joined.
 fn page(name: &str) -> Option<String> {
     let pages: Vec<&str> = [LINT_PAGES, RUN_PAGES].iter().filter_map(|pages| found(pages, name)).collect();
     (!pages.is_empty()).then(|| pages.join("\n"))

@@ -1,4 +1,4 @@
-//! A plan as a patch of the user's own files, and what has to be done by hand.
+//! Prints a plan as a patch of the user's own files, with comments for the changes to make by hand.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,8 +12,7 @@ use trace::source_file::is_user_file;
 
 use crate::error::Error;
 
-/// What is printed: the diffs of all files, and before each, as comments that `patch` and `git apply` pass over, what was not
-/// put into the file.
+/// Returns the diffs of all files. Comments before each, which `patch` and `git apply` skip, list the changes to make by hand.
 pub(super) fn diff(report: &FitReport, script: Option<&Path>) -> Result<String, Error> {
     let Some(plan) = report.plans.first() else { return Ok(String::new()) };
     let (files, nowhere) = by_file(plan, script);
@@ -35,8 +34,8 @@ pub(super) fn diff(report: &FitReport, script: Option<&Path>) -> Result<String, 
     Ok(text)
 }
 
-/// The changes of a plan by the file that they are made in, each at the lines where it took effect; those of no line are the script's.
-/// And those of no file.
+/// Groups the changes of a plan by file, each at the lines where it took effect; changes without a line belong to the script. The
+/// second list has the changes without a file.
 fn by_file(plan: &Plan, script: Option<&Path>) -> (BTreeMap<PathBuf, Vec<Placed>>, Vec<Placed>) {
     let mut files: BTreeMap<PathBuf, Vec<Placed>> = BTreeMap::new();
     let mut nowhere = Vec::new();
@@ -50,26 +49,26 @@ fn by_file(plan: &Plan, script: Option<&Path>) -> (BTreeMap<PathBuf, Vec<Placed>
             place(script, of(change, 0, RemedyAction::default()));
         }
         for at in places {
-            let (file, line) = if is_users(&at.file) { (Some(Path::new(&at.file)), at.line) } else { (script, 0) };
+            let (file, line) = if is_editable(&at.file) { (Some(Path::new(&at.file)), at.line) } else { (script, 0) };
             place(file, of(change, line, at.action.clone().unwrap_or_default()));
         }
     }
     (files, nowhere)
 }
 
-/// One name for a file, however the command line and the interpreter write it.
+/// Returns one name for a file, however the command line and the interpreter write it.
 fn canonical(file: &Path) -> PathBuf {
     file.canonicalize().unwrap_or_else(|_| file.to_owned())
 }
 
-/// The folder that the names of all files are relative to: the user's, or the root if some lie elsewhere.
+/// Returns the folder that file names are relative to: the user's, or the root if some files lie elsewhere.
 fn base(files: &BTreeMap<PathBuf, Vec<Placed>>, folder: &Path) -> PathBuf {
     let is_below = files.keys().all(|file| file.starts_with(folder));
     if is_below { folder.to_owned() } else { PathBuf::from("/") }
 }
 
-/// Whether a file may be edited: nobody patches an installed package, nor what Python itself consists of.
-pub(super) fn is_users(file: &str) -> bool {
+/// Whether a patch may edit the file: neither an installed package, nor Python itself, nor a cell of a notebook.
+fn is_editable(file: &str) -> bool {
     is_user_file(file, "") && !file.starts_with('<')
 }
 
@@ -77,7 +76,7 @@ fn of(change: &Change, line: u32, action: RemedyAction) -> Placed {
     Placed { change: change.clone(), line, action }
 }
 
-/// Each change to make by hand once, with all the lines it concerns: `# train.py:7, 12: sdpa by hand (why):` and its code.
+/// Lists each change to make by hand once, with all its lines and its code: `# train.py:7, 12: sdpa by hand (why):`.
 fn comments(file: Option<&str>, snippets: &[Snippet]) -> String {
     let mut text = String::new();
     for (index, snippet) in snippets.iter().enumerate() {
@@ -95,7 +94,7 @@ fn comments(file: Option<&str>, snippets: &[Snippet]) -> String {
     text
 }
 
-/// `train.py:7, 12: `, as far as it is known.
+/// Returns `train.py:7, 12: `, as far as file and lines are known.
 fn place(file: Option<&str>, lines: &[u32]) -> String {
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     match file {
@@ -115,10 +114,10 @@ mod tests {
 
     use super::*;
 
-    /// Two statements on a line: none can be put before, around or after one of them alone.
+    /// Two statements on a line: an edit cannot be made at one of them alone.
     const CROWDED: &str = "import torch; start(torch)\n";
 
-    /// What is printed of a plan whose changes took effect at these places: remedy, file, line.
+    /// Prints a plan whose changes took effect at these sites: remedy, file, line.
     fn emitted(changes: &[&str], places: &[(&str, &Path, u32)], script: Option<&Path>, folder: &Path) -> String {
         let place = |(remedy, file, line): &(&str, &Path, u32)| report::fit::Placed {
             remedy: (*remedy).to_owned(),
@@ -185,15 +184,5 @@ mod tests {
         check(&twice[2..], None, folder.path(), "# sdpa by hand (no file of the program's is known for it)");
         check(&[], None, folder.path(), "# sdpa by hand");
         check(&twice, None, Path::new("/elsewhere"), "`patch -p1 -d /`");
-    }
-
-    #[test]
-    fn libraries_are_not_edited() {
-        let check = |file: &str, expected| assert_eq!(is_users(file), expected, "{file}");
-        check("/home/me/train.py", true);
-        check("/home/me/lib/python3d/train.py", true);
-        check("/usr/lib/python3.12/runpy.py", false);
-        check("/opt/venv/lib/python3.12/site-packages/timm/layers.py", false);
-        check("", false);
     }
 }

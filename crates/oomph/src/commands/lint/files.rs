@@ -1,8 +1,8 @@
-//! Which files are linted: those that are named, and in folders the Python files and notebooks that git would not ignore.
+//! Finds the files to lint: named files, and in folders the Python files and notebooks that git does not ignore.
 //!
 //! # Note [Left out]
-//! In a folder, what is hidden, what `.gitignore` names, virtual environments (known by their `pyvenv.cfg`), installed packages
-//! and `node_modules` are somebody else's, and left out. A file that is named is always linted.
+//! In a folder, hidden files, ignored files, virtual environments (known by their `pyvenv.cfg`), installed packages and
+//! `node_modules` are left out. A named file is always linted.
 
 use std::fs;
 use std::io::{self, Read};
@@ -12,29 +12,29 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use lint::SourceFile;
 
-use super::arguments::Lint;
-use super::settings::Settings;
-use crate::error::Error;
+use super::settings::LintSettings;
+use crate::args::Lint;
+use crate::error::{Error, LintError};
 
 const STANDARD_INPUT: &str = "-";
 const BYTE_ORDER_MARK: &str = "\u{feff}";
-/// One byte more than `lint` reads, so that it says what is wrong with a larger file; and no device is read for ever.
+/// One byte more than `lint` accepts, which then reports a larger file. The limit also ends the reading of a device.
 const MOST_BYTES: u64 = (16 << 20) + 1;
 
-/// What is linted.
+/// The files to lint.
 pub(super) struct Files {
-    /// By name.
+    /// Sorted by path.
     pub(super) files: Vec<File>,
-    /// What could not be looked at.
+    /// Remarks about unreadable folders.
     pub(super) notes: Vec<String>,
 }
 
 /// A file.
 pub(super) struct File {
     pub(super) path: PathBuf,
-    /// What people know it by: its absolute path, or what standard input is said to be.
+    /// The name in reports: the absolute path, or the name of standard input.
     pub(super) name: String,
-    /// Whether it was named, not found in a folder.
+    /// Whether the user named the file, and no folder of it.
     pub(super) is_named: bool,
     pub(super) is_standard_input: bool,
 }
@@ -44,7 +44,7 @@ impl File {
         File { name: path.display().to_string(), path, is_named, is_standard_input: false }
     }
 
-    /// Reads it; the error says what was found.
+    /// Reads the file.
     pub(super) fn read(&self) -> Result<Text, String> {
         let bytes = self.bytes().map_err(|error| format!("cannot be read: {error}"))?;
         let is_notebook = self.path.extension().is_some_and(|it| it == "ipynb");
@@ -63,7 +63,7 @@ impl File {
         Ok(bytes)
     }
 
-    /// The name that a diff has for it, seen from `folder`: of a link that of the file that it leads to, which is what changes.
+    /// Returns the name in a diff, relative to `folder`. For a symlink, the target's name: the target is the file that gets edited.
     pub(super) fn name_in_diff(&self, folder: &str) -> String {
         let real = self.path.canonicalize().ok().filter(|_| self.path.is_symlink());
         let name = real.map_or_else(|| self.name.clone(), |path| path.display().to_string());
@@ -71,15 +71,15 @@ impl File {
     }
 }
 
-/// What a file holds.
+/// The content of a file.
 pub(super) struct Text {
     pub(super) source: SourceFile,
-    /// Its byte order mark, which is no part of the source; empty if it has none.
+    /// The byte order mark, which is no part of the source; empty without one.
     pub(super) mark: &'static str,
 }
 
-/// Finds them; `folder` is where we are.
-pub(super) fn find(arguments: &Lint, settings: &Settings, folder: &Path) -> Result<Files, Error> {
+/// Finds the files; `folder` is the current folder.
+pub(super) fn find(arguments: &Lint, settings: &LintSettings, folder: &Path) -> Result<Files, Error> {
     let patterns = Patterns::new(arguments, settings, folder)?;
     let here = [PathBuf::from(".")];
     let named = if arguments.paths.is_empty() { &here[..] } else { &arguments.paths };
@@ -94,7 +94,7 @@ pub(super) fn find(arguments: &Lint, settings: &Settings, folder: &Path) -> Resu
         is_same
     });
     if found.files.is_empty() {
-        return Err(Error::NothingToLint(named.to_vec()));
+        return Err(Error::from(LintError::NothingToLint(named.to_vec())));
     }
     Ok(found)
 }
@@ -110,7 +110,9 @@ impl Files {
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => self.walk(arguments, &path, patterns),
             Ok(_) => self.files.push(File::new(path, true)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Error::NothingThere(named.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(Error::from(LintError::NothingThere(named.to_owned())));
+            }
             Err(source) => return Err(Error::Unreadable { path: named.to_owned(), source }),
         }
         Ok(())
@@ -131,13 +133,13 @@ impl Files {
             match entry {
                 Ok(entry) if patterns.wants(&entry) => self.files.push(File::new(entry.into_path(), false)),
                 Ok(_) => {}
-                Err(error) => self.notes.push(format!("not looked at: {error}")),
+                Err(error) => self.notes.push(format!("not read: {error}")),
             }
         }
     }
 }
 
-/// A path without `.`, and without `..`, which others would have to understand as we do.
+/// Returns a path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let climbs = path.components().any(|part| part == Component::ParentDir);
     let real = path.canonicalize().ok().filter(|_| climbs);
@@ -153,15 +155,15 @@ fn is_left_out(entry: &DirEntry, excluded: &Gitignore) -> bool {
     is_others || excluded.matched(entry.path(), is_folder).is_ignore()
 }
 
-/// What is looked at in folders.
+/// The patterns for files in folders.
 struct Patterns {
     included: Gitignore,
     excluded: Gitignore,
 }
 
 impl Patterns {
-    /// The patterns of the settings count from their file's folder, those of the command line from where we are.
-    fn new(arguments: &Lint, settings: &Settings, folder: &Path) -> Result<Patterns, Error> {
+    /// Patterns of the settings are relative to their file's folder, those of the command line to the current folder.
+    fn new(arguments: &Lint, settings: &LintSettings, folder: &Path) -> Result<Patterns, Error> {
         let usual = ["*.py".to_owned(), "*.ipynb".to_owned()];
         let included = match (&arguments.include[..], &settings.include[..]) {
             ([], []) => matcher(folder, &usual)?,
@@ -182,9 +184,8 @@ impl Patterns {
 }
 
 fn matcher(folder: &Path, patterns: &[String]) -> Result<Gitignore, Error> {
-    let failed = |pattern: &str, error: ignore::Error| Error::Pattern {
-        pattern: pattern.to_owned(),
-        problem: error.to_string(),
+    let failed = |pattern: &str, error: ignore::Error| {
+        Error::from(LintError::Pattern { pattern: pattern.to_owned(), problem: error.to_string() })
     };
     let mut builder = GitignoreBuilder::new(folder);
     for pattern in patterns {

@@ -1,26 +1,26 @@
-//! Fixes, verified as they are made; lint looks again until there is none left to make.
+//! Applies fixes and verifies each; lint runs again until no fix is left.
 
 use lint::{Applicability, Finding, Fix, Options, SourceFile};
 use patch::Rewrite;
 
-/// A fix may bring another finding to light; a file that is never done is left after so many rounds.
+/// The largest number of rounds: a fix may bring up another finding.
 const MOST_ROUNDS: usize = 10;
 
-/// Which of a file's findings are not to be mended.
+/// Tells which findings of a file are not fixed.
 pub(super) type Spared<'a> = &'a dyn Fn(&SourceFile, &[Finding]) -> Vec<bool>;
 
 /// A file after its fixes.
 pub(super) struct Mended {
     pub(super) source: SourceFile,
-    /// What is left.
+    /// The remaining findings.
     pub(super) findings: Vec<Finding>,
     pub(super) rewrite: Rewrite,
     pub(super) fixed: usize,
-    /// Fixes that would have changed more than they should, and why; each is a bug of a rule.
+    /// Fixes that change more than they should, and why; each is a bug of a rule.
     pub(super) refused: Vec<String>,
 }
 
-/// Makes the fixes that are allowed, of findings that are not spared.
+/// Applies the allowed fixes of findings that are not spared.
 pub(super) fn mend(source: &SourceFile, options: &Options, allowed: Applicability, spared: Spared) -> Mended {
     let rewrite = Rewrite::new(source.text());
     let mut mended = Mended { source: source.clone(), findings: Vec::new(), rewrite, fixed: 0, refused: Vec::new() };
@@ -33,7 +33,7 @@ pub(super) fn mend(source: &SourceFile, options: &Options, allowed: Applicabilit
 }
 
 impl Mended {
-    /// Lints, and makes what can be made at once. Returns whether there may be more.
+    /// Lints, and applies all fixes that do not overlap. Returns whether there may be more.
     fn round(&mut self, options: &Options, allowed: Applicability, spared: Spared) -> bool {
         let Ok(source) = SourceFile::python(self.rewrite.text().as_bytes()) else { return false };
         let Ok(findings) = lint::check(&source, options) else { return false };
@@ -44,11 +44,11 @@ impl Mended {
         let fixes = wanted.filter_map(|(finding, _)| Some((finding, finding.fix.as_ref()?)));
         let fixes = apart(fixes.filter(|(_, fix)| fix.applicability <= allowed).collect());
         let before = self.fixed;
-        // Each is verified with the whole file: all together in one go, and one by one only if that is refused.
+        // The rewrite verifies the whole file: all fixes together, and one by one only if that is refused.
         if self.rewrite.make(fixes.iter().flat_map(|(_, fix)| edits(fix))).is_ok() {
             self.fixed += fixes.len();
         } else {
-            // From the end, so that the places before stay where they are.
+            // From the end, so that earlier offsets stay valid.
             fixes.iter().rev().for_each(|(finding, fix)| self.make(finding, fix));
         }
         self.fixed > before
@@ -64,7 +64,7 @@ impl Mended {
     }
 }
 
-/// Those of the fixes, in the order of the text, that begin behind the end of the one before.
+/// Returns the fixes that do not overlap, in the order of the text.
 fn apart<'a>(mut fixes: Vec<(&'a Finding, &'a Fix)>) -> Vec<(&'a Finding, &'a Fix)> {
     fixes.sort_by_key(|(_, fix)| start(fix));
     let mut free = 0;

@@ -1,5 +1,5 @@
-//! The settings of `lint`: `[lint]` in `oomph.toml`, `[tool.oomph.lint]` in `pyproject.toml`. The nearest file counts, from this folder
-//! upwards; beside each other, `oomph.toml` does. The command line goes before both.
+//! The settings of `lint`: `[lint]` in `oomph.toml`, `[tool.oomph.lint]` in `pyproject.toml`. The nearest file counts, from the current
+//! folder upwards; in one folder, `oomph.toml` does. The command line comes before both.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,16 +9,16 @@ use lint::{Options, Selection};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::arguments::{ALL, Lint, Mends, parse_rule};
-use crate::error::Error;
+use crate::args::{ALL, FixMode, Lint, parse_rule};
+use crate::error::{Error, LintError};
 
 const OWN_FILE: &str = "oomph.toml";
 const PROJECT_FILE: &str = "pyproject.toml";
 
-/// What the file says.
+/// The content of the file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct Settings {
+pub(super) struct LintSettings {
     select: Option<Vec<String>>,
     ignore: Vec<String>,
     pedantic: bool,
@@ -26,7 +26,7 @@ pub(super) struct Settings {
     pub(super) exclude: Vec<String>,
     unsafe_fixes: bool,
     baseline: Option<PathBuf>,
-    /// The folder of the file, which its paths and patterns count from.
+    /// The folder of the file, which its paths and patterns are relative to.
     #[serde(skip)]
     pub(super) folder: PathBuf,
 }
@@ -35,10 +35,10 @@ pub(super) struct Settings {
 #[serde(deny_unknown_fields)]
 struct Own {
     #[serde(default)]
-    lint: Option<Settings>,
+    lint: Option<LintSettings>,
 }
 
-/// Other tools' tables are none of our business.
+/// Tables of other tools are ignored.
 #[derive(Deserialize)]
 struct Project {
     tool: Option<Tool>,
@@ -49,17 +49,18 @@ struct Tool {
     oomph: Option<Own>,
 }
 
-impl Settings {
-    /// Those that hold in `folder`.
-    pub(super) fn find(arguments: &Lint, folder: &Path) -> Result<Settings, Error> {
-        let none = Settings { folder: folder.to_owned(), ..Settings::default() };
+impl LintSettings {
+    /// Finds the settings for `folder`.
+    pub(super) fn find(arguments: &Lint, folder: &Path) -> Result<LintSettings, Error> {
+        let none = LintSettings { folder: folder.to_owned(), ..LintSettings::default() };
         if arguments.isolated {
             return Ok(none);
         }
         if let Some(path) = &arguments.config {
             let found = read(&folder.join(path))?;
-            return found
-                .ok_or_else(|| Error::Settings { path: path.clone(), problem: "there is no such file".to_owned() });
+            return found.ok_or_else(|| {
+                Error::from(LintError::Settings { path: path.clone(), problem: "there is no such file".to_owned() })
+            });
         }
         for folder in folder.ancestors() {
             for name in [OWN_FILE, PROJECT_FILE] {
@@ -71,7 +72,7 @@ impl Settings {
         Ok(none)
     }
 
-    /// Which rules are asked.
+    /// Returns the rules to apply.
     pub(super) fn options(&self, arguments: &Lint) -> Options {
         let select = match (&arguments.select, arguments.pedantic, &self.select, self.pedantic) {
             (Some(names), ..) | (None, false, Some(names), _) => selection(names),
@@ -82,12 +83,12 @@ impl Settings {
         Options { select, ignore, ignores_suppressions: arguments.no_suppressions }
     }
 
-    /// What becomes of fixes.
-    pub(super) fn mends(&self, arguments: &Lint) -> Mends {
-        arguments.mends(self.unsafe_fixes)
+    /// Returns the use of fixes.
+    pub(super) fn fix_mode(&self, arguments: &Lint) -> FixMode {
+        arguments.fix_mode(self.unsafe_fixes)
     }
 
-    /// The baseline that hides findings, unless it is being written.
+    /// Returns the baseline that hides findings, unless a baseline is being written.
     pub(super) fn baseline_to_use(&self, arguments: &Lint) -> Option<PathBuf> {
         if arguments.write_baseline.is_some() {
             return None;
@@ -100,8 +101,8 @@ fn selection(names: &[String]) -> Selection {
     if names.iter().any(|name| name == ALL) { Selection::All } else { Selection::Only(names.to_vec()) }
 }
 
-/// The settings of a file; `None` if it is not there, or is a project's file that says nothing of us.
-fn read(path: &Path) -> Result<Option<Settings>, Error> {
+/// Reads the settings of a file; `None` if the file does not exist, or a project's file has no table for oomph.
+fn read(path: &Path) -> Result<Option<LintSettings>, Error> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -119,15 +120,15 @@ fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Error> {
     toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
         let line = line.map_or_else(String::new, |line| format!("line {line}: "));
-        Error::Settings { path: path.to_owned(), problem: format!("{line}{}", error.message()) }
+        Error::from(LintError::Settings { path: path.to_owned(), problem: format!("{line}{}", error.message()) })
     })
 }
 
-fn checked(path: &Path, mut settings: Settings) -> Result<Settings, Error> {
+fn checked(path: &Path, mut settings: LintSettings) -> Result<LintSettings, Error> {
     path.parent().unwrap_or(Path::new("")).clone_into(&mut settings.folder);
     let selected = settings.select.iter().flatten().filter(|name| *name != ALL);
     match selected.chain(&settings.ignore).find_map(|name| parse_rule(name).err()) {
-        Some(problem) => Err(Error::Settings { path: path.to_owned(), problem }),
+        Some(problem) => Err(Error::from(LintError::Settings { path: path.to_owned(), problem })),
         None => Ok(settings),
     }
 }

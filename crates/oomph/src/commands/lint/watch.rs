@@ -1,4 +1,4 @@
-//! `--watch`: again and again, whenever a file is another.
+//! `--watch`: lints again whenever a file changes.
 
 use std::fs;
 use std::thread;
@@ -6,16 +6,16 @@ use std::time::{Duration, SystemTime};
 
 use super::files::{File, Files};
 use crate::error::Error;
-use crate::{ExitStatus, output};
+use crate::exit::ExitStatus;
+use crate::output;
 
-/// How often it is looked whether something changed.
+/// The time between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What tells that a file is another.
+/// The identity of a version of a file.
 type Stamp = (std::path::PathBuf, Option<(SystemTime, u64)>);
 
-/// Runs `round` on what `look` finds, until the process is interrupted. What goes wrong meanwhile is said: an editor may be half way
-/// through writing a file.
+/// Runs `round` on the files that `look` finds, until the process is interrupted. Errors are printed: an editor may be writing a file.
 pub(super) fn run(look: impl Fn() -> Result<Files, Error>, round: impl Fn(&Files) -> Result<ExitStatus, Error>) -> ! {
     loop {
         let before = look().map(|files| stamps(&files.files));

@@ -1,61 +1,54 @@
-//! A program is recorded on the phantom, tuned, and run once more under the setting that was found.
+//! Records a program on the phantom, tunes it, and runs it once more under the setting that was found.
 
 use std::time::Instant;
 
 use diagnose::{Contents, ExplainInput, Gpu, TuneCase, with_measured};
 use report::tune::TuneReport;
+use run::Conditions;
 
-use super::arguments::Tune;
 use super::watching::Watching;
-use crate::ExitStatus;
-use crate::args::Check;
-use crate::commands::check::{Pass, fail_without_facts, plan, ran_out, record};
+use crate::args::Tune;
+use crate::effects::record::{record, record_to_end};
+use crate::effects::run_dir::RunDir;
 use crate::error::Error;
-use crate::rundir::Place;
+use crate::exit::ExitStatus;
+use crate::program::{self, Program};
+use crate::words::Words;
 
 /// Records, tunes, verifies and prints.
-pub(super) fn run(arguments: &Tune, program: &Check, started: Instant) -> Result<ExitStatus, Error> {
-    let recorded = recorded(program)?;
-    let case = TuneCase { inputs: vec![recorded.input], ..super::case(arguments)? };
-    let case = TuneCase { device: case.device.or(Some(recorded.gpu)), ..case };
+pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<ExitStatus, Error> {
+    let mut program = program::prepare(&arguments.gpu, None, &arguments.run, words)?;
+    program.spec.verbose = arguments.verbose;
+    let case = TuneCase { inputs: vec![recorded(&program)?], ..super::case(arguments)? };
+    let profile = &program.profile;
+    let gpu = || Gpu { name: profile.name.clone(), total: profile.total_bytes, context: profile.context_bytes };
+    let case = TuneCase { device: case.device.or_else(|| Some(gpu())), ..case };
     let watching = Watching::start();
     let mut report = diagnose::tune(&case, &watching)?;
     drop(watching);
-    report = verified(program, report)?;
+    report = verified(&program, report)?;
     report.seconds = started.elapsed().as_secs_f64();
     super::show(arguments, &report)
 }
 
-/// What the first run left.
-struct Recorded {
-    input: ExplainInput,
-    gpu: Gpu,
+/// Records the program to its end: without a limit, if the program runs out.
+fn recorded(program: &Program) -> Result<ExplainInput, Error> {
+    let place = RunDir::make(None)?;
+    // The allocators of ranks are replayed one by one: ranks that share a device need no run with a part of it.
+    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |_| None)?;
+    let whole = recordings.unlimited.unwrap_or(recordings.limited);
+    let path = whole.launch.command.join(" ");
+    Ok(ExplainInput { path, rank: None, contents: Contents::Run(whole.run, Some(whole.launch)) })
 }
 
-/// A program that runs out is recorded once more without a limit, to its end.
-fn recorded(program: &Check) -> Result<Recorded, Error> {
-    let plan = plan(program)?;
-    let place = Place::make(None)?;
-    let (mut facts, mut run) = record(&plan, place.path(), Pass::Limited)?;
-    fail_without_facts(&facts, &run, place.path())?;
-    if ran_out(&run) {
-        let whole = Place::make(None)?;
-        (facts, run) = record(&plan, whole.path(), Pass::Unlimited)?;
-    }
-    let path = facts.command.join(" ");
-    let profile = &plan.card.profile;
-    let gpu = Gpu { name: profile.name.clone(), total: profile.total_bytes, context: profile.context_bytes };
-    Ok(Recorded { input: ExplainInput { path, rank: None, contents: Contents::Run(run, Some(facts)) }, gpu })
-}
-
-/// Runs the program under the setting that was found, if one was.
-fn verified(program: &Check, report: TuneReport) -> Result<TuneReport, Error> {
+/// Runs the program under the recommended setting, if there is one.
+fn verified(program: &Program, report: TuneReport) -> Result<TuneReport, Error> {
     let Some(recommended) = report.recommended.as_ref().filter(|_| !report.search.interrupted) else {
         return Ok(report);
     };
-    let program = Check { conf: Some(recommended.setting.conf.clone()), ..program.clone() };
-    let plan = plan(&program)?;
-    let place = Place::make(None)?;
-    let (_, run) = record(&plan, place.path(), Pass::Limited)?;
-    Ok(with_measured(report, &run))
+    let conf = Some(recommended.setting.conf.clone());
+    let place = RunDir::make(None)?;
+    let conditions = Conditions { allocator_conf: conf, ..Conditions::on_device(Vec::new()) };
+    let recording = record(program, &conditions, place.path())?;
+    Ok(with_measured(report, &recording.run))
 }

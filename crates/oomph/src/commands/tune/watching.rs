@@ -1,4 +1,4 @@
-//! A search as it is seen: a bar at a terminal, nothing in a log file, and Ctrl-C to end it with what it has.
+//! The progress bar of a search at a terminal. Ctrl-C ends the search with the best so far.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use diagnose::Watch;
 use indicatif::{ProgressBar, ProgressStyle};
 use trace::Bytes;
 
-use crate::interrupt;
+use crate::effects::interrupt;
 
-/// Shows the search while it lives; Ctrl-C is for it then.
+/// Shows the search while this value lives.
 pub(super) struct Watching {
     bar: ProgressBar,
 }
@@ -21,7 +21,7 @@ impl Watching {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(100));
-        interrupt::search_begins();
+        interrupt::begin_search();
         Watching { bar }
     }
 }
@@ -36,13 +36,13 @@ impl Watch for Watching {
     }
 
     fn is_over(&self) -> bool {
-        interrupt::came()
+        interrupt::has_come()
     }
 }
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        interrupt::search_ends();
+        interrupt::end_search();
         self.bar.finish_and_clear();
     }
 }

@@ -1,0 +1,165 @@
+//! How the processes of a run ended: out of memory, with another error, or without a word.
+//!
+//! # Note [Ended by out of memory]
+//!
+//! Two questions have different answers:
+//! - [`ended_by_oom`]: an out-of-memory error ended the process. The last error decides, because a program may catch an out-of-memory
+//!   error and fail later of something else; a process without an end and an error was killed while it ran out. The verdict asks this.
+//! - [`raised_error`] treats other errors as consequences where any process raised an out-of-memory error, last or not. A launcher
+//!   raises an error of its own about a rank that ran out, and a handler may raise one while it handles the first. The report of such
+//!   a run has more to say than the error has.
+
+use trace::{Process, Record, Run};
+
+use crate::measure::records::{end, last_oom, records};
+
+/// An error that ended a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raised {
+    /// The qualified type.
+    pub type_name: String,
+    /// The error's text.
+    pub message: String,
+    /// The innermost line of the user's own code: file and line.
+    pub at: Option<(String, u32)>,
+}
+
+/// Whether an out-of-memory error ended the process, or may have: an error was raised and no end was recorded.
+/// See Note [Ended by out of memory].
+pub(crate) fn ended_by_oom(process: &Process) -> bool {
+    let error = process.records.iter().rev().find_map(|record| match record {
+        Record::Error { oom, .. } => Some(*oom),
+        _ => None,
+    });
+    error.unwrap_or_else(|| end(process).is_none() && last_oom(process).is_some())
+}
+
+/// Returns the error that ended the program; `None` where an out-of-memory error explains it, see Note [Ended by out of memory].
+/// An error in the user's code is the cause of an error that a launcher raises about it.
+pub fn raised_error(run: &Run) -> Option<Raised> {
+    if records(run).any(|record| matches!(record, Record::Error { oom: true, .. })) {
+        return None;
+    }
+    let errors = records(run).filter_map(|record| match record {
+        Record::Error { type_name, message, file, line, .. } => {
+            Some(Raised { type_name: type_name.clone(), message: message.clone(), at: file.clone().zip(*line) })
+        }
+        _ => None,
+    });
+    errors.min_by_key(|raised| raised.at.is_none())
+}
+
+/// Returns the user's line that was the last to start reading values which no GPU computed.
+pub fn last_read(run: &Run) -> Option<(String, u32)> {
+    let reads = records(run).filter_map(|record| match record {
+        Record::ValueRead { file, line, .. } => Some((file.clone(), *line)),
+        _ => None,
+    });
+    reads.last()
+}
+
+/// Whether the process ended after using a GPU and could not write the snapshot of its memory.
+pub fn wrote_no_snapshot(process: &Process) -> bool {
+    let has = |is: fn(&Record) -> bool| process.records.iter().any(is);
+    has(|record| matches!(record, Record::End { devices, snapshot: None, .. } if !devices.is_empty()))
+        && !has(|record| matches!(record, Record::Unrecorded { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use trace::run::{DeviceStats, EndReason};
+
+    use super::*;
+
+    fn error(type_name: &str, oom: bool, at: Option<(&str, u32)>) -> Record {
+        Record::Error {
+            type_name: type_name.to_owned(),
+            message: "text".to_owned(),
+            oom,
+            file: at.map(|(file, _)| file.to_owned()),
+            line: at.map(|(_, line)| line),
+            traceback: String::new(),
+        }
+    }
+
+    fn oom() -> Record {
+        Record::Oom {
+            device: 0,
+            requested_bytes: 1,
+            total_bytes: 1,
+            free_bytes: 0,
+            step: 1,
+            phase: None,
+            module: String::new(),
+            stats: DeviceStats::default(),
+            frames: Vec::new(),
+        }
+    }
+
+    fn end_with(devices: usize, snapshot: Option<&str>) -> Record {
+        let devices = vec![DeviceStats::default(); devices];
+        Record::End { reason: EndReason::Exit, steps: 1, devices, snapshot: snapshot.map(str::to_owned) }
+    }
+
+    fn process(records: Vec<Record>) -> Process {
+        Process { records, ..Process::default() }
+    }
+
+    fn type_name(processes: Vec<Process>) -> Option<String> {
+        raised_error(&Run { processes }).map(|raised| raised.type_name)
+    }
+
+    #[test]
+    fn the_two_questions_about_out_of_memory_have_different_answers() {
+        // Records; whether out of memory ended the process; the error that is shown.
+        let cases = [
+            (vec![error("OutOfMemoryError", true, None)], true, None),
+            // An error while the first one is handled: the run did not end by it, and its report says more.
+            (vec![error("OutOfMemoryError", true, None), error("KeyError", false, None)], false, None),
+            // Killed while it ran out: no error was recorded that could be shown.
+            (vec![oom()], true, None),
+            // Caught, and ended well.
+            (vec![oom(), end_with(1, Some("a"))], false, None),
+            // Caught, and failed later of something else.
+            (vec![oom(), error("KeyError", false, None)], false, Some("KeyError")),
+        ];
+        for (records, ended, shown) in cases {
+            assert_eq!(ended_by_oom(&process(records.clone())), ended, "{records:?}");
+            assert_eq!(type_name(vec![process(records.clone())]).as_deref(), shown, "{records:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_in_the_users_code_comes_before_the_launchers() {
+        let launcher = || process(vec![error("ChildFailedError", false, None)]);
+        let rank = process(vec![error("KeyError", false, Some(("train.py", 3)))]);
+        assert_eq!(type_name(vec![launcher(), rank]).as_deref(), Some("KeyError"));
+        let rank = process(vec![error("OutOfMemoryError", true, Some(("train.py", 3)))]);
+        assert_eq!(type_name(vec![launcher(), rank]), None, "the launcher's error follows from the rank's");
+        let killed = process(vec![oom()]);
+        assert_eq!(type_name(vec![launcher(), killed]).as_deref(), Some("ChildFailedError"), "no rank raised an error");
+    }
+
+    #[test]
+    fn the_last_line_that_starts_reading_values_is_found() {
+        let read = |line| Record::ValueRead { file: "train.py".to_owned(), line, count: 1, bytes: 4 };
+        let run = Run { processes: vec![process(vec![read(3), oom(), read(7)]), process(Vec::new())] };
+        assert_eq!(last_read(&run), Some(("train.py".to_owned(), 7)));
+        assert_eq!(last_read(&Run::default()), None);
+    }
+
+    #[test]
+    fn a_snapshot_is_missed_where_a_gpu_was_used_and_a_history_was_kept() {
+        let unrecorded = || Record::Unrecorded { reason: "no history".to_owned() };
+        let cases = [
+            (vec![end_with(1, None)], true),
+            (vec![end_with(1, Some("rank0.snapshot.pickle"))], false),
+            (vec![end_with(0, None)], false),
+            (vec![unrecorded(), end_with(1, None)], false),
+            (Vec::new(), false),
+        ];
+        for (records, expected) in cases {
+            assert_eq!(wrote_no_snapshot(&process(records.clone())), expected, "{records:?}");
+        }
+    }
+}

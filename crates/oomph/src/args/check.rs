@@ -1,0 +1,57 @@
+//! The arguments of `oomph check`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use report::Change;
+
+use super::groups::{GpuOptions, OutputOptions, RunOptions};
+use super::job::JobOptions;
+use super::remedy::parse_change;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  oomph check --gpu rtx-4090 train.py --batch-size 64
+  oomph check --gpu a100-sxm4-40gb --steps 1 train.py
+  oomph check --gpu rtx-3060 --vram 10GiB train.py          a GPU that others use too
+  oomph check --gpu h100-sxm --json train.py > report.json
+  oomph check --gpu l4 --format github train.py             in a workflow: annotations at the lines
+  oomph check --gpus 2 -- torchrun --nproc-per-node 2 train.py
+  oomph check --gpu h100-sxm --world-size 64 train.py       rank 0 of 64, in one process
+  oomph check --world-size 64 --rank first,last -- torchrun --nproc-per-node 8 train.py
+  oomph check -- python -m package.train --epochs 1
+
+The program runs unchanged, with real PyTorch, to the end of the third optimizer step (--steps).
+Exit status: 0 it fits, 1 it does not, 2 oomph could not tell.";
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) gpu: GpuOptions,
+
+    #[command(flatten)]
+    pub(crate) job: JobOptions,
+
+    #[command(flatten)]
+    pub(crate) run: RunOptions,
+
+    /// Change the program while it runs, such as `optimizer-fused` or `autocast:dtype=bf16`; `oomph remedy` lists the remedies
+    #[arg(long = "with", value_name = "REMEDY", value_delimiter = ',', value_parser = parse_change, help_heading = "Run")]
+    pub(crate) changes: Vec<Change>,
+
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+
+    /// Keep the recorded run in this folder, with a snapshot for torch's memory_viz
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Show the program's output, on standard error
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
+
+    /// The script and its arguments; after `--`, any command line
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SCRIPT [ARGS]")]
+    pub(crate) program: Vec<OsString>,
+}

@@ -1,0 +1,105 @@
+//! Options that several commands share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use trace::Bytes;
+
+/// The GPU that a program sees.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "GPU")]
+pub(crate) struct GpuOptions {
+    /// The GPU, such as `rtx-4090`; `oomph gpus` lists them [default: this machine's, else an RTX 4090]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gpu: Option<String>,
+
+    /// The memory of the GPU, such as `16GiB`, in place of the known figure
+    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size)]
+    pub(crate) vram: Option<Bytes>,
+
+    /// The number of GPUs
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) gpus: u32,
+}
+
+/// The length of a run, and the Python that makes it.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunOptions {
+    /// Stop the program after N optimizer steps; 0 runs it to its end
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) steps: u32,
+
+    /// Stop a program that takes longer
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
+    pub(crate) timeout: Duration,
+
+    /// Share of elements that shapes depending on computed values (nonzero, masks) are assumed to select
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
+    pub(crate) fraction: f64,
+
+    /// The Python that runs the script [default: the active environment's, else `python3`]
+    #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
+    pub(crate) python: Option<PathBuf>,
+}
+
+/// The format of an answer.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct FormatOptions {
+    /// Print one JSON object instead of the report; short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// The format of the answer
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Terminal)]
+    format: Format,
+}
+
+/// The format of an answer, and a page.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputOptions {
+    #[command(flatten)]
+    pub(crate) format: FormatOptions,
+
+    /// Also write an HTML page: one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// A format of answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: at most 80 columns
+    #[default]
+    Terminal,
+    /// One line per finding
+    Concise,
+    /// Annotations in the log of a GitHub workflow
+    Github,
+    /// One JSON object
+    Json,
+}
+
+impl FormatOptions {
+    /// The format that was asked for.
+    pub(crate) fn chosen(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let number = text.strip_suffix('s').unwrap_or(text);
+    let seconds: f64 = number.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero());
+    duration.ok_or_else(|| format!("`{text}` is out of range; expected seconds above 0"))
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{text}` is not a share; expected a number from 0 to 1")),
+    }
+}

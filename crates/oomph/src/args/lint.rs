@@ -1,0 +1,177 @@
+//! The arguments of `oomph lint`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lint::Applicability;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  oomph lint                                 all Python files and notebooks below this folder
+  oomph lint train.py src/
+  oomph lint --pedantic train.py             also style findings, which cost no memory today
+  oomph lint --select graph-in-collection,retain-graph-in-loop src/
+  oomph lint --diff train.py | git apply     the changes that --fix would make
+  oomph lint --fix src/                      makes the safe fixes
+  oomph lint --format sarif src/ > lint.sarif
+  oomph lint --write-baseline lint.json      later, only new findings: --baseline lint.json
+  git show HEAD:train.py | oomph lint --stdin-filename train.py -
+  oomph lint --fix - < train.py > fixed.py
+  oomph rule graph-in-collection             the page of a rule
+
+`# oomph: ignore[RULE]` on a line silences a rule there. Settings are read from `oomph.toml` or, under
+[tool.oomph.lint], from `pyproject.toml`: select, ignore, pedantic, include, exclude, unsafe-fixes, baseline.
+Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work.";
+
+/// The word that selects every rule.
+pub(crate) const ALL: &str = "ALL";
+
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line, and any may go with any")]
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Lint {
+    /// Files and folders; `-` is standard input [default: this folder]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Apply only these rules, such as `graph-in-collection`; `ALL` applies all
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = parse_selected, help_heading = "Rules")]
+    pub(crate) select: Option<Vec<String>>,
+
+    /// Do not apply these rules
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = parse_rule, help_heading = "Rules")]
+    pub(crate) ignore: Vec<String>,
+
+    /// Also report style findings, which cost no memory today
+    #[arg(long, conflicts_with = "select", help_heading = "Rules")]
+    pub(crate) pedantic: bool,
+
+    /// Also report findings that a comment `# oomph: ignore` silences
+    #[arg(long, help_heading = "Rules")]
+    pub(crate) no_suppressions: bool,
+
+    /// Apply safe fixes; with standard input, print the fixed source
+    #[arg(long, conflicts_with_all = ["diff", "write_baseline"], help_heading = "Fixes")]
+    fix: bool,
+
+    /// Print the changes that --fix would make, as a patch
+    #[arg(long, conflicts_with_all = ["json", "format", "write_baseline"], help_heading = "Fixes")]
+    pub(crate) diff: bool,
+
+    /// With --fix or --diff: also fixes that may change what the program computes
+    #[arg(long, help_heading = "Fixes")]
+    unsafe_fixes: bool,
+
+    /// Leave out files and folders that match, as a line of `.gitignore` would
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = "Files")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Read the files in folders that match [default: *.py, *.ipynb]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = "Files")]
+    pub(crate) include: Vec<String>,
+
+    /// Also read files that git ignores
+    #[arg(long, help_heading = "Files")]
+    pub(crate) no_gitignore: bool,
+
+    /// The name of standard input in findings
+    #[arg(long, value_name = "NAME", help_heading = "Files")]
+    pub(crate) stdin_filename: Option<PathBuf>,
+
+    /// Lint again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["fix", "write_baseline"], help_heading = "Files")]
+    pub(crate) watch: bool,
+
+    /// Do not report the findings in this file, which --write-baseline wrote
+    #[arg(long, value_name = "FILE", help_heading = "Settings")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Write today's findings to this file, for --baseline
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline", help_heading = "Settings")]
+    pub(crate) write_baseline: Option<PathBuf>,
+
+    /// Read the settings from this file
+    #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Settings")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Read no settings
+    #[arg(long, help_heading = "Settings")]
+    pub(crate) isolated: bool,
+
+    /// Print one JSON object; short for `--format json`
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
+
+    /// The format of the answer
+    #[arg(long, alias = "output-format", value_name = "FORMAT", value_enum, default_value_t = LintFormat::Terminal, help_heading = "Output")]
+    format: LintFormat,
+}
+
+/// A format of answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LintFormat {
+    /// For people: each finding at its lines
+    #[default]
+    #[value(alias = "full")]
+    Terminal,
+    /// One line per finding
+    Concise,
+    /// Annotations in the log of a GitHub workflow
+    Github,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+}
+
+/// The use of fixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FixMode {
+    /// Fixes are mentioned.
+    Offer,
+    /// Fixes are shown as a diff.
+    Show(Applicability),
+    /// Fixes are written to the files.
+    Write(Applicability),
+}
+
+impl FixMode {
+    /// The fixes that are made, in the file or in the diff.
+    pub(crate) fn allowed(self) -> Option<Applicability> {
+        match self {
+            FixMode::Offer => None,
+            FixMode::Show(allowed) | FixMode::Write(allowed) => Some(allowed),
+        }
+    }
+}
+
+impl Lint {
+    /// The format that was asked for.
+    pub(crate) fn format(&self) -> LintFormat {
+        if self.json { LintFormat::Json } else { self.format }
+    }
+
+    /// The use of fixes. `allows_unsafe`: the settings allow unsafe ones.
+    pub(crate) fn fix_mode(&self, allows_unsafe: bool) -> FixMode {
+        let allowed = if self.unsafe_fixes || allows_unsafe { Applicability::Unsafe } else { Applicability::Safe };
+        match (self.fix, self.diff) {
+            (true, _) => FixMode::Write(allowed),
+            (_, true) => FixMode::Show(allowed),
+            _ => FixMode::Offer,
+        }
+    }
+}
+
+fn parse_selected(text: &str) -> Result<String, String> {
+    if text.trim() == ALL { Ok(ALL.to_owned()) } else { parse_rule(text) }
+}
+
+/// Parses the name of a rule.
+pub(crate) fn parse_rule(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if lint::rules().iter().any(|rule| rule.id.0 == text) {
+        return Ok(text.to_owned());
+    }
+    let near = crate::spelling::nearest(text, lint::rules().iter().map(|rule| rule.id.0));
+    let meant = near.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
+    Err(format!("there is no rule `{text}`{meant}; `oomph rule` lists them"))
+}

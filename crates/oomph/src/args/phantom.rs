@@ -1,0 +1,30 @@
+//! The arguments of `oomph phantom`.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use trace::Bytes;
+
+use super::groups::GpuOptions;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  oomph phantom --gpu a100-80gb-pcie -- python -c 'import torch; print(torch.cuda.get_device_properties(0))'
+  oomph phantom --gpus 4 -- python train.py
+  oomph phantom --gpu rtx-4090 --others 16GiB -- python train.py
+
+The exit status is the command's.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Phantom {
+    #[command(flatten)]
+    pub(crate) gpu: GpuOptions,
+
+    /// The memory that other processes use of each GPU, such as `16GiB`
+    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size, help_heading = "GPU")]
+    pub(crate) others: Option<Bytes>,
+
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND [ARGS]")]
+    pub(crate) command: Vec<OsString>,
+}

@@ -1,0 +1,59 @@
+//! The input of the search, as it is known before any run.
+
+use diagnose::{Allowed, FitCase};
+use gpus::Profile;
+use report::Assumption;
+use report::fit::FitGpu;
+use trace::Bytes;
+
+use crate::args::Fit;
+use crate::gpu_choice;
+use crate::program::Program;
+
+/// The memory sizes of `--any-gpu`: those that buyers' guides list.
+const VRAM_GIB: [u64; 9] = [8, 12, 16, 24, 32, 40, 48, 80, 141];
+
+/// Returns the remedies that the user allows.
+pub(super) fn allowed(arguments: &Fit) -> Allowed {
+    Allowed {
+        allow: arguments.allow.clone(),
+        deny: arguments.deny.clone(),
+        keep_numerics: arguments.keep_numerics,
+        gpus: arguments.gpu.gpus.into(),
+    }
+}
+
+/// Returns the sizes of memory that a plan is searched for.
+pub(super) fn targets(case: &FitCase) -> Vec<Bytes> {
+    std::iter::once(case.gpu.target_bytes).chain(case.by_vram.iter().map(|(_, target)| *target)).collect()
+}
+
+/// Returns the facts for the report.
+pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
+    let profile = &program.profile;
+    let share = |total: Bytes| take_percent(total, arguments.target);
+    let gpu = |profile: &Profile| FitGpu {
+        name: profile.name.clone(),
+        total_bytes: profile.total_bytes,
+        target_bytes: share(profile.total_bytes),
+    };
+    // Only whole cards can be bought or rented: no slices, and no devices that share the CPU's memory.
+    let cards = gpus::all().iter().filter(|profile| profile.kind == gpus::GpuKind::Card);
+    let mut gpus: Vec<(FitGpu, Bytes)> = cards.map(|profile| (gpu(profile), profile.context_bytes)).collect();
+    gpus.sort_by_key(|(gpu, _)| gpu.total_bytes);
+    let sizes = if arguments.any_gpu { VRAM_GIB.as_slice() } else { &[] };
+    FitCase {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+        gpu: gpu(profile),
+        by_vram: sizes.iter().map(|gib| (Bytes::from_gib(*gib), share(Bytes::from_gib(*gib)))).collect(),
+        context_bytes: profile.context_bytes,
+        gpus,
+        assumptions: gpu_choice::list_assumptions(profile).collect::<Vec<Assumption>>(),
+        notes: Vec::new(),
+    }
+}
+
+fn take_percent(total: Bytes, percent: u64) -> Bytes {
+    Bytes(u64::try_from(u128::from(total.0) * u128::from(percent) / 100).unwrap_or(total.0))
+}

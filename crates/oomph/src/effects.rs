@@ -1,0 +1,10 @@
+//! Performs what the crate `run` asks for: starts programs, reads run directories, writes files, ends processes.
+
+pub(crate) mod interrupt;
+pub(crate) mod launch;
+pub(crate) mod publish;
+pub(crate) mod reap;
+pub(crate) mod record;
+pub(crate) mod run_dir;
+pub(crate) mod server;
+pub(crate) mod unpack;

@@ -1,0 +1,184 @@
+//! Starts the program on the phantom, waits for its end, and leaves no process behind.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ::run::Environment;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use trace::run::Ended;
+use wire::file;
+
+use crate::effects::{interrupt, reap};
+use crate::environment as names;
+use crate::error::{Error, SetupError};
+use crate::progress::Progress;
+
+/// A program to start.
+pub(crate) struct Start<'a> {
+    /// The program and its arguments.
+    pub(crate) command: &'a [OsString],
+    /// Changes to the environment of this process.
+    pub(crate) environment: &'a Environment,
+    /// The run directory.
+    pub(crate) folder: &'a Path,
+    /// The longest time that the program may take.
+    pub(crate) timeout: Duration,
+    pub(crate) shown: Shown,
+}
+
+/// What the user sees of a program while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The program's output.
+    Output,
+    /// This sentence and the number of steps.
+    Progress(String),
+    /// Nothing: the command shows a progress of its own.
+    Nothing,
+}
+
+/// An event that ends the wait for a program.
+enum Happening {
+    Exited(std::io::Result<ExitStatus>),
+    Interrupted,
+}
+
+/// The time between two updates of the progress line.
+const TICK: Duration = Duration::from_millis(200);
+/// The time for a program to write its records before it is killed, while somebody waits at the keyboard.
+const GRACE_AT_INTERRUPT: Duration = Duration::from_secs(10);
+/// The same after a timeout: a loop of millions of allocations makes a large snapshot.
+const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Runs the program to its end, to the time-out, or to Ctrl-C.
+pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
+    reap::adopt_orphans();
+    let started = Instant::now();
+    let child = start(program)?;
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
+    let happenings = watch(child);
+    let progress = match &program.shown {
+        Shown::Progress(sentence) => Some(Progress::start(sentence, program.folder)),
+        Shown::Output | Shown::Nothing => None,
+    };
+    let outcome = wait(&happenings, pid, program.timeout, progress.as_ref());
+    reap::end_orphans();
+    let (status, timed_out) = outcome?;
+    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds: started.elapsed().as_secs_f64(), timed_out })
+}
+
+fn start(program: &Start) -> Result<Child, Error> {
+    let mut command = command(program.command)?;
+    command.stdin(input());
+    redirect(&mut command, program)?;
+    set_environment(&mut command, program.environment);
+    spawn(&mut command)
+}
+
+/// A command of these words.
+pub(crate) fn command(words: &[OsString]) -> Result<Command, Error> {
+    let (program, arguments) = words.split_first().ok_or_else(|| {
+        Error::from(SetupError::NoProgram { program: String::new(), source: std::io::ErrorKind::InvalidInput.into() })
+    })?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
+}
+
+/// Starts a command in a process group of its own: Ctrl-C reaches oomph alone, which decides what the program hears.
+pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
+    let child = command.process_group(0).spawn();
+    child.map_err(|source| {
+        Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
+    })
+}
+
+/// No terminal: a program in a group of its own would be stopped when it reads from one.
+fn input() -> Stdio {
+    if std::io::stdin().is_terminal() { Stdio::null() } else { Stdio::inherit() }
+}
+
+/// Sends the program's output to a file, or to standard error: standard output is for the answer.
+fn redirect(command: &mut Command, program: &Start) -> Result<(), Error> {
+    let failed = |source| Error::RunFolder { folder: program.folder.to_owned(), source };
+    if program.shown == Shown::Output {
+        command.stdout(std::io::stderr()).stderr(Stdio::inherit());
+        return Ok(());
+    }
+    // The ranks of a job run one after the other and append to one file.
+    let file = File::options().create(true).append(true).open(program.folder.join(file::OUTPUT)).map_err(failed)?;
+    command.stderr(file.try_clone().map_err(failed)?).stdout(file);
+    Ok(())
+}
+
+/// Changes the environment that a command inherits.
+pub(crate) fn set_environment(command: &mut Command, environment: &Environment) {
+    let (set, removed) = environment.resolve(names::get);
+    for name in removed {
+        command.env_remove(name);
+    }
+    command.envs(set);
+}
+
+/// Starts a thread that waits for the program, and listens for Ctrl-C.
+fn watch(mut child: Child) -> Receiver<Happening> {
+    let (sender, receiver) = channel();
+    let interrupts = sender.clone();
+    interrupt::listen(Box::new(move || interrupts.send(Happening::Interrupted).is_ok()));
+    thread::spawn(move || {
+        // The receiver is gone only if the program was killed and collected.
+        let _ = sender.send(Happening::Exited(child.wait()));
+    });
+    receiver
+}
+
+/// Waits for the end. A program whose time is up, or that is interrupted, is asked to end and then killed.
+fn wait(
+    happenings: &Receiver<Happening>,
+    pid: Pid,
+    timeout: Duration,
+    progress: Option<&Progress>,
+) -> Result<(ExitStatus, bool), Error> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
+            Ok(Happening::Exited(status)) => return Ok((status?, false)),
+            Ok(Happening::Interrupted) | Err(RecvTimeoutError::Disconnected) => {
+                stop(happenings, pid, Signal::SIGINT, GRACE_AT_INTERRUPT)?;
+                return Err(Error::Interrupted);
+            }
+            Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                return Ok((stop(happenings, pid, Signal::SIGTERM, GRACE_AT_TIMEOUT)?, true));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(progress) = progress {
+                    progress.update();
+                }
+            }
+        }
+    }
+}
+
+/// Asks the program to end; a second Ctrl-C, or no answer in `grace`, kills it.
+fn stop(happenings: &Receiver<Happening>, pid: Pid, request: Signal, grace: Duration) -> Result<ExitStatus, Error> {
+    reap::signal_tree(pid, request);
+    match happenings.recv_timeout(grace) {
+        Ok(Happening::Exited(status)) => return Ok(status?),
+        Ok(Happening::Interrupted) | Err(_) => reap::signal_tree(pid, Signal::SIGKILL),
+    }
+    loop {
+        match happenings.recv() {
+            Ok(Happening::Exited(status)) => return Ok(status?),
+            Ok(Happening::Interrupted) => {}
+            Err(_) => return Err(Error::Interrupted),
+        }
+    }
+}

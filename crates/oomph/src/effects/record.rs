@@ -1,0 +1,102 @@
+//! Runs a program under given conditions and reads what the run recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use run::rerun::{self, Reason, RunFacts};
+use run::spec::merge_ends;
+use run::{Conditions, Route};
+use trace::run::{Ended, Launch};
+use trace::{Bytes, Run};
+
+use crate::effects::launch::{self, Shown, Start};
+use crate::effects::run_dir;
+use crate::error::Error;
+use crate::failure;
+use crate::program::Program;
+
+/// A recorded run.
+pub(crate) struct Recording {
+    pub(crate) launch: Launch,
+    pub(crate) run: Run,
+    pub(crate) folder: PathBuf,
+}
+
+impl Recording {
+    /// Fails where the run left nothing to report.
+    pub(crate) fn check_facts(&self) -> Result<(), Error> {
+        failure::check_facts(&self.launch, &self.run, &self.folder)
+    }
+}
+
+/// Runs the program once, or each rank that was asked for once.
+pub(crate) fn record(program: &Program, conditions: &Conditions, folder: &Path) -> Result<Recording, Error> {
+    let spec = &program.spec;
+    let mut launch = spec.launch(conditions);
+    run_dir::write_launch(folder, &launch)?;
+    let ended = match &spec.job {
+        None => start(program, conditions, folder, Route::Plain)?,
+        Some(job) => {
+            let ranks = job.ranks.iter().map(|rank| start(program, conditions, folder, Route::Rank(*rank)));
+            merge_ends(ranks.collect::<Result<Vec<_>, _>>()?)
+        }
+    };
+    launch.ended = Some(ended);
+    run_dir::write_launch(folder, &launch)?;
+    Ok(Recording { launch, run: run_dir::read(folder)?, folder: folder.to_owned() })
+}
+
+fn start(program: &Program, conditions: &Conditions, folder: &Path, route: Route) -> Result<Ended, Error> {
+    let shown = match () {
+        () if program.spec.shows_output(conditions) => Shown::Output,
+        () if program.is_quiet => Shown::Nothing,
+        () => Shown::Progress(conditions.limit.progress(route)),
+    };
+    let environment = program.environment(conditions, folder, route);
+    let ended = launch::run(&Start {
+        command: &program.spec.command,
+        environment: &environment,
+        folder,
+        timeout: program.spec.timeout,
+        shown,
+    });
+    run_dir::remove_unfinished(folder)?;
+    ended
+}
+
+/// A run within the device's limit and, where the program ran out, one without.
+pub(crate) struct Recordings {
+    pub(crate) limited: Recording,
+    pub(crate) unlimited: Option<Recording>,
+}
+
+/// Runs the program in `folder`, and again as [`rerun::next`] asks. `others` finds the bytes that the other ranks on a shared device need.
+pub(crate) fn record_to_end(
+    program: &Program,
+    mut conditions: Conditions,
+    folder: &Path,
+    others: impl Fn(&Recording) -> Option<Bytes>,
+) -> Result<Recordings, Error> {
+    let mut limited = record(program, &conditions, folder)?;
+    loop {
+        limited.check_facts()?;
+        let facts = RunFacts { ran_out: rerun::ran_out(&limited.run), others: others(&limited) };
+        let Some(again) = rerun::next(&conditions, &facts) else {
+            return Ok(Recordings { limited, unlimited: None });
+        };
+        let recording = record(program, &again.conditions, &make_folder(folder, again.reason)?)?;
+        match again.reason {
+            Reason::RanOut => return Ok(Recordings { limited, unlimited: Some(recording) }),
+            Reason::SharedDevice => (limited, conditions) = (recording, again.conditions),
+        }
+    }
+}
+
+fn make_folder(folder: &Path, reason: Reason) -> Result<PathBuf, Error> {
+    let folder = folder.join(match reason {
+        Reason::RanOut => run_dir::UNLIMITED,
+        Reason::SharedDevice => run_dir::SHARED,
+    });
+    fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
+    Ok(folder)
+}

@@ -1,0 +1,61 @@
+//! Errors about the files that `explain` and `tune` read.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a file or a folder cannot be read.
+#[derive(Debug, Error)]
+pub(crate) enum InputError {
+    #[error("there is no file `{}`", .0.display())]
+    NoFile(PathBuf),
+    #[error("`{}` was named twice", .0.display())]
+    NamedTwice(PathBuf),
+    #[error("`{}` is empty: expected a log, a snapshot or a table", .0.display())]
+    Empty(PathBuf),
+    #[error("`{}` is neither a snapshot nor a text: it starts with the bytes {}", path.display(), hexadecimal(start))]
+    Foreign { path: PathBuf, start: Vec<u8> },
+    #[error("`{}` cannot be read as a snapshot: {problem}", path.display())]
+    NotASnapshot { path: PathBuf, problem: String },
+    #[error("`{}` is a disk: expected a file, a pipe or a folder", .0.display())]
+    Device(PathBuf),
+    #[error("nothing in the folder `{}` shows an error: expected logs or snapshots, found {}", folder.display(), count_files(*files))]
+    NothingInFolder { folder: PathBuf, files: usize },
+    #[error("`{}` holds more than {limit} files: expected what one job left", folder.display())]
+    TooManyFiles { folder: PathBuf, limit: usize },
+}
+
+impl InputError {
+    /// Returns the next step for the user.
+    pub(super) fn hint(&self) -> &'static str {
+        match self {
+            InputError::NoFile(_) => {
+                "name a log or a snapshot; `-` is standard input, and `oomph explain --help` has examples"
+            }
+            InputError::NamedTwice(_) => "two snapshots are compared: name two different ones, or one alone",
+            InputError::Empty(_) => {
+                "errors are printed on standard error: `python train.py 2>&1 | oomph explain` passes them on"
+            }
+            InputError::Foreign { .. } => {
+                "a snapshot is what torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes; a log is any text"
+            }
+            InputError::NotASnapshot { .. } => {
+                "was it written to its end, and copied whole? Snapshots come from torch.cuda.memory._dump_snapshot(FILE)"
+            }
+            InputError::Device(_) => "name the file that the program's output went to",
+            InputError::NothingInFolder { .. } => "name the log or the snapshot itself for its content",
+            InputError::TooManyFiles { .. } => {
+                "name the folder of the job's logs and snapshots, or the files themselves"
+            }
+        }
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    bytes.join(" ")
+}
+
+fn count_files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}

@@ -1,0 +1,31 @@
+//! The exit status of every command.
+
+use std::process::ExitCode;
+
+/// An exit status. The numbers are a contract with scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitStatus {
+    /// The program fits; nothing was found.
+    Fits,
+    /// The program does not fit; something was found.
+    Found,
+    /// oomph could not do its work.
+    Failed,
+}
+
+impl ExitStatus {
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            ExitStatus::Fits => 0,
+            ExitStatus::Found => 1,
+            ExitStatus::Failed => 2,
+        }
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> ExitCode {
+        ExitCode::from(status.code())
+    }
+}

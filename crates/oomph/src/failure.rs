@@ -1,0 +1,55 @@
+//! Tells a run that left nothing to report from one that did, and says why.
+
+use std::path::Path;
+
+use diagnose::ending::{Raised, last_read, raised_error, wrote_no_snapshot};
+use std::time::Duration;
+use trace::Run;
+use trace::run::{Ended, Launch};
+
+use crate::effects::run_dir;
+use crate::error::{Error, ProgramFailure};
+
+/// Fails where the program did something that leaves nothing to check.
+pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(), Error> {
+    let symbols = run_dir::missing_symbols(folder)?;
+    let output = run_dir::output_tail(folder);
+    let failure = match raised_error(run) {
+        Some(Raised { at, .. }) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
+        Some(Raised { type_name, message, at }) => {
+            ProgramFailure::Raised { type_name, message, at, read: last_read(run), output }
+        }
+        None if run.processes.iter().any(wrote_no_snapshot) => ProgramFailure::NoSnapshot { output },
+        None if used_cuda(run) => return Ok(()),
+        None => silent(launch, run, folder, output)?,
+    };
+    Err(Error::Program(Box::new(failure)))
+}
+
+fn used_cuda(run: &Run) -> bool {
+    run.processes.iter().any(|process| process.snapshot.is_some() || !process.phantom.is_empty())
+}
+
+/// The failure of a program that raised nothing and used no CUDA.
+fn silent(launch: &Launch, run: &Run, folder: &Path, output: String) -> Result<ProgramFailure, Error> {
+    let ended = launch.ended.clone().unwrap_or_default();
+    Ok(match ended {
+        Ended { timed_out: true, seconds, .. } => ProgramFailure::TimedOut { seconds, output },
+        Ended { signal: Some(signal), .. } => ProgramFailure::Killed { signal, output },
+        Ended { exit_code: Some(code), .. } if code != 0 => ProgramFailure::Exited { code, output },
+        _ if !run.processes.is_empty() => ProgramFailure::NoCuda { output },
+        _ if run_dir::phantom_was_used(folder)? => ProgramFailure::NoAgent { output },
+        _ => ProgramFailure::NoTorch { output },
+    })
+}
+
+/// Describes the end of a program that recorded no error: `None` for a good end. `status` is less than 0 for a signal.
+pub(crate) fn describe_end(folder: &Path, status: i32, timed_out: Option<Duration>) -> Option<String> {
+    let last = run_dir::output_tail(folder).lines().last().unwrap_or_default().to_owned();
+    match (timed_out, status) {
+        (Some(limit), _) => Some(format!("it did not end within {} s", limit.as_secs())),
+        (None, 0) => None,
+        (None, 1..) => Some(format!("it ended with exit status {status}: {last}")),
+        (None, _) => Some(format!("it was killed by signal {}", -status)),
+    }
+}

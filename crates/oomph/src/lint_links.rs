@@ -1,0 +1,51 @@
+//! Links the findings of a run to those of lint in the same file: the mistake in the source beside its effect.
+//!
+//! A rule of lint names the cause that a run shows (`lint::Rule::cause`). If a run shows the cause, and lint has such a finding in the
+//! file, the nearest finding is linked. Files that do not exist here, or are no Python, have no links.
+
+use std::fs;
+use std::path::Path;
+
+use lint::{Options, SourceFile};
+use report::{Evidence, Finding, Location, Remedy, RuleId, Value};
+
+/// Adds lint's finding about the same cause to each finding; in the script, if the run does not tell the line.
+pub(crate) fn link(findings: &mut [Finding], folder: &str, script: Option<&Path>) {
+    let script = script.map(|script| Location { file: script.display().to_string(), line: 1, column: None });
+    for finding in findings {
+        let Some(location) = finding.location.as_ref().or(script.as_ref()) else { continue };
+        if let Some(seen) = nearest(finding.rule, location) {
+            finding.evidence.push(evidence(&seen, location, folder));
+            finding.remedies.push(remedy(&seen, location, folder));
+        }
+    }
+}
+
+fn nearest(cause: RuleId, location: &Location) -> Option<lint::Finding> {
+    let source = SourceFile::python(&fs::read(&location.file).ok()?).ok()?;
+    let found = lint::check(&source, &Options::default()).ok()?;
+    found
+        .into_iter()
+        .filter(|found| found.cause == Some(cause.0))
+        .min_by_key(|found| found.start.line.abs_diff(location.line))
+}
+
+fn evidence(seen: &lint::Finding, location: &Location, folder: &str) -> Evidence {
+    Evidence {
+        what: format!("`{}` in the source", seen.rule),
+        value: Value::Text(place(seen, location, folder)),
+        source: "oomph lint",
+    }
+}
+
+fn remedy(seen: &lint::Finding, location: &Location, folder: &str) -> Remedy {
+    let mends = if seen.fix.is_some() { "; `oomph lint --diff` shows a fix" } else { "" };
+    let how = format!("at {}, see `oomph rule {}`{mends}", place(seen, location, folder), seen.rule);
+    Remedy { how, ..seen.remedy() }
+}
+
+/// `train.py:41`.
+fn place(seen: &lint::Finding, location: &Location, folder: &str) -> String {
+    let file = Path::new(&location.file);
+    format!("{}:{}", file.strip_prefix(folder).unwrap_or(file).display(), seen.start.line)
+}

@@ -1,0 +1,104 @@
+//! Prepares a program for dry runs: chooses the GPU, finds the Python, unpacks the phantom.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use gpus::Profile;
+use run::{Conditions, DeviceFacts, Environment, Folders, Route, RunSpec};
+
+use crate::args::{GpuOptions, JobOptions, RunOptions};
+use crate::effects::unpack::{self, Unpacked};
+use crate::error::{Error, SetupError};
+use crate::words::Words;
+use crate::{gpu_choice, python};
+
+/// A program that is ready to run.
+pub(crate) struct Program {
+    pub(crate) spec: RunSpec,
+    /// The GPU that the program sees.
+    pub(crate) profile: Profile,
+    /// Whether oomph chose the GPU, because the user named none.
+    pub(crate) gpu_assumed: bool,
+    pub(crate) unpacked: Unpacked,
+    /// Whether runs leave the terminal alone, because the command shows a progress of its own.
+    pub(crate) is_quiet: bool,
+}
+
+/// Prepares a program. `job` names the job of which single ranks run.
+pub(crate) fn prepare(
+    gpu: &GpuOptions,
+    job: Option<&JobOptions>,
+    run: &RunOptions,
+    words: &Words,
+) -> Result<Program, Error> {
+    let gpu_choice = gpu_choice::choose(gpu)?;
+    let job = job.map_or(Ok(None), JobOptions::job)?;
+    let command = command(words, run.python.as_deref())?;
+    let unpacked = unpack::unpack()?;
+    let profile = gpu_choice.profile;
+    let device = DeviceFacts {
+        name: profile.name.clone(),
+        variable: profile.device_variable(),
+        total: profile.total_bytes,
+        context: profile.context_bytes,
+    };
+    let spec = RunSpec {
+        command,
+        is_script: matches!(words, Words::Script(_)),
+        device,
+        devices: gpu.gpus,
+        job,
+        steps: run.steps,
+        fraction: run.fraction,
+        timeout: run.timeout,
+        verbose: false,
+    };
+    Ok(Program { spec, profile, gpu_assumed: gpu_choice.is_assumed, unpacked, is_quiet: false })
+}
+
+/// `python SCRIPT ARGS`, or the command line as it is.
+fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error> {
+    let words = match words {
+        Words::CommandLine(words) => return Ok(words.clone()),
+        Words::Script(words) => words,
+    };
+    check_script(PathBuf::from(&words[0]))?;
+    let python = python::choose(python);
+    python::check_torch(&python)?;
+    Ok([python.into_os_string()].into_iter().chain(words.iter().cloned()).collect())
+}
+
+fn check_script(script: PathBuf) -> Result<(), Error> {
+    match fs::metadata(&script) {
+        Ok(found) if found.is_dir() => Err(Error::from(SetupError::ScriptIsFolder(script))),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(no_script(script)),
+        Err(source) => Err(Error::Unreadable { path: script, source }),
+    }
+}
+
+/// A word with a hyphen in the script's place is a misspelt option.
+fn no_script(script: PathBuf) -> Error {
+    match script.to_str().filter(|word| word.starts_with('-')) {
+        Some(word) => Error::from(SetupError::NoOption(word.to_owned())),
+        None => Error::from(SetupError::NoScript(script)),
+    }
+}
+
+impl Program {
+    /// The environment of a run in `folder`.
+    pub(crate) fn environment(&self, conditions: &Conditions, folder: &Path, route: Route) -> Environment {
+        ::run::environment(&self.spec, conditions, &self.folders(folder), route)
+    }
+
+    /// The environment of a fork server; its log and file notes go to `folder`.
+    pub(crate) fn server_environment(&self, notes_files: bool, folder: &Path) -> Environment {
+        ::run::environment::of_server(&self.spec, notes_files, &self.folders(folder))
+    }
+
+    fn folders<'a>(&'a self, folder: &'a Path) -> Folders<'a> {
+        Folders { library: &self.unpacked.library_dir, inject: &self.unpacked.inject_dir, run: folder }
+    }
+}

@@ -1,0 +1,99 @@
+//! The conditions of one run: all that differs between the runs of `check`, `fit` and `tune`.
+
+use report::Change;
+use trace::Bytes;
+
+/// The conditions of one run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Conditions {
+    /// The memory that the program finds.
+    pub limit: Limit,
+    /// Remedies to apply to the program while it runs.
+    pub changes: Vec<Change>,
+    /// The allocator's settings (`PYTORCH_CUDA_ALLOC_CONF`) in place of the environment's; an empty text stands for the defaults.
+    pub allocator_conf: Option<String>,
+    /// Whether PyTorch's allocator history is recorded, or only its counters.
+    pub history: bool,
+    /// Whether operators are counted.
+    pub work: bool,
+    /// Whether the files that the program reads are noted.
+    pub notes_files: bool,
+}
+
+/// The device memory that the program finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// The device's memory.
+    Device,
+    /// The device's memory less the bytes that other processes use.
+    Shared {
+        /// Those bytes.
+        others: Bytes,
+    },
+    /// More than any program asks for.
+    Unlimited,
+}
+
+/// The remedy that is a variable for PyTorch, and no change to the program.
+const SETTINGS: &str = "allocator-settings";
+
+impl Conditions {
+    /// The conditions of a first run: the whole device, with its history.
+    pub fn on_device(changes: Vec<Change>) -> Conditions {
+        Conditions {
+            limit: Limit::Device,
+            changes,
+            allocator_conf: None,
+            history: true,
+            work: false,
+            notes_files: false,
+        }
+    }
+
+    /// The same conditions with another limit.
+    #[must_use]
+    pub fn with_limit(self, limit: Limit) -> Conditions {
+        Conditions { limit, ..self }
+    }
+
+    /// Returns the allocator's settings, from the conditions or from the remedy that sets them.
+    pub(crate) fn conf(&self) -> Option<&str> {
+        let by_remedy = || {
+            let settings = self.changes.iter().filter(|change| change.remedy == SETTINGS);
+            settings.into_iter().find_map(|change| change.settings.get("conf")?.as_str())
+        };
+        self.allocator_conf.as_deref().or_else(by_remedy)
+    }
+
+    /// Returns the agent's remedies as JSON; `None` where the agent has none to apply.
+    pub(crate) fn remedies(&self) -> Option<String> {
+        let remedies: Vec<&Change> = self.changes.iter().filter(|change| change.remedy != SETTINGS).collect();
+        // Names and JSON values can always be written.
+        (!remedies.is_empty()).then(|| serde_json::to_string(&remedies).unwrap_or_default())
+    }
+}
+
+impl Limit {
+    /// The limit that leaves `free` of a device of `total`.
+    pub fn leaving(free: Bytes, total: Bytes) -> Limit {
+        Limit::Shared { others: total - free }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_remedy_is_for_pytorch_and_the_others_for_the_agent() {
+        let settings = || Change::new(SETTINGS).with("conf", "max_split_size_mb:64");
+        let both = Conditions::on_device(vec![settings(), Change::new("sdpa")]);
+        assert_eq!(both.conf(), Some("max_split_size_mb:64"));
+        assert_eq!(both.remedies().as_deref(), Some(r#"[{"remedy":"sdpa"}]"#));
+        let own = Conditions { allocator_conf: Some(String::new()), ..both };
+        assert_eq!(own.conf(), Some(""), "the conditions' settings come first, and empty ones are the defaults");
+        let alone = Conditions::on_device(vec![settings()]);
+        assert_eq!(alone.remedies(), None);
+        assert_eq!(Conditions::on_device(Vec::new()).conf(), None);
+    }
+}

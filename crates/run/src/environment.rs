@@ -1,0 +1,294 @@
+//! The environment of a run: one function for every route, so that the routes agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use trace::Bytes;
+use trace::run::Job;
+use wire::{file, variable};
+
+use crate::conditions::{Conditions, Limit};
+use crate::route::Route;
+use crate::spec::RunSpec;
+
+/// The phantom's file name.
+pub const LIBRARY: &str = "liboomph_phantom.so";
+
+/// For PyTorch: the allocator's settings.
+const CUDA_ALLOC_CONF: &str = "PYTORCH_CUDA_ALLOC_CONF";
+/// The newer name of the same variable.
+const ALLOC_CONF: &str = "PYTORCH_ALLOC_CONF";
+/// For the dynamic loader: the phantom, by its bare name, because the loader splits this list at blanks.
+const LD_PRELOAD: &str = "LD_PRELOAD";
+/// For the dynamic loader: the phantom's folder.
+const LD_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+/// For Python: the folder of the agent's `sitecustomize`.
+const PYTHONPATH: &str = "PYTHONPATH";
+/// For Triton: the folder of `libcuda.so.1`, which Triton otherwise looks up in the loader's cache.
+const TRITON_LIBCUDA_PATH: &str = "TRITON_LIBCUDA_PATH";
+/// The machine's devices, which a program on the phantom does not see.
+const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
+/// A launcher's variables, which would give oomph's own rank to a program that is to be another rank.
+const LAUNCHERS: [&str; 5] = ["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"];
+/// The variables of one run. Those that a run does not set are removed: oomph may itself run on a phantom.
+const OF_A_RUN: [&str; 13] = [
+    variable::UNLIMITED,
+    variable::OTHERS,
+    variable::RUN_DIR,
+    variable::STEPS,
+    variable::FRACTION,
+    variable::REMEDIES,
+    variable::HISTORY,
+    variable::WORK,
+    variable::SERVE,
+    variable::FILES,
+    variable::RANK,
+    variable::WORLD_SIZE,
+    variable::LOCAL_WORLD_SIZE,
+];
+
+/// The folders that the variables name.
+#[derive(Clone, Copy, Debug)]
+pub struct Folders<'a> {
+    /// The folder of the phantom and its links.
+    pub library: &'a Path,
+    /// The folder of the agent's `sitecustomize`.
+    pub inject: &'a Path,
+    /// The run directory; of a server, the folder that holds its log and its file notes.
+    pub run: &'a Path,
+}
+
+/// Changes to the environment that a process inherits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    set: BTreeMap<&'static str, Assignment>,
+    remove: BTreeSet<&'static str>,
+}
+
+/// The assignment of a value to a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assignment {
+    /// The whole value.
+    Whole(OsString),
+    /// An entry before the inherited ones, separated by a colon.
+    InFront(OsString),
+}
+
+/// Returns the environment of a run. [`Route::Forked`] gives the changes to the environment of [`of_server`].
+pub fn environment(spec: &RunSpec, conditions: &Conditions, folders: &Folders, route: Route) -> Environment {
+    let mut whole = of_run(spec, conditions, folders);
+    match route {
+        Route::Plain => whole,
+        Route::Rank(rank) => {
+            whole.be_rank(rank, spec.job.as_ref());
+            whole
+        }
+        Route::Forked => {
+            let mut server = of_server(spec, conditions.notes_files, folders);
+            // The server's own notes are in another folder than the run's.
+            server.set.remove(variable::FILES);
+            whole.since(&server)
+        }
+    }
+}
+
+/// Returns the environment of a fork server, whose children get that of [`Route::Forked`].
+pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Environment {
+    let mut server = of_phantom(&spec.device.variable, spec.devices(), folders.library);
+    server.in_front(PYTHONPATH, folders.inject);
+    server.set(variable::SERVE, "1");
+    if notes_files {
+        server.set(variable::FILES, folders.run.join(file::FILES));
+    }
+    server
+}
+
+/// Returns the environment of a command on the phantom that records nothing.
+pub fn of_phantom(device: &str, devices: u32, library_dir: &Path) -> Environment {
+    let mut phantom = Environment::default();
+    for name in OF_A_RUN.into_iter().chain([CUDA_VISIBLE_DEVICES]) {
+        phantom.unset(name);
+    }
+    phantom.set(variable::DEVICE, device);
+    phantom.set(variable::DEVICES, devices.to_string());
+    phantom.set(TRITON_LIBCUDA_PATH, library_dir);
+    phantom.in_front(LD_PRELOAD, LIBRARY);
+    phantom.in_front(LD_LIBRARY_PATH, library_dir);
+    phantom
+}
+
+fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environment {
+    let mut run = of_phantom(&spec.device.variable, spec.devices(), folders.library);
+    run.in_front(PYTHONPATH, folders.inject);
+    run.set(variable::RUN_DIR, folders.run);
+    run.set(variable::STEPS, spec.steps.to_string());
+    run.set(variable::FRACTION, spec.fraction.to_string());
+    run.set(variable::HISTORY, if conditions.history { "1" } else { "0" });
+    run.set(variable::WORK, if conditions.work { "1" } else { "0" });
+    match conditions.limit {
+        Limit::Device => {}
+        Limit::Shared { others } => run.set_others(others),
+        Limit::Unlimited => run.set(variable::UNLIMITED, "1"),
+    }
+    if conditions.notes_files {
+        run.set(variable::FILES, folders.run.join(file::FILES));
+    }
+    if let Some(remedies) = conditions.remedies() {
+        run.set(variable::REMEDIES, remedies);
+    }
+    if let Some(conf) = conditions.conf() {
+        run.unset(ALLOC_CONF);
+        run.set(CUDA_ALLOC_CONF, conf);
+    }
+    run
+}
+
+impl Environment {
+    /// Adds the bytes of each device that other processes use.
+    pub fn set_others(&mut self, others: Bytes) {
+        if others > Bytes::ZERO {
+            self.set(variable::OTHERS, others.0.to_string());
+        }
+    }
+
+    /// Returns the variables to set, each with its value, and those to remove. `inherited` looks a variable up.
+    pub fn resolve(
+        &self,
+        inherited: impl Fn(&str) -> Option<OsString>,
+    ) -> (Vec<(&'static str, OsString)>, Vec<&'static str>) {
+        let value = |name: &str, value: &Assignment| match value {
+            Assignment::Whole(text) => text.clone(),
+            Assignment::InFront(first) => join(first, inherited(name).filter(|rest| !rest.is_empty())),
+        };
+        let set = self.set.iter().map(|(name, text)| (*name, value(name, text))).collect();
+        (set, self.remove.iter().copied().collect())
+    }
+
+    /// Returns the changes that make this environment out of `base`, where both start from the same one.
+    fn since(self, base: &Environment) -> Environment {
+        let remove = self.remove.iter().chain(base.set.keys().filter(|name| !self.set.contains_key(*name)));
+        let remove = remove.filter(|name| !base.remove.contains(*name)).copied().collect();
+        let set = self.set.iter().filter(|(name, value)| base.set.get(*name) != Some(*value));
+        Environment { set: set.map(|(name, value)| (*name, value.clone())).collect(), remove }
+    }
+
+    /// Makes the process one rank of a job, whatever rank a launcher gave to oomph itself.
+    fn be_rank(&mut self, rank: u32, job: Option<&Job>) {
+        for name in LAUNCHERS {
+            self.unset(name);
+        }
+        self.set(variable::RANK, rank.to_string());
+        if let Some(job) = job {
+            self.set(variable::WORLD_SIZE, job.world_size.to_string());
+            self.set(variable::LOCAL_WORLD_SIZE, job.local_world_size.to_string());
+        }
+    }
+
+    fn set(&mut self, name: &'static str, value: impl AsRef<OsStr>) {
+        self.remove.remove(name);
+        self.set.insert(name, Assignment::Whole(value.as_ref().to_owned()));
+    }
+
+    fn in_front(&mut self, name: &'static str, value: impl AsRef<OsStr>) {
+        self.set.insert(name, Assignment::InFront(value.as_ref().to_owned()));
+    }
+
+    fn unset(&mut self, name: &'static str) {
+        self.set.remove(name);
+        self.remove.insert(name);
+    }
+}
+
+fn join(first: &OsStr, rest: Option<OsString>) -> OsString {
+    let mut list = first.to_owned();
+    if let Some(rest) = rest {
+        list.push(":");
+        list.push(rest);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use report::Change;
+
+    use super::*;
+    use crate::testing::spec;
+
+    type Variables = BTreeMap<String, OsString>;
+
+    /// The environment of a user who has set the very variables that oomph sets.
+    fn inherited() -> Variables {
+        let names = OF_A_RUN.iter().chain(&LAUNCHERS).chain([&ALLOC_CONF, &PYTHONPATH, &LD_PRELOAD, &"HOME"]);
+        names.map(|name| ((*name).to_owned(), OsString::from("theirs"))).collect()
+    }
+
+    fn apply(environment: &Environment, to: &Variables) -> Variables {
+        let (set, remove) = environment.resolve(|name| to.get(name).cloned());
+        let mut variables = to.clone();
+        variables.retain(|name, _| !remove.contains(&name.as_str()));
+        variables.extend(set.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        variables
+    }
+
+    fn folders(run: &str) -> Folders<'_> {
+        Folders { library: Path::new("/oomph/lib"), inject: Path::new("/oomph/inject"), run: Path::new(run) }
+    }
+
+    fn all_conditions() -> Vec<Conditions> {
+        let plain = || Conditions::on_device(Vec::new());
+        let settings = Change::new("allocator-settings").with("conf", "max_split_size_mb:64");
+        vec![
+            plain(),
+            plain().with_limit(Limit::Unlimited),
+            plain().with_limit(Limit::Shared { others: Bytes(7) }),
+            plain().with_limit(Limit::Shared { others: Bytes::ZERO }),
+            Conditions::on_device(vec![Change::new("sdpa")]),
+            Conditions::on_device(vec![settings]),
+            Conditions { allocator_conf: Some(String::new()), ..plain() },
+            Conditions { history: false, work: true, ..plain() },
+            Conditions { notes_files: true, ..plain() },
+        ]
+    }
+
+    #[test]
+    fn a_forked_run_has_the_environment_of_a_plain_one() {
+        for conditions in all_conditions() {
+            let plain = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Plain), &inherited());
+            let server = apply(&of_server(&spec(), conditions.notes_files, &folders("/server")), &inherited());
+            let forked = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Forked), &server);
+            assert_eq!(forked, plain, "{conditions:?}");
+        }
+    }
+
+    #[test]
+    fn no_variable_of_another_run_is_left() {
+        let conditions = Conditions::on_device(Vec::new());
+        let plain = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Plain), &inherited());
+        let left: Vec<&str> = OF_A_RUN.into_iter().filter(|name| plain.get(*name) == Some(&"theirs".into())).collect();
+        assert_eq!(left, [""; 0]);
+        assert_eq!(plain[ALLOC_CONF], "theirs", "the user's settings stay where a run has none");
+        assert_eq!(plain[PYTHONPATH], "/oomph/inject:theirs");
+        assert_eq!(plain["RANK"], "theirs", "a launcher's rank stays where oomph is one of its ranks");
+    }
+
+    #[test]
+    fn settings_replace_both_of_pytorchs_variables() {
+        let conditions = Conditions { allocator_conf: Some("a:1".to_owned()), ..Conditions::on_device(Vec::new()) };
+        let plain = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Plain), &inherited());
+        assert_eq!((plain.get(ALLOC_CONF), &plain[CUDA_ALLOC_CONF]), (None, &OsString::from("a:1")));
+    }
+
+    #[test]
+    fn a_rank_is_named_by_our_variables_alone() {
+        let job = Some(Job { world_size: 8, local_world_size: 4, ranks: vec![5] });
+        let spec = RunSpec { job, ..spec() };
+        let rank = environment(&spec, &Conditions::on_device(Vec::new()), &folders("/run"), Route::Rank(5));
+        let rank = apply(&rank, &inherited());
+        let named = [variable::RANK, variable::WORLD_SIZE, variable::LOCAL_WORLD_SIZE].map(|name| rank[name].clone());
+        assert_eq!(named, ["5", "8", "4"]);
+        assert!(LAUNCHERS.iter().all(|name| !rank.contains_key(*name)));
+        assert_eq!(rank[variable::DEVICES], "4", "a process sees the devices of one machine");
+    }
+}

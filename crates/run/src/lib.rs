@@ -1,0 +1,24 @@
+//! How a program is run on a phantom GPU, as data and state machines.
+//!
+//! A [`RunSpec`] names the program and the device, [`Conditions`] name what a run must show. [`environment()`] turns both into
+//! environment variables for each [`Route`], and [`rerun::next`] decides after a run whether another one follows. `check`, `fit` and
+//! `tune` differ in the conditions that they ask for.
+//!
+//! # Design constraints
+//! - No IO: no file, process, clock or variable is read here. Times come in as values; `crates/oomph/src/effects` performs the effects.
+//! - No command line: clap's structs are made into a [`RunSpec`] by the binary.
+
+pub mod cache;
+pub mod conditions;
+pub mod environment;
+pub mod fork;
+pub mod rerun;
+pub mod route;
+pub mod spec;
+#[cfg(test)]
+mod testing;
+
+pub use conditions::{Conditions, Limit};
+pub use environment::{Assignment, Environment, Folders, environment};
+pub use route::Route;
+pub use spec::{DeviceFacts, RunSpec};

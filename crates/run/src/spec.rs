@@ -1,0 +1,133 @@
+//! A program and the device that it runs on.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use trace::Bytes;
+use trace::run::{Ended, Job, Launch};
+
+use crate::conditions::{Conditions, Limit};
+
+/// The facts that all runs of a command share.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// Whether the command line names a script, which oomph starts with a Python of its choice.
+    pub is_script: bool,
+    /// The GPU that the program sees.
+    pub device: DeviceFacts,
+    /// The number of GPUs of the machine.
+    pub devices: u32,
+    /// The job of which single ranks run; `None` where every rank is a process.
+    pub job: Option<Job>,
+    /// Optimizer steps after which the program is stopped; 0 runs it to its end.
+    pub steps: u32,
+    /// The share of elements that value-dependent shapes are assumed to select.
+    pub fraction: f64,
+    /// The longest time that a run may take.
+    pub timeout: Duration,
+    /// Whether the user wants to see what the program prints.
+    pub verbose: bool,
+}
+
+/// The figures of a GPU model that a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceFacts {
+    /// The product's name.
+    pub name: String,
+    /// The whole profile, as the phantom reads it.
+    pub variable: String,
+    /// The device's memory.
+    pub total: Bytes,
+    /// The memory that a CUDA context takes.
+    pub context: Bytes,
+}
+
+impl RunSpec {
+    /// Returns the number of GPUs per process: all GPUs of one machine of the job.
+    pub fn devices(&self) -> u32 {
+        self.job.as_ref().map_or(self.devices, |job| job.local_world_size)
+    }
+
+    /// Whether a fork server can wait in place of the program: a Python starts it, in one process.
+    pub fn can_fork(&self) -> bool {
+        self.job.is_none() && (self.is_script || starts_python(&self.command))
+    }
+
+    /// Whether a run prints the program's output: the first one does, for a user who asked.
+    pub fn shows_output(&self, conditions: &Conditions) -> bool {
+        self.verbose && conditions.limit == Limit::Device
+    }
+
+    /// Returns the content of `run.json` before the run.
+    pub fn launch(&self, conditions: &Conditions) -> Launch {
+        Launch {
+            format: Launch::FORMAT,
+            oomph: env!("CARGO_PKG_VERSION").to_owned(),
+            command: self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            gpu_name: self.device.name.clone(),
+            device_total_bytes: self.device.total.0,
+            device_context_bytes: self.device.context.0,
+            devices: self.devices(),
+            unlimited: conditions.limit == Limit::Unlimited,
+            steps: self.steps,
+            job: self.job.clone(),
+            ended: None,
+        }
+    }
+}
+
+/// Whether a command line starts a Python.
+fn starts_python(command: &[OsString]) -> bool {
+    let name = command.first().and_then(|program| Path::new(program).file_name()).unwrap_or_default();
+    name.to_string_lossy().starts_with("python")
+}
+
+/// Returns one end for the ranks of a job: the first bad one, with the time of all.
+pub fn merge_ends(ends: Vec<Ended>) -> Ended {
+    let seconds = ends.iter().map(|ended| ended.seconds).sum();
+    let worst = ends.into_iter().reduce(|worst, next| if is_good(&worst) { next } else { worst });
+    Ended { seconds, ..worst.unwrap_or_default() }
+}
+
+fn is_good(ended: &Ended) -> bool {
+    ended.exit_code == Some(0) && !ended.timed_out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::spec;
+
+    #[test]
+    fn a_python_in_one_process_can_be_forked() {
+        let command = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let job = Some(Job { world_size: 2, local_world_size: 2, ranks: vec![0] });
+        let cases = [
+            (RunSpec { is_script: true, ..spec() }, true),
+            (RunSpec { is_script: false, command: command(&["/usr/bin/python3.12", "-m", "train"]), ..spec() }, true),
+            (RunSpec { is_script: false, command: command(&["torchrun", "train.py"]), ..spec() }, false),
+            (RunSpec { is_script: true, job, ..spec() }, false),
+        ];
+        for (spec, expected) in cases {
+            assert_eq!(spec.can_fork(), expected, "{:?} {:?}", spec.command, spec.job);
+        }
+    }
+
+    #[test]
+    fn the_first_bad_end_is_the_jobs() {
+        let ended = |exit_code, timed_out| Ended { exit_code: Some(exit_code), signal: None, seconds: 2.0, timed_out };
+        let cases = [
+            (vec![ended(0, false), ended(0, false)], ended(0, false)),
+            (vec![ended(0, false), ended(3, false), ended(4, false)], ended(3, false)),
+            (vec![ended(0, true), ended(1, false)], ended(0, true)),
+        ];
+        for (ends, expected) in cases {
+            let seconds = 2.0 * ends.iter().map(|_| 1.0).sum::<f64>();
+            assert_eq!(merge_ends(ends), Ended { seconds, ..expected });
+        }
+        assert_eq!(merge_ends(Vec::new()), Ended::default());
+    }
+}

@@ -1,0 +1,27 @@
+//! A program for the tests of this crate.
+
+use std::time::Duration;
+
+use trace::Bytes;
+
+use crate::spec::{DeviceFacts, RunSpec};
+
+/// `python train.py` on one toy device.
+pub(crate) fn spec() -> RunSpec {
+    RunSpec {
+        command: ["python", "train.py"].map(Into::into).to_vec(),
+        is_script: true,
+        device: DeviceFacts {
+            name: "toy".to_owned(),
+            variable: "name=toy".to_owned(),
+            total: Bytes(100),
+            context: Bytes(1),
+        },
+        devices: 1,
+        job: None,
+        steps: 3,
+        fraction: 0.5,
+        timeout: Duration::from_mins(1),
+        verbose: false,
+    }
+}
