@@ -13,6 +13,8 @@ import unittest
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from oomph.agent import wire
+
 INJECT = Path(__file__).resolve().parents[1] / "oomph" / "agent" / "inject"
 PHANTOM = os.environ.get("OOMPH_TEST_PHANTOM")
 
@@ -80,12 +82,19 @@ def _environment(run_dir: Path, phantom: bool, recorded: bool) -> dict[str, str]
 def _collect(ran: Ran, run_dir: Path) -> Ran:
     for path in sorted(run_dir.iterdir()):
         if path.name.endswith(".marks.jsonl"):
-            ran.files[path.name] = [json.loads(line) for line in path.read_text().splitlines()]
+            ran.files[path.name] = [_check_keys(json.loads(line)) for line in path.read_text().splitlines()]
         elif path.name == "rank0.snapshot.pickle":
             ran.snapshot = pickle.loads(path.read_bytes())
         elif not path.name.startswith("phantom-"):
             ran.leftovers.append(path.name)
     return ran
+
+
+def _check_keys(record: dict) -> dict:
+    """Holds a record to the contract of `wire`."""
+    unknown = record.keys() - {"kind", *wire.RECORDS[record["kind"]]}
+    assert not unknown, f"{record['kind']}: {unknown} is not in crates/wire/src/record.rs"
+    return record
 
 
 def _parse_mark(text: str) -> dict[str, str]:

@@ -23,11 +23,9 @@ import json
 import os
 import sys
 
-from .. import frames
+from .. import frames, wire
 from ..failure import say
 from . import actions, table
-
-_VARIABLE = "OOMPH_REMEDIES"
 
 
 class Remedy:
@@ -79,7 +77,7 @@ def is_asked(name: str) -> bool:
 
 
 def _asked() -> list[dict]:
-    return json.loads(os.environ.get(_VARIABLE) or "[]")
+    return json.loads(os.environ.get(wire.REMEDIES) or "[]")
 
 
 class Remedies:
