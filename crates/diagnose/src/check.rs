@@ -8,19 +8,19 @@ use crate::case::Case;
 use crate::ending::ended_by_oom;
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::{growth, survivors};
-use crate::measure::kept::kept;
 use crate::measure::need::need;
 use crate::measure::noted::{assumptions, value_shapes};
 use crate::measure::oom::{oom, refused, times_refused};
 use crate::measure::ranks::{rank_facts, ranks};
 use crate::measure::records::{last_oom, stats, steps, torch};
+use crate::measure::retention::find_retention;
 use crate::measure::sharing::{shared, shared_in};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
 use crate::notes::{lower_bound, notes, older_than_history, unaccounted};
 use crate::rules;
-use crate::rules::input::{Device, Facts, Failure};
+use crate::rules::input::{DeviceFacts, Facts, Failure};
 use crate::verdict::verdict;
 
 /// Returns the report of `check` for `case`.
@@ -114,7 +114,7 @@ fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Fac
     Facts {
         folder: &case.folder,
         view: Some(view),
-        device: Device {
+        device: DeviceFacts {
             name: Some(&report.gpu.name),
             total: Some(StatedBytes::exact(case.total().0)),
             usable: Some(case.usable()),
@@ -130,7 +130,7 @@ fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Fac
         breakdown: report.breakdown.clone(),
         growth: report.growth.clone(),
         growth_source: "memory_stats after each step",
-        kept: report.growth.is_some().then(|| kept(view, &survivors)),
+        retention: report.growth.is_some().then(|| find_retention(view, &survivors)),
         survivors,
         moment: view.found.peaks().allocated.map(|peak| peak.at),
         ranks: rank_facts(case, &report.ranks),

@@ -3,6 +3,7 @@
 mod case;
 mod comparison;
 mod devices;
+mod ending;
 mod evidence;
 mod failure;
 mod history;
@@ -15,7 +16,7 @@ mod tables;
 use report::explain::{ExplainReport, Input};
 use trace::text::{Artifact, StatedOom};
 
-pub use self::case::{Contents, ExplainCase, ExplainInput};
+pub use self::case::{ExplainCase, ExplainInput, InputContents};
 use self::comparison::comparison;
 use self::devices::{Seen, focus, seen};
 use self::evidence::facts;
@@ -69,8 +70,8 @@ fn input(input: &ExplainInput) -> Input {
 fn stated(case: &ExplainCase) -> impl Iterator<Item = (usize, &StatedOom)> {
     case.inputs.iter().enumerate().flat_map(|(index, input)| {
         let artifacts = match &input.contents {
-            Contents::Text(artifacts) => artifacts.as_slice(),
-            Contents::Snapshot(_) | Contents::Run(..) => &[],
+            InputContents::Text(artifacts) => artifacts.as_slice(),
+            InputContents::Snapshot(_) | InputContents::Run(..) => &[],
         };
         artifacts.iter().filter_map(move |artifact| match artifact {
             Artifact::Oom(oom) => Some((index, oom)),

@@ -22,7 +22,7 @@ mod verdict;
 
 pub use case::Case;
 pub use check::check;
-pub use explain::{Contents, ExplainCase, ExplainInput, explain};
+pub use explain::{ExplainCase, ExplainInput, InputContents, explain};
 pub use fit::{
     Allowed, BatchRun, BatchSearch, Ending, FitCase, Recording, Search, Trial, Variant, depends_on_chance, fit,
     settings_by_replay, trial, with_fresh_run, with_times,

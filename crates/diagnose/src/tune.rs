@@ -27,11 +27,11 @@ use trace::Bytes;
 
 pub use self::case::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch};
 pub use self::measured::with_measured;
-use self::search::Search;
+use self::search::SettingSearch;
 pub(crate) use self::traces::release;
 use self::traces::{Trace, traces};
 use self::trial::{Stage, outcome, worst};
-use crate::explain::{Contents, ExplainInput};
+use crate::explain::{ExplainInput, InputContents};
 
 /// Returns the report of `tune` for `case`.
 ///
@@ -43,7 +43,7 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
     let stage = Stage::on(device.as_ref());
     let (limit, packing) = limit(&traces);
     let current = current(&traces, stage);
-    let mut search = Search::new(&traces, stage, limit, watch);
+    let mut search = SettingSearch::new(&traces, stage, limit, watch);
     search.run();
     if search.trials.is_empty() {
         return Err(TuneError::Interrupted);
@@ -61,7 +61,7 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
         guides: guides::guides(&search, &current),
         ..TuneReport::default()
     };
-    report.traces = told(&traces, recorded_stage(case, &traces));
+    report.traces = report_traces(&traces, recorded_stage(case, &traces));
     report.savable_bytes = current.reserved_bytes.saturating_sub(limit);
     report.current = current;
     decide(case, &mut search, &mut report);
@@ -69,7 +69,7 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
 }
 
 /// Sorts the replayed settings and fills the report with the conclusions.
-fn decide(case: &TuneCase, search: &mut Search<'_>, report: &mut TuneReport) {
+fn decide(case: &TuneCase, search: &mut SettingSearch<'_>, report: &mut TuneReport) {
     let allowance = cost::allowance_us(spent_now(search, &report.current), report.limit_bytes.0);
     front::judge(&mut search.trials, &report.current, allowance);
     front::sort(&mut search.trials, &report.current);
@@ -83,7 +83,7 @@ fn decide(case: &TuneCase, search: &mut Search<'_>, report: &mut TuneReport) {
 }
 
 /// Returns the present cost of driver calls; if the program runs out now, the cost on a device that is never full.
-fn spent_now(search: &Search<'_>, current: &Setting) -> u64 {
+fn spent_now(search: &SettingSearch<'_>, current: &Setting) -> u64 {
     if !current.oom {
         return current.cost_us;
     }
@@ -103,7 +103,7 @@ fn device(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
 /// Returns the device of the run, else the device that an error in the history describes.
 fn recorded_on(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
     let launches = case.inputs.iter().filter_map(|input| match &input.contents {
-        Contents::Run(_, Some(launch)) => Some(launch),
+        InputContents::Run(_, Some(launch)) => Some(launch),
         _ => None,
     });
     let of_launch = launches.map(|launch| TunedDevice {
@@ -122,7 +122,7 @@ fn recorded_on(case: &TuneCase, traces: &[Trace<'_>]) -> Option<TunedDevice> {
 /// Returns the device of the recording; never full for a recording without a limit.
 fn recorded_stage(case: &TuneCase, traces: &[Trace<'_>]) -> Stage {
     let is_unlimited =
-        |input: &ExplainInput| matches!(&input.contents, Contents::Run(_, Some(launch)) if launch.unlimited);
+        |input: &ExplainInput| matches!(&input.contents, InputContents::Run(_, Some(launch)) if launch.unlimited);
     if case.inputs.iter().any(is_unlimited) {
         return Stage::default();
     }
@@ -143,13 +143,13 @@ fn current(traces: &[Trace<'_>], stage: Stage) -> Setting {
     worst(traces.first().map(|trace| trace.conf.clone()).unwrap_or_default(), outcomes.collect())
 }
 
-fn told(traces: &[Trace<'_>], stage: Stage) -> Vec<report::tune::TunedTrace> {
+fn report_traces(traces: &[Trace<'_>], stage: Stage) -> Vec<report::tune::TunedTrace> {
     let replayed = |trace: &Trace<'_>| outcome(trace, &trace.program, &trace.settings, stage).reserved_bytes;
-    traces.iter().map(|trace| trace.told(replayed(trace))).collect()
+    traces.iter().map(|trace| trace.to_report(replayed(trace))).collect()
 }
 
 /// Returns the needs under the current and the recommended settings.
-fn needs(search: &Search<'_>, report: &TuneReport) -> Needs {
+fn needs(search: &SettingSearch<'_>, report: &TuneReport) -> Needs {
     if report.search.interrupted {
         return Needs::default();
     }
@@ -165,7 +165,7 @@ fn needs(search: &Search<'_>, report: &TuneReport) -> Needs {
 }
 
 fn need<'s>(
-    search: &'s Search<'_>,
+    search: &'s SettingSearch<'_>,
     limit: Bytes,
     settings: impl Fn(&'s Trace<'_>) -> &'s Settings + Sync,
 ) -> Option<need::Need> {

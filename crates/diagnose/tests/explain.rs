@@ -4,25 +4,25 @@
 mod crash;
 
 use crash::{At, Crash, MIB, SCRIPT, Tensor};
-use diagnose::{Contents as Held, ExplainCase, ExplainInput, explain};
+use diagnose::{ExplainCase, ExplainInput, InputContents, explain};
 use proptest::prelude::*;
 use report::explain::{ExplainReport, Holder};
 use report::{Contents, Finding, Location};
 use trace::text::{Artifact, OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Bytes, Frame, SnapshotSettings};
 
-fn of(inputs: Vec<(Option<u32>, Held)>) -> ExplainReport {
+fn of(inputs: Vec<(Option<u32>, InputContents)>) -> ExplainReport {
     let input = |(rank, contents)| ExplainInput { path: "an input".to_owned(), rank, contents };
     let inputs = inputs.into_iter().map(input).collect();
     explain(&ExplainCase { inputs, version: "0.1.0".to_owned(), folder: "/home/ann/gpt".to_owned() })
 }
 
 fn of_crash(crash: Crash) -> ExplainReport {
-    of(vec![(None, Held::Snapshot(Box::new(crash.dump(0))))])
+    of(vec![(None, InputContents::Snapshot(Box::new(crash.dump(0))))])
 }
 
 fn of_texts(ooms: Vec<StatedOom>) -> ExplainReport {
-    of(vec![(None, Held::Text(ooms.into_iter().map(Artifact::Oom).collect()))])
+    of(vec![(None, InputContents::Text(ooms.into_iter().map(Artifact::Oom).collect()))])
 }
 
 fn rules(report: &ExplainReport) -> Vec<&str> {
@@ -458,13 +458,13 @@ fn a_cache_emptied_in_every_step_is_taken_anew() {
     }
 }
 
-fn rank(device: u32, extra: u64) -> Held {
+fn rank(device: u32, extra: u64) -> InputContents {
     let mut training = Training::new();
     training.train();
     if extra > 0 {
         training.crash.alloc(At::Script(70), extra);
     }
-    Held::Snapshot(Box::new(training.crash.dump(device)))
+    InputContents::Snapshot(Box::new(training.crash.dump(device)))
 }
 
 #[test]
@@ -594,8 +594,8 @@ fn a_log_and_a_snapshot_of_one_error_are_one_error() {
         device_index: Some(0),
         ..with_others(StatedOom::default(), &[(7, 0.5)])
     };
-    let snapshot = Held::Snapshot(Box::new(training.crash.dump(0)));
-    let report = of(vec![(None, Held::Text(vec![Artifact::Oom(said)])), (None, snapshot)]);
+    let snapshot = InputContents::Snapshot(Box::new(training.crash.dump(0)));
+    let report = of(vec![(None, InputContents::Text(vec![Artifact::Oom(said)])), (None, snapshot)]);
     check_first(&report, "other-process-memory", None);
     assert_eq!(rules(&report)[1], "batch-too-large");
     let memory = report.memory.unwrap();
@@ -675,7 +675,7 @@ proptest! {
         let mut snapshot = play(&acts).dump(0);
         let trace = &mut snapshot.traces[0];
         trace.drain(..lost.min(trace.len()));
-        let report = of(vec![(None, Held::Snapshot(Box::new(snapshot)))]);
+        let report = of(vec![(None, InputContents::Snapshot(Box::new(snapshot)))]);
         let peak = report.peak.clone().unwrap_or_default().allocated_bytes;
         let sum: Bytes = report.breakdown.clone().unwrap_or_default().parts().iter().map(|part| part.bytes).sum();
         prop_assert_eq!(sum, peak);

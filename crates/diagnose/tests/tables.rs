@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use diagnose::{Contents, ExplainCase, ExplainInput, explain};
+use diagnose::{ExplainCase, ExplainInput, InputContents, explain};
 use report::explain::ExplainReport;
 use trace::Bytes;
 
 fn explained(text: &str) -> ExplainReport {
-    let contents = Contents::Text(trace::text::read(text.as_bytes()));
+    let contents = InputContents::Text(trace::text::read(text.as_bytes()));
     let input = ExplainInput { path: "crash.log".to_owned(), rank: None, contents };
     explain(&ExplainCase { inputs: vec![input], version: "0.1.0".to_owned(), folder: String::new() })
 }

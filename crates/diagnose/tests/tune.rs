@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocator::settings::Settings;
 use allocator::{Allocator, Rules, SimulatedDevice};
-use diagnose::{Contents, EmptyCacheAt, ExplainInput, Gpu, TuneCase, TuneError, Watch, tune, with_measured};
+use diagnose::{EmptyCacheAt, ExplainInput, Gpu, InputContents, TuneCase, TuneError, Watch, tune, with_measured};
 use report::Standing;
 use report::tune::{Effect, TuneReport};
 use trace::run::{DeviceStats, EndReason};
@@ -34,12 +34,12 @@ fn recorded(sizes: &[u64], conf: &str) -> Snapshot {
     Snapshot { traces: vec![machine.observer().clone()], settings: stated, torch, ..Snapshot::default() }
 }
 
-fn input(path: &str, contents: Contents) -> ExplainInput {
+fn input(path: &str, contents: InputContents) -> ExplainInput {
     ExplainInput { path: path.to_owned(), rank: None, contents }
 }
 
 fn case(snapshots: Vec<Snapshot>) -> TuneCase {
-    let inputs = snapshots.into_iter().map(|snapshot| input("a.pickle", Contents::Snapshot(Box::new(snapshot))));
+    let inputs = snapshots.into_iter().map(|snapshot| input("a.pickle", InputContents::Snapshot(Box::new(snapshot))));
     TuneCase { inputs: inputs.collect(), ..TuneCase::default() }
 }
 
@@ -161,9 +161,9 @@ fn a_place_that_there_is_not_is_an_error() {
 fn what_cannot_be_replayed_is_named() {
     let of = |contents| TuneCase { inputs: vec![input("x", contents)], ..TuneCase::default() };
     let cases = [
-        (of(Contents::Text(Vec::new())), TuneError::Text("x".to_owned())),
-        (of(Contents::Snapshot(Box::default())), TuneError::NoHistory("x".to_owned())),
-        (of(Contents::Run(Run::default(), None)), TuneError::NoHistory("x".to_owned())),
+        (of(InputContents::Text(Vec::new())), TuneError::Text("x".to_owned())),
+        (of(InputContents::Snapshot(Box::default())), TuneError::NoHistory("x".to_owned())),
+        (of(InputContents::Run(Run::default(), None)), TuneError::NoHistory("x".to_owned())),
     ];
     for (case, expected) in cases {
         assert_eq!(tune(&case, &()).unwrap_err(), expected);

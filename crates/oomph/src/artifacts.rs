@@ -53,6 +53,6 @@ fn read_file(name: &Path, source: OpenInput) -> Result<ExplainInput, Error> {
     }
 }
 
-fn input(name: &Path, contents: diagnose::Contents) -> ExplainInput {
+fn input(name: &Path, contents: diagnose::InputContents) -> ExplainInput {
     ExplainInput { path: name.to_string_lossy().into_owned(), rank: rank::of(name), contents }
 }

@@ -25,12 +25,12 @@ pub struct ExplainInput {
     /// The rank, if the file name contains the rank.
     pub rank: Option<u32>,
     /// The parsed contents.
-    pub contents: Contents,
+    pub contents: InputContents,
 }
 
 /// The kinds of input.
 #[derive(Clone, Debug)]
-pub enum Contents {
+pub enum InputContents {
     /// A memory snapshot.
     Snapshot(Box<Snapshot>),
     /// A run directory of oomph, with its `run.json` if the file exists.
@@ -48,21 +48,21 @@ fn versions(snapshot: &Snapshot) -> String {
     }
 }
 
-impl Contents {
+impl InputContents {
     /// Returns the PyTorch versions that write the input's format.
     pub(super) fn torch(&self) -> Option<String> {
         match self {
-            Contents::Snapshot(snapshot) => Some(versions(snapshot)),
-            Contents::Run(run, _) => torch(run).map(str::to_owned),
-            Contents::Text(_) => None,
+            InputContents::Snapshot(snapshot) => Some(versions(snapshot)),
+            InputContents::Run(run, _) => torch(run).map(str::to_owned),
+            InputContents::Text(_) => None,
         }
     }
 
     pub(super) fn kind(&self) -> InputKind {
         match self {
-            Contents::Snapshot(_) => InputKind::Snapshot,
-            Contents::Run(..) => InputKind::Run,
-            Contents::Text(_) => InputKind::Text,
+            InputContents::Snapshot(_) => InputKind::Snapshot,
+            InputContents::Run(..) => InputKind::Run,
+            InputContents::Text(_) => InputKind::Text,
         }
     }
 }

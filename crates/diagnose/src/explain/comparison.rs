@@ -7,7 +7,7 @@ use report::explain::{Comparison, ExplainReport, SiteDifference};
 use trace::{Bytes, StackId};
 
 use super::devices::Seen;
-use super::evidence::moment;
+use super::ending::find_moment;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
@@ -91,7 +91,7 @@ fn difference(bytes: &[Bytes]) -> Bytes {
 /// Returns the live bytes at the moment of interest, by allocating stack.
 fn by_stack(view: &View) -> BTreeMap<StackId, (Bytes, u64)> {
     let mut held: BTreeMap<StackId, (Bytes, u64)> = BTreeMap::new();
-    for (life, _) in moment(view).into_iter().flat_map(|moment| view.live_after(moment)) {
+    for (life, _) in find_moment(view).into_iter().flat_map(|moment| view.live_after(moment)) {
         let entry = held.entry(life.stack).or_default();
         *entry = (entry.0 + life.block(), entry.1 + 1);
     }

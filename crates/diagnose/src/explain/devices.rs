@@ -4,11 +4,11 @@ use report::explain::{DeviceHistory, ExplainReport};
 use report::{Growth, Site};
 use trace::{DeviceIndex, EventIndex, Process, Snapshot};
 
-use super::case::{Contents, ExplainCase};
-use super::evidence::{growth, moment};
+use super::case::{ExplainCase, InputContents};
+use super::ending::find_moment;
 use super::history;
 use crate::measure::growth::Survivors;
-use crate::measure::leaks::leaks;
+use crate::measure::leaks::{Leaks, leaks};
 use crate::measure::records::devices;
 use crate::measure::sites::sites;
 use crate::measure::view::View;
@@ -30,8 +30,8 @@ pub(super) struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn new(input: usize, rank: Option<u32>, view: View<'a>) -> Seen<'a> {
-        let leaks = moment(&view).and_then(|at| leaks(&view, at));
-        let growth = leaks.as_ref().map(|leaks| growth(leaks.per_step, leaks.first_step, &leaks.lines));
+        let leaks = find_moment(&view).and_then(|at| leaks(&view, at));
+        let growth = leaks.as_ref().map(growth_of);
         Seen { input, rank, view, survivors: leaks.map(|leaks| leaks.lines).unwrap_or_default(), growth }
     }
 
@@ -52,19 +52,25 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// Returns the growth that the leaks cause.
+fn growth_of(leaks: &Leaks) -> Growth {
+    let location = leaks.lines.first().and_then(|line| line.location.clone());
+    Growth { bytes_per_step: leaks.per_step, first_step: leaks.first_step, full_at_step: None, location }
+}
+
 /// Returns every device of every input that used memory, in input order.
 pub(super) fn seen(case: &ExplainCase) -> Vec<Seen<'_>> {
     let mut seen = Vec::new();
     for (input, named) in case.inputs.iter().enumerate() {
         match &named.contents {
-            Contents::Snapshot(snapshot) => {
+            InputContents::Snapshot(snapshot) => {
                 seen.extend(of_snapshot(snapshot).map(|view| Seen::new(input, named.rank, view)));
             }
-            Contents::Run(run, _) => {
+            InputContents::Run(run, _) => {
                 let views = run.processes.iter().flat_map(of_process);
                 seen.extend(views.map(|(rank, view)| Seen::new(input, Some(rank), view)));
             }
-            Contents::Text(_) => {}
+            InputContents::Text(_) => {}
         }
     }
     seen

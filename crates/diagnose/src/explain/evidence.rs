@@ -1,22 +1,18 @@
 //! Joins the inputs' statements into the facts for the rules.
 
-use report::Growth;
 use report::explain::{DeviceHistory, ExplainReport, StatedCounters};
+use trace::Bytes;
 use trace::text::StatedBytes;
-use trace::{Action, Bytes, Moment};
 
 use super::devices::Seen;
+use super::ending::{find_moment, has_ended};
 use super::failure::failure;
 use super::ranks::ranks;
 use super::tables;
-use crate::measure::growth::Survivors;
-use crate::measure::kept::kept;
+use crate::measure::retention::find_retention;
 use crate::measure::view::View;
-use crate::rules::input::{Device, Facts, Failure};
+use crate::rules::input::{DeviceFacts, Facts, Failure};
 use crate::rules::shared::SEGMENT_SLACK;
-
-/// A program is ending if at most 1/50 of all allocations follow the error.
-const ENDING: usize = 50;
 
 /// Returns the facts of the report.
 pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject: Option<&'a Seen<'a>>) -> Facts<'a> {
@@ -25,7 +21,7 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
     let view = subject.map(|subject| &subject.view);
     let failure = failure(said, history);
     let failure = failure.map(|failure| Failure { largest_free: view.and_then(largest_free), ..failure });
-    let fatal = failure.is_some() && (said.is_some() || view.is_some_and(ended));
+    let fatal = failure.is_some() && (said.is_some() || view.is_some_and(has_ended));
     let counters = tables::subject(report);
     let survivors = subject.map(|subject| subject.survivors.clone()).unwrap_or_default();
     Facts {
@@ -41,9 +37,9 @@ pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject
         breakdown: report.breakdown.clone().unwrap_or_default(),
         growth: history.and_then(|history| history.growth.clone()),
         growth_source: "lifetimes in the history",
-        kept: view.filter(|_| !survivors.is_empty()).map(|view| kept(view, &survivors)),
+        retention: view.filter(|_| !survivors.is_empty()).map(|view| find_retention(view, &survivors)),
         survivors,
-        moment: view.and_then(moment),
+        moment: view.and_then(find_moment),
         ranks: ranks(seen, report),
         stated: &report.ooms,
         retries: counters
@@ -71,30 +67,12 @@ fn largest_free(view: &View) -> Option<Bytes> {
     Some(view.found.free_blocks_at(failed, is_default).serving)
 }
 
-/// Checks that few allocations follow the last error.
-fn ended(view: &View) -> bool {
-    let Some(error) = view.last_oom() else {
-        return false;
-    };
-    let allocs = |events: &[trace::Event]| events.iter().filter(|event| event.action == Action::Alloc).count();
-    let after = view.events.get(error.0 as usize..).map_or(0, allocs);
-    after * ENDING <= allocs(view.events).max(ENDING)
-}
-
-/// Returns the moment of interest: the error that ended the program, else the peak.
-pub(super) fn moment(view: &View) -> Option<Moment> {
-    let error = view.last_oom().filter(|_| ended(view)).map(Moment::after);
-    error.or_else(|| view.found.peaks().allocated.map(|peak| peak.at))
-}
-
-/// Returns the growth that the survivors show.
-pub(super) fn growth(per_step: Bytes, first_step: u32, survivors: &[Survivors]) -> Growth {
-    let location = survivors.first().and_then(|line| line.location.clone());
-    Growth { bytes_per_step: per_step, first_step, full_at_step: None, location }
-}
-
 /// Returns the device's known sizes: the total from a text, the bytes available to PyTorch from a text or the history.
-fn device<'a>(total: Option<StatedBytes>, failure: Option<&Failure>, history: Option<&DeviceHistory>) -> Device<'a> {
+fn device<'a>(
+    total: Option<StatedBytes>,
+    failure: Option<&Failure>,
+    history: Option<&DeviceHistory>,
+) -> DeviceFacts<'a> {
     let exact = history.and_then(|history| history.oom.as_ref());
     // If the device had enough free memory, a fraction refused the request; the history does not state the fraction.
     let decided = exact.filter(|oom| oom.free_bytes < oom.requested_bytes + SEGMENT_SLACK);
@@ -105,5 +83,5 @@ fn device<'a>(total: Option<StatedBytes>, failure: Option<&Failure>, history: Op
     let allowed = failure.and_then(|failure| failure.allowed);
     let allowed = allowed.map(|allowed| (allowed.nearest, ("allowed", "the error's text")));
     let (usable, is) = shown.into_iter().chain(allowed).min_by_key(|(bytes, _)| *bytes).unzip();
-    Device { name: None, total, usable, usable_is: is.unwrap_or_default() }
+    DeviceFacts { name: None, total, usable, usable_is: is.unwrap_or_default() }
 }

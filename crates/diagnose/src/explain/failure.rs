@@ -24,7 +24,7 @@ pub(super) fn failure(said: Option<&StatedOom>, history: Option<&DeviceHistory>)
         (None, None) => None,
         (Some(said), None) => Some(of_text(said)),
         (None, Some(shown)) => Some(of_history(shown)),
-        (Some(said), Some(shown)) => Some(joined(of_text(said), of_history(shown))),
+        (Some(said), Some(shown)) => Some(join(of_text(said), of_history(shown))),
     }
 }
 
@@ -69,7 +69,7 @@ fn of_history(shown: &HistoryOom) -> Failure {
 }
 
 /// Joins a text's statement and the history's record of one error.
-fn joined(said: Failure, shown: Failure) -> Failure {
+fn join(said: Failure, shown: Failure) -> Failure {
     let Failure { kind, process, allowed, others, message, .. } = said;
     let location = shown.location.or(said.location);
     Failure { kind, process, allowed, others, location, message, ..shown }

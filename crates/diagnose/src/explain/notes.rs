@@ -8,7 +8,7 @@ use report::explain::{DeviceHistory, ExplainReport};
 use trace::text::{Artifact, OtherFramework};
 use trace::{Action, UnknownAction};
 
-use super::case::{Contents as Held, ExplainCase};
+use super::case::{ExplainCase, InputContents};
 use crate::measure::view::View;
 
 /// Allocations without a category get a note from 1/10 of the peak on.
@@ -30,7 +30,7 @@ pub(super) fn notes(case: &ExplainCase, report: &ExplainReport, view: Option<&Vi
 }
 
 fn look_alikes(input: &super::case::ExplainInput) -> Vec<String> {
-    let Held::Text(artifacts) = &input.contents else {
+    let InputContents::Text(artifacts) = &input.contents else {
         return Vec::new();
     };
     let found = artifacts.iter().filter_map(|artifact| match artifact {

@@ -5,7 +5,7 @@ use report::explain::ExplainReport;
 use trace::Bytes;
 
 use super::devices::Seen;
-use super::evidence::moment;
+use super::ending::find_moment;
 use crate::measure::ranks::{by_line, more};
 use crate::measure::view::View;
 use crate::rules::input::RankFacts;
@@ -45,5 +45,5 @@ fn name_extra(ranks: &mut [RankFacts], seen: &[Seen], report: &ExplainReport) {
 }
 
 fn extra(here: &View, there: &View) -> Option<(Bytes, Location)> {
-    more(by_line(here, moment(here)), &by_line(there, moment(there)))
+    more(by_line(here, find_moment(here)), &by_line(there, find_moment(there)))
 }

@@ -3,13 +3,13 @@
 use report::explain::{ExplainReport, StatedCard, StatedCounters, StatedProcess};
 use trace::text::{Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes};
 
-use super::case::{Contents, ExplainCase};
+use super::case::{ExplainCase, InputContents};
 
 fn artifacts(case: &ExplainCase) -> impl Iterator<Item = (usize, &Artifact)> {
     case.inputs.iter().enumerate().flat_map(|(index, input)| {
         let artifacts = match &input.contents {
-            Contents::Text(artifacts) => artifacts.as_slice(),
-            Contents::Snapshot(_) | Contents::Run(..) => &[],
+            InputContents::Text(artifacts) => artifacts.as_slice(),
+            InputContents::Snapshot(_) | InputContents::Run(..) => &[],
         };
         artifacts.iter().map(move |artifact| (index, artifact))
     })

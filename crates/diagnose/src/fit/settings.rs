@@ -2,7 +2,7 @@
 
 use trace::Run;
 
-use crate::explain::{Contents, ExplainInput};
+use crate::explain::{ExplainInput, InputContents};
 use crate::tune::{Gpu, TuneCase, TuneError, tune};
 
 /// What `PYTORCH_CUDA_ALLOC_CONF` should be for a program that was recorded in `run`, on `gpu`; `None` where nothing is better than
@@ -11,7 +11,7 @@ use crate::tune::{Gpu, TuneCase, TuneError, tune};
 /// # Errors
 /// A history that cannot be replayed.
 pub fn settings_by_replay(run: Run, gpu: Gpu) -> Result<Option<String>, TuneError> {
-    let input = ExplainInput { path: "the program".to_owned(), rank: None, contents: Contents::Run(run, None) };
+    let input = ExplainInput { path: "the program".to_owned(), rank: None, contents: InputContents::Run(run, None) };
     match tune(&TuneCase { inputs: vec![input], device: Some(gpu), ..TuneCase::default() }, &()) {
         Ok(report) => Ok(report.recommended.map(|recommended| recommended.setting.conf)),
         Err(TuneError::NoHistory(_)) => Ok(None),

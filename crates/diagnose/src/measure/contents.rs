@@ -38,7 +38,7 @@ pub(crate) fn classify(view: &View) -> Vec<Contents> {
     };
     let workspaces = workspaces(view);
     for (held, life) in contents.iter_mut().zip(view.found.lifetimes()) {
-        let passing = freed_in_its_stretch(view, life) || life.freed().is_none();
+        let passing = view.is_freed_in_its_stretch(life) || life.freed().is_none();
         if passing && workspaces.contains(&(life.address(), life.requested())) {
             *held = Contents::Workspaces;
         }
@@ -55,7 +55,7 @@ fn by_life(view: &View, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
     let Some(phase) = view.phase_of(life) else {
         return Contents::Other;
     };
-    let short = freed_in_its_stretch(view, life) && !ooms.iter().any(|&oom| life.is_live_after(oom));
+    let short = view.is_freed_in_its_stretch(life) && !ooms.iter().any(|&oom| life.is_live_after(oom));
     match phase {
         _ if !short && view.is_of_buckets(life.stack) => Contents::Gradients,
         Phase::Setup => Contents::Other,
@@ -64,13 +64,6 @@ fn by_life(view: &View, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
         Phase::Other if !short => Contents::Other,
         Phase::Forward | Phase::Backward | Phase::Optimizer | Phase::Other => Contents::Temporaries,
     }
-}
-
-/// Checks that an allocation was freed in the stretch of the phase that allocated it.
-pub(super) fn freed_in_its_stretch(view: &View, life: &Lifetime) -> bool {
-    let stretch = |event: Option<EventIndex>| view.timeline.number(event?);
-    let freed = stretch(life.freed());
-    freed.is_some() && freed == stretch(life.begun())
 }
 
 fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
@@ -84,9 +77,9 @@ fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
 /// Returns the categories that censuses state, by index of the allocation. The first census wins.
 fn by_census(view: &View) -> BTreeMap<usize, Contents> {
     let mut named = BTreeMap::new();
-    let mut live = Live::new(view);
+    let mut live = Live::new(view.found.lifetimes(), view.end());
     for (number, tensors) in censuses(view) {
-        live.advance(|view, event| view.mark(event).is_some_and(|mark| mark.census >= number));
+        live.advance(|event| view.mark(event).is_some_and(|mark| mark.census >= number));
         for (category, address, _) in census_of_device(tensors, view.device) {
             if let Some(index) = live.holder(address) {
                 named.entry(index).or_insert(contents(category));

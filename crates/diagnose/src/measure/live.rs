@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use trace::{Address, EventIndex, Lifetime};
 
 use super::life::Life;
-use super::view::View;
 
 /// The live allocations just before an event, by address.
 pub(super) struct Live<'a> {
-    view: &'a View<'a>,
+    lifetimes: &'a [Lifetime],
+    end: EventIndex,
     at: EventIndex,
-    /// Maps a start address to the end address and the index in the view's list.
+    /// Maps a start address to the end address and the index in the list of lifetimes.
     blocks: BTreeMap<u64, (u64, usize)>,
     /// The index of the next allocation to begin.
     next: usize,
@@ -20,16 +20,16 @@ pub(super) struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    /// Starts before the first event.
-    pub(super) fn new(view: &'a View<'a>) -> Live<'a> {
-        let lives = view.found.lifetimes().iter().enumerate();
-        let end = |(index, life): (usize, &Lifetime)| Some((life.freed()?, index));
-        Live { view, at: EventIndex(0), blocks: BTreeMap::new(), next: 0, ends: lives.filter_map(end).collect() }
+    /// Starts before the first event of a history that ends before event `end`.
+    pub(super) fn new(lifetimes: &'a [Lifetime], end: EventIndex) -> Live<'a> {
+        let freed = |(index, life): (usize, &Lifetime)| Some((life.freed()?, index));
+        let ends = lifetimes.iter().enumerate().filter_map(freed).collect();
+        Live { lifetimes, end, at: EventIndex(0), blocks: BTreeMap::new(), next: 0, ends }
     }
 
     /// Advances to just before the first event that satisfies `reached`, or to the end. Never goes back.
-    pub(super) fn advance(&mut self, reached: impl Fn(&View, EventIndex) -> bool) {
-        while self.at < self.view.end() && !reached(self.view, self.at) {
+    pub(super) fn advance(&mut self, reached: impl Fn(EventIndex) -> bool) {
+        while self.at < self.end && !reached(self.at) {
             self.step();
         }
     }
@@ -41,13 +41,12 @@ impl<'a> Live<'a> {
     }
 
     fn step(&mut self) {
-        let lives = self.view.found.lifetimes();
-        while let Some(life) = lives.get(self.next).filter(|life| life.begun() <= Some(self.at)) {
+        while let Some(life) = self.lifetimes.get(self.next).filter(|life| life.begun() <= Some(self.at)) {
             let start = life.address().0;
             self.blocks.insert(start, (start.saturating_add(life.block().0), self.next));
             self.next += 1;
         }
-        if let Some(life) = self.ends.get(&self.at).and_then(|&ended| self.view.found.lifetimes().get(ended)) {
+        if let Some(life) = self.ends.get(&self.at).and_then(|&ended| self.lifetimes.get(ended)) {
             self.blocks.remove(&life.address().0);
         }
         self.at = EventIndex(self.at.0 + 1);

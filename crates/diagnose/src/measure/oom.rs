@@ -32,11 +32,11 @@ pub(crate) fn times_refused(process: &Process) -> u64 {
 
 /// Returns the out-of-memory error that ended `process`, as far as it is known.
 pub(crate) fn oom(process: &Process) -> Oom {
-    refused(process).unwrap_or_else(|| told(process))
+    refused(process).unwrap_or_else(|| oom_of_message(process))
 }
 
 /// Returns the figures of the error message alone: of a library's own request, or of an allocator without an observer.
-fn told(process: &Process) -> Oom {
+fn oom_of_message(process: &Process) -> Oom {
     let message = error_message(process);
     let location = process.records.iter().rev().find_map(|record| match record {
         Record::Error { oom: true, file: Some(file), line: Some(line), .. } => {

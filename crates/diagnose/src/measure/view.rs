@@ -7,20 +7,14 @@ use trace::{
     StackTable,
 };
 
-use super::contents::classify;
-use super::infer;
-use super::infer::roles::{Role, roles};
+use super::infer::roles::Role;
 use super::life::Life;
 use super::own::{is_agent, is_own, is_python};
 use super::paths::{in_torch, posix};
-use super::records::script_dir;
 use super::timeline::Timeline;
 
 /// A report shows at most this many frames of a stack.
 const FRAMES: usize = 6;
-
-/// The process of a snapshot that was recorded without oomph: a process without records.
-static NOBODY: Process = Process { records: Vec::new(), phantom: Vec::new(), snapshot: None };
 
 /// A device's history, with timeline, roles and categories.
 #[derive(Debug)]
@@ -40,53 +34,11 @@ pub(crate) struct View<'a> {
     pub(crate) timeline: Timeline,
     /// The role of each stack, by stack id.
     pub(crate) roles: Vec<Role>,
-    script_dir: &'a str,
+    /// The script's folder.
+    pub(super) script_dir: &'a str,
 }
 
 impl<'a> View<'a> {
-    /// Walks the history; empty without a snapshot.
-    pub(crate) fn new(process: &'a Process, device: DeviceIndex) -> View<'a> {
-        View::of(process, process.snapshot.as_ref(), device)
-    }
-
-    /// Walks the history of a snapshot without a run.
-    pub(crate) fn bare(snapshot: &'a Snapshot, device: DeviceIndex) -> View<'a> {
-        View::of(&NOBODY, Some(snapshot), device)
-    }
-
-    fn of(process: &'a Process, snapshot: Option<&'a Snapshot>, device: DeviceIndex) -> View<'a> {
-        let trace = snapshot.and_then(|snapshot| snapshot.traces.get(device.0 as usize));
-        let events = trace.map_or(&[][..], Vec::as_slice);
-        let found = snapshot.map(|snapshot| History::of(snapshot, device));
-        let mut view = View {
-            process,
-            snapshot,
-            device,
-            events,
-            found: found.unwrap_or_default(),
-            contents: Vec::new(),
-            timeline: Timeline::default(),
-            roles: Vec::new(),
-            script_dir: script_dir(process),
-        };
-        view.tell();
-        view
-    }
-
-    /// Fills phases, steps and categories: by marks if the history has marks, else by stacks.
-    fn tell(&mut self) {
-        let Some(snapshot) = self.snapshot else {
-            return;
-        };
-        self.roles = roles(&snapshot.stacks);
-        self.timeline = if self.is_marked() {
-            Timeline::marked(self.events, &snapshot.marks)
-        } else {
-            infer::phases::timeline(self.events, &self.roles, &self.found, &snapshot.stacks)
-        };
-        self.contents = classify(self);
-    }
-
     /// Checks that the agent marked the events.
     pub(crate) fn is_marked(&self) -> bool {
         self.events.iter().any(|event| event.mark.is_some())
@@ -142,6 +94,13 @@ impl<'a> View<'a> {
     /// Returns the phase of an allocation; `None` as for [`View::step_of`].
     pub(crate) fn phase_of(&self, life: &Lifetime) -> Option<Phase> {
         self.timeline.phase(life.begun()?)
+    }
+
+    /// Checks that an allocation was freed in the stretch of the phase that allocated it.
+    pub(super) fn is_freed_in_its_stretch(&self, life: &Lifetime) -> bool {
+        let stretch = |event: Option<EventIndex>| self.timeline.number(event?);
+        let freed = stretch(life.freed());
+        freed.is_some() && freed == stretch(life.begun())
     }
 
     /// Returns the allocations live right after `at`, each with its category.

@@ -19,7 +19,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let total = view.live_total(moment);
     let inputs = facts.live_bytes(Contents::Inputs);
     let scales = facts.live_bytes(Contents::Activations) + facts.live_bytes(Contents::Temporaries) + inputs;
-    if scales.0.saturating_mul(2) <= total.0 || facts.kept.is_some() {
+    if scales.0.saturating_mul(2) <= total.0 || facts.retention.is_some() {
         return None;
     }
     let source = "lifetimes in the history";

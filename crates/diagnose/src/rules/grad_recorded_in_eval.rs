@@ -37,7 +37,7 @@ fn find_failed_pass(facts: &Facts) -> Option<Cause> {
     let last = view.timeline.number(moment.event()?)?;
     let saved = facts.live_bytes(Contents::Activations);
     let most = saved.0.saturating_mul(2) > view.live_total(moment).0;
-    if view.timeline.has_backward(0, last) || !most || facts.kept.is_some() {
+    if view.timeline.has_backward(0, last) || !most || facts.retention.is_some() {
         return None;
     }
     let finding = Finding {

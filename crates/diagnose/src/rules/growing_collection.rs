@@ -8,7 +8,7 @@ use report::RuleId;
 use super::growth::{Change, find_growth};
 use super::input::Facts;
 use super::rule::{Cause, Check, Group, Rule, When};
-use crate::measure::kept::Kept;
+use crate::measure::retention::Retention;
 
 const CHANGE: Change = (
     "keep a number, or a detached copy on the CPU, instead of the tensor",
@@ -23,5 +23,5 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    find_growth(facts, Kept::Collection, RULE.id, CHANGE)
+    find_growth(facts, Retention::Collection, RULE.id, CHANGE)
 }

@@ -9,8 +9,8 @@ use trace::{Bytes, Moment};
 use super::rule::{Cause, Rank};
 use super::shared::{bytes, count};
 use crate::measure::growth::{Survivors, stays};
-use crate::measure::kept::Kept;
 use crate::measure::life::Life;
+use crate::measure::retention::Retention;
 use crate::measure::view::View;
 use crate::rules::input::Facts;
 
@@ -20,16 +20,16 @@ const MAX_LINES: usize = 3;
 /// A remedy in short, and its instructions.
 pub(super) type Change = (&'static str, &'static str);
 
-/// Finds growth whose reason is `kept`, for `rule`; `change` is the remedy.
-pub(super) fn find_growth(facts: &Facts, kept: Kept, rule: RuleId, change: Change) -> Option<Cause> {
-    let growth = facts.growth.as_ref().filter(|_| facts.kept == Some(kept))?;
+/// Finds growth whose reason is `retention`, for `rule`; `change` is the remedy.
+pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: RuleId, change: Change) -> Option<Cause> {
+    let growth = facts.growth.as_ref().filter(|_| facts.retention == Some(retention))?;
     let view = facts.view?;
     let most = facts.survivors.first();
     let held = growth.location.as_ref().zip(facts.moment).and_then(|(line, at)| earlier_bytes(view, at, line));
     let finding = Finding {
         rule,
         severity: if facts.fatal { Severity::Error } else { Severity::Warning },
-        message: message(growth, most, keeper(kept)),
+        message: message(growth, most, describe_keeper(retention)),
         location: growth.location.clone(),
         evidence: evidence(facts, growth),
         remedies: release(facts, held, change).into_iter().collect(),
@@ -38,12 +38,12 @@ pub(super) fn find_growth(facts: &Facts, kept: Kept, rule: RuleId, change: Chang
     Some(Cause { finding, bytes: Some(bytes), rank: Rank::Fault })
 }
 
-fn keeper(kept: Kept) -> &'static str {
-    match kept {
-        Kept::Cycle => "and freed only by the garbage collector",
-        Kept::Graph => "and kept by an autograd graph",
-        Kept::Intermediate => "inside a module and kept",
-        Kept::Collection => "and kept",
+fn describe_keeper(retention: Retention) -> &'static str {
+    match retention {
+        Retention::Cycle => "and freed only by the garbage collector",
+        Retention::Graph => "and kept by an autograd graph",
+        Retention::Intermediate => "inside a module and kept",
+        Retention::Collection => "and kept",
     }
 }
 

@@ -10,7 +10,7 @@ use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex, Moment};
 
 use crate::measure::growth::Survivors;
-use crate::measure::kept::Kept;
+use crate::measure::retention::Retention;
 use crate::measure::sharing::Shared;
 use crate::measure::view::View;
 
@@ -22,7 +22,7 @@ pub(crate) struct Facts<'a> {
     /// The history of the device that the report is about.
     pub(crate) view: Option<&'a View<'a>>,
     /// The device.
-    pub(crate) device: Device<'a>,
+    pub(crate) device: DeviceFacts<'a>,
     /// The last failed request.
     pub(crate) failure: Option<Failure>,
     /// True for `explain`: the facts include no run without a limit, and no counter outside the history.
@@ -46,7 +46,7 @@ pub(crate) struct Facts<'a> {
     /// The survivors of each line, most bytes first; empty without growth.
     pub(crate) survivors: Vec<Survivors>,
     /// The reason for their retention; `None` without growth.
-    pub(crate) kept: Option<Kept>,
+    pub(crate) retention: Option<Retention>,
     /// The moment that the report is about: the error of an explanation, else the peak.
     pub(crate) moment: Option<Moment>,
     /// Every device of every process; empty with fewer than two.
@@ -84,7 +84,7 @@ pub(crate) struct RankFacts {
 
 /// The device's known figures.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Device<'a> {
+pub(crate) struct DeviceFacts<'a> {
     /// The manufacturer's name of the GPU.
     pub(crate) name: Option<&'a str>,
     /// The total memory.

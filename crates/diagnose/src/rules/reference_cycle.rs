@@ -9,8 +9,8 @@ use super::input::Facts;
 use super::rule::{Cause, Check, Group, Rank, Rule, When};
 use super::shared::{advice, bytes, count, text};
 use crate::measure::growth::Survivors;
-use crate::measure::kept::{Kept, cycles};
 use crate::measure::leaks::Burst;
+use crate::measure::retention::{Retention, cycles};
 
 const SOURCE: &str = "lifetimes in the history";
 
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let view = facts.view.filter(|_| facts.kept == Some(Kept::Cycle))?;
+    let view = facts.view.filter(|_| facts.retention == Some(Retention::Cycle))?;
     let line = facts.survivors.first()?;
     let burst = cycles(view, &line.stacks)?;
     let finding = Finding {

@@ -5,7 +5,7 @@ use report::RuleId;
 use super::growth::{Change, find_growth};
 use super::input::Facts;
 use super::rule::{Cause, Check, Group, Rule, When};
-use crate::measure::kept::Kept;
+use crate::measure::retention::Retention;
 
 const CHANGE: Change = (
     "keep the result without its graph",
@@ -20,5 +20,5 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    find_growth(facts, Kept::Graph, RULE.id, CHANGE)
+    find_growth(facts, Retention::Graph, RULE.id, CHANGE)
 }

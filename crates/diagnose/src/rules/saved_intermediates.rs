@@ -12,8 +12,8 @@ use super::growth::{Change, find_growth};
 use super::input::Facts;
 use super::rule::{Cause, Check, Group, Rank, Rule, When};
 use super::shared::{bytes, count};
-use crate::measure::kept::Kept;
 use crate::measure::life::Life;
+use crate::measure::retention::Retention;
 use crate::measure::view::View;
 
 const CHANGE: Change =
@@ -30,13 +30,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let growth = find_growth(facts, Kept::Intermediate, RULE.id, CHANGE);
+    let growth = find_growth(facts, Retention::Intermediate, RULE.id, CHANGE);
     growth.or_else(|| find_stale(facts).filter(|_| facts.explains))
 }
 
 /// Finds results of the previous step that are alive together with this step's activations.
 fn find_stale(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view.filter(|_| facts.kept.is_none())?, facts.moment?);
+    let (view, moment) = (facts.view.filter(|_| facts.retention.is_none())?, facts.moment?);
     let (location, held, tensors) = largest_line(view, moment)?;
     let total = view.live_total(moment);
     if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {

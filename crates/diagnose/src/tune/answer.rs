@@ -9,15 +9,19 @@ use super::case::TuneCase;
 use super::conf::Conf;
 use super::front::{Trial, choose};
 use super::lines::{VARIABLE, lines};
-use super::search::Search;
+use super::search::SettingSearch;
 use super::traces::{Trace, has_history};
 use super::trial::outcome;
-use crate::explain::{Contents, ExplainInput};
+use crate::explain::{ExplainInput, InputContents};
 
 const SOURCE: &str = "replay of the recorded requests";
 
 /// Returns the recommended setting; `None` if no setting is worth a change.
-pub(super) fn recommendation(search: &Search<'_>, sorted: &[Trial], current: &Setting) -> Option<Recommendation> {
+pub(super) fn recommendation(
+    search: &SettingSearch<'_>,
+    sorted: &[Trial],
+    current: &Setting,
+) -> Option<Recommendation> {
     let chosen = choose(sorted, current, |_| true).filter(|trial| is_worth_it(&trial.setting, current))?;
     let plain = choose(sorted, current, |conf| !conf.expandable).filter(|_| chosen.conf.expandable);
     let plain = plain.filter(|trial| is_worth_it(&trial.setting, current));
@@ -45,7 +49,7 @@ fn is_worth_it(setting: &Setting, current: &Setting) -> bool {
 
 /// Returns the standing of the recommendation. A replay counts as verified if the model reproduces the recording from
 /// the program's start, and the unknown addresses of new segments make no difference.
-fn standing(search: &Search<'_>, chosen: &Trial) -> (Standing, String) {
+fn standing(search: &SettingSearch<'_>, chosen: &Trial) -> (Standing, String) {
     let doubt =
         search.traces.iter().find_map(|trace| doubt(trace).or_else(|| depends_on_addresses(search, trace, chosen)));
     match doubt {
@@ -78,7 +82,7 @@ fn doubt(trace: &Trace<'_>) -> Option<String> {
 
 /// Checks for a dependence on addresses: up to 2.11 the allocator takes the lowest address among equal blocks, and the
 /// driver chooses the addresses of new segments. The check replays other orders.
-fn depends_on_addresses(search: &Search<'_>, trace: &Trace<'_>, chosen: &Trial) -> Option<String> {
+fn depends_on_addresses(search: &SettingSearch<'_>, trace: &Trace<'_>, chosen: &Trial) -> Option<String> {
     let rules = trace.rules();
     let settings = search.settings(&chosen.setting.conf).filter(|_| rules.tie == Tie::Address)?;
     let reserved = |rules: Rules| {
@@ -176,7 +180,7 @@ pub(super) fn name(conf: &str) -> &str {
 }
 
 /// Returns notes on the answer's limits, one sentence each.
-pub(super) fn notes(case: &TuneCase, search: &Search<'_>, report: &TuneReport) -> Vec<String> {
+pub(super) fn notes(case: &TuneCase, search: &SettingSearch<'_>, report: &TuneReport) -> Vec<String> {
     let traces = search.traces;
     let mut notes = Vec::new();
     for trace in traces {
@@ -220,9 +224,11 @@ pub(super) fn notes(case: &TuneCase, search: &Search<'_>, report: &TuneReport) -
 /// Returns the inputs without a replayable history; a run's log is exempt.
 fn without_history(case: &TuneCase) -> impl Iterator<Item = &str> {
     let is_empty = |input: &&ExplainInput| match &input.contents {
-        Contents::Text(_) => false,
-        Contents::Snapshot(snapshot) => !has_history(snapshot),
-        Contents::Run(run, _) => !run.processes.iter().filter_map(|process| process.snapshot.as_ref()).any(has_history),
+        InputContents::Text(_) => false,
+        InputContents::Snapshot(snapshot) => !has_history(snapshot),
+        InputContents::Run(run, _) => {
+            !run.processes.iter().filter_map(|process| process.snapshot.as_ref()).any(has_history)
+        }
     };
     case.inputs.iter().filter(is_empty).map(|input| input.path.as_str())
 }

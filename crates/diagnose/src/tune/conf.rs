@@ -98,7 +98,7 @@ fn share(percent: u8) -> String {
 
 /// Returns the keys of a recorded text that the search does not vary (pinned memory, for example); every setting keeps
 /// them.
-pub(super) fn kept(text: &str) -> String {
+pub(super) fn list_other_keys(text: &str) -> String {
     const VARIED: [&str; 7] = [
         "expandable_segments",
         "max_split_size_mb",
@@ -194,7 +194,7 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(kept(text), expected, "{text}");
+            assert_eq!(list_other_keys(text), expected, "{text}");
         }
     }
 }

@@ -4,7 +4,7 @@ use allocator::settings::Settings;
 use report::tune::{Effect, Guide, Setting};
 use trace::Bytes;
 
-use super::search::Search;
+use super::search::SettingSearch;
 
 /// Settings that guides, forums and PyTorch's own message recommend.
 const GUIDED: [&str; 15] = [
@@ -26,16 +26,16 @@ const GUIDED: [&str; 15] = [
 ];
 
 /// Returns each guide's setting beside the current settings; after an interrupted search, only the replayed ones.
-pub(super) fn guides(search: &Search<'_>, current: &Setting) -> Vec<Guide> {
+pub(super) fn guides(search: &SettingSearch<'_>, current: &Setting) -> Vec<Guide> {
     let is_wanted = |text: &&&str| !search.done().interrupted || known(search, text).is_some();
     GUIDED.iter().filter(is_wanted).map(|text| guide(search, current, text)).collect()
 }
 
-fn known(search: &Search<'_>, text: &str) -> Option<Setting> {
+fn known(search: &SettingSearch<'_>, text: &str) -> Option<Setting> {
     search.trials.iter().find(|trial| trial.setting.conf == text).map(|trial| trial.setting.clone())
 }
 
-fn guide(search: &Search<'_>, current: &Setting, text: &str) -> Guide {
+fn guide(search: &SettingSearch<'_>, current: &Setting, text: &str) -> Guide {
     match Settings::parse(text, search.release()) {
         Err(error) => refused(text, error.to_string()),
         Ok(settings) if settings.expandable_segments && search.on_windows() => {

@@ -25,14 +25,14 @@ use super::trial::{Stage, outcome, worst};
 const TOP: usize = 3;
 
 /// The state of a search.
-pub(super) struct Search<'a> {
+pub(super) struct SettingSearch<'a> {
     pub(super) traces: &'a [Trace<'a>],
     pub(super) stage: Stage,
     watch: &'a dyn Watch,
     /// The oldest version that must accept every setting.
     release: Release,
     /// The user's other keys, kept in every setting.
-    kept: String,
+    other_keys: String,
     requests: Requests,
     /// The peak of the live bytes.
     pub(super) limit: Bytes,
@@ -42,17 +42,17 @@ pub(super) struct Search<'a> {
     interrupted: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> SettingSearch<'a> {
     /// Returns a search without trials. `limit` is the peak of the live bytes.
-    pub(super) fn new(traces: &'a [Trace<'a>], stage: Stage, limit: Bytes, watch: &'a dyn Watch) -> Search<'a> {
-        let kept = traces.first().map(|trace| super::conf::kept(&trace.conf)).unwrap_or_default();
+    pub(super) fn new(traces: &'a [Trace<'a>], stage: Stage, limit: Bytes, watch: &'a dyn Watch) -> SettingSearch<'a> {
+        let other_keys = traces.first().map(|trace| super::conf::list_other_keys(&trace.conf)).unwrap_or_default();
         let oldest = traces.iter().map(|trace| trace.oldest).min();
-        Search {
+        SettingSearch {
             traces,
             stage,
             watch,
             release: oldest.unwrap_or(Release { major: 2, minor: 0 }),
-            kept,
+            other_keys,
             requests: Requests::new(traces.iter().flat_map(Trace::requests).collect()),
             limit,
             seen: HashSet::new(),
@@ -64,8 +64,14 @@ impl<'a> Search<'a> {
 
     /// Runs all rounds.
     pub(super) fn run(&mut self) {
-        let rounds: [fn(&Search<'a>) -> Vec<Conf>; 6] =
-            [Search::single, Search::finer, Search::listed, Search::roundings, Search::combined, Search::collecting];
+        let rounds: [fn(&SettingSearch<'a>) -> Vec<Conf>; 6] = [
+            SettingSearch::single,
+            SettingSearch::finer,
+            SettingSearch::listed,
+            SettingSearch::roundings,
+            SettingSearch::combined,
+            SettingSearch::collecting,
+        ];
         self.try_all(self.bases());
         for round in rounds {
             let confs = round(self);
@@ -92,7 +98,7 @@ impl<'a> Search<'a> {
 
     /// Returns the text of a combination, with the user's other keys.
     pub(super) fn text(&self, conf: &Conf) -> String {
-        let parts = [conf.text(), self.kept.clone()];
+        let parts = [conf.text(), self.other_keys.clone()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
     }
 

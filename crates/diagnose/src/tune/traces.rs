@@ -7,7 +7,7 @@ use report::tune::{Agreement, TunedTrace};
 use trace::{Bytes, DeviceIndex, Event, History, Process, Release, Snapshot};
 
 use super::case::{TuneCase, TuneError};
-use crate::explain::{Contents, ExplainInput};
+use crate::explain::{ExplainInput, InputContents};
 use crate::measure::view::View;
 
 /// The recording of a device of a process.
@@ -39,7 +39,7 @@ pub(super) struct Trace<'a> {
 }
 
 /// A snapshot and its owner.
-struct Source<'a> {
+struct RecordedSnapshot<'a> {
     path: &'a str,
     rank: Option<u32>,
     snapshot: &'a Snapshot,
@@ -64,25 +64,30 @@ pub(super) fn traces(case: &TuneCase) -> Result<Vec<Trace<'_>>, TuneError> {
 
 /// Returns the snapshots with a replayable history. The log of a run is skipped: the run's snapshots have more
 /// information.
-fn sources(inputs: &[ExplainInput]) -> Result<Vec<Source<'_>>, TuneError> {
-    let is_text = |input: &&ExplainInput| matches!(input.contents, Contents::Text(_));
+fn sources(inputs: &[ExplainInput]) -> Result<Vec<RecordedSnapshot<'_>>, TuneError> {
+    let is_text = |input: &&ExplainInput| matches!(input.contents, InputContents::Text(_));
     if let Some(text) = inputs.iter().find(is_text).filter(|_| inputs.iter().all(|input| is_text(&input))) {
         return Err(TuneError::Text(text.path.clone()));
     }
     Ok(inputs.iter().flat_map(sources_of).collect())
 }
 
-fn sources_of(input: &ExplainInput) -> Vec<Source<'_>> {
+fn sources_of(input: &ExplainInput) -> Vec<RecordedSnapshot<'_>> {
     let path = input.path.as_str();
     match &input.contents {
-        Contents::Text(_) => Vec::new(),
-        Contents::Snapshot(snapshot) => vec![Source { path, rank: input.rank, snapshot, process: None }],
-        Contents::Run(run, _) => {
+        InputContents::Text(_) => Vec::new(),
+        InputContents::Snapshot(snapshot) => vec![RecordedSnapshot { path, rank: input.rank, snapshot, process: None }],
+        InputContents::Run(run, _) => {
             let of = |process: &'_ Process| process.rank();
             let processes = run.processes.iter();
             let recorded = processes.filter_map(|process| Some((process, process.snapshot.as_ref()?)));
             recorded
-                .map(|(process, snapshot)| Source { path, rank: Some(of(process)), snapshot, process: Some(process) })
+                .map(|(process, snapshot)| RecordedSnapshot {
+                    path,
+                    rank: Some(of(process)),
+                    snapshot,
+                    process: Some(process),
+                })
                 .collect()
         }
     }
@@ -99,7 +104,7 @@ fn is_used(events: &[Event]) -> bool {
 }
 
 fn trace<'a>(
-    source: &Source<'a>,
+    source: &RecordedSnapshot<'a>,
     device: DeviceIndex,
     events: &'a [Event],
     torch: Option<Release>,
@@ -132,7 +137,7 @@ fn trace<'a>(
         settings,
         release,
         oldest: known.unwrap_or(snapshot.torch.from),
-        agreement: told(&agreement),
+        agreement: to_reported(&agreement),
         snapshot,
         process: source.process,
     })
@@ -187,7 +192,7 @@ fn limit(history: &History) -> (Bytes, Option<Bytes>) {
     (limit::peak_alive_bytes(&buffers).bytes, packing)
 }
 
-fn told(agreement: &allocator::replay::Agreement) -> Agreement {
+fn to_reported(agreement: &allocator::replay::Agreement) -> Agreement {
     Agreement {
         exact: agreement.difference.is_none(),
         segment_events: agreement.segment_events as u64,
@@ -249,7 +254,7 @@ impl Trace<'_> {
     }
 
     /// Returns the trace's section of the report.
-    pub(super) fn told(&self, replayed: Bytes) -> TunedTrace {
+    pub(super) fn to_report(&self, replayed: Bytes) -> TunedTrace {
         TunedTrace {
             path: self.path.to_owned(),
             rank: self.rank,

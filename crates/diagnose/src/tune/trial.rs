@@ -30,10 +30,10 @@ impl Stage {
 
 /// Returns the result of one replay.
 pub(super) fn outcome(trace: &Trace<'_>, program: &Program, settings: &Settings, stage: Stage) -> Setting {
-    told(&replay(program, settings, trace.rules(), stage.simulated()), settings)
+    to_setting(&replay(program, settings, trace.rules(), stage.simulated()), settings)
 }
 
-fn told(outcome: &ReplayOutcome, settings: &Settings) -> Setting {
+fn to_setting(outcome: &ReplayOutcome, settings: &Settings) -> Setting {
     let stats = &outcome.stats;
     let (calls, retries) = (calls(stats, settings), stats.num_alloc_retries);
     Setting {

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
-use diagnose::Contents;
+use diagnose::InputContents;
 use trace::{ContentKind, container, read_snapshot, text};
 
 use super::source::{OpenInput, unpack};
@@ -12,7 +12,7 @@ use crate::error::{Error, InputError};
 /// The content of a file.
 pub(super) enum Read {
     /// A snapshot or a text.
-    Known(Contents),
+    Known(InputContents),
     Empty,
     /// The first bytes of a foreign format.
     Foreign {
@@ -44,7 +44,7 @@ pub(super) fn read(name: &Path, source: OpenInput) -> Result<Read, Error> {
         })?;
         // The checksum of a packed file is compared at its end.
         io::copy(&mut opened.content, &mut io::sink()).map_err(|error| damaged(error.to_string()))?;
-        return Ok(Read::Known(Contents::Snapshot(Box::new(snapshot))));
+        return Ok(Read::Known(InputContents::Snapshot(Box::new(snapshot))));
     }
     if is_binary(head) {
         return Ok(Read::Foreign { start: head[..head.len().min(SHOWN)].to_owned() });
@@ -52,7 +52,7 @@ pub(super) fn read(name: &Path, source: OpenInput) -> Result<Read, Error> {
     let mut bytes = Vec::new();
     let mut content = opened.content.take(MOST_TEXT);
     content.read_to_end(&mut bytes).map_err(|error| damaged(error.to_string()))?;
-    Ok(Read::Known(Contents::Text(text::read(&in_utf8(bytes)))))
+    Ok(Read::Known(InputContents::Text(text::read(&in_utf8(bytes)))))
 }
 
 fn is_snapshot(head: &[u8]) -> bool {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use diagnose::{Contents, ExplainInput};
+use diagnose::{ExplainInput, InputContents};
 
 use super::contents::{self, Read};
 use super::{input, source};
@@ -38,7 +38,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
 /// Reads a recorded run and the program's output.
 fn read_run(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
     let launch = run_dir::read_launch(folder)?;
-    let run = input(folder, Contents::Run(run_dir::read(folder)?, Some(launch)));
+    let run = input(folder, InputContents::Run(run_dir::read(folder)?, Some(launch)));
     let log = folder.join(wire::file::OUTPUT);
     let printed = if log.is_file() { read_part(&log)? } else { None };
     Ok([run].into_iter().chain(printed).collect())
@@ -47,7 +47,7 @@ fn read_run(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
 /// Reads a file that the user did not name; texts without an error do not belong to the crash.
 fn read_part(file: &Path) -> Result<Option<ExplainInput>, Error> {
     Ok(match contents::read(file, source::open(file)?)? {
-        Read::Known(Contents::Text(artifacts)) if artifacts.is_empty() => None,
+        Read::Known(InputContents::Text(artifacts)) if artifacts.is_empty() => None,
         Read::Known(contents) => Some(input(file, contents)),
         Read::Empty | Read::Foreign { .. } => None,
     })

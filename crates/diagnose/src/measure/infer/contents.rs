@@ -21,7 +21,6 @@ use report::Contents;
 use trace::{Bytes, EventIndex, Lifetime, Phase, StackId};
 
 use super::roles::Role;
-use crate::measure::contents::freed_in_its_stretch;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
@@ -119,7 +118,7 @@ impl<'a> Signs<'a> {
 
     /// Checks that an allocation was freed in the stretch that allocated it, and not by an error's unwinding.
     fn short(&self, life: &Lifetime) -> bool {
-        freed_in_its_stretch(self.view, life) && !self.ooms.iter().any(|&oom| life.is_live_after(oom))
+        self.view.is_freed_in_its_stretch(life) && !self.ooms.iter().any(|&oom| life.is_live_after(oom))
     }
 
     fn is_gradient(&self, life: &Lifetime) -> bool {

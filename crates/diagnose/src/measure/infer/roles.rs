@@ -60,7 +60,7 @@ fn role<'a>(frames: impl DoubleEndedIterator<Item = &'a Frame>) -> Role {
             return Role::Buckets;
         }
         is_innermost &= !is_python(&file);
-        let said = said(&frame.function, &file);
+        let said = frame_role(&frame.function, &file);
         outermost_is_autograd = in_torch(&file) == Some("autograd/function.py");
         if said == Some(Role::Backward) {
             return Role::Backward;
@@ -80,7 +80,7 @@ fn stronger(inner: Role, outer: Role) -> Role {
 }
 
 /// Returns the role of one frame; `None` if the frame has no known role.
-fn said(function: &str, file: &str) -> Option<Role> {
+fn frame_role(function: &str, file: &str) -> Option<Role> {
     if !is_python(file) {
         return native(function);
     }

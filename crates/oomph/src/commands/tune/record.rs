@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use diagnose::{Contents, ExplainInput, Gpu, TuneCase, with_measured};
+use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, with_measured};
 use report::tune::TuneReport;
 use run::Conditions;
 
@@ -38,7 +38,7 @@ fn recorded(program: &Program) -> Result<ExplainInput, Error> {
     let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |_| None)?;
     let whole = recordings.unlimited.unwrap_or(recordings.limited);
     let path = whole.launch.command.join(" ");
-    Ok(ExplainInput { path, rank: None, contents: Contents::Run(whole.run, Some(whole.launch)) })
+    Ok(ExplainInput { path, rank: None, contents: InputContents::Run(whole.run, Some(whole.launch)) })
 }
 
 /// Runs the program under the recommended setting, if there is one.

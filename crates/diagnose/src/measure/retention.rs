@@ -1,6 +1,6 @@
 //! The reason why survivors of a step are alive, as far as their stacks show it.
 //!
-//! # Note [Kept]
+//! # Note [Retention]
 //! - Tensors of several earlier steps that are freed all at once were in reference cycles: the garbage collector found
 //!   them. (Clearing a list looks alike; the finding states the ambiguity.)
 //! - A retained graph keeps every saved tensor of its forward: one call in the user's code leaves tensors of different
@@ -18,7 +18,7 @@ use super::view::View;
 
 /// The reasons for retention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum Retention {
     /// The tensors are in a reference cycle.
     Cycle,
     /// A result is kept with its autograd graph.
@@ -29,17 +29,21 @@ pub(crate) enum Kept {
     Collection,
 }
 
-/// Returns the reason for retention. See Note [Kept].
-pub(crate) fn kept(view: &View, survivors: &[Survivors]) -> Kept {
+/// Returns the reason for retention. See Note [Retention].
+pub(crate) fn find_retention(view: &View, survivors: &[Survivors]) -> Retention {
     let stacks: BTreeSet<StackId> = survivors.iter().flat_map(|line| line.stacks.iter().copied()).collect();
     if cycles(view, &stacks).is_some() {
-        return Kept::Cycle;
+        return Retention::Cycle;
     }
     if has_graph(view, &stacks) {
-        return Kept::Graph;
+        return Retention::Graph;
     }
     let first = survivors.first().and_then(|line| line.stacks.first().copied());
-    if first.is_some_and(|stack| view.own_line_is_inside_module(stack)) { Kept::Intermediate } else { Kept::Collection }
+    if first.is_some_and(|stack| view.own_line_is_inside_module(stack)) {
+        Retention::Intermediate
+    } else {
+        Retention::Collection
+    }
 }
 
 /// Returns the largest burst of frees of allocations by `stacks`.
