@@ -62,11 +62,17 @@ pub(crate) enum Command {
     Phantom(Phantom),
 }
 
+/// Returns clap's definition of all commands.
+pub(crate) fn define() -> clap::Command {
+    let mut all = Arguments::command();
+    // Clap then names the whole command line in each usage.
+    all.build();
+    all
+}
+
 /// Returns the definition of one command, as `oomph COMMAND --help` shows it.
 pub(crate) fn help_of(command: &str) -> clap::Command {
-    let mut all = Arguments::command();
-    // The usage then names the whole line.
-    all.build();
+    let all = define();
     all.find_subcommand(command).cloned().unwrap_or(all)
 }
 

@@ -17,12 +17,15 @@ mod output;
 mod program;
 mod progress;
 mod python;
+mod reference;
 mod run_cache;
 mod spelling;
 mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+
+pub use crate::reference::write_reference;
 
 use crate::args::Command;
 use crate::error::Error;
