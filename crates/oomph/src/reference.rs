@@ -58,8 +58,12 @@ fn group_arguments(command: &Command) -> Vec<(String, Vec<&Arg>)> {
         if matches!(argument.get_id().as_str(), "help" | "version") {
             continue;
         }
-        let usual = if argument.is_positional() { "Arguments" } else { "Options" };
-        let heading = argument.get_help_heading().unwrap_or(usual);
+        // A positional argument has the heading of whichever group of options stands before it.
+        let heading = match argument.get_help_heading() {
+            _ if argument.is_positional() => "Arguments",
+            Some(heading) => heading,
+            None => "Options",
+        };
         match groups.iter_mut().find(|(known, _)| known == heading) {
             Some((_, arguments)) => arguments.push(argument),
             None => groups.push((heading.to_owned(), vec![argument])),
