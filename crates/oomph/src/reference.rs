@@ -35,12 +35,12 @@ fn format_section(command: &Command) -> String {
     let usage = usage.trim_start_matches("Usage: ");
     let mut text = format!("\n## oomph {}\n\n{}.\n\n```text\n{usage}\n```\n", command.get_name(), describe(command));
     for (heading, arguments) in group_arguments(command) {
-        text += &format!("\n**{heading}**\n\n");
+        text.extend([format!("\n**{heading}**\n\n")]);
         text.extend(arguments.into_iter().map(format_item));
     }
     let examples = to_plain(command.get_after_long_help().or(command.get_after_help()));
     if !examples.is_empty() {
-        text += &format!("\n```text\n{examples}\n```\n");
+        text.extend([format!("\n```text\n{examples}\n```\n")]);
     }
     text
 }
