@@ -44,7 +44,7 @@ ARGUMENTS = (
     ("a script that is not there", ("nothing.py",), ("there is no file `nothing.py`",)),
     ("a folder", (PROGRAMS,), ("is a folder, expected a Python script", "python -m package")),
     ("an unknown GPU", ("--gpu", "rtx4091", MLP), ("no GPU is known as `rtx4091`", "rtx-4090", "oomph gpus")),
-    ("an ambiguous GPU", ("--gpu", "a100", MLP), ("NVIDIA A100-SXM4-40GB", "NVIDIA A100 80GB PCIe")),
+    ("an ambiguous GPU", ("--gpu", "rtx-6000", MLP), ("quadro-rtx-6000", "rtx-6000-ada-generation")),
     ("no name of a GPU", ("--gpu", "", MLP), ("GPU",)),
     ("--vram 0", ("--vram", "0", MLP), ("`0` is zero",)),
     ("--vram nonsense", ("--vram", "nonsense", MLP), ("`nonsense` is not a size", "16GiB")),

@@ -100,6 +100,13 @@ def saved_run_opens_in_memory_viz(box: Box) -> None:
     contains(again, again.stderr, "is not empty", "hint: ")
 
 
+def a_chip_takes_its_sxm_card(box: Box) -> None:
+    """A name that several cards share takes the SXM card, and the other names to type are listed."""
+    result = answer(box, "fits", "--gpu", "a100", MLP)
+    expect(result, result.report["gpu"]["name"], "NVIDIA A100-SXM4-40GB", "the GPU")
+    contains(result, result.stderr, "note: `a100`", "a100-pcie-40gb", "a100-sxm-80gb", "a100-80gb-pcie")
+
+
 def both_devices_count(box: Box) -> None:
     """A program on two GPUs finds two."""
     result = answer(box, "fits", "--gpus", "2", PROGRAMS / "multi_gpu.py")
@@ -202,6 +209,7 @@ CASES = [
     Case("cuDNN's workspace is an assumption", cudnn_is_an_assumption),
     Case("the JSON is complete", json_is_complete),
     Case("a saved run opens in memory_viz", saved_run_opens_in_memory_viz),
+    Case("--gpu a100", a_chip_takes_its_sxm_card),
     Case("--gpus 2", both_devices_count),
     Case("a request beyond all devices", request_beyond_all_devices),
     Case("a spinning program is stopped", spinning_is_stopped),
