@@ -72,7 +72,8 @@ class Forks:
         with socket.socket(socket.AF_UNIX) as asking:
             asking.settimeout(PATIENCE)
             asking.connect(str(self.path))
-            request = {"env": {name: str(value) for name, value in environment.items()}, "output": str(stderr)}
+            values = {name: str(value) for name, value in environment.items()}
+            request = {"env": values, "unset": ["OOMPH_SERVE"], "output": str(stderr)}
             asking.sendall(json.dumps(request).encode() + b"\n")
             answer = asking.makefile().readline()
         assert answer, f"the fork server ended before {program.name} did"
