@@ -73,6 +73,7 @@ binaries:
 
 lint:
 	$(PYTHON) tests/tidy.py
+	$(PYTHON) docs/book.py --check
 	cargo fmt --all --check
 	rustfmt --check crates/lint/src/rules/*.rs
 	cargo clippy --workspace --all-targets --locked -- -D warnings
