@@ -14,7 +14,8 @@ def records_of_fork(forks: Forks, folder: Path, script: Path, *arguments: str, g
     errors = place / "errors.log"
     status = forks.run(script, *arguments, folder=place, card=("--gpu", gpu), env=own, stdout=place / "output.log", stderr=errors)
     marks = place / "rank0.marks.jsonl"
-    assert status == 0 and marks.is_file(), f"{script.name} ended with {status} and said:\n{errors.read_text(errors='replace')[-2000:]}"
+    said = errors.read_text(errors="replace")[-2000:] if errors.is_file() else "nothing: it ended before its log was opened"
+    assert status == 0 and marks.is_file(), f"{script.name} ended with {status} and said:\n{said}"
     return [json.loads(line) for line in marks.read_text(encoding="utf-8").splitlines()]
 
 
