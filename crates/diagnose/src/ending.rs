@@ -3,7 +3,7 @@
 //! # Note [Ended by out of memory]
 //!
 //! Two questions have different answers:
-//! - [`ended_by_oom`]: an out-of-memory error ended the process. The last error decides, because a program may catch an out-of-memory
+//! - `ended_by_oom`: an out-of-memory error ended the process. The last error decides, because a program may catch an out-of-memory
 //!   error and fail later of something else; a process without an end and an error was killed while it ran out. The verdict asks this.
 //! - [`raised_error`] treats other errors as consequences where any process raised an out-of-memory error, last or not. A launcher
 //!   raises an error of its own about a rank that ran out, and a handler may raise one while it handles the first. The report of such

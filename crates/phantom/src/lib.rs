@@ -6,12 +6,12 @@
 //!
 //! # Design constraints
 //! - Nothing of PyTorch's allocator is known here: PyTorch brings the real one.
-//! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in [`boundary`].
+//! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in `boundary`.
 //! - `unsafe` lives in `boundary`, `caller`, `fatbin`, `files`, `host`, `resolve` and `values`; the files under `api` take typed
 //!   parameters and need none.
 //! - Inert until CUDA is used: preloading it into a compiler or a shell costs nothing and changes nothing, but for where
-//!   large aligned requests lie (Note [Host memory] in [`host`]) and, where a launcher asks, that it notes which files are
-//!   looked at (Note [Files looked at] in [`files`]).
+//!   large aligned requests lie (Note [Host memory] in `host`) and, where a launcher asks, that it notes which files are
+//!   looked at (Note [Files looked at] in `files`).
 
 mod api;
 mod boundary;

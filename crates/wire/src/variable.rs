@@ -1,4 +1,8 @@
 //! Every environment variable of ours: name, readers, meaning. A new one is a row of the table below.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "rows name the notes of other files, `Note [Remedies]`, as the table of ARCHITECTURE.md shows them"
+)]
 
 use Component::{Agent, Binary, Phantom};
 

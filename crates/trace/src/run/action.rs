@@ -23,7 +23,7 @@ pub struct ActionKind {
 
 macro_rules! actions {
     ($( #[doc = $summary:literal] $variant:ident = $name:literal { $( #[doc = $field_doc:literal] $field:ident: $type:tt, )* } )*) => {
-        /// An edit that a remedy made to the running program. See Note [Actions].
+        /// An edit that a remedy made to the running program. See Note `[Actions]`.
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(tag = "kind", rename_all = "kebab-case")]
         pub enum RemedyAction {
