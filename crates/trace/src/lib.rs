@@ -11,7 +11,6 @@
 
 pub mod bytes;
 pub mod container;
-pub mod content;
 pub mod event;
 pub mod history;
 pub mod ids;
