@@ -7,7 +7,7 @@
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
-# `make suites PROFILE=dev` tests the binary that `make unit` has compiled, with its assertions.
+# `make test` runs the binary that its unit tests have compiled, with assertions: PROFILE=dev. All else runs the release binary.
 PROFILE ?= release
 TARGET := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 OOMPH  := $(TARGET)/oomph
@@ -22,7 +22,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests system causes mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests system causes caught mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -33,18 +33,20 @@ demo: setup build
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
 	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
 
-test: lint unit suites
+test: PROFILE := $(if $(filter command%,$(origin PROFILE)),$(PROFILE),dev)
+test: lint unit
+	$(MAKE) suites PROFILE=$(PROFILE)
 	@echo; echo 'all tests passed'
 
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden python-tests system differential causes mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden python-tests system differential causes caught mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
 test-all:
-	$(MAKE) test ALL=1
+	$(MAKE) test ALL=1 PROFILE=release
 	$(PY) tests/remedies/max_batch.py --oomph $(OOMPH)
 	$(MAKE) wheel
 
@@ -101,6 +103,10 @@ system: setup binaries
 # Programs that run out for a known cause, each with a control: what explain says of them.
 causes: setup binaries
 	$(PY) tests/causes/check.py $(SUITE)
+
+# Programs that catch the out-of-memory error: the verdict, the line, and what the program made of it.
+caught: setup binaries
+	$(PY) tests/caught/check.py $(SUITE)
 
 # Every rule of lint: a program with the mistake and one without, what both hold on the phantom, and what the fix makes of it.
 mistakes: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)

@@ -83,7 +83,8 @@ def files():
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
-        if not opening.startswith(("//!", '"""', 'r"""')):
+        # A program of `tests/caught` opens with what is expected of it, and why.
+        if not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
         most = LINES if prose.part_of(name) else TEST_LINES
         if len(lines) > most and "/generated/" not in name:
@@ -104,10 +105,12 @@ def wording():
 
 
 def naming():
-    """A type name belongs to two crates at most."""
+    """A type name belongs to two crates at most, and no name is a module, a function, a field and a local of one crate."""
     for name, paths in sorted(names.types(ROOT).items()):
         if len(names.crates_of(paths)) > CRATES_OF_A_TYPE:
             yield f"the type name {name} is in {', '.join(map(str, paths))}: at most {CRATES_OF_A_TYPE} crates"
+    for crate, name in names.one_name_for_all(ROOT):
+        yield f"crates/{crate}: {name} is a module, a function, a field and a local; call the function by its verb"
 
 
 def untied():

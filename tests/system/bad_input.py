@@ -3,10 +3,12 @@
 `box.assert_clean` runs after every case, so that no process and no temporary file is left is checked there.
 """
 
+import json
 import os
 import select
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 from harness import EXAMPLES, PROGRAMS, Box, Case, Result, Skip, collect, contains, expect, like_others
@@ -57,7 +59,7 @@ ARGUMENTS = (
     ("--fraction 2", ("--fraction", "2", MLP), ("expected a number from 0 to 1",)),
     ("--gpus 0", ("--gpus", "0", MLP), ("0 is not in 1..=64",)),
     ("--json and --format", ("--json", "--format", "concise", MLP), ("cannot be used with",)),
-    ("--format nonsense", ("--format", "nonsense", MLP), ("nonsense", "concise, github, json")),
+    ("--format nonsense", ("--format", "nonsense", MLP), ("nonsense", "concise, github, markdown, json")),
     ("--html in a folder that is not there", ("--html", "nowhere/page.html", "spins.py"), ("cannot write `nowhere/page.html`", "--html")),
     ("--html of a folder", ("--html", "/", "spins.py"), ("`/` would be replaced, and is no file", "--html")),
     ("a misspelt option", ("--jsno", MLP), ("no option `--jsno`", "--help")),
@@ -162,6 +164,24 @@ def time_is_up(box: Box) -> None:
     refuses(box, ("did not use CUDA within", "--timeout"), "--timeout", "6", "script.py")
 
 
+def ignores_the_request_to_end(box: Box) -> None:
+    """A program that ignores SIGTERM is killed at once."""
+    ignoring = "import signal, time, torch\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nx = torch.empty(9, device='cuda')\nsignal.pause()\n"
+    box.write("script.py", ignoring)
+    started = time.monotonic()
+    result = box.check("--json", "--timeout", "12", "script.py")
+    expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
+    assert time.monotonic() - started < 25, result
+
+
+def last_words(box: Box) -> None:
+    """What a program says as it exits is shown."""
+    box.write("script.py", "import sys, torch\nx = torch.empty(9, device='cuda')\nsys.exit('the data folder is empty')\n")
+    result = box.check("script.py")
+    expect(result, result.status, 2, "the exit status")
+    contains(result, result.stdout, "exit status 1", "the data folder is empty")
+
+
 def reads_standard_input(box: Box) -> None:
     """A script's standard input is the user's."""
     box.write("script.py", "import sys\nassert sys.stdin.read() == 'words'\n" + MODEL + STEPS)
@@ -169,6 +189,25 @@ def reads_standard_input(box: Box) -> None:
     with words.open() as stdin:
         result = box.check("script.py", stdin=stdin)
     expect(result, result.status, 0, "the exit status")
+
+
+def shell_script(box: Box) -> None:
+    """A shell script is run by bash, and that is said."""
+    box.write("train.py", MODEL + STEPS)
+    box.write("run.sh", f"'{box.python}' train.py\n")
+    result = box.check("run.sh", "an argument")
+    expect(result, result.status, 0, "the exit status")
+    contains(result, result.stderr, "note: `run.sh` is a shell script")
+
+
+def notebook(box: Box) -> None:
+    """A notebook is run cell by cell; its lines are named by cell."""
+    cells = [{"cell_type": "markdown", "source": "# Title"}, {"cell_type": "code", "source": "%matplotlib inline\n" + MODEL}, {"cell_type": "code", "source": STEPS}]
+    box.write("train.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    result = box.check("-v", "train.ipynb")
+    expect(result, result.status, 0, "the exit status")
+    contains(result, result.stderr, "note: `train.ipynb` is a notebook")
+    contains(result, result.stdout, "train.ipynb:cell ")
 
 
 # ---- Pythons ----
@@ -266,6 +305,21 @@ def interrupted(box: Box, ending: str, *signals: signal.Signals, searching: bool
     expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
     contains(result, result.stderr, "error: interrupted")
     no_noise(result)
+
+
+def killed(box: Box) -> None:
+    """A SIGKILL to oomph ends the program, its child in a session of its own, and removes the folder."""
+    path, pipe = ready(box)
+    box.write("script.py", MODEL + WAITS.format(path=str(path)) + PATIENT)
+    process = box.start(box.oomph, "check", "--python", box.python, "script.py", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(pipe)
+    process.kill()
+    process.wait()
+    os.close(pipe)
+    deadline = time.monotonic() + 30
+    while (box.processes() or any(box.temporary.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    box.assert_clean()
 
 
 STUBBORN = """
@@ -472,11 +526,16 @@ CASES = [
     Case("the end of the program is unknown", end_is_unknown),
     Case("a Python without the agent", without_the_agent),
     Case("the time is up before CUDA", time_is_up),
+    Case("a program that ignores SIGTERM", ignores_the_request_to_end),
+    Case("a program's last words", last_words),
+    Case("a shell script", shell_script),
+    Case("a notebook", notebook),
     Case("standard input is the script's", reads_standard_input),
     Case("the active environment's Python", active_environment_is_taken),
     Case("a Python that is none", no_python),
     Case("a command line without torch", torch_in_a_command_line),
     Case("Ctrl-C", lambda box: interrupted(box, PATIENT, signal.SIGINT)),
+    Case("SIGKILL", killed),
     Case("SIGTERM", lambda box: interrupted(box, PATIENT, signal.SIGTERM)),
     Case("a terminal that hangs up", lambda box: interrupted(box, PATIENT, signal.SIGHUP)),
     Case("Ctrl-C twice", lambda box: interrupted(box, STUBBORN, signal.SIGINT, signal.SIGINT)),

@@ -117,6 +117,18 @@ def log_and_snapshot(box: Box) -> None:
     assert result.report["comparison"] is None, f"a log and a snapshot are compared\n{result}"
 
 
+def segments_without_a_history(box: Box) -> None:
+    """The list that `torch.cuda.memory_snapshot()` gives, pickled: the memory in use, without a history."""
+    name = put(box, "segments.pickle", samples.pickled(SNAPSHOT["segments"]))
+    report = explain(box, "--json", name).report
+    reserved = sum(segment["total_size"] for segment in SNAPSHOT["segments"])
+    assert [device["device"] for device in report["devices"]] == [SNAPSHOT["segments"][0]["device"]], report["devices"]
+    assert report["peak"]["reserved_bytes"] == reserved > 0, report["peak"]
+    kept = {**SNAPSHOT, "device_traces": []}
+    report = explain(box, "--json", put(box, "no_traces.pickle", kept)).report
+    assert report["peak"]["reserved_bytes"] == reserved, report["peak"]
+
+
 def before_and_after(box: Box) -> None:
     """Two snapshots of no rank are compared, in the order in which they are named."""
     before = put(box, "before.pickle", samples.snapshot(4, ran_out=False))
@@ -353,6 +365,7 @@ CASES = [
     Case("explain takes a log in UTF-16", lambda box: log_is_read(box, "utf-16")),
     Case("explain finds nothing", nothing_is_found),
     Case("explain joins a log and a snapshot", log_and_snapshot),
+    Case("explain takes segments without a history", segments_without_a_history),
     Case("explain compares two snapshots", before_and_after),
     Case("explain takes ranks as one job", ranks_are_one_job),
     Case("explain takes a saved run", saved_run),

@@ -57,9 +57,9 @@ FAULTS = (
     Fault("steps that are skipped where the loss is not finite", TRAIN.replace("    loss.backward()", "    if not torch.isfinite(loss):\n        return\n    loss.backward()") + "for _ in range(4):\n    step()\n", FITS, ("3 optimizer steps",), (READ,)),
     Fault("training until the loss is small", TRAIN + "while step().item() > 1e-3:\n    pass\n", FITS, (f"fault.py:11 {READ} (1x)", "the program ended after 1 of 3 optimizer steps")),
     Fault("a loop that no value ends", "import torch\nx = torch.ones(1, device='cuda')\nwhile x.item() < 10:\n    x = x * 2\n", NO_ANSWER, ("stopped after", f"fault.py:3 {READ}"), (), ("--timeout", "15s")),
-    Fault("an allocator without a history", "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\nimport torch\nx = torch.empty(1 << 28, device='cuda')\n", FITS, ("nothing is known of what fills it", "cudaMallocAsync", "1.00 GiB allocated")),
-    Fault("an allocator without a history runs out", "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\nimport torch\nxs = [torch.empty(1 << 28, device='cuda') for _ in range(4)]\n", OOM, ("ran out  1.00 GiB requested, fault.py:4", "4.", "nothing is known of what fills it"), (), ("--vram", "4GiB")),
-    Fault("a function that the phantom lacks", "import ctypes, torch\nx = torch.zeros(9, device='cuda')\nctypes.CDLL('libcuda.so.1').cuGreenCtxCreate(None, None, 0, 0)\n", FITS, ("the program called cuGreenCtxCreate, which the phantom GPU lacks",)),
+    Fault("an allocator without a history", "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\nimport torch\nx = torch.empty(1 << 28, device='cuda')\n", FITS, ("its contents are unknown", "cudaMallocAsync", "1.00 GiB allocated")),
+    Fault("an allocator without a history runs out", "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\nimport torch\nxs = [torch.empty(1 << 28, device='cuda') for _ in range(4)]\n", OOM, ("ran out  1.00 GiB requested, fault.py:4", "4.", "its contents are unknown"), (), ("--vram", "4GiB")),
+    Fault("a function that the phantom lacks", "import ctypes, torch\nx = torch.zeros(9, device='cuda')\nctypes.CDLL('libcuda.so.1').cuGreenCtxCreate(None, None, 0, 0)\n", FITS, ("the program called cuGreenCtxCreate, which the phantom GPU does not have",)),
     Fault("a lacking function whose failure ends the program", "import ctypes, torch\nx = torch.zeros(9, device='cuda')\nif ctypes.CDLL('libcuda.so.1').cuGreenCtxCreate(None, None, 0, 0):\n    raise RuntimeError('no green context')\n", NO_ANSWER, ("called cuGreenCtxCreate, which the phantom GPU does not have", "fault.py:4")),
     Fault("the driver's undocumented tables", "import ctypes, torch\nx = torch.zeros(9, device='cuda')\ntable = ctypes.c_void_p()\nassert ctypes.CDLL('libcuda.so.1').cuGetExportTable(ctypes.byref(table), bytes(16))\n", FITS, ("the program called cuGetExportTable",)),
     Fault("memory that no PyTorch knows of", "import ctypes, torch\nx = torch.zeros(9, device='cuda')\np = ctypes.c_void_p()\nassert ctypes.CDLL('libcuda.so.1').cuMemAlloc_v2(ctypes.byref(p), ctypes.c_size_t(1 << 30)) == 0\n", FITS, ("held 1.00 GiB of a device outside PyTorch's allocator",)),
@@ -74,7 +74,7 @@ FAULTS = (
 def holds(box: Box, fault: Fault) -> None:
     """One program, as a user checks it: in a log file, 80 columns wide."""
     script = box.write("fault.py", fault.source)
-    result = box.check("--gpu", "rtx-4090", *fault.options, script.name)
+    result = box.check("-v", "--gpu", "rtx-4090", *fault.options, script.name)
     expect(result, result.status, fault.status, "status")
     told = result.stderr if fault.status == NO_ANSWER and not result.stdout else result.stdout
     flat = re.sub(r"\s+", " ", told)
@@ -101,7 +101,7 @@ def static_runtime(box: Box) -> None:
     built = box.run("cc", "-shared", "-fPIC", "-o", library, source, runtime, "-ldl", "-lpthread", "-lrt", "-Wl,--exclude-libs,ALL")
     expect(built, built.status, 0, "the compiler's status")
     program = f"import ctypes, torch\nx = torch.zeros(9, device='cuda')\nassert ctypes.CDLL({str(library)!r}).take(ctypes.c_size_t(1 << 30))\n"
-    holds(box, Fault("", program, FITS, ("the program called cuGetExportTable, which the phantom GPU lacks",)))
+    holds(box, Fault("", program, FITS, ("the program called cuGetExportTable, which the phantom GPU does not have",)))
 
 
 CASES = [Case(fault.name, lambda box, fault=fault: holds(box, fault)) for fault in FAULTS]

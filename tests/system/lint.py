@@ -200,7 +200,7 @@ def baseline(box: Box) -> None:
     result = lint(box, "--baseline", "known.json", "--json", status=1)
     expect(result, (len(result.report["findings"]), result.report["hidden"]), (1, 1), "what is new, what is known")
     box.write("train.py", CLEAN)
-    contains(result, lint(box, "--baseline", "known.json", status=0).stdout, "1 of the baseline are gone")
+    contains(result, lint(box, "--baseline", "known.json", status=0).stdout, "no longer found, of the baseline: 1")
     box.write("oomph.toml", '[lint]\nbaseline = "known.json"\n')
     box.write("train.py", MISTAKE)
     lint(box, status=0)
@@ -225,7 +225,7 @@ def baseline_of_a_part(box: Box) -> None:
     result = lint(box, "--ignore", RULE, "--baseline", "known.json", status=0)
     expect(result, "gone" in result.stdout, False, "whether it calls gone what a rule was not asked for")
     (box.work / "other.py").unlink()
-    contains(result, lint(box, "--baseline", "known.json", "src", status=0).stdout, "1 of the baseline are gone")
+    contains(result, lint(box, "--baseline", "known.json", "src", status=0).stdout, "no longer found, of the baseline: 1")
 
 
 def fix_of_standard_input(box: Box) -> None:
@@ -354,7 +354,7 @@ WORDS = (
     (["--config", "none.toml"], ("`none.toml` cannot be used: there is no such file",)),
     (["--baseline", "none.json"], ("cannot read `none.json`",)),
     (["--write-baseline", "empty"], ("`empty` would be replaced, and is no file",)),
-    (["--write-baseline", "train.py"], ("`train.py` exists, and is no baseline",)),
+    (["--write-baseline", "train.py"], ("`train.py` exists and is not a lint baseline",)),
 )
 
 

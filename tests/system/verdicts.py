@@ -135,11 +135,14 @@ def spinning_is_stopped(box: Box) -> None:
     contains(result, result.stdout, "spins.py")
 
 
-def swallowed_oom_is_told(box: Box) -> None:
-    """A program that catches the error and goes on with half the batch did run out."""
-    result = box.check("--json", "--vram", "4GiB", PROGRAMS / "catches_oom.py", "--batch-size", str(2**18))
-    assert result.report["findings"], result
-    contains(result, " ".join(finding["rule"] for finding in result.report["findings"]), "caught-oom")
+def search_for_a_batch_fits(box: Box) -> None:
+    """A program that halves its batch until one fits is said to do so, and the answer is about the batch that it ends with."""
+    report = answer(box, "fits", "--vram", "4GiB", PROGRAMS / "catches_oom.py", "--batch-size", str(2**18)).report
+    search = report["search"]
+    assert (search["lowers"], search["caught_at"]["line"]) == ("batch_size", 30), search
+    assert report["spare_bytes"] >= 0 and report["oom"] is None, report
+    rules = [finding["rule"] for finding in report["findings"]]
+    assert "caught-oom" in rules and "need-exceeds-device" not in rules, rules
 
 
 def formats(box: Box) -> None:
@@ -213,7 +216,7 @@ CASES = [
     Case("--gpus 2", both_devices_count),
     Case("a request beyond all devices", request_beyond_all_devices),
     Case("a spinning program is stopped", spinning_is_stopped),
-    Case("a swallowed OOM is told", swallowed_oom_is_told),
+    Case("a search for a batch fits", search_for_a_batch_fits),
     Case("check in all formats", formats),
     Case("check --html", page),
     *(

@@ -95,6 +95,7 @@ def main(programs):
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", metavar="NAME", help="run these alone")
     parser.add_argument("--part", default="0/1", metavar="K/N", help="run every N-th program alone, from the K-th on")
+    parser.add_argument("--one-precision", action="store_true", help="run each program in one of its precisions alone, in turn")
     parser.add_argument("--out", help="append one JSON line per run to this file")
     args = parser.parse_args()
     duplicates = len(programs) - len({program.name for program in programs})
@@ -105,10 +106,23 @@ def main(programs):
         sys.exit(f"no such program: {', '.join(sorted(unknown))}")
     chosen = [program for program in programs if not args.names or program.name in args.names]
     part, parts = map(int, args.part.split("/"))
-    results = [run_one(p, precision, args.out) for p in chosen[part::parts] for precision in p.precisions]
+    numbered = list(enumerate(chosen))[part::parts]
+    runs = [(p, precision) for number, p in numbered for precision in precisions_of(p, number if args.one_precision else None)]
+    results = [run_one(p, precision, args.out) for p, precision in runs]
     failed = sum("error" in result for result in results)
     print(f"{len(results) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
+
+
+def precisions_of(program, turn):
+    """The precisions to run: all, or the one whose turn it is.
+
+    Compiled programs always take their first: what one of them has benchmarked, the next finds in the cache and has no peak of.
+    """
+    if turn is None:
+        return program.precisions
+    turn = 0 if program.name.startswith("compile") else turn % len(program.precisions)
+    return program.precisions[turn : turn + 1]
 
 
 def run_one(program, precision, out):

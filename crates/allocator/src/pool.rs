@@ -9,7 +9,7 @@ use crate::ids::BlockId;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockPool {
     /// The free blocks of each stream, in the order of the streams' pointers. A program has few streams.
-    free: Vec<(Stream, FreeSet)>,
+    free_sets: Vec<(Stream, FreeSet)>,
     /// Address space without memory, by stream and address.
     unmapped: Vec<(Stream, u64, BlockId)>,
     /// The number of searches while garbage collection was on.
@@ -19,30 +19,30 @@ pub(crate) struct BlockPool {
 impl BlockPool {
     #[inline]
     pub(crate) fn free_of(&self, stream: Stream) -> Option<&FreeSet> {
-        self.free.iter().find(|(other, _)| *other == stream).map(|(_, set)| set)
+        self.free_sets.iter().find(|(other, _)| *other == stream).map(|(_, set)| set)
     }
 
     #[inline]
     pub(crate) fn free_of_mut(&mut self, stream: Stream) -> &mut FreeSet {
-        let index = match self.free.iter().position(|(other, _)| *other >= stream) {
-            Some(index) if self.free[index].0 == stream => index,
+        let index = match self.free_sets.iter().position(|(other, _)| *other >= stream) {
+            Some(index) if self.free_sets[index].0 == stream => index,
             after => {
-                let index = after.unwrap_or(self.free.len());
-                self.free.insert(index, (stream, FreeSet::default()));
+                let index = after.unwrap_or(self.free_sets.len());
+                self.free_sets.insert(index, (stream, FreeSet::default()));
                 index
             }
         };
-        &mut self.free[index].1
+        &mut self.free_sets[index].1
     }
 
     /// All free blocks: by stream, then in the order of the search.
     pub(crate) fn free_blocks(&self) -> impl Iterator<Item = BlockId> + '_ {
-        self.free.iter().flat_map(|(_, set)| set.iter())
+        self.free_sets.iter().flat_map(|(_, set)| set.iter())
     }
 
     /// The size of all free blocks together, in bytes.
     pub(crate) fn free_bytes(&self) -> u64 {
-        self.free.iter().flat_map(|(_, set)| set.sizes()).sum()
+        self.free_sets.iter().flat_map(|(_, set)| set.sizes()).sum()
     }
 
     pub(crate) fn add_unmapped(&mut self, stream: Stream, address: u64, block: BlockId) {

@@ -1,5 +1,6 @@
 //! What `check` is about: the recorded runs and how they were launched.
 
+use trace::run::Ended;
 use trace::{Bytes, Launch, Run};
 
 use crate::measure::paths::relative;
@@ -12,13 +13,22 @@ pub struct Case {
     /// The run under the device's limit.
     pub limited: Run,
     /// The run without a limit; `None` if the first run did not run out of memory.
-    pub unlimited: Option<Run>,
+    pub unlimited: Option<UnlimitedRun>,
     /// True if oomph chose the GPU because the user named no GPU.
     pub gpu_assumed: bool,
     /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
     /// The duration of all runs.
     pub seconds: f64,
+}
+
+/// A run without a limit.
+#[derive(Clone, Debug)]
+pub struct UnlimitedRun {
+    /// What the run recorded.
+    pub run: Run,
+    /// How its program ended, as its parent saw it.
+    pub ended: Option<Ended>,
 }
 
 impl Case {

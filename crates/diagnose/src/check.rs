@@ -1,36 +1,39 @@
 //! Builds the report of `check` from a case.
 
-use report::{Breakdown, CheckReport, Gpu, Peak, Place, Usage, Verdict};
+use report::{Breakdown, CheckReport, Gpu, Need, Peak, Place, Usage};
+use trace::run::EndReason;
 use trace::text::StatedBytes;
 use trace::{Bytes, DeviceIndex, Process, Record};
 
 use crate::case::Case;
+use crate::caught::{find_search, has_unserved_request};
 use crate::ending::ended_by_oom;
+use crate::measure::assumptions::{list_assumptions, value_shapes};
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::{growth, survivors};
 use crate::measure::need::need;
-use crate::measure::noted::{assumptions, value_shapes};
 use crate::measure::oom::{oom, refused, times_refused};
 use crate::measure::ranks::{rank_facts, ranks};
-use crate::measure::records::{last_oom, stats, steps, torch};
 use crate::measure::retention::find_retention;
+use crate::measure::run_records::{end, last_oom, stats, steps, torch};
 use crate::measure::sharing::{shared, shared_in};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
-use crate::notes::{lower_bound, notes, older_than_history, unaccounted};
+use crate::notes::{few_steps, notes, older_than_history, unaccounted};
 use crate::rules;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
-use crate::verdict::verdict;
+use crate::verdict::{Decision, decide};
 
 /// Returns the report of `check` for `case`.
 pub fn check(case: &Case) -> CheckReport {
-    let mut report = frame(case);
+    let decision = decide(case);
+    let mut report = frame(case, &decision);
     let Some((process, device, usage)) = subject(case) else {
         return report;
     };
     let view = View::new(process, device);
-    measure(&mut report, case, &view, usage);
+    measure(&mut report, case, &view, usage, &decision);
     report.findings = rules::of_a_check(&facts(case, &view, &report));
     report
 }
@@ -38,7 +41,9 @@ pub fn check(case: &Case) -> CheckReport {
 /// Returns the process that the report is about: the process that ran out of memory, else the process with the highest
 /// peak.
 fn subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
-    let failed = case.limited.processes.iter().find(|process| ended_by_oom(process));
+    let processes = &case.limited.processes;
+    let failed = processes.iter().find(|process| ended_by_oom(process));
+    let failed = failed.or_else(|| processes.iter().find(|process| has_unserved_request(process)));
     let failed = failed.and_then(|process| {
         let (device, usage) = fullest_device(process, case.context())?;
         Some((process, device, usage))
@@ -47,29 +52,37 @@ fn subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
 }
 
 /// Returns the parts of the report that need no device.
-fn frame(case: &Case) -> CheckReport {
-    let (run, verdict) = (&case.limited, verdict(case));
+fn frame(case: &Case, decision: &Decision) -> CheckReport {
+    let run = &case.limited;
     CheckReport {
         version: case.launch.oomph.clone(),
         torch: torch(run).map(str::to_owned),
         gpu: gpu(case),
         steps: run.processes.iter().map(steps).max().unwrap_or_default(),
+        only_first_step: is_only_first_step(case),
         peak: Peak::default(),
-        need: Usage::default(),
-        spare_bytes: i64::try_from(case.total().0).unwrap_or(i64::MAX),
+        need: Need::default(),
         oom: None,
         breakdown: Breakdown::default(),
         sites: Vec::new(),
         growth: None,
         findings: Vec::new(),
-        assumptions: assumptions(run),
+        assumptions: list_assumptions(run),
         value_shapes: value_shapes(run),
         ranks: ranks(case),
-        notes: notes(case, &verdict),
-        verdict,
+        notes: notes(case, decision),
+        verdict: decision.clone().with_spare(case.total(), Bytes::ZERO, Bytes::ZERO),
         seconds: case.seconds,
+        caveats: few_steps(case, decision).into_iter().collect(),
+        next: None,
         folder: case.folder.clone(),
     }
+}
+
+/// Whether the program was asked for one step, and would have made more.
+fn is_only_first_step(case: &Case) -> bool {
+    let mut ends = case.limited.processes.iter().filter_map(end);
+    case.launch.steps == 1 && ends.any(|(reason, _)| *reason == EndReason::Steps)
 }
 
 fn gpu(case: &Case) -> Gpu {
@@ -82,28 +95,34 @@ fn gpu(case: &Case) -> Gpu {
     }
 }
 
-fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage) {
+fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage, decision: &Decision) {
     let highest = view.found.peaks().allocated;
     let shown = highest.map_or(Bytes::ZERO, |peak| peak.bytes);
     if usage.allocated_bytes == Bytes::ZERO {
         usage.allocated_bytes = shown; // The counters were never written: the trace is all there is.
     }
     report.peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
-    report.oom = (report.verdict == Verdict::Oom).then(|| oom(view.process));
-    report.need = need(case, view, usage, report.oom.as_ref());
-    report.need.device_bytes = report.need.device_bytes.max(need_of_job(case));
-    report.spare_bytes = difference(case.total(), report.need.device_bytes);
+    report.oom = report.verdict.is_oom().then(|| oom(view.process, case.launch.ended.as_ref()));
+    // What a program needs that looks for a size that fits is what it ends with.
+    let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
+    report.need =
+        if is_search { Need { usage, ..Need::default() } } else { need(case, view, usage, report.oom.as_ref()) };
+    report.need.usage.device_bytes = report.need.usage.device_bytes.max(need_of_job(case, is_search));
+    let (peak, need) = (report.peak.usage.device_bytes, report.need.usage.device_bytes);
+    // Processes that share the device may hold their peaks at once.
+    let together = shared(case).map_or(Bytes::ZERO, |shared| shared.together);
+    report.verdict = decision.clone().with_spare(case.total(), peak.max(together), need);
     report.breakdown = breakdown(view, usage.allocated_bytes).unwrap_or_default();
     report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.at));
     report.growth = growth(view, &report.peak, case.usable());
-    report.notes.extend(lower_bound(case, &report.verdict));
     report.notes.extend(older_than_history(&view.found));
     report.notes.extend(unaccounted(view.process, shown, usage.allocated_bytes));
 }
 
 /// Returns the memory that the ranks of one job need together on a shared device.
-fn need_of_job(case: &Case) -> Bytes {
-    let runs = std::iter::once(&case.limited).chain(&case.unlimited);
+fn need_of_job(case: &Case, is_search: bool) -> Bytes {
+    let unlimited = case.unlimited.iter().filter(|_| !is_search).map(|unlimited| &unlimited.run);
+    let runs = std::iter::once(&case.limited).chain(unlimited);
     let shared = runs.filter_map(|run| shared_in(&case.launch, run)).filter(|shared| shared.is_job);
     shared.map(|shared| shared.together).max().unwrap_or_default()
 }
@@ -122,9 +141,13 @@ fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Fac
         },
         failure: failure(view, report),
         explains: false,
-        fatal: report.verdict == Verdict::Oom,
+        fatal: report.verdict.is_oom(),
         failures: times_refused(view.process),
-        need: Some(report.need.device_bytes),
+        caught: report.oom.as_ref().and_then(|oom| oom.caught.clone()),
+        search: find_search(view.process),
+        need: Some(report.need.usage.device_bytes),
+        need_breakdown: report.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
+        is_need_partial: report.need.at_least.is_some(),
         reserved_peak: report.peak.usage.reserved_bytes,
         peak_place: report.peak.place.clone(),
         breakdown: report.breakdown.clone(),
@@ -162,9 +185,4 @@ fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
         counters_source: "memory_stats at the error",
         ..Failure::default()
     })
-}
-
-fn difference(a: Bytes, b: Bytes) -> i64 {
-    let bytes = i64::try_from(a.0.abs_diff(b.0)).unwrap_or(i64::MAX);
-    if a < b { -bytes } else { bytes }
 }

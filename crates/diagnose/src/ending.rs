@@ -11,7 +11,7 @@
 
 use trace::{Process, Record, Run};
 
-use crate::measure::records::{end, last_oom, records};
+use crate::measure::run_records::{end, last_oom, records};
 
 /// An error that ended a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,17 +83,7 @@ mod tests {
     }
 
     fn oom() -> Record {
-        Record::Oom {
-            device: 0,
-            requested_bytes: 1,
-            total_bytes: 1,
-            free_bytes: 0,
-            step: 1,
-            phase: None,
-            module: String::new(),
-            stats: DeviceStats::default(),
-            frames: Vec::new(),
-        }
+        crate::testing::oom(None, None)
     }
 
     fn end_with(devices: usize, snapshot: Option<&str>) -> Record {

@@ -18,7 +18,7 @@ use trace::text::{Artifact, StatedOom};
 
 pub use self::case::{ExplainCase, ExplainInput, InputContents};
 use self::comparison::comparison;
-use self::devices::{Seen, focus, seen};
+use self::devices::{Seen, focus, list_devices};
 use self::evidence::facts;
 use self::failure::focus_oom;
 use self::memory::memory;
@@ -27,7 +27,7 @@ use crate::rules;
 
 /// Returns the report of `explain` for `case`.
 pub fn explain(case: &ExplainCase) -> ExplainReport {
-    let seen = seen(case);
+    let seen = list_devices(case);
     let mut report = frame(case);
     report.focus_oom = focus_oom(&report.ooms);
     report.devices = seen.iter().map(Seen::history).collect();
@@ -49,7 +49,7 @@ pub fn explain(case: &ExplainCase) -> ExplainReport {
 fn frame(case: &ExplainCase) -> ExplainReport {
     let mut report = ExplainReport {
         version: case.version.clone(),
-        inputs: case.inputs.iter().map(input).collect(),
+        inputs: case.inputs.iter().map(describe_input).collect(),
         folder: case.folder.clone(),
         ..ExplainReport::default()
     };
@@ -61,7 +61,7 @@ fn frame(case: &ExplainCase) -> ExplainReport {
     report
 }
 
-fn input(input: &ExplainInput) -> Input {
+fn describe_input(input: &ExplainInput) -> Input {
     let torch = input.contents.torch();
     Input { path: input.path.clone(), kind: input.contents.kind(), torch, rank: input.rank }
 }

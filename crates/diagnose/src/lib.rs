@@ -9,6 +9,7 @@
 //! - Bytes that the trace does not show are called unattributed. No other category gets a share of them.
 
 mod case;
+mod caught;
 mod check;
 pub mod ending;
 mod explain;
@@ -17,10 +18,13 @@ mod measure;
 mod notes;
 mod replayed;
 mod rules;
+#[cfg(test)]
+mod testing;
 mod tune;
 mod verdict;
 
-pub use case::Case;
+pub use case::{Case, UnlimitedRun};
+pub use caught::{Requests, judge_requests};
 pub use check::check;
 pub use explain::{ExplainCase, ExplainInput, InputContents, explain};
 pub use fit::{

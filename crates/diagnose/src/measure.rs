@@ -1,5 +1,6 @@
 //! Measures: numbers taken from a run. A measure states a quantity; the rules judge the quantity.
 
+pub(crate) mod assumptions;
 pub(crate) mod breakdown;
 mod contents;
 pub(crate) mod growth;
@@ -8,14 +9,13 @@ pub(crate) mod leaks;
 pub(crate) mod life;
 mod live;
 pub(crate) mod need;
-pub(crate) mod noted;
 pub(crate) mod oom;
 pub(crate) mod outside;
 pub(crate) mod own;
 pub(crate) mod paths;
 pub(crate) mod ranks;
-pub(crate) mod records;
 pub(crate) mod retention;
+pub(crate) mod run_records;
 pub(crate) mod sharing;
 pub(crate) mod sites;
 pub(crate) mod sweep;

@@ -4,12 +4,13 @@ pub(crate) mod saves;
 
 use std::collections::BTreeSet;
 
-use report::Verdict;
 use trace::{Bytes, History, PhantomRecord, Process, Record};
 
 use crate::case::Case;
+use crate::ending::ended_by_oom;
 use crate::measure::outside::outside;
-use crate::measure::records::{phantom_records, records, steps, unrecorded};
+use crate::measure::run_records::{phantom_records, records, steps, unrecorded};
+use crate::verdict::{Decision, find_reason};
 
 /// A note names at most this many lines that read values.
 const LINES_SHOWN: usize = 6;
@@ -17,11 +18,14 @@ const LINES_SHOWN: usize = 6;
 const MOST_SCALAR_BYTES: u64 = 16;
 
 /// Returns the notes that need no device.
-pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
+pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
     let run = &case.limited;
-    let mut notes: Vec<String> = values_read(case).chain(records(run).filter_map(note)).collect();
+    let unlimited = case.unlimited.iter().flat_map(|unlimited| records(&unlimited.run));
+    let mut notes: Vec<String> = values_read(case).chain(records(run).chain(unlimited).filter_map(note)).collect();
     let missing = phantom_records(run).filter_map(|record| match record {
-        PhantomRecord::Missing { symbol } => Some(format!("the program called {symbol}, which the phantom GPU lacks")),
+        PhantomRecord::Missing { symbol } => {
+            Some(format!("the program called {symbol}, which the phantom GPU does not have"))
+        }
         _ => None,
     });
     notes.extend(missing);
@@ -29,7 +33,8 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let held = outside(run).into_iter();
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
-    notes.extend(few_steps(case, verdict));
+    notes.extend(raised_later(case, decision));
+    notes.extend(few_steps(case, decision));
     distinct(notes)
 }
 
@@ -44,7 +49,7 @@ fn note(record: &Record) -> Option<String> {
     match record {
         Record::Unrecorded { reason } => {
             let reason = reason.split(". ").next().unwrap_or_default();
-            Some(format!("the peak is the device's, and nothing is known of what fills it: {reason}"))
+            Some(format!("the peak is that of the device, and its contents are unknown: {reason}"))
         }
         Record::InitializersSkipped { count, bytes } => {
             let (bytes, calls) = (Bytes(*bytes), if *count == 1 { "call" } else { "calls" });
@@ -54,9 +59,7 @@ fn note(record: &Record) -> Option<String> {
         }
         Record::CheckpointUnread { count, bytes } => {
             let (bytes, tensors) = (Bytes(*bytes), if *count == 1 { "tensor" } else { "tensors" });
-            Some(format!(
-                "weights in checkpoints were not read ({count} {tensors}, {bytes}): they are taken to be zeros"
-            ))
+            Some(format!("weights in checkpoints were not read ({count} {tensors}, {bytes}); they count as zeros"))
         }
         Record::Remedy { remedy, applied, text, line, .. } => {
             let how = if *applied { "" } else { "not " };
@@ -81,31 +84,30 @@ fn value_read(case: &Case, record: &Record) -> Option<String> {
     let Record::ValueRead { file, line, count, bytes } = record else { return None };
     let place = if file.is_empty() { "no line of Python".to_owned() } else { format!("{}:{line}", case.show(file)) };
     let bytes = if *bytes > MOST_SCALAR_BYTES * count { format!(", {}", Bytes(*bytes)) } else { String::new() };
-    Some(format!("{place} read values that a GPU would have computed ({count}x{bytes}); zeros were answered"))
+    Some(format!("{place} read values that a GPU would have computed ({count}x{bytes}); the program saw zeros"))
+}
+
+/// Returns the note on the error that ended a program which had caught an out-of-memory error before.
+fn raised_later(case: &Case, decision: &Decision) -> Option<String> {
+    let is_caught = *decision == Decision::Oom && !case.limited.processes.iter().any(ended_by_oom);
+    let reason = is_caught.then(|| find_reason(case, &case.limited, case.launch.ended.as_ref()))??;
+    Some(format!("after it had run out of memory, {reason}"))
 }
 
 /// Returns the note that the program made fewer steps than requested, because it ended or was stopped.
-fn few_steps(case: &Case, verdict: &Verdict) -> Option<String> {
+pub(crate) fn few_steps(case: &Case, decision: &Decision) -> Option<String> {
     let done = case.limited.processes.iter().map(steps).max().unwrap_or_default();
     let wanted = case.launch.steps;
     let timed_out = case.launch.ended.as_ref().is_some_and(|ended| ended.timed_out);
-    if done >= wanted || !(timed_out || *verdict == Verdict::Fits) {
+    if done >= wanted || !(timed_out || matches!(decision, Decision::Fits { stopped: None, .. })) {
         return None;
     }
     let until = if timed_out { "until its time was up" } else { "to its end" };
     Some(match done {
-        0 => format!(
-            "no optimizer of torch.optim made a step, which is what --steps counts, so that the program ran {until}"
-        ),
+        0 => format!("no torch.optim optimizer made a step, so --steps did not stop the program: it ran {until}"),
         _ if timed_out => format!("the program made {done} of {wanted} optimizer steps"),
         _ => format!("the program ended after {done} of {wanted} optimizer steps"),
     })
-}
-
-/// Returns the note that the need of a program is unknown because it ran out of memory.
-pub(crate) fn lower_bound(case: &Case, verdict: &Verdict) -> Option<String> {
-    let unknown = *verdict == Verdict::Oom && case.unlimited.is_none();
-    unknown.then(|| "the need is a lower bound: the program was not run without a limit".to_owned())
 }
 
 /// Returns the note that the trace's peak differs from the allocator's counter; another note covers a process without

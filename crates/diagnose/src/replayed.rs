@@ -109,7 +109,7 @@ impl Change {
     pub(crate) fn remedy(&self, remedy: &str, how: &str) -> Remedy {
         let mut how = format!("{how}; replayed on the recorded requests");
         if self.standing == Standing::Estimated {
-            how.push_str(", whose beginning or placement is not wholly known");
+            how.push_str(", whose start or placement is partly unknown");
         }
         match self.served {
             Some(true) => how.push_str(": the request that failed is served"),

@@ -39,7 +39,7 @@ mod value_dependent_shape;
 mod wrong_device;
 mod wsl;
 
-use report::{Evidence, Finding, Value};
+use report::{Evidence, Finding, Severity, Value};
 use trace::Bytes;
 
 use self::input::{Facts, Failure};
@@ -85,10 +85,35 @@ pub fn rules() -> &'static [Rule] {
 pub(crate) fn of_a_check(facts: &Facts) -> Vec<Finding> {
     let grouped = RULES.iter().filter_map(|rule| Some((rule.group_in_check()?, rule)));
     let causes = grouped.flat_map(|(group, rule)| rule.causes(facts).into_iter().map(move |cause| (group, cause)));
-    let mut findings: Vec<_> = causes.map(|(group, cause)| (group, cause.finding)).collect();
+    let mut findings: Vec<_> = causes.map(|(group, cause)| (group, weigh(cause, facts))).collect();
     findings.sort_by_key(|(group, finding)| (finding.severity, *group));
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
+
+/// A warning is about 1/200 of the device at least; less is a remark.
+const LEAST_SHARE: u64 = 200;
+
+/// Returns the finding of a cause; a warning about little memory becomes a remark.
+fn weigh(cause: Cause, facts: &Facts) -> Finding {
+    let is_small = cause.finding.severity == Severity::Warning && !is_large(&cause, facts);
+    let mut finding = cause.finding;
+    if is_small {
+        finding.severity = Severity::Info;
+    }
+    finding
+}
+
+fn is_large(cause: &Cause, facts: &Facts) -> bool {
+    let grows = facts.growth.as_ref().filter(|_| GROWTH.contains(&cause.finding.rule.0));
+    match (grows, cause.bytes, &facts.device.total) {
+        (Some(growth), ..) => !growth.is_harmless(),
+        (None, Some(bytes), Some(total)) => bytes.0.saturating_mul(LEAST_SHARE) >= total.nearest.0,
+        _ => true,
+    }
+}
+
+/// The rules whose bytes are those of a step, and come again with each.
+const GROWTH: [&str; 3] = ["growing-collection", "retained-graph", "reference-cycle"];
 
 /// Returns the findings of `explain`, most telling first. See Note [Ranking].
 pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {

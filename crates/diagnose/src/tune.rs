@@ -10,11 +10,11 @@ mod conf;
 mod cost;
 mod effect;
 mod empty_cache;
-mod front;
 mod guides;
 mod lines;
 mod measured;
 mod need;
+mod pareto;
 mod search;
 mod traces;
 mod trial;
@@ -29,7 +29,7 @@ pub use self::case::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch};
 pub use self::measured::with_measured;
 use self::search::SettingSearch;
 pub(crate) use self::traces::release;
-use self::traces::{Trace, traces};
+use self::traces::{Trace, read_traces};
 use self::trial::{Stage, outcome, worst};
 use crate::explain::{ExplainInput, InputContents};
 
@@ -38,7 +38,7 @@ use crate::explain::{ExplainInput, InputContents};
 /// # Errors
 /// Fails for inputs without a replayable history, and for positions of `empty_cache` outside every history.
 pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError> {
-    let traces = traces(case)?;
+    let traces = read_traces(case)?;
     let device = device(case, &traces);
     let stage = Stage::on(device.as_ref());
     let (limit, packing) = limit(&traces);
@@ -71,11 +71,11 @@ pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError>
 /// Sorts the replayed settings and fills the report with the conclusions.
 fn decide(case: &TuneCase, search: &mut SettingSearch<'_>, report: &mut TuneReport) {
     let allowance = cost::allowance_us(spent_now(search, &report.current), report.limit_bytes.0);
-    front::judge(&mut search.trials, &report.current, allowance);
-    front::sort(&mut search.trials, &report.current);
+    pareto::judge(&mut search.trials, &report.current, allowance);
+    pareto::sort(&mut search.trials, &report.current);
     let trials = &search.trials;
     report.settings = trials.iter().map(|trial| trial.setting.clone()).collect();
-    report.front = front::front(trials, &report.current);
+    report.front = pareto::front(trials, &report.current);
     report.recommended = answer::recommendation(search, trials, &report.current);
     report.needs = needs(search, report);
     report.findings = answer::findings(report, answer::of_default(trials));

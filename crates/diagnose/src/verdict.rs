@@ -1,47 +1,123 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
-use report::Verdict;
-use trace::run::EndReason;
-use trace::{PhantomRecord, Process, Record};
+use report::{SizeSearch, Verdict};
+use trace::run::{EndReason, Ended};
+use trace::{Bytes, PhantomRecord, Process, Record, Run};
 
 use crate::case::Case;
-use crate::ending::ended_by_oom;
-use crate::measure::records::{devices, end, phantom_records, records};
+use crate::caught::{Requests, judge_requests};
+use crate::measure::run_records::{devices, end, phantom_records, records, steps};
 use crate::measure::sharing::shared;
 
-/// Returns the verdict on the run under the device's limit.
-pub(crate) fn verdict(case: &Case) -> Verdict {
-    if case.limited.processes.iter().any(ended_by_oom) {
-        return Verdict::Oom;
+/// The verdict, before the figures that belong to it are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Every request was served, or the program looked for a size that fits.
+    Fits {
+        /// The search for a size that fits.
+        search: Option<SizeSearch>,
+        /// The end of a program that raised after its peak had repeated.
+        stopped: Option<String>,
+    },
+    /// A request could not be served.
+    Oom,
+    /// The reason why nothing can be said.
+    Incomplete(String),
+}
+
+impl Decision {
+    /// Returns the verdict with the memory that a device of `total` has beyond the `peak` under its limit, or beyond the `need`.
+    pub(crate) fn with_spare(self, total: Bytes, peak: Bytes, need: Bytes) -> Verdict {
+        match self {
+            Decision::Fits { search, stopped } => {
+                Verdict::Fits { spare_bytes: Bytes(total.0.saturating_sub(peak.0)), search, stopped }
+            }
+            Decision::Oom => Verdict::Oom { spare_bytes: difference(total, need) },
+            Decision::Incomplete(reason) => Verdict::Incomplete { reason, spare_bytes: difference(total, need) },
+        }
     }
-    let reasons = [stopped, raised, failed, unused, crowded];
-    let reason = reasons.iter().find_map(|reason| reason(case));
-    reason.map_or(Verdict::Fits, |reason| Verdict::Incomplete { reason })
+}
+
+fn difference(a: Bytes, b: Bytes) -> i64 {
+    let bytes = i64::try_from(a.0.abs_diff(b.0)).unwrap_or(i64::MAX);
+    if a < b { -bytes } else { bytes }
+}
+
+/// Decides about the run under the device's limit. See Note [Caught errors] in `caught.rs`.
+pub(crate) fn decide(case: &Case) -> Decision {
+    let search = match judge_requests(&case.limited) {
+        Requests::Unserved => return Decision::Oom,
+        Requests::Search(search) => Some(search),
+        Requests::Served => None,
+    };
+    let ended = case.launch.ended.as_ref();
+    let stopped = find_reason(case, &case.limited, ended);
+    let others = || name_unused_gpu(case).or_else(|| name_shared_device(case));
+    match (stopped, others()) {
+        (Some(reason), None) if ended.and_then(name_stop).is_none() && has_repeated(case) => {
+            Decision::Fits { search, stopped: Some(after_steps(case, &reason)) }
+        }
+        (Some(reason), _) | (None, Some(reason)) => Decision::Incomplete(reason),
+        (None, None) => Decision::Fits { search, stopped: None },
+    }
+}
+
+/// Whether a program that raised had shown its peak: the optimizer's state was there, and the last step added nothing to it.
+fn has_repeated(case: &Case) -> bool {
+    let raised = |process: &&Process| process.records.iter().any(|record| matches!(record, Record::Error { .. }));
+    let mut raised = case.limited.processes.iter().filter(raised).peekable();
+    raised.peek().is_some()
+        && raised.all(|process| matches!(step_peaks(process).as_slice(), [.., before, last] if before == last))
+}
+
+/// Returns the allocated peak of all devices after each step.
+fn step_peaks(process: &Process) -> Vec<u64> {
+    let peaks = process.records.iter().filter_map(|record| match record {
+        Record::Step { devices, .. } => Some(devices.iter().map(|stats| stats.allocated_peak_bytes).sum()),
+        _ => None,
+    });
+    peaks.collect()
+}
+
+/// `after 2 of 3 steps the program raised …`.
+fn after_steps(case: &Case, reason: &str) -> String {
+    let done = case.limited.processes.iter().map(steps).max().unwrap_or_default();
+    match case.launch.steps {
+        0 => format!("after {done} steps {reason}"),
+        wanted => format!("after {done} of {wanted} steps {reason}"),
+    }
+}
+
+/// Returns the reason why a run shows less than the whole program.
+pub(crate) fn find_reason(case: &Case, run: &Run, ended: Option<&Ended>) -> Option<String> {
+    let name_end = || ended.and_then(name_stop);
+    name_end().or_else(|| name_error(case, run)).or_else(|| name_status(run, ended))
 }
 
 /// Returns the reason for `incomplete` if several processes share a device: each process fits, and their sum may
 /// exceed the device.
-fn crowded(case: &Case) -> Option<String> {
+fn name_shared_device(case: &Case) -> Option<String> {
     let found = shared(case).filter(|found| found.together > case.total())?;
     let (processes, device, together) = (found.held.len(), found.device, found.together);
     Some(format!("{processes} processes share device {device}; each fits alone, and together they may take {together}"))
 }
 
-fn stopped(case: &Case) -> Option<String> {
-    let ended = case.launch.ended.as_ref()?;
+fn name_stop(ended: &Ended) -> Option<String> {
     if ended.timed_out {
-        return Some(format!("stopped after {:.0} s, when its time was up", ended.seconds));
+        return Some(format!("the program was stopped after {:.0} s, when its time was up", ended.seconds));
     }
     let signal = ended.signal?;
-    Some(format!("the program was ended by signal {signal}"))
+    Some(format!("signal {signal} ended the program"))
 }
 
-fn raised(case: &Case) -> Option<String> {
-    let missing = phantom_records(&case.limited).find_map(|record| match record {
-        PhantomRecord::Missing { symbol } => Some(format!(" (it called {symbol}, which the phantom GPU lacks)")),
+fn name_error(case: &Case, run: &Run) -> Option<String> {
+    let missing = phantom_records(run).find_map(|record| match record {
+        PhantomRecord::Missing { symbol } => {
+            Some(format!(" (it called {symbol}, which the phantom GPU does not have)"))
+        }
         _ => None,
     });
-    records(&case.limited).find_map(|record| match record {
+    records(run).find_map(|record| match record {
         Record::Error { type_name, message, file, line, .. } => {
             let first = message.lines().next().unwrap_or_default();
             let missing = missing.clone().unwrap_or_default();
@@ -62,31 +138,31 @@ fn at(case: &Case, file: Option<&str>, line: Option<u32>) -> String {
 /// Returns the reason for a failure: a status other than 0; without a status, a process without a recorded end; with
 /// status 0, a truncated record. After the requested steps the status is ignored: a program's clean-up may not expect
 /// the agent's way of ending it.
-fn failed(case: &Case) -> Option<String> {
-    let code = case.launch.ended.as_ref().and_then(|ended| ended.exit_code);
+fn name_status(run: &Run, ended: Option<&Ended>) -> Option<String> {
+    let code = ended.and_then(|ended| ended.exit_code);
     match code {
-        Some(0) if !breaks_off(case) => None,
-        Some(_) if all_ended(case, &[EndReason::Steps]) => None,
-        None if all_ended(case, &[EndReason::Steps, EndReason::Exit]) => None,
+        Some(0) if !breaks_off(run) => None,
+        Some(_) if all_ended(run, &[EndReason::Steps]) => None,
+        None if all_ended(run, &[EndReason::Steps, EndReason::Exit]) => None,
         Some(0) | None => Some("the end of the program was not recorded".to_owned()),
         Some(code) => Some(format!("the program ended with exit status {code}")),
     }
 }
 
 /// Checks that a GPU was used and no process recorded an end: the events after the last records are unknown.
-fn breaks_off(case: &Case) -> bool {
-    let processes = &case.limited.processes;
+fn breaks_off(run: &Run) -> bool {
+    let processes = &run.processes;
     processes.iter().any(uses_gpu) && processes.iter().all(|process| end(process).is_none())
 }
 
 /// Checks that at least one process exists and every process ended for one of `reasons`.
-fn all_ended(case: &Case, reasons: &[EndReason]) -> bool {
-    let mut processes = case.limited.processes.iter().peekable();
+fn all_ended(run: &Run, reasons: &[EndReason]) -> bool {
+    let mut processes = run.processes.iter().peekable();
     let ended = |process| end(process).is_some_and(|(reason, _)| reasons.contains(reason));
     processes.peek().is_some() && processes.all(ended)
 }
 
-fn unused(case: &Case) -> Option<String> {
+fn name_unused_gpu(case: &Case) -> Option<String> {
     let used = case.limited.processes.iter().any(uses_gpu);
     (!used).then(|| "the program never used a GPU".to_owned())
 }

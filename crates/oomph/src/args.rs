@@ -3,6 +3,7 @@
 mod check;
 mod explain;
 mod fit;
+mod format;
 mod groups;
 mod job;
 mod lint;
@@ -18,9 +19,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub(crate) use self::check::Check;
 pub(crate) use self::explain::Explain;
 pub(crate) use self::fit::{Emit, Fit};
-pub(crate) use self::groups::{Format, GpuOptions, OutputOptions, RunOptions};
+pub(crate) use self::format::LintFormat;
+pub(crate) use self::groups::{DEFAULT_STEPS, GpuOptions, OutputOptions, RunOptions};
 pub(crate) use self::job::JobOptions;
-pub(crate) use self::lint::{ALL, FixMode, Lint, LintFormat, parse_rule};
+pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
 pub(crate) use self::tune::Tune;
@@ -111,7 +113,11 @@ mod tests {
             };
             assert_eq!(check.program, program);
             assert_eq!(after_dashes, expected, "{line:?}");
-            assert_eq!((check.run.steps, check.output.format.chosen()), (3, Format::Terminal), "{line:?}");
+            assert_eq!(
+                (check.run.steps, check.output.format.chosen()),
+                (3, report::render::Format::Terminal),
+                "{line:?}"
+            );
         }
     }
 }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use diagnose::ExplainInput;
 
 use crate::error::{Error, InputError};
-use contents::Read;
 use source::{NamedInput, OpenInput};
 
 /// The name of standard input on the command line.
@@ -46,11 +45,8 @@ fn read_named(name: &Path) -> Result<Vec<ExplainInput>, Error> {
 
 /// Reads a file that the user named, which must have a known format.
 fn read_file(name: &Path, source: OpenInput) -> Result<ExplainInput, Error> {
-    match contents::read(name, source)? {
-        Read::Known(contents) => Ok(input(name, contents)),
-        Read::Empty => Err(Error::from(InputError::Empty(name.to_owned()))),
-        Read::Foreign { start } => Err(Error::from(InputError::Foreign { path: name.to_owned(), start })),
-    }
+    let contents = contents::accept(name, contents::read(name, source)?)?;
+    Ok(input(name, contents))
 }
 
 fn input(name: &Path, contents: diagnose::InputContents) -> ExplainInput {

@@ -8,3 +8,4 @@ pub(crate) mod record;
 pub(crate) mod run_dir;
 pub(crate) mod server;
 pub(crate) mod unpack;
+pub(crate) mod watchdog;

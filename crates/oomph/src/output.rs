@@ -4,14 +4,19 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use report::render::clean;
-use report::render::terminal::{Bars, Look, Styles};
+use report::render::terminal::{Bars, Detail, Look, Styles};
+use report::render::{Format, Report, clean, render};
 
 use crate::error::Error;
 use crate::exit::ExitStatus;
 
 const FAILURE: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
+
+/// Prints a report as the answer.
+pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Result<(), Error> {
+    answer(&render(report, format, look(detail))?)
+}
 
 /// Prints the answer.
 pub(crate) fn answer(text: &str) -> Result<(), Error> {
@@ -38,9 +43,9 @@ pub(crate) fn say(text: &str) {
 /// Prints an error and its hint.
 pub(crate) fn failure(error: &Error) {
     if let Error::Program(failure) = error
-        && !failure.output().is_empty()
+        && !failure.last_output().is_empty()
     {
-        tell(&format!("{}\n\n", failure.output().trim_end()));
+        tell(&format!("{}\n\n", failure.last_output().trim_end()));
     }
     tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", legible(&error.to_string())));
     if let Some(hint) = error.hint() {
@@ -73,10 +78,10 @@ fn tell(text: &str) {
 }
 
 /// Returns colours and blocks for a terminal, plain text for a file. `anstream` drops unwanted colours.
-pub(crate) fn look() -> Look {
+fn look(detail: Detail) -> Look {
     if io::IsTerminal::is_terminal(&io::stdout()) {
-        Look { styles: Styles::colored(), bars: Bars::Unicode }
+        Look { styles: Styles::colored(), bars: Bars::Unicode, detail }
     } else {
-        Look { styles: Styles::plain(), bars: Bars::Ascii }
+        Look { styles: Styles::plain(), bars: Bars::Ascii, detail }
     }
 }

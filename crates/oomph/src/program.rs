@@ -12,7 +12,7 @@ use crate::args::{GpuOptions, JobOptions, RunOptions};
 use crate::effects::unpack::{self, Unpacked};
 use crate::error::{Error, SetupError};
 use crate::words::Words;
-use crate::{gpu_choice, python};
+use crate::{gpu_choice, output, python};
 
 /// A program that is ready to run.
 pub(crate) struct Program {
@@ -45,8 +45,8 @@ pub(crate) fn prepare(
         context: profile.context_bytes,
     };
     let spec = RunSpec {
+        is_script: matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash"),
         command,
-        is_script: matches!(words, Words::Script(_)),
         device,
         devices: gpu.gpus,
         job,
@@ -64,7 +64,20 @@ fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error>
         Words::CommandLine(words) => return Ok(words.clone()),
         Words::Script(words) => words,
     };
-    check_script(PathBuf::from(&words[0]))?;
+    let script = PathBuf::from(&words[0]);
+    check_script(script.clone())?;
+    let ending = script.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if ending == "sh" || ending == "bash" {
+        output::say(&format!(
+            "note: `{}` is a shell script: bash runs it, with the Python that it finds",
+            script.display()
+        ));
+        return Ok([OsString::from("bash")].into_iter().chain(words.iter().cloned()).collect());
+    }
+    if ending == "ipynb" {
+        let what = "its cells of code are run in order, without magics and shell lines";
+        output::say(&format!("note: `{}` is a notebook: {what}", script.display()));
+    }
     let python = python::choose(python);
     python::check_torch(&python)?;
     Ok([python.into_os_string()].into_iter().chain(words.iter().cloned()).collect())

@@ -116,7 +116,7 @@ fn read_notes(folder: &Path, search: &SearchFacts, from_start: bool) -> Result<F
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => {
-            return Err(Unsure::Because(format!("what it read, in {}, cannot be told: {error}", notes.display())));
+            return Err(Unsure::Because(format!("the files that it read in {} are unknown: {error}", notes.display())));
         }
     };
     if text.is_empty() && from_start {

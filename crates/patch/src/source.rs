@@ -75,7 +75,7 @@ impl<'a> Source<'a> {
             Builder { open: vec![Node { kind: Kind::Block, span: Span::new(0, text.len()), children: Vec::new() }] };
         parsed.suite().iter().for_each(|statement| builder.visit_stmt(statement));
         let root = builder.open.pop().unwrap_or(Node { kind: Kind::Block, span: Span::at(0), children: Vec::new() });
-        let tokens = classed(parsed.tokens().iter().map(|token| (token.kind(), span(token.range()))));
+        let tokens = classify(parsed.tokens().iter().map(|token| (token.kind(), span(token.range()))));
         Ok(Source { text, root, tokens, lines })
     }
 
@@ -110,7 +110,7 @@ fn span(range: TextRange) -> Span {
 }
 
 /// The tokens with one for each string; what has no width (indentation ended, the end of the file) is left out.
-fn classed(tokens: impl Iterator<Item = (TokenKind, Span)>) -> Vec<Token> {
+fn classify(tokens: impl Iterator<Item = (TokenKind, Span)>) -> Vec<Token> {
     let mut result: Vec<Token> = Vec::new();
     let mut depth = 0_usize;
     for (kind, span) in tokens {

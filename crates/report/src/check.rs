@@ -15,17 +15,17 @@ pub struct CheckReport {
     pub torch: Option<String>,
     /// The GPU of the question.
     pub gpu: Gpu,
-    /// The verdict.
+    /// The verdict, with `spare_bytes`: what the device has beyond the peak or the need.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// The number of optimizer steps of the run.
     pub steps: u32,
+    /// Whether the run was stopped after its first step: an optimizer's state is only there in later ones.
+    pub only_first_step: bool,
     /// The largest use of memory under the GPU's limit, with its time.
     pub peak: Peak,
     /// The largest use of memory without a limit.
-    pub need: Usage,
-    /// The device's memory less the need; negative if the program does not fit, or fits only by emptying the cache.
-    pub spare_bytes: i64,
+    pub need: Need,
     /// The out-of-memory error, if one was raised.
     pub oom: Option<Oom>,
     /// The allocated bytes at the peak, by category.
@@ -46,6 +46,12 @@ pub struct CheckReport {
     pub notes: Vec<String>,
     /// The duration of the check.
     pub seconds: f64,
+    /// Remarks without which the verdict would be misread, a sentence each; also in `notes`.
+    #[serde(skip)]
+    pub caveats: Vec<String>,
+    /// The command to go on with, for a terminal; `None` if there is none.
+    #[serde(skip)]
+    pub next: Option<String>,
     /// The folder for relative paths on a terminal.
     #[serde(skip)]
     pub folder: String,
@@ -66,19 +72,78 @@ pub struct Gpu {
     pub assumed: bool,
 }
 
-/// Whether the program fits.
+/// Whether the program fits. A program that fits cannot lack memory: its spare memory has no sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
-    /// The program ran through.
-    Fits,
-    /// The program ran out of device memory.
-    Oom,
+    /// The program ran through, and every request was served.
+    Fits {
+        /// The device's memory less the peak.
+        spare_bytes: Bytes,
+        /// The search for a size that fits, if the program ran out on purpose until one did.
+        search: Option<SizeSearch>,
+        /// The early end of a program whose peak had repeated before, as a sentence without a full stop.
+        stopped: Option<String>,
+    },
+    /// A request of the program could not be served, whoever caught the error.
+    Oom {
+        /// The device's memory less the need: negative, unless fragmentation alone is to blame.
+        spare_bytes: i64,
+    },
     /// The program ended before a verdict was possible.
     Incomplete {
         /// The end of the program, as a sentence without a full stop.
         reason: String,
+        /// The device's memory less the peak so far.
+        spare_bytes: i64,
     },
+}
+
+/// A program's search for a size that fits: it asks, runs out, catches the error, and asks for less.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeSearch {
+    /// The number that the program made smaller, such as `batch_size`.
+    pub lowers: String,
+    /// The line that caught the errors.
+    pub caught_at: Location,
+    /// The number of errors.
+    pub errors: u64,
+}
+
+/// What the program needs, and whether that is all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Need {
+    /// The largest use of memory that was seen without a limit.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// The reason why the need may be larger, as a sentence without a full stop; `None` if the program ran to its end.
+    pub at_least: Option<String>,
+    /// What fills the memory at that moment; `None` if the peak under the limit is all there is.
+    pub filling: Option<Filling>,
+}
+
+/// What fills the memory at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Filling {
+    /// The moment of the most allocated bytes.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The allocated bytes by category.
+    pub breakdown: Breakdown,
+    /// The lines that allocated the blocks, largest first.
+    pub sites: Vec<Site>,
+}
+
+impl Verdict {
+    /// Whether a request could not be served.
+    pub fn is_oom(&self) -> bool {
+        matches!(self, Verdict::Oom { .. })
+    }
+
+    /// Whether the program fits.
+    pub fn is_fit(&self) -> bool {
+        matches!(self, Verdict::Fits { .. })
+    }
 }
 
 /// Three ways to count the same peak.
@@ -125,8 +190,38 @@ pub struct Oom {
     pub place: Place,
     /// The user's line.
     pub location: Option<Location>,
-    /// PyTorch's message.
+    /// PyTorch's message; empty if the program caught the error.
     pub message: String,
+    /// The fate of the error; `None` if it ended the program.
+    pub caught: Option<Caught>,
+}
+
+/// An error that the program caught.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Caught {
+    /// The line that caught it, if the source shows one.
+    pub location: Option<Location>,
+    /// The number of errors that were caught.
+    pub errors: u64,
+    /// What the program did then.
+    #[serde(flatten)]
+    pub then: Then,
+}
+
+/// What a program did after it caught an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "then", rename_all = "kebab-case")]
+pub enum Then {
+    /// It went on, and made further optimizer steps.
+    WentOn {
+        /// The number of steps after the last error.
+        steps: u32,
+    },
+    /// It ended.
+    Ended {
+        /// Its exit status, if it ended by itself.
+        status: Option<i32>,
+    },
 }
 
 /// A line of the program, with the blocks that the line allocated and that were alive at the peak.
@@ -171,6 +266,16 @@ pub struct Growth {
     pub full_at_step: Option<u32>,
     /// The line that allocated most of the survivors, if the trace shows a stack.
     pub location: Option<Location>,
+}
+
+impl Growth {
+    /// No program takes as many steps.
+    const LATEST_STEP: u32 = 1_000_000;
+
+    /// Whether the device is full so late that no program gets there.
+    pub fn is_harmless(&self) -> bool {
+        self.full_at_step.is_none_or(|step| step > Growth::LATEST_STEP)
+    }
 }
 
 /// A figure that a library chooses on a real GPU, and that oomph models.

@@ -5,7 +5,7 @@
 //! - No computation: every number comes from the caller. The crate does layout only (percentages, bars, line breaks).
 //! - No input and no output: a renderer returns a `String`; the binary prints it.
 //! - A [`Breakdown`] whose parts do not add up cannot be built, hence never shown.
-//! - No foreign string has an effect on a terminal or a browser (Note [Foreign text] in `render/foreign.rs`).
+//! - No foreign string has an effect on a terminal or a browser (Note [Foreign text] in `render/sanitize.rs`).
 //! - Without colour nothing is lost: styles decorate words that say the same.
 
 pub mod breakdown;
@@ -21,6 +21,7 @@ pub mod tune;
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use change::{Change, ChangeError};
 pub use check::{
-    Assumption, CheckReport, Gpu, Growth, Oom, Peak, Place, Rank, Site, SiteFrame, Usage, ValueShape, Verdict,
+    Assumption, Caught, CheckReport, Filling, Gpu, Growth, Need, Oom, Peak, Place, Rank, Site, SiteFrame, SizeSearch,
+    Then, Usage, ValueShape, Verdict,
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};

@@ -1,15 +1,18 @@
 //! The renderers: one file per format. Each turns a report into text and prints nothing.
+//!
+//! A format is a file with a [`Renderer`], and its line in [`Format`] and in `Format::renderer`: commands and arguments read both from here.
 
 mod answer;
-pub mod concise;
-mod facts;
+mod concise;
+mod figures;
 mod fit;
-mod foreign;
-pub mod github;
+mod github;
 pub mod html;
-pub mod json;
+mod json;
 mod layout;
 mod lint;
+mod markdown;
+mod sanitize;
 pub mod sarif;
 pub mod terminal;
 mod tune;
@@ -17,4 +20,112 @@ mod verdict;
 mod words;
 
 pub use fit::{exactness, named};
-pub use foreign::clean;
+pub use sanitize::clean;
+
+use crate::check::CheckReport;
+use crate::explain::ExplainReport;
+use crate::fit::FitReport;
+use crate::lint::LintReport;
+use crate::tune::TuneReport;
+use terminal::Look;
+
+/// A report as text. Only the formats of JSON can fail, where a number has no form.
+pub type Rendered = Result<String, serde_json::Error>;
+
+/// A format in which every report can be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Terminal,
+    /// For logs, chats and editors.
+    Concise,
+    /// For GitHub's pull requests.
+    Github,
+    /// For pull requests, issues and summaries of jobs.
+    Markdown,
+    /// For programs.
+    Json,
+}
+
+impl Format {
+    /// All formats, in the order of the help pages.
+    pub const ALL: [Format; 5] = [Format::Terminal, Format::Concise, Format::Github, Format::Markdown, Format::Json];
+
+    /// The name on the command line, and a summary for the help page.
+    pub const fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Format::Terminal => ("terminal", "For people: at most 80 columns"),
+            Format::Concise => ("concise", "One line per finding"),
+            Format::Github => ("github", "Annotations in the log of a GitHub workflow"),
+            Format::Markdown => ("markdown", "A heading and a list, for a pull request or a job's summary"),
+            Format::Json => ("json", "One JSON object"),
+        }
+    }
+
+    /// `look` matters to the format for people alone.
+    fn renderer(self, look: Look) -> Box<dyn Renderer> {
+        match self {
+            Format::Terminal => Box::new(terminal::Terminal(look)),
+            Format::Concise => Box::new(concise::Concise),
+            Format::Github => Box::new(github::Github),
+            Format::Markdown => Box::new(markdown::Markdown),
+            Format::Json => Box::new(json::Json),
+        }
+    }
+}
+
+/// A format: how it writes the report of each command.
+pub trait Renderer {
+    /// Writes the report of `oomph check`.
+    fn check(&self, report: &CheckReport) -> Rendered;
+    /// Writes the report of `oomph explain`.
+    fn explain(&self, report: &ExplainReport) -> Rendered;
+    /// Writes the report of `oomph fit`.
+    fn fit(&self, report: &FitReport) -> Rendered;
+    /// Writes the report of `oomph lint`.
+    fn lint(&self, report: &LintReport) -> Rendered;
+    /// Writes the report of `oomph tune`.
+    fn tune(&self, report: &TuneReport) -> Rendered;
+}
+
+/// The report of a command.
+pub trait Report {
+    /// Writes the report with the renderer's method for its command.
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered;
+}
+
+/// Writes a report in a format. `look` is that of the terminal.
+pub fn render(report: &dyn Report, format: Format, look: Look) -> Rendered {
+    report.render_with(&*format.renderer(look))
+}
+
+impl Report for CheckReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.check(self)
+    }
+}
+
+impl Report for ExplainReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.explain(self)
+    }
+}
+
+impl Report for FitReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.fit(self)
+    }
+}
+
+impl Report for LintReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.lint(self)
+    }
+}
+
+impl Report for TuneReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.tune(self)
+    }
+}

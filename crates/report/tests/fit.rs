@@ -1,10 +1,15 @@
 //! The renderers of `fit`, against texts that were written by hand.
+#![expect(clippy::unwrap_used, reason = "test")]
 
 use report::fit::{Batch, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, Placed, Plan, TimeSource, Tried};
 use report::render::terminal::Look;
-use report::render::{concise, github, terminal};
+use report::render::{Format, Report, render};
 use report::{Change, Usage};
 use trace::Bytes;
+
+fn written(report: &dyn Report, format: Format) -> String {
+    render(report, format, Look::default()).unwrap()
+}
 
 fn usage(mib: u64) -> Usage {
     Usage {
@@ -117,8 +122,8 @@ What does not apply
 ";
 
 const WITHOUT_PLAN: &str = "\
-does not fit with anything that is allowed: GPU (22.00 GiB of 24.00 GiB to use),
-120.00 GiB needed
+no allowed change makes it fit: GPU (22.00 GiB of 24.00 GiB to use), 120.00 GiB
+needed
 
   now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
   floor    30.00 GiB: set-to-none
@@ -129,28 +134,24 @@ does not fit with anything that is allowed: GPU (22.00 GiB of 24.00 GiB to use),
 
 #[test]
 fn a_terminal_shows_the_plan_first() {
-    let check = |report: &FitReport, expected: &str| assert_eq!(terminal::fit(report, &Look::default()), expected);
+    let check = |report: &FitReport, expected: &str| assert_eq!(written(report, Format::Terminal), expected);
     check(&with_plan(), WITH_PLAN);
     check(&without_plan(), WITHOUT_PLAN);
     let unfinished = FitReport { interrupted: true, ..without_plan() };
     let head = "no plan was found before the interruption: GPU (22.00 GiB of 24.00 GiB to use),\n120.00 GiB needed\n";
-    assert!(
-        terminal::fit(&unfinished, &Look::default()).starts_with(head),
-        "{}",
-        terminal::fit(&unfinished, &Look::default())
-    );
+    assert!(written(&unfinished, Format::Terminal).starts_with(head), "{}", written(&unfinished, Format::Terminal));
 }
 
 #[test]
 fn other_formats_have_a_line_for_each_place() {
     assert_eq!(
-        concise::fit(&with_plan()),
+        written(&with_plan(), Format::Concise),
         "fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU (22.00 GiB of 24.00 GiB to use)\n\
          train.py:12: [batch-size] --batch-size is 8 instead of 64\n\
          train.py:23: [gradient-accumulation] (loss / 8).backward()\n"
     );
     assert_eq!(
-        github::fit(&with_plan()),
+        written(&with_plan(), Format::Github),
         "::warning title=oomph fit::fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU \
          (22.00 GiB of 24.00 GiB to use)\n\
          ::notice file=train.py,line=12,title=batch-size::--batch-size is 8 instead of 64\n\

@@ -1,13 +1,18 @@
 //! The renderers against pages that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
-use report::render::terminal::{Bars, Look, Styles};
-use report::render::{concise, github, html, json, terminal};
+use report::render::terminal::{Detail, Look, Styles};
+use report::render::{Format, Report, html, render};
 use report::{
-    Assumption, Breakdown, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Oom, Part, Peak, Place,
-    Rank, Remedy, RuleId, Severity, Site, SiteFrame, Standing, Usage, Value, ValueShape, Verdict,
+    Assumption, Breakdown, CheckReport, Contents, Evidence, Filling, Finding, Gpu, Growth, Location, Need, Oom, Part,
+    Peak, Place, Rank, Remedy, RuleId, Severity, Site, SiteFrame, SizeSearch, Standing, Usage, Value, ValueShape,
+    Verdict,
 };
 use trace::{Bytes, Phase};
+
+fn written(report: &dyn Report, format: Format) -> String {
+    render(report, format, Look::default()).unwrap()
+}
 
 fn place(step: u32, phase: Phase, module: &str) -> Place {
     Place { step: Some(step), phase: Some(phase), module: Some(module.to_owned()) }
@@ -60,11 +65,11 @@ fn fits() -> CheckReport {
             usable_bytes: Bytes::from_mib(23_760),
             assumed: false,
         },
-        verdict: Verdict::Fits,
+        verdict: Verdict::Fits { spare_bytes: Bytes::from_mib(21_200), search: None, stopped: None },
         steps: 3,
+        only_first_step: false,
         peak: Peak { usage: usage(2048, 2560, 3000), place: place(2, Phase::Backward, "transformer.h.3") },
-        need: usage(2048, 2560, 3000),
-        spare_bytes: 21_200 << 20,
+        need: Need { usage: usage(2048, 2560, 3000), ..Need::default() },
         oom: None,
         breakdown: breakdown(&[
             (Contents::Parameters, 512),
@@ -79,16 +84,17 @@ fn fits() -> CheckReport {
         ranks: Vec::new(),
         notes: Vec::new(),
         seconds: 4.25,
+        caveats: Vec::new(),
+        next: None,
         folder: "/home/ann/gpt".to_owned(),
     }
 }
 
 fn full() -> CheckReport {
     CheckReport {
-        verdict: Verdict::Oom,
+        verdict: Verdict::Oom { spare_bytes: -(2840 << 20) },
         steps: 0,
-        need: usage(26_000, 26_600, 27_040),
-        spare_bytes: -(2840 << 20),
+        need: Need { usage: usage(26_000, 26_600, 27_040), ..Need::default() },
         oom: Some(Oom {
             requested_bytes: Some(Bytes::from_mib(2048)),
             place: place(1, Phase::Forward, "lm_head"),
@@ -96,6 +102,7 @@ fn full() -> CheckReport {
             message: "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of \
                       23.63 GiB of which 1.20 GiB is free."
                 .to_owned(),
+            caught: None,
         }),
         growth: Some(Growth {
             bytes_per_step: Bytes(512),
@@ -137,7 +144,28 @@ fn full() -> CheckReport {
 }
 
 fn plain(report: &CheckReport) -> String {
-    terminal::check(report, &Look::default())
+    written(report, Format::Terminal)
+}
+
+/// The report without `-v`.
+fn brief(report: &CheckReport) -> String {
+    render(report, Format::Terminal, Look { detail: Detail::Brief, ..Look::default() }).unwrap()
+}
+
+#[test]
+fn the_short_report_has_some_fifteen_lines() {
+    assert_eq!(brief(&fits()), include_str!("golden/brief_fits.txt"));
+    let filling = Filling {
+        place: place(2, Phase::Backward, "lm_head"),
+        breakdown: breakdown(&[(Contents::Activations, 25_000), (Contents::Parameters, 1000)]),
+        sites: vec![site(24_000, 2, 41)],
+    };
+    let report = CheckReport {
+        need: Need { filling: Some(filling), ..full().need },
+        next: Some("oomph fit --gpu rtx-4090 train.py".to_owned()),
+        ..full()
+    };
+    assert_eq!(brief(&report), include_str!("golden/brief_oom.txt"));
 }
 
 #[test]
@@ -167,8 +195,8 @@ fn no_line_is_wider_than_80_columns_however_long_the_names() {
 
 #[test]
 fn colour_adds_escapes_and_nothing_else() {
-    let look = Look { styles: Styles::colored(), bars: Bars::Ascii };
-    let colored = terminal::check(&full(), &look);
+    let look = Look { styles: Styles::colored(), ..Look::default() };
+    let colored = render(&full(), Format::Terminal, look).unwrap();
     assert!(colored.contains("\u{1b}["));
     assert_eq!(without_escapes(&colored), plain(&full()));
 }
@@ -181,7 +209,7 @@ fn without_escapes(text: &str) -> String {
 
 #[test]
 fn json_has_the_keys_of_the_contract_with_plain_integers() {
-    let value: serde_json::Value = serde_json::from_str(&json::check(&full()).unwrap()).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&written(&full(), Format::Json)).unwrap();
     let cases = [
         ("/version", serde_json::json!("0.1.0")),
         ("/torch", serde_json::json!("2.11.0+cu130")),
@@ -218,8 +246,8 @@ fn json_has_the_keys_of_the_contract_with_plain_integers() {
 #[test]
 fn an_incomplete_run_says_why_and_has_null_where_nothing_is_known() {
     let reason = "stopped after 60 s".to_owned();
-    let report = CheckReport { verdict: Verdict::Incomplete { reason }, torch: None, ..fits() };
-    let value: serde_json::Value = serde_json::from_str(&json::check(&report).unwrap()).unwrap();
+    let report = CheckReport { verdict: Verdict::Incomplete { reason, spare_bytes: 0 }, torch: None, ..fits() };
+    let value: serde_json::Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
     assert_eq!(value["verdict"], "incomplete");
     assert_eq!(value["reason"], "stopped after 60 s");
     assert!(value["torch"].is_null() && value["oom"].is_null());
@@ -238,7 +266,7 @@ fn concise_lines_stand_alone() {
         ),
     ];
     for (report, expected) in cases {
-        assert_eq!(concise::check(&report), expected);
+        assert_eq!(written(&report, Format::Concise), expected);
     }
 }
 
@@ -250,18 +278,83 @@ fn github_shows_the_verdict_and_each_finding_at_its_line() {
                    device, ran out at step 1, forward, lm_head\n";
     let finding = "::warning file=train.py,line=60,title=growing-collection::each step leaves 512 B behind, made at \
                    train.py:60%0Akeep the number, not the tensor: losses.append(loss.item())\n";
-    assert_eq!(github::check(&fits()), notice);
-    assert_eq!(github::check(&full()), verdict.to_owned() + finding);
+    assert_eq!(written(&fits(), Format::Github), notice);
+    assert_eq!(written(&full(), Format::Github), verdict.to_owned() + finding);
 }
 
 #[test]
-fn what_fits_though_it_would_take_more_is_not_called_too_little() {
-    let mut report = fits();
-    report.spare_bytes = -(2 << 30);
-    let page = html::check(&report);
-    let words = "fits NVIDIA GeForce RTX 4090, though with room it would take 2.00 GiB more than there is";
-    assert!(page.contains(words), "{page}");
-    assert!(!page.contains("too little"), "{page}");
+fn markdown_is_a_heading_and_a_list() {
+    let fits_text = "### oomph check: fits: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device\n";
+    let verdict = "### oomph check: does not fit: NVIDIA GeForce RTX 4090 of 23.63 GiB, needs 26.41 GiB on the device, \
+                   ran out at step 1, forward, lm\\_head\n\n";
+    let finding = "- **warning** `growing-collection` `train.py:60` each step leaves 512 B behind, made at train.py:60\n  \
+                   - keep the number, not the tensor: `losses.append(loss.item())`\n";
+    assert_eq!(written(&fits(), Format::Markdown), fits_text);
+    assert_eq!(written(&full(), Format::Markdown), verdict.to_owned() + finding);
+}
+
+/// The first line of a report on a terminal.
+fn headline(report: &CheckReport) -> String {
+    plain(report).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_headline_never_says_more_than_was_seen() {
+    let need = |device_mib: u64, at_least: Option<&str>| Need {
+        usage: Usage { device_bytes: Bytes::from_mib(device_mib), ..Usage::default() },
+        at_least: at_least.map(str::to_owned),
+        filling: None,
+    };
+    let search = Some(SizeSearch { lowers: "batch_size".to_owned(), caught_at: at(50), errors: 2 });
+    let spare_bytes = Bytes::from_mib(1024);
+    let cases = [
+        (
+            CheckReport {
+                verdict: Verdict::Fits {
+                    spare_bytes,
+                    search: None,
+                    stopped: Some("after 2 of 3 steps it raised X".to_owned()),
+                },
+                ..fits()
+            },
+            "fits NVIDIA GeForce RTX 4090: 1.00 GiB to spare (after 2 of 3 steps it raised X)",
+        ),
+        (
+            CheckReport { only_first_step: true, ..fits() },
+            "fits NVIDIA GeForce RTX 4090 in its first step, with 20.70 GiB to spare: later",
+        ),
+        (
+            CheckReport { need: need(26_248, None), ..fits() },
+            "fits NVIDIA GeForce RTX 4090, but only by emptying PyTorch's cache: without a",
+        ),
+        (
+            CheckReport { verdict: Verdict::Fits { spare_bytes, search, stopped: None }, ..fits() },
+            "fits NVIDIA GeForce RTX 4090 with the `batch_size` that it looks for by running",
+        ),
+        (
+            CheckReport { need: need(27_040, Some("it raised X")), ..full() },
+            "does not fit NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",
+        ),
+        (
+            CheckReport { verdict: Verdict::Oom { spare_bytes: 1 }, need: need(24_199, Some("it raised X")), ..full() },
+            "does not fit NVIDIA GeForce RTX 4090; what it needs in all is not known",
+        ),
+    ];
+    for (report, expected) in cases {
+        assert_eq!(headline(&report), expected);
+    }
+}
+
+#[test]
+fn a_need_that_was_not_seen_whole_is_a_lower_bound_in_every_format() {
+    let mut report = full();
+    report.need.at_least = Some("in the run without a limit the program raised ValueError at train.py:9".to_owned());
+    let words = "at least 26.41 GiB on the device (25.39 GiB allocated, 25.98 GiB reserved)";
+    assert!(html::check(&report).contains(words));
+    assert!(plain(&report).contains("needs    at least 26.41 GiB on the device"), "{}", plain(&report));
+    assert!(written(&report, Format::Concise).contains("needs at least 26.41 GiB"));
+    let json: serde_json::Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
+    assert_eq!(json["need"]["at_least"].as_str(), report.need.at_least.as_deref());
 }
 
 #[test]

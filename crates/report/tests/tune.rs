@@ -1,14 +1,18 @@
 //! The renderers of `tune`, against texts that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
-use report::render::terminal::{Look, tune};
-use report::render::{concise, github, json};
+use report::render::terminal::Look;
+use report::render::{Format, Report, render};
 use report::tune::{
     Agreement, Calls, CostModel, Effect, EmptyCache, Guide, Lines, Measured, Needs, Recommendation, Search, Setting,
     TuneReport, TunedDevice, TunedTrace,
 };
 use report::{Evidence, Finding, Remedy, RuleId, Severity, Standing, Value};
 use trace::{Bytes, DeviceIndex};
+
+fn written(report: &dyn Report, format: Format) -> String {
+    render(report, format, Look::default()).unwrap()
+}
 
 fn setting(conf: &str, mib: u64, calls: Calls, cost_us: u64) -> Setting {
     Setting {
@@ -120,7 +124,7 @@ fn report() -> TuneReport {
 
 #[test]
 fn a_setting_that_saves() {
-    assert_eq!(tune(&report(), &Look::default()), include_str!("tune/saves.txt"));
+    assert_eq!(written(&report(), Format::Terminal), include_str!("tune/saves.txt"));
 }
 
 #[test]
@@ -138,7 +142,7 @@ fn a_run_under_the_setting_is_shown() {
     ];
     for (measured, line) in cases {
         let recommended = Some(Recommendation { measured: Some(measured), ..recommendation() });
-        let page = tune(&TuneReport { recommended, ..report() }, &Look::default());
+        let page = written(&TuneReport { recommended, ..report() }, Format::Terminal);
         assert!(page.contains(line), "{page}");
     }
 }
@@ -171,20 +175,20 @@ fn nothing_to_set() {
         notes: Vec::new(),
         ..report()
     };
-    assert_eq!(tune(&nothing, &Look::default()), include_str!("tune/nothing.txt"));
+    assert_eq!(written(&nothing, Format::Terminal), include_str!("tune/nothing.txt"));
 }
 
 #[test]
 fn one_line_for_the_answer_and_one_for_the_setting() {
     let saves = "with expandable_segments:True 484.00 MiB are reserved, 590.00 MiB less than now\n\
                  export A=\"expandable_segments:True\"\n";
-    assert_eq!(concise::tune(&report()), saves);
+    assert_eq!(written(&report(), Format::Concise), saves);
     let gone = TuneReport { recommended: None, findings: Vec::new(), ..report() };
     let nothing = "no setting is worth it: 1.05 GiB reserved, and no allocator could save more than 592.00 MiB of it\n";
-    assert_eq!(concise::tune(&gone), nothing);
-    assert_eq!(github::tune(&gone), format!("::notice title=oomph tune::{nothing}"));
+    assert_eq!(written(&gone, Format::Concise), nothing);
+    assert_eq!(written(&gone, Format::Github), format!("::notice title=oomph tune::{nothing}"));
     let annotation = "::warning title=fragmentation::484.00 MiB would do%0Aset it: replayed\n";
-    assert_eq!(github::tune(&report()), annotation);
+    assert_eq!(written(&report(), Format::Github), annotation);
 }
 
 #[test]
@@ -203,13 +207,13 @@ fn an_answer_for_each_way_to_run_out() {
     let calmer = "with expandable_segments:True 484.00 MiB are reserved as now, with 0 retries in place of 2";
     let cases = cases.into_iter().chain([(TuneReport { current: calm, ..report() }, calmer)]);
     for (report, expected) in cases {
-        assert_eq!(concise::tune(&report).lines().next(), Some(expected));
+        assert_eq!(written(&report, Format::Concise).lines().next(), Some(expected));
     }
 }
 
 #[test]
 fn json_has_the_keys_of_the_contract() {
-    let object: serde_json::Value = serde_json::from_str(&json::tune(&report()).unwrap()).unwrap();
+    let object: serde_json::Value = serde_json::from_str(&written(&report(), Format::Json)).unwrap();
     for setting in [&object["current"], &object["settings"][0], &object["recommended"], &object["guides"][0]] {
         for key in ["conf", "reserved_bytes", "allocated_bytes", "segments", "retries", "oom"] {
             assert!(!setting[key].is_null(), "{key} is missing in {setting}");
@@ -226,6 +230,6 @@ fn what_comes_from_outside_has_no_effect() {
     hostile.current.conf = "\u{1b}[31mred".to_owned();
     hostile.recommended.as_mut().unwrap().lines.bash = "export A=\"\u{1b}]0;title\u{7}\"".to_owned();
     hostile.traces[0].path = "\u{202e}gpj".to_owned();
-    let page = tune(&hostile, &Look::default()) + &concise::tune(&hostile);
+    let page = written(&hostile, Format::Terminal) + &written(&hostile, Format::Concise);
     assert!(!page.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{page}");
 }

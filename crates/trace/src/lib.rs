@@ -11,6 +11,7 @@
 
 pub mod bytes;
 pub mod container;
+pub mod content;
 pub mod event;
 pub mod history;
 pub mod ids;

@@ -135,7 +135,8 @@ fn the_peak_is_the_first_event_with_the_largest_total() {
     assert!(found.is_whole());
     let live = |event| found.live_after(EventIndex(event)).map(|live| live.address.0).collect::<Vec<_>>();
     assert_eq!((live(0), live(2), live(3), live(4)), (vec![], vec![0, 512], vec![0], vec![0, 1024]));
-    let freed = found.lifetimes().iter().map(|life| (life.free_requested.event(), life.free_completed.event()));
+    let freed =
+        found.lifetimes().iter().map(|life| (life.free_requested.event_before(), life.free_completed.event_before()));
     let times = [(6, 7), (3, 5), (8, 9)].map(|(a, b)| (Some(EventIndex(a)), Some(EventIndex(b))));
     assert_eq!(freed.collect::<Vec<_>>(), times);
 }
@@ -279,7 +280,7 @@ fn leaking_steps() -> (Allocator, Vec<EventIndex>) {
 fn steps_are_found_where_the_history_repeats_itself() {
     let (allocator, expected) = leaking_steps();
     let history = History::walk(&allocator.events, None, &SnapshotSettings::default());
-    let steps = history.steps(&allocator.events, &StackTable::default()).unwrap();
+    let steps = history.find_steps(&allocator.events, &StackTable::default()).unwrap();
     assert_eq!(steps.first_events(), expected);
     let memory = steps.with_memory(&history);
     let before: Vec<u64> = memory.iter().map(|step| step.allocated_before.0 - SETUP).collect();
@@ -296,7 +297,7 @@ fn a_program_that_does_not_repeat_itself_has_no_steps() {
     let mut allocator = Allocator::default();
     (0..200).for_each(|line| _ = allocator.alloc(512 * u64::from(line), line));
     let history = History::walk(&allocator.events, None, &SnapshotSettings::default());
-    assert_eq!(history.steps(&allocator.events, &StackTable::default()), None);
+    assert_eq!(history.find_steps(&allocator.events, &StackTable::default()), None);
 }
 
 #[test]

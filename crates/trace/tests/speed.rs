@@ -47,7 +47,8 @@ fn long_histories_are_walked_in_time() {
             let points = history.timeline(4000).len();
             let thinned = started.elapsed();
             let started = Instant::now();
-            let steps = history.steps(events, &StackTable::default()).map_or(0, |steps| steps.first_events().len());
+            let steps =
+                history.find_steps(events, &StackTable::default()).map_or(0, |steps| steps.first_events().len());
             let found = started.elapsed();
             let (older, lifetimes) = (history.older().len(), history.lifetimes().len());
             eprintln!(

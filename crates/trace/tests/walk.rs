@@ -149,7 +149,7 @@ fn show(name: &str, snapshot: &Snapshot, history: &History, device: DeviceIndex)
     let peaks = [history.peaks().allocated, history.peaks().reserved];
     let peaks = peaks.map(|peak| peak.map_or(0, |peak| peak.bytes.0));
     let events = &snapshot.traces[device.0 as usize];
-    let steps = history.steps(events, &snapshot.stacks).map(|steps| steps.first_events().len());
+    let steps = history.find_steps(events, &snapshot.stacks).map(|steps| steps.first_events().len());
     eprintln!(
         "{name} cuda:{}: {} events, {} of {} allocations older ({} unsure), peaks {peaks:?}, steps {steps:?}",
         device.0,

@@ -53,6 +53,7 @@ fn sample(kind: &RecordKind, key: &str) -> Value {
             work
         }
         (_, "frames") => json!([["main", "train.py", 3]]),
+        (_, "caught_at") => json!(["train.py", 7]),
         (_, "fraction") => json!(0.5),
         (_, "phase") => json!("forward"),
         (_, "action") => json!({"kind": "scale-loss", "steps": 4}),
@@ -61,7 +62,7 @@ fn sample(kind: &RecordKind, key: &str) -> Value {
         | (
             _,
             "script_dir" | "python" | "torch" | "cuda" | "when" | "module" | "op" | "file" | "reason" | "id" | "text"
-            | "source" | "name" | "type" | "message" | "traceback" | "snapshot",
+            | "source" | "name" | "lowers" | "type" | "message" | "traceback" | "snapshot",
         ) => json!("text"),
         _ => json!(1),
     }

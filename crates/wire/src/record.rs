@@ -112,7 +112,7 @@ kinds! {
     process: pid rank local_rank world_size argv script_dir python torch cuda cudnn;
     census: number step when tensors;
     step: step devices, optional work;
-    oom: device requested_bytes total_bytes free_bytes step phase module stats frames;
+    oom: device requested_bytes total_bytes free_bytes step phase module stats frames, optional caught_at lowers;
     value_shape: op file line count fraction;
     value_read: file line count bytes;
     unrecorded: reason;

@@ -70,6 +70,7 @@ variables! {
     RANK = "OOMPH_RANK", Agent: "the only rank of a job that runs; unset = every rank is a process";
     WORLD_SIZE = "OOMPH_WORLD_SIZE", Agent: "number of ranks in that job";
     LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Agent: "number of that job's ranks on one machine";
+    OWNER = "OOMPH_OWNER", Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/oomph/src/effects/watchdog.rs`)";
     AGENT_PID = "OOMPH_AGENT_PID", Agent: "set by the agent: the first process of the run, so that its helpers record nothing";
 }
 

@@ -13,7 +13,9 @@ connects the parts:
 `stats`         the allocator's counters
 `positions`     marks for PyTorch before 2.10
 `history`       PyTorch's memory history: turning it on, writing the snapshot
+`notebook`      a notebook as the main script
 `oom`           out-of-memory errors, at the instant they happen
+`handlers`      who catches such an error, by the program's source
 `finish`        how the program ended
 `values`        shapes that depend on values (only over a phantom GPU)
 `initializers`  random initialisation that nobody needs (only over a phantom GPU)
@@ -33,7 +35,7 @@ The agent decides nothing, keeps no tensor alive, never initialises CUDA, and ne
 in it is one line on standard error.
 """
 
-from . import absent_ranks, files, importing, remedies
+from . import absent_ranks, files, importing, remedies, script
 
 
 def serve() -> None:
@@ -47,6 +49,7 @@ def serve() -> None:
 def start() -> None:
     """Takes the place of the rank that was asked for; starts the agent as soon as the program has imported torch."""
     files.watch()
+    script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()
     asked.prepare()

@@ -39,6 +39,11 @@ def is_installed(path: str) -> bool:
     return bool(_INSTALLED.search(path))
 
 
+def is_agents(filename: str) -> bool:
+    """Whether a code object's file is one of this agent's."""
+    return filename.startswith(_AGENT)
+
+
 def users_line(frame: FrameType | None) -> tuple[str, int]:
     """The innermost line of the user's own code at or above `frame`; else the innermost of any but ours; else `("", 0)`."""
     other = ("", 0)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from . import frames
+from . import frames, handlers
 from .backward import Backward
 from .failure import guarded
 from .marks import Marks
@@ -31,6 +31,7 @@ class OutOfMemory:
     @guarded
     def _observe(self, device: int, requested: int, total: int, free: int) -> None:
         here = frames.stack(sys._getframe())
+        handler = self._find_handler()
         self.records.write(
             "oom",
             device=device,
@@ -43,5 +44,14 @@ class OutOfMemory:
             stats=self.stats.of(device),
             # Autograd's own threads have no Python stack: take that of the thread which waits for them.
             frames=here or frames.stack_of_thread(self.backward.waiting_thread),
+            **handler,
         )
         self._note()
+
+    def _find_handler(self) -> dict:
+        """The fields of the record that name the handler, where one will take the error."""
+        frame = sys._getframe()
+        if not frames.stack(frame):
+            frame = sys._current_frames().get(self.backward.waiting_thread)
+        handler = handlers.find(frame, torch.cuda.OutOfMemoryError)
+        return {} if handler is None else {"caught_at": (handler.file, handler.line), "lowers": handler.lowers}

@@ -18,6 +18,8 @@ import os
 import sys
 from collections.abc import Callable
 
+from . import notebook
+
 # What `python train.py` says of `__main__`, as the first statement of the tree.
 _PLAIN = "__spec__ = __package__ = __cached__ = None"
 
@@ -28,6 +30,11 @@ def rewrite(transform: Callable[[ast.Module, str], bool]) -> None:
     Must be called while `sitecustomize` is imported. Transforms are called in the order in which they were given.
     """
     _transforms.append(transform)
+    take_notebooks()
+
+
+def take_notebooks() -> None:
+    """Lets a notebook be the main script, changed or not. Must be called while `sitecustomize` is imported."""
     if _hook not in sys.path_hooks:
         sys.path_hooks.insert(0, _hook)
 
@@ -52,7 +59,11 @@ def _hook(path: str):
 
 
 def _compiled(path: str):
-    """The changed script; `None` if unchanged."""
+    """The changed script, or a notebook; `None` for an unchanged script."""
+    if path.endswith(notebook.ENDING):
+        return notebook.compile_cells(path, transformed)
+    if not _transforms:
+        return None
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read(), path)

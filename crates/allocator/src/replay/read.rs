@@ -19,7 +19,7 @@ impl Program {
         let mut reader = Reader::new(snapshot, device, events.len());
         reader.start(history)?;
         let releases = find_releases(events, history.at_start().reserved, snapshot.settings.max_split_size);
-        reader.events(events, &releases)?;
+        reader.read_events(events, &releases)?;
         Ok(reader.program)
     }
 }
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn events(&mut self, events: &[Event], releases: &[Release]) -> Result<(), ProgramError> {
+    fn read_events(&mut self, events: &[Event], releases: &[Release]) -> Result<(), ProgramError> {
         let mut releases = releases.iter().peekable();
         let mut index = 0;
         while let Some(event) = events.get(index) {

@@ -112,7 +112,7 @@ impl TextPass<'_> {
             Meaning::MaxNonSplitRounding => self.settings.max_non_split_rounding = self.split_size(key.name)?,
             Meaning::GarbageCollectionThreshold => self.settings.garbage_collection_threshold = self.threshold()?,
             Meaning::PerProcessMemoryFraction => self.settings.per_process_memory_fraction = self.fraction()?,
-            Meaning::RoundupPower2Divisions => self.divisions()?,
+            Meaning::RoundupPower2Divisions => self.read_divisions()?,
             Meaning::ExpandableSegmentsReserve => self.reserve()?,
             Meaning::ReserveByClass => self.reserve_by_class()?,
             Meaning::Backend => self.backend()?,
@@ -150,7 +150,7 @@ impl TextPass<'_> {
         Err(SettingsError::value("per_process_memory_fraction is invalid, set it in [0.0, 1.0]"))
     }
 
-    fn divisions(&mut self) -> Result<(), SettingsError> {
+    fn read_divisions(&mut self) -> Result<(), SettingsError> {
         let all = &mut self.settings.roundup_power2_divisions;
         let first = token(&mut self.cursor)?;
         if first != "[" {

@@ -29,7 +29,7 @@ impl Settings {
     pub fn conf(&self, release: Release) -> Result<String, Inexpressible> {
         let mut pairs = self.list_pairs();
         if self.roundup_power2_divisions != [0; 16] {
-            pairs.push(divisions(self.roundup_power2_divisions, release));
+            pairs.push(write_divisions(self.roundup_power2_divisions, release));
         }
         let text = pairs.join(",");
         match Settings::parse(&text, release) {
@@ -97,7 +97,7 @@ fn reserve(reserve: Reserve) -> String {
 }
 
 /// The shortest form that gives these divisions, or the plainest if none does.
-fn divisions(wanted: [u64; 16], release: Release) -> String {
+fn write_divisions(wanted: [u64; 16], release: Release) -> String {
     let first = wanted.first().copied().unwrap_or_default();
     let scalar = wanted.iter().all(|&own| own == first).then(|| first.to_string());
     let forms = std::iter::once(list(&wanted, None)).chain((0..16).map(|behind| list(&wanted, Some(behind))));

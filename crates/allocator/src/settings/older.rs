@@ -88,7 +88,7 @@ impl Reader<'_> {
             Meaning::GarbageCollectionThreshold => {
                 self.settings.garbage_collection_threshold = self.threshold(key.name)?;
             }
-            Meaning::RoundupPower2Divisions => self.divisions(key.name)?,
+            Meaning::RoundupPower2Divisions => self.read_divisions(key.name)?,
             Meaning::Backend => self.backend()?,
             Meaning::Flag(flag) => self.flag(flag, key.name)?,
             Meaning::PinnedNumRegisterThreads => self.register_threads(key.name)?,
@@ -121,7 +121,7 @@ impl Reader<'_> {
         if share < 1.0 { Ok(share) } else { Err(wrong("big")) }
     }
 
-    fn divisions(&mut self, name: &str) -> Result<(), SettingsError> {
+    fn read_divisions(&mut self, name: &str) -> Result<(), SettingsError> {
         let first = self.value(name)?;
         if first == "[" {
             return self.list();

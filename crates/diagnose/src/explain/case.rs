@@ -4,7 +4,7 @@ use report::explain::InputKind;
 use trace::text::Artifact;
 use trace::{Launch, Run, Snapshot};
 
-use crate::measure::records::torch;
+use crate::measure::run_records::torch;
 
 /// The files that a crash left.
 #[derive(Clone, Debug, Default)]

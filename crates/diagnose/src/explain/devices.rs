@@ -1,5 +1,7 @@
 //! The devices that the inputs show, and the one that the report is about.
 
+use std::collections::BTreeSet;
+
 use report::explain::{DeviceHistory, ExplainReport};
 use report::{Growth, Site};
 use trace::{DeviceIndex, EventIndex, Process, Snapshot};
@@ -9,7 +11,7 @@ use super::ending::find_moment;
 use super::history;
 use crate::measure::growth::Survivors;
 use crate::measure::leaks::{Leaks, leaks};
-use crate::measure::records::devices;
+use crate::measure::run_records::devices;
 use crate::measure::sites::sites;
 use crate::measure::view::View;
 
@@ -59,7 +61,7 @@ fn growth_of(leaks: &Leaks) -> Growth {
 }
 
 /// Returns every device of every input that used memory, in input order.
-pub(super) fn seen(case: &ExplainCase) -> Vec<Seen<'_>> {
+pub(super) fn list_devices(case: &ExplainCase) -> Vec<Seen<'_>> {
     let mut seen = Vec::new();
     for (input, named) in case.inputs.iter().enumerate() {
         match &named.contents {
@@ -77,14 +79,14 @@ pub(super) fn seen(case: &ExplainCase) -> Vec<Seen<'_>> {
 }
 
 fn of_snapshot(snapshot: &Snapshot) -> impl Iterator<Item = View<'_>> {
-    let used = (0..snapshot.traces.len()).filter_map(|index| u32::try_from(index).ok()).map(DeviceIndex);
-    let used = used.filter(|&device| uses(snapshot, device));
-    used.map(|device| View::bare(snapshot, device))
+    used_devices(snapshot).into_iter().map(|device| View::bare(snapshot, device))
 }
 
-fn uses(snapshot: &Snapshot, device: DeviceIndex) -> bool {
-    let traced = snapshot.traces.get(device.0 as usize).is_some_and(|trace| !trace.is_empty());
-    traced || snapshot.segments.iter().any(|segment| segment.device == device)
+/// Returns the devices with events or segments. The list of `torch.cuda.memory_snapshot` has no events at all.
+fn used_devices(snapshot: &Snapshot) -> BTreeSet<DeviceIndex> {
+    let traced =
+        (0..).zip(&snapshot.traces).filter(|(_, trace)| !trace.is_empty()).map(|(index, _)| DeviceIndex(index));
+    traced.chain(snapshot.segments.iter().map(|segment| segment.device)).collect()
 }
 
 fn of_process(process: &Process) -> impl Iterator<Item = (u32, View<'_>)> {

@@ -33,7 +33,7 @@ fn peak(view: &View) -> HistoryPeak {
         allocated_bytes: bytes(peaks.allocated),
         reserved_bytes: bytes(peaks.reserved),
         whole: view.found.is_whole(),
-        event: peaks.allocated.and_then(|peak| peak.at.event()).map(|event| event.0),
+        event: peaks.allocated.and_then(|peak| peak.at.event_before()).map(|event| event.0),
         place: peaks.allocated.map(|peak| view.place(peak.at)).unwrap_or_default(),
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn notes(case: &ExplainCase, report: &ExplainReport, view: Option<&Vi
     let mut notes: Vec<String> = case.inputs.iter().flat_map(look_alikes).collect();
     let history = report.focus.and_then(|focus| report.devices.get(focus));
     notes.extend(history.and_then(cut));
-    notes.extend(history.and_then(untold));
+    notes.extend(history.and_then(note_unknown_bytes));
     notes.extend(view.and_then(without_stacks));
     notes.extend(view.into_iter().flat_map(unknown_actions));
     notes.extend(view.and_then(contradictions));
@@ -65,16 +65,14 @@ fn maker(framework: OtherFramework) -> Option<&'static str> {
 
 fn cut(history: &DeviceHistory) -> Option<String> {
     let cut = !history.peak.whole && history.events > 0;
-    cut.then(|| "the history does not begin with the program: its peaks are of what was recorded".to_owned())
+    cut.then(|| "the history starts after the program did: the peaks cover only what was recorded".to_owned())
 }
 
-fn untold(history: &DeviceHistory) -> Option<String> {
+fn note_unknown_bytes(history: &DeviceHistory) -> Option<String> {
     let other = history.breakdown.bytes_of(Contents::Other) + history.breakdown.bytes_of(Contents::Unattributed);
     let total = history.breakdown.total();
     (other.0.saturating_mul(SHARE) > total.0).then(|| {
-        format!(
-            "of {other} of the peak's {total} the history does not tell what they hold; buffers count as parameters"
-        )
+        format!("the history does not say what {other} of the peak's {total} hold; buffers count as parameters")
     })
 }
 

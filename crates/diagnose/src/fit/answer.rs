@@ -67,7 +67,7 @@ fn notes(case: &FitCase, search: &Search) -> Vec<String> {
     let shown = |file| str::strip_prefix(file, &case.folder).map_or(file, |inside| inside.trim_start_matches('/'));
     let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| shown(file)).collect();
     let said = case.notes.iter().cloned();
-    said.chain(note_unreplayed(search)).chain(without_batch(search)).chain(saves::left(&saved)).collect()
+    said.chain(note_unreplayed(search)).chain(without_batch(search)).chain(saves::note_left(&saved)).collect()
 }
 
 /// That settings of the allocator were not looked for.

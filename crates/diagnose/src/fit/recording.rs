@@ -7,7 +7,7 @@ use allocator::{Rules, Settings, SimulatedDevice};
 use trace::run::PhantomRecord;
 use trace::{Action, Address, Bytes, Event, EventIndex, History, Run};
 
-use crate::measure::records::torch;
+use crate::measure::run_records::torch;
 use crate::measure::usage::fullest;
 use crate::tune::release;
 

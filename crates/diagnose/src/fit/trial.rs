@@ -8,9 +8,9 @@ use trace::run::GpuWork;
 use trace::{Bytes, Record, Run};
 
 use super::recording::{Recording, convolution_workspace};
-use crate::ending::ended_by_oom;
+use crate::caught::{Requests, judge_requests};
 use crate::measure::breakdown::breakdown;
-use crate::measure::records::{phantom_records, records, stats, torch};
+use crate::measure::run_records::{phantom_records, records, stats, torch};
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
 use crate::notes::saves;
@@ -111,7 +111,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         settings: None,
         unreplayed: None,
         holds: holds(run, context),
-        saved: records(run).filter_map(saves::made).cloned().collect(),
+        saved: records(run).filter_map(saves::made_checkpoint).cloned().collect(),
         recording: Recording::of(run, context),
     }
 }
@@ -125,7 +125,7 @@ fn holds(run: &Run, context: Bytes) -> Vec<Part> {
 }
 
 fn ending(run: &Run, failure: Option<String>) -> Ending {
-    if run.processes.iter().any(ended_by_oom) {
+    if judge_requests(run) == Requests::Unserved {
         return Ending::RanOut;
     }
     let error = records(run).find_map(|record| match record {
@@ -191,5 +191,30 @@ fn batch(record: &Record) -> Option<Batch> {
             Some(Batch { name: name.clone(), size: *size, source: source.clone(), file: file.clone(), line: *line })
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trace::Process;
+    use trace::run::EndReason;
+
+    use super::*;
+    use crate::testing::oom;
+
+    #[test]
+    fn a_run_that_caught_an_error_ran_out() {
+        let step = || Record::Step { step: 1, devices: Vec::new(), work: None };
+        let end = Record::End { reason: EndReason::Exit, steps: 1, devices: Vec::new(), snapshot: None };
+        let cases = [
+            (vec![step()], Ending::Done),
+            (vec![oom(Some(7), None), step()], Ending::RanOut),
+            (vec![oom(Some(7), Some("batch_size")), step()], Ending::Done),
+        ];
+        for (mut records, expected) in cases {
+            records.push(end.clone());
+            let run = Run { processes: vec![Process { records: records.clone(), ..Process::default() }] };
+            assert_eq!(ending(&run, None), expected, "{records:?}");
+        }
     }
 }

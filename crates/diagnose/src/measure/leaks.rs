@@ -33,7 +33,7 @@ pub(crate) struct Leaks {
 
 /// Returns the leaks of `view`, counted at `at`. See Note [Leaks].
 pub(crate) fn leaks(view: &View, at: Moment) -> Option<Leaks> {
-    let last = view.timeline.step(at.event()?)?;
+    let last = view.timeline.step(at.event_before()?)?;
     let mut stacks: BTreeMap<StackId, Left> = BTreeMap::new();
     let mut per_step: BTreeMap<u32, Bytes> = BTreeMap::new();
     for (life, _) in view.live_after(at).filter(|(_, contents)| !stays(*contents)) {

@@ -31,12 +31,12 @@ impl Life for Lifetime {
     }
 
     fn begun(&self) -> Option<EventIndex> {
-        self.event()
+        self.allocation_event()
     }
 
     fn freed(&self) -> Option<EventIndex> {
         // A block that was waiting for a stream when the history began had been freed by the program before.
         let before = (self.free_requested == Moment::BEFORE).then_some(EventIndex(0));
-        self.free_requested.event().or(before)
+        self.free_requested.event_before().or(before)
     }
 }

@@ -1,21 +1,48 @@
 //! The need: the program's memory without a limit.
 
-use report::{Oom, Usage};
+use report::{Filling, Need, Oom, Usage};
 use trace::{Bytes, Record};
 
-use super::records::last_oom;
+use super::breakdown::breakdown;
+use super::run_records::last_oom;
+use super::sites::sites;
 use super::usage::fullest;
 use super::view::View;
 use crate::case::Case;
 use crate::ending::ended_by_oom;
+use crate::verdict::find_reason;
 
 /// Returns the peaks without a limit; if the limit had no effect, the peaks under the limit.
-pub(crate) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Usage {
+pub(crate) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Need {
+    let seen = oom.map_or(limited, |oom| at_least(case, view, limited, oom));
+    let Some(unlimited) = &case.unlimited else {
+        let reason = oom.map(|_| "the program was not run without a limit".to_owned());
+        return Need { usage: seen, at_least: reason, filling: None };
+    };
     // A request beyond any device fails even without a limit; the peak of such a run is no need.
-    let unlimited = case.unlimited.as_ref().filter(|run| !run.processes.iter().any(ended_by_oom));
-    let need = unlimited.and_then(|run| fullest(run, case.context()));
-    let otherwise = || oom.map_or(limited, |oom| at_least(case, view, limited, oom));
-    need.map_or_else(otherwise, |(_, _, usage)| usage)
+    if unlimited.run.processes.iter().any(ended_by_oom) {
+        return Need { usage: seen, at_least: Some("one request is larger than any device".to_owned()), filling: None };
+    }
+    let reason = find_reason(case, &unlimited.run, unlimited.ended.as_ref());
+    let reason = reason.map(|reason| format!("in the run without a limit {reason}"));
+    let found = fullest(&unlimited.run, case.context());
+    match found.filter(|(_, _, usage)| reason.is_none() || usage.device_bytes > seen.device_bytes) {
+        Some((process, device, usage)) => {
+            let view = View::new(process, device);
+            Need { usage, at_least: reason, filling: Some(filling(&view, usage)) }
+        }
+        None => Need { usage: seen, at_least: reason, filling: None },
+    }
+}
+
+/// Returns what fills the memory at the peak of a run without a limit.
+fn filling(view: &View, usage: Usage) -> Filling {
+    let Some(peak) = view.found.peaks().allocated else { return Filling::default() };
+    Filling {
+        place: view.place(peak.at),
+        breakdown: breakdown(view, usage.allocated_bytes).unwrap_or_default(),
+        sites: sites(view, peak.at),
+    }
 }
 
 /// Returns a lower bound of the need without an unlimited run: the bytes live at the error plus the refused request.

@@ -1,15 +1,20 @@
 //! The out-of-memory error of a process.
 
 use report::{Location, Oom, Place};
+use trace::run::Ended;
 use trace::text::Artifact;
 use trace::{Bytes, Process, Record};
 
 use super::own::is_own;
-use super::records::{last_oom, script_dir};
+use super::run_records::{first_oom, last_oom, script_dir};
+use crate::caught::find_caught;
+use crate::ending::ended_by_oom;
 
-/// Returns the last error of `process`'s allocator; `None` without an error, or if a library's own request failed.
+/// Returns the error of `process`'s allocator that matters: the last one if it ended the program, else the first one that was caught.
+/// `None` without an error, or if a library's own request failed.
 pub(crate) fn refused(process: &Process) -> Option<Oom> {
-    let Record::Oom { requested_bytes, step, phase, module, frames, .. } = last_oom(process)? else {
+    let record = if ended_by_oom(process) { last_oom(process) } else { first_oom(process) };
+    let Record::Oom { requested_bytes, step, phase, module, frames, .. } = record? else {
         return None;
     };
     Some(Oom {
@@ -21,6 +26,7 @@ pub(crate) fn refused(process: &Process) -> Option<Oom> {
         },
         location: own_line(frames, script_dir(process)),
         message: error_message(process),
+        caught: None,
     })
 }
 
@@ -30,9 +36,10 @@ pub(crate) fn times_refused(process: &Process) -> u64 {
     u64::try_from(times).unwrap_or(u64::MAX)
 }
 
-/// Returns the out-of-memory error that ended `process`, as far as it is known.
-pub(crate) fn oom(process: &Process) -> Oom {
-    refused(process).unwrap_or_else(|| oom_of_message(process))
+/// Returns the out-of-memory error of `process`, as far as it is known. `ended`: the end of the program.
+pub(crate) fn oom(process: &Process, ended: Option<&Ended>) -> Oom {
+    let found = refused(process).unwrap_or_else(|| oom_of_message(process));
+    Oom { caught: find_caught(process, ended), ..found }
 }
 
 /// Returns the figures of the error message alone: of a library's own request, or of an allocator without an observer.

@@ -10,7 +10,10 @@ pub(crate) use trace::source_file::{is_agent, is_user_file as is_own};
 /// of a C++ or assembler source.
 pub(crate) fn is_python(frame: &Frame) -> bool {
     let is_source = match Path::new(&frame.file).extension() {
-        Some(extension) => extension == "py" || extension == "pyw" || extension == "pyx" || frame.file.starts_with('<'),
+        Some(extension) => {
+            let is_cell = extension.to_str().is_some_and(|extension| extension.starts_with("ipynb:cell "));
+            extension == "py" || extension == "pyw" || extension == "pyx" || is_cell || frame.file.starts_with('<')
+        }
         // A script. Headers of the C++ standard library have no extension either.
         None => !frame.file.contains("/include/"),
     };
@@ -26,6 +29,7 @@ mod tests {
         let cases = [
             ("/home/ann/train.py", 3, true),
             ("<string>", 1, true),
+            ("/home/ann/train.ipynb:cell 3", 1, true),
             ("/home/ann/bin/train", 9, true),
             ("<frozen importlib._bootstrap>", 1, true),
             ("/usr/include/c++/13/functional", 59, false),

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use report::Location;
 use trace::{Bytes, DeviceIndex, Launch, PhantomRecord, Process, Record, Run};
 
-use super::records::devices;
+use super::run_records::devices;
 use super::usage::{fullest_device, usage};
 use super::view::View;
 use crate::case::Case;

@@ -1,6 +1,6 @@
 //! The lines that allocated the bytes alive at the peak.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use report::{Contents, Location, Place, Site};
 use trace::{Bytes, Lifetime, Moment, Phase, StackId};
@@ -20,7 +20,7 @@ enum Key {
     Own(Location, Option<(String, u32)>),
     /// A stack without a line of the user's code.
     Foreign(String, u32),
-    /// A stack without Python frames, as in autograd's threads.
+    /// A stack without Python frames, as in autograd's threads. Modules that differ in numbers alone are layers of one model: `h.*.mlp`.
     Stretch(Option<Phase>, Option<String>),
 }
 
@@ -29,6 +29,7 @@ struct Group {
     bytes: Bytes,
     count: u64,
     largest: Option<Lifetime>,
+    modules: BTreeSet<String>,
 }
 
 impl Group {
@@ -51,7 +52,11 @@ pub(crate) fn sites(view: &View, at: impl Into<Moment>) -> Vec<Site> {
         let stack = life.stack;
         let by_stack = keys.entry(stack).or_insert_with(|| key(view, stack)).clone();
         let key = by_stack.unwrap_or_else(|| stretch(view, life));
-        groups.entry((key, contents)).or_default().add(life);
+        let group = groups.entry((key.clone(), contents)).or_default();
+        group.add(life);
+        if matches!(key, Key::Stretch(..)) {
+            group.modules.extend(view.place_of(life).module);
+        }
     }
     let mut groups: Vec<((Key, Contents), Group)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.bytes));
@@ -71,11 +76,22 @@ fn key(view: &View, stack: StackId) -> Option<Key> {
 
 fn stretch(view: &View, life: &Lifetime) -> Key {
     let place = view.place_of(life);
-    Key::Stretch(place.phase, place.module)
+    Key::Stretch(place.phase, place.module.map(|module| number_free(&module)))
+}
+
+/// Replaces the numbers in a module's path: `h.3.mlp` becomes `h.*.mlp`.
+fn number_free(module: &str) -> String {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = module.split('.').map(|part| if is_number(part) { "*" } else { part });
+    parts.collect::<Vec<_>>().join(".")
 }
 
 fn site(view: &View, key: Key, contents: Contents, group: &Group) -> Site {
     let largest = group.largest.as_ref();
+    let mut place = largest.map_or_else(Place::default, |life| view.place_of(life));
+    if group.modules.len() > 1 {
+        place.module = group.modules.first().map(|module| number_free(module));
+    }
     let location = match key {
         Key::Own(location, _) => Some(location),
         Key::Foreign(..) | Key::Stretch(..) => None,
@@ -86,6 +102,6 @@ fn site(view: &View, key: Key, contents: Contents, group: &Group) -> Site {
         category: contents,
         location,
         frames: largest.map_or_else(Vec::new, |life| view.frames(life.stack)),
-        place: largest.map_or_else(Place::default, |life| view.place_of(life)),
+        place,
     }
 }

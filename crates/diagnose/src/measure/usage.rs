@@ -3,7 +3,7 @@
 use report::Usage;
 use trace::{Bytes, DeviceIndex, History, Process, Run};
 
-use super::records::{devices, stats};
+use super::run_records::{devices, stats};
 
 /// Returns the peaks of one device of one process. The allocator's counters take precedence over the trace, which may
 /// be cut.

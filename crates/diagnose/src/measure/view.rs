@@ -74,7 +74,7 @@ impl<'a> View<'a> {
 
     /// Returns the place of an event in the program.
     pub(crate) fn place(&self, at: impl Into<Moment>) -> Place {
-        let Some(event) = at.into().event() else {
+        let Some(event) = at.into().event_before() else {
             return Place::default();
         };
         let module = self.mark(event).map(|mark| mark.module.clone());

@@ -5,7 +5,7 @@ use trace::{DeviceIndex, History, Process, Snapshot};
 use super::contents::classify;
 use super::infer;
 use super::infer::roles::roles;
-use super::records::script_dir;
+use super::run_records::script_dir;
 use super::timeline::Timeline;
 use super::view::View;
 
@@ -51,7 +51,7 @@ impl<'a> View<'a> {
         self.timeline = if self.is_marked() {
             Timeline::marked(self.events, &snapshot.marks)
         } else {
-            infer::phases::timeline(self.events, &self.roles, &self.found, &snapshot.stacks)
+            infer::phases::infer_timeline(self.events, &self.roles, &self.found, &snapshot.stacks)
         };
         self.contents = classify(self);
     }

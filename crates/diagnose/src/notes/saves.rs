@@ -5,33 +5,33 @@ use std::collections::BTreeSet;
 use trace::Record;
 
 use crate::case::Case;
-use crate::measure::records::records;
+use crate::measure::run_records::records;
 
 /// Returns one note for each kind of checkpoint.
 pub(super) fn notes(case: &Case) -> impl Iterator<Item = String> {
     let files = |of: fn(&Record) -> Option<&String>| -> BTreeSet<&str> {
         records(&case.limited).filter_map(of).map(|file| case.show(file)).collect()
     };
-    spared(&files(kept)).into_iter().chain(left(&files(made)))
+    note_spared(&files(kept_checkpoint)).into_iter().chain(note_left(&files(made_checkpoint)))
 }
 
 /// Returns the path of a checkpoint that a dry run wrote and left on the disk.
-pub(crate) fn made(record: &Record) -> Option<&String> {
+pub(crate) fn made_checkpoint(record: &Record) -> Option<&String> {
     if let Record::SaveMade { file } = record { Some(file) } else { None }
 }
 
-fn kept(record: &Record) -> Option<&String> {
+fn kept_checkpoint(record: &Record) -> Option<&String> {
     if let Record::SaveSpared { file } = record { Some(file) } else { None }
 }
 
-fn spared(files: &BTreeSet<&str>) -> Option<String> {
+fn note_spared(files: &BTreeSet<&str>) -> Option<String> {
     let named = named(files)?;
     let (was, them) = if files.len() == 1 { ("was", "it") } else { ("were", "them") };
     Some(format!("{named} {was} there already: the dry run did not write over {them}, rename or remove {them}"))
 }
 
 /// Returns the note on checkpoints that dry runs left on the disk; ranks may have written the same file.
-pub(crate) fn left(files: &BTreeSet<&str>) -> Option<String> {
+pub(crate) fn note_left(files: &BTreeSet<&str>) -> Option<String> {
     let named = named(files)?;
     let (was, hold, them) = if files.len() == 1 { ("was", "it holds", "it") } else { ("were", "they hold", "them") };
     Some(format!(

@@ -34,7 +34,7 @@ fn find(facts: &Facts) -> Option<Cause> {
 /// The only pass of the history failed: evaluation, or the first step of training.
 fn find_failed_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.fatal)?, facts.moment?);
-    let last = view.timeline.number(moment.event()?)?;
+    let last = view.timeline.number(moment.event_before()?)?;
     let saved = facts.live_bytes(Contents::Activations);
     let most = saved.0.saturating_mul(2) > view.live_total(moment).0;
     if view.timeline.has_backward(0, last) || !most || facts.retention.is_some() {

@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
 fn find(facts: &Facts) -> Option<Cause> {
     let view = facts.view?;
     let at = facts.moment?;
-    let stale = stale_gradients(view, at.event()?)?;
+    let stale = stale_gradients(view, at.event_before()?)?;
     if stale == Bytes::ZERO {
         return None;
     }

@@ -85,7 +85,7 @@ fn release(facts: &Facts, held: Option<Bytes>, change: Change) -> Option<Remedy>
 
 /// The bytes that `line` allocated in steps before the step of `at` and that are alive then; `None` if the step is unknown.
 fn earlier_bytes(view: &View, at: Moment, line: &Location) -> Option<Bytes> {
-    let step = view.timeline.step(at.event()?)?;
+    let step = view.timeline.step(at.event_before()?)?;
     let mut here = std::collections::BTreeMap::new();
     let blocks = view.live_after(at).filter_map(|(life, contents)| {
         let made = view.step_of(life)?;

@@ -5,7 +5,7 @@
 //! that it needs.
 
 use report::explain::{StatedCard, StatedCounters};
-use report::{Breakdown, Contents, Growth, Location, Place, Severity, ValueShape};
+use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, SizeSearch, ValueShape};
 use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex, Moment};
 
@@ -31,8 +31,16 @@ pub(crate) struct Facts<'a> {
     pub(crate) fatal: bool,
     /// The number of failed requests.
     pub(crate) failures: u64,
+    /// The fate of an error that the program caught.
+    pub(crate) caught: Option<Caught>,
+    /// The search of a program that ran out until a size fitted.
+    pub(crate) search: Option<SizeSearch>,
     /// The program's need on the device: measured without a limit, or a lower bound.
     pub(crate) need: Option<Bytes>,
+    /// The allocated bytes at the need by category, if a run without a limit came there.
+    pub(crate) need_breakdown: Option<Breakdown>,
+    /// True if the need is a lower bound.
+    pub(crate) is_need_partial: bool,
     /// The peak of the reserved bytes.
     pub(crate) reserved_peak: Bytes,
     /// The place of the peak of the allocated bytes.

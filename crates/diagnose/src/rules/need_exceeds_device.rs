@@ -1,6 +1,6 @@
 //! `need-exceeds-device`: the program needs more memory than the device has, whatever the allocator does.
 
-use report::{Contents, Finding, Remedy, RuleId, Severity, Standing};
+use report::{Breakdown, Contents, Finding, Remedy, RuleId, Severity, Standing};
 use trace::Bytes;
 
 use super::input::{Facts, Failure};
@@ -89,23 +89,24 @@ fn find_measured_need(facts: &Facts) -> Option<Cause> {
     }
     let mut evidence =
         vec![bytes("need", need, "the run without a limit"), bytes("device", total, "the GPU's profile")];
-    let parts = facts.breakdown.parts().iter().take(MAX_PARTS);
+    let breakdown = facts.need_breakdown.as_ref().unwrap_or(&facts.breakdown);
+    let parts = breakdown.parts().iter().take(MAX_PARTS);
     evidence.extend(parts.map(|part| bytes(part.category.words(), part.bytes, "breakdown at the peak")));
     let name = facts.device.name.unwrap_or("the device");
+    let least = if facts.is_need_partial { "at least " } else { "" };
     let finding = Finding {
         rule: RULE.id,
         severity: Severity::Error,
-        message: format!("the program needs {need} and {name} has {total}: {} too little", need - total),
+        message: format!("the program needs {least}{need} and {name} has {total}: {least}{} too little", need - total),
         location: facts.failure.as_ref().filter(|_| facts.fatal).and_then(|failure| failure.location.clone()),
         evidence,
-        remedies: smaller_batch(facts).into_iter().collect(),
+        remedies: smaller_batch(breakdown).into_iter().collect(),
     };
     Some(Cause { finding, bytes: Some(need - total), rank: Rank::Need })
 }
 
 /// Half the batch, if activations are the largest part: they halve.
-fn smaller_batch(facts: &Facts) -> Option<Remedy> {
-    let breakdown = &facts.breakdown;
+fn smaller_batch(breakdown: &Breakdown) -> Option<Remedy> {
     let activations = breakdown.bytes_of(Contents::Activations);
     let largest = breakdown.parts().first()?;
     if largest.category != Contents::Activations {

@@ -29,7 +29,7 @@ fn find(facts: &Facts) -> Option<Cause> {
 /// Finds a failed request of the optimizer, for its state or for temporaries.
 fn find_failed_step(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.explains && facts.fatal)?, facts.moment?);
-    if view.timeline.phase(moment.event()?) != Some(Phase::Optimizer) {
+    if view.timeline.phase(moment.event_before()?) != Some(Phase::Optimizer) {
         return None;
     }
     let (state, parameters) = (facts.live_bytes(Contents::OptimizerState), facts.live_bytes(Contents::Parameters));

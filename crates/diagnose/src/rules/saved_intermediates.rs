@@ -67,7 +67,7 @@ fn find_stale(facts: &Facts) -> Option<Cause> {
 
 /// The line that allocated most activations of earlier steps that are alive in a forward or backward.
 fn largest_line(view: &View, moment: Moment) -> Option<(Location, Bytes, u64)> {
-    let (step, phase) = view.timeline.at(moment.event()?)?;
+    let (step, phase) = view.timeline.at(moment.event_before()?)?;
     if !matches!(phase, Phase::Forward | Phase::Backward) {
         return None;
     }

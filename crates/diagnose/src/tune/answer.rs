@@ -7,8 +7,8 @@ use trace::Bytes;
 
 use super::case::TuneCase;
 use super::conf::Conf;
-use super::front::{Trial, choose};
-use super::lines::{VARIABLE, lines};
+use super::lines::{VARIABLE, write_lines};
+use super::pareto::{Trial, choose};
 use super::search::SettingSearch;
 use super::traces::{Trace, has_history};
 use super::trial::outcome;
@@ -33,7 +33,7 @@ pub(super) fn recommendation(
         standing,
         how,
         variable: VARIABLE,
-        lines: lines(&chosen.setting.conf),
+        lines: write_lines(&chosen.setting.conf),
         without_expandable: plain.map(|trial| trial.setting.clone()),
         measured: None,
     })
@@ -73,9 +73,9 @@ fn doubt(trace: &Trace<'_>) -> Option<String> {
         (Agreement { difference: Some(difference), .. }, _) => {
             Some(format!("under the recorded settings it differs from what was recorded ({difference})"))
         }
-        (_, false) => Some(
-            "the history begins after the program did: what was there before is taken to be asked for first".to_owned(),
-        ),
+        (_, false) => {
+            Some("the history starts after the program did: earlier allocations are assumed to come first".to_owned())
+        }
         _ => None,
     }
 }
@@ -91,9 +91,7 @@ fn depends_on_addresses(search: &SettingSearch<'_>, trace: &Trace<'_>, chosen: &
     let here = outcome(trace, &trace.program, &settings, search.stage).reserved_bytes;
     let others = [Tie::SegmentNumber, Tie::BlockNumber].map(|tie| reserved(Rules { tie, ..rules }));
     let most = others.into_iter().max().filter(|_| others.iter().any(|&other| other != here))?;
-    Some(format!(
-        "where the driver puts new segments decides among equal blocks: with other addresses it may be {most}"
-    ))
+    Some(format!("equal blocks are chosen by address, which the driver decides: with other addresses it may be {most}"))
 }
 
 /// Returns the finding of the report, with its remedy.
@@ -112,7 +110,7 @@ fn improvable(report: &TuneReport, recommended: &Recommendation, default: Option
     let rule = if harms { "allocator-setting-harmful" } else { "fragmentation" };
     let end = if report.current.oom { "it runs out" } else { "" };
     let message = match end {
-        "" if then == now => format!("the allocator releases its cache {} times to get along", report.current.retries),
+        "" if then == now => format!("the allocator releases its cache {} times to make room", report.current.retries),
         "" => format!("the allocator reserves {now} for at most {} alive at once; {then} would do", report.limit_bytes),
         end => format!(
             "{end} under {}, and gets through under {}",
@@ -162,7 +160,7 @@ fn unavoidable(report: &TuneReport) -> Finding {
             report.limit_bytes
         )
     } else {
-        format!("none of the {} settings that were replayed gets through in {usable}", report.search.replayed)
+        format!("none of the {} replayed settings fits in {usable}", report.search.replayed)
     };
     Finding {
         rule: RuleId("need-exceeds-device"),
@@ -193,7 +191,7 @@ pub(super) fn notes(case: &TuneCase, search: &SettingSearch<'_>, report: &TuneRe
         notes.push("the search was interrupted: this is the best of what was replayed until then".to_owned());
     }
     if let Some(at) = report.needs.contradicted_at {
-        notes.push(format!("the least memory is not certain: at {at} it is otherwise than at its neighbours"));
+        notes.push(format!("the least memory is uncertain: the outcome at {at} differs from that of its neighbours"));
     }
     if traces.iter().any(|trace| trace.oldest != trace.release) {
         let (oldest, newest) = (search.release(), &report.torch);

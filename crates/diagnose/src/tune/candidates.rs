@@ -112,7 +112,7 @@ pub(super) fn with_collection(base: &Conf, total: u64, limit: u64, reserved: u64
 
 /// Returns every combination of a value in `firsts` and a value of another key in `seconds`; `merge` copies the second
 /// value into the first combination.
-pub(super) fn crossed(firsts: &[Conf], seconds: &[Conf], merge: impl Fn(&Conf, &Conf) -> Conf) -> Vec<Conf> {
+pub(super) fn cross(firsts: &[Conf], seconds: &[Conf], merge: impl Fn(&Conf, &Conf) -> Conf) -> Vec<Conf> {
     firsts.iter().flat_map(|first| seconds.iter().map(|second| merge(first, second)).collect::<Vec<_>>()).collect()
 }
 

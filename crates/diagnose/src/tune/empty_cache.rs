@@ -62,7 +62,7 @@ fn of_programs(traces: &[Trace<'_>], stage: Stage, at: String, programs: &[Progr
 
 /// Returns the last event of each step except the final step.
 fn step_ends(trace: &Trace<'_>) -> Vec<EventIndex> {
-    let view = trace.view();
+    let view = trace.as_view();
     let steps = view.timeline.stretches().iter().filter_map(|stretch| Some((stretch.first, stretch.at?.0)));
     let steps: Vec<(EventIndex, u32)> = steps.collect();
     let begins = steps.windows(2).filter(|pair| pair[0].1 < pair[1].1).map(|pair| pair[1].0);

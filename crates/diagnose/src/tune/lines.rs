@@ -6,7 +6,7 @@ use report::tune::Lines;
 pub(super) const VARIABLE: &str = "PYTORCH_CUDA_ALLOC_CONF";
 
 /// Returns the lines that set `conf`; for the defaults, the lines that remove the present setting.
-pub(super) fn lines(conf: &str) -> Lines {
+pub(super) fn write_lines(conf: &str) -> Lines {
     if conf.is_empty() {
         return Lines {
             bash: format!("unset {VARIABLE}"),

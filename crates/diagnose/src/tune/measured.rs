@@ -5,7 +5,7 @@ use report::tune::{Measured, Setting, TuneReport};
 use trace::{Bytes, Record, Run};
 
 use crate::ending::ended_by_oom;
-use crate::measure::records;
+use crate::measure::run_records;
 
 /// Returns `report` with the results of `run`, made under the recommended setting. The prediction is verified if the
 /// run reserved the predicted bytes with the predicted retries; otherwise a prediction verified by replay alone
@@ -19,7 +19,7 @@ pub fn with_measured(mut report: TuneReport, run: &Run) -> TuneReport {
         return report;
     }
     let measured = measured(run, &recommended.setting);
-    (recommended.standing, recommended.how) = judged(&measured, &recommended.setting);
+    (recommended.standing, recommended.how) = judge(&measured, &recommended.setting);
     recommended.measured = Some(measured);
     for remedy in report.findings.iter_mut().flat_map(|finding| &mut finding.remedies) {
         (remedy.standing, remedy.how) = (recommended.standing, recommended.how.clone());
@@ -27,7 +27,7 @@ pub fn with_measured(mut report: TuneReport, run: &Run) -> TuneReport {
     report
 }
 
-fn judged(measured: &Measured, predicted: &Setting) -> (Standing, String) {
+fn judge(measured: &Measured, predicted: &Setting) -> (Standing, String) {
     let (found, foretold) = (measured.reserved_bytes, predicted.reserved_bytes);
     if !measured.as_predicted {
         let ends = if measured.oom { "ran out" } else { "reserved" };
@@ -57,7 +57,7 @@ fn measured(run: &Run, predicted: &Setting) -> Measured {
     for process in &run.processes {
         worst.oom |= ended_by_oom(process);
     }
-    for record in records::records(run) {
+    for record in run_records::records(run) {
         worst.oom |= matches!(record, Record::Oom { .. });
         if let Record::End { devices, .. } | Record::Step { devices, .. } = record {
             for stats in devices {

@@ -17,7 +17,7 @@ use super::candidates as values;
 use super::case::Watch;
 use super::conf::{Conf, least_max_split_mb};
 use super::effect::{Effect, Requests};
-use super::front::Trial;
+use super::pareto::Trial;
 use super::traces::Trace;
 use super::trial::{Stage, outcome, worst};
 
@@ -67,9 +67,9 @@ impl<'a> SettingSearch<'a> {
         let rounds: [fn(&SettingSearch<'a>) -> Vec<Conf>; 6] = [
             SettingSearch::single,
             SettingSearch::finer,
-            SettingSearch::listed,
+            SettingSearch::divide_classes,
             SettingSearch::roundings,
-            SettingSearch::combined,
+            SettingSearch::combine_best,
             SettingSearch::collecting,
         ];
         self.try_all(self.bases());
@@ -189,17 +189,17 @@ impl<'a> SettingSearch<'a> {
     }
 
     /// Tries divisions for single size classes.
-    fn listed(&self) -> Vec<Conf> {
+    fn divide_classes(&self) -> Vec<Conf> {
         self.bases().iter().flat_map(|base| values::with_class_divisions(base, &self.requests)).collect()
     }
 
     /// Combines the classes with a gain: the largest gain first, adding one class at a time. Also tries more and less
     /// slack for unsplit blocks.
     fn roundings(&self) -> Vec<Conf> {
-        self.bases().iter().flat_map(|base| [self.joined_classes(base), self.slackened(base)].concat()).collect()
+        self.bases().iter().flat_map(|base| [self.join_classes(base), self.loosen_roundings(base)].concat()).collect()
     }
 
-    fn joined_classes(&self, base: &Conf) -> Vec<Conf> {
+    fn join_classes(&self, base: &Conf) -> Vec<Conf> {
         let mut taken = [false; 16];
         let mut joined = base.clone();
         let mut steps = Vec::new();
@@ -214,23 +214,23 @@ impl<'a> SettingSearch<'a> {
         steps
     }
 
-    fn slackened(&self, base: &Conf) -> Vec<Conf> {
+    fn loosen_roundings(&self, base: &Conf) -> Vec<Conf> {
         self.best_of(base, is_split).iter().flat_map(values::with_non_split_roundings).collect()
     }
 
     /// Combines the best values of the keys.
-    fn combined(&self) -> Vec<Conf> {
-        self.bases().iter().flat_map(|base| self.combined_from(base)).collect()
+    fn combine_best(&self) -> Vec<Conf> {
+        self.bases().iter().flat_map(|base| self.combine_from(base)).collect()
     }
 
-    fn combined_from(&self, base: &Conf) -> Vec<Conf> {
+    fn combine_from(&self, base: &Conf) -> Vec<Conf> {
         let own = || std::iter::once(base.clone());
         let splits: Vec<Conf> = self.best_of(base, is_split).into_iter().chain(own()).collect();
         let rounded: Vec<Conf> = self.best_of(base, is_rounded).into_iter().chain(own()).collect();
         let large: Vec<Conf> = self.best_of(base, is_large).into_iter().chain(own()).collect();
         let both =
-            values::crossed(&splits, &rounded, |split, round| Conf { roundup: round.roundup.clone(), ..split.clone() });
-        values::crossed(&both, &large, |one, large| Conf { large_segment_mb: large.large_segment_mb, ..one.clone() })
+            values::cross(&splits, &rounded, |split, round| Conf { roundup: round.roundup.clone(), ..split.clone() });
+        values::cross(&both, &large, |one, large| Conf { large_segment_mb: large.large_segment_mb, ..one.clone() })
     }
 
     /// Tries garbage collection below a fraction of the device, if the device's size is known.

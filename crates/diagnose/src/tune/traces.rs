@@ -47,7 +47,7 @@ struct RecordedSnapshot<'a> {
 }
 
 /// Returns every recorded device of every input.
-pub(super) fn traces(case: &TuneCase) -> Result<Vec<Trace<'_>>, TuneError> {
+pub(super) fn read_traces(case: &TuneCase) -> Result<Vec<Trace<'_>>, TuneError> {
     let mut traces = Vec::new();
     for source in sources(&case.inputs)? {
         for (device, events) in (0..).map(DeviceIndex).zip(&source.snapshot.traces) {
@@ -130,7 +130,7 @@ fn trace<'a>(
         events,
         capacity: capacity(&history),
         limit: limit(&history),
-        conf: conf(snapshot, &settings, release),
+        conf: read_conf(snapshot, &settings, release),
         on_windows: is_of_windows(snapshot, events),
         history,
         program,
@@ -165,7 +165,7 @@ pub(crate) fn release(text: &str) -> Option<Release> {
 
 /// Returns the recorded text if it describes the settings in force; otherwise, as after a change at run time, an
 /// equivalent text.
-fn conf(snapshot: &Snapshot, settings: &Settings, release: Release) -> String {
+fn read_conf(snapshot: &Snapshot, settings: &Settings, release: Release) -> String {
     let recorded = &snapshot.settings.conf;
     if Settings::parse(recorded, release).as_ref() == Ok(settings) {
         return recorded.clone();
@@ -204,17 +204,17 @@ fn to_reported(agreement: &allocator::replay::Agreement) -> Agreement {
 fn words_of_difference(difference: &Difference) -> String {
     match difference {
         Difference::Segment { event, replayed: (action, _, bytes), recorded: Some((other, _, others)) } => format!(
-            "event {}: the replay did {action:?} of {bytes} bytes, recorded is {other:?} of {others} bytes",
+            "event {}: the replay did {action:?} of {bytes} bytes, the recording has {other:?} of {others} bytes",
             event.0
         ),
         Difference::Segment { event, replayed: (action, _, bytes), recorded: None } => {
-            format!("event {}: the replay did {action:?} of {bytes} bytes, recorded is nothing more", event.0)
+            format!("event {}: the replay did {action:?} of {bytes} bytes, the recording ends there", event.0)
         }
         Difference::Placement { event, replayed, recorded } => {
-            format!("event {}: the replay put the block at {replayed}, recorded is {recorded}", event.0)
+            format!("event {}: the replay put the block at {replayed}, the recording at {recorded}", event.0)
         }
         Difference::Failure { event, error } => format!("event {}: the replay fails: {error}", event.0),
-        Difference::Missing { event } => format!("event {}: the replay does not come to what was recorded", event.0),
+        Difference::Missing { event } => format!("event {}: the replay does not reach the recorded event", event.0),
     }
 }
 
@@ -246,7 +246,7 @@ impl Trace<'_> {
     }
 
     /// Returns the view with phases and steps.
-    pub(super) fn view(&self) -> View<'_> {
+    pub(super) fn as_view(&self) -> View<'_> {
         match self.process {
             Some(process) => View::new(process, self.device),
             None => View::bare(self.snapshot, self.device),

@@ -13,10 +13,11 @@ use super::remedy::parse_change;
 pub(super) const EXAMPLES: &str = "\
 Examples:
   oomph check --gpu rtx-4090 train.py --batch-size 64
-  oomph check --gpu a100-sxm4-40gb --steps 1 train.py
+  oomph check --gpu a100-sxm4-40gb -v train.py              the whole report, and what the program prints
   oomph check --gpu rtx-3060 --vram 10GiB train.py          a GPU that others use too
   oomph check --gpu h100-sxm --json train.py > report.json
   oomph check --gpu l4 --format github train.py             in a workflow: annotations at the lines
+  oomph check --gpu l4 --format markdown train.py           for a pull request, an issue, a job's summary
   oomph check --gpus 2 -- torchrun --nproc-per-node 2 train.py
   oomph check --gpu h100-sxm --world-size 64 train.py       rank 0 of 64, in one process
   oomph check --world-size 64 --rank first,last -- torchrun --nproc-per-node 8 train.py
@@ -47,7 +48,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) save: Option<PathBuf>,
 
-    /// Show the program's output, on standard error
+    /// Show the whole report, and the program's output on standard error
     #[arg(long, short, help_heading = "Output")]
     pub(crate) verbose: bool,
 

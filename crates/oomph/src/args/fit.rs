@@ -19,7 +19,7 @@ Examples:
   oomph fit --gpu rtx-4090 --emit diff train.py > fit.patch
 
 Every plan was run on the phantom GPU with the real allocator. Ctrl-C ends the search with the best so far.
-Exit status: 0 it fits, as it is or with a plan, 1 nothing that is allowed makes it fit, 2 oomph could not do its work.";
+Exit status: 0 it fits, as it is or with a plan, 1 no allowed change makes it fit, 2 oomph could not do its work.";
 
 /// The program to make fit, and the changes that are allowed.
 #[derive(Debug, Args)]

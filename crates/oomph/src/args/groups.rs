@@ -3,8 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use report::render::Format;
 use trace::Bytes;
+
+use super::format;
+
+/// The optimizer steps of a run.
+pub(crate) const DEFAULT_STEPS: u32 = 3;
 
 /// The GPU that a program sees.
 #[derive(Clone, Debug, Args)]
@@ -28,7 +34,7 @@ pub(crate) struct GpuOptions {
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunOptions {
     /// Stop the program after N optimizer steps; 0 runs it to its end
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_STEPS)]
     pub(crate) steps: u32,
 
     /// Stop a program that takes longer
@@ -53,7 +59,7 @@ pub(crate) struct FormatOptions {
     json: bool,
 
     /// The format of the answer
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Terminal)]
+    #[arg(long, value_name = "FORMAT", value_parser = format::parser(), default_value = "terminal")]
     format: Format,
 }
 
@@ -67,20 +73,6 @@ pub(crate) struct OutputOptions {
     /// Also write an HTML page: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-}
-
-/// A format of answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people: at most 80 columns
-    #[default]
-    Terminal,
-    /// One line per finding
-    Concise,
-    /// Annotations in the log of a GitHub workflow
-    Github,
-    /// One JSON object
-    Json,
 }
 
 impl FormatOptions {

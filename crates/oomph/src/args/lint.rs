@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lint::Applicability;
+use report::render::Format;
+
+use super::format::{self, LintFormat};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -102,25 +105,8 @@ pub(crate) struct Lint {
     json: bool,
 
     /// The format of the answer
-    #[arg(long, alias = "output-format", value_name = "FORMAT", value_enum, default_value_t = LintFormat::Terminal, help_heading = "Output")]
+    #[arg(long, alias = "output-format", value_name = "FORMAT", value_parser = format::lint_parser(), default_value = "terminal", help_heading = "Output")]
     format: LintFormat,
-}
-
-/// A format of answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LintFormat {
-    /// For people: each finding at its lines
-    #[default]
-    #[value(alias = "full")]
-    Terminal,
-    /// One line per finding
-    Concise,
-    /// Annotations in the log of a GitHub workflow
-    Github,
-    /// One JSON object
-    Json,
-    /// SARIF 2.1.0, for code hosts and editors
-    Sarif,
 }
 
 /// The use of fixes.
@@ -147,7 +133,7 @@ impl FixMode {
 impl Lint {
     /// The format that was asked for.
     pub(crate) fn format(&self) -> LintFormat {
-        if self.json { LintFormat::Json } else { self.format }
+        if self.json { LintFormat::Common(Format::Json) } else { self.format }
     }
 
     /// The use of fixes. `allows_unsafe`: the settings allow unsafe ones.

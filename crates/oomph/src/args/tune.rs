@@ -59,7 +59,7 @@ pub(crate) struct Tune {
 
 impl Tune {
     /// The program to record; `None` for snapshots.
-    pub(crate) fn program(&self) -> Option<Words> {
+    pub(crate) fn program_words(&self) -> Option<Words> {
         let is_script = self.files.first().is_some_and(|file| file.extension().is_some_and(|ending| ending == "py"));
         if is_script {
             return Some(Words::Script(self.files.iter().map(|file| file.clone().into_os_string()).collect()));

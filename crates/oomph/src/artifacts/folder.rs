@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use diagnose::{ExplainInput, InputContents};
 
-use super::contents::{self, Read};
+use super::contents;
 use super::{input, source};
 use crate::effects::run_dir;
 use crate::error::{Error, InputError};
@@ -21,7 +21,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
     if run_dir::is_run(folder) {
         return read_run(folder);
     }
-    let files = files(folder)?;
+    let files = list_files(folder)?;
     let mut inputs = Vec::new();
     for file in &files {
         match read_part(file) {
@@ -46,15 +46,16 @@ fn read_run(folder: &Path) -> Result<Vec<ExplainInput>, Error> {
 
 /// Reads a file that the user did not name; texts without an error do not belong to the crash.
 fn read_part(file: &Path) -> Result<Option<ExplainInput>, Error> {
-    Ok(match contents::read(file, source::open(file)?)? {
-        Read::Known(InputContents::Text(artifacts)) if artifacts.is_empty() => None,
-        Read::Known(contents) => Some(input(file, contents)),
-        Read::Empty | Read::Foreign { .. } => None,
+    Ok(match contents::accept(file, contents::read(file, source::open(file)?)?) {
+        Ok(InputContents::Text(artifacts)) if artifacts.is_empty() => None,
+        Ok(contents) => Some(input(file, contents)),
+        // A folder of a job holds files of all kinds.
+        Err(_) => None,
     })
 }
 
 /// Lists the files below `folder` by path, without hidden files and links.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {

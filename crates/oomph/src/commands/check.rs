@@ -1,21 +1,25 @@
 //! `oomph check`: runs the program on a phantom GPU and reports whether it fits.
 
+use std::path::Path;
 use std::time::Instant;
 
-use diagnose::Case;
-use report::render::{concise, github, html, json, terminal};
+use diagnose::{Case, Requests, UnlimitedRun};
+use report::render::html;
+use report::render::terminal::Detail;
 use report::{CheckReport, Verdict};
 use run::Conditions;
+use run::rerun::{self, RunFacts};
+use trace::Bytes;
 
-use crate::args::{Check, Format, OutputOptions};
+use crate::args::{Check, DEFAULT_STEPS, OutputOptions};
 use crate::effects::publish;
-use crate::effects::record::record_to_end;
-use crate::effects::run_dir::RunDir;
+use crate::effects::record::{Recording, record_to_end};
+use crate::effects::run_dir::{self, RunDir};
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::program::{self, Program};
-use crate::words::Words;
-use crate::{gpu_choice, lint_links, output};
+use crate::words::{Words, quote};
+use crate::{failure, gpu_choice, lint_links, output};
 
 /// Runs the check and prints its report. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -27,13 +31,14 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let program = prepare(arguments, &words)?;
     let place = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
-    let recordings = record_to_end(&program, conditions, place.path(), |recording| {
-        diagnose::others_of_shared(&recording.launch, &recording.run)
-    })?;
+    let recordings = record_to_end(&program, conditions, place.path(), facts)?;
+    let hint = failure::find_hint(&recordings.limited.run);
     let case = Case {
         launch: recordings.limited.launch,
         limited: recordings.limited.run,
-        unlimited: recordings.unlimited.map(|recording| recording.run),
+        unlimited: recordings
+            .unlimited
+            .map(|recording| UnlimitedRun { run: recording.run, ended: recording.launch.ended }),
         gpu_assumed: program.gpu_assumed,
         folder: std::env::current_dir().unwrap_or_default().display().to_string(),
         seconds: started.elapsed().as_secs_f64(),
@@ -41,7 +46,56 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let mut report = diagnose::check(&case);
     lint_links::link(&mut report.findings, &case.folder, words.script());
     report.assumptions.extend(gpu_choice::list_assumptions(&program.profile));
-    show(&arguments.output, &report)
+    if matches!(report.verdict, Verdict::Incomplete { .. } | Verdict::Fits { stopped: Some(_), .. }) {
+        let hint = hint.or_else(|| last_words(place.path()));
+        report.notes.extend(hint.clone());
+        report.caveats.extend(hint);
+    }
+    report.next = if report.verdict.is_oom() { suggest_fit(arguments, &words) } else { None };
+    let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
+    show(&arguments.output, &report, detail)
+}
+
+/// Returns the last line that the program printed, such as the message of `sys.exit`.
+fn last_words(folder: &Path) -> Option<String> {
+    let output = run_dir::output_tail(folder);
+    let last = output.lines().rfind(|line| !line.trim().is_empty())?;
+    Some(format!("the last line that it printed: {}", last.trim()))
+}
+
+/// Returns the command that looks for the smallest change with which the program fits; `None` for a single rank, which `fit` does not run.
+fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
+    let (gpu, run) = (&arguments.gpu, &arguments.run);
+    arguments.job.job().ok().filter(Option::is_none)?;
+    let python = run.python.as_ref().map(|python| quote(&python.to_string_lossy()));
+    let options = [
+        ("--gpu", gpu.gpu.clone()),
+        ("--vram", gpu.vram.map(write_size)),
+        ("--gpus", (gpu.gpus > 1).then(|| gpu.gpus.to_string())),
+        ("--steps", (run.steps != DEFAULT_STEPS).then(|| run.steps.to_string())),
+        ("--python", python.filter(|_| words.script().is_some())),
+    ];
+    let options = options.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+    let all = ["oomph fit".to_owned()].into_iter().chain(options).chain(words.quoted());
+    Some(all.collect::<Vec<_>>().join(" "))
+}
+
+/// Writes a size as `--vram` reads it, without loss.
+fn write_size(size: Bytes) -> String {
+    match size.0 {
+        bytes if bytes.is_multiple_of(1 << 30) => format!("{}GiB", bytes >> 30),
+        bytes if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
+        bytes => format!("{bytes}B"),
+    }
+}
+
+/// A program that looks for a size that fits needs what it ends with: no run without a limit shows that.
+fn facts(recording: &Recording) -> RunFacts {
+    let is_search = matches!(diagnose::judge_requests(&recording.run), Requests::Search(_));
+    RunFacts {
+        ran_out: rerun::ran_out(&recording.run) && !is_search,
+        others: diagnose::others_of_shared(&recording.launch, &recording.run),
+    }
 }
 
 fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {
@@ -50,23 +104,14 @@ fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {
     Ok(program)
 }
 
-fn show(options: &OutputOptions, report: &CheckReport) -> Result<ExitStatus, Error> {
+fn show(options: &OutputOptions, report: &CheckReport, detail: Detail) -> Result<ExitStatus, Error> {
     if let Some(path) = &options.html {
         publish::write_whole(path, &html::check(report))?;
     }
-    output::answer(&written(options.format.chosen(), report)?)?;
+    output::show(report, options.format.chosen(), detail)?;
     Ok(match report.verdict {
-        Verdict::Fits => ExitStatus::Fits,
-        Verdict::Oom => ExitStatus::Found,
+        Verdict::Fits { .. } => ExitStatus::Fits,
+        Verdict::Oom { .. } => ExitStatus::Found,
         Verdict::Incomplete { .. } => ExitStatus::Failed,
-    })
-}
-
-fn written(format: Format, report: &CheckReport) -> Result<String, Error> {
-    Ok(match format {
-        Format::Terminal => terminal::check(report, &output::look()),
-        Format::Concise => concise::check(report),
-        Format::Github => github::check(report),
-        Format::Json => json::check(report)?,
     })
 }

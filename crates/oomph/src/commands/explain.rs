@@ -5,9 +5,10 @@ use std::io::IsTerminal;
 use diagnose::ExplainCase;
 use report::Severity;
 use report::explain::ExplainReport;
-use report::render::{concise, github, html, json, terminal};
+use report::render::html;
+use report::render::terminal::Detail;
 
-use crate::args::{Explain, Format, help_of};
+use crate::args::{Explain, help_of};
 use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -29,17 +30,8 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     if let Some(path) = &arguments.output.html {
         publish::write_whole(path, &html::explain(&report))?;
     }
-    output::answer(&written(arguments.output.format.chosen(), &report)?)?;
+    output::show(&report, arguments.output.format.chosen(), Detail::Full)?;
     Ok(status(&report))
-}
-
-fn written(format: Format, report: &ExplainReport) -> Result<String, Error> {
-    Ok(match format {
-        Format::Terminal => terminal::explain(report, &output::look()),
-        Format::Concise => concise::explain(report),
-        Format::Github => github::explain(report),
-        Format::Json => json::explain(report)?,
-    })
 }
 
 /// An out-of-memory error, or a finding above `info`, counts as found.

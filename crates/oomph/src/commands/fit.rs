@@ -13,14 +13,14 @@ use std::time::Instant;
 
 use diagnose::{Ending, Search};
 use report::fit::{FitReport, FitVerdict};
-use report::render::{concise, github, json, terminal};
+use report::render::terminal::{self, Detail};
 use run::{Conditions, Limit};
 
 use self::bench::Bench;
 use self::max_batch::find_largest_batch;
 use self::trial_runner::TrialRunner;
 use self::watching::Watching;
-use crate::args::{Emit, Fit, Format};
+use crate::args::{Emit, Fit};
 use crate::effects::interrupt;
 use crate::effects::record::record;
 use crate::effects::run_dir::RunDir;
@@ -91,13 +91,7 @@ fn show(arguments: &Fit, report: &FitReport) -> Result<ExitStatus, Error> {
         output::verbatim(&emit::diff(report, arguments.script())?)?;
         return Ok(status(report));
     }
-    let text = match arguments.format.chosen() {
-        Format::Terminal => terminal::fit(report, &output::look()),
-        Format::Concise => concise::fit(report),
-        Format::Github => github::fit(report),
-        Format::Json => json::fit(report)?,
-    };
-    output::answer(&text)?;
+    output::show(report, arguments.format.chosen(), Detail::Full)?;
     Ok(status(report))
 }
 

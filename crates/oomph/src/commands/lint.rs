@@ -11,8 +11,8 @@ use std::path::Path;
 use lint::{Finding, Options, SourceFile};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use report::lint::{LintFinding, LintReport, LintRule, UnreadableFile};
-use report::render::terminal::Look;
-use report::render::{concise, github, json, sarif, terminal};
+use report::render::terminal::{Detail, Look};
+use report::render::{Format, render, sarif};
 
 use self::baseline::Baseline;
 use self::files::{File, Files, Text};
@@ -77,7 +77,7 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
     };
     let mut linted_files: Vec<LintedFile> = files.par_iter().map(|file| lint_file(file, &plan)).collect();
     let Output { text, fixed, are_unwritten } = output_of(files, &mut linted_files, &plan);
-    let mut report = gathered(files, linted_files, &plan);
+    let mut report = gather(files, linted_files, &plan);
     report.fixed = fixed;
     report.notes.extend(found.notes.iter().cloned());
     let is_incomplete = are_unwritten || files.iter().any(|file| file.is_named && is_unreadable(&report, file));
@@ -196,7 +196,7 @@ fn output_of(files: &[File], linted_files: &mut [LintedFile], plan: &Plan) -> Ou
     output
 }
 
-fn gathered(files: &[File], linted_files: Vec<LintedFile>, plan: &Plan) -> LintReport {
+fn gather(files: &[File], linted_files: Vec<LintedFile>, plan: &Plan) -> LintReport {
     let mut report = LintReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         findings: Vec::new(),
@@ -205,7 +205,7 @@ fn gathered(files: &[File], linted_files: Vec<LintedFile>, plan: &Plan) -> LintR
         hidden: 0,
         fixed: 0,
         notes: Vec::new(),
-        rules: asked(&plan.options),
+        rules: list_rules(&plan.options),
         folder: plan.folder.clone(),
     };
     for linted in linted_files {
@@ -219,7 +219,7 @@ fn gathered(files: &[File], linted_files: Vec<LintedFile>, plan: &Plan) -> LintR
     report
 }
 
-fn asked(options: &Options) -> Vec<LintRule> {
+fn list_rules(options: &Options) -> Vec<LintRule> {
     let rules = lint::rules().iter().filter(|rule| options.asks(rule));
     let described =
         |rule: &lint::Rule| LintRule { id: rule.id, summary: rule.summary, help: rule.help, page: lint_page(rule) };
@@ -234,17 +234,13 @@ fn is_unreadable(report: &LintReport, file: &File) -> bool {
 fn show(arguments: &Lint, report: &LintReport, text: Option<&str>) -> Result<(), Error> {
     if arguments.diff || text.is_some() {
         output::verbatim(text.unwrap_or_default())?;
-        output::say(terminal::lint(report, &Look::default()).trim_end());
+        output::say(render(report, Format::Terminal, Look::default())?.trim_end());
         return Ok(());
     }
-    let text = match arguments.format() {
-        LintFormat::Terminal => terminal::lint(report, &output::look()),
-        LintFormat::Concise => concise::lint(report),
-        LintFormat::Github => github::lint(report),
-        LintFormat::Json => json::lint(report)?,
-        LintFormat::Sarif => sarif::lint(report)?,
-    };
-    output::answer(&text)
+    match arguments.format() {
+        LintFormat::Common(format) => output::show(report, format, Detail::Full),
+        LintFormat::Sarif => output::answer(&sarif::lint(report)?),
+    }
 }
 
 /// A named file that cannot be read or written is a failure; an unreadable file in a folder is only reported.

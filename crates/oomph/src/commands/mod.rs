@@ -9,3 +9,27 @@ pub(crate) mod phantom;
 pub(crate) mod remedy;
 pub(crate) mod rule;
 pub(crate) mod tune;
+
+use crate::args::Command;
+use crate::effects::interrupt;
+use crate::error::Error;
+use crate::exit::ExitStatus;
+
+/// Runs a command. `after_dashes`: its program was written after a `--`.
+pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
+    // The program takes the place of this process, and Ctrl-C is its own.
+    if !matches!(command, Command::Phantom(_)) {
+        interrupt::watch()?;
+    }
+    match command {
+        Command::Check(arguments) => check::run(&arguments, after_dashes),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments, after_dashes),
+        Command::Remedy(arguments) => remedy::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
+        Command::Lint(arguments) => lint::run(&arguments),
+        Command::Rule(arguments) => rule::run(&arguments),
+        Command::Gpus(arguments) => gpus::run(&arguments),
+        Command::Phantom(arguments) => phantom::run(&arguments),
+    }
+}

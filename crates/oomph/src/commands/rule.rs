@@ -24,16 +24,16 @@ pub(crate) fn run(arguments: &args::RuleName) -> Result<ExitStatus, Error> {
 
 /// The page of a lint rule.
 pub(crate) fn lint_page(rule: &Rule) -> &'static str {
-    found(LINT_PAGES, rule.id.0).unwrap_or_default()
+    find_page(LINT_PAGES, rule.id.0).unwrap_or_default()
 }
 
 /// Returns the page of a rule; lint and runs share some names, whose two pages are joined.
 fn page(name: &str) -> Option<String> {
-    let pages: Vec<&str> = [LINT_PAGES, RUN_PAGES].iter().filter_map(|pages| found(pages, name)).collect();
+    let pages: Vec<&str> = [LINT_PAGES, RUN_PAGES].iter().filter_map(|pages| find_page(pages, name)).collect();
     (!pages.is_empty()).then(|| pages.join("\n"))
 }
 
-fn found(pages: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+fn find_page(pages: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
     pages.iter().find(|(page, _)| *page == name).map(|(_, text)| *text)
 }
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use diagnose::{Gpu, TuneCase};
-use report::render::{concise, github, json, terminal};
+use report::render::terminal::Detail;
 use report::tune::TuneReport;
 
 use self::watching::Watching;
-use crate::args::{Format, Tune, help_of};
+use crate::args::{Tune, help_of};
 use crate::effects::run_dir;
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -21,7 +21,7 @@ use crate::{artifacts, gpu_choice, output};
 /// Records a program or reads recordings, searches, and prints.
 pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {
     let started = Instant::now();
-    if let Some(program) = arguments.program() {
+    if let Some(program) = arguments.program_words() {
         return record::run(arguments, &program, started);
     }
     if arguments.files.is_empty() && std::io::stdin().is_terminal() {
@@ -72,12 +72,6 @@ fn whole_run(folder: &Path) -> Option<PathBuf> {
 }
 
 fn show(arguments: &Tune, report: &TuneReport) -> Result<ExitStatus, Error> {
-    let text = match arguments.format.chosen() {
-        Format::Terminal => terminal::tune(report, &output::look()),
-        Format::Concise => concise::tune(report),
-        Format::Github => github::tune(report),
-        Format::Json => json::tune(report)?,
-    };
-    output::answer(&text)?;
+    output::show(report, arguments.format.chosen(), Detail::Full)?;
     Ok(if report.findings.is_empty() { ExitStatus::Fits } else { ExitStatus::Found })
 }

@@ -14,9 +14,9 @@ use ::run::Environment;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use trace::run::Ended;
-use wire::file;
+use wire::{file, variable};
 
-use crate::effects::{interrupt, reap};
+use crate::effects::{interrupt, reap, watchdog};
 use crate::environment as names;
 use crate::error::{Error, SetupError};
 use crate::progress::Progress;
@@ -57,6 +57,8 @@ const TICK: Duration = Duration::from_millis(200);
 const GRACE_AT_INTERRUPT: Duration = Duration::from_secs(10);
 /// The same after a timeout: a loop of millions of allocations makes a large snapshot.
 const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for a program that ignores the request; its workers may not.
+const GRACE_IN_VAIN: Duration = Duration::from_millis(500);
 
 /// Runs the program to its end, to the time-out, or to Ctrl-C.
 pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
@@ -95,6 +97,8 @@ pub(crate) fn command(words: &[OsString]) -> Result<Command, Error> {
 
 /// Starts a command in a process group of its own: Ctrl-C reaches oomph alone, which decides what the program hears.
 pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
+    // By this the watchdog knows what it may have to end.
+    command.env(variable::OWNER, watchdog::owner());
     let child = command.process_group(0).spawn();
     child.map_err(|source| {
         Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
@@ -169,6 +173,7 @@ fn wait(
 
 /// Asks the program to end; a second Ctrl-C, or no answer in `grace`, kills it.
 fn stop(happenings: &Receiver<Happening>, pid: Pid, request: Signal, grace: Duration) -> Result<ExitStatus, Error> {
+    let grace = if reap::ignores(pid, request) { GRACE_IN_VAIN } else { grace };
     reap::signal_tree(pid, request);
     match happenings.recv_timeout(grace) {
         Ok(Happening::Exited(status)) => return Ok(status?),

@@ -1,6 +1,7 @@
 //! Ends processes: the program, its workers, and daemons in sessions of their own.
 
 use std::fs;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use nix::errno::Errno;
 use nix::sys::prctl;
@@ -22,10 +23,27 @@ pub(crate) fn signal_tree(root: Pid, signal: Signal) {
     }
 }
 
+/// Whether a process ignores a signal, as its status says (proc_pid_status(5): `SigIgn`, a mask whose lowest bit is signal 1).
+pub(crate) fn ignores(pid: Pid, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal as u32 - 1) & 1 == 1)
+}
+
+/// A child that ends by itself: the watchdog.
+static SPARED: AtomicI32 = AtomicI32::new(0);
+
+/// Leaves a child of this process out of [`end_orphans`].
+pub(crate) fn spare(child: Pid) {
+    SPARED.store(child.as_raw(), Ordering::SeqCst);
+}
+
 /// Kills and collects all descendants of this process.
 pub(crate) fn end_orphans() {
+    let spared = Pid::from_raw(SPARED.load(Ordering::SeqCst));
     loop {
-        let left = descendants(Pid::this());
+        let left: Vec<Pid> = descendants(Pid::this()).into_iter().filter(|pid| *pid != spared).collect();
         for pid in &left {
             let _: nix::Result<()> = kill(*pid, Signal::SIGKILL);
         }

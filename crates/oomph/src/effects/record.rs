@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use run::rerun::{self, Reason, RunFacts};
 use run::spec::merge_ends;
 use run::{Conditions, Route};
+use trace::Run;
 use trace::run::{Ended, Launch};
-use trace::{Bytes, Run};
 
 use crate::effects::launch::{self, Shown, Start};
 use crate::effects::run_dir;
@@ -70,18 +70,17 @@ pub(crate) struct Recordings {
     pub(crate) unlimited: Option<Recording>,
 }
 
-/// Runs the program in `folder`, and again as [`rerun::next`] asks. `others` finds the bytes that the other ranks on a shared device need.
+/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of each run.
 pub(crate) fn record_to_end(
     program: &Program,
     mut conditions: Conditions,
     folder: &Path,
-    others: impl Fn(&Recording) -> Option<Bytes>,
+    facts: impl Fn(&Recording) -> RunFacts,
 ) -> Result<Recordings, Error> {
     let mut limited = record(program, &conditions, folder)?;
     loop {
         limited.check_facts()?;
-        let facts = RunFacts { ran_out: rerun::ran_out(&limited.run), others: others(&limited) };
-        let Some(again) = rerun::next(&conditions, &facts) else {
+        let Some(again) = rerun::next(&conditions, &facts(&limited)) else {
             return Ok(Recordings { limited, unlimited: None });
         };
         let recording = record(program, &again.conditions, &make_folder(folder, again.reason)?)?;

@@ -10,6 +10,7 @@ use trace::run::{Launch, PhantomRecord};
 use trace::{Process, Record, Run, run, snapshot};
 use wire::file;
 
+use super::watchdog;
 use crate::error::Error;
 
 /// The folder, inside that of a run that ran out, of the run without a limit.
@@ -33,7 +34,8 @@ pub(crate) struct Temporary(TempDir);
 
 impl Temporary {
     fn make() -> io::Result<Temporary> {
-        let folder = tempfile::Builder::new().prefix("oomph-").tempdir()?;
+        watchdog::start();
+        let folder = tempfile::Builder::new().prefix(&watchdog::folder_prefix(watchdog::owner())).tempdir()?;
         temporary().push(folder.path().to_owned());
         Ok(Temporary(folder))
     }
@@ -65,6 +67,7 @@ impl RunDir {
                 .map(RunDir::Temporary)
                 .map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
         };
+        watchdog::start();
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(failed)?;
         if fs::read_dir(folder).map_err(failed)?.next().is_some() {
@@ -107,7 +110,7 @@ pub(crate) fn read_launch(folder: &Path) -> Result<Launch, Error> {
 /// Reads the records of all processes of the program.
 pub(crate) fn read(folder: &Path) -> Result<Run, Error> {
     let mut processes = Vec::new();
-    for path in files(folder)? {
+    for path in list_files(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Some(stem) = name.strip_suffix(file::MARKS) {
             processes.push(read_process(folder, stem)?);
@@ -164,7 +167,7 @@ fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 }
 
 /// Lists the files of a folder by name: reports must not depend on the file system's order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let mut paths =
@@ -180,7 +183,7 @@ pub(crate) fn records_so_far(folder: &Path) -> (Vec<Record>, Vec<run::Problem>) 
 
 /// Whether a process touched a phantom GPU, recorded by an agent or not.
 pub(crate) fn phantom_was_used(folder: &Path) -> Result<bool, Error> {
-    Ok(files(folder)?.iter().any(|path| is_phantoms(path)))
+    Ok(list_files(folder)?.iter().any(|path| is_phantoms(path)))
 }
 
 fn is_phantoms(path: &Path) -> bool {
@@ -190,7 +193,7 @@ fn is_phantoms(path: &Path) -> bool {
 /// Lists the symbols that the program called and the phantom lacks.
 pub(crate) fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
     let mut symbols = Vec::new();
-    for path in files(folder)? {
+    for path in list_files(folder)? {
         if is_phantoms(&path) {
             symbols.extend(read_phantom(&path)?.into_iter().filter_map(|record| match record {
                 PhantomRecord::Missing { symbol } => Some(symbol),
@@ -220,7 +223,7 @@ fn without_agent(text: &str) -> Vec<&str> {
 
 /// Removes half-written files of killed processes: complete files have no `.tmp` ending.
 pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
-    for path in files(folder)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "tmp")) {
+    for path in list_files(folder)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "tmp")) {
         fs::remove_file(&path).map_err(|source| Error::RunFolder { folder: folder.to_owned(), source })?;
     }
     Ok(())

@@ -21,7 +21,7 @@ pub(crate) enum InputError {
     Device(PathBuf),
     #[error("nothing in the folder `{}` shows an error: expected logs or snapshots, found {}", folder.display(), count_files(*files))]
     NothingInFolder { folder: PathBuf, files: usize },
-    #[error("`{}` holds more than {limit} files: expected what one job left", folder.display())]
+    #[error("`{}` holds more than {limit} files: expected the files of one job", folder.display())]
     TooManyFiles { folder: PathBuf, limit: usize },
 }
 

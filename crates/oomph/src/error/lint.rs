@@ -17,7 +17,7 @@ pub(crate) enum LintError {
     Settings { path: PathBuf, problem: String },
     #[error("`{}` is no baseline of lint: {problem}", path.display())]
     Baseline { path: PathBuf, problem: String },
-    #[error("`{}` exists, and is no baseline of lint; it was not changed", .0.display())]
+    #[error("`{}` exists and is not a lint baseline; it was not changed", .0.display())]
     NoBaseline(PathBuf),
 }
 

@@ -54,7 +54,7 @@ fn line_of(at: Option<&(String, u32)>) -> String {
 
 impl ProgramFailure {
     /// The end of what the program printed.
-    pub(crate) fn output(&self) -> &str {
+    pub(crate) fn last_output(&self) -> &str {
         match self {
             ProgramFailure::MissingEntryPoint { output, .. }
             | ProgramFailure::Raised { output, .. }

@@ -29,7 +29,7 @@ pub(crate) enum SetupError {
     NoProgram { program: String, source: io::Error },
     #[error("the Python `{}` has no PyTorch", .0.display())]
     NoTorch(PathBuf),
-    #[error("`{}` was asked for its PyTorch, and gave no answer: {answer}", python.display())]
+    #[error("`{}` did not report its PyTorch: {answer}", python.display())]
     NoAnswer { python: PathBuf, answer: String },
     #[error("the PyTorch of `{}` is {version}, which was built without CUDA", python.display())]
     CpuOnlyTorch { python: PathBuf, version: String },

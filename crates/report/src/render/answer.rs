@@ -10,16 +10,18 @@ pub(super) fn answer(report: &ExplainReport) -> String {
         return finding.message.clone() + &line.unwrap_or_default();
     }
     if !report.ooms.is_empty() || focus(report).is_some_and(|device| device.oom.is_some()) {
-        return "it ran out of memory, and what was read does not tell why".to_owned();
+        return "it ran out of memory, and the files do not show why".to_owned();
     }
     match (&report.peak, report.inputs.is_empty()) {
         (Some(peak), _) => {
-            format!("no out-of-memory error and nothing wrong: {} allocated at most", peak.allocated_bytes)
+            format!("no out-of-memory error and no problem found: {} allocated at most", peak.allocated_bytes)
         }
         (None, false) if !report.counters.is_empty() || !report.cards.is_empty() => {
-            "no out-of-memory error, and nothing wrong in the tables that were read".to_owned()
+            "no out-of-memory error, and no problem in the tables".to_owned()
         }
-        (None, false) => "no out-of-memory error of PyTorch's and no use of GPU memory in what was read".to_owned(),
+        (None, false) => {
+            "neither an out-of-memory error of PyTorch's nor any use of GPU memory in the files".to_owned()
+        }
         (None, true) => "nothing was read".to_owned(),
     }
 }

@@ -1,9 +1,11 @@
 //! One self-contained line per verdict and finding: for logs, chats and editors.
 
 use super::answer::answer;
-use super::foreign::clean;
 use super::layout::{line_of, short_path, words_of};
 use super::lint::place;
+use super::sanitize::clean;
+use super::verdict::words_of_least;
+use super::{Rendered, Renderer};
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::Finding;
@@ -11,46 +13,57 @@ use crate::fit::FitReport;
 use crate::lint::LintReport;
 use crate::tune::TuneReport;
 
-/// The verdict, then the findings, one line each.
-pub fn check(report: &CheckReport) -> String {
-    clean(&verdict(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder)
-}
+/// One line for each finding.
+pub(super) struct Concise;
 
-/// The findings, one line each, or a line that states their absence.
-pub fn explain(report: &ExplainReport) -> String {
-    if report.findings.is_empty() {
-        return clean(&answer(report)).into_owned() + "\n";
+impl Renderer for Concise {
+    // The verdict, then the findings, one line each.
+    fn check(&self, report: &CheckReport) -> Rendered {
+        Ok(clean(&verdict(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder))
     }
-    lines(&report.findings, &report.folder)
-}
 
-/// The answer, then one line for each place that the plan changes.
-pub fn fit(report: &FitReport) -> String {
-    let places = report.plans.first().into_iter().flat_map(|plan| &plan.places);
-    let places = places.map(|place| match place.line {
-        0 => format!("[{}] {}", place.remedy, place.text),
-        line => format!("{}:{line}: [{}] {}", short_path(&place.file, &report.folder), place.remedy, place.text),
-    });
-    let lines = std::iter::once(super::fit::headline(report)).chain(places);
-    lines.map(|line| clean(&line).into_owned() + "\n").collect()
-}
+    // The findings, one line each, or a line that states their absence.
+    fn explain(&self, report: &ExplainReport) -> Rendered {
+        if report.findings.is_empty() {
+            return Ok(clean(&answer(report)).into_owned() + "\n");
+        }
+        Ok(lines(&report.findings, &report.folder))
+    }
 
-/// A line for each finding, `train.py:41:5: error[accumulated-graph] message`, and for each unreadable file.
-pub fn lint(report: &LintReport) -> String {
-    let findings = report.findings.iter().map(|found| {
-        let finding = &found.finding;
-        format!("{}: {}[{}] {}", place(found, &report.folder), finding.severity.word(), finding.rule, finding.message)
-    });
-    let unreadable =
-        report.unreadable.iter().map(|it| format!("{}: {}", short_path(&it.file, &report.folder), it.reason));
-    findings.chain(unreadable).map(|line| clean(&line).into_owned() + "\n").collect()
-}
+    // The answer, then one line for each place that the plan changes.
+    fn fit(&self, report: &FitReport) -> Rendered {
+        let places = report.plans.first().into_iter().flat_map(|plan| &plan.places);
+        let places = places.map(|place| match place.line {
+            0 => format!("[{}] {}", place.remedy, place.text),
+            line => format!("{}:{line}: [{}] {}", short_path(&place.file, &report.folder), place.remedy, place.text),
+        });
+        let lines = std::iter::once(super::fit::headline(report)).chain(places);
+        Ok(lines.map(|line| clean(&line).into_owned() + "\n").collect())
+    }
 
-/// The answer, then the setting, one line each.
-pub fn tune(report: &TuneReport) -> String {
-    let setting = report.recommended.iter().map(|recommended| recommended.lines.bash.as_str());
-    let answer = super::tune::headline(report);
-    std::iter::once(answer.as_str()).chain(setting).map(|line| clean(line).into_owned() + "\n").collect()
+    // A line for each finding, `train.py:41:5: error[accumulated-graph] message`, and for each unreadable file.
+    fn lint(&self, report: &LintReport) -> Rendered {
+        let findings = report.findings.iter().map(|found| {
+            let finding = &found.finding;
+            format!(
+                "{}: {}[{}] {}",
+                place(found, &report.folder),
+                finding.severity.word(),
+                finding.rule,
+                finding.message
+            )
+        });
+        let unreadable =
+            report.unreadable.iter().map(|it| format!("{}: {}", short_path(&it.file, &report.folder), it.reason));
+        Ok(findings.chain(unreadable).map(|line| clean(&line).into_owned() + "\n").collect())
+    }
+
+    // The answer, then the setting, one line each.
+    fn tune(&self, report: &TuneReport) -> Rendered {
+        let setting = report.recommended.iter().map(|recommended| recommended.lines.bash.as_str());
+        let answer = super::tune::headline(report);
+        Ok(std::iter::once(answer.as_str()).chain(setting).map(|line| clean(line).into_owned() + "\n").collect())
+    }
 }
 
 fn lines(findings: &[Finding], folder: &str) -> String {
@@ -63,11 +76,15 @@ pub(super) fn verdict(report: &CheckReport) -> String {
     let gpu = &report.gpu;
     let device = format!("{} of {}", gpu.name, gpu.total_bytes);
     match &report.verdict {
-        Verdict::Fits => format!("fits: {device}, peak {} on the device", report.peak.usage.device_bytes),
-        Verdict::Oom => {
-            format!("does not fit: {device}, needs {} on the device{}", report.need.device_bytes, ran_out(report))
+        Verdict::Fits { .. } => {
+            let steps = if report.only_first_step { " in its first step" } else { "" };
+            format!("fits: {device}, peak {} on the device{steps}", report.peak.usage.device_bytes)
         }
-        Verdict::Incomplete { reason } => format!("incomplete: {device}, {reason}"),
+        Verdict::Oom { .. } => {
+            let (least, need) = (words_of_least(&report.need), report.need.usage.device_bytes);
+            format!("does not fit: {device}, needs {least}{need} on the device{}", ran_out(report))
+        }
+        Verdict::Incomplete { reason, .. } => format!("incomplete: {device}, {reason}"),
     }
 }
 

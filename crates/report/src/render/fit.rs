@@ -29,7 +29,7 @@ pub(super) fn headline(report: &FitReport) -> String {
             format!("no plan was found before the interruption: {device}, {} needed", report.before.device_bytes)
         }
         (_, None) => {
-            format!("does not fit with anything that is allowed: {device}, {} needed", report.before.device_bytes)
+            format!("no allowed change makes it fit: {device}, {} needed", report.before.device_bytes)
         }
     }
 }

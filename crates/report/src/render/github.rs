@@ -4,8 +4,9 @@
 //! `%`, `\r` and `\n` are written as percent codes, in a property also `:` and `,`.
 
 use super::concise;
-use super::foreign::clean;
 use super::layout::short_path;
+use super::sanitize::clean;
+use super::{Rendered, Renderer};
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Location, Severity};
@@ -13,61 +14,65 @@ use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
 use crate::tune::TuneReport;
 
-/// The verdict, unless it is "fits", and the findings.
-pub fn check(report: &CheckReport) -> String {
-    let command = match report.verdict {
-        Verdict::Fits => "notice",
-        Verdict::Oom => "error",
-        Verdict::Incomplete { .. } => "warning",
-    };
-    let verdict = line(command, None, "oomph check", &concise::verdict(report), &report.folder);
-    verdict + &findings(&report.findings, &report.folder)
-}
+/// Workflow commands.
+pub(super) struct Github;
 
-/// The findings; a notice without findings.
-pub fn explain(report: &ExplainReport) -> String {
-    if report.findings.is_empty() {
-        return line("notice", None, "oomph explain", &super::answer::answer(report), &report.folder);
+impl Renderer for Github {
+    // The verdict, unless it is "fits", and the findings.
+    fn check(&self, report: &CheckReport) -> Rendered {
+        let command = match report.verdict {
+            Verdict::Fits { .. } => "notice",
+            Verdict::Oom { .. } => "error",
+            Verdict::Incomplete { .. } => "warning",
+        };
+        let verdict = line(command, None, "oomph check", &concise::verdict(report), &report.folder);
+        Ok(verdict + &findings(&report.findings, &report.folder))
     }
-    findings(&report.findings, &report.folder)
-}
 
-/// The answer: a notice if the unchanged program fits, a warning if a plan fits, else an error. Then a notice at each line that
-/// the plan changes.
-pub fn fit(report: &FitReport) -> String {
-    let command = match report.verdict {
-        FitVerdict::Fits => "notice",
-        FitVerdict::FitsWithPlan => "warning",
-        FitVerdict::DoesNotFit => "error",
-    };
-    let answer = line(command, None, "oomph fit", &super::fit::headline(report), &report.folder);
-    let places = report.plans.first().into_iter().flat_map(|plan| &plan.places).filter(|place| place.line > 0);
-    places.fold(answer, |text, place| {
-        let location = Location { file: place.file.clone(), line: place.line, column: None };
-        text + &line("notice", Some(&location), &place.remedy, &clean(&place.text), &report.folder)
-    })
-}
-
-/// The findings; a notice with the answer without findings.
-pub fn tune(report: &TuneReport) -> String {
-    if report.findings.is_empty() {
-        return line("notice", None, "oomph tune", &super::tune::headline(report), &report.folder);
+    // The findings; a notice without findings.
+    fn explain(&self, report: &ExplainReport) -> Rendered {
+        if report.findings.is_empty() {
+            return Ok(line("notice", None, "oomph explain", &super::answer::answer(report), &report.folder));
+        }
+        Ok(findings(&report.findings, &report.folder))
     }
-    findings(&report.findings, &report.folder)
-}
 
-/// The findings, and a warning for each unreadable file; a notice if both lists are empty.
-pub fn lint(report: &LintReport) -> String {
-    let unreadable = report.unreadable.iter().map(|it| {
-        let location = Location { file: it.file.clone(), line: 1, column: None };
-        line("warning", Some(&location), "oomph lint", &clean(&it.reason), &report.folder)
-    });
-    let found = report.findings.iter().map(|found| of(&found.finding, &report.folder));
-    let text: String = found.chain(unreadable).collect();
-    if text.is_empty() {
-        line("notice", None, "oomph lint", &super::lint::headline(report), &report.folder)
-    } else {
-        text
+    // The answer: a notice if the unchanged program fits, a warning if a plan fits, else an error. Then a notice at each line that
+    // the plan changes.
+    fn fit(&self, report: &FitReport) -> Rendered {
+        let command = match report.verdict {
+            FitVerdict::Fits => "notice",
+            FitVerdict::FitsWithPlan => "warning",
+            FitVerdict::DoesNotFit => "error",
+        };
+        let answer = line(command, None, "oomph fit", &super::fit::headline(report), &report.folder);
+        let places = report.plans.first().into_iter().flat_map(|plan| &plan.places).filter(|place| place.line > 0);
+        Ok(places.fold(answer, |text, place| {
+            let location = Location { file: place.file.clone(), line: place.line, column: None };
+            text + &line("notice", Some(&location), &place.remedy, &clean(&place.text), &report.folder)
+        }))
+    }
+
+    // The findings; a notice with the answer without findings.
+    fn tune(&self, report: &TuneReport) -> Rendered {
+        if report.findings.is_empty() {
+            return Ok(line("notice", None, "oomph tune", &super::tune::headline(report), &report.folder));
+        }
+        Ok(findings(&report.findings, &report.folder))
+    }
+
+    // The findings, and a warning for each unreadable file; a notice if both lists are empty.
+    fn lint(&self, report: &LintReport) -> Rendered {
+        let unreadable = report.unreadable.iter().map(|it| {
+            let location = Location { file: it.file.clone(), line: 1, column: None };
+            line("warning", Some(&location), "oomph lint", &clean(&it.reason), &report.folder)
+        });
+        let found = report.findings.iter().map(|found| of(&found.finding, &report.folder));
+        let text: String = found.chain(unreadable).collect();
+        if text.is_empty() {
+            return Ok(line("notice", None, "oomph lint", &super::lint::headline(report), &report.folder));
+        }
+        Ok(text)
     }
 }
 

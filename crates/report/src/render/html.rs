@@ -45,7 +45,7 @@ pub fn explain(report: &ExplainReport) -> String {
     explain::write(&mut html, report, data.as_ref());
     if let Some(data) = &data {
         html.raw("<script type=\"application/json\" id=\"page-data\">");
-        html.json(&data.json);
+        html.write_json(&data.json);
         html.raw("</script>\n<script type=\"module\">");
         html.raw(SCRIPT);
         html.raw("</script>\n");
@@ -58,8 +58,13 @@ pub fn check(report: &CheckReport) -> String {
     let mut html = head("oomph check", &verdict::sentence(report));
     sections::facts(&mut html, verdict::facts(report));
     sections::findings(&mut html, &report.findings, &report.folder);
-    sections::breakdown(&mut html, &report.breakdown);
-    sections::sites(&mut html, &report.sites, &report.folder);
+    if let Some(filling) = &report.need.filling {
+        sections::breakdown(&mut html, "At the need, without a limit", &filling.breakdown);
+        sections::sites(&mut html, &filling.sites, &report.folder);
+    } else {
+        sections::breakdown(&mut html, sections::AT_THE_PEAK, &report.breakdown);
+        sections::sites(&mut html, &report.sites, &report.folder);
+    }
     let ranks = report.ranks.iter().map(words_of_rank);
     sections::list(&mut html, "Ranks", ranks);
     let assumptions = report.assumptions.iter().map(|assumption| format!("{} ({})", assumption.text, assumption.bytes));

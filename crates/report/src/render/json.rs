@@ -2,38 +2,39 @@
 
 use serde::Serialize;
 
+use super::{Rendered, Renderer};
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
 use crate::tune::TuneReport;
 
-/// The report of `check` as one JSON object, indented, with a newline at its end.
-pub fn check(report: &CheckReport) -> Result<String, serde_json::Error> {
-    object(report)
+/// The JSON form: an indented object with a newline at its end.
+pub(super) struct Json;
+
+impl Renderer for Json {
+    fn check(&self, report: &CheckReport) -> Rendered {
+        object(report)
+    }
+
+    fn explain(&self, report: &ExplainReport) -> Rendered {
+        object(report)
+    }
+
+    fn fit(&self, report: &FitReport) -> Rendered {
+        object(report)
+    }
+
+    fn lint(&self, report: &LintReport) -> Rendered {
+        object(report)
+    }
+
+    fn tune(&self, report: &TuneReport) -> Rendered {
+        object(report)
+    }
 }
 
-/// The report of `explain` as one JSON object, indented, with a newline at its end.
-pub fn explain(report: &ExplainReport) -> Result<String, serde_json::Error> {
-    object(report)
-}
-
-/// The report of `fit` as one JSON object, indented, with a newline at its end.
-pub fn fit(report: &FitReport) -> Result<String, serde_json::Error> {
-    object(report)
-}
-
-/// The report of `lint` as one JSON object, indented, with a newline at its end.
-pub fn lint(report: &LintReport) -> Result<String, serde_json::Error> {
-    object(report)
-}
-
-/// The report of `tune` as one JSON object, indented, with a newline at its end.
-pub fn tune(report: &TuneReport) -> Result<String, serde_json::Error> {
-    object(report)
-}
-
-pub(super) fn object(report: &impl Serialize) -> Result<String, serde_json::Error> {
+pub(super) fn object(report: &impl Serialize) -> Rendered {
     let mut text = serde_json::to_string_pretty(report)?;
     text.push('\n');
     Ok(text)

@@ -1,9 +1,9 @@
 //! Lines of at most 80 columns: wrapping, bars, short paths.
 //!
-//! Every function that breaks or cuts a text neutralises the text first (Note [Foreign text] in `foreign.rs`): widths are
+//! Every function that breaks or cuts a text neutralises the text first (Note [Foreign text] in `sanitize.rs`): widths are
 //! shown widths.
 
-use super::foreign::{clean, columns, columns_of};
+use super::sanitize::{clean, columns, columns_of};
 use crate::check::{Growth, Place};
 use crate::finding::Location;
 

@@ -4,13 +4,14 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::Rendered;
 use super::json::object;
 use super::layout::short_path;
 use crate::finding::Severity;
 use crate::lint::{LineColumn, LintEdit, LintFinding, LintFix, LintReport, LintRule, UnreadableFile};
 
 /// The report of `lint` as one SARIF log with one run.
-pub fn lint(report: &LintReport) -> Result<String, serde_json::Error> {
+pub fn lint(report: &LintReport) -> Rendered {
     let rules: Vec<Value> = report.rules.iter().map(rule).collect();
     let results: Vec<Value> = report.findings.iter().map(|found| result(found, report)).collect();
     let notifications: Vec<Value> = report.unreadable.iter().map(|file| notification(file, &report.folder)).collect();

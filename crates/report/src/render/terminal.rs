@@ -1,5 +1,6 @@
 //! The report for people: at most 80 columns, readable without colour and in a log file.
 
+mod brief;
 mod check;
 mod explain;
 mod fit;
@@ -10,12 +11,13 @@ mod tune;
 
 use anstyle::{AnsiColor, Style};
 
+use self::page::Page;
+use super::{Rendered, Renderer};
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
 use crate::tune::TuneReport;
-use page::Page;
 
 /// The decorations; the words alone say the same.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +58,16 @@ pub enum Bars {
     Unicode,
 }
 
+/// How much of a report is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Some fifteen lines, for the commands that have such a form.
+    Brief,
+    /// Everything.
+    #[default]
+    Full,
+}
+
 /// The look of a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
@@ -63,42 +75,47 @@ pub struct Look {
     pub styles: Styles,
     /// The bars.
     pub bars: Bars,
+    /// The detail.
+    pub detail: Detail,
 }
 
-/// The whole report of `check`.
-pub fn check(report: &CheckReport, look: &Look) -> String {
-    let mut page = Page::new(*look, &report.folder);
-    check::write(&mut page, report);
-    page.into_text()
-}
+/// The format for people: the whole report.
+pub(super) struct Terminal(pub(super) Look);
 
-/// The whole report of `explain`.
-pub fn explain(report: &ExplainReport, look: &Look) -> String {
-    let mut page = Page::new(*look, &report.folder);
-    explain::write(&mut page, report);
-    page.into_text()
-}
+impl Renderer for Terminal {
+    fn check(&self, report: &CheckReport) -> Rendered {
+        let mut page = Page::new(self.0, &report.folder);
+        match self.0.detail {
+            Detail::Brief => brief::write(&mut page, report),
+            Detail::Full => check::write(&mut page, report),
+        }
+        Ok(page.into_text())
+    }
 
-/// The whole report of `fit`.
-pub fn fit(report: &FitReport, look: &Look) -> String {
-    let mut page = Page::new(*look, &report.folder);
-    fit::write(&mut page, report);
-    page.into_text()
+    fn explain(&self, report: &ExplainReport) -> Rendered {
+        let mut page = Page::new(self.0, &report.folder);
+        explain::write(&mut page, report);
+        Ok(page.into_text())
+    }
+
+    fn fit(&self, report: &FitReport) -> Rendered {
+        let mut page = Page::new(self.0, &report.folder);
+        fit::write(&mut page, report);
+        Ok(page.into_text())
+    }
+
+    fn lint(&self, report: &LintReport) -> Rendered {
+        Ok(lint::write(report, &self.0))
+    }
+
+    fn tune(&self, report: &TuneReport) -> Rendered {
+        let mut page = Page::new(self.0, &report.folder);
+        tune::write(&mut page, report);
+        Ok(page.into_text())
+    }
 }
 
 /// The first line of `fit`'s report.
 pub fn fit_headline(report: &FitReport) -> String {
     super::clean(&super::fit::headline(report)).into_owned()
-}
-
-/// The whole report of `lint`.
-pub fn lint(report: &LintReport, look: &Look) -> String {
-    lint::write(report, look)
-}
-
-/// The whole report of `tune`.
-pub fn tune(report: &TuneReport, look: &Look) -> String {
-    let mut page = Page::new(*look, &report.folder);
-    tune::write(&mut page, report);
-    page.into_text()
 }

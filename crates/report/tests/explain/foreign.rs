@@ -1,11 +1,10 @@
-//! What any report may say, however hostile its strings: Note [Foreign text] in `render/foreign.rs`.
+//! What any report may say, however hostile its strings: Note [Foreign text] in `render/sanitize.rs`.
 
 use proptest::prelude::*;
 use report::explain::ExplainReport;
-use report::render::terminal::{Look, explain};
-use report::render::{concise, github, html};
+use report::render::{Format, html};
 
-use crate::samples;
+use crate::{samples, written};
 
 /// Puts `text` wherever a report holds a string from outside.
 fn fill(report: &mut ExplainReport, text: &str) {
@@ -79,7 +78,7 @@ proptest! {
     #[test]
     fn no_line_is_wider_than_80_columns(text in "[a-z/ .:\u{0}-\u{1f}模型é\u{202e}]{0,200}") {
         for report in filled(&text) {
-            for line in explain(&report, &Look::default()).lines() {
+            for line in written(&report, Format::Terminal).lines() {
                 prop_assert!(columns(line) <= 80, "{line}");
             }
         }
@@ -88,7 +87,8 @@ proptest! {
     #[test]
     fn no_control_character_reaches_a_terminal_or_a_log(text in any::<String>()) {
         for report in filled(&text) {
-            for page in [explain(&report, &Look::default()), concise::explain(&report), github::explain(&report)] {
+            for format in [Format::Terminal, Format::Concise, Format::Github, Format::Markdown] {
+                let page = written(&report, format);
                 let harmful = page.chars().find(|letter| letter.is_control() && *letter != '\n');
                 prop_assert_eq!(harmful, None);
                 prop_assert_eq!(page.find(INVISIBLE), None);
@@ -100,8 +100,16 @@ proptest! {
     fn a_finding_is_one_line_whatever_it_says(text in any::<String>()) {
         for report in filled(&text) {
             let findings = report.findings.len().max(1);
-            prop_assert_eq!(concise::explain(&report).lines().count(), findings);
-            prop_assert_eq!(github::explain(&report).lines().count(), findings);
+            prop_assert_eq!(written(&report, Format::Concise).lines().count(), findings);
+            prop_assert_eq!(written(&report, Format::Github).lines().count(), findings);
+        }
+    }
+
+    #[test]
+    fn an_item_of_markdown_is_one_line_whatever_it_says(text in any::<String>()) {
+        for (report, tame) in filled(&text).iter().zip(filled("a")) {
+            let lines = |report| written(report, Format::Markdown).lines().count();
+            prop_assert_eq!(lines(report), lines(&tame));
         }
     }
 
@@ -127,8 +135,8 @@ fn json_closing_brackets(page: &str) -> usize {
 #[test]
 fn an_escape_sequence_is_shown_in_letters() {
     let report = &filled("\u{1b}]0;owned\u{7}train.py")[1];
-    assert!(explain(report, &Look::default()).contains("\\x1b]0;owned\\x07train.py"));
-    assert!(concise::explain(report).contains("\\x1b]0;owned\\x07train.py"));
+    assert!(written(report, Format::Terminal).contains("\\x1b]0;owned\\x07train.py"));
+    assert!(written(report, Format::Concise).contains("\\x1b]0;owned\\x07train.py"));
     assert!(html::explain(report).contains("\\x1b]0;owned\\x07train.py"));
 }
 

@@ -1,10 +1,10 @@
 //! The formats for programs: one line a finding, GitHub's workflow commands, JSON.
 
-use report::render::{concise, github, json};
+use report::render::Format;
 use report::{Finding, Location, RuleId, Severity};
 use serde_json::{Value, json};
 
-use crate::samples;
+use crate::{samples, written};
 
 const FULL: &str = "19.00 GiB of 24.00 GiB are in the program's hands, too much for 2.00 GiB more";
 
@@ -15,11 +15,11 @@ fn each_finding_is_a_line_that_stands_alone() {
     let cases = [
         (samples::text_only(), full.clone() + neighbour),
         (samples::snapshot(), full),
-        (samples::healthy(), "no out-of-memory error and nothing wrong: 16.00 GiB allocated at most\n".to_owned()),
+        (samples::healthy(), "no out-of-memory error and no problem found: 16.00 GiB allocated at most\n".to_owned()),
         (samples::empty(), "nothing was read\n".to_owned()),
     ];
     for (report, expected) in cases {
-        assert_eq!(concise::explain(&report), expected);
+        assert_eq!(written(&report, Format::Concise), expected);
     }
 }
 
@@ -30,8 +30,8 @@ fn github_shows_a_finding_at_its_line() {
     let full = format!("::error file=model.py,line=57,title=need-exceeds-device::{FULL}%0A{remedies}\n");
     let neighbour = "::warning title=other-process-memory::process 4711 holds 2.00 GiB of the same GPU\n";
     let nothing = "::notice title=oomph explain::nothing was read\n";
-    assert_eq!(github::explain(&samples::text_only()), full + neighbour);
-    assert_eq!(github::explain(&samples::empty()), nothing);
+    assert_eq!(written(&samples::text_only(), Format::Github), full + neighbour);
+    assert_eq!(written(&samples::empty(), Format::Github), nothing);
 }
 
 #[test]
@@ -47,14 +47,30 @@ fn github_commands_are_escaped() {
     let report = report::explain::ExplainReport { findings: vec![finding], ..samples::empty() };
     let expected = "::notice file=a%2Cb%3Ac%25.py,line=3,col=7,title=one-huge-request::\
                     100 %25 of it ::error::not a command, a:b\n";
-    assert_eq!(github::explain(&report), expected);
+    assert_eq!(written(&report, Format::Github), expected);
+}
+
+#[test]
+fn markdown_is_escaped() {
+    let finding = Finding {
+        rule: RuleId("one-huge-request"),
+        severity: Severity::Info,
+        message: "<b>*not bold*</b> `x` [a](b) 1|2".to_owned(),
+        location: Some(Location { file: "a`` b.py".to_owned(), line: 3, column: None }),
+        evidence: Vec::new(),
+        remedies: Vec::new(),
+    };
+    let report = report::explain::ExplainReport { findings: vec![finding], ..samples::empty() };
+    let item =
+        "- **info** `one-huge-request` ``` a`` b.py:3 ``` \\<b\\>\\*not bold\\*\\</b\\> \\`x\\` \\[a\\](b) 1\\|2\n";
+    assert_eq!(written(&report, Format::Markdown).lines().last().unwrap().to_owned() + "\n", item);
 }
 
 #[test]
 fn json_has_the_keys_of_the_contract_with_plain_integers() {
-    let text: Value = serde_json::from_str(&json::explain(&samples::text_only()).unwrap()).unwrap();
-    let snapshot: Value = serde_json::from_str(&json::explain(&samples::snapshot()).unwrap()).unwrap();
-    let compared: Value = serde_json::from_str(&json::explain(&samples::compared()).unwrap()).unwrap();
+    let text: Value = serde_json::from_str(&written(&samples::text_only(), Format::Json)).unwrap();
+    let snapshot: Value = serde_json::from_str(&written(&samples::snapshot(), Format::Json)).unwrap();
+    let compared: Value = serde_json::from_str(&written(&samples::compared(), Format::Json)).unwrap();
     let cases = [
         (&text, "/version", json!("0.1.0")),
         (&text, "/inputs/0/path", json!("crash.log")),

@@ -1,14 +1,15 @@
 //! Pages for the terminal, against texts written by hand.
 
 use report::explain::{ExplainReport, Input, InputKind, StatedCard, StatedCounters, StatedProcess};
-use report::render::terminal::{Bars, Look, Styles, explain};
+use report::render::terminal::{Look, Styles};
+use report::render::{Format, render};
 use trace::Frame;
 use trace::text::{OomKind, StatedBytes, StatedOom};
 
-use crate::samples;
+use crate::{samples, written};
 
 fn check(report: &ExplainReport, expected: &str) {
-    assert_eq!(explain(report, &Look::default()), expected);
+    assert_eq!(written(report, Format::Terminal), expected);
 }
 
 #[test]
@@ -87,7 +88,7 @@ fn ran_out(oom: StatedOom, frames: &[(&str, u32, &str)]) -> String {
     };
     let oom = StatedOom { traceback: frames.iter().map(frame).collect(), ..oom };
     let report = ExplainReport { ooms: vec![oom], focus_oom: Some(0), ..samples::empty() };
-    let text = explain(&report, &Look::default());
+    let text = written(&report, Format::Terminal);
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix("ran out "));
     line.unwrap_or_default().trim().to_owned()
 }
@@ -106,11 +107,11 @@ fn an_error_is_shown_at_the_users_own_line() {
 #[test]
 fn colour_adds_escapes_and_nothing_else() {
     for report in samples::all() {
-        let colored = explain(&report, &Look { styles: Styles::colored(), bars: Bars::Ascii });
+        let colored = render(&report, Format::Terminal, Look { styles: Styles::colored(), ..Look::default() }).unwrap();
         let mut pieces = colored.split("\u{1b}[");
         let first = pieces.next().unwrap_or_default().to_owned();
         let plain = pieces.fold(first, |text, piece| text + piece.split_once('m').map_or("", |(_, rest)| rest));
         assert_ne!(colored, plain);
-        assert_eq!(plain, explain(&report, &Look::default()));
+        assert_eq!(plain, written(&report, Format::Terminal));
     }
 }

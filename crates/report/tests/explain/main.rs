@@ -6,3 +6,10 @@ mod formats;
 mod golden;
 mod page;
 mod samples;
+
+use report::render::terminal::Look;
+use report::render::{Format, Report, render};
+
+fn written(report: &dyn Report, format: Format) -> String {
+    render(report, format, Look::default()).unwrap()
+}

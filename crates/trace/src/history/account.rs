@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
     fn step(&mut self, index: EventIndex, life: &mut Lifetime) {
         let moment = Moment::after(index);
         if life.begun == moment {
-            self.size(index, life);
+            self.set_block_size(index, life);
             self.neighbours.begin(life.address, life.block);
         }
         if life.free_completed == moment {
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes the block size from the dump, if present, and compares it with the rules; else applies the rules.
-    fn size(&mut self, event: EventIndex, life: &mut Lifetime) {
+    fn set_block_size(&mut self, event: EventIndex, life: &mut Lifetime) {
         let Lifetime { address, requested, block: dumped, .. } = *life;
         let reckoned = self.neighbours.block(address, requested).unwrap_or_else(|free| {
             self.faults.add(Inconsistency::TooLittleSpace { event, address, requested, free });

@@ -20,7 +20,7 @@ impl Moment {
     }
 
     /// The event just before the moment; `None` for [`Moment::BEFORE`] and [`Moment::NEVER`].
-    pub const fn event(self) -> Option<EventIndex> {
+    pub const fn event_before(self) -> Option<EventIndex> {
         match self {
             Moment::BEFORE | Moment::NEVER => None,
             Moment(n) => Some(EventIndex(n - 1)),
@@ -64,8 +64,8 @@ pub struct Lifetime {
 
 impl Lifetime {
     /// The event of the allocation; `None` for a block older than the history.
-    pub fn event(&self) -> Option<EventIndex> {
-        self.begun.event()
+    pub fn allocation_event(&self) -> Option<EventIndex> {
+        self.begun.event_before()
     }
 
     /// The end of the block.

@@ -95,7 +95,7 @@ impl Steps {
 
 impl History {
     /// The steps of the program, if `events` repeat. See Note [Steps without marks].
-    pub fn steps(&self, events: &[Event], stacks: &StackTable) -> Option<Steps> {
+    pub fn find_steps(&self, events: &[Event], stacks: &StackTable) -> Option<Steps> {
         let stacked = has_many_stacks(events);
         let made = list_symbols(events, stacked);
         let symbols = Symbols::new(made.iter().map(|&(_, symbol)| symbol));

@@ -105,13 +105,13 @@ impl<T: Copy> Arena<T> {
     }
 
     /// The text of a string.
-    pub fn text(&self, string: StrId) -> &str {
+    pub fn resolve_text(&self, string: StrId) -> &str {
         // The builder converts strings to UTF-8 before it stores them.
         std::str::from_utf8(self.strings.get(string.0)).unwrap_or_default()
     }
 
     /// The content of a byte string.
-    pub fn bytes(&self, bytes: BytesId) -> &[u8] {
+    pub fn resolve_bytes(&self, bytes: BytesId) -> &[u8] {
         self.blobs.get(bytes.0)
     }
 

@@ -87,7 +87,9 @@ impl<R: Read, F: Fold> Machine<R, F> {
             opcode::LONG4 => self.input.length_i32().and_then(|length| self.long_of(length)),
             opcode::INT => self.text_int(),
             opcode::LONG => self.text_long(),
-            opcode::FLOAT => self.input.line().and_then(text::number).and_then(|value| self.push(Slot::Float(value))),
+            opcode::FLOAT => {
+                self.input.read_line().and_then(text::number).and_then(|value| self.push(Slot::Float(value)))
+            }
             opcode::BINFLOAT => self.input.array().and_then(|bytes| self.push(Slot::Float(f64::from_be_bytes(bytes)))),
             opcode::BINUNICODE => self.string(PickleInput::length_u32),
             opcode::BINUNICODE8 => self.string(PickleInput::length_u64),
@@ -105,8 +107,8 @@ impl<R: Read, F: Fold> Machine<R, F> {
             opcode::DICT => self.dict_from_mark(),
             opcode::APPEND => self.reach(1).and_then(|start| self.builder.add_to_list(self.above_mark(start)?)),
             opcode::SETITEM => self.reach(2).and_then(|start| self.builder.add_pair(self.above_mark(start)?)),
-            opcode::PUT => self.input.line().and_then(text::number).and_then(|index| self.memoize(index)),
-            opcode::GET => self.input.line().and_then(text::number).and_then(|index| self.recall(index)),
+            opcode::PUT => self.input.read_line().and_then(text::number).and_then(|index| self.memoize(index)),
+            opcode::GET => self.input.read_line().and_then(text::number).and_then(|index| self.recall(index)),
             other => Err(rejection(other)),
         }
     }

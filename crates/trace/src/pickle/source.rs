@@ -123,16 +123,16 @@ impl<R: Read> PickleInput<R> {
     }
 
     /// The text up to the end of the line, which is skipped.
-    pub(super) fn line(&mut self) -> Step<&[u8]> {
+    pub(super) fn read_line(&mut self) -> Step<&[u8]> {
         if let Some(length) = memchr(b'\n', &self.buffer[self.at..]) {
             let start = self.at;
             self.at += length + 1;
             return Ok(&self.buffer[start..start + length]);
         }
-        self.long_line()
+        self.read_long_line()
     }
 
-    fn long_line(&mut self) -> Step<&[u8]> {
+    fn read_long_line(&mut self) -> Step<&[u8]> {
         self.scratch.clear();
         loop {
             let rest = &self.buffer[self.at..];

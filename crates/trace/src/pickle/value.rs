@@ -52,8 +52,8 @@ impl<'a, T: Copy> PickleValue<'a, T> {
             Slot::Int(value) => Data::Int(value.into()),
             Slot::Wide(at) => Data::Int(self.arena.wide.get(at as usize).copied().unwrap_or_default()),
             Slot::Float(value) => Data::Float(value),
-            Slot::Str(id) => Data::Str(self.arena.text(id)),
-            Slot::Bytes(id) => Data::Bytes(self.arena.bytes(id)),
+            Slot::Str(id) => Data::Str(self.arena.resolve_text(id)),
+            Slot::Bytes(id) => Data::Bytes(self.arena.resolve_bytes(id)),
             Slot::Folded(record) => Data::Folded(record),
             Slot::Node(id) => self.container(id),
         }

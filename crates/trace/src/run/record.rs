@@ -76,6 +76,13 @@ pub enum Record {
         stats: DeviceStats,
         /// The Python stack, innermost first, as `(function, file, line)`; the script's own frames included.
         frames: Vec<(String, String, u32)>,
+        /// The file and line of the handler that will catch the error, by the program's source (Note `[Handlers]` in
+        /// `python/oomph/agent/handlers.py`); `None` if nothing there catches it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caught_at: Option<(String, u32)>,
+        /// The whole number that the handler makes smaller, such as `batch_size`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lowers: Option<String>,
     },
     /// A shape depends on values that only a GPU would have computed.
     ValueShape {

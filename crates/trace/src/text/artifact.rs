@@ -30,7 +30,7 @@ pub enum Artifact {
 
 impl Artifact {
     /// The line of the text on which the artifact starts, counted from 1.
-    pub fn line(&self) -> u32 {
+    pub fn first_line(&self) -> u32 {
         match self {
             Artifact::Oom(oom) => oom.line,
             Artifact::Refusal(refusal) => refusal.line,

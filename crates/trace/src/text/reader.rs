@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         let errors = self.errors.into_iter().map(Artifact::Oom);
         let look_alikes = self.look_alikes.finish().into_iter().map(Artifact::LookAlike);
         let mut artifacts: Vec<Artifact> = errors.chain(look_alikes).chain(self.others).collect();
-        artifacts.sort_by_key(Artifact::line);
+        artifacts.sort_by_key(Artifact::first_line);
         if artifacts.is_empty() {
             artifacts.extend(nvidia_smi::read_bare_list(self.text).map(Artifact::NvidiaSmi));
         }

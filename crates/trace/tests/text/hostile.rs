@@ -58,7 +58,7 @@ proptest! {
 }
 
 fn check(bytes: &[u8]) {
-    let lines: Vec<u32> = read(bytes).iter().map(Artifact::line).collect();
+    let lines: Vec<u32> = read(bytes).iter().map(Artifact::first_line).collect();
     let last = u32::try_from(bytes.split(|byte| *byte == b'\n').count()).unwrap();
     assert!(lines.is_sorted() && lines.iter().all(|line| (1..=last).contains(line)), "{lines:?} of {last}");
 }

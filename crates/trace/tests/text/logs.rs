@@ -267,7 +267,7 @@ fn errors_of_several_kinds_stand_in_the_order_of_the_text() {
     let text = format!(
         "jaxlib.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8 bytes.\n{MESSAGE}\nRuntimeError: CUDA error: out of memory\nRuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed. \nKilled\n"
     );
-    let lines: Vec<u32> = read(text.as_bytes()).iter().map(Artifact::line).collect();
+    let lines: Vec<u32> = read(text.as_bytes()).iter().map(Artifact::first_line).collect();
     assert_eq!(lines, [1, 2, 3, 4]);
     let kinds: Vec<OomKind> = errors(text.as_bytes()).iter().map(|oom| oom.kind).collect();
     assert_eq!(kinds, [OomKind::Allocator, OomKind::DeviceCall, OomKind::Ended]);

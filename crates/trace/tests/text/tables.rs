@@ -128,7 +128,7 @@ fn memory_stats_are_read_as_python_and_json_print_them() {
 #[test]
 fn memory_stats_stand_on_the_line_of_their_first_key() {
     let found = read(b"{\n\"active.all.allocated\": 1,\n\"active.all.current\": 1, \"a.b\": 2, \"c.d\": 3}");
-    assert_eq!(found.iter().map(Artifact::line).collect::<Vec<_>>(), [2]);
+    assert_eq!(found.iter().map(Artifact::first_line).collect::<Vec<_>>(), [2]);
 }
 
 #[test]

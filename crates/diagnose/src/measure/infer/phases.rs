@@ -14,14 +14,14 @@ use super::roles::Role;
 use crate::measure::timeline::Timeline;
 
 /// Returns the timeline of `events`; `roles` are the roles of their stacks.
-pub(crate) fn timeline(events: &[Event], roles: &[Role], history: &History, stacks: &StackTable) -> Timeline {
+pub(crate) fn infer_timeline(events: &[Event], roles: &[Role], history: &History, stacks: &StackTable) -> Timeline {
     let mut walk = Walk { timeline: Timeline::default(), step: 1, phase: Phase::Setup, backward: false };
     for event in events {
         let role = roles.get(event.stack.0 as usize).copied().unwrap_or(Role::Frameless);
         walk.event(event.action, role);
     }
     if walk.step == 1 && !walk.backward {
-        let found = history.steps(events, stacks).map(|steps| steps.first_events().to_vec());
+        let found = history.find_steps(events, stacks).map(|steps| steps.first_events().to_vec());
         return repeating(events, roles, found, &walk.timeline).unwrap_or(walk.timeline);
     }
     walk.timeline
@@ -187,7 +187,7 @@ mod tests {
             pool: None,
         };
         let events: Vec<Event> = roles.iter().map(event).collect();
-        let timeline = timeline(&events, &ROLES, &History::default(), &StackTable::default());
+        let timeline = infer_timeline(&events, &ROLES, &History::default(), &StackTable::default());
         let found: Vec<_> = timeline.stretches().iter().map(|stretch| stretch.at.unwrap()).collect();
         assert_eq!(found, expected, "{roles:?}");
     }

@@ -17,7 +17,7 @@ pub(super) fn diff(report: &FitReport, script: Option<&Path>) -> Result<String, 
     let Some(plan) = report.plans.first() else { return Ok(String::new()) };
     let (files, nowhere) = by_file(plan, script);
     let snippets: Vec<Snippet> =
-        nowhere.iter().map(|placed| by_hand(placed, "no file of the program's is known for it")).collect();
+        nowhere.iter().map(|placed| by_hand(placed, "no source file is known for it")).collect();
     let mut text = comments(None, &snippets);
     let base = base(&files, &canonical(Path::new(&report.folder)));
     if base == Path::new("/") && !files.is_empty() {
@@ -181,7 +181,7 @@ mod tests {
         };
         check(&twice, Some(&script), folder.path(), "# train.py:1: sdpa by hand");
         check(&twice[2..], Some(&script), folder.path(), "# train.py: sdpa by hand");
-        check(&twice[2..], None, folder.path(), "# sdpa by hand (no file of the program's is known for it)");
+        check(&twice[2..], None, folder.path(), "# sdpa by hand (no source file is known for it)");
         check(&[], None, folder.path(), "# sdpa by hand");
         check(&twice, None, Path::new("/elsewhere"), "`patch -p1 -d /`");
     }

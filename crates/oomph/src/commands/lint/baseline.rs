@@ -85,7 +85,9 @@ impl Baseline {
         let gone: usize = left.iter().filter(|(key, _)| is_asked(key) && is_gone(key)).map(|(_, count)| count).sum();
         if gone > 0 {
             let path = self.path.display();
-            report.notes.push(format!("{gone} of the baseline are gone: --write-baseline {path} writes it anew"));
+            report
+                .notes
+                .push(format!("no longer found, of the baseline: {gone}; --write-baseline {path} writes it anew"));
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, with_measured};
 use report::tune::TuneReport;
 use run::Conditions;
+use run::rerun::{self, RunFacts};
 
 use super::watching::Watching;
 use crate::args::Tune;
@@ -35,7 +36,10 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
 fn recorded(program: &Program) -> Result<ExplainInput, Error> {
     let place = RunDir::make(None)?;
     // The allocators of ranks are replayed one by one: ranks that share a device need no run with a part of it.
-    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |_| None)?;
+    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |recording| RunFacts {
+        ran_out: rerun::ran_out(&recording.run),
+        others: None,
+    })?;
     let whole = recordings.unlimited.unwrap_or(recordings.limited);
     let path = whole.launch.command.join(" ");
     Ok(ExplainInput { path, rank: None, contents: InputContents::Run(whole.run, Some(whole.launch)) })

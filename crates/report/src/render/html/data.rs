@@ -43,7 +43,7 @@ use crate::breakdown::Contents;
 use crate::check::SiteFrame;
 use crate::explain::{DeviceHistory, DeviceMemory, ExplainReport, Extent, Picture, SegmentPicture, Span};
 use crate::render::answer::focus;
-use crate::render::foreign::clean;
+use crate::render::sanitize::clean;
 use crate::render::words::name_of_input;
 
 /// The bytes of a page for devices; the report's main device is always included.

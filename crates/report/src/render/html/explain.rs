@@ -5,12 +5,12 @@ use super::writer::Html;
 use super::{memory, sections};
 use crate::explain::{Comparison, ExplainReport, SiteDifference};
 use crate::render::answer::focus;
-use crate::render::facts;
+use crate::render::figures;
 use crate::render::words::{path_of_input, words_of_error, words_of_input};
 
 /// Everything below the answer, which is in the page's head.
 pub(super) fn write(html: &mut Html, report: &ExplainReport, data: Option<&PageData>) {
-    sections::facts(html, facts::explain(report));
+    sections::facts(html, figures::explain(report));
     if let Some(memory) = &report.memory {
         memory::write(html, memory);
     }
@@ -19,7 +19,7 @@ pub(super) fn write(html: &mut Html, report: &ExplainReport, data: Option<&PageD
         drawings(html, report, data);
     }
     if let Some(breakdown) = &report.breakdown {
-        sections::breakdown(html, breakdown);
+        sections::breakdown(html, sections::AT_THE_PEAK, breakdown);
     }
     sections::sites(html, &report.sites, &report.folder);
     if let Some(comparison) = &report.comparison {
@@ -37,7 +37,7 @@ pub(super) fn write(html: &mut Html, report: &ExplainReport, data: Option<&PageD
 /// The drawing area of the script, with a sentence for browsers without scripts.
 fn drawings(html: &mut Html, report: &ExplainReport, data: &PageData) {
     html.raw("<noscript><p>The drawings of memory over time, of the segments and of the stacks need JavaScript; ");
-    html.raw("their figures stand in the tables.</p></noscript>\n<div id=\"drawings\" hidden>\n");
+    html.raw("the tables have their figures.</p></noscript>\n<div id=\"drawings\" hidden>\n");
     html.raw("<p id=\"device-choice\" hidden><label>Device <select id=\"device\"></select></label></p>\n");
     if data.left_out > 0 {
         html.wrap("<p>", &format!("{} more devices have no drawings here: there is no room.", data.left_out), "</p>\n");

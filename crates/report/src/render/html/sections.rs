@@ -6,11 +6,11 @@ use super::writer::Html;
 use crate::breakdown::{Breakdown, Contents};
 use crate::check::{Site, SiteFrame};
 use crate::finding::{Finding, Remedy};
-use crate::render::facts::Fact;
+use crate::render::figures::Figure;
 use crate::render::layout::{line_of, permille, words_of_frame};
 
 /// The figures below the answer.
-pub(super) fn facts(html: &mut Html, facts: Vec<Fact>) {
+pub(super) fn facts(html: &mut Html, facts: Vec<Figure>) {
     if facts.is_empty() {
         return;
     }
@@ -79,12 +79,17 @@ fn remedies(html: &mut Html, remedies: &[Remedy]) {
     html.raw("</ul>\n");
 }
 
-/// The allocated bytes at the peak by category, to the byte.
-pub(super) fn breakdown(html: &mut Html, breakdown: &Breakdown) {
+/// The heading of the breakdown at the peak.
+pub(super) const AT_THE_PEAK: &str = "At the peak of allocated memory";
+
+/// The allocated bytes at one moment by category, to the byte.
+pub(super) fn breakdown(html: &mut Html, heading: &'static str, breakdown: &Breakdown) {
     if breakdown.parts().is_empty() {
         return;
     }
-    html.raw("<section id=\"breakdown\"><h2>At the peak of allocated memory</h2>\n");
+    html.raw("<section id=\"breakdown\"><h2>");
+    html.raw(heading);
+    html.raw("</h2>\n");
     let parts = breakdown.parts().iter();
     let parts = parts.map(|part| (class_of(part.category), part.category.words(), part.bytes));
     shares(html, parts, breakdown.total(), true);

@@ -167,7 +167,7 @@ function timeline(page) {
     const inside = pixel >= 0 && pixel < (columns.allocated[column] / top) * height;
     const owner = inside ? owners[column * height + pixel] : -1;
     if (owner < 0) {
-      const rest = "the rest: smaller allocations, and those of which no event is kept";
+      const rest = "the rest: smaller allocations, and allocations without a recorded event";
       say($("timeline-note"), inside ? [rest, ...totals] : totals);
       return;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::render::foreign::clean;
+use crate::render::sanitize::clean;
 
 /// An unfinished page.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Html {
 
     /// Appends JSON inside a `script` element of a type that browsers do not run. `<` is written as an escape, so that no text in the
     /// value can end the element or open a comment in it.
-    pub(super) fn json(&mut self, value: &serde_json::Value) {
+    pub(super) fn write_json(&mut self, value: &serde_json::Value) {
         let text = value.to_string().replace('<', "\\u003c");
         self.0.push_str(&text);
     }

@@ -9,8 +9,12 @@ use crate::render::words::words_of_rank;
 /// Writes the whole report.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
     head(page, report);
-    sections::breakdown(page, &report.breakdown);
-    sections::sites(page, &report.sites);
+    if let Some(filling) = &report.need.filling {
+        sections::breakdown(page, "At the need, without a limit", &filling.breakdown);
+        sections::sites(page, "Allocated at these lines (alive at the need, largest first)", &filling.sites);
+    }
+    sections::breakdown(page, sections::AT_THE_PEAK, &report.breakdown);
+    sections::sites(page, sections::LINES, &report.sites);
     sections::findings(page, &report.findings);
     ranks(page, report);
     sections::assumptions(page, &report.assumptions);
@@ -19,17 +23,22 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
 
 /// The verdict and the figures behind the verdict.
 fn head(page: &mut Page, report: &CheckReport) {
-    let styles = page.styles();
-    let style = match report.verdict {
-        Verdict::Fits => styles.good,
-        Verdict::Oom => styles.bad,
-        Verdict::Incomplete { .. } => styles.unsure,
-    };
-    page.styled_paragraph("", &verdict::sentence(report), style);
+    headline(page, report);
     page.line("");
     for (name, text) in verdict::facts(report) {
         page.fact(name, &text);
     }
+}
+
+/// The verdict.
+pub(super) fn headline(page: &mut Page, report: &CheckReport) {
+    let styles = page.styles();
+    let style = match report.verdict {
+        Verdict::Fits { .. } => styles.good,
+        Verdict::Oom { .. } => styles.bad,
+        Verdict::Incomplete { .. } => styles.unsure,
+    };
+    page.styled_paragraph("", &verdict::sentence(report), style);
 }
 
 /// Every process, if there are several.

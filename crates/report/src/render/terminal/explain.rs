@@ -22,9 +22,9 @@ pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     }
     sections::findings(page, &report.findings);
     if let Some(breakdown) = unshown_breakdown(report) {
-        sections::breakdown(page, breakdown);
+        sections::breakdown(page, sections::AT_THE_PEAK, breakdown);
     }
-    sections::sites(page, report.sites.get(..SITES).unwrap_or(&report.sites));
+    sections::sites(page, sections::LINES, report.sites.get(..SITES).unwrap_or(&report.sites));
     if let Some(comparison) = &report.comparison {
         comparison::write(page, comparison);
     }

@@ -27,7 +27,7 @@ pub(super) fn write(page: &mut Page, report: &FitReport) {
     }
     plans(page, report);
     sizes(page, &report.by_vram);
-    tried(page, report);
+    write_tried(page, report);
     sections::assumptions(page, &report.assumptions);
     sections::notes(page, &report.notes);
 }
@@ -95,7 +95,10 @@ fn batch(page: &mut Page, report: &FitReport) {
         if let Some(smaller) = most.tried.iter().rfind(|tried| tried.size < most.size && !tried.fits) {
             page.fact(
                 "",
-                &format!("{} does not fit, though {} does: the allocator cuts it otherwise", smaller.size, most.size),
+                &format!(
+                    "{} does not fit, though {} does: the allocator splits blocks differently",
+                    smaller.size, most.size
+                ),
             );
         }
     }
@@ -135,13 +138,13 @@ fn sizes(page: &mut Page, rows: &[VramRow]) {
         let plan = match &row.plan {
             Some(plan) if plan.changes.is_empty() => "fits as it is".to_owned(),
             Some(plan) => line(plan),
-            None => "nothing that is allowed fits".to_owned(),
+            None => "no allowed change fits".to_owned(),
         };
         page.paragraph(&format!("  {:>10}  ", row.total_bytes.to_string()), &plan);
     }
 }
 
-fn tried(page: &mut Page, report: &FitReport) {
+fn write_tried(page: &mut Page, report: &FitReport) {
     for heading in [HELPS, NOTHING, FAILS, NOT_APPLICABLE] {
         let rows: Vec<&Tried> = report.tried.iter().filter(|tried| heading_of(&tried.effect) == heading).collect();
         if !rows.is_empty() {

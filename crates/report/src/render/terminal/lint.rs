@@ -6,9 +6,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use super::{Bars, Look};
 use crate::finding::{Finding, Severity};
 use crate::lint::{LintFinding, LintReport, UnreadableFile};
-use crate::render::foreign::clean;
 use crate::render::layout::{COLUMNS, short_path, wrap};
 use crate::render::lint::{closing, headline};
+use crate::render::sanitize::clean;
 
 /// The whole report.
 pub(super) fn write(report: &LintReport, look: &Look) -> String {

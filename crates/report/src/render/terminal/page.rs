@@ -4,8 +4,8 @@ use anstyle::Style;
 
 use super::{Bars, Look, Styles};
 use crate::finding::Location;
-use crate::render::foreign::{clean, columns};
 use crate::render::layout::{COLUMNS, keep_start, line_of, short_path, wrap};
+use crate::render::sanitize::{clean, columns};
 
 /// The width of a full bar, in columns.
 const BAR: u64 = 24;

@@ -11,13 +11,18 @@ use crate::render::layout::{COLUMNS, keep_end, permille, words_of_frame};
 /// The indent of a site's second line.
 const INDENT: usize = 15;
 
+/// The heading of the breakdown at the peak.
+pub(super) const AT_THE_PEAK: &str = "At the peak of allocated memory";
+/// The heading of the lines at the peak.
+pub(super) const LINES: &str = "Made by these lines (alive at the peak, largest first)";
+
 /// The allocated bytes at the peak by category, to the byte.
-pub(super) fn breakdown(page: &mut Page, breakdown: &Breakdown) {
+pub(super) fn breakdown(page: &mut Page, heading: &str, breakdown: &Breakdown) {
     let total = breakdown.total();
     if breakdown.parts().is_empty() {
         return;
     }
-    page.heading("At the peak of allocated memory");
+    page.heading(heading);
     for part in breakdown.parts() {
         let bar = page.bar(permille(part.bytes.0, total.0));
         let words = part.category.words();
@@ -34,11 +39,11 @@ pub(super) fn share(bytes: Bytes, total: Bytes) -> String {
 }
 
 /// The lines that allocated the blocks alive at the peak.
-pub(super) fn sites(page: &mut Page, sites: &[Site]) {
+pub(super) fn sites(page: &mut Page, heading: &str, sites: &[Site]) {
     if sites.is_empty() {
         return;
     }
-    page.heading("Made by these lines (alive at the peak, largest first)");
+    page.heading(heading);
     for site in sites {
         write_site(page, site);
     }
@@ -46,18 +51,22 @@ pub(super) fn sites(page: &mut Page, sites: &[Site]) {
 
 fn write_site(page: &mut Page, site: &Site) {
     let head = format!("  {:>11}  {:>6}  {:<17}", site.bytes, format!("{}x", site.count), site.category.words());
-    let place = match (&site.location, site.frames.first()) {
-        (Some(location), _) => page.line_of(location),
-        (None, Some(_)) if site.place.phase.is_some() => phase(&site.place).to_owned(),
-        (None, Some(frame)) => describe(page, frame),
-        (None, None) => stretch(&site.place),
-    };
     let width = COLUMNS - head.chars().count();
-    page.line(&(head + &keep_end(&place, width)));
+    page.line(&(head + &keep_end(&place_of(page, site), width)));
     if let Some(frame) = called(site) {
         let style = page.styles().faint;
         let via = keep_end(&describe(page, frame), COLUMNS - INDENT - 3);
         page.styled_line(&" ".repeat(INDENT), &format!("in {via}"), style);
+    }
+}
+
+/// The line of a site, or what stands in its place.
+pub(super) fn place_of(page: &Page, site: &Site) -> String {
+    match (&site.location, site.frames.first()) {
+        (Some(location), _) => page.line_of(location),
+        (None, Some(_)) if site.place.phase.is_some() => phase(&site.place).to_owned(),
+        (None, Some(frame)) => describe(page, frame),
+        (None, None) => stretch(&site.place),
     }
 }
 
@@ -74,7 +83,7 @@ fn phase(place: &Place) -> &'static str {
 /// The callee of the user's line: the innermost frame outside torch, or torch's outermost frame.
 ///
 /// A stack without a line of the user shows the library's line, or the phase.
-fn called(site: &Site) -> Option<&SiteFrame> {
+pub(super) fn called(site: &Site) -> Option<&SiteFrame> {
     if site.location.is_none() && site.place.phase.is_none() {
         return None;
     }

@@ -86,7 +86,7 @@ fn limit(report: &TuneReport) -> String {
 fn device(report: &TuneReport) -> String {
     match &report.device {
         Some(device) => format!("{}: {}, {} for PyTorch", device.name, device.total_bytes, device.usable_bytes),
-        None => "one that is never full (--gpu or --vram names another)".to_owned(),
+        None => "unlimited (--gpu or --vram sets a limit)".to_owned(),
     }
 }
 

@@ -32,7 +32,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
 
     /// Protocols 0 and 1 write booleans as the integers `00` and `01`.
     pub(super) fn text_int(&mut self) -> Step {
-        match self.input.line()? {
+        match self.input.read_line()? {
             b"00" => self.push(Slot::Bool(false)),
             b"01" => self.push(Slot::Bool(true)),
             line => text::number(line).and_then(|value| self.builder.push_wide(value)),
@@ -40,7 +40,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
     }
 
     pub(super) fn text_long(&mut self) -> Step {
-        let line = self.input.line()?;
+        let line = self.input.read_line()?;
         let value = text::number(line.strip_suffix(b"L").unwrap_or(line))?;
         self.builder.push_wide(value)
     }
@@ -52,7 +52,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
     }
 
     pub(super) fn text_string(&mut self, decode: fn(&[u8]) -> Step<Cow<'_, str>>) -> Step {
-        let string = decode(self.input.line()?)?;
+        let string = decode(self.input.read_line()?)?;
         self.builder.push_string(string.as_bytes())
     }
 

@@ -35,7 +35,7 @@ fn read_annotation(
         }
     }
     Ok(name.zip(stage).map(|(name, stage)| {
-        let name = names.entry(name).or_insert_with(|| Arc::from(value.arena().text(name))).clone();
+        let name = names.entry(name).or_insert_with(|| Arc::from(value.arena().resolve_text(name))).clone();
         Annotation { name, stage, device, time }
     }))
 }

@@ -72,7 +72,7 @@ impl EventReader {
             let &[key, slot] = pair else { continue };
             if let Some(name) = Name::of(key) {
                 let read = self.field(&mut draft, name, FieldValue::new(arena, slot), frames, pools);
-                read.map_err(|error| error.inside(name.text()))?;
+                read.map_err(|error| error.inside(name.as_str()))?;
             }
         }
         self.seen.add(SnapshotKey::Event);
@@ -88,9 +88,9 @@ impl EventReader {
         pools: &mut Pools,
     ) -> Result<(), WrongValue> {
         match name {
-            Name::Action => draft.action = Some(value.action().map_or_else(|| self.unknown(value), Ok)?),
+            Name::Action => draft.action = Some(value.as_action().map_or_else(|| self.unknown(value), Ok)?),
             Name::Addr | Name::DeviceFree => draft.address = Some(value.address()?),
-            Name::Size => draft.size = Some(value.bytes()?),
+            Name::Size => draft.size = Some(value.byte_count()?),
             Name::Stream => draft.stream = Stream(value.address()?.0),
             Name::Frames => draft.stack = frames.stack(value)?,
             Name::TimeUs => {
@@ -114,7 +114,7 @@ impl EventReader {
     /// Records an action of a later version. No PyTorch has hundreds of them.
     #[cold]
     fn unknown(&mut self, name: FieldValue<'_>) -> Result<Action, WrongValue> {
-        let (id, text) = (name.str_id()?, name.text()?);
+        let (id, text) = (name.str_id()?, name.string()?);
         if let Some(&known) = self.unknown_of_text.get(&id) {
             return Ok(Action::Unknown(known));
         }

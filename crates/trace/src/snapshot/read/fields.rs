@@ -149,7 +149,7 @@ impl<'a> FieldValue<'a> {
         Ok(items.map(move |item| FieldValue::new(self.arena, item.slot())))
     }
 
-    pub(super) fn text(self) -> Result<&'a str, WrongValue> {
+    pub(super) fn string(self) -> Result<&'a str, WrongValue> {
         self.as_str().ok_or_else(|| WrongValue::new("a string", self))
     }
 
@@ -158,7 +158,7 @@ impl<'a> FieldValue<'a> {
     }
 
     #[inline]
-    pub(super) fn bytes(self) -> Result<Bytes, WrongValue> {
+    pub(super) fn byte_count(self) -> Result<Bytes, WrongValue> {
         let size = match self.slot {
             Slot::Int(size) => u64::try_from(size).ok(),
             _ => self.plain().as_int().and_then(|size| u64::try_from(size).ok()),
@@ -195,8 +195,8 @@ impl<'a> FieldValue<'a> {
 
     /// The action of a name; `None` for an unknown action.
     #[inline]
-    pub(super) fn action(self) -> Option<Action> {
-        let action = Name::of(self.slot).and_then(Name::action);
+    pub(super) fn as_action(self) -> Option<Action> {
+        let action = Name::of(self.slot).and_then(Name::as_action);
         action.or_else(|| self.as_str().and_then(Action::from_name))
     }
 
@@ -206,7 +206,7 @@ impl<'a> FieldValue<'a> {
     }
 
     /// The line of a frame. C++ frames have none; an absurd line is no reason to reject the snapshot.
-    pub(super) fn line(self) -> u32 {
+    pub(super) fn line_number(self) -> u32 {
         self.plain().as_int().and_then(|line| u32::try_from(line).ok()).unwrap_or(0)
     }
 

@@ -118,7 +118,7 @@ impl Frames {
             match Name::of(key) {
                 Some(Name::Name) => name = Some(value.str_id().map_err(|error| error.inside("name"))?),
                 Some(Name::Filename) => file = Some(value.str_id().map_err(|error| error.inside("filename"))?),
-                Some(Name::Line) => line = value.line(),
+                Some(Name::Line) => line = value.line_number(),
                 _ => {}
             }
         }
@@ -135,7 +135,7 @@ impl Frames {
         file: Option<StrId>,
         line: u32,
     ) -> Result<FrameId, WrongValue> {
-        let text = |id: Option<StrId>| id.map_or("", |id| arena.text(id)).to_owned();
+        let text = |id: Option<StrId>| id.map_or("", |id| arena.resolve_text(id)).to_owned();
         let frame = Frame { function: text(name), file: text(file), line };
         self.text = self.text.saturating_add(frame.function.len() + frame.file.len());
         if self.text > MOST_TEXT {

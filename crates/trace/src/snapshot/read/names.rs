@@ -66,13 +66,13 @@ impl Name {
         ALL.get(number as usize).copied()
     }
 
-    pub(super) fn text(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         TEXTS.get(self as usize).copied().unwrap_or_default()
     }
 
     /// The action of a word, for frequent actions.
     #[inline]
-    pub(super) fn action(self) -> Option<Action> {
+    pub(super) fn as_action(self) -> Option<Action> {
         Some(match self {
             Name::Alloc => Action::Alloc,
             Name::FreeRequested => Action::FreeRequested,

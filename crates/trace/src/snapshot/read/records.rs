@@ -159,7 +159,7 @@ impl Records {
             let &[key, slot] = pair else { continue };
             if let Some(name) = Name::of(key) {
                 self.block_field(&mut draft, name, FieldValue::new(arena, slot))
-                    .map_err(|error| error.inside(name.text()))?;
+                    .map_err(|error| error.inside(name.as_str()))?;
             }
         }
         draft.finish()
@@ -168,8 +168,8 @@ impl Records {
     fn block_field(&mut self, draft: &mut BlockDraft, name: Name, value: FieldValue<'_>) -> Result<(), WrongValue> {
         match name {
             Name::Address => draft.address = Some(value.address()?),
-            Name::Size => draft.size = Some(value.bytes()?),
-            Name::RequestedSize => draft.requested = Some(value.bytes()?),
+            Name::Size => draft.size = Some(value.byte_count()?),
+            Name::RequestedSize => draft.requested = Some(value.byte_count()?),
             Name::State => draft.state = Some(value.block_state()?),
             Name::Frames => draft.stack = self.frames.stack(value)?,
             Name::History => draft.stack = self.frames.latest_of_history(value)?,

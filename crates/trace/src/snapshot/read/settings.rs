@@ -20,7 +20,7 @@ fn read_one(
     value: FieldValue<'_>,
 ) -> Result<(), WrongValue> {
     match key {
-        "PYTORCH_CUDA_ALLOC_CONF" | "PYTORCH_ALLOC_CONF" => value.text()?.clone_into(&mut settings.conf),
+        "PYTORCH_CUDA_ALLOC_CONF" | "PYTORCH_ALLOC_CONF" => value.string()?.clone_into(&mut settings.conf),
         "expandable_segments" => settings.expandable_segments = value.bool()?,
         "max_split_size" => settings.max_split_size = max_split_size(value)?,
         "garbage_collection_threshold" => {
@@ -37,7 +37,7 @@ fn read_one(
 
 /// -1 stands for no limit.
 fn max_split_size(value: FieldValue<'_>) -> Result<Option<Bytes>, WrongValue> {
-    if value.plain().as_int() == Some(-1) { Ok(None) } else { value.bytes().map(Some) }
+    if value.plain().as_int() == Some(-1) { Ok(None) } else { value.byte_count().map(Some) }
 }
 
 /// `{'1': 0, '2': 4, …, '32768': 0}`: 0 and 1 stand for no rounding beyond 512 bytes.
@@ -45,7 +45,7 @@ fn divisions(value: FieldValue<'_>) -> Result<Vec<(u64, u64)>, WrongValue> {
     let mut divisions = Vec::new();
     for (key, value) in value.fields()? {
         let boundary = key.parse().map_err(|_| WrongValue::new("a boundary in MiB as its key", value).inside(key))?;
-        match value.bytes().map_err(|error| error.inside(key))? {
+        match value.byte_count().map_err(|error| error.inside(key))? {
             Bytes(0 | 1) => {}
             Bytes(n) => divisions.push((boundary, n)),
         }

@@ -192,12 +192,14 @@ impl Walk {
             self.count(range.len())?;
             return Ok(Trace::Folded(range));
         }
-        let events =
-            list.items()?.enumerate().map(|(index, value)| self.event(value).map_err(|error| error.inside_item(index)));
+        let events = list
+            .items()?
+            .enumerate()
+            .map(|(index, value)| self.read_event(value).map_err(|error| error.inside_item(index)));
         events.collect::<Result<_, _>>().map(Trace::Own)
     }
 
-    fn event(&mut self, value: FieldValue<'_>) -> Result<Event, WrongValue> {
+    fn read_event(&mut self, value: FieldValue<'_>) -> Result<Event, WrongValue> {
         self.count(1)?;
         if let Some(Record::Event(number)) = value.folded()
             && let Some(&event) = self.records.events.get(number as usize)
@@ -233,8 +235,8 @@ impl SegmentDraft {
         match key {
             "device" => self.device = DeviceIndex(value.u32()?),
             "address" => self.address = Some(value.address()?),
-            "total_size" => self.total_size = Some(value.bytes()?),
-            "allocated_size" => self.allocated_size = Some(value.bytes()?),
+            "total_size" => self.total_size = Some(value.byte_count()?),
+            "allocated_size" => self.allocated_size = Some(value.byte_count()?),
             "stream" => self.stream = Stream(value.address()?.0),
             "segment_type" => self.kind = Some(segment_kind(value)?),
             "is_expandable" => self.is_expandable = value.bool()?,

@@ -39,7 +39,7 @@ impl Reading {
     fn take(&mut self, content: &str) -> bool {
         let trimmed = content.trim();
         if let Some((name, value)) = trimmed.split_once(" : ").or_else(|| Some((trimmed.strip_suffix(" :")?, ""))) {
-            self.value(name.trim(), value.trim());
+            self.read_value(name.trim(), value.trim());
             return true;
         }
         let is_gpu = trimmed.starts_with("GPU ") && trimmed.contains(':');
@@ -72,7 +72,7 @@ impl Reading {
         }
     }
 
-    fn value(&mut self, name: &str, value: &str) {
+    fn read_value(&mut self, name: &str, value: &str) {
         match (name, self.heading) {
             ("Driver Version", _) => self.smi.driver = available(value),
             ("CUDA Version", _) => self.smi.cuda = available(value),

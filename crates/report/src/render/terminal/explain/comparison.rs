@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page, comparison: &Comparison) {
         page.line(&columns(names));
     }
     for site in comparison.sites.iter().take(SITES) {
-        if is_columned { columned(page, site) } else { listed(page, site) }
+        if is_columned { write_columns(page, site) } else { write_list(page, site) }
     }
 }
 
@@ -41,7 +41,7 @@ fn peak(page: &mut Page, comparison: &Comparison, index: usize, side: &str) {
     page.line(&(start.clone() + &keep_end(side, COLUMNS.saturating_sub(start.len()))));
 }
 
-fn columned(page: &mut Page, site: &SiteDifference) {
+fn write_columns(page: &mut Page, site: &SiteDifference) {
     let start = columns(site.bytes.iter()) + "  ";
     page.line(&(start.clone() + &keep_end(&place(page, site), COLUMNS.saturating_sub(start.len()))));
 }
@@ -50,7 +50,7 @@ fn columns(cells: impl Iterator<Item = impl Display>) -> String {
     cells.fold("  ".to_owned(), |line, cell| line + &format!("{cell:>11}"))
 }
 
-fn listed(page: &mut Page, site: &SiteDifference) {
+fn write_list(page: &mut Page, site: &SiteDifference) {
     page.line(&format!("  {}", keep_end(&place(page, site), COLUMNS - 2)));
     let figures = site.bytes.iter().enumerate().map(|(index, bytes)| format!("[{}] {bytes}", index + 1));
     page.paragraph("      ", &figures.collect::<Vec<_>>().join(", "));

@@ -3,13 +3,13 @@
 use crate::explain::ExplainReport;
 use crate::finding::Severity;
 use crate::render::terminal::page::Page;
-use crate::render::{answer, facts};
+use crate::render::{answer, figures};
 
 /// Writes the sentence, then a fact per line.
 pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     headline(page, report);
     page.line("");
-    for (name, text) in facts::explain(report) {
+    for (name, text) in figures::explain(report) {
         page.fact(name, &text);
     }
     page.fact("oomph", &report.version);

@@ -1,8 +1,8 @@
 //! The inputs of the report: errors, devices and files.
 
 use crate::explain::{DeviceHistory, ExplainReport};
-use crate::render::foreign::columns;
 use crate::render::layout::{COLUMNS, keep_end};
+use crate::render::sanitize::columns;
 use crate::render::terminal::page::Page;
 use crate::render::words::{name_of_input, path_of_input, words_of_error, words_of_input};
 

@@ -9,10 +9,10 @@ use super::words::{words_of_framework, words_of_kind};
 use crate::explain::{DeviceHistory, ExplainReport, Fragmentation, HistoryOom, HistoryPeak};
 
 /// A figure: a name of at most 8 letters, and a text.
-pub(super) type Fact = (&'static str, String);
+pub(super) type Figure = (&'static str, String);
 
 /// The figures of the error, from its text or from the history, then of the peak and the history.
-pub(super) fn explain(report: &ExplainReport) -> Vec<Fact> {
+pub(super) fn explain(report: &ExplainReport) -> Vec<Figure> {
     let device = focus(report);
     let mut facts = match report.focus_oom.and_then(|index| report.ooms.get(index)) {
         Some(oom) => stated(oom, &report.folder),
@@ -26,7 +26,7 @@ pub(super) fn explain(report: &ExplainReport) -> Vec<Fact> {
 }
 
 /// The error as a text states it; missing figures are left out.
-fn stated(oom: &StatedOom, folder: &str) -> Vec<Fact> {
+fn stated(oom: &StatedOom, folder: &str) -> Vec<Figure> {
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
     let device = oom.device_index.map(|index| format!("on {}:{index}", words_of_framework(oom.framework)));
@@ -51,7 +51,7 @@ fn stated(oom: &StatedOom, folder: &str) -> Vec<Fact> {
 }
 
 /// The error as a history records it.
-fn recorded(oom: &HistoryOom, folder: &str) -> Vec<Fact> {
+fn recorded(oom: &HistoryOom, folder: &str) -> Vec<Figure> {
     let place = Some(words_of(&oom.place)).filter(|place| !place.is_empty()).map(|place| format!("at {place}"));
     let line = oom.location.as_ref().map(|location| format!("by {}", line_of(location, folder)));
     let counters = &oom.counters;
@@ -62,7 +62,7 @@ fn recorded(oom: &HistoryOom, folder: &str) -> Vec<Fact> {
     ]
 }
 
-fn history(device: &DeviceHistory) -> Vec<Fact> {
+fn history(device: &DeviceHistory) -> Vec<Figure> {
     let cache = Some(&device.fragmentation).filter(|cache| cache.segments > 0);
     let cache = cache.map(|cache| ("cache", words_of_cache(cache)));
     let growth = device.growth.as_ref().map(|growth| ("growth", words_of_growth(growth)));
@@ -78,7 +78,7 @@ fn words_of_peak(peak: &HistoryPeak) -> String {
     let extent = match (peak.event, peak.whole) {
         (None, _) => "when the snapshot was taken: it has no history",
         (Some(_), true) => "over the whole program",
-        (Some(_), false) => "of the history kept: what was before it is not known",
+        (Some(_), false) => "of the recorded history; what came before it is unknown",
     };
     format!("{} allocated{at}; {} reserved at most ({extent})", peak.allocated_bytes, peak.reserved_bytes)
 }

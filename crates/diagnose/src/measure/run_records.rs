@@ -38,6 +38,11 @@ pub(crate) fn end(process: &Process) -> Option<(&EndReason, u32)> {
     })
 }
 
+/// Returns the first `oom` record.
+pub(crate) fn first_oom(process: &Process) -> Option<&Record> {
+    process.records.iter().find(|record| matches!(record, Record::Oom { .. }))
+}
+
 /// Returns the last `oom` record.
 pub(crate) fn last_oom(process: &Process) -> Option<&Record> {
     let mut records = process.records.iter().rev();

@@ -3,10 +3,10 @@
 use report::{Assumption, Location, ValueShape};
 use trace::{Bytes, PhantomRecord, Record, Run};
 
-use super::records::{phantom_records, records};
+use super::run_records::{phantom_records, records};
 
 /// Returns the modelled assumptions; of several processes' assumptions, the largest amount.
-pub(crate) fn assumptions(run: &Run) -> Vec<Assumption> {
+pub(crate) fn list_assumptions(run: &Run) -> Vec<Assumption> {
     let agents = records(run).filter_map(|record| match record {
         Record::Assumption { id, text } => Some((id, text, Bytes::ZERO)),
         _ => None,

@@ -135,7 +135,18 @@ impl Program {
                 ("linear".to_owned(), "/v/lib/python3.11/site-packages/torch/nn/functional.py".to_owned(), 9),
                 ("main".to_owned(), SCRIPT.to_owned(), line),
             ],
+            caught_at: None,
+            lowers: None,
         });
+    }
+
+    /// As `oom`, and the handler at `handler` catches the error and makes a number smaller if `lowers` names one.
+    pub(crate) fn caught_oom(&mut self, line: u32, requested_bytes: u64, handler: u32, lowers: Option<&str>) {
+        self.oom(line, requested_bytes, 0);
+        if let Some(Record::Oom { caught_at, lowers: lowered, .. }) = self.process.records.last_mut() {
+            *caught_at = Some((SCRIPT.to_owned(), handler));
+            *lowered = lowers.map(str::to_owned);
+        }
     }
 
     /// Ends with an exception.

@@ -1,0 +1,109 @@
+//! Requests that could not be served although the program went on: it caught the error, or nobody looked at it.
+//!
+//! # Note [Caught errors]
+//! A program that catches an out-of-memory error has not fitted: a batch was skipped, a row of its table says "OOM", a thread is gone. So
+//! the verdict is about the request, whoever caught the error. Only a program that looks for its batch size by running out is another
+//! matter: every error was caught by a handler that makes a number smaller (the agent reads that from the source), and an optimizer step
+//! followed the last one. What such a program ends with fits.
+//!
+//! PyTorch's observer sees the requests of its own allocator. Requests of libraries, and of allocators without an observer, are in the
+//! phantom's journal. There PyTorch's own refusals say nothing: it empties its cache and asks again.
+
+use report::{Caught, Location, SizeSearch, Then};
+use trace::run::Ended;
+use trace::{PhantomRecord, Process, Record, Run};
+
+use crate::ending::ended_by_oom;
+use crate::measure::run_records::unrecorded;
+
+/// The owner of PyTorch's memory in the phantom's journal (`crates/phantom/src/ledger.rs`).
+const PYTORCH: &str = "pytorch";
+
+/// Whether the device could not serve a request of the process.
+pub(crate) fn has_unserved_request(process: &Process) -> bool {
+    process.records.iter().any(is_error) || process.phantom.iter().any(|record| is_final_refusal(record, process))
+}
+
+/// What became of the requests of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Requests {
+    /// All were served.
+    Served,
+    /// Some were not, while every process that asked looked for a size that fits, and found one.
+    Search(SizeSearch),
+    /// Some were not.
+    Unserved,
+}
+
+/// Judges the requests of all processes. See Note [Caught errors].
+pub fn judge_requests(run: &Run) -> Requests {
+    if run.processes.iter().any(ended_by_oom) {
+        return Requests::Unserved;
+    }
+    let lacking = run.processes.iter().filter(|process| has_unserved_request(process));
+    let searches: Option<Vec<SizeSearch>> = lacking.map(find_search).collect();
+    match searches.map(|searches| searches.into_iter().next()) {
+        Some(None) => Requests::Served,
+        Some(Some(search)) => Requests::Search(search),
+        None => Requests::Unserved,
+    }
+}
+
+/// Whether PyTorch raised an error to the program. It tries convolutions with other workspaces where one does not fit, and says nothing
+/// (`run_conv_plan` in `aten/src/ATen/native/cudnn/Conv_v8.cpp`).
+fn is_error(record: &Record) -> bool {
+    let Record::Oom { caught_at, frames, .. } = record else { return false };
+    caught_at.is_some() || frames.first().is_none_or(|(function, _, _)| function != "_conv_forward")
+}
+
+fn is_final_refusal(record: &PhantomRecord, process: &Process) -> bool {
+    let PhantomRecord::Refused { owner, .. } = record else { return false };
+    owner != PYTORCH || unrecorded(process).is_some()
+}
+
+/// Returns the search of a program that ran out on purpose, and went on with a size that fits.
+pub(crate) fn find_search(process: &Process) -> Option<SizeSearch> {
+    if ended_by_oom(process) || process.phantom.iter().any(|record| is_final_refusal(record, process)) {
+        return None;
+    }
+    let mut found: Option<SizeSearch> = None;
+    for record in process.records.iter().filter(|record| is_error(record)) {
+        if let Record::Oom { caught_at, lowers, .. } = record {
+            let (file, line) = caught_at.clone()?;
+            let search = found.get_or_insert(SizeSearch {
+                lowers: lowers.clone()?,
+                caught_at: Location { file, line, column: None },
+                errors: 0,
+            });
+            search.errors += 1;
+        }
+    }
+    found.filter(|_| steps_after_last_oom(process) > 0)
+}
+
+/// Returns the fate of the errors that did not end the process.
+pub(crate) fn find_caught(process: &Process, ended: Option<&Ended>) -> Option<Caught> {
+    if ended_by_oom(process) {
+        return None;
+    }
+    let location = process.records.iter().find_map(|record| match record {
+        Record::Oom { caught_at: Some((file, line)), .. } => {
+            Some(Location { file: file.clone(), line: *line, column: None })
+        }
+        _ => None,
+    });
+    let errors = process.records.iter().filter(|record| is_error(record)).count();
+    let steps = steps_after_last_oom(process);
+    let then = if steps > 0 {
+        Then::WentOn { steps }
+    } else {
+        Then::Ended { status: ended.and_then(|ended| ended.exit_code) }
+    };
+    Some(Caught { location, errors: u64::try_from(errors).unwrap_or(u64::MAX), then })
+}
+
+fn steps_after_last_oom(process: &Process) -> u32 {
+    let after = process.records.iter().rev().take_while(|record| !matches!(record, Record::Oom { .. }));
+    let steps = after.filter(|record| matches!(record, Record::Step { .. })).count();
+    u32::try_from(steps).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,45 @@
+//! The formats of answers, as arguments.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use report::render::Format;
+
+const SARIF: &str = "sarif";
+/// Ruff's name for the terminal format.
+const FULL: &str = "full";
+
+/// A format of the answers of `lint`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LintFormat {
+    /// A format that every command has.
+    Common(Format),
+    /// SARIF 2.1.0.
+    Sarif,
+}
+
+/// Reads the name of a format that every command has.
+pub(super) fn parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(possible)).map(|name| named(&name).unwrap_or_default())
+}
+
+/// Reads the name of a format of `lint`.
+pub(super) fn lint_parser() -> impl TypedValueParser<Value = LintFormat> {
+    let sarif = PossibleValue::new(SARIF).help("SARIF 2.1.0, for code hosts and editors");
+    let common = Format::ALL.map(|format| match format {
+        Format::Terminal => possible(format).alias(FULL),
+        format => possible(format),
+    });
+    PossibleValuesParser::new(common.into_iter().chain([sarif])).map(|name| match name.as_str() {
+        SARIF => LintFormat::Sarif,
+        name => LintFormat::Common(named(name).unwrap_or_default()),
+    })
+}
+
+fn possible(format: Format) -> PossibleValue {
+    let (name, summary) = format.describe();
+    PossibleValue::new(name).help(summary)
+}
+
+/// The format of a name; `None` for [`FULL`].
+fn named(name: &str) -> Option<Format> {
+    Format::ALL.into_iter().find(|format| format.describe().0 == name)
+}

@@ -1,0 +1,97 @@
+//! `--format markdown`: the answer as a heading and each finding as an item, for a pull request, an issue or a job's summary.
+//!
+//! The escapes are those of CommonMark 0.31, section 2.4: a backslash before ASCII punctuation makes it plain text.
+
+use super::layout::{line_of, short_path};
+use super::sanitize::clean;
+use super::{Rendered, Renderer, concise};
+use crate::check::CheckReport;
+use crate::explain::ExplainReport;
+use crate::finding::{Finding, Remedy};
+use crate::fit::FitReport;
+use crate::lint::LintReport;
+use crate::tune::TuneReport;
+
+/// Characters that could start a construct of Markdown or HTML inside a line.
+const SPECIAL: &str = "\\`*_[]<>|~#&$";
+
+/// Items of Markdown.
+pub(super) struct Markdown;
+
+impl Renderer for Markdown {
+    fn check(&self, report: &CheckReport) -> Rendered {
+        Ok(page("check", &concise::verdict(report), &findings(&report.findings, &report.folder)))
+    }
+
+    fn explain(&self, report: &ExplainReport) -> Rendered {
+        Ok(page("explain", &super::answer::answer(report), &findings(&report.findings, &report.folder)))
+    }
+
+    fn fit(&self, report: &FitReport) -> Rendered {
+        let places = report.plans.first().into_iter().flat_map(|plan| &plan.places);
+        let items = places.map(|place| match place.line {
+            0 => format!("- {}: {}\n", code(&place.remedy), escape(&place.text)),
+            line => {
+                let at = format!("{}:{line}", short_path(&place.file, &report.folder));
+                format!("- {} {}: {}\n", code(&at), code(&place.remedy), escape(&place.text))
+            }
+        });
+        Ok(page("fit", &super::fit::headline(report), &items.collect::<String>()))
+    }
+
+    fn lint(&self, report: &LintReport) -> Rendered {
+        let found = report.findings.iter().map(|found| item(&found.finding, &report.folder));
+        let unreadable = report
+            .unreadable
+            .iter()
+            .map(|file| format!("- {}: {}\n", code(short_path(&file.file, &report.folder)), escape(&file.reason)));
+        Ok(page("lint", &super::lint::headline(report), &found.chain(unreadable).collect::<String>()))
+    }
+
+    fn tune(&self, report: &TuneReport) -> Rendered {
+        let setting = report.recommended.iter().map(|recommended| format!("- {}\n", code(&recommended.lines.bash)));
+        let items = setting.chain(report.findings.iter().map(|finding| item(finding, &report.folder)));
+        Ok(page("tune", &super::tune::headline(report), &items.collect::<String>()))
+    }
+}
+
+fn page(command: &str, answer: &str, items: &str) -> String {
+    let gap = if items.is_empty() { "" } else { "\n" };
+    format!("### oomph {command}: {}\n{gap}{items}", escape(answer))
+}
+
+fn findings(findings: &[Finding], folder: &str) -> String {
+    findings.iter().map(|finding| item(finding, folder)).collect()
+}
+
+fn item(finding: &Finding, folder: &str) -> String {
+    let at = finding.location.as_ref().map_or_else(String::new, |location| code(&line_of(location, folder)) + " ");
+    let (word, rule) = (finding.severity.word(), code(finding.rule.0));
+    let remedies = finding.remedies.iter().map(remedy);
+    format!("- **{word}** {rule} {at}{}\n{}", escape(&finding.message), remedies.collect::<String>())
+}
+
+fn remedy(remedy: &Remedy) -> String {
+    format!("  - {}: {}\n", escape(&remedy.remedy), code(&remedy.how))
+}
+
+/// A text that Markdown shows as it is.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in clean(text).chars() {
+        if SPECIAL.contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// A code span; its fence is longer than every run of backticks in the text.
+fn code(text: &str) -> String {
+    let text = clean(text);
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    let gap = if longest > 0 { " " } else { "" };
+    format!("{fence}{gap}{text}{gap}{fence}")
+}

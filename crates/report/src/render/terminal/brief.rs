@@ -1,0 +1,189 @@
+//! The report of `check` in some fifteen lines: the verdict, what fills the memory, the finding that matters, the next command.
+
+use trace::Bytes;
+
+use super::page::Page;
+use super::sections;
+use crate::breakdown::{Breakdown, Contents, Part};
+use crate::check::{CheckReport, Oom, Place, Site, Verdict};
+use crate::finding::{Finding, Severity};
+use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth};
+use crate::render::sanitize::{clean, columns};
+use crate::render::verdict;
+
+/// The columns of the bar, and of the text beside a name.
+const BAR: u64 = 66;
+/// At most this many lines of source.
+const LINES: usize = 5;
+/// Parts and lines below 1/100 of the whole are left to the full report.
+const LEAST_DENOMINATOR: u64 = 100;
+/// At most this many categories have a letter in the legend.
+const LEGEND: usize = 5;
+
+/// Writes the report.
+pub(super) fn write(page: &mut Page, report: &CheckReport) {
+    let (breakdown, sites) = filling(report);
+    super::check::headline(page, report);
+    page.line("");
+    for (name, text) in figures(report) {
+        page.fact(name, &text);
+    }
+    bar(page, report, breakdown);
+    lines(page, sites, breakdown.total());
+    if let Some(finding) = report.findings.iter().find(|finding| matters(report, finding)) {
+        write_finding(page, finding);
+    }
+    for caveat in &report.caveats {
+        page.fact("note", caveat);
+    }
+    foot(page, report);
+}
+
+/// What fills the memory: at the need if it was seen, else at the peak under the limit.
+fn filling(report: &CheckReport) -> (&Breakdown, &[Site]) {
+    match &report.need.filling {
+        Some(filling) => (&filling.breakdown, &filling.sites),
+        None => (&report.breakdown, &report.sites),
+    }
+}
+
+fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
+    let gpu = &report.gpu;
+    let assumed = if gpu.assumed { " (no GPU was named: this one is assumed)" } else { "" };
+    let total = format!("{}{assumed}", gpu.total_bytes);
+    let mut figures = if report.verdict.is_oom() {
+        let place = report.need.filling.as_ref().map(|filling| &filling.place);
+        vec![("needs", verdict::need_on_device(&report.need) + &at(place.unwrap_or(&Place::default())))]
+    } else {
+        let peak = report.peak.usage.device_bytes;
+        vec![("peak", format!("{peak} of {total}{}", at(&report.peak.place)))]
+    };
+    figures.extend(report.oom.as_ref().map(|oom| ("ran out", ran_out(oom, &report.folder))));
+    let growth = report.growth.as_ref().filter(|growth| !growth.is_harmless());
+    figures.extend(growth.map(|growth| ("growth", words_of_growth(growth))));
+    figures
+}
+
+fn at(place: &Place) -> String {
+    let words = words_of(place);
+    if words.is_empty() { words } else { format!(", at {words}") }
+}
+
+/// `2.00 GiB requested at step 1, forward, lm_head (train.py:57)`.
+fn ran_out(oom: &Oom, folder: &str) -> String {
+    let asked =
+        oom.requested_bytes.map_or_else(|| "a library's request".to_owned(), |bytes| format!("{bytes} requested"));
+    let place = words_of(&oom.place);
+    let when = if place.is_empty() { place } else { format!(" at {place}") };
+    let line = oom.location.as_ref().map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)));
+    asked + &when + &line
+}
+
+/// The device as a bar, a letter for each category, and the legend.
+fn bar(page: &mut Page, report: &CheckReport, breakdown: &Breakdown) {
+    if breakdown.parts().is_empty() {
+        return;
+    }
+    let total = breakdown.total();
+    let shown: Vec<&Part> =
+        breakdown.parts().iter().filter(|part| part.bytes.0 >= total.0 / LEAST_DENOMINATOR).collect();
+    let legend = shown
+        .iter()
+        .take(LEGEND)
+        .map(|part| format!("{} {} {}", letter(part.category), part.category.words(), part.bytes));
+    let used = report.need.usage.device_bytes.max(report.peak.usage.device_bytes);
+    let whole = used.max(report.gpu.total_bytes);
+    let allocated: u64 = shown.iter().map(|part| part.bytes.0).sum();
+    let rest = [used.0.saturating_sub(allocated), whole.0.saturating_sub(used.0.max(allocated))];
+    let widths = cells(shown.iter().map(|part| part.bytes.0).chain(rest), whole.0.max(allocated), BAR);
+    let letters = shown.iter().map(|part| letter(part.category)).chain(['-', '.']);
+    let bar: String = letters
+        .zip(widths)
+        .map(|(letter, width)| letter.to_string().repeat(usize::try_from(width).unwrap_or_default()))
+        .collect();
+    page.fact("memory", &bar);
+    page.fact("", &legend.collect::<Vec<_>>().join(", "));
+}
+
+/// The letter of a category in the bar.
+fn letter(category: Contents) -> char {
+    match category {
+        Contents::Parameters => 'p',
+        Contents::Gradients => 'g',
+        Contents::OptimizerState => 'o',
+        Contents::Buffers => 'b',
+        Contents::Activations => 'a',
+        Contents::Temporaries => 't',
+        Contents::Inputs => 'i',
+        Contents::Workspaces => 'w',
+        Contents::Other | Contents::Unattributed => '?',
+    }
+}
+
+/// The lines of source that hold the most.
+fn lines(page: &mut Page, sites: &[Site], total: Bytes) {
+    let large = sites.iter().filter(|site| site.bytes.0 >= total.0 / LEAST_DENOMINATOR).take(LINES);
+    for (number, site) in large.enumerate() {
+        let name = if number == 0 { "lines" } else { "" };
+        let count = if site.count == 1 { String::new() } else { format!("{} x ", site.count) };
+        let head = format!("  {name:<9}{:>11}  {count}{}, ", site.bytes, site.category.words());
+        let width = COLUMNS.saturating_sub(head.chars().count());
+        page.line(&(head + &place(page, site, width)));
+    }
+}
+
+/// `train.py:41 (linear.forward)`, since two sites may share a line; the line alone where there is no room.
+fn place(page: &Page, site: &Site, width: usize) -> String {
+    let place = sections::place_of(page, site);
+    let called = sections::called(site).filter(|_| site.location.is_some());
+    let called = called.map_or_else(String::new, |frame| format!(" ({}.{})", stem_of(&frame.file), frame.function));
+    let whole = format!("{place}{called}");
+    if columns(&clean(&whole)) <= width { whole } else { keep_end(&place, width) }
+}
+
+/// The name of a source file without folders and ending.
+fn stem_of(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.split('.').next().unwrap_or(name)
+}
+
+/// Whether the short report has room for a finding: the first that is no mere remark, and does not repeat the headline.
+fn matters(report: &CheckReport, finding: &Finding) -> bool {
+    let repeats = report.verdict.is_oom() && finding.rule.0 == "need-exceeds-device" && finding.remedies.is_empty();
+    let is_search = matches!(&report.verdict, Verdict::Fits { search: Some(_), .. }) && finding.rule.0 == "caught-oom";
+    (finding.severity != Severity::Info || is_search) && !repeats
+}
+
+fn write_finding(page: &mut Page, finding: &Finding) {
+    let at = finding.location.as_ref().map_or_else(String::new, |location| format!(" ({})", page.line_of(location)));
+    page.fact(finding.severity.word(), &format!("{}{at}", finding.message));
+    if let Some(remedy) = finding.remedies.first() {
+        let effect = match (remedy.before_bytes, remedy.after_bytes) {
+            (Some(before), Some(after)) => format!(": {before} to {after}, {}", remedy.standing.word()),
+            _ => String::new(),
+        };
+        page.fact("", &format!("try: {}{effect}", remedy.remedy));
+    }
+}
+
+/// How the program ran, what the full report has besides, and the command to go on with.
+fn foot(page: &mut Page, report: &CheckReport) {
+    page.fact("ran", &verdict::ran(report));
+    let counts = [
+        (report.findings.len(), "finding"),
+        (report.assumptions.len(), "assumption"),
+        (report.notes.len().saturating_sub(report.caveats.len()), "note"),
+        (report.ranks.len(), "rank"),
+    ];
+    let rest: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| counted(*count, word)).collect();
+    let with = if rest.is_empty() { String::new() } else { format!(", with {}", rest.join(", ")) };
+    page.fact("more", &format!("-v has the whole report{with}; --html FILE a page"));
+    if let Some(next) = &report.next {
+        page.copied("  next     ", next);
+    }
+}
+
+fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}

@@ -1,0 +1,241 @@
+"""Who will catch the out-of-memory error that is about to be raised, and whether the program then asks for less.
+
+Note [Handlers]
+~~~~~~~~~~~~~~~
+PyTorch calls the observer before it raises, so the program has not caught anything yet. The live frames and their sources tell what will
+happen: from the innermost frame outwards, the innermost `try` around the running line whose handler catches the error, `contextlib.suppress`
+and its like, a context manager of the program's whose `__exit__` may return True, or a `finally` that returns. A handler that raises again at its end passes the error on, unless it may leave before. The names in a handler are looked
+up in the frame, so `except accelerator.errors` is decided as Python would.
+
+A handler that makes a whole number smaller, such as `batch_size //= 2`, looks for a size that fits. So does a loop around the `try` that
+does it after a flag was set. This is read from the source and is no proof: whether the program ended of the error after all is known from
+its records at the end, and they decide.
+"""
+
+import ast
+import builtins
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FrameType
+
+from . import frames
+
+# Context managers that swallow an exception of the given types.
+_SWALLOWERS = {"suppress", "raises", "assertRaises", "assertRaisesRegex"}
+_SMALLER = (ast.FloorDiv, ast.Div, ast.Sub, ast.RShift)
+# `except*` is of Python 3.11.
+_TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
+_LEAVING = (ast.Return, ast.Break, ast.Continue)
+_LOOPS = (ast.While, ast.For, ast.AsyncFor)
+_trees: dict[str, ast.Module | None] = {}
+
+
+@dataclass(frozen=True)
+class Handler:
+    """The line that takes the error, and the number that is made smaller there."""
+
+    file: str
+    line: int
+    lowers: str | None
+
+
+def find(frame: FrameType | None, error: type[BaseException]) -> Handler | None:
+    """The handler of an error of this type that is about to be raised in `frame`; `None` if nothing catches it."""
+    while frame is not None:
+        if not frames.is_agents(frame.f_code.co_filename):
+            handler = _in_frame(frame, error)
+            if handler is not None:
+                return handler
+        frame = frame.f_back
+    return None
+
+
+def _in_frame(frame: FrameType, error: type[BaseException]) -> Handler | None:
+    tree = _tree(frame)
+    if tree is None:
+        return None
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    path = _path_to(tree, line)
+    for at, node in reversed(list(enumerate(path))):
+        if isinstance(node, _TRIES):
+            taken = _taken_by_try(node, path[:at], line, frame, error)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            taken = _taken_by_with(node, line, frame, error)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return None
+        else:
+            taken = None
+        if taken is not None:
+            return Handler(file, *taken)
+    return None
+
+
+def _tree(frame: FrameType) -> ast.Module | None:
+    """The parsed source of a frame's file."""
+    return _parse(frame.f_code.co_filename, frame.f_globals)
+
+
+def _parse(file: str, namespace: dict) -> ast.Module | None:
+    """The parsed source of a file; `None` without a source."""
+    if file not in _trees:
+        source = "".join(linecache.getlines(file, namespace))
+        try:
+            _trees[file] = ast.parse(source) if source else None
+        except (SyntaxError, ValueError, RecursionError):
+            _trees[file] = None
+    return _trees[file]
+
+
+def _path_to(tree: ast.AST, line: int) -> list[ast.AST]:
+    """The statements around a line, outermost first."""
+    path: list[ast.AST] = []
+    node: ast.AST | None = tree
+    while node is not None:
+        path.append(node)
+        node = next((child for child in _blocks(node) if _covers(child, line)), None)
+    return path
+
+
+def _blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements, handlers and cases directly in a node."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            yield from value
+
+
+def _covers(node: ast.AST, line: int) -> bool:
+    if isinstance(node, ast.match_case):
+        return any(_covers(child, line) for child in node.body)
+    # The decorators of a function run outside it.
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _is_in(statements: list, line: int) -> bool:
+    return any(_covers(statement, line) for statement in statements)
+
+
+def _taken_by_try(node, around: list[ast.AST], line: int, frame: FrameType, error: type[BaseException]) -> tuple[int, str | None] | None:
+    """The line and the lowered number, if the statement takes an error of its body or of its handlers."""
+    if _is_in(node.body, line):
+        for handler in node.handlers:
+            if _catches(handler.type, frame, error):
+                if _passes_on(handler.body):
+                    break
+                return handler.lineno, _lowered(handler, node, around, frame)
+    if not _is_in(node.finalbody, line):
+        leaving = next((statement for statement in node.finalbody if isinstance(statement, _LEAVING)), None)
+        if leaving is not None:
+            return leaving.lineno, None
+    return None
+
+
+def _taken_by_with(node, line: int, frame: FrameType, error: type[BaseException]) -> tuple[int, str | None] | None:
+    if not _is_in(node.body, line):
+        return None
+    for item in node.items:
+        call = item.context_expr
+        if isinstance(call, ast.Call) and _last_name(call.func) in _SWALLOWERS:
+            if any(_catches(argument, frame, error) for argument in call.args[:2]):
+                return node.lineno, None
+        elif _swallows(call.func if isinstance(call, ast.Call) else call, frame):
+            return node.lineno, None
+    return None
+
+
+def _swallows(manager: ast.expr, frame: FrameType) -> bool:
+    """Whether a context manager of the program's has an `__exit__` that may return True."""
+    found = _look_up(manager, frame)
+    leave = getattr(found if isinstance(found, type) else type(found), "__exit__", None)
+    code = getattr(leave, "__code__", None)
+    if code is None or not frames.is_users(code.co_filename):
+        return False
+    tree = _parse(code.co_filename, getattr(leave, "__globals__", {}))
+    path = _path_to(tree, code.co_firstlineno) if tree is not None else []
+    returns = (node for node in ast.walk(path[-1]) if isinstance(node, ast.Return)) if path else ()
+    return any(isinstance(node.value, ast.Constant) and node.value.value is True for node in returns)
+
+
+def _catches(kind: ast.expr | None, frame: FrameType, error: type[BaseException]) -> bool:
+    """Whether `except kind` takes the error. A name that cannot be looked up takes it if it is called as PyTorch's error is."""
+    if kind is None:
+        return True
+    if isinstance(kind, (ast.Tuple, ast.List)):
+        return any(_catches(part, frame, error) for part in kind.elts)
+    found = _look_up(kind, frame)
+    if isinstance(found, tuple):
+        return any(isinstance(part, type) and issubclass(error, part) for part in found)
+    if isinstance(found, type):
+        return issubclass(error, found)
+    return _last_name(kind) in {"OutOfMemoryError", "RuntimeError", "Exception", "BaseException"}
+
+
+def _look_up(expression: ast.expr, frame: FrameType) -> object:
+    """The value of a name or of an attribute of one, without running any code of the program; `None` if there is none."""
+    if isinstance(expression, ast.Name):
+        for scope in (frame.f_locals, frame.f_globals, vars(builtins)):
+            if expression.id in scope:
+                return scope[expression.id]
+    elif isinstance(expression, ast.Attribute):
+        owner = _look_up(expression.value, frame)
+        return getattr(owner, "__dict__", {}).get(expression.attr)
+    return None
+
+
+def _last_name(expression: ast.expr) -> str:
+    return getattr(expression, "attr", None) or getattr(expression, "id", "")
+
+
+def _passes_on(body: list[ast.stmt]) -> bool:
+    """Whether a handler raises at its end, whatever the error is: no `return` or `continue` comes before."""
+    return any(isinstance(statement, ast.Raise) for statement in body) and not any(_leaves(statement, _LEAVING) for statement in body)
+
+
+def _leaves(node: ast.AST, ways: tuple) -> bool:
+    """Whether a statement may leave the handler. `break` and `continue` in a loop of its own do not."""
+    if isinstance(node, ways):
+        return True
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    inner = (ast.Return,) if isinstance(node, _LOOPS) else ways
+    return any(_leaves(child, inner) for child in ast.iter_child_nodes(node))
+
+
+def _lowered(handler: ast.ExceptHandler, node, around: list[ast.AST], frame: FrameType) -> str | None:
+    """The whole number that the handler makes smaller, or the loop around it after the `try`."""
+    places: list[ast.AST] = list(handler.body)
+    loop = next((other for other in reversed(around) if isinstance(other, _LOOPS)), None)
+    if loop is not None:
+        places += [statement for statement in loop.body if node not in ast.walk(statement)]
+    for place in places:
+        for statement in ast.walk(place):
+            name = _smaller_number(statement)
+            if name is not None and _is_number(name, frame):
+                return name
+    return None
+
+
+def _smaller_number(node: ast.AST) -> str | None:
+    """The target of `x //= 2`, `x = x // 2`, `x = max(1, x // 2)` or `x = (low + high) // 2`."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, _SMALLER):
+        return _dotted(node.target)
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        divides = any(isinstance(part, ast.BinOp) and isinstance(part.op, _SMALLER) for part in ast.walk(node.value))
+        return _dotted(node.targets[0]) if divides else None
+    return None
+
+
+def _dotted(target: ast.expr) -> str | None:
+    """`a.b.c` as text; `None` for other targets."""
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Attribute):
+        owner = _dotted(target.value)
+        return f"{owner}.{target.attr}" if owner else None
+    return None
+
+
+def _is_number(name: str, frame: FrameType) -> bool:
+    value = _look_up(ast.parse(name, mode="eval").body, frame)
+    return isinstance(value, int) and not isinstance(value, bool)
