@@ -1,6 +1,7 @@
 """Programs that are started in other ways than `python SCRIPT`, and programs of several processes."""
 
 import stat
+from pathlib import Path
 
 from harness import PROGRAMS, Box, Case, Result, contains, expect
 
@@ -24,10 +25,10 @@ def package(box: Box) -> None:
     assert any("package/trainer/" in file for file in files), f"own lines are in {files}\n{result}"
 
 
-def torchrun(box: Box) -> tuple:
+def torchrun(box: Box, script: Path = PROGRAMS / "ddp.py") -> tuple:
     """The command line of two ranks, on a port of their own; torchrun never removes its folder of logs."""
     options = ("--standalone", "--nproc-per-node", "2", "--log-dir", box.folder / "logs")
-    return (box.python.with_name("torchrun"), *options, PROGRAMS / "ddp.py")
+    return (box.python.with_name("torchrun"), *options, script)
 
 
 def two_ranks(box: Box) -> None:
@@ -49,6 +50,27 @@ def too_few_gpus(box: Box) -> None:
     result = box.check("--gpus", "1", "--", *torchrun(box))
     expect(result, (result.status, result.stdout), (2, ""), "status and output")
     contains(result, result.stderr, "ddp.py:", "invalid device ordinal", "--gpus N")
+
+
+FAILING_RANK = """import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    weight = torch.nn.Parameter(torch.ones(1000, device="cuda"))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    weight.sum().backward()
+    optimizer.step()
+dist.barrier()
+torch.cuda.set_device(dist.get_rank())
+dist.barrier()
+"""
+
+
+def a_rank_fails_first(box: Box) -> None:
+    """A rank that raises before its first step is the answer, though the other rank made a step."""
+    script = box.write("failing.py", FAILING_RANK)
+    result = box.check("--gpus", "1", "--", *torchrun(box, script))
+    expect(result, (result.status, result.stdout), (2, ""), "status and output")
+    contains(result, result.stderr, "failing.py:9", "invalid device ordinal", "--gpus N")
 
 
 def one_rank_runs_out(box: Box) -> None:
@@ -84,6 +106,7 @@ CASES = [
     Case("python -m package", package),
     Case("torchrun with two ranks", two_ranks),
     Case("torchrun on too few GPUs", too_few_gpus),
+    Case("a rank that fails before its first step", a_rank_fails_first),
     Case("torchrun with ranks that run out", one_rank_runs_out),
     Case("DataLoader workers", lambda box: fits(box, PROGRAMS / "dataloader.py")),
     Case("a program that forks", lambda box: fits(box, PROGRAMS / "forks.py")),

@@ -35,18 +35,43 @@ pub(crate) fn ended_by_oom(process: &Process) -> bool {
 }
 
 /// Returns the error that ended the program; `None` where an out-of-memory error explains it, see Note [Ended by out of memory].
-/// An error in the user's code is the cause of an error that a launcher raises about it.
 pub fn raised_error(run: &Run) -> Option<Raised> {
-    if records(run).any(|record| matches!(record, Record::Error { oom: true, .. })) {
-        return None;
-    }
+    let is_oom = |record: &Record| matches!(record, Record::Error { oom: true, .. });
+    if records(run).any(is_oom) { None } else { first_error(run) }
+}
+
+/// Returns the error that came before the others: an error in the user's code is the cause of an error that a launcher raises about it,
+/// and the first rank's error the cause of the closed connections that the other ranks see.
+pub(crate) fn first_error(run: &Run) -> Option<Raised> {
     let errors = records(run).filter_map(|record| match record {
-        Record::Error { type_name, message, file, line, .. } => {
-            Some(Raised { type_name: type_name.clone(), message: message.clone(), at: file.clone().zip(*line) })
+        Record::Error { type_name, message, file, line, monotonic_ns, .. } => {
+            let at = file.clone().zip(*line);
+            Some((at.is_none(), *monotonic_ns, Raised { type_name: type_name.clone(), message: message.clone(), at }))
         }
         _ => None,
     });
-    errors.min_by_key(|raised| raised.at.is_none())
+    let first = errors.min_by_key(|(is_elsewhere, monotonic_ns, _)| (*is_elsewhere, *monotonic_ns));
+    first.map(|(_, _, raised)| raised)
+}
+
+/// Whether the program made a step before it raised its error. A rank that raises before its first step has shown nothing, however far
+/// the other ranks came meanwhile; an error that only a launcher raised says nothing of the ranks.
+pub fn raised_after_a_step(run: &Run) -> bool {
+    let failed = list_failed(run);
+    failed.iter().all(|process| made_a_step(process)) && run.processes.iter().any(made_a_step)
+}
+
+/// Lists the processes that an error ended. A launcher is not among them: it makes no step, and its error has no line of the user's code.
+pub(crate) fn list_failed(run: &Run) -> Vec<&Process> {
+    let has_failed = |process: &&Process| {
+        let steps = made_a_step(process);
+        process.records.iter().any(|record| matches!(record, Record::Error { file, .. } if steps || file.is_some()))
+    };
+    run.processes.iter().filter(has_failed).collect()
+}
+
+fn made_a_step(process: &Process) -> bool {
+    process.records.iter().any(|record| matches!(record, Record::Step { .. }))
 }
 
 /// Returns the user's line that was the last to start reading values which no GPU computed.
@@ -79,6 +104,7 @@ mod tests {
             file: at.map(|(file, _)| file.to_owned()),
             line: at.map(|(_, line)| line),
             traceback: String::new(),
+            monotonic_ns: 0,
         }
     }
 
@@ -126,8 +152,33 @@ mod tests {
         assert_eq!(type_name(vec![launcher(), rank]).as_deref(), Some("KeyError"));
         let rank = process(vec![error("OutOfMemoryError", true, Some(("train.py", 3)))]);
         assert_eq!(type_name(vec![launcher(), rank]), None, "the launcher's error follows from the rank's");
+        let mut later = error("DistBackendError", false, Some(("train.py", 2)));
+        if let Record::Error { monotonic_ns, .. } = &mut later {
+            *monotonic_ns = 1;
+        }
+        let rank = process(vec![error("KeyError", false, Some(("train.py", 3)))]);
+        assert_eq!(type_name(vec![process(vec![later]), rank]).as_deref(), Some("KeyError"), "a closed connection");
         let killed = process(vec![oom()]);
         assert_eq!(type_name(vec![launcher(), killed]).as_deref(), Some("ChildFailedError"), "no rank raised an error");
+    }
+
+    #[test]
+    fn a_rank_that_raised_before_its_first_step_has_shown_nothing() {
+        let step = || Record::Step { step: 1, devices: Vec::new(), work: None };
+        let raised = || error("KeyError", false, Some(("train.py", 3)));
+        let launcher = || process(vec![error("ChildFailedError", false, None)]);
+        let cases = [
+            (vec![process(vec![step(), raised()])], true),
+            (vec![process(vec![raised()])], false),
+            (vec![launcher(), process(vec![step()]), process(vec![raised()])], false),
+            (vec![launcher(), process(vec![step(), raised()]), process(vec![step(), raised()])], true),
+            // The rank was killed.
+            (vec![launcher(), process(vec![step()])], true),
+        ];
+        for (processes, after) in cases {
+            let run = Run { processes };
+            assert_eq!(raised_after_a_step(&run), after, "{run:?}");
+        }
     }
 
     #[test]

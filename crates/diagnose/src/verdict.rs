@@ -6,7 +6,8 @@ use trace::{Bytes, PhantomRecord, Process, Record, Run};
 
 use crate::case::Case;
 use crate::caught::{Requests, judge_requests};
-use crate::measure::run_records::{devices, end, phantom_records, records, steps};
+use crate::ending::{Raised, first_error, list_failed};
+use crate::measure::run_records::{devices, end, phantom_records, steps};
 use crate::measure::sharing::shared;
 
 /// The verdict, before the figures that belong to it are known.
@@ -64,10 +65,9 @@ pub(crate) fn decide(case: &Case) -> Decision {
 
 /// Whether a program that raised had shown its peak: the optimizer's state was there, and the last step added nothing to it.
 fn has_repeated(case: &Case) -> bool {
-    let raised = |process: &&Process| process.records.iter().any(|record| matches!(record, Record::Error { .. }));
-    let mut raised = case.limited.processes.iter().filter(raised).peekable();
-    raised.peek().is_some()
-        && raised.all(|process| matches!(step_peaks(process).as_slice(), [.., before, last] if before == last))
+    let raised = list_failed(&case.limited);
+    let repeats = |process: &&Process| matches!(step_peaks(process).as_slice(), [.., before, last] if before == last);
+    !raised.is_empty() && raised.iter().all(repeats)
 }
 
 /// Returns the allocated peak of all devices after each step.
@@ -117,22 +117,11 @@ fn name_error(case: &Case, run: &Run) -> Option<String> {
         }
         _ => None,
     });
-    records(run).find_map(|record| match record {
-        Record::Error { type_name, message, file, line, .. } => {
-            let first = message.lines().next().unwrap_or_default();
-            let missing = missing.clone().unwrap_or_default();
-            let said = if first.is_empty() { String::new() } else { format!(": {first}") };
-            Some(format!("the program raised {type_name}{}{said}{missing}", at(case, file.as_deref(), *line)))
-        }
-        _ => None,
-    })
-}
-
-fn at(case: &Case, file: Option<&str>, line: Option<u32>) -> String {
-    match (file, line) {
-        (Some(file), Some(line)) => format!(" at {}:{line}", case.show(file)),
-        _ => String::new(),
-    }
+    let Raised { type_name, message, at } = first_error(run)?;
+    let at = at.map_or_else(String::new, |(file, line)| format!(" at {}:{line}", case.show(&file)));
+    let first = message.lines().next().unwrap_or_default();
+    let said = if first.is_empty() { String::new() } else { format!(": {first}") };
+    Some(format!("the program raised {type_name}{at}{said}{}", missing.unwrap_or_default()))
 }
 
 /// Returns the reason for a failure: a status other than 0; without a status, a process without a recorded end; with

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use diagnose::ending::{Raised, last_read, raised_error, wrote_no_snapshot};
+use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wrote_no_snapshot};
 use diagnose::{Requests, judge_requests};
 use std::time::Duration;
+use trace::Run;
 use trace::run::{Ended, Launch};
-use trace::{Record, Run};
 
 use crate::effects::run_dir;
 use crate::error::{Error, ProgramFailure};
@@ -19,7 +19,7 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
         // The verdict is about the request that could not be served, whatever was raised later.
         Some(_) if judge_requests(run) != Requests::Served => return Ok(()),
         // What the steps showed is worth a report, whose verdict says how far the program came.
-        Some(_) if symbols.is_empty() && made_a_step(run) => return Ok(()),
+        Some(_) if symbols.is_empty() && raised_after_a_step(run) => return Ok(()),
         Some(Raised { at, .. }) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
         Some(Raised { type_name, message, at }) => {
             ProgramFailure::Raised { type_name, message, at, read: last_read(run), output }
@@ -29,10 +29,6 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
         None => silent(launch, run, folder, output)?,
     };
     Err(Error::Program(Box::new(failure)))
-}
-
-fn made_a_step(run: &Run) -> bool {
-    run.processes.iter().flat_map(|process| &process.records).any(|record| matches!(record, Record::Step { .. }))
 }
 
 /// Returns what to do about the error that ended the program, if one did.

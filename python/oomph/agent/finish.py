@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 
@@ -86,6 +87,7 @@ def describe(error: BaseException) -> dict:
         "file": file,
         "line": line,
         "traceback": "".join(traceback.format_exception(error)),
+        "monotonic_ns": time.monotonic_ns(),
     }
 
 

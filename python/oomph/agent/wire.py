@@ -56,7 +56,7 @@ RECORDS = {
     "checkpoint_unread": ("count", "bytes"),
     "save_spared": ("file",),
     "save_made": ("file",),
-    "error": ("type", "message", "oom", "file", "line", "traceback"),
+    "error": ("type", "message", "oom", "file", "line", "traceback", "monotonic_ns"),
     "end": ("reason", "steps", "devices", "snapshot"),
 }
 

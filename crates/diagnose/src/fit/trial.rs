@@ -9,6 +9,7 @@ use trace::{Bytes, Record, Run};
 
 use super::recording::{Recording, convolution_workspace};
 use crate::caught::{Requests, judge_requests};
+use crate::ending::{Raised, first_error};
 use crate::measure::breakdown::breakdown;
 use crate::measure::run_records::{phantom_records, records, stats, torch};
 use crate::measure::usage::{fullest, fullest_device};
@@ -128,12 +129,9 @@ fn ending(run: &Run, failure: Option<String>) -> Ending {
     if judge_requests(run) == Requests::Unserved {
         return Ending::RanOut;
     }
-    let error = records(run).find_map(|record| match record {
-        Record::Error { type_name, message, file, line, .. } => {
-            let place = file.as_ref().zip(*line).map_or_else(String::new, |(file, line)| format!(" ({file}:{line})"));
-            Some(format!("{type_name}: {message}{place}"))
-        }
-        _ => None,
+    let error = first_error(run).map(|Raised { type_name, message, at }| {
+        let place = at.map_or_else(String::new, |(file, line)| format!(" ({file}:{line})"));
+        format!("{type_name}: {message}{place}")
     });
     error.or(failure).map_or(Ending::Done, |message| Ending::Failed { message })
 }

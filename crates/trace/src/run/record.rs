@@ -197,6 +197,8 @@ pub enum Record {
         line: Option<u32>,
         /// The traceback, as Python prints it.
         traceback: String,
+        /// The time by a clock that all processes of one machine share: of several ranks' errors, the first is the cause.
+        monotonic_ns: u64,
     },
     /// The end of the process; the last line.
     End {

@@ -158,6 +158,7 @@ impl Program {
             file: Some(SCRIPT.to_owned()),
             line: Some(7),
             traceback: String::new(),
+            monotonic_ns: 0,
         });
         self.end(EndReason::Exception)
     }
