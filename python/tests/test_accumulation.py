@@ -41,6 +41,30 @@ _PROGRAM = """
     train("mean", False, True)
     train("mean", True, False)
 """
+# Three optimizers, one after the other, of which the third is where the first was.
+_REUSED_ADDRESS = """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(8, 5)
+    data = TensorDataset(torch.randn(12, 8), torch.randint(0, 5, (12,)))
+
+    def train(optimizer):
+        for features, labels in DataLoader(data, batch_size=12):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(features), labels).backward()
+            optimizer.step()
+
+    first, second = (torch.optim.SGD(model.parameters(), lr=0.1) for _ in range(2))
+    train(first)
+    address = id(first)
+    del first
+    third = torch.optim.SGD.__new__(torch.optim.SGD)
+    assert id(third) == address
+    third.__init__(model.parameters(), lr=0.1)
+    train(second)
+    train(third)
+"""
 _ACCUMULATION = json.dumps([{"remedy": "gradient-accumulation", "settings": {"steps": 4}}])
 _STEPS = 3
 
@@ -56,6 +80,11 @@ class AccumulationTest(unittest.TestCase):
             self.assertEqual(len(json.loads(expected)[0]), _STEPS)
             self.assert_close(json.loads(found), json.loads(expected))
         self.check_notes(parts)
+
+    def test_an_optimizer_at_the_address_of_an_earlier_one_is_another(self):
+        ran = run_program(_REUSED_ADDRESS, OOMPH_REMEDIES=_ACCUMULATION)
+        self.assertEqual(ran.status, 0, ran.stderr)
+        self.assertEqual([record["text"] for record in ran.records("remedy") if not record["applied"]], [])
 
     def check_notes(self, parts) -> None:
         """That the parts were parts: otherwise there is nothing to compare."""

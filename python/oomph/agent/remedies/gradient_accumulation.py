@@ -23,6 +23,7 @@ it on, gradients and state are alive as they are in every later one.
 """
 
 import functools
+import itertools
 import weakref
 from collections.abc import Callable
 
@@ -58,7 +59,10 @@ class Accumulation:
         self._before_first = steps - 1 if is_asked("batch-size") and phantom.find() is not None else 0
         # Calls of `step` since the last that took effect.
         self._pending: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
-        # Which optimizers stepped since the last backward, by id; and which after earlier ones, where others did than before.
+        # Optimizers in the order of their first steps. An id() would be that of another optimizer after the first one is freed.
+        self._numbers: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
+        self._next_number = itertools.count()
+        # Which optimizers stepped since the last backward, by number; and which after earlier ones, where others did than before.
         self._stepped: dict[int, str] = {}
         self._turns: list[dict[int, str]] = []
         self._warning = ""
@@ -162,7 +166,9 @@ class Accumulation:
 
     def _counts_to_last(self, optimizer: torch.optim.Optimizer) -> bool:
         """Counts a call of `step`; whether it is the one that takes effect."""
-        name = self._stepped[id(optimizer)] = type(optimizer).__name__
+        if optimizer not in self._numbers:
+            self._numbers[optimizer] = next(self._next_number)
+        name = self._stepped[self._numbers[optimizer]] = type(optimizer).__name__
         pending = self._pending.get(optimizer, self._before_first) + 1
         is_last = pending == self.steps
         self._pending[optimizer] = 0 if is_last else pending
