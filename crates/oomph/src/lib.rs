@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod gpu_choice;
 mod lint_links;
+mod log_lines;
 mod output;
 mod program;
 mod progress;

@@ -1,4 +1,4 @@
-//! Progress on standard error: a spinner at a terminal, nothing in a log file.
+//! Progress on standard error: a spinner at a terminal, few lines in a log file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,10 +7,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use trace::{Bytes, Record};
 
 use crate::effects::run_dir;
+use crate::log_lines::LogLines;
 
 /// The progress line of a running program.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    lines: LogLines,
     sentence: String,
     folder: PathBuf,
 }
@@ -24,14 +26,19 @@ impl Progress {
         }
         bar.set_message(sentence.to_owned());
         bar.enable_steady_tick(Duration::from_millis(100));
-        Progress { bar, sentence: sentence.to_owned(), folder: folder.to_owned() }
+        Progress { bar, lines: LogLines::start(), sentence: sentence.to_owned(), folder: folder.to_owned() }
     }
 
     /// Shows the program's last step.
     pub(crate) fn update(&self) {
         if self.bar.is_hidden() {
-            return;
+            self.lines.say(|| self.describe());
+        } else {
+            self.bar.set_message(self.describe());
         }
+    }
+
+    fn describe(&self) -> String {
         let (records, _) = run_dir::records_so_far(&self.folder);
         let last = records.iter().rev().find_map(|record| match record {
             Record::Step { step, devices, .. } => {
@@ -39,8 +46,9 @@ impl Progress {
             }
             _ => None,
         });
-        if let Some((step, peak)) = last {
-            self.bar.set_message(format!("{}: step {step}, peak {}", self.sentence, Bytes(peak)));
+        match last {
+            Some((step, peak)) => format!("{}: step {step}, peak {}", self.sentence, Bytes(peak)),
+            None => self.sentence.clone(),
         }
     }
 }

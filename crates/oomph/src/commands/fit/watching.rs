@@ -1,4 +1,4 @@
-//! The progress of a search: at a terminal a line with the last result. Ctrl-C ends the search with the best so far.
+//! The progress of a search: at a terminal a line with the last result, in a log file few lines. Ctrl-C ends the search with the best so far.
 
 use std::time::Duration;
 
@@ -7,10 +7,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use report::render::named;
 
 use crate::effects::interrupt;
+use crate::log_lines::LogLines;
 
 /// Shows the search while this value lives.
 pub(super) struct Watching {
     bar: ProgressBar,
+    lines: LogLines,
 }
 
 impl Watching {
@@ -22,14 +24,18 @@ impl Watching {
         }
         bar.enable_steady_tick(Duration::from_millis(100));
         interrupt::begin_search();
-        Watching { bar }
+        Watching { bar, lines: LogLines::start() }
     }
 
     /// Shows the result of a variant.
     pub(super) fn show(&self, variant: &Variant, trial: &Trial) {
         self.bar.inc(1);
         let changes = if variant.is_unchanged() { "unchanged".to_owned() } else { named(&variant.changes) };
-        self.bar.set_message(format!("{changes}: {}", trial.usage.device_bytes));
+        let message = format!("{changes}: {}", trial.usage.device_bytes);
+        if self.bar.is_hidden() {
+            self.lines.say(|| format!("{} dry runs, {message}", self.bar.position()));
+        }
+        self.bar.set_message(message);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The progress bar of a search at a terminal. Ctrl-C ends the search with the best so far.
+//! The progress of a search: a bar at a terminal, few lines in a log file. Ctrl-C ends the search with the best so far.
 
 use std::time::Duration;
 
@@ -7,10 +7,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use trace::Bytes;
 
 use crate::effects::interrupt;
+use crate::log_lines::LogLines;
 
 /// Shows the search while this value lives.
 pub(super) struct Watching {
     bar: ProgressBar,
+    lines: LogLines,
 }
 
 impl Watching {
@@ -22,7 +24,7 @@ impl Watching {
         }
         bar.enable_steady_tick(Duration::from_millis(100));
         interrupt::begin_search();
-        Watching { bar }
+        Watching { bar, lines: LogLines::start() }
     }
 }
 
@@ -32,6 +34,9 @@ impl Watch for Watching {
         self.bar.set_position(done as u64);
         if let Some(least) = least {
             self.bar.set_message(format!("settings, {least} at best"));
+        }
+        if self.bar.is_hidden() {
+            self.lines.say(|| format!("replayed {done} of {planned} settings"));
         }
     }
 

@@ -1,0 +1,57 @@
+"""The need of programs that do not fit: exact, or a lower bound with the reason.
+
+Without a limit every program here ends before its largest request, unless its case says otherwise. The sizes are those in its source.
+"""
+
+from functools import partial
+
+from harness import Box, Case, contains, expect
+
+GIB = 1 << 30
+# What all of them begin with: 26 GiB, which are freed.
+FIRST = 26
+START = f"import os, sys, time, torch\nx = torch.empty({FIRST} << 30, dtype=torch.uint8, device='cuda')\ndel x\n"
+END = "y = torch.empty(128 << 30, dtype=torch.uint8, device='cuda')\n"
+
+# Name, the lines in between, what the reason says; some are left to `make test-all`.
+STOPPED = (
+    ("a file that is not there", "open('data/train.bin')\n", ("FileNotFoundError", "train.py:4"), False),
+    ("a value that is not computed", "1 / int(torch.zeros(4, device='cuda').add(1).sum())\n", ("ZeroDivisionError", "train.py:4"), False),
+    ("a message and status 1", "sys.exit('the data folder is empty')\n", ("exit status 1",), True),
+    ("a kill", "os.kill(os.getpid(), 9)\n", ("signal 9",), True),
+    ("a loop without an end", "while True: time.sleep(0.1)\n", ("8 s",), True),
+    ("a request beyond any device", "torch.empty(1 << 60, dtype=torch.uint8, device='cuda')\n", ("larger than any device",), True),
+)
+
+
+def stopped(box: Box, between: str, says: tuple) -> None:
+    """The largest request was not reached: a lower bound, and the reason."""
+    script = box.write("train.py", START + between + END)
+    result = box.check("--json", "--gpu", "rtx-4090", "--timeout", "8", script)
+    expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")
+    need = result.report["need"]
+    expect(result, need["allocated_bytes"] // GIB, FIRST, "the need in GiB")
+    contains(result, need["at_least"] or "", *says)
+
+
+def reached(box: Box) -> None:
+    """The control: nothing stops the program, and the need is that of its largest request."""
+    script = box.write("train.py", START + END)
+    result = box.check("--json", "--gpu", "rtx-4090", script)
+    expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")
+    need = result.report["need"]
+    expect(result, (need["allocated_bytes"] // GIB, need["at_least"]), (128, None), "the need in GiB, and whether it is a bound")
+
+
+def said(box: Box) -> None:
+    """The first lines of the report say that the need is a bound, and why."""
+    script = box.write("train.py", START + STOPPED[0][1] + END)
+    result = box.check("--gpu", "rtx-4090", script)
+    contains(result, "\n".join(result.stdout.splitlines()[:4]), "needs    at least", "without a limit", "FileNotFoundError")
+
+
+CASES = [
+    *(Case(f"at least: {name}", partial(stopped, between=between, says=says), is_extra=is_extra) for name, between, says, is_extra in STOPPED),
+    Case("the largest request is reached", reached),
+    Case("at least: in the report", said),
+]
