@@ -22,7 +22,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests system causes caught mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests system causes caught limits mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -41,7 +41,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden python-tests system differential causes caught mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden python-tests system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -107,6 +107,10 @@ causes: setup binaries
 # Programs that catch the out-of-memory error: the verdict, the line, and what the program made of it.
 caught: setup binaries
 	$(PY) tests/caught/check.py $(SUITE)
+
+# Programs on devices around their need: no verdict `fits` for what does not.
+limits: setup binaries
+	$(PY) tests/limits/check.py $(SUITE)
 
 # Every rule of lint: a program with the mistake and one without, what both hold on the phantom, and what the fix makes of it.
 mistakes: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)

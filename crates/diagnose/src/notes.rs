@@ -35,6 +35,7 @@ pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(raised_later(case, decision));
     notes.extend(few_steps(case, decision));
+    notes.extend(interpreter(case));
     distinct(notes)
 }
 
@@ -92,6 +93,17 @@ fn raised_later(case: &Case, decision: &Decision) -> Option<String> {
     let is_caught = *decision == Decision::Oom && !case.limited.processes.iter().any(ended_by_oom);
     let reason = is_caught.then(|| find_reason(case, &case.limited, case.launch.ended.as_ref()))??;
     Some(format!("after it had run out of memory, {reason}"))
+}
+
+/// Returns the note that names the interpreter of a program that was not started as `python …`: a launcher's, a shell script's.
+pub(crate) fn interpreter(case: &Case) -> Option<String> {
+    let first = case.launch.command.first()?.rsplit('/').next().unwrap_or_default();
+    let executable = records(&case.limited).find_map(|record| match record {
+        Record::Process { executable, .. } => Some(executable),
+        _ => None,
+    });
+    let executable = executable.filter(|path| !path.is_empty() && !first.starts_with("python"))?;
+    Some(format!("{first} ran it with {executable}"))
 }
 
 /// Returns the note that the program made fewer steps than requested, because it ended or was stopped.

@@ -109,7 +109,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    process: pid rank local_rank world_size argv script_dir python torch cuda cudnn;
+    process: pid rank local_rank world_size argv script_dir python executable torch cuda cudnn;
     census: number step when tensors;
     step: step devices, optional work;
     oom: device requested_bytes total_bytes free_bytes step phase module stats frames, optional caught_at lowers;

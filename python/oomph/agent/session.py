@@ -182,6 +182,7 @@ class Session:
             argv=sys.argv,
             script_dir=self.env.script_dir,
             python=platform.python_version(),
+            executable=sys.executable or "",
             torch=torch.__version__,
             cuda=torch.version.cuda,
             cudnn=_cudnn_version(),

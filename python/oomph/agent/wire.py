@@ -42,7 +42,7 @@ SNAPSHOT = ".snapshot.pickle"
 
 # Keys of each kind of record.
 RECORDS = {
-    "process": ("pid", "rank", "local_rank", "world_size", "argv", "script_dir", "python", "torch", "cuda", "cudnn"),
+    "process": ("pid", "rank", "local_rank", "world_size", "argv", "script_dir", "python", "executable", "torch", "cuda", "cudnn"),
     "census": ("number", "step", "when", "tensors"),
     "step": ("step", "devices", "work"),
     "oom": ("device", "requested_bytes", "total_bytes", "free_bytes", "step", "phase", "module", "stats", "frames", "caught_at", "lowers"),

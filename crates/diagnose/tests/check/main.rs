@@ -461,6 +461,17 @@ fn fewer_steps_than_were_asked_for() {
 }
 
 #[test]
+fn the_python_of_a_launcher_is_named() {
+    let note = "torchrun ran it with /venv/bin/python".to_owned();
+    let cases = [("/venv/bin/torchrun", vec![note]), ("python", Vec::new()), ("/usr/bin/python3.11", Vec::new())];
+    for (first, caveats) in cases {
+        let mut case = case(training(3, true));
+        case.launch.command[0] = first.to_owned();
+        assert_eq!(check(&case).caveats, caveats, "{first}");
+    }
+}
+
+#[test]
 fn of_several_ranks_the_fullest_is_reported_and_all_are_listed() {
     let run = |rank: u32, mib: u64| {
         let mut program = Program::of_rank(rank);

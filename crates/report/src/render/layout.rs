@@ -10,6 +10,9 @@ use crate::finding::Location;
 /// The largest line width, in columns.
 pub(super) const COLUMNS: usize = 80;
 
+/// The end of a line of a command that goes on in the next line.
+pub(super) const CONTINUED: &str = " \\";
+
 /// Breaks `text` at spaces into lines of at most `width` columns; a longer word is cut.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
@@ -23,6 +26,23 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
                 line.push_str(&word);
             }
             None => lines.push(word),
+        }
+    }
+    lines
+}
+
+/// Breaks a command at blanks that are in no single quotes.
+pub(super) fn break_command(command: &str, width: usize) -> Vec<String> {
+    let mut is_quoted = false;
+    let words = command.split(|c| {
+        is_quoted ^= c == '\'';
+        c == ' ' && !is_quoted
+    });
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut().filter(|line| columns(line) + 1 + columns(word) <= width) {
+            Some(line) => line.extend([" ", word]),
+            None => lines.push(word.to_owned()),
         }
     }
     lines
@@ -135,6 +155,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_command_is_broken_between_its_words() {
+        let cases: [(&str, &[&str]); 4] = [
+            ("oomph fit train.py", &["oomph fit train.py"]),
+            ("oomph fit --gpu rtx-4090 train.py", &["oomph fit --gpu", "rtx-4090 train.py"]),
+            ("oomph fit 'my scripts/train it.py' -b 4", &["oomph fit", "'my scripts/train it.py'", "-b 4"]),
+            (r"a 'b'\''c d' e", &[r"a 'b'\''c d' e"]),
+        ];
+        for (command, lines) in cases {
+            assert_eq!(break_command(command, 18), lines, "{command}");
+        }
+    }
 
     proptest! {
         #[test]

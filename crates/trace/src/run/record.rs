@@ -27,6 +27,8 @@ pub enum Record {
         script_dir: String,
         /// The interpreter, e.g. `3.11.7`.
         python: String,
+        /// `sys.executable`, the path of the interpreter.
+        executable: String,
         /// PyTorch, e.g. `2.11.0+cu130`.
         torch: String,
         /// The CUDA version PyTorch was built for.

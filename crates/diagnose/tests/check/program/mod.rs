@@ -43,6 +43,7 @@ impl Program {
             argv: vec![SCRIPT.to_owned()],
             script_dir: "/home/ann/gpt".to_owned(),
             python: "3.11.7".to_owned(),
+            executable: "/venv/bin/python".to_owned(),
             torch: "2.11.0+cu130".to_owned(),
             cuda: None,
             cudnn: None,
@@ -216,7 +217,7 @@ pub(crate) fn case(run: Run) -> Case {
         launch: Launch {
             format: Launch::FORMAT,
             oomph: "0.1.0".to_owned(),
-            command: vec![SCRIPT.to_owned()],
+            command: vec!["/venv/bin/python".to_owned(), SCRIPT.to_owned()],
             gpu_name: "GPU".to_owned(),
             device_total_bytes: 1 << 30,
             device_context_bytes: 24 << 20,

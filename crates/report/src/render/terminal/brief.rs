@@ -180,7 +180,7 @@ fn foot(page: &mut Page, report: &CheckReport) {
     let with = if rest.is_empty() { String::new() } else { format!(", with {}", rest.join(", ")) };
     page.fact("more", &format!("-v has the whole report{with}; --html FILE a page"));
     if let Some(next) = &report.next {
-        page.copied("  next     ", next);
+        page.command("  next     ", next);
     }
 }
 

@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::{Bars, Look, Styles};
 use crate::finding::Location;
-use crate::render::layout::{COLUMNS, keep_start, line_of, short_path, wrap};
+use crate::render::layout::{COLUMNS, CONTINUED, break_command, keep_start, line_of, short_path, wrap};
 use crate::render::sanitize::{clean, columns};
 
 /// The width of a full bar, in columns.
@@ -84,6 +84,13 @@ impl<'a> Page<'a> {
     /// Writes a line to be copied, which is never cut.
     pub(super) fn copied(&mut self, start: &str, line: &str) {
         self.push(&format!("{start}{}", clean(line)));
+    }
+
+    /// Writes a command to be copied, in lines that a shell reads as one. A long word is not cut.
+    pub(super) fn command(&mut self, start: &str, command: &str) {
+        let indent = columns(start);
+        let lines = break_command(&clean(command), COLUMNS - indent - CONTINUED.len());
+        self.push(&format!("{start}{}", lines.join(&format!("{CONTINUED}\n{}", " ".repeat(indent)))));
     }
 
     /// Writes a named figure, e.g. `  peak       12.00 GiB on the device`.

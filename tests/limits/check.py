@@ -1,0 +1,101 @@
+"""Every program of the tests on devices around its need: no verdict `fits` for what does not.
+
+    python tests/limits/check.py --oomph target/release/oomph [WORD ...]
+
+A program is checked on a device far larger than it needs, which shows its need and its peak of allocated memory. Then:
+
+- at the need it fits, with nothing to spare;
+- with one byte less it does not fit, or fits because PyTorch emptied its cache, which a finding says;
+- with one byte less than what is allocated at the peak, it does not fit, whatever PyTorch does with its cache.
+
+The figures are compared with each other, so that nothing here is copied from an output. A program that looks for its own batch size by
+running out may fit everywhere.
+"""
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+import suite
+
+TESTS = suite.ROOT / "tests"
+PATIENCE = 900
+LARGE = "4096GiB"
+GPU = "rtx-4090"
+# A program and its arguments, where it needs some.
+ARGUMENTS = {"examples/gpt2.py": ["--batch-size", "2"]}
+# One of each kind: `make test` runs these. A cache that can be emptied, fragments, no optimizer.
+USUAL = {"tests/programs/deep_mlp.py", "tests/programs/fragments.py", "tests/programs/inference.py"}
+
+
+def main() -> int:
+    """Exit status 1 if a program is said to fit where it cannot."""
+    arguments = suite.parser(__doc__).parse_args()
+    names = [str(path.relative_to(suite.ROOT)) for path in list_programs()]
+    oomph = arguments.oomph.absolute()
+    return suite.run("limits", [suite.Case(name, partial(judge, oomph, name), is_extra=name not in USUAL) for name in names], arguments)
+
+
+def list_programs() -> list[Path]:
+    """The programs that run by themselves on one device."""
+    patterns = ("programs/*.py", "causes/cases/*/*.py", "caught/*/*.py")
+    return [suite.ROOT / "examples" / name for name in ("mlp.py", "gpt2.py", "resnet50.py")] + sorted(
+        path for pattern in patterns for path in TESTS.glob(pattern) if path.name != "check.py"
+    )
+
+
+def judge(oomph: Path, name: str) -> str:
+    """Checks a program on four devices; gives its need."""
+    first = check(oomph, name, LARGE)
+    if first.get("verdict") != "fits":
+        raise suite.Skip(f"on {LARGE} the verdict is {first.get('verdict')}: {first.get('reason') or first.get('problem')}")
+    need = first["need"]
+    whole = need["device_bytes"]
+    least = whole - need["reserved_bytes"] + need["allocated_bytes"]
+    at = check(oomph, name, f"{whole}B")
+    assert is_fit(at), f"at its need, {whole}: {describe(at)}"
+    below = check(oomph, name, f"{whole - 1}B")
+    assert is_oom(below) or (is_fit(below) and has(below, "cache-flushed")), f"at {whole - 1}, one byte below its need: {describe(below)}"
+    lowest = check(oomph, name, f"{least - 1}B")
+    assert is_oom(lowest), f"at {least - 1}, one byte below what is allocated: {describe(lowest)}"
+    return f"{whole:,} bytes"
+
+
+def check(oomph: Path, name: str, vram: str) -> dict:
+    """The report of a program on a device of this size, or what was said instead."""
+    words = [oomph, "check", "--json", "--gpu", GPU, "--vram", vram, "--python", sys.executable, name, *ARGUMENTS.get(name, [])]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE, cwd=suite.ROOT)
+    return json.loads(done.stdout) | {"status": done.returncode} if done.stdout else {"problem": done.stderr.strip().splitlines()[0]}
+
+
+def is_fit(report: dict) -> bool:
+    """`fits`, and nothing beside it that says otherwise."""
+    contradicts = has(report, "need-exceeds-device") and not has(report, "cache-flushed")
+    return (report.get("verdict"), report.get("status")) == ("fits", 0) and report["spare_bytes"] >= 0 and not contradicts
+
+
+def is_oom(report: dict) -> bool:
+    """`oom`, or a search that ended with a smaller size."""
+    return (report.get("verdict"), report.get("status")) == ("oom", 1) or bool(report.get("search"))
+
+
+def has(report: dict, rule: str) -> bool:
+    """Whether a finding of this rule is in the report."""
+    return any(finding["rule"] == rule for finding in report["findings"])
+
+
+def describe(report: dict) -> str:
+    """The verdict with its figures, in one line."""
+    if "problem" in report:
+        return report["problem"]
+    rules = ", ".join(finding["rule"] for finding in report["findings"])
+    return f"{report['verdict']} ({report.get('reason')}), spare {report['spare_bytes']}, need {report['need']['device_bytes']}; {rules}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
