@@ -29,7 +29,7 @@ use crate::verdict::{Decision, decide};
 pub fn check(case: &Case) -> CheckReport {
     let decision = decide(case);
     let mut report = frame(case, &decision);
-    let Some((process, device, usage)) = subject(case) else {
+    let Some((process, device, usage)) = find_subject(case) else {
         return report;
     };
     let view = View::new(process, device);
@@ -40,7 +40,7 @@ pub fn check(case: &Case) -> CheckReport {
 
 /// Returns the process that the report is about: the process that ran out of memory, else the process with the highest
 /// peak.
-fn subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
+pub(crate) fn find_subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
     let processes = &case.limited.processes;
     let failed = processes.iter().find(|process| ended_by_oom(process));
     let failed = failed.or_else(|| processes.iter().find(|process| has_unserved_request(process)));

@@ -9,7 +9,6 @@ mod failure;
 mod history;
 mod memory;
 mod notes;
-mod picture;
 mod ranks;
 mod tables;
 

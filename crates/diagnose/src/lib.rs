@@ -11,6 +11,7 @@
 mod case;
 mod caught;
 mod check;
+mod draw;
 pub mod ending;
 mod explain;
 mod fit;
@@ -26,6 +27,7 @@ mod verdict;
 pub use case::{Case, UnlimitedRun};
 pub use caught::{Requests, judge_requests};
 pub use check::check;
+pub use draw::draw;
 pub use explain::{ExplainCase, ExplainInput, InputContents, explain};
 pub use fit::{
     Allowed, BatchRun, BatchSearch, Ending, FitCase, Recording, Search, Trial, Variant, depends_on_chance, fit,

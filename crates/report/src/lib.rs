@@ -16,6 +16,7 @@ pub mod finding;
 pub mod fit;
 pub mod lint;
 pub mod render;
+pub mod run_picture;
 pub mod tune;
 
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
@@ -25,3 +26,4 @@ pub use check::{
     Then, Usage, ValueShape, Verdict,
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};
+pub use run_picture::{DevicePicture, RunPicture};

@@ -14,6 +14,7 @@ mod lint;
 mod markdown;
 mod sanitize;
 pub mod sarif;
+mod sites;
 pub mod terminal;
 mod tune;
 mod verdict;

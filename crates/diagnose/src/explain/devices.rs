@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use report::explain::{DeviceHistory, ExplainReport};
 use report::{Growth, Site};
-use trace::{DeviceIndex, EventIndex, Process, Snapshot};
+use trace::{DeviceIndex, EventIndex, Snapshot};
 
 use super::case::{ExplainCase, InputContents};
 use super::ending::find_moment;
 use super::history;
 use crate::measure::growth::Survivors;
 use crate::measure::leaks::{Leaks, leaks};
-use crate::measure::run_records::devices;
 use crate::measure::sites::sites;
 use crate::measure::view::View;
 
@@ -69,8 +68,8 @@ pub(super) fn list_devices(case: &ExplainCase) -> Vec<Seen<'_>> {
                 seen.extend(of_snapshot(snapshot).map(|view| Seen::new(input, named.rank, view)));
             }
             InputContents::Run(run, _) => {
-                let views = run.processes.iter().flat_map(of_process);
-                seen.extend(views.map(|(rank, view)| Seen::new(input, Some(rank), view)));
+                let views = run.processes.iter().flat_map(View::list);
+                seen.extend(views.map(|view| Seen::new(input, Some(view.process.rank()), view)));
             }
             InputContents::Text(_) => {}
         }
@@ -87,10 +86,6 @@ fn used_devices(snapshot: &Snapshot) -> BTreeSet<DeviceIndex> {
     let traced =
         (0..).zip(&snapshot.traces).filter(|(_, trace)| !trace.is_empty()).map(|(index, _)| DeviceIndex(index));
     traced.chain(snapshot.segments.iter().map(|segment| segment.device)).collect()
-}
-
-fn of_process(process: &Process) -> impl Iterator<Item = (u32, View<'_>)> {
-    devices(process).into_iter().map(|device| (process.rank(), View::new(process, device)))
 }
 
 /// Returns the device where a request failed, else the device that the error names, else the fullest device.

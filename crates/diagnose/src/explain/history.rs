@@ -1,16 +1,17 @@
 //! Summarizes the history of one device.
 
 use report::Breakdown;
-use report::explain::{Counters, DeviceHistory, Fragmentation, HistoryOom, HistoryPeak};
-use trace::{Bytes, Totals};
+use report::explain::{Counters, DeviceHistory, Fragmentation, HistoryOom};
+use trace::Totals;
 
-use super::picture::picture;
 use crate::measure::breakdown::breakdown;
+use crate::measure::peak::find_peak;
+use crate::measure::picture::picture;
 use crate::measure::view::View;
 
 /// Returns the report's section on one device of input number `input`.
 pub(super) fn history(input: usize, view: &View) -> DeviceHistory {
-    let peak = peak(view);
+    let peak = find_peak(view);
     DeviceHistory {
         input,
         device: view.device,
@@ -23,18 +24,6 @@ pub(super) fn history(input: usize, view: &View) -> DeviceHistory {
         steps: steps(view),
         picture: picture(view),
         peak,
-    }
-}
-
-fn peak(view: &View) -> HistoryPeak {
-    let peaks = view.found.peaks();
-    let bytes = |peak: Option<trace::Peak>| peak.map_or(Bytes::ZERO, |peak| peak.bytes);
-    HistoryPeak {
-        allocated_bytes: bytes(peaks.allocated),
-        reserved_bytes: bytes(peaks.reserved),
-        whole: view.found.is_whole(),
-        event: peaks.allocated.and_then(|peak| peak.at.event_before()).map(|event| event.0),
-        place: peaks.allocated.map(|peak| view.place(peak.at)).unwrap_or_default(),
     }
 }
 

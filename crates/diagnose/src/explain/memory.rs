@@ -1,12 +1,9 @@
 //! The parts of a device's memory: the text's statement on the device, the history's record of PyTorch's part.
 
-use std::collections::BTreeMap;
-
-use report::Contents;
-use report::explain::{DeviceMemory, Extent, Holder, MemoryPart};
+use report::explain::{DeviceMemory, Extent, Holder};
 use trace::{Bytes, Moment};
 
-use crate::measure::life::Life;
+use crate::measure::holders::Parts;
 use crate::measure::view::View;
 use crate::rules::input::Facts;
 use crate::rules::shared::other_processes;
@@ -23,7 +20,7 @@ fn of_device(facts: &Facts) -> Option<DeviceMemory> {
     let total = facts.device.total?.nearest;
     let (allocated, reserved) = (failure.allocated?.nearest, failure.reserved?.nearest);
     let held = other_processes(failure).iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
-    let mut parts = Parts { left: total, parts: Vec::new() };
+    let mut parts = Parts::of(total);
     parts.take(Holder::Free, failure.free.map(|free| free.nearest).unwrap_or_default());
     match facts.view.zip(facts.moment) {
         Some((view, moment)) => parts.take_contents(view, moment),
@@ -35,40 +32,16 @@ fn of_device(facts: &Facts) -> Option<DeviceMemory> {
     parts.take(Holder::OutsidePytorch, outside.unwrap_or_default());
     parts.take(Holder::OtherProcesses, held);
     parts.take(Holder::Unaccounted, parts.left);
-    DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts.parts).ok()
+    DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts.list).ok()
 }
 
 /// Splits PyTorch's reserved bytes; a snapshot does not state the rest of the device.
 fn of_reserved(view: &View, moment: Moment, fatal: bool) -> Option<DeviceMemory> {
     let totals = moment.event_before().and_then(|event| view.found.totals().nth(event.0 as usize));
     let total = totals.unwrap_or(view.found.at_start()).reserved;
-    let mut parts = Parts { left: total, parts: Vec::new() };
+    let mut parts = Parts::of(total);
     parts.take_contents(view, moment);
     parts.take(Holder::Cached, parts.left);
     let when = if fatal { "at the error" } else { "at the peak" };
-    DeviceMemory::new(total, Extent::Reserved, when.to_owned(), parts.parts).ok().filter(|_| total > Bytes::ZERO)
-}
-
-/// Parts whose sum never exceeds the total.
-struct Parts {
-    left: Bytes,
-    parts: Vec<MemoryPart>,
-}
-
-impl Parts {
-    fn take(&mut self, holder: Holder, bytes: Bytes) {
-        let bytes = bytes.min(self.left);
-        self.left -= bytes;
-        self.parts.push(MemoryPart { holder, bytes });
-    }
-
-    fn take_contents(&mut self, view: &View, moment: Moment) {
-        let mut held: BTreeMap<Contents, Bytes> = BTreeMap::new();
-        for (life, contents) in view.live_after(moment) {
-            *held.entry(contents).or_default() += life.block();
-        }
-        for (contents, bytes) in held {
-            self.take(Holder::Allocated(Some(contents)), bytes);
-        }
-    }
+    DeviceMemory::new(total, Extent::Reserved, when.to_owned(), parts.list).ok().filter(|_| total > Bytes::ZERO)
 }

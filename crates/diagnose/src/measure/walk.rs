@@ -5,7 +5,7 @@ use trace::{DeviceIndex, History, Process, Snapshot};
 use super::contents::classify;
 use super::infer;
 use super::infer::roles::roles;
-use super::run_records::script_dir;
+use super::run_records::{devices, script_dir};
 use super::timeline::Timeline;
 use super::view::View;
 
@@ -16,6 +16,11 @@ impl<'a> View<'a> {
     /// Walks the history; empty without a snapshot.
     pub(crate) fn new(process: &'a Process, device: DeviceIndex) -> View<'a> {
         View::of(process, process.snapshot.as_ref(), device)
+    }
+
+    /// Walks the history of each device that the process used.
+    pub(crate) fn list(process: &'a Process) -> impl Iterator<Item = View<'a>> {
+        devices(process).into_iter().map(|device| View::new(process, device))
     }
 
     /// Walks the history of a snapshot without a run.

@@ -53,6 +53,9 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     }
     report.next = if report.verdict.is_oom() { suggest_fit(arguments, &words) } else { None };
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
+    if let Some(path) = &arguments.output.html {
+        publish::write_whole(path, &html::check(&report, &diagnose::draw(&case, &report)))?;
+    }
     show(&arguments.output, &report, detail)
 }
 
@@ -105,9 +108,6 @@ fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {
 }
 
 fn show(options: &OutputOptions, report: &CheckReport, detail: Detail) -> Result<ExitStatus, Error> {
-    if let Some(path) = &options.html {
-        publish::write_whole(path, &html::check(report))?;
-    }
     output::show(report, options.format.chosen(), detail)?;
     Ok(match report.verdict {
         Verdict::Fits { .. } => ExitStatus::Fits,

@@ -24,6 +24,8 @@ pub enum Extent {
     Allowed,
     /// The memory that PyTorch's allocator has reserved; a snapshot without an error does not state the rest.
     Reserved,
+    /// The memory in use on a device without a limit.
+    Used,
 }
 
 impl Extent {
@@ -33,6 +35,7 @@ impl Extent {
             Extent::Device => "the device's memory",
             Extent::Allowed => "the memory that this process may use",
             Extent::Reserved => "PyTorch's reserved memory",
+            Extent::Used => "the memory in use",
         }
     }
 }
@@ -109,7 +112,7 @@ impl DeviceMemory {
 
     /// Whether the total is known to the byte; errors state rounded sizes.
     pub fn is_exact(&self) -> bool {
-        self.extent == Extent::Reserved
+        matches!(self.extent, Extent::Reserved | Extent::Used)
     }
 
     /// The moment, e.g. `at the error`.

@@ -9,9 +9,13 @@
 //! element may have a `style` attribute: static widths are attributes of SVG shapes, and the script sets styles through
 //! the object model, which the policy allows.
 
+mod check;
+mod comparison;
+mod contents;
 mod data;
 mod explain;
 mod memory;
+mod page;
 mod sections;
 mod writer;
 
@@ -21,8 +25,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
-use crate::render::words::words_of_rank;
-use crate::render::{answer, verdict};
+use crate::run_picture::RunPicture;
+use contents::Page;
 use writer::Html;
 
 const STYLE: &str = include_str!("html/page.css");
@@ -40,9 +44,18 @@ const SCRIPT: &str = concat!(
 
 /// The report of `explain` as a page.
 pub fn explain(report: &ExplainReport) -> String {
-    let mut html = head("oomph explain", &answer::answer(report));
-    let data = data::encode(report);
-    explain::write(&mut html, report, data.as_ref());
+    write("oomph explain", &explain::page(report))
+}
+
+/// The report of `check` as a page, with the picture of the run that the report is about.
+pub fn check(report: &CheckReport, run: &RunPicture) -> String {
+    write("oomph check", &check::page(report, run))
+}
+
+fn write(title: &'static str, page: &Page) -> String {
+    let mut html = head(title, &page.answer);
+    let data = data::encode(&page.devices);
+    page::write(&mut html, page, data.as_ref());
     if let Some(data) = &data {
         html.raw("<script type=\"application/json\" id=\"page-data\">");
         html.write_json(&data.json);
@@ -50,27 +63,6 @@ pub fn explain(report: &ExplainReport) -> String {
         html.raw(SCRIPT);
         html.raw("</script>\n");
     }
-    foot(html)
-}
-
-/// The report of `check` as a page.
-pub fn check(report: &CheckReport) -> String {
-    let mut html = head("oomph check", &verdict::sentence(report));
-    sections::facts(&mut html, verdict::facts(report));
-    sections::findings(&mut html, &report.findings, &report.folder);
-    if let Some(filling) = &report.need.filling {
-        sections::breakdown(&mut html, "At the need, without a limit", &filling.breakdown);
-        sections::sites(&mut html, &filling.sites, &report.folder);
-    } else {
-        sections::breakdown(&mut html, sections::AT_THE_PEAK, &report.breakdown);
-        sections::sites(&mut html, &report.sites, &report.folder);
-    }
-    let ranks = report.ranks.iter().map(words_of_rank);
-    sections::list(&mut html, "Ranks", ranks);
-    let assumptions = report.assumptions.iter().map(|assumption| format!("{} ({})", assumption.text, assumption.bytes));
-    sections::list(&mut html, "Assumptions", assumptions);
-    sections::list(&mut html, "Notes", report.notes.iter().cloned());
-    sections::made_by(&mut html, &report.version);
     foot(html)
 }
 

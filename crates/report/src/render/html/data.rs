@@ -9,7 +9,8 @@
 //!   "categories": ["parameters", ..],            // words, by their number in "stack.category"
 //!   "devices": [ {                               // the one that the report is about first
 //!     "name": "rank 0, cuda:0", "events": 1700000,
-//!     "peak_event": 812 | null, "oom_event": 990 | null, "total_bytes": 25e9 | null,
+//!     "peak_event": 812 | null, "oom_event": 990 | null,
+//!     "total_bytes": 25e9 | null, "total_words": "the device has" | null,     // the limit, and the words before it
 //!     "strings": ["forward", "/home/ann/train.py", ..],
 //!     "columns": { "total.event": {"length": 4000, "delta": true, "data": "base64"}, .. } } ] }
 //! ```
@@ -37,14 +38,13 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use trace::{Bytes, SegmentKind};
+use trace::SegmentKind;
 
+use super::contents::Drawing;
 use crate::breakdown::Contents;
 use crate::check::SiteFrame;
-use crate::explain::{DeviceHistory, DeviceMemory, ExplainReport, Extent, Picture, SegmentPicture, Span};
-use crate::render::answer::focus;
+use crate::explain::{Picture, SegmentPicture, Span};
 use crate::render::sanitize::clean;
-use crate::render::words::name_of_input;
 
 /// The bytes of a page for devices; the report's main device is always included.
 const ROOM: usize = 1_500_000;
@@ -71,11 +71,11 @@ pub(super) struct PageData {
     pub(super) left_out: usize,
 }
 
-/// Packs the devices that have a picture; `None` without such a device.
-pub(super) fn encode(report: &ExplainReport) -> Option<PageData> {
-    let devices = drawable(report);
+/// Packs the devices that have a picture, the main device first; `None` without such a device.
+pub(super) fn encode(devices: &[Drawing]) -> Option<PageData> {
+    let devices = drawable(devices);
     let mut room = ROOM;
-    let encoded = devices.iter().map(|device| encode_device(report, device)).enumerate();
+    let encoded = devices.iter().map(|device| encode_device(device)).enumerate();
     let encoded = encoded.map_while(|(index, device)| {
         let left = room.checked_sub(device.to_string().len());
         room = left.unwrap_or(0);
@@ -93,48 +93,31 @@ pub(super) fn encode(report: &ExplainReport) -> Option<PageData> {
 }
 
 /// The devices with a picture, the report's main device first.
-fn drawable(report: &ExplainReport) -> Vec<&DeviceHistory> {
-    let has_picture =
-        |device: &&DeviceHistory| !device.picture.totals.is_empty() || !device.picture.segments.is_empty();
-    let mut devices: Vec<&DeviceHistory> = report.devices.iter().filter(has_picture).collect();
-    devices.sort_by_key(|device| !is_focus(report, device));
+fn drawable<'d>(devices: &'d [Drawing]) -> Vec<&'d Drawing<'d>> {
+    let has_picture = |device: &&Drawing| !device.picture.totals.is_empty() || !device.picture.segments.is_empty();
+    let mut devices: Vec<&Drawing> = devices.iter().filter(has_picture).collect();
+    devices.sort_by_key(|device| !device.is_main);
     devices
 }
 
-fn is_focus(report: &ExplainReport, device: &DeviceHistory) -> bool {
-    focus(report).is_some_and(|focus| std::ptr::eq(focus, device))
-}
-
-/// `rank 0, cuda:1`; the file's name without a known rank.
-pub(super) fn name(report: &ExplainReport, device: &DeviceHistory) -> String {
-    let input = report.inputs.get(device.input);
-    let name = input.map(name_of_input).unwrap_or_default();
-    format!("{}, cuda:{}", clean(&name), device.device.0)
-}
-
-fn encode_device(report: &ExplainReport, device: &DeviceHistory) -> Value {
+fn encode_device(device: &Drawing) -> Value {
     let mut columns = Columns::default();
-    let picture = &device.picture;
+    let picture = device.picture;
     totals(&mut columns, picture);
     spans(&mut columns, picture);
     segments(&mut columns, &picture.segments);
     let strings = stacks(&mut columns, picture);
     columns.delta("step.event", picture.steps.iter().map(|&event| event.into()));
     json!({
-        "name": name(report, device),
+        "name": clean(&device.name),
         "events": device.events,
         "peak_event": device.peak.event,
-        "oom_event": device.oom.as_ref().map(|oom| oom.event),
-        "total_bytes": total_of(report, device),
+        "oom_event": device.oom_event,
+        "total_bytes": device.limit.map(|(_, bytes)| bytes),
+        "total_words": device.limit.map(|(words, _)| words),
         "strings": strings,
         "columns": columns.0,
     })
-}
-
-/// The memory of the device; known for the report's main device only.
-fn total_of(report: &ExplainReport, device: &DeviceHistory) -> Option<Bytes> {
-    let memory = report.memory.as_ref().filter(|memory| is_focus(report, device) && memory.extent() == Extent::Device);
-    memory.map(DeviceMemory::total)
 }
 
 fn totals(columns: &mut Columns, picture: &Picture) {

@@ -2,22 +2,24 @@
 
 use trace::Bytes;
 
+use super::contents::{Filled, List};
 use super::writer::Html;
-use crate::breakdown::{Breakdown, Contents};
+use crate::breakdown::Contents;
 use crate::check::{Site, SiteFrame};
 use crate::finding::{Finding, Remedy};
 use crate::render::figures::Figure;
-use crate::render::layout::{line_of, permille, words_of_frame};
+use crate::render::layout::{line_of, permille};
+use crate::render::sites::{called, describe, words_of_site};
 
 /// The figures below the answer.
-pub(super) fn facts(html: &mut Html, facts: Vec<Figure>) {
+pub(super) fn facts(html: &mut Html, facts: &[Figure]) {
     if facts.is_empty() {
         return;
     }
     html.raw("<dl class=\"facts\">\n");
     for (name, text) in facts {
         html.wrap("<dt>", name, "</dt>");
-        html.wrap("<dd>", &text, "</dd>\n");
+        html.wrap("<dd>", text, "</dd>\n");
     }
     html.raw("</dl>\n");
 }
@@ -79,17 +81,28 @@ fn remedies(html: &mut Html, remedies: &[Remedy]) {
     html.raw("</ul>\n");
 }
 
-/// The heading of the breakdown at the peak.
-pub(super) const AT_THE_PEAK: &str = "At the peak of allocated memory";
+/// The memory at one moment: by category, then by line.
+pub(super) fn filled(html: &mut Html, filled: &Filled, folder: &str) {
+    breakdown(html, filled);
+    sites(html, filled, folder);
+}
 
-/// The allocated bytes at one moment by category, to the byte.
-pub(super) fn breakdown(html: &mut Html, heading: &'static str, breakdown: &Breakdown) {
+/// Opens a section with its heading.
+fn open(html: &mut Html, id: &'static str, heading: &'static str) {
+    html.raw("<section id=\"");
+    html.raw(id);
+    html.raw("\"><h2>");
+    html.raw(heading);
+    html.raw("</h2>\n");
+}
+
+/// The allocated bytes by category, to the byte.
+fn breakdown(html: &mut Html, filled: &Filled) {
+    let breakdown = filled.breakdown;
     if breakdown.parts().is_empty() {
         return;
     }
-    html.raw("<section id=\"breakdown\"><h2>");
-    html.raw(heading);
-    html.raw("</h2>\n");
+    open(html, filled.ids[0], filled.headings[0]);
     let parts = breakdown.parts().iter();
     let parts = parts.map(|part| (class_of(part.category), part.category.words(), part.bytes));
     shares(html, parts, breakdown.total(), true);
@@ -133,15 +146,15 @@ pub(super) fn class_of(category: Contents) -> &'static str {
     }
 }
 
-/// The lines that allocated the blocks alive at the peak; a click opens the whole stack.
-pub(super) fn sites(html: &mut Html, sites: &[Site], folder: &str) {
-    if sites.is_empty() {
+/// The lines that allocated the live blocks; a click opens the whole stack.
+fn sites(html: &mut Html, filled: &Filled, folder: &str) {
+    if filled.sites.is_empty() {
         return;
     }
-    html.raw("<section id=\"sites\"><h2>Made by these lines</h2>\n<p>What was alive at the peak, largest first.</p>\n");
+    open(html, filled.ids[1], filled.headings[1]);
     html.raw("<div class=\"wide\"><table><thead><tr><th scope=\"col\">bytes<th scope=\"col\">allocations");
     html.raw("<th scope=\"col\">contents<th scope=\"col\">line</tr></thead><tbody>\n");
-    for site in sites {
+    for site in filled.sites {
         write_site(html, site, folder);
     }
     html.raw("</tbody></table></div></section>\n");
@@ -151,10 +164,10 @@ fn write_site(html: &mut Html, site: &Site, folder: &str) {
     html.wrap("<tr><td class=\"n\">", &site.bytes.to_string(), "</td>");
     html.wrap("<td class=\"n\">", &site.count.to_string(), "</td>");
     html.wrap("<td>", site.category.words(), "</td><td>");
-    let own = site.location.as_ref().map(|location| line_of(location, folder));
-    let inner = || site.frames.first().map(|frame| words_of(frame, folder));
-    let place = own.or_else(inner).unwrap_or_else(|| "no stack was recorded".to_owned());
-    frames(html, &place, &site.frames, folder);
+    frames(html, &words_of_site(site, folder), &site.frames, folder);
+    if let Some(frame) = called(site) {
+        html.wrap("<span class=\"source\">in ", &describe(frame, folder), "</span>");
+    }
     html.raw("</td></tr>\n");
 }
 
@@ -167,26 +180,26 @@ pub(super) fn frames(html: &mut Html, place: &str, frames: &[SiteFrame], folder:
     html.wrap("<details><summary><code>", place, "</code></summary><ol class=\"stack\">\n");
     for frame in frames {
         html.raw(if frame.own { "<li class=\"own\"><code>" } else { "<li><code>" });
-        html.text(&words_of(frame, folder));
+        html.text(&describe(frame, folder));
         html.raw("</code></li>\n");
     }
     html.raw("</ol></details>");
 }
 
-/// A frame in words.
-pub(super) fn words_of(frame: &SiteFrame, folder: &str) -> String {
-    words_of_frame(&frame.file, frame.line, &frame.function, folder)
+/// Lists of sentences, each under its heading; empty lists are left out.
+pub(super) fn lists(html: &mut Html, lists: &[List]) {
+    for (heading, items) in lists.iter().filter(|(_, items)| !items.is_empty()) {
+        html.wrap("<section><h2>", heading, "</h2>\n<ul>\n");
+        items.iter().for_each(|item| html.wrap("<li>", item, "</li>\n"));
+        html.raw("</ul></section>\n");
+    }
 }
 
-/// A list of sentences.
-pub(super) fn list(html: &mut Html, heading: &'static str, items: impl Iterator<Item = String>) {
-    let mut items = items.peekable();
-    if items.peek().is_none() {
-        return;
+/// A sentence about what follows; nothing for an empty sentence.
+pub(super) fn summary(html: &mut Html, sentence: &str) {
+    if !sentence.is_empty() {
+        html.wrap("<p class=\"summary\">", sentence, "</p>\n");
     }
-    html.wrap("<section><h2>", heading, "</h2>\n<ul>\n");
-    items.for_each(|item| html.wrap("<li>", &item, "</li>\n"));
-    html.raw("</ul></section>\n");
 }
 
 /// The footer: version and program.

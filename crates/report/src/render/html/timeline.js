@@ -90,7 +90,7 @@ function timeline(page) {
     if (limit === 0) return [];
     context.fillStyle = cssColour("error");
     context.fillRect(0, y(limit), width, 1);
-    return [{ words: `the device has ${showBytes(limit)}`, colour: "error", right: width - 2, y: y(limit) + 13 }];
+    return [{ words: `${state.device.total_words} ${showBytes(limit)}`, colour: "error", right: width - 2, y: y(limit) + 13 }];
   }
 
   /** Draws a line at the peak and at the error; returns the words for them. */

@@ -3,12 +3,12 @@
 use trace::Bytes;
 
 use super::page::Page;
-use super::sections;
 use crate::breakdown::{Breakdown, Contents, Part};
 use crate::check::{CheckReport, Oom, Place, Site, Verdict};
 use crate::finding::{Finding, Severity};
 use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth};
 use crate::render::sanitize::{clean, columns};
+use crate::render::sites::{called, words_of_site};
 use crate::render::verdict;
 
 /// The columns of the bar, and of the text beside a name.
@@ -134,8 +134,8 @@ fn lines(page: &mut Page, sites: &[Site], total: Bytes) {
 
 /// `train.py:41 (linear.forward)`, since two sites may share a line; the line alone where there is no room.
 fn place(page: &Page, site: &Site, width: usize) -> String {
-    let place = sections::place_of(page, site);
-    let called = sections::called(site).filter(|_| site.location.is_some());
+    let place = words_of_site(site, page.folder());
+    let called = called(site).filter(|_| site.location.is_some());
     let called = called.map_or_else(String::new, |frame| format!(" ({}.{})", stem_of(&frame.file), frame.function));
     let whole = format!("{place}{called}");
     if columns(&clean(&whole)) <= width { whole } else { keep_end(&place, width) }

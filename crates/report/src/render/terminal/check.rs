@@ -3,18 +3,18 @@
 use super::page::Page;
 use super::sections;
 use crate::check::{CheckReport, Verdict};
-use crate::render::verdict;
 use crate::render::words::words_of_rank;
+use crate::render::{sites, verdict};
 
 /// Writes the whole report.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
     head(page, report);
     if let Some(filling) = &report.need.filling {
-        sections::breakdown(page, "At the need, without a limit", &filling.breakdown);
-        sections::sites(page, "Allocated at these lines (alive at the need, largest first)", &filling.sites);
+        sections::breakdown(page, sites::AT_THE_NEED, &filling.breakdown);
+        sections::sites(page, sites::LINES_AT_THE_NEED, &filling.sites);
     }
-    sections::breakdown(page, sections::AT_THE_PEAK, &report.breakdown);
-    sections::sites(page, sections::LINES, &report.sites);
+    sections::breakdown(page, sites::AT_THE_PEAK, &report.breakdown);
+    sections::sites(page, sites::LINES_AT_THE_PEAK, &report.sites);
     sections::findings(page, &report.findings);
     ranks(page, report);
     sections::assumptions(page, &report.assumptions);

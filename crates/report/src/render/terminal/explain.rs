@@ -10,6 +10,7 @@ use super::page::Page;
 use super::sections;
 use crate::breakdown::Breakdown;
 use crate::explain::ExplainReport;
+use crate::render::sites;
 
 /// The number of lines of code shown.
 const SITES: usize = 10;
@@ -22,9 +23,9 @@ pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     }
     sections::findings(page, &report.findings);
     if let Some(breakdown) = unshown_breakdown(report) {
-        sections::breakdown(page, sections::AT_THE_PEAK, breakdown);
+        sections::breakdown(page, sites::AT_THE_PEAK, breakdown);
     }
-    sections::sites(page, sections::LINES, report.sites.get(..SITES).unwrap_or(&report.sites));
+    sections::sites(page, sites::LINES_AT_THE_PEAK, report.sites.get(..SITES).unwrap_or(&report.sites));
     if let Some(comparison) = &report.comparison {
         comparison::write(page, comparison);
     }

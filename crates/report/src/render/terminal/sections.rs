@@ -1,20 +1,16 @@
 //! The sections that reports share: breakdown, sites, findings, remarks.
 
-use trace::{Bytes, Phase};
+use trace::Bytes;
 
 use super::page::Page;
 use crate::breakdown::Breakdown;
-use crate::check::{Assumption, Place, Site, SiteFrame};
+use crate::check::{Assumption, Site};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
-use crate::render::layout::{COLUMNS, keep_end, permille, words_of_frame};
+use crate::render::layout::{COLUMNS, keep_end, permille};
+use crate::render::sites::{called, describe, words_of_assumption, words_of_site};
 
 /// The indent of a site's second line.
 const INDENT: usize = 15;
-
-/// The heading of the breakdown at the peak.
-pub(super) const AT_THE_PEAK: &str = "At the peak of allocated memory";
-/// The heading of the lines at the peak.
-pub(super) const LINES: &str = "Made by these lines (alive at the peak, largest first)";
 
 /// The allocated bytes at the peak by category, to the byte.
 pub(super) fn breakdown(page: &mut Page, heading: &str, breakdown: &Breakdown) {
@@ -52,49 +48,12 @@ pub(super) fn sites(page: &mut Page, heading: &str, sites: &[Site]) {
 fn write_site(page: &mut Page, site: &Site) {
     let head = format!("  {:>11}  {:>6}  {:<17}", site.bytes, format!("{}x", site.count), site.category.words());
     let width = COLUMNS - head.chars().count();
-    page.line(&(head + &keep_end(&place_of(page, site), width)));
+    page.line(&(head + &keep_end(&words_of_site(site, page.folder()), width)));
     if let Some(frame) = called(site) {
         let style = page.styles().faint;
-        let via = keep_end(&describe(page, frame), COLUMNS - INDENT - 3);
+        let via = keep_end(&describe(frame, page.folder()), COLUMNS - INDENT - 3);
         page.styled_line(&" ".repeat(INDENT), &format!("in {via}"), style);
     }
-}
-
-/// The line of a site, or what stands in its place.
-pub(super) fn place_of(page: &Page, site: &Site) -> String {
-    match (&site.location, site.frames.first()) {
-        (Some(location), _) => page.line_of(location),
-        (None, Some(_)) if site.place.phase.is_some() => phase(&site.place).to_owned(),
-        (None, Some(frame)) => describe(page, frame),
-        (None, None) => stretch(&site.place),
-    }
-}
-
-/// The replacement for a line if no Python ran, as in autograd's threads: `backward of layer4.2.relu`.
-fn stretch(place: &Place) -> String {
-    let module = place.module.as_ref();
-    module.map_or_else(|| phase(place).to_owned(), |module| format!("{} of {module}", phase(place)))
-}
-
-fn phase(place: &Place) -> &'static str {
-    place.phase.map_or("no stack was recorded", Phase::name)
-}
-
-/// The callee of the user's line: the innermost frame outside torch, or torch's outermost frame.
-///
-/// A stack without a line of the user shows the library's line, or the phase.
-pub(super) fn called(site: &Site) -> Option<&SiteFrame> {
-    if site.location.is_none() && site.place.phase.is_none() {
-        return None;
-    }
-    let inner = || site.frames.iter().take_while(|frame| !frame.own);
-    let outside_torch = inner().find(|frame| !frame.file.contains("/torch/"));
-    outside_torch.or_else(|| if site.location.is_some() { inner().last() } else { inner().next() })
-}
-
-/// A frame in words.
-pub(super) fn describe(page: &Page, frame: &SiteFrame) -> String {
-    words_of_frame(&frame.file, frame.line, &frame.function, page.folder())
 }
 
 /// The findings, most serious first.
@@ -161,8 +120,6 @@ pub(super) fn assumptions(page: &mut Page, assumptions: &[Assumption]) {
     }
     page.heading("Assumptions");
     for assumption in assumptions {
-        let up_to =
-            if assumption.bytes == Bytes::ZERO { String::new() } else { format!(", up to {}", assumption.bytes) };
-        page.paragraph("  - ", &format!("{} ({}{up_to})", assumption.text, assumption.id));
+        page.paragraph("  - ", &words_of_assumption(assumption));
     }
 }

@@ -4,8 +4,9 @@ use std::fmt::Display;
 
 use crate::explain::{Comparison, SiteDifference};
 use crate::render::layout::{COLUMNS, keep_end};
+use crate::render::sites::describe;
 use crate::render::terminal::page::Page;
-use crate::render::terminal::sections::describe;
+
 
 /// The number of lines of code shown.
 const SITES: usize = 10;
@@ -59,5 +60,5 @@ fn write_list(page: &mut Page, site: &SiteDifference) {
 /// The user's innermost line, or the innermost line.
 fn place(page: &Page, site: &SiteDifference) -> String {
     let own = site.frames.iter().find(|frame| frame.own).or_else(|| site.frames.first());
-    own.map_or_else(|| "no stack was recorded".to_owned(), |frame| describe(page, frame))
+    own.map_or_else(|| "no stack was recorded".to_owned(), |frame| describe(frame, page.folder()))
 }

@@ -6,8 +6,8 @@ use report::Contents;
 use report::explain::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
 use trace::{Bytes, LifetimeId, Moment, StackId};
 
-use crate::measure::life::Life;
-use crate::measure::view::View;
+use super::life::Life;
+use super::view::View;
 
 /// The picture has at most this many points of the totals.
 const POINTS: usize = 2000;
@@ -15,7 +15,7 @@ const POINTS: usize = 2000;
 const SPANS: usize = 5000;
 
 /// Returns the picture of `view`.
-pub(super) fn picture(view: &View) -> Picture {
+pub(crate) fn picture(view: &View) -> Picture {
     let mut stacks = Stacks { view, ids: HashMap::new(), order: Vec::new() };
     let spans = view.found.largest(SPANS).into_iter().filter_map(|id| span(view, id, &mut stacks)).collect();
     let at = view.found.peaks().allocated.map_or(Moment::BEFORE, |peak| peak.at);
