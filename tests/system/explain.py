@@ -6,6 +6,7 @@ import pty
 import signal
 from pathlib import Path
 
+import pages
 import samples
 from bad_input import no_noise, refused, table
 from harness import PROGRAMS, Box, Case, Result, collect, contains, expect, like_others
@@ -337,7 +338,7 @@ def page(box: Box) -> None:
     result = answer(box, "--html", "why.html", *files)
     text = (box.work / "why.html").read_text(encoding="utf-8")
     contains(result, text, "<html", "</html>", result.report["findings"][0]["rule"])
-    for loaded in ("src=\"http", "src='http", "href=\"http", "@import", "url(http", "fetch(", "<iframe"):
+    for loaded in pages.LOADING:
         assert loaded not in text, f"the page loads something: {loaded!r}"
     names = sorted(path.name for path in box.work.iterdir())
     expect(result, names, ["crash.log", "snapshot.pickle", "why.html"], "the files")

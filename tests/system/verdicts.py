@@ -1,5 +1,6 @@
 """What `check` concludes: verdict, need, breakdown, JSON, what is kept."""
 
+import pages
 from harness import EXAMPLES, PROGRAMS, Box, Case, Result, contains, expect
 
 EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
@@ -183,14 +184,25 @@ def _place(box: Box, finding: dict) -> str:
 
 
 def page(box: Box) -> None:
-    """The page stands beside the answer, whatever that is, and holds what it says."""
-    for status, vram, words in ((0, "24GiB", "fits NVIDIA GeForce RTX 4090"), (1, "600MiB", "does not fit NVIDIA GeForce RTX 4090")):
-        result = box.check("--vram", vram, "--html", "fit.html", PROGRAMS / "leak_graph.py")
+    """The page stands beside the answer, whatever that is, holds what it says, and draws the run that the answer is about."""
+    cases = (
+        (0, "24GiB", "fits NVIDIA GeForce RTX 4090", "peak", "The run on NVIDIA GeForce RTX 4090."),
+        (1, "600MiB", "does not fit NVIDIA GeForce RTX 4090", "need", "The run without a limit, whose peak is the need."),
+    )
+    for status, vram, words, reached, run in cases:
+        result = box.check("--json", "--vram", vram, "--html", "fit.html", PROGRAMS / "leak_graph.py")
         expect(result, (result.status, result.stderr), (status, ""), "status and standard error")
-        contains(result, result.stdout, words)
         text = (box.work / "fit.html").read_text(encoding="utf-8")
-        contains(result, text, f"<h1>{words}", "leak_graph.py:", "</html>")
+        contains(result, text, f"<h1>{words}", "leak_graph.py:", "</html>", f'<p class="summary">{run}</p>')
+        contains(result, text, *(f'id="{section}"' for section in ("memory", "time-section", "segment-section", "flame-section", "sites")))
         expect(result, [path.name for path in box.work.iterdir()], ["fit.html"], "the files")
+        drawing = pages.drawings(text)[0]
+        expect(result, max(drawing["total.allocated"]), result.report[reached]["allocated_bytes"], f"the top of the timeline, in bytes: the {reached}")
+        expect(result, max(drawing["total.reserved"]), result.report[reached]["reserved_bytes"], f"the reserved bytes at most: the {reached}")
+        expect(result, sum(drawing["stack.bytes"]), sum(drawing["block.bytes"]), "the bytes of the stacks and of the segments' blocks")
+        assert drawing["segment.bytes"] and drawing["span.bytes"] and drawing["frame.line"], f"the drawing is empty\n{result}"
+        for loaded in pages.LOADING:
+            assert loaded not in text, f"the page loads something: {loaded!r}"
 
 
 PLAIN = (

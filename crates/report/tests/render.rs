@@ -1,12 +1,13 @@
 //! The renderers against pages that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
+use report::explain::{DeviceMemory, Extent, HistoryPeak, Holder, MemoryPart, Picture, TotalsPoint};
 use report::render::terminal::{Detail, Look, Styles};
 use report::render::{Format, Report, html, render};
 use report::{
-    Assumption, Breakdown, CheckReport, Contents, Evidence, Filling, Finding, Gpu, Growth, Location, Need, Oom, Part,
-    Peak, Place, Rank, Remedy, RuleId, Severity, Site, SiteFrame, SizeSearch, Standing, Usage, Value, ValueShape,
-    Verdict,
+    Assumption, Breakdown, CheckReport, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth, Location,
+    Need, Oom, Part, Peak, Place, Rank, Remedy, RuleId, RunPicture, Severity, Site, SiteFrame, SizeSearch, Standing,
+    Usage, Value, ValueShape, Verdict,
 };
 use trace::{Bytes, Phase};
 
@@ -350,7 +351,7 @@ fn a_need_that_was_not_seen_whole_is_a_lower_bound_in_every_format() {
     let mut report = full();
     report.need.at_least = Some("in the run without a limit the program raised ValueError at train.py:9".to_owned());
     let words = "at least 26.41 GiB on the device (25.39 GiB allocated, 25.98 GiB reserved)";
-    assert!(html::check(&report).contains(words));
+    assert!(html::check(&report, &RunPicture::default()).contains(words));
     assert!(plain(&report).contains("needs    at least 26.41 GiB on the device"), "{}", plain(&report));
     assert!(written(&report, Format::Concise).contains("needs at least 26.41 GiB"));
     let json: serde_json::Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
@@ -361,7 +362,7 @@ fn a_need_that_was_not_seen_whole_is_a_lower_bound_in_every_format() {
 fn the_page_says_what_the_terminal_says() {
     let mut report = full();
     report.notes = vec!["<script>alert(1)</script>".to_owned()];
-    let page = html::check(&report);
+    let page = html::check(&report, &RunPicture::default());
     for words in [
         "does not fit NVIDIA GeForce RTX 4090: 2.77 GiB too little",
         "26.41 GiB on the device (25.39 GiB allocated, 25.98 GiB reserved)",
@@ -369,9 +370,74 @@ fn the_page_says_what_the_terminal_says() {
         "peak 2.00 GiB → 1.95 GiB",
         "train.py:41",
         "rank 1",
+        "At the peak of allocated memory",
+        "Made by these lines (alive at the peak, largest first)",
+        "in torch/nn/modules/linear.py:134 forward",
+        "(cudnn-convolution-workspace, up to 64.00 MiB)",
         "&lt;script&gt;alert(1)",
     ] {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("<script"));
+}
+
+/// A run of two devices, of which the first grows to 20 GiB.
+fn drawn(is_unlimited: bool) -> RunPicture {
+    let point = |event, mib| TotalsPoint {
+        event,
+        time_us: None,
+        allocated_bytes: Bytes::from_mib(mib),
+        reserved_bytes: Bytes::from_mib(mib),
+    };
+    let picture = Picture { totals: vec![point(0, 512), point(7, 20_480)], ..Picture::default() };
+    let peak = HistoryPeak { allocated_bytes: Bytes::from_mib(20_480), event: Some(7), ..HistoryPeak::default() };
+    let device = |rank| DevicePicture {
+        rank,
+        events: 8,
+        peak: peak.clone(),
+        picture: picture.clone(),
+        ..DevicePicture::default()
+    };
+    let part = |holder, mib| MemoryPart { holder, bytes: Bytes::from_mib(mib) };
+    let parts = vec![part(Holder::Allocated(Some(Contents::Activations)), 26_000), part(Holder::OutsidePytorch, 1040)];
+    let when = "at the need, without a limit".to_owned();
+    let memory = DeviceMemory::new(Bytes::from_mib(27_040), Extent::Used, when, parts).ok();
+    RunPicture { is_unlimited, memory, devices: vec![device(3), device(0)] }
+}
+
+/// The data that the script of a page draws.
+fn page_data(page: &str) -> serde_json::Value {
+    let data = page.split("id=\"page-data\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    serde_json::from_str(data.unwrap()).unwrap()
+}
+
+#[test]
+fn the_page_draws_the_run_whose_peak_is_the_need() {
+    let filling = Filling { sites: vec![site(24_000, 2, 41)], ..Filling::default() };
+    let report = CheckReport { need: Need { filling: Some(filling), ..full().need }, ..full() };
+    let page = html::check(&report, &drawn(true));
+    for words in [
+        "Where the memory in use was at the need, without a limit",
+        "Memory over time</h2>\n<p class=\"summary\">The run without a limit, whose peak is the need.</p>",
+        "Segments at the peak",
+        "In 8 events at most 20.00 GiB were allocated",
+        "Allocated at these lines (alive at the need, largest first)",
+        "<th scope=\"row\">rank 3, cuda:0</th>",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let data = page_data(&page);
+    let names: Vec<&serde_json::Value> =
+        data["devices"].as_array().unwrap().iter().map(|device| &device["name"]).collect();
+    assert_eq!(names, ["rank 3, cuda:0", "rank 0, cuda:0"]);
+    assert_eq!(data["devices"][0]["total_words"], "the CUDA context leaves");
+    assert_eq!(data["devices"][0]["total_bytes"], 23_760u64 << 20);
+    assert_eq!(data["devices"][0]["columns"]["total.event"]["length"], 2);
+}
+
+#[test]
+fn the_page_names_the_gpu_of_a_run_within_its_limit() {
+    let page = html::check(&fits(), &drawn(false));
+    assert!(page.contains("<p class=\"summary\">The run on NVIDIA GeForce RTX 4090.</p>"));
+    assert!(!page.contains("At the need"));
 }

@@ -1,6 +1,7 @@
 //! `check` on programs made by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
+mod drawn;
 mod program;
 mod verdict;
 

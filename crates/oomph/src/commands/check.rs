@@ -13,7 +13,7 @@ use trace::Bytes;
 
 use crate::args::{Check, DEFAULT_STEPS, OutputOptions};
 use crate::effects::publish;
-use crate::effects::record::{Recording, record_to_end};
+use crate::effects::record::{Recording, Recordings, record_to_end};
 use crate::effects::run_dir::{self, RunDir};
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -33,16 +33,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let conditions = Conditions::on_device(arguments.changes.clone());
     let recordings = record_to_end(&program, conditions, place.path(), facts)?;
     let hint = failure::find_hint(&recordings.limited.run);
-    let case = Case {
-        launch: recordings.limited.launch,
-        limited: recordings.limited.run,
-        unlimited: recordings
-            .unlimited
-            .map(|recording| UnlimitedRun { run: recording.run, ended: recording.launch.ended }),
-        gpu_assumed: program.gpu_assumed,
-        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
-        seconds: started.elapsed().as_secs_f64(),
-    };
+    let case = make_case(recordings, &program, started);
     let mut report = diagnose::check(&case);
     lint_links::link(&mut report.findings, &case.folder, words.script());
     report.assumptions.extend(gpu_choice::list_assumptions(&program.profile));
@@ -53,10 +44,26 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     }
     report.next = if report.verdict.is_oom() { suggest_fit(arguments, &words) } else { None };
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
-    if let Some(path) = &arguments.output.html {
-        publish::write_whole(path, &html::check(&report, &diagnose::draw(&case, &report)))?;
-    }
+    write_page(&arguments.output, &case, &report)?;
     show(&arguments.output, &report, detail)
+}
+
+fn make_case(recordings: Recordings, program: &Program, started: Instant) -> Case {
+    let Recordings { limited, unlimited } = recordings;
+    Case {
+        launch: limited.launch,
+        limited: limited.run,
+        unlimited: unlimited.map(|recording| UnlimitedRun { run: recording.run, ended: recording.launch.ended }),
+        gpu_assumed: program.gpu_assumed,
+        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+        seconds: started.elapsed().as_secs_f64(),
+    }
+}
+
+/// Draws the run and writes the page, if a page was asked for.
+fn write_page(options: &OutputOptions, case: &Case, report: &CheckReport) -> Result<(), Error> {
+    let Some(path) = &options.html else { return Ok(()) };
+    publish::write_whole(path, &html::check(report, &diagnose::draw(case, report)))
 }
 
 /// Returns the last line that the program printed, such as the message of `sys.exit`.

@@ -53,7 +53,7 @@ pub fn check(report: &CheckReport, run: &RunPicture) -> String {
 }
 
 fn write(title: &'static str, page: &Page) -> String {
-    let mut html = head(title, &page.answer);
+    let mut html = head(title, &page.headline);
     let data = data::encode(&page.devices);
     page::write(&mut html, page, data.as_ref());
     if let Some(data) = &data {

@@ -88,9 +88,11 @@ assert.equal(made.rowBytesFor(20 * GIB, 28) % 2 ** 20, 0);
 // Stacks merge from the outside in.
 const root = made.mergeStacks(device);
 assert.equal(root.bytes, 16 * GIB);
-assert.equal(root.children.size, 1);
+assert.equal(root.children.size, 2);
 const boxes = made.layoutFlame(root, 0);
-assert.deepEqual(boxes.map(({ node, width }) => [node.depth, width]), [[0, 1], [1, 0.75], [2, 0.75]]);
+const placed = boxes.map(({ node, left, width }) => [node.depth, left, width]);
+// The quarter without a stack stands beside the recorded stacks.
+assert.deepEqual(placed.toSorted(), [[0, 0, 1], [1, 0, 0.75], [1, 0.75, 0.25], [2, 0, 0.75]]);
 
 assert.equal(made.showBytes(1.5 * GIB), "1.50 GiB");
 assert.equal(made.showBytes(512), "512 B");

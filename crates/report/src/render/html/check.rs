@@ -11,7 +11,7 @@ use crate::run_picture::{DevicePicture, RunPicture};
 /// The contents of the page.
 pub(super) fn page<'a>(report: &'a CheckReport, run: &'a RunPicture) -> Page<'a> {
     Page {
-        answer: verdict::sentence(report),
+        headline: verdict::sentence(report),
         facts: facts(report),
         memory: run.memory.as_ref(),
         findings: &report.findings,

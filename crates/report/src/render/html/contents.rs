@@ -11,7 +11,7 @@ use crate::render::figures::Figure;
 /// The contents of a page, in the order of the page.
 pub(super) struct Page<'a> {
     /// The answer, in a sentence.
-    pub(super) answer: String,
+    pub(super) headline: String,
     /// The figures below the answer.
     pub(super) facts: Vec<Figure>,
     /// The holders of the device's memory.

@@ -12,7 +12,7 @@ use crate::render::words::{name_of_input, path_of_input, words_of_error, words_o
 /// The contents of the page.
 pub(super) fn page(report: &ExplainReport) -> Page<'_> {
     Page {
-        answer: answer(report),
+        headline: answer(report),
         facts: figures::explain(report),
         memory: report.memory.as_ref(),
         findings: &report.findings,

@@ -7,7 +7,10 @@ function flame() {
   const parent = $("flame").appendChild(document.createElement("div"));
   const state = { device: null, root: null, focus: null, search: "" };
 
-  const nameOf = (node) => (node.frame < 0 ? "all that is alive at the peak" : describeFrame(state.device, node.frame));
+  const nameOf = ({ frame }) => {
+    if (frame === NO_STACK) return "no stack was recorded";
+    return frame < 0 ? "all that is alive at the peak" : describeFrame(state.device, frame);
+  };
   const matches = (node) => state.search !== "" && node.frame >= 0 && nameOf(node).toLowerCase().includes(state.search);
 
   function draw() {

@@ -101,6 +101,9 @@ function rowBytesFor(total, rows) {
   return Math.max(2 ** 20, Math.ceil(total / rows / 2 ** 20) * 2 ** 20);
 }
 
+/** The frame of a node for stacks that were not recorded, as in autograd's threads. */
+const NO_STACK = -2;
+
 /** A node of the flame graph; the root has no parent and no frame. */
 function flameNode(frame, parent) {
   return { frame, parent, depth: parent ? parent.depth + 1 : 0, bytes: 0, count: 0, children: new Map() };
@@ -113,7 +116,8 @@ function mergeStacks(device) {
     if (bytes === 0) return;
     let node = root;
     addTo(node, bytes, device.stack.count[stack]);
-    for (const frame of framesOf(device, stack).reverse()) {
+    const frames = framesOf(device, stack).reverse();
+    for (const frame of frames.length > 0 ? frames : [NO_STACK]) {
       if (!node.children.has(frame)) node.children.set(frame, flameNode(frame, node));
       node = node.children.get(frame);
       addTo(node, bytes, device.stack.count[stack]);

@@ -33,13 +33,19 @@ fn drawings(html: &mut Html, page: &Page, data: &PageData) {
     if data.left_out > 0 {
         html.wrap("<p>", &format!("{} more devices have no drawings here: there is no room.", data.left_out), "</p>\n");
     }
+    html.raw("<section aria-labelledby=\"over-time\" id=\"time-section\"><h2 id=\"over-time\">Memory over time</h2>\n");
     sections::summary(html, &page.run);
     html.raw(include_str!("drawings.html"));
     html.raw("</div>\n");
+    peaks(html, page);
+}
+
+/// The peaks of the main device in a sentence, for browsers without scripts.
+fn peaks(html: &mut Html, page: &Page) {
     if let Some(Drawing { peak, events, .. }) = page.devices.iter().find(|device| device.is_main) {
         let (allocated, reserved) = (peak.allocated_bytes, peak.reserved_bytes);
         let text = format!("In {events} events at most {allocated} were allocated and {reserved} reserved.");
-        html.wrap("<p class=\"summary\">", &text, "</p>\n");
+        sections::summary(html, &text);
     }
 }
 

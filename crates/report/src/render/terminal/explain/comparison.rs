@@ -7,7 +7,6 @@ use crate::render::layout::{COLUMNS, keep_end};
 use crate::render::sites::describe;
 use crate::render::terminal::page::Page;
 
-
 /// The number of lines of code shown.
 const SITES: usize = 10;
 
