@@ -54,6 +54,7 @@ const whole = made.columnsOf(device.total, 0, 5, 1);
 assert.deepEqual([whole.event[0], whole.allocated[0], whole.reserved[0]], [2, 16 * GIB, 20 * GIB]);
 const five = made.columnsOf(device.total, 0, 5, 5);
 assert.deepEqual([...five.allocated].map((bytes) => bytes / GIB), [4, 4, 16, 16, 4]);
+assert.deepEqual([[...five.event], [...five.point]], [[0, 1, 2, 3, 4], [0, 0, 2, 2, 4]], "spans are looked up where the total was taken");
 
 // The older span lies below; what is not alive is not there.
 const owners = made.rasterSpans(device.span, [0, 2, 4], 20, 20 * GIB);

@@ -14,10 +14,11 @@ function upperBound(column, value) {
 
 /**
  * The totals in `width` columns over the events from `from` to `to`: for each column its highest allocated and that
- * one's event, and its highest reserved. A column without a point of its own goes on with the point before.
+ * one's event, and its highest reserved. A column without a point of its own goes on with the point before; `point` is
+ * the event of that point, at which the spans add up to the total.
  */
 function columnsOf(total, from, to, width) {
-  const [event, allocated, reserved] = [0, 1, 2].map(() => new Float64Array(width));
+  const [event, point, allocated, reserved] = [0, 1, 2, 3].map(() => new Float64Array(width));
   const perColumn = (to - from) / width;
   let row = upperBound(total.event, from) - 1;
   for (let column = 0; column < width; column++) {
@@ -30,10 +31,11 @@ function columnsOf(total, from, to, width) {
       most = Math.max(most, total.reserved[row]);
     }
     event[column] = best < 0 ? start : Math.max(start, total.event[best]);
+    point[column] = best < 0 ? start : total.event[best];
     allocated[column] = best < 0 ? 0 : total.allocated[best];
     reserved[column] = most;
   }
-  return { event, allocated, reserved };
+  return { event, point, allocated, reserved };
 }
 
 /**

@@ -41,7 +41,7 @@ function timeline(page) {
     const highest = Math.max(1, ...columns.reserved, ...columns.allocated);
     const limit = device.total_bytes !== null && device.total_bytes < 2 * highest ? device.total_bytes : 0;
     const top = Math.max(highest, limit) * 1.05;
-    const owners = rasterSpans(device.span, columns.event, height, top);
+    const owners = rasterSpans(device.span, columns.point, height, top);
     paintSpans(sheet.context, owners, columns, { width, height, top });
     const labels = [...paintAxis(sheet, top), ...paintLines(sheet, columns, { top, limit }), ...paintMarks(sheet)];
     write(sheet.context, labels);
