@@ -1,7 +1,7 @@
 //! The picture of a run, for the page of `check`.
 
 use diagnose::{Case, check, draw};
-use report::explain::{Extent, Holder};
+use report::explain::{DeviceMemory, Extent, Holder};
 use report::{Contents, RunPicture};
 use trace::run::EndReason;
 use trace::{Bytes, Run};
@@ -21,7 +21,7 @@ fn highest(run: &RunPicture) -> u64 {
 
 /// The holders of the memory, in MiB.
 fn holders(run: &RunPicture) -> Vec<(Holder, u64)> {
-    let parts = run.memory.iter().flat_map(|memory| memory.parts());
+    let parts = run.memory.iter().flat_map(DeviceMemory::parts);
     parts.map(|part| (part.holder, part.bytes.0 / MIB)).collect()
 }
 

@@ -15,7 +15,9 @@ pub(super) fn write(html: &mut Html, page: &Page, data: Option<&PageData>) {
     if let Some(data) = data {
         drawings(html, page, data);
     }
-    page.fillings.iter().for_each(|filled| sections::filled(html, filled, page.folder));
+    for filled in &page.fillings {
+        sections::filled(html, filled, page.folder);
+    }
     if let Some(comparison) = page.comparison {
         comparison::write(html, comparison, page.folder);
     }

@@ -190,7 +190,9 @@ pub(super) fn frames(html: &mut Html, place: &str, frames: &[SiteFrame], folder:
 pub(super) fn lists(html: &mut Html, lists: &[List]) {
     for (heading, items) in lists.iter().filter(|(_, items)| !items.is_empty()) {
         html.wrap("<section><h2>", heading, "</h2>\n<ul>\n");
-        items.iter().for_each(|item| html.wrap("<li>", item, "</li>\n"));
+        for item in items {
+            html.wrap("<li>", item, "</li>\n");
+        }
         html.raw("</ul></section>\n");
     }
 }
