@@ -112,6 +112,17 @@ def missing_entry_point(box: Box) -> None:
     refuses(box, ("nvshmem_malloc", "which the phantom GPU does not have", "script.py:7", "report"), "script.py")
 
 
+def missing_by_the_way(box: Box) -> None:
+    """A function that a library missed is not the cause of an error in the program's own data, nor is a value the cause of a missing file."""
+    text = MODEL + "import ctypes, subprocess\nctypes.CDLL(None).nvshmem_malloc(64)\n"
+    box.write("script.py", text + "raise ValueError('no such split')\n")
+    result = refuses(box, ("raised ValueError: no such split", "script.py:6"), "script.py")
+    assert "nvshmem" not in result.stderr.split("error:")[-1], result
+    box.write("script.py", MODEL + "model.weight.sum().item()\nimport subprocess\nsubprocess.run(['nvidia-smi'], env={'PATH': '/nowhere'})\n")
+    result = refuses(box, ("FileNotFoundError", "a file of that name on the PATH"), "script.py")
+    assert "zeros" not in result.stderr, result
+
+
 def program_kills_itself(box: Box) -> None:
     """What was recorded before a SIGKILL is a valid prefix: the verdict is that nothing can be said."""
     box.write("script.py", MODEL + STEPS + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
@@ -519,6 +530,7 @@ CASES = [
     Case("a script that needs a file", lambda box: refuses(box, ("FileNotFoundError", "needs_file.py:6", "the files"), PROGRAMS / "needs_file.py")),
     Case("a script on the CPU alone", lambda box: refuses(box, ("never used CUDA", "--device cuda"), PROGRAMS / "no_cuda.py")),
     Case("an entry point that the phantom lacks", missing_entry_point),
+    Case("an entry point that only a library missed", missing_by_the_way),
     Case("the program kills itself", program_kills_itself),
     Case("the program exits after a step", program_exits_early),
     Case("the program leaves a daemon", leaves_a_daemon),

@@ -46,12 +46,27 @@ pub(crate) fn first_error(run: &Run) -> Option<Raised> {
     let errors = records(run).filter_map(|record| match record {
         Record::Error { type_name, message, file, line, monotonic_ns, .. } => {
             let at = file.clone().zip(*line);
-            Some((at.is_none(), *monotonic_ns, Raised { type_name: type_name.clone(), message: message.clone(), at }))
+            Some((at.is_none(), *monotonic_ns, Raised { type_name: type_name.clone(), message: unwrap(message), at }))
         }
         _ => None,
     });
     let first = errors.min_by_key(|(is_elsewhere, monotonic_ns, _)| (*is_elsewhere, *monotonic_ns));
     first.map(|(_, _, raised)| raised)
+}
+
+/// Returns the message that a worker's or a replica's error had before its traceback was put around it: `bad file 17 (in DataLoader
+/// worker process 0)` (`ExceptionWrapper` in `torch/_utils.py`, 2.11.0).
+fn unwrap(message: &str) -> String {
+    let wrapped = message.strip_prefix("Caught ").filter(|_| message.contains("\nOriginal Traceback"));
+    let place = wrapped.and_then(|rest| rest.lines().next()?.split_once(" in ")).map(|(_, place)| place);
+    let last = message.lines().rfind(|line| !line.trim().is_empty());
+    match place.zip(last) {
+        Some((place, last)) => {
+            let text = last.split_once(": ").map_or(last, |(_, text)| text);
+            format!("{text} (in {})", place.trim_end_matches('.'))
+        }
+        None => message.to_owned(),
+    }
 }
 
 /// Whether the program made a step before it raised its error. A rank that raises before its first step has shown nothing, however far
@@ -160,6 +175,20 @@ mod tests {
         assert_eq!(type_name(vec![process(vec![later]), rank]).as_deref(), Some("KeyError"), "a closed connection");
         let killed = process(vec![oom()]);
         assert_eq!(type_name(vec![launcher(), killed]).as_deref(), Some("ChildFailedError"), "no rank raised an error");
+    }
+
+    #[test]
+    fn an_error_of_a_worker_is_taken_out_of_its_wrapping() {
+        let wrapped = "Caught ValueError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):\n  \
+            File \"train.py\", line 6, in __getitem__\nValueError: bad file 17\n";
+        let cases = [
+            (wrapped, "bad file 17 (in DataLoader worker process 0)"),
+            ("Caught in the act", "Caught in the act"),
+            ("two\nlines", "two\nlines"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(unwrap(message), expected);
+        }
     }
 
     #[test]

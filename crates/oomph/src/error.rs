@@ -13,7 +13,7 @@ use thiserror::Error;
 
 pub(crate) use self::input::InputError;
 pub(crate) use self::lint::LintError;
-pub(crate) use self::program::ProgramFailure;
+pub(crate) use self::program::{ProgramFailure, is_about_data};
 pub(crate) use self::setup::SetupError;
 
 /// Why a command failed. The text says what was found and [`Error::hint`] what to do.

@@ -9,13 +9,16 @@ use trace::Run;
 use trace::run::{Ended, Launch};
 
 use crate::effects::run_dir;
-use crate::error::{Error, ProgramFailure};
+use crate::error::{Error, ProgramFailure, is_about_data};
 
 /// Fails where the program did something that leaves nothing to check.
 pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(), Error> {
-    let symbols = run_dir::missing_symbols(folder)?;
+    let raised = raised_error(run);
+    // A library may have asked for a function and gone on without it.
+    let is_cause = raised.as_ref().is_some_and(|raised| !is_about_data(&raised.type_name));
+    let symbols = if is_cause { run_dir::missing_symbols(folder)? } else { Vec::new() };
     let output = run_dir::output_tail(folder);
-    let failure = match raised_error(run) {
+    let failure = match raised {
         // The verdict is about the request that could not be served, whatever was raised later.
         Some(_) if judge_requests(run) != Requests::Served => return Ok(()),
         // What the steps showed is worth a report, whose verdict says how far the program came.

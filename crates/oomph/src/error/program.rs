@@ -71,7 +71,9 @@ impl ProgramFailure {
 
     /// Returns the next step for the user.
     pub(super) fn hint(&self) -> String {
-        if let ProgramFailure::Raised { read: Some((file, line)), .. } = self {
+        if let ProgramFailure::Raised { read: Some((file, line)), type_name, .. } = self
+            && !is_about_the_machine(type_name)
+        {
             let read = format!(
                 "{file}:{line} read a value that a GPU would have computed; the phantom answers with zeros, \
                  which a check in the script may not accept"
@@ -110,6 +112,25 @@ impl ProgramFailure {
     }
 }
 
+/// Whether an error of this type is about files, programs or packages, and not about a value that the program computed.
+fn is_about_the_machine(type_name: &str) -> bool {
+    [
+        "FileNotFoundError",
+        "PermissionError",
+        "NotADirectoryError",
+        "ConnectionError",
+        "ModuleNotFoundError",
+        "ImportError",
+    ]
+    .contains(&type_name)
+}
+
+/// Whether an error of this type is about Python's own data, and not about a function of CUDA.
+pub(crate) fn is_about_data(type_name: &str) -> bool {
+    let types = ["ZeroDivisionError", "ValueError", "IndexError", "KeyError", "TypeError", "AssertionError"];
+    types.contains(&type_name) || is_about_the_machine(type_name)
+}
+
 /// Whether CUDA or PyTorch misses a device.
 fn is_about_devices(message: &str) -> bool {
     ["No CUDA GPUs are available", "invalid device ordinal", "Invalid device id"]
@@ -139,6 +160,9 @@ fn raised_hint(type_name: &str, message: &str) -> &'static str {
     match type_name {
         _ if message.contains("environment variable RANK") => {
             "a launcher sets RANK: put yours in front (`oomph check -- torchrun …`), or check one rank of N with --world-size N"
+        }
+        "FileNotFoundError" if message.contains("'nvidia-smi'") => {
+            "the script starts nvidia-smi, which this machine lacks; a file of that name on the PATH is enough for a dry run"
         }
         "FileNotFoundError" => "a dry run needs the files that the script opens; run it from the folder you train in",
         "ModuleNotFoundError" | "ImportError" => {

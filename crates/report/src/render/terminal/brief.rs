@@ -1,5 +1,7 @@
 //! The report of `check` in some fifteen lines: the verdict, what fills the memory, the finding that matters, the next command.
 
+use std::cmp::Reverse;
+
 use trace::Bytes;
 
 use super::page::Page;
@@ -120,25 +122,54 @@ fn letter(category: Contents) -> char {
     }
 }
 
+/// A line of source with what it called, and all that it holds of one category.
+struct Row {
+    bytes: Bytes,
+    count: u64,
+    category: Contents,
+    place: String,
+    /// ` (linear.forward)`, since two rows may share a line.
+    called: String,
+}
+
 /// The lines of source that hold the most.
 fn lines(page: &mut Page, sites: &[Site], total: Bytes) {
-    let large = sites.iter().filter(|site| site.bytes.0 >= total.0 / LEAST_DENOMINATOR).take(LINES);
-    for (number, site) in large.enumerate() {
+    let rows = merge(sites, page.folder());
+    let large = rows.iter().filter(|row| row.bytes.0 >= total.0 / LEAST_DENOMINATOR).take(LINES);
+    for (number, row) in large.enumerate() {
         let name = if number == 0 { "lines" } else { "" };
-        let count = if site.count == 1 { String::new() } else { format!("{} x ", site.count) };
-        let head = format!("  {name:<9}{:>11}  {count}{}, ", site.bytes, site.category.words());
+        let count = if row.count == 1 { String::new() } else { format!("{} x ", row.count) };
+        let head = format!("  {name:<9}{:>11}  {count}{}, ", row.bytes, row.category.words());
         let width = COLUMNS.saturating_sub(head.chars().count());
-        page.line(&(head + &place(page, site, width)));
+        let whole = format!("{}{}", row.place, row.called);
+        page.line(&(head + &if columns(&clean(&whole)) <= width { whole } else { keep_end(&row.place, width) }));
     }
 }
 
-/// `train.py:41 (linear.forward)`, since two sites may share a line; the line alone where there is no room.
-fn place(page: &Page, site: &Site, width: usize) -> String {
-    let place = words_of_site(site, page.folder());
+/// Adds up the sites that a reader could not tell apart, the largest first: their stacks differ within libraries.
+fn merge(sites: &[Site], folder: &str) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for row in sites.iter().map(|site| row_of(site, folder)) {
+        let same =
+            |other: &&mut Row| (other.category, &other.place, &other.called) == (row.category, &row.place, &row.called);
+        match rows.iter_mut().find(same) {
+            Some(other) => (other.bytes, other.count) = (other.bytes + row.bytes, other.count + row.count),
+            None => rows.push(row),
+        }
+    }
+    rows.sort_by_key(|row| Reverse(row.bytes));
+    rows
+}
+
+fn row_of(site: &Site, folder: &str) -> Row {
     let called = called(site).filter(|_| site.location.is_some());
-    let called = called.map_or_else(String::new, |frame| format!(" ({}.{})", stem_of(&frame.file), frame.function));
-    let whole = format!("{place}{called}");
-    if columns(&clean(&whole)) <= width { whole } else { keep_end(&place, width) }
+    Row {
+        bytes: site.bytes,
+        count: site.count,
+        category: site.category,
+        place: words_of_site(site, folder),
+        called: called.map_or_else(String::new, |frame| format!(" ({}.{})", stem_of(&frame.file), frame.function)),
+    }
 }
 
 /// The name of a source file without folders and ending.
