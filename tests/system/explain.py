@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 from pathlib import Path
+from subprocess import PIPE
 
 import pages
 import samples
@@ -107,6 +108,49 @@ def nothing_is_found(box: Box) -> None:
     shown = explain(box, name)
     expect(shown, (shown.status, shown.stderr), (0, ""), "status and standard error")
     assert shown.stdout.strip(), shown
+
+
+def log_behind_nuls(box: Box) -> None:
+    """A log that logrotate truncated while its writer kept the offset: a hole before the text, which reads as NUL bytes."""
+    hole, text = 64 * MIB, LOG.encode()
+    with (box.work / "sparse.log").open("wb") as file:
+        file.seek(hole)
+        file.write(text)
+    result = answer(box, "sparse.log")
+    plain = answer(box, put(box, "crash.log", LOG))
+    expect(result, result.report["ooms"], plain.report["ooms"], "the errors, with their lines")
+    refuses(box, ("`program` is neither", "00 00"), put(box, "program", bytes(4096) + b"\x7fELF\x02\x01\x01\0\0"))
+
+
+def many_errors(box: Box) -> None:
+    """A job that retried without end: the report says how often it failed, and is about the last error."""
+    count = 5000
+    lines = [
+        'Traceback (most recent call last):\n  File "/home/me/train.py", line 31, in main\n    loss.backward()\n'
+        f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {number}.00 MiB. GPU 0 has a total capacity of 24.00 GiB of which 7.61 MiB is free.\n"
+        for number in range(1, count + 1)
+    ]
+    result = answer(box, put(box, "retries.log", "".join(lines)))
+    ooms = result.report["ooms"]
+    expect(result, sum(oom.get("group", {"errors": 1})["errors"] for oom in ooms), count, "the number of errors")
+    first, last = ooms[0], ooms[-1]
+    expect(result, (first["group"]["first_line"], last["line"]), (4, 4 * count), "the lines of the first and the last error")
+    expect(result, last["requested_bytes"], count * MIB, "the request of the last error")
+    assert len(ooms) < 10, f"{len(ooms)} artifacts\n{result}"
+    shown = explain(box, "retries.log")
+    contains(shown, shown.stdout, f"{count} errors", "since line 4", "4.88 GiB requested")
+
+
+def silent_pipe(box: Box) -> None:
+    """A pipe that sends nothing: after some seconds one line on standard error, and the answer is the same."""
+    process = box.start(box.oomph, "explain", "--json", stdin=PIPE)
+    remark = process.stderr.readline().decode()
+    process.stdin.write(LOG.encode())
+    process.stdin.close()
+    process.stdin = None
+    result = collect(process)
+    expect(result, (result.status, result.stderr, len(result.report["ooms"])), (1, "", 1), "status, the rest of standard error, errors")
+    contains(result, remark, "waiting for standard input", "oomph explain FILE", "Ctrl-C")
 
 
 def log_and_snapshot(box: Box) -> None:
@@ -364,6 +408,9 @@ CASES = [
     *table(refuses_files, REFUSED, "explain refuses "),
     Case("explain takes a log", log_is_read),
     Case("explain takes a log in UTF-16", lambda box: log_is_read(box, "utf-16")),
+    Case("explain takes a log behind NUL bytes", log_behind_nuls),
+    Case("explain counts many errors", many_errors),
+    Case("explain and a pipe that is silent", silent_pipe),
     Case("explain finds nothing", nothing_is_found),
     Case("explain joins a log and a snapshot", log_and_snapshot),
     Case("explain takes segments without a history", segments_without_a_history),

@@ -4,6 +4,7 @@
 
 mod contents;
 mod folder;
+mod patience;
 mod rank;
 mod source;
 

@@ -1,6 +1,6 @@
 //! The content of a file from a crash: a snapshot, a text, or neither.
 
-use std::io::{self, BufRead as _, Read as _};
+use std::io::{self, BufRead, Cursor, Read};
 
 use thiserror::Error;
 
@@ -32,10 +32,10 @@ pub enum ContentError {
     Snapshot(#[from] SnapshotError),
 }
 
-/// The most bytes read of a text. A larger log was not written by one crash.
-const MOST_TEXT: u64 = 4 << 30;
 /// The number of first bytes of foreign content that are kept.
 const START: usize = 8;
+/// The number of bytes behind NUL bytes by which a text is recognised.
+const HEAD: usize = 512;
 /// Keys near the beginning of a snapshot in JSON, and of no log or table.
 const SNAPSHOT_KEYS: [&[u8]; 3] = [b"\"segments\"", b"\"device_traces\"", b"\"total_size\""];
 
@@ -51,12 +51,41 @@ pub fn read(mut opened: Opened<'_>) -> Result<Content, ContentError> {
         io::copy(&mut opened.content, &mut io::sink())?;
         return Ok(Content::Snapshot(Box::new(snapshot)));
     }
-    if is_binary(head) {
-        return Ok(Content::Foreign(head[..head.len().min(START)].to_owned()));
+    let start = head[..head.len().min(START)].to_owned();
+    let text = if start.starts_with(b"\0") { text_behind_nuls(&mut opened.content)? } else { text_of(head) };
+    let Some(head) = text else { return Ok(Content::Foreign(start)) };
+    Ok(Content::Text(text::read_stream(head.chain(opened.content))?))
+}
+
+/// The bytes to read before the content if its first bytes are those of a text: none. `None` for other content.
+fn text_of(head: &[u8]) -> Option<Cursor<Vec<u8>>> {
+    (!is_binary(head)).then(Cursor::default)
+}
+
+/// Skips the NUL bytes with which a log begins that was truncated while its writer kept its offset (`copytruncate` of
+/// logrotate). Returns the first bytes behind them, which were read, if they are those of a text.
+fn text_behind_nuls(content: &mut impl BufRead) -> io::Result<Option<Cursor<Vec<u8>>>> {
+    skip_nuls(content)?;
+    let mut head = Vec::new();
+    content.take(HEAD as u64).read_to_end(&mut head)?;
+    let is_text = text::is_utf16(&head) || !head.iter().any(|byte| is_of_binary(*byte));
+    Ok((is_text && !head.is_empty()).then(|| Cursor::new(head)))
+}
+
+fn skip_nuls(content: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = content.fill_buf()?;
+        let (length, nuls) = (bytes.len(), bytes.iter().take_while(|byte| **byte == 0).count());
+        content.consume(nuls);
+        if length == 0 || nuls < length {
+            return Ok(());
+        }
     }
-    let mut bytes = Vec::new();
-    opened.content.take(MOST_TEXT).read_to_end(&mut bytes)?;
-    Ok(Content::Text(text::read(&bytes)))
+}
+
+/// Tests for a control character that no program prints: neither of a line, nor of a terminal.
+fn is_of_binary(byte: u8) -> bool {
+    byte < b' ' && !(0x07..=0x0d).contains(&byte) && byte != 0x1b
 }
 
 fn is_snapshot(head: &[u8]) -> bool {
@@ -92,5 +121,33 @@ mod tests {
         for (head, expected) in cases {
             assert_eq!(is_snapshot(head), expected, "{}", String::from_utf8_lossy(head));
         }
+    }
+
+    /// The content of a file: `text` with the number of errors, `foreign`, or `empty`.
+    fn check(file: &[u8], expected: &str) {
+        let opened = crate::container::open(Cursor::new(file));
+        let found = match opened.ok().and_then(|opened| read(opened).ok()) {
+            Some(Content::Text(artifacts)) => format!("text {}", artifacts.len()),
+            Some(Content::Foreign(start)) => format!("foreign {}", start.len()),
+            Some(Content::Empty) => "empty".to_owned(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(found, expected, "{} bytes, first {:?}", file.len(), &file[..file.len().min(16)]);
+    }
+
+    #[test]
+    fn nul_bytes_before_a_text_are_skipped_and_a_binary_is_foreign() {
+        const LOG: &[u8] = b"step 1\nRuntimeError: CUDA error: out of memory\n";
+        for nuls in [1, 2, 7, 511, 512, 513, 8192, 3 << 20] {
+            let behind = |rest: &[u8]| [&vec![0; nuls], rest].concat();
+            check(&behind(LOG), "text 1");
+            check(&behind(b"\xff\xfeo\0k\0"), "text 0");
+            check(&behind(b"\x1b[1mstep\x1b[0m \xe2\x94\x82\r\n"), "text 0");
+            check(&behind(b""), &format!("foreign {}", nuls.min(START)));
+            check(&behind(b"\x18ftypisom\0\0\x02"), &format!("foreign {START}"));
+            check(&behind(b"\x01\xba!!"), &format!("foreign {}", (nuls + 4).min(START)));
+        }
+        check(b"", "empty");
+        check(LOG, "text 1");
     }
 }

@@ -8,6 +8,10 @@ mod automaton;
 mod clause;
 mod decode;
 mod dedup;
+mod errors;
+mod findings;
+mod fragment;
+mod kept;
 mod line;
 mod look_alike;
 mod mention;
@@ -15,22 +19,41 @@ mod message;
 mod normalize;
 mod nvidia_smi;
 mod reader;
+mod scan;
 mod size;
 mod stated;
 mod stats;
 mod summary;
 mod traceback;
+mod window;
 
-pub use self::artifact::{Artifact, Framework, OomKind, OtherProcess, Refusal, StatedOom};
+use std::io::{self, ErrorKind, Read};
+
+pub use self::artifact::{Artifact, Framework, OomGroup, OomKind, OtherProcess, Refusal, StatedOom};
 pub use self::decode::is_utf16;
 pub use self::look_alike::{LookAlike, OtherFramework};
 pub use self::nvidia_smi::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess};
 pub use self::stated::StatedBytes;
 pub use self::stats::MemoryStats;
 pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};
+pub use self::window::TextReader;
 
 /// Finds everything in `text`, in order. UTF-16 is decoded if there is a byte order mark (Windows PowerShell writes
-/// UTF-16 on redirection); bytes that are not UTF-8 are noise.
+/// UTF-16 on redirection); bytes that are not UTF-8 are noise. [`TextReader`] reads a text that comes in pieces.
 pub fn read(text: &[u8]) -> Vec<Artifact> {
-    reader::read(&decode::to_utf8(text))
+    window::read(&decode::to_utf8(text))
+}
+
+/// [`read`] for a text of any length. Errors are those of `content`.
+pub fn read_stream(mut content: impl Read) -> io::Result<Vec<Artifact>> {
+    const PIECE: usize = 256 << 10;
+    let (mut reader, mut piece) = (TextReader::default(), vec![0; PIECE]);
+    loop {
+        match content.read(&mut piece) {
+            Ok(0) => return Ok(reader.finish()),
+            Ok(length) => reader.feed(&piece[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }

@@ -11,6 +11,7 @@ use trace::container::{self, ContainerError, Opened};
 use trace::{ContentKind, sniff};
 
 use super::STANDARD_INPUT;
+use super::patience::PatientInput;
 use crate::error::{Error, InputError};
 
 /// The kind of input that a name stands for.
@@ -61,7 +62,8 @@ pub(super) fn open(name: &Path) -> Result<OpenInput, Error> {
 
 /// Returns standard input.
 pub(super) fn standard_input() -> OpenInput {
-    OpenInput::Stream(Watched { inner: Box::new(io::stdin().lock()), bar: Bar::new("standard input", None) })
+    let input = PatientInput::new(io::stdin().lock());
+    OpenInput::Stream(Watched { inner: Box::new(input), bar: Bar::new("standard input", None) })
 }
 
 /// Unpacks an input. The directory of a zip file is at its end, so a zip file from a pipe is read into memory first.

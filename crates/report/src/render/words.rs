@@ -46,9 +46,21 @@ pub(super) fn words_of_error(report: &ExplainReport, index: usize, oom: &StatedO
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
     let free = oom.free_bytes.map(|bytes| format!("{} free", bytes.nearest));
-    let again = (oom.occurrences > 1).then(|| format!("printed {} times", oom.occurrences));
-    let facts = [rank, device, Some(asked), free, again];
+    let again = (oom.occurrences > 1).then(|| words_of_printings(oom));
+    let group = oom.group.map(|group| format!("last of {} errors since line {}", group.errors, group.first_line));
+    let facts = [rank, device, Some(asked), free, again, group];
     format!("{file}{}: {}", oom.line, facts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// Tests for an error that a text prints more often than loggers and launchers repeat one.
+pub(super) fn is_printed_often(oom: &StatedOom) -> bool {
+    oom.occurrences > 10
+}
+
+/// `printed 3 times`; of an error that is printed often the last line too.
+fn words_of_printings(oom: &StatedOom) -> String {
+    let last = is_printed_often(oom).then(|| format!(", last on line {}", oom.last_line));
+    format!("printed {} times{}", oom.occurrences, last.unwrap_or_default())
 }
 
 /// `snapshot, rank 1, as PyTorch 2.10 or 2.11 writes it`.

@@ -179,8 +179,12 @@ const ANCHORS: &[(&str, Anchor)] = &[
 ];
 
 /// The automaton of all anchors.
-pub(super) static AUTOMATON: LazyLock<Automaton> =
-    LazyLock::new(|| Automaton::new(ANCHORS.iter().map(|(pattern, _)| *pattern)));
+pub(super) static AUTOMATON: LazyLock<Automaton> = LazyLock::new(|| Automaton::new(patterns()));
+
+/// The texts of all anchors, without blanks.
+pub(super) fn patterns() -> impl Iterator<Item = &'static str> + Clone {
+    ANCHORS.iter().map(|(pattern, _)| *pattern)
+}
 
 /// The meaning of an anchor, and its text without blanks.
 pub(super) fn anchor(number: usize) -> (Anchor, &'static str) {

@@ -123,6 +123,15 @@ pub struct OtherProcess {
     pub bytes: Option<StatedBytes>,
 }
 
+/// Errors of one kind, device, rank and source line, of which the last stands for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct OomGroup {
+    /// The number of errors; printings of one error count once.
+    pub errors: u64,
+    /// The line of the text on which the first error starts, counted from 1.
+    pub first_line: u32,
+}
+
 /// An out-of-memory error as stated in a text. Missing statements are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StatedOom {
@@ -139,6 +148,11 @@ pub struct StatedOom {
     /// The number of times that the text prints the error: loggers and re-raising repeat it (Note [One error printed
     /// twice]).
     pub occurrences: u32,
+    /// The line on which the last printing starts.
+    pub last_line: u32,
+    /// The group of which this is the last error, if the text has very many (Note [Many errors]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<OomGroup>,
     /// The device, as PyTorch numbers it.
     pub device_index: Option<u32>,
     /// The requested size. PyTorch states the size to reserve: 2 MiB for up to 1 MiB, 20 MiB for up to 10 MiB.
@@ -177,6 +191,11 @@ pub struct StatedOom {
 }
 
 impl StatedOom {
+    /// The number of errors that this one stands for.
+    pub fn count(&self) -> u64 {
+        self.group.map_or(1, |group| group.errors)
+    }
+
     /// The reserved memory, stated or as the sum of the stated parts.
     ///
     /// Since 2.1 messages state "allocated" and "reserved but unallocated"; free blocks of private pools, which 2.4

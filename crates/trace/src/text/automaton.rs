@@ -4,14 +4,15 @@
 //! People paste errors from terminals, and terminals break lines in the middle of a word. All searches therefore run on
 //! the text *without its blanks*: `CUDA out of mem⏎ory` equals `CUDA out of memory`. The automaton keeps its state on
 //! blanks, on bytes that are not ASCII (the borders of rich's boxes) and on terminal escapes, and ignores case. It
-//! reads each byte once, so any log is read in linear time.
+//! reads each byte once, so any log is read in linear time. Stretches without a string are left out (Note [Fragments]).
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A flag in a transition: a string ends here, or a terminal escape starts.
 const LOOK: u32 = 1 << 31;
 const NONE: u16 = u16::MAX;
-const ESCAPE: u8 = 0x1b;
+pub(super) const ESCAPE: u8 = 0x1b;
 
 /// The end of a found string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +54,25 @@ impl Automaton {
     }
 
     /// All hits in `text`, in order.
-    pub(super) fn hits<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Hit> + 'a {
-        let (mut row, mut at) = (0, 0);
+    #[cfg(test)]
+    fn hits<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Hit> + 'a {
+        self.hits_behind(b"", text, 0..text.len())
+    }
+
+    /// All hits that end in `span` of `text`, in order. `letters` are the significant bytes before `span`.
+    pub(super) fn hits_behind<'a>(
+        &'a self,
+        letters: &[u8],
+        text: &'a [u8],
+        span: Range<usize>,
+    ) -> impl Iterator<Item = Hit> + 'a {
+        let mut row = letters.iter().fold(0, |row, &byte| (self.step(row, byte) & !LOOK) as usize);
+        let mut at = span.start;
         std::iter::from_fn(move || {
-            while let Some(&byte) = text.get(at) {
-                let next = self.next[row + usize::from(self.columns[usize::from(byte)])];
+            while at < span.end
+                && let Some(&byte) = text.get(at)
+            {
+                let next = self.step(row, byte);
                 at += 1;
                 row = (next & !LOOK) as usize;
                 if next & LOOK == 0 {
@@ -71,6 +86,10 @@ impl Automaton {
             }
             None
         })
+    }
+
+    fn step(&self, row: usize, byte: u8) -> u32 {
+        self.next[row + usize::from(self.columns[usize::from(byte)])]
     }
 }
 

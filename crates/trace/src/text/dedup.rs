@@ -11,7 +11,7 @@
 use super::artifact::{OomKind, StatedOom};
 
 /// The number of latest errors to compare: printings of one error are not further apart.
-const NEAR: usize = 32;
+pub(super) const NEAR: usize = 32;
 
 /// Adds an error to `errors`, or merges it with one of the last.
 pub(super) fn add(errors: &mut Vec<StatedOom>, error: StatedOom) {
@@ -72,6 +72,7 @@ fn join(earlier: &mut StatedOom, later: StatedOom) {
         kind,
         traceback,
         line: earlier.line,
+        last_line: other.last_line.max(fuller.last_line),
         occurrences: fuller.occurrences + other.occurrences,
         rank: fuller.rank.or(other.rank),
         pid: fuller.pid.or(other.pid),

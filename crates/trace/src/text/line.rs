@@ -4,7 +4,7 @@ use memchr::{memchr, memmem, memrchr};
 
 use super::automaton::escape_length;
 
-/// The longest line: no search for the start of a line goes back further.
+/// The longest line: no search for the start or the end of a line goes further.
 const LONGEST: usize = 64 << 10;
 
 /// The offset at which the line of the byte at `at` starts.
@@ -15,7 +15,8 @@ pub(super) fn start(text: &[u8], at: usize) -> usize {
 
 /// The offset of the end of the line of the byte at `at`: its line feed, or the end of the text.
 pub(super) fn end(text: &[u8], at: usize) -> usize {
-    memchr(b'\n', &text[at..]).map_or(text.len(), |length| at + length)
+    let to = text.len().min(at.saturating_add(LONGEST));
+    memchr(b'\n', &text[at..to]).map_or(to, |length| at + length)
 }
 
 /// The length of the prefix that `line` shares with `prefix`; digits may differ.
@@ -96,8 +97,9 @@ impl<'a> CleanLines<'a> {
         let start = Some(self.at).filter(|at| *at < self.text.len())?;
         let line_end = end(self.text, start);
         let escape = if self.is_escaped { memmem::find(&self.text[start..line_end], b"\\n") } else { None };
-        let (line_end, skip) = escape.map_or((line_end, 1), |length| (start + length, 2));
-        self.at = self.text.len().min(line_end + skip);
+        let line_feed = usize::from(self.text.get(line_end) == Some(&b'\n'));
+        let (line_end, skip) = escape.map_or((line_end, line_feed), |length| (start + length, 2));
+        self.at = line_end + skip;
         Some(&self.text[start..line_end])
     }
 }

@@ -1,89 +1,68 @@
-//! Reads a text from anchor to anchor.
+//! Reads an anchor with its surroundings (Note [Windows]).
 
 mod message;
 
-use memchr::{memchr_iter, memmem};
+use memchr::memmem;
 
 use super::anchor::{self, Anchor};
 use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
 use super::automaton::{Hit, is_passed_over};
-use super::look_alike::{LookAlikes, OtherFramework};
+use super::findings::Findings;
+use super::look_alike::OtherFramework;
 use super::normalize::Normalized;
-use super::traceback::Tracebacks;
-use super::{dedup, line, mention, nvidia_smi, size, stats, summary};
+use super::{line, mention, nvidia_smi, size, stats, summary};
 use crate::bytes::Bytes;
 
 /// The length of text around an anchor that is checked.
 const NEAR: usize = 512;
+/// The most bytes of an anchor with the skipped bytes between its letters.
+const WIDEST: usize = 64 << 10;
 
-/// The state of reading one text.
+/// Reads one anchor with its surroundings.
 pub(super) struct Reader<'a> {
+    /// The surroundings.
     text: &'a [u8],
+    /// The offset of the surroundings in the text.
+    base: u64,
+    /// Set if the surroundings end with the text.
+    is_last: bool,
     /// The end of the last artifact: anchors before it belong to that artifact.
     done: usize,
-    /// The number of lines that end before `counted_to`.
-    lines: u32,
-    counted_to: usize,
-    errors: Vec<StatedOom>,
-    look_alikes: LookAlikes,
-    others: Vec<Artifact>,
-    tracebacks: Tracebacks,
-}
-
-/// Finds everything in `text`, in order.
-pub(super) fn read(text: &[u8]) -> Vec<Artifact> {
-    let mut reader = Reader::new(text);
-    for hit in anchor::AUTOMATON.hits(text) {
-        reader.take(hit);
-    }
-    reader.finish()
+    findings: &'a mut Findings,
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a [u8]) -> Reader<'a> {
-        Reader {
-            text,
-            done: 0,
-            lines: 0,
-            counted_to: 0,
-            errors: Vec::new(),
-            look_alikes: LookAlikes::default(),
-            others: Vec::new(),
-            tracebacks: Tracebacks::new(text.len()),
-        }
+    pub(super) fn new(text: &'a [u8], base: u64, is_last: bool, findings: &'a mut Findings) -> Reader<'a> {
+        let done = usize::try_from(findings.done.saturating_sub(base)).unwrap_or(usize::MAX);
+        Reader { text, base, is_last, done, findings }
     }
 
-    fn finish(self) -> Vec<Artifact> {
-        let errors = self.errors.into_iter().map(Artifact::Oom);
-        let look_alikes = self.look_alikes.finish().into_iter().map(Artifact::LookAlike);
-        let mut artifacts: Vec<Artifact> = errors.chain(look_alikes).chain(self.others).collect();
-        artifacts.sort_by_key(Artifact::first_line);
-        if artifacts.is_empty() {
-            artifacts.extend(nvidia_smi::read_bare_list(self.text).map(Artifact::NvidiaSmi));
-        }
-        artifacts
-    }
-
-    fn take(&mut self, hit: Hit) {
+    /// Reads the anchor `hit` in the surroundings.
+    pub(super) fn take(mut self, hit: Hit) {
         let (anchor, pattern) = anchor::anchor(hit.pattern);
         let start = start_of(self.text, pattern, hit.end);
         if start < self.done {
             return;
         }
+        self.read(anchor, start, hit.end);
+        self.findings.done = self.findings.done.max(self.base + self.done as u64);
+    }
+
+    fn read(&mut self, anchor: Anchor, start: usize, end: usize) {
         match anchor {
-            Anchor::Head(framework, kind) => self.head(framework, kind, start, hit.end),
-            Anchor::Sure(framework, kind) => self.sure(framework, kind, start, hit.end),
-            Anchor::Worker => self.worker(start, hit.end),
-            Anchor::Killed => self.killed(start, hit.end),
-            Anchor::Refusal => self.refusal(start, hit.end),
-            Anchor::Other(framework) => self.other(framework, start, hit.end),
-            Anchor::DriverError => self.driver_error(start, hit.end),
-            Anchor::MemoryError if mention::is_memory_error(self.text, start, hit.end) => {
-                self.look_alike(OtherFramework::Python, start, hit.end);
+            Anchor::Head(framework, kind) => self.head(framework, kind, start, end),
+            Anchor::Sure(framework, kind) => self.sure(framework, kind, start, end),
+            Anchor::Worker => self.worker(start, end),
+            Anchor::Killed => self.killed(start, end),
+            Anchor::Refusal => self.refusal(start, end),
+            Anchor::Other(framework) => self.other(framework, start, end),
+            Anchor::DriverError => self.driver_error(start, end),
+            Anchor::MemoryError if mention::is_memory_error(self.text, start, end) => {
+                self.look_alike(OtherFramework::Python, start, end);
             }
             Anchor::MemoryError => {}
-            Anchor::Class => self.class(start, hit.end),
-            Anchor::Words => self.words(start, hit.end),
+            Anchor::Class => self.class(start, end),
+            Anchor::Words => self.words(start, end),
             Anchor::Summary | Anchor::Stats | Anchor::SmiTable | Anchor::SmiQuery | Anchor::SmiCsv => {
                 self.table(anchor, start);
             }
@@ -117,10 +96,10 @@ impl<'a> Reader<'a> {
     }
 
     fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
-        let traceback = self.tracebacks.above(self.text, start);
+        let traceback = self.findings.tracebacks.above(self.text, start, self.base);
         (oom.traceback, oom.while_handling) = (traceback.frames, traceback.while_handling);
-        self.look_alikes.forget_line(oom.line);
-        dedup::add(&mut self.errors, oom);
+        self.findings.look_alikes.forget_line(oom.line);
+        self.findings.errors.add(oom);
         self.done = end;
     }
 
@@ -170,8 +149,8 @@ impl<'a> Reader<'a> {
             free_bytes: after(b"free:").map(Bytes),
             total_bytes: after(b"total:").map(Bytes),
         };
-        self.look_alikes.forget_line(refusal.line);
-        self.others.push(Artifact::Refusal(refusal));
+        self.findings.look_alikes.forget_line(refusal.line);
+        self.findings.others.add(Artifact::Refusal(refusal));
         self.done = super::message::end(self.text, end);
     }
 
@@ -212,7 +191,7 @@ impl<'a> Reader<'a> {
         let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
         let behind = self.text[end..line::end(self.text, end)].trim_ascii();
         let is_torch = before.ends_with("torch.") || before.ends_with("torch.cuda.");
-        let is_last = matches!(self.text[end..].trim_ascii(), b"" | b":");
+        let is_last = self.is_last && matches!(self.text[end..].trim_ascii(), b"" | b":");
         if is_torch && is_last && !mention::is_code(self.text, start) {
             let (mut oom, last) = self.message(Framework::Cuda, OomKind::Allocator, end, end);
             oom.exception = before.split_whitespace().last().map(|class| format!("{class}OutOfMemoryError"));
@@ -237,7 +216,9 @@ impl<'a> Reader<'a> {
             self.done = line::end(self.text, end);
         }
         let text = self.text;
-        self.look_alikes.add(framework, line, || line::clean(&text[line::start(text, start)..line::end(text, end)]));
+        self.findings
+            .look_alikes
+            .add(framework, line, || line::clean(&text[line::start(text, start)..line::end(text, end)]));
     }
 
     fn table(&mut self, anchor: Anchor, start: usize) {
@@ -259,28 +240,23 @@ impl<'a> Reader<'a> {
             _ => nvidia_smi::read_csv(self.text, line_start, line).map(|(smi, end)| (Artifact::NvidiaSmi(smi), end)),
         };
         if let Some((artifact, end)) = read {
-            self.others.push(artifact);
+            self.findings.others.add(artifact);
             self.done = end;
         }
     }
 
-    /// The number of the line with the byte at `at`, counted from 1. Anchors come in order, so each line is counted
-    /// once.
+    /// The number of the line with the byte at `at`, counted from 1.
     fn line_of(&mut self, at: usize) -> u32 {
-        if at > self.counted_to {
-            let more = memchr_iter(b'\n', &self.text[self.counted_to..at]).count();
-            self.lines = self.lines.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-            self.counted_to = at;
-        }
-        self.lines + 1
+        self.findings.lines.number(self.text, self.base, at)
     }
 }
 
 /// The start of the string that ends at `end`, going back over its letters and the skipped bytes between them.
 fn start_of(text: &[u8], pattern: &str, end: usize) -> usize {
+    let from = end.saturating_sub(WIDEST);
     let mut left = pattern.bytes().rev().peekable();
     let mut at = end;
-    while at > 0 && left.peek().is_some() {
+    while at > from && left.peek().is_some() {
         at -= 1;
         if left.peek().is_some_and(|letter| text[at].eq_ignore_ascii_case(letter)) && !is_passed_over(text[at]) {
             left.next();

@@ -19,9 +19,16 @@ const MOST_LINES: usize = 400;
 const MOST_LINES_WITHOUT_FRAME: usize = 120;
 const MOST_BYTES: usize = 64 << 10;
 
+/// The bytes that tracebacks may read for each byte of the text above them.
+const WORK: u64 = 8;
+/// The bytes that tracebacks may read of the shortest text.
+const FIRST_WORK: u64 = 16 << 20;
+
 /// Reads the tracebacks of one text, with a limit on their total work: linear in the text, for any content.
+#[derive(Default)]
 pub(super) struct Tracebacks {
-    budget: usize,
+    /// The bytes that were read.
+    work: u64,
 }
 
 /// The traceback of one error.
@@ -59,13 +66,8 @@ struct Reading {
 }
 
 impl Tracebacks {
-    /// For a text of `length` bytes.
-    pub(super) fn new(length: usize) -> Tracebacks {
-        Tracebacks { budget: length.saturating_mul(8) }
-    }
-
-    /// The traceback above the error whose message starts at `at`.
-    pub(super) fn above(&mut self, text: &[u8], at: usize) -> Traceback {
+    /// The traceback above the error whose message starts at `at` of a part of the text that starts at `base`.
+    pub(super) fn above(&mut self, text: &[u8], at: usize, base: u64) -> Traceback {
         let line_start = line::start(text, at);
         let own = line::origin(&text[line_start..at]);
         let mut reading = Reading::default();
@@ -74,18 +76,25 @@ impl Tracebacks {
             let is_whole = above.by_ref().any(|line| reading.take(line));
             return reading.finish(is_whole, above);
         }
-        let mut lines = Above { text, end: line_start, floor: line_start.saturating_sub(MOST_BYTES.min(self.budget)) };
+        let mut lines =
+            Above { text, end: line_start, floor: line_start.saturating_sub(self.allowed(base + at as u64)) };
         let mut is_whole = false;
         for count in 0..MOST_LINES {
             if is_whole || (reading.frames.is_empty() && count > MOST_LINES_WITHOUT_FRAME) {
                 break;
             }
             let Some(raw) = lines.next() else { break };
-            self.budget = self.budget.saturating_sub(raw.len());
+            self.work += raw.len() as u64;
             is_whole = is_of(own, raw) && reading.take(&line::clean(raw));
         }
         let further = lines.filter(|raw| is_of(own, raw)).map(line::clean);
         reading.finish(is_whole, further)
+    }
+
+    /// The bytes that the traceback of an error at this offset may read.
+    fn allowed(&self, offset: u64) -> usize {
+        let left = (FIRST_WORK + WORK.saturating_mul(offset)).saturating_sub(self.work);
+        usize::try_from(left).unwrap_or(MOST_BYTES).min(MOST_BYTES)
     }
 }
 

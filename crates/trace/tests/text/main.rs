@@ -11,6 +11,7 @@ mod hostile;
 mod logs;
 mod look_alikes;
 mod outside;
+mod pieces;
 mod sizes;
 mod tables;
 mod wrappings;

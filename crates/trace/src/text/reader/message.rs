@@ -40,6 +40,7 @@ impl Reader<'_> {
         oom.rank = origin.rank;
         oom.pid = oom.pid.or(origin.pid);
         oom.line = self.line_of(start);
+        oom.last_line = oom.line;
         oom.exception = message::class(self.text, start);
         oom.message = message::words(self.text, start, end);
         (oom, end)

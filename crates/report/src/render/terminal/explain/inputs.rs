@@ -1,20 +1,24 @@
 //! The inputs of the report: errors, devices and files.
 
+use trace::text::StatedOom;
+
 use crate::explain::{DeviceHistory, ExplainReport};
 use crate::render::layout::{COLUMNS, keep_end};
 use crate::render::sanitize::columns;
 use crate::render::terminal::page::Page;
-use crate::render::words::{name_of_input, path_of_input, words_of_error, words_of_input};
+use crate::render::words::{is_printed_often, name_of_input, path_of_input, words_of_error, words_of_input};
 
 /// The number of rows in a list.
 const ROWS: usize = 16;
 
-/// Every error, if there are several.
+/// Every error, if there are several, or one that is printed often.
 pub(super) fn errors(page: &mut Page, report: &ExplainReport) {
-    if report.ooms.len() < 2 {
+    let all: u64 = report.ooms.iter().map(StatedOom::count).sum();
+    if all < 2 && !report.ooms.iter().any(is_printed_often) {
         return;
     }
-    page.heading(&format!("{} errors (* is the one that the report is about)", report.ooms.len()));
+    let noun = if all == 1 { "error" } else { "errors" };
+    page.heading(&format!("{all} {noun} (* is the one that the report is about)"));
     for (index, oom) in report.ooms.iter().enumerate().take(ROWS) {
         page.paragraph(mark(report.focus_oom == Some(index)), &words_of_error(report, index, oom));
     }
