@@ -12,10 +12,10 @@ pub(super) fn to_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     if !is_utf16(text) {
         return Cow::Borrowed(text);
     }
-    let (mut decoder, mut decoded) = (Decoder::default(), Vec::new());
-    decoder.decode(text, &mut decoded);
-    decoder.finish(&mut decoded);
-    Cow::Owned(decoded)
+    let (mut decoder, mut utf8) = (Decoder::default(), Vec::new());
+    decoder.decode(text, &mut utf8);
+    decoder.finish(&mut utf8);
+    Cow::Owned(utf8)
 }
 
 /// The encoding of a text, by its first two bytes.
@@ -99,12 +99,12 @@ mod tests {
     use super::*;
 
     fn in_pieces(text: &[u8], length: usize) -> Vec<u8> {
-        let (mut decoder, mut decoded) = (Decoder::default(), Vec::new());
+        let (mut decoder, mut utf8) = (Decoder::default(), Vec::new());
         for piece in text.chunks(length) {
-            decoder.decode(piece, &mut decoded);
+            decoder.decode(piece, &mut utf8);
         }
-        decoder.finish(&mut decoded);
-        decoded
+        decoder.finish(&mut utf8);
+        utf8
     }
 
     #[test]

@@ -27,9 +27,11 @@ pub(super) fn end(text: &[u8], at: usize) -> usize {
 
 /// The class of the exception whose message starts at `at`: `torch.OutOfMemoryError` before `: `.
 pub(super) fn class(text: &[u8], at: usize) -> Option<String> {
+    const LONGEST_NAME: usize = 256;
     let before = text[..at].trim_ascii_end();
     let before = before.strip_suffix(b":")?;
-    let length = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || b"._".contains(byte)).count();
+    let letters = before.iter().rev().take(LONGEST_NAME);
+    let length = letters.take_while(|byte| byte.is_ascii_alphanumeric() || b"._".contains(byte)).count();
     let class = String::from_utf8_lossy(&before[before.len() - length..]).into_owned();
     (class.ends_with("Error") || class.ends_with("Exception")).then_some(class)
 }

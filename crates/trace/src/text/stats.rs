@@ -46,9 +46,11 @@ fn is_of_key(byte: u8) -> bool {
 
 /// The key and the value after `at`, and their end.
 fn pair(text: &[u8], at: usize) -> Option<(String, i64, usize)> {
+    const LONGEST_KEY: usize = 256;
     let start = at + between(&text[at..], b",;(){}'\"");
     let length = text[start..].iter().take_while(|byte| is_of_key(**byte)).count();
-    let key = std::str::from_utf8(&text[start..start + length]).ok().filter(|key| key.contains(['.', '_']))?;
+    let key = Some(&text[start..start + length]).filter(|key| key.len() <= LONGEST_KEY)?;
+    let key = std::str::from_utf8(key).ok().filter(|key| key.contains(['.', '_']))?;
     let value = start + length + between(&text[start + length..], b",:='\"");
     let sign = usize::from(text.get(value) == Some(&b'-'));
     let digits = text[value + sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();

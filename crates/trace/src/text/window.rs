@@ -94,7 +94,9 @@ impl AnchorSearch {
         let mut at = window.place(self.searched);
         while at < limit {
             let (hits, end) = self.scanner.scan(window.bytes, at..limit.min(at + BLOCK));
-            hits.into_iter().for_each(|hit| self.take(window, hit));
+            for hit in hits {
+                self.take(window, hit);
+            }
             at = end;
         }
         self.searched = window.base + at as u64;
