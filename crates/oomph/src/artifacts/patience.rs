@@ -9,8 +9,7 @@ use crate::output;
 
 /// The silence after which the remark is printed.
 const SILENCE: Duration = Duration::from_secs(5);
-const REMARK: &str =
-    "waiting for standard input; to read a file instead: Ctrl-C, then oomph explain FILE (Ctrl-D ends typed input)";
+const REMARK: &str = "waiting for standard input (Ctrl-C ends); to read a file, name it: oomph explain FILE";
 
 /// Standard input. Prints [`REMARK`] once to standard error if the first bytes take long.
 pub(super) struct PatientInput<R> {
