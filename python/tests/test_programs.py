@@ -81,6 +81,20 @@ class Ends(unittest.TestCase):
     def test_by_a_signal(self):
         self.check("import torch, os, signal\nos.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass", -15, "terminated", 0)
 
+    def test_children_end_at_sigterm_as_without_the_agent(self):
+        source = """
+            import multiprocessing, signal
+            import torch
+            def find(queue): queue.put(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+            context = multiprocessing.get_context("fork")
+            queue = context.SimpleQueue()
+            child = context.Process(target=find, args=(queue,))
+            child.start()
+            print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, queue.get())
+            child.join()
+        """
+        self.assertEqual(self.check(source, 0, "exit", 0).stdout, "False True\n")
+
     def test_children_write_nothing(self):
         source = """
             import multiprocessing, os, subprocess, sys

@@ -26,15 +26,19 @@ class Finish:
         """Waits for the end: at exit, and at SIGTERM where the program leaves that to the system."""
         atexit.register(self._at_exit)
         self._wrap_immediate_exit()
-        in_main = threading.current_thread() is threading.main_thread()
-        if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self._at_signal)
+        self._handle_termination()
 
     def install_in_child(self) -> None:
         """A forked child leaves with `os._exit`; `multiprocessing` runs its own finalizers before."""
         from multiprocessing import util
 
         util.Finalize(None, self._at_exit, exitpriority=-100)
+        self._handle_termination()
+
+    def _handle_termination(self) -> None:
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._at_signal)
 
     def _wrap_immediate_exit(self) -> None:
         """`os._exit` runs no exit handlers; programs end with it to get past threads that would not end."""
@@ -50,8 +54,11 @@ class Finish:
         os._exit = wrapper
 
     def reset(self) -> None:
-        """Starts afresh, in a forked child."""
+        """Starts afresh, in a forked child. `multiprocessing.Pool` ends its workers by SIGTERM: one that blocks on a lock when Python has
+        noted the signal, and not yet called its handler, would never end."""
         self._done = False
+        if signal.getsignal(signal.SIGTERM) == self._at_signal:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def now(self, reason: str, error: BaseException | None = None) -> None:
         """Finishes, unless that was done; `error` is the exception that ends the program."""

@@ -60,6 +60,6 @@ mod tests {
     #[test]
     fn a_remark_is_printed_after_silence_alone() {
         check(true, Duration::ZERO, &[REMARK]);
-        check(false, Duration::from_secs(60), &[]);
+        check(false, SILENCE, &[]);
     }
 }
