@@ -20,7 +20,7 @@ PARTS = {
     "Commands": ["docs/check.md", "docs/many-gpus.md", "docs/fit.md", "docs/explain.md", "docs/lint.md", "docs/tune.md", "docs/cli.md"],
     "Causes, rules, remedies": ["docs/rules", "docs/lint", "docs/remedies"],
     "Background": [
-        "docs/assumptions.md", "docs/ACCURACY.md", "docs/MEMORY_OUTSIDE_PYTORCH.md", "docs/COMPATIBILITY.md", "docs/SITUATIONS.md",
+        "docs/assumptions.md", "docs/ACCURACY.md", "docs/MEMORY_OUTSIDE_PYTORCH.md", "docs/COMPATIBILITY.md", "docs/SITUATIONS.md", "docs/SCRIPTS.md",
         "docs/limits.md", "docs/speed.md",
     ],
     "Development": ["ARCHITECTURE.md", "docs/decisions", "CONTRIBUTING.md", "STYLE.md", "CHANGELOG.md"],

@@ -36,6 +36,7 @@ pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
     notes.extend(raised_later(case, decision));
     notes.extend(few_steps(case, decision));
     notes.extend(interpreter(case));
+    notes.extend(missing_kernels(case));
     distinct(notes)
 }
 
@@ -93,6 +94,17 @@ fn raised_later(case: &Case, decision: &Decision) -> Option<String> {
     let is_caught = *decision == Decision::Oom && !case.limited.processes.iter().any(ended_by_oom);
     let reason = is_caught.then(|| find_reason(case, &case.limited, case.launch.ended.as_ref()))??;
     Some(format!("after it had run out of memory, {reason}"))
+}
+
+/// Returns the note that the program's PyTorch does not run on the GPU.
+pub(crate) fn missing_kernels(case: &Case) -> Option<String> {
+    records(&case.limited).find_map(|record| match record {
+        Record::KernelsMissing { capability, built_for } => Some(format!(
+            "this PyTorch has no kernels for the GPU (compute capability {capability}; it was built for {built_for}): on the GPU \
+             itself its first kernel fails"
+        )),
+        _ => None,
+    })
 }
 
 /// Returns the note that names the interpreter of a program that was not started as `python …`: a launcher's, a shell script's.

@@ -61,8 +61,9 @@ fn sample(kind: &RecordKind, key: &str) -> Value {
         ("remedy" | "batch", "remedy")
         | (
             _,
-            "script_dir" | "python" | "executable" | "torch" | "cuda" | "when" | "module" | "op" | "file" | "reason"
-            | "id" | "text" | "source" | "name" | "lowers" | "type" | "message" | "traceback" | "snapshot",
+            "script_dir" | "capability" | "built_for" | "python" | "executable" | "torch" | "cuda" | "when" | "module"
+            | "op" | "file" | "reason" | "id" | "text" | "source" | "name" | "lowers" | "type" | "message"
+            | "traceback" | "snapshot",
         ) => json!("text"),
         _ => json!(1),
     }

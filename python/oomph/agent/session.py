@@ -19,6 +19,7 @@ from .finish import Finish, describe
 from .generation import Generation
 from .holes import Holes
 from .initializers import Initializers
+from .kernels import has_kernels
 from .marks import Marks
 from .modules import Modules
 from .oom import OutOfMemory
@@ -141,9 +142,17 @@ class Session:
         if not self.records.is_open:
             self._write_process()
         self.stats.attach()
+        self._note_missing_kernels()
         self._record_history()
         if self.is_forked:
             self.finish.install_in_child()
+
+    @guarded
+    def _note_missing_kernels(self) -> None:
+        """PyTorch warns of a GPU without kernels in the program's output, which a check does not show."""
+        capability, built_for = torch.cuda.get_device_capability(), torch.cuda.get_arch_list()
+        if not has_kernels(capability, built_for):
+            self.records.write("kernels_missing", capability="%d.%d" % capability, built_for=" ".join(built_for))
 
     def _record_history(self) -> None:
         """PyTorch keeps a history of its own allocator only, and says so of others."""

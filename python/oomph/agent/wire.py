@@ -48,6 +48,7 @@ RECORDS = {
     "oom": ("device", "requested_bytes", "total_bytes", "free_bytes", "step", "phase", "module", "stats", "frames", "caught_at", "lowers"),
     "value_shape": ("op", "file", "line", "count", "fraction"),
     "value_read": ("file", "line", "count", "bytes"),
+    "kernels_missing": ("capability", "built_for"),
     "unrecorded": ("reason",),
     "initializers_skipped": ("count", "bytes"),
     "assumption": ("id", "text"),

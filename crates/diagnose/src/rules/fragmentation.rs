@@ -1,6 +1,6 @@
 //! `fragmentation`: the allocator held enough free memory for the request, but no free block was large enough.
 
-use report::{Finding, Remedy, RuleId, Severity};
+use report::{Breakdown, Finding, Remedy, RuleId, Severity};
 use trace::Bytes;
 
 use super::input::{Facts, Failure};
@@ -53,7 +53,7 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     let certain = cached.lowest >= requested.highest;
     let (requested, cached) = (requested.nearest, cached.nearest);
     let served = failure.largest_free.is_some_and(|largest| largest >= requested);
-    if requested == Bytes::ZERO || !certain || served {
+    if requested == Bytes::ZERO || !certain || served || is_too_large(facts) {
         return None;
     }
     let mut evidence = evidence(failure, requested);
@@ -69,6 +69,12 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
         remedies,
     };
     Some(Cause { finding, bytes: Some(cached), rank: Rank::Fault })
+}
+
+/// Tests that the program's tensors alone exceed the device at the need: no allocator serves all requests.
+fn is_too_large(facts: &Facts) -> bool {
+    let live = facts.need_breakdown.as_ref().map(Breakdown::total);
+    live.zip(facts.device.usable).is_some_and(|(live, usable)| live > usable)
 }
 
 /// Expandable segments, replayed if the facts have a history. `check` offers replayed remedies only.

@@ -100,24 +100,29 @@ fn find_measured_need(facts: &Facts) -> Option<Cause> {
         message: format!("the program needs {least}{need} and {name} has {total}: {least}{} too little", need - total),
         location: facts.failure.as_ref().filter(|_| facts.fatal).and_then(|failure| failure.location.clone()),
         evidence,
-        remedies: smaller_batch(breakdown).into_iter().collect(),
+        remedies: smaller_batch(breakdown, need, total).into_iter().collect(),
     };
     Some(Cause { finding, bytes: Some(need - total), rank: Rank::Need })
 }
 
-/// Half the batch, if activations are the largest part: they halve.
-fn smaller_batch(breakdown: &Breakdown) -> Option<Remedy> {
+/// The parts of a batch that are tried, with their names.
+const BATCHES: [(u64, &str); 4] =
+    [(2, "halve the batch"), (4, "a quarter of the batch"), (8, "an eighth of the batch"), (16, "1/16 of the batch")];
+
+/// The largest part of the batch that fits if activations are the largest category: they shrink with the batch.
+fn smaller_batch(breakdown: &Breakdown, need: Bytes, total: Bytes) -> Option<Remedy> {
     let activations = breakdown.bytes_of(Contents::Activations);
     let largest = breakdown.parts().first()?;
     if largest.category != Contents::Activations {
         return None;
     }
-    let before = breakdown.total();
+    let after = |part: u64| need - (activations - Bytes(activations.0 / part));
+    let (part, name) = BATCHES.into_iter().find(|(part, _)| after(*part) <= total)?;
     Some(Remedy {
-        remedy: "halve the batch".to_owned(),
+        remedy: name.to_owned(),
         standing: Standing::Estimated,
-        before_bytes: Some(before),
-        after_bytes: Some(before - Bytes(activations.0 / 2)),
+        before_bytes: Some(need),
+        after_bytes: Some(after(part)),
         how: "estimated as if every activation scaled with the batch; with twice the gradient accumulation the \
               effective batch stays the same"
             .to_owned(),

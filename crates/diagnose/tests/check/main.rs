@@ -329,8 +329,35 @@ fn without_a_second_run_the_need_is_a_lower_bound() {
     assert_eq!(report.need.usage.device_bytes, Bytes::from_mib(live + 400 + 24));
     assert_eq!(report.need.at_least.as_deref(), Some("the program was not run without a limit"));
     let remedy = &finding(&report, "need-exceeds-device").unwrap().remedies[0];
-    assert_eq!(remedy.before_bytes, Some(Bytes::from_mib(live)));
-    assert_eq!(remedy.after_bytes, Some(Bytes::from_mib(live - 300)));
+    assert_eq!(remedy.before_bytes, Some(Bytes::from_mib(live + 400 + 24)));
+    assert_eq!(remedy.after_bytes, Some(Bytes::from_mib(live + 400 + 24 - 300)));
+}
+
+#[test]
+fn the_largest_part_of_the_batch_that_fits_is_named() {
+    // 600 MiB of activations, 192 MiB of others, 24 MiB of context and the request that failed; the device has 1024 MiB.
+    let cases = [
+        (400, Some("halve the batch")),
+        (600, Some("a quarter of the batch")),
+        (730, Some("an eighth of the batch")),
+        (900, None),
+    ];
+    for (requested, expected) in cases {
+        let report = check(&case(out_of_memory(requested * MIB, 0)));
+        let remedies = &finding(&report, "need-exceeds-device").unwrap().remedies;
+        assert_eq!(remedies.first().map(|remedy| remedy.remedy.as_str()), expected, "{requested} MiB");
+    }
+}
+
+#[test]
+fn fragments_are_no_cause_where_the_tensors_alone_are_too_large() {
+    for (mib, is_cause) in [(900, true), (1100, false)] {
+        let mut case = case(out_of_memory(8 * MIB, 64 * MIB));
+        let mut unlimited = Program::new();
+        unlimited.alloc(1, mib * MIB);
+        case.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
+        assert_eq!(finding(&check(&case), "fragmentation").is_some(), is_cause, "{mib} MiB");
+    }
 }
 
 /// The run without a limit has to come to the program's end: what it did before is a lower bound.

@@ -113,7 +113,7 @@ fn ran_out(oom: &Oom, folder: &str) -> Vec<Figure> {
     [("ran out", text), words].into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
-/// `3 optimizer steps with PyTorch 2.11.0 in 4.2 s, oomph 0.1.0`.
+/// `3 optimizer steps with PyTorch 2.11.0 in 4.2 s, oomph 0.1.0`; the steps are those under the limit.
 pub(super) fn ran(report: &CheckReport) -> String {
     let torch = report.torch.as_ref();
     let torch = torch.map_or_else(String::new, |torch| format!(" with PyTorch {torch}"));
@@ -121,5 +121,6 @@ pub(super) fn ran(report: &CheckReport) -> String {
         1 => "1 optimizer step".to_owned(),
         n => format!("{n} optimizer steps"),
     };
-    format!("{steps}{torch} in {:.1} s, oomph {}", report.seconds, report.version)
+    let again = if report.need.filling.is_some() { ", then again without a limit," } else { "" };
+    format!("{steps}{again}{torch} in {:.1} s, oomph {}", report.seconds, report.version)
 }

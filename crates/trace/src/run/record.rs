@@ -111,6 +111,13 @@ pub enum Record {
         #[serde(default)]
         bytes: u64,
     },
+    /// PyTorch was built without kernels for the GPU: on the GPU itself the first kernel fails.
+    KernelsMissing {
+        /// The GPU's compute capability, e.g. `6.1`.
+        capability: String,
+        /// `torch.cuda.get_arch_list()`, separated by blanks.
+        built_for: String,
+    },
     /// PyTorch records no history of the allocator in use, so there is no snapshot.
     Unrecorded {
         /// PyTorch's message.

@@ -104,7 +104,9 @@ fn bar(page: &mut Page, report: &CheckReport, breakdown: &Breakdown) {
         .map(|(letter, width)| letter.to_string().repeat(usize::try_from(width).unwrap_or_default()))
         .collect();
     page.fact("memory", &bar);
-    page.fact("", &legend.collect::<Vec<_>>().join(", "));
+    let rest = Some(used.0.saturating_sub(total.0)).filter(|bytes| *bytes > 0);
+    let rest = rest.map(|bytes| format!("- cache and context {}", Bytes(bytes)));
+    page.fact("", &legend.chain(rest).collect::<Vec<_>>().join(", "));
 }
 
 /// The letter of a category in the bar.
@@ -128,8 +130,24 @@ struct Row {
     count: u64,
     category: Contents,
     place: String,
-    /// ` (linear.forward)`, since two rows may share a line.
-    called: String,
+    /// The source file, without its ending, and the function that the line called, since two rows may share a line.
+    called: Option<(String, String)>,
+}
+
+impl Row {
+    /// `src/train.py:41 (linear.forward)`, or as much of it as has room.
+    fn words(&self, width: usize) -> String {
+        let Some((stem, function)) = &self.called else { return keep_end(&self.place, width) };
+        let place = &self.place;
+        let line = place.rsplit('/').next().unwrap_or(place);
+        let forms = [
+            format!("{place} ({stem}.{function})"),
+            format!("{line} ({stem}.{function})"),
+            format!("{line} ({function})"),
+        ];
+        let form = forms.into_iter().find(|form| columns(&clean(form)) <= width);
+        form.unwrap_or_else(|| keep_end(place, width))
+    }
 }
 
 /// The lines of source that hold the most.
@@ -141,8 +159,7 @@ fn lines(page: &mut Page, sites: &[Site], total: Bytes) {
         let count = if row.count == 1 { String::new() } else { format!("{} x ", row.count) };
         let head = format!("  {name:<9}{:>11}  {count}{}, ", row.bytes, row.category.words());
         let width = COLUMNS.saturating_sub(head.chars().count());
-        let whole = format!("{}{}", row.place, row.called);
-        page.line(&(head + &if columns(&clean(&whole)) <= width { whole } else { keep_end(&row.place, width) }));
+        page.line(&(head + &row.words(width)));
     }
 }
 
@@ -168,7 +185,7 @@ fn row_of(site: &Site, folder: &str) -> Row {
         count: site.count,
         category: site.category,
         place: words_of_site(site, folder),
-        called: called.map_or_else(String::new, |frame| format!(" ({}.{})", stem_of(&frame.file), frame.function)),
+        called: called.map(|frame| (stem_of(&frame.file).to_owned(), frame.function.clone())),
     }
 }
 
