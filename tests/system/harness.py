@@ -5,6 +5,7 @@ After every case no process that it started is left, and nothing is left in the 
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +21,8 @@ PROGRAMS = ROOT / "tests" / "programs"
 
 # Names the case in the environment of everything it starts, whoever adopts it.
 _MARK = "SYSTEM_TEST_CASE"
+# Of a run that takes more than ten seconds, in a file.
+_PROGRESS = re.compile(r"oomph: .*, \d+ s so far")
 # No case takes this long, unless oomph hangs.
 _PATIENCE = 900
 
@@ -53,7 +56,9 @@ class Result:
     words: list[str]
     status: int
     stdout: str
+    # Without the lines of progress, which a slow machine has more of.
     stderr: str
+    progress: list[str] = field(default_factory=list)
 
     @property
     def report(self) -> dict:
@@ -138,7 +143,10 @@ def collect(process: subprocess.Popen) -> Result:
         os.killpg(process.pid, 9)
         stdout, stderr = process.communicate()
         raise AssertionError(f"{process.args} did not end within {_PATIENCE} s\n{_text(stdout)}\n{_text(stderr)}") from None
-    return Result([str(word) for word in process.args], process.returncode, _text(stdout), _text(stderr))
+    lines = _text(stderr).splitlines(keepends=True)
+    progress = [line for line in lines if _PROGRESS.fullmatch(line.rstrip("\n"))]
+    rest = "".join(line for line in lines if line not in progress)
+    return Result([str(word) for word in process.args], process.returncode, _text(stdout), rest, progress)
 
 
 def _text(output: bytes | None) -> str:

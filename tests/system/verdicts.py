@@ -134,6 +134,8 @@ def spinning_is_stopped(box: Box) -> None:
     half = [path.name for path in saved.iterdir() if path.suffix == ".tmp"]
     assert not half, f"half-written files are kept: {half}"
     contains(result, result.stdout, "spins.py")
+    # 10 s, and not again before 20 s.
+    expect(result, len(result.progress), 1, "lines of progress")
 
 
 def search_for_a_batch_fits(box: Box) -> None:
