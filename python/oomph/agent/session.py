@@ -150,7 +150,9 @@ class Session:
     @guarded
     def _note_missing_kernels(self) -> None:
         """PyTorch warns of a GPU without kernels in the program's output, which a check does not show."""
-        capability, built_for = torch.cuda.get_device_capability(), torch.cuda.get_arch_list()
+        # All devices of a run are alike. The public function counts devices first, by NVML.
+        device, built_for = torch.cuda._get_device_properties(0), torch.cuda.get_arch_list()
+        capability = device.major, device.minor
         if not has_kernels(capability, built_for):
             self.records.write("kernels_missing", capability="%d.%d" % capability, built_for=" ".join(built_for))
 
