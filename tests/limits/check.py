@@ -15,6 +15,7 @@ running out may fit everywhere.
 import json
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -68,8 +69,11 @@ def judge(oomph: Path, name: str) -> str:
 
 def check(oomph: Path, name: str, vram: str) -> dict:
     """The report of a program on a device of this size, or what was said instead."""
-    words = [oomph, "check", "--json", "--gpu", GPU, "--vram", vram, "--python", sys.executable, name, *ARGUMENTS.get(name, [])]
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE, cwd=suite.ROOT)
+    program = [suite.ROOT / name, *ARGUMENTS.get(name, [])]
+    words = [oomph, "check", "--json", "--gpu", GPU, "--vram", vram, "--python", Path(sys.executable).absolute(), *program]
+    # Some programs write files.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE, cwd=folder)
     return json.loads(done.stdout) | {"status": done.returncode} if done.stdout else {"problem": done.stderr.strip().splitlines()[0]}
 
 
