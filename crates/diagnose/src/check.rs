@@ -20,7 +20,7 @@ use crate::measure::sharing::{shared, shared_in};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
-use crate::notes::{few_steps, interpreter, missing_kernels, notes, older_than_history, unaccounted};
+use crate::notes::{caveats, notes, older_than_history, unaccounted};
 use crate::rules;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
 use crate::verdict::{Decision, decide};
@@ -73,7 +73,7 @@ fn frame(case: &Case, decision: &Decision) -> CheckReport {
         notes: notes(case, decision),
         verdict: decision.clone().with_spare(case.total(), Bytes::ZERO, Bytes::ZERO),
         seconds: case.seconds,
-        caveats: missing_kernels(case).into_iter().chain(few_steps(case, decision)).chain(interpreter(case)).collect(),
+        caveats: caveats(case, decision),
         next: None,
         folder: case.folder.clone(),
     }

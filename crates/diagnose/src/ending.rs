@@ -46,7 +46,11 @@ pub(crate) fn first_error(run: &Run) -> Option<Raised> {
     let errors = records(run).filter_map(|record| match record {
         Record::Error { type_name, message, file, line, monotonic_ns, .. } => {
             let at = file.clone().zip(*line);
-            Some((at.is_none(), *monotonic_ns, Raised { type_name: type_name.clone(), message: unwrap(message), at }))
+            Some((
+                at.is_none(),
+                *monotonic_ns,
+                Raised { type_name: type_name.clone(), message: take_workers_message(message), at },
+            ))
         }
         _ => None,
     });
@@ -56,7 +60,7 @@ pub(crate) fn first_error(run: &Run) -> Option<Raised> {
 
 /// Returns the message that a worker's or a replica's error had before its traceback was put around it: `bad file 17 (in DataLoader
 /// worker process 0)` (`ExceptionWrapper` in `torch/_utils.py`, 2.11.0).
-fn unwrap(message: &str) -> String {
+fn take_workers_message(message: &str) -> String {
     let wrapped = message.strip_prefix("Caught ").filter(|_| message.contains("\nOriginal Traceback"));
     let place = wrapped.and_then(|rest| rest.lines().next()?.split_once(" in ")).map(|(_, place)| place);
     let last = message.lines().rfind(|line| !line.trim().is_empty());
@@ -187,7 +191,7 @@ mod tests {
             ("two\nlines", "two\nlines"),
         ];
         for (message, expected) in cases {
-            assert_eq!(unwrap(message), expected);
+            assert_eq!(take_workers_message(message), expected);
         }
     }
 

@@ -34,10 +34,13 @@ pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(raised_later(case, decision));
-    notes.extend(few_steps(case, decision));
-    notes.extend(interpreter(case));
-    notes.extend(missing_kernels(case));
+    notes.extend(caveats(case, decision));
     distinct(notes)
+}
+
+/// Returns the notes without which the verdict cannot be read: the short report shows them.
+pub(crate) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
+    [missing_kernels(case), few_steps(case, decision), interpreter(case)].into_iter().flatten().collect()
 }
 
 /// Removes duplicate texts: ranks of one job give equal notes.
@@ -97,7 +100,7 @@ fn raised_later(case: &Case, decision: &Decision) -> Option<String> {
 }
 
 /// Returns the note that the program's PyTorch does not run on the GPU.
-pub(crate) fn missing_kernels(case: &Case) -> Option<String> {
+fn missing_kernels(case: &Case) -> Option<String> {
     records(&case.limited).find_map(|record| match record {
         Record::KernelsMissing { capability, built_for } => Some(format!(
             "this PyTorch has no kernels for the GPU (compute capability {capability}; it was built for {built_for}): on the GPU \
@@ -108,7 +111,7 @@ pub(crate) fn missing_kernels(case: &Case) -> Option<String> {
 }
 
 /// Returns the note that names the interpreter of a program that was not started as `python …`: a launcher's, a shell script's.
-pub(crate) fn interpreter(case: &Case) -> Option<String> {
+fn interpreter(case: &Case) -> Option<String> {
     let first = case.launch.command.first()?.rsplit('/').next().unwrap_or_default();
     let executable = records(&case.limited).find_map(|record| match record {
         Record::Process { executable, .. } => Some(executable),
@@ -119,7 +122,7 @@ pub(crate) fn interpreter(case: &Case) -> Option<String> {
 }
 
 /// Returns the note that the program made fewer steps than requested, because it ended or was stopped.
-pub(crate) fn few_steps(case: &Case, decision: &Decision) -> Option<String> {
+fn few_steps(case: &Case, decision: &Decision) -> Option<String> {
     let done = case.limited.processes.iter().map(steps).max().unwrap_or_default();
     let wanted = case.launch.steps;
     let timed_out = case.launch.ended.as_ref().is_some_and(|ended| ended.timed_out);
