@@ -30,8 +30,8 @@ LARGE = "4096GiB"
 GPU = "rtx-4090"
 # A program and its arguments, where it needs some.
 ARGUMENTS = {"examples/gpt2.py": ["--batch-size", "2"]}
-# One of each kind: `make test` runs these. A cache that can be emptied, fragments, no optimizer.
-USUAL = {"tests/programs/deep_mlp.py", "tests/programs/fragments.py", "tests/programs/inference.py"}
+# `make test` runs these: fragments, and no optimizer.
+USUAL = {"tests/programs/fragments.py", "tests/programs/inference.py"}
 
 
 def main() -> int:

@@ -206,10 +206,10 @@ CASES = [
     Case("a change of a module, of data", partial(every_change, changes=USUAL_CHANGES), is_long=True),
     Case("every other change", partial(every_change, changes=OTHER_CHANGES), is_extra=True),
     Case("no change", no_change),
-    Case("another variable", lambda box: another(box, "variable")),
+    Case("another variable", lambda box: another(box, "variable"), is_extra=True),
     Case("another GPU, argument, number of steps", lambda box: another(box, "GPU", "argument", "number of steps"), is_extra=True),
     Case("damaged", damaged),
-    *(Case(f"not kept: {name}", partial(not_kept, name=name), is_extra=name in ("starts.py", "counts.py")) for name in NOT_KEPT),
-    Case("Ctrl-C", interrupted, is_long=True),
+    *(Case(f"not kept: {name}", partial(not_kept, name=name), is_extra=name in ("chance.py", "counts.py", "starts.py")) for name in NOT_KEPT),
+    Case("Ctrl-C", interrupted, is_long=True, is_extra=True),
     Case("two at once", at_once),
 ]

@@ -137,10 +137,10 @@ _LLAMA_7B = (4096, 11008, 32, 32, 32)
 _LLAMA_70B = (8192, 28672, 80, 64, 8)
 
 CASES = [
-    *(Case(f"{kind}: alone as together", partial(alone_as_together, kind=kind), memory=5, is_long=True) for kind in ("ddp", "fsdp2")),
-    *(Case(f"{kind}: alone as together", partial(alone_as_together, kind=kind), memory=5, is_extra=True) for kind in ("fsdp1", "tp")),
+    Case("fsdp2: alone as together", partial(alone_as_together, kind="fsdp2"), memory=5, is_long=True),
+    *(Case(f"{kind}: alone as together", partial(alone_as_together, kind=kind), memory=5, is_extra=True) for kind in ("ddp", "fsdp1", "tp")),
     Case("rank 0 holds more", imbalance),
-    Case("every rank on GPU 0", wrong_device),
+    Case("every rank on GPU 0", wrong_device, is_extra=True),
     Case("a launcher's workers are taken over", launcher_taken_over, memory=6),
     Case("collectives", collectives, memory=5),
     Case("an object of an absent rank", unknown_object),

@@ -229,7 +229,7 @@ CASES = [
     Case("--gpu a100", a_chip_takes_its_sxm_card),
     Case("--gpus 2", both_devices_count),
     Case("a request beyond all devices", request_beyond_all_devices),
-    Case("a spinning program is stopped", spinning_is_stopped),
+    Case("a spinning program is stopped", spinning_is_stopped, is_extra=True),
     Case("a search for a batch fits", search_for_a_batch_fits),
     Case("check in all formats", formats),
     Case("check --html", page),
