@@ -3,7 +3,7 @@
 import torch
 
 state = torch.ones(1024, device="cuda")
-score = (state * 0).mean()
+score = (state * 0) @ state
 while score.item() < 1:
     state = state + 1
-    score = state.mean()
+    score = state @ state

@@ -19,6 +19,7 @@ import faults
 import fit
 import kept
 import large
+import later
 import launchers
 import leak
 import lint
@@ -29,7 +30,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later}
 
 
 def main() -> int:

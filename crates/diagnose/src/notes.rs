@@ -4,7 +4,7 @@ pub(crate) mod saves;
 
 use std::collections::BTreeSet;
 
-use trace::{Bytes, History, PhantomRecord, Process, Record};
+use trace::{Bytes, History, PhantomRecord, Process, Record, UntrainedReason};
 
 use crate::case::Case;
 use crate::ending::ended_by_oom;
@@ -40,7 +40,8 @@ pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
 
 /// Returns the notes without which the verdict cannot be read: the short report shows them.
 pub(crate) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
-    [missing_kernels(case), few_steps(case, decision), interpreter(case)].into_iter().flatten().collect()
+    let single = [missing_kernels(case), few_steps(case, decision), interpreter(case)].into_iter().flatten();
+    single.chain(distinct(records(&case.limited).filter_map(|record| untrained(case, record)).collect())).collect()
 }
 
 /// Removes duplicate texts: ranks of one job give equal notes.
@@ -107,6 +108,23 @@ fn missing_kernels(case: &Case) -> Option<String> {
              itself its first kernel fails"
         )),
         _ => None,
+    })
+}
+
+/// Returns the note on parameters that a later phase of the training may train: memory that the steps of this run did not need.
+fn untrained(case: &Case, record: &Record) -> Option<String> {
+    let Record::Untrained { reason, optimizer, file, line, count, bytes } = record else { return None };
+    let place = if file.is_empty() { String::new() } else { format!(" ({}:{line})", case.show(file)) };
+    let (bytes, parameters) = (Bytes(*bytes), if *count == 1 { "parameter" } else { "parameters" });
+    Some(match reason {
+        UntrainedReason::NoStep => format!(
+            "{optimizer}{place} made no step: its {count} {parameters} ({bytes}) have no gradients and no optimizer state yet, \
+             which a later phase of the training would need on top"
+        ),
+        UntrainedReason::Frozen => format!(
+            "{optimizer}{place} holds {count} frozen {parameters} ({bytes}): once they are trained, their activations, gradients \
+             and optimizer state come on top"
+        ),
     })
 }
 

@@ -129,10 +129,16 @@ impl Profile {
     }
 }
 
+/// A device by its index among all that there are, as NVML counts. The program counts those that `CUDA_VISIBLE_DEVICES` leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PhysicalDevice(pub(crate) u32);
+
 /// The variables, read at the first CUDA call.
 struct Shown {
     profile: Profile,
-    count: u32,
+    physical_count: u32,
+    /// The devices that the program sees.
+    visible: Vec<PhysicalDevice>,
     others_bytes: u64,
 }
 
@@ -160,7 +166,8 @@ impl Shown {
             profile.total_bytes = UNLIMITED_BYTES;
         }
         let others_bytes = number(variable::OTHERS, "a number of bytes", 0);
-        Shown { profile, count: visible_count(), others_bytes }
+        let physical_count = number(variable::DEVICES, "a number of devices", 1);
+        Shown { profile, physical_count, visible: visible_of(physical_count), others_bytes }
     }
 }
 
@@ -173,16 +180,20 @@ fn number<N: FromStr>(variable: &str, expected: &str, default: N) -> N {
     })
 }
 
-/// `OOMPH_DEVICES`, less the devices that `CUDA_VISIBLE_DEVICES` hides; a value that is not a list of numbers hides none.
-fn visible_count() -> u32 {
-    let count = number(variable::DEVICES, "a number of devices", 1);
-    let Ok(visible) = std::env::var("CUDA_VISIBLE_DEVICES") else { return count };
+/// The devices that `CUDA_VISIBLE_DEVICES` leaves, in its order; a value that is not a list of numbers hides none.
+fn visible_of(physical_count: u32) -> Vec<PhysicalDevice> {
+    let all = || (0..physical_count).map(PhysicalDevice).collect();
+    let Ok(visible) = std::env::var("CUDA_VISIBLE_DEVICES") else { return all() };
     let indices: Option<Vec<i64>> = visible.split(',').map(|index| index.trim().parse().ok()).collect();
     match indices {
         // As CUDA does, the list ends at the first index that is no device.
-        Some(list) => list.iter().take_while(|&&index| (0..i64::from(count)).contains(&index)).count() as u32,
-        None if visible.trim().is_empty() => 0,
-        None => count,
+        Some(list) => {
+            let valid =
+                list.iter().map_while(|&index| u32::try_from(index).ok().filter(|&index| index < physical_count));
+            valid.map(PhysicalDevice).collect()
+        }
+        None if visible.trim().is_empty() => Vec::new(),
+        None => all(),
     }
 }
 
@@ -191,9 +202,24 @@ pub(crate) fn profile() -> &'static Profile {
     &shown().profile
 }
 
-/// How many devices there are.
+/// How many devices the program sees.
 pub(crate) fn count() -> u32 {
-    shown().count
+    shown().visible.len() as u32
+}
+
+/// How many devices there are, hidden ones too.
+pub(crate) fn physical_count() -> u32 {
+    shown().physical_count
+}
+
+/// The device that the program sees as number `device`.
+pub(crate) fn physical(device: u32) -> PhysicalDevice {
+    shown().visible.get(device as usize).copied().unwrap_or(PhysicalDevice(device))
+}
+
+/// The number under which the program sees a device; nothing for a hidden one.
+pub(crate) fn number_of(device: PhysicalDevice) -> Option<u32> {
+    shown().visible.iter().position(|&visible| visible == device).map(|number| number as u32)
 }
 
 /// Bytes of every device that other processes use: an assumption of the caller, by `OOMPH_OTHERS`.

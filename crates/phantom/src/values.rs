@@ -5,15 +5,17 @@
 //! Kernels do not run, so device memory reads as zeros except where bytes were copied to it. Small copies (labels, indices,
 //! sizes) are kept as islands with their exact extent; large copies (weights, images) are dropped and cost nothing.
 //! Because kernels do not write, an island would outlive its tensor: PyTorch reuses the block for a result, and a
-//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. A read from
-//! the start of a block therefore uses an island that starts there only if the extents are equal: a tensor that is read whole was
-//! written whole.
+//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. So where there is an agent, what
+//! is copied is hidden from reads: the agent knows the values of tensors, and when they end (Note [Known values] in
+//! `python/oomph/agent/known/store.py`). Hidden islands are what collectives move; their results are not hidden. A read from the start of a block uses an island that starts
+//! there only if the extents are equal: a tensor that is read whole was written whole.
 //!
 //! # Note [Unknown reads]
 //!
 //! A program may decide anything by a value, above all the shape of its next tensor. The listener is called for every copy to the
-//! host with a byte outside all islands and without a set answer. A kernel's write over an island is not seen: the read is answered
-//! from the island, and the listener is not called.
+//! host with a byte outside all islands and without a set answer.
+
+pub(crate) mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,6 +35,17 @@ const BLOCK_ALIGNMENT: usize = 512;
 struct Island {
     bytes: Vec<u8>,
     written: u64,
+    /// Whether only collectives read it.
+    is_hidden: bool,
+}
+
+/// Who reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadBy {
+    /// The program, to the host.
+    Host,
+    /// A copy on the device.
+    Device,
 }
 
 #[derive(Debug)]
@@ -77,7 +90,7 @@ impl Islands {
         let touched: Vec<usize> = self.by_address.range(first..end).map(|(&start, _)| start).collect();
         for start in touched {
             let Some(island) = self.by_address.get(&start) else { continue };
-            let (island_end, written) = (start + island.bytes.len(), island.written);
+            let (island_end, written, is_hidden) = (start + island.bytes.len(), island.written, island.is_hidden);
             if island_end <= address {
                 continue;
             }
@@ -85,10 +98,10 @@ impl Islands {
             let after = (island_end > end).then(|| island.bytes[end - start..].to_vec());
             self.remove(start);
             if let Some(bytes) = before {
-                self.insert(start, Island { bytes, written });
+                self.insert(start, Island { bytes, written, is_hidden });
             }
             if let Some(bytes) = after {
-                self.insert(end, Island { bytes, written });
+                self.insert(end, Island { bytes, written, is_hidden });
             }
         }
     }
@@ -113,11 +126,41 @@ impl Islands {
     fn write(&mut self, address: usize, bytes: Vec<u8>) {
         self.forget(address, bytes.len());
         self.clock += 1;
-        self.insert(address, Island { bytes, written: self.clock });
+        self.insert(address, Island { bytes, written: self.clock, is_hidden: false });
+    }
+
+    /// Copies what is known of a range, if all of it is.
+    fn move_known(&mut self, dst: usize, src: usize, bytes: usize, is_hidden: bool) {
+        let mut buffer = vec![0; if bytes > KEPT_BYTES { 0 } else { bytes }];
+        if buffer.is_empty() || self.read(src, &mut buffer, ReadBy::Device) < bytes {
+            self.forget(dst, bytes);
+            return;
+        }
+        self.write(dst, buffer);
+        if is_hidden {
+            self.hide(dst, bytes);
+        }
+    }
+
+    /// Whether an island that a range touches is hidden.
+    fn is_hidden(&self, address: usize, bytes: usize) -> bool {
+        let end = address.saturating_add(bytes);
+        let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
+        let mut touched = self.by_address.range(first..end);
+        touched.any(|(&start, island)| island.is_hidden && start + island.bytes.len() > address)
+    }
+
+    /// Hides the islands that a range touches.
+    fn hide(&mut self, address: usize, bytes: usize) {
+        let end = address.saturating_add(bytes);
+        let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
+        for (&start, island) in self.by_address.range_mut(first..end) {
+            island.is_hidden |= start + island.bytes.len() > address;
+        }
     }
 
     /// Copies the known bytes of a range, and zeros elsewhere; returns the number of known bytes. See Note [Values on a phantom].
-    fn read(&self, address: usize, into: &mut [u8]) -> usize {
+    fn read(&self, address: usize, into: &mut [u8], reader: ReadBy) -> usize {
         host::clear(into.as_mut_ptr() as usize, into.len());
         let mut known = 0;
         let end = address.saturating_add(into.len());
@@ -125,7 +168,11 @@ impl Islands {
         let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
         for (&start, island) in self.by_address.range(first..end) {
             let island_end = start + island.bytes.len();
-            if island_end <= address || (is_block && start == address && island.bytes.len() != into.len()) {
+            let is_for_others = island.is_hidden && reader == ReadBy::Host;
+            if is_for_others
+                || island_end <= address
+                || (is_block && start == address && island.bytes.len() != into.len())
+            {
                 continue;
             }
             let (from, to) = (start.max(address), island_end.min(end));
@@ -150,15 +197,20 @@ pub(crate) fn copy(dst: usize, src: usize, bytes: usize) {
     }
 }
 
+/// What is copied on the device stays hidden where it was.
 fn device_to_device(dst: usize, src: usize, bytes: usize) {
     let mut islands = lock();
-    if bytes > KEPT_BYTES {
-        islands.forget(dst, bytes);
-        return;
+    let is_hidden = islands.is_hidden(src, bytes);
+    islands.move_known(dst, src, bytes, is_hidden);
+}
+
+/// Moves values between tensors as a collective does: the result is not hidden.
+pub(crate) fn share(dst: usize, src: usize, bytes: usize) {
+    if is_device(dst) && is_device(src) {
+        lock().move_known(dst, src, bytes, false);
+    } else {
+        copy(dst, src, bytes);
     }
-    let mut buffer = vec![0; bytes];
-    islands.read(src, &mut buffer);
-    islands.write(dst, buffer);
 }
 
 fn host_to_device(dst: usize, src: usize, bytes: usize) {
@@ -168,7 +220,11 @@ fn host_to_device(dst: usize, src: usize, bytes: usize) {
     }
     // SAFETY: `cudaMemcpy`'s contract is that the host range is `bytes` long and readable.
     let source = unsafe { std::slice::from_raw_parts(src as *const u8, bytes) };
-    lock().write(dst, source.to_vec());
+    let mut islands = lock();
+    islands.write(dst, source.to_vec());
+    if has_listener() {
+        islands.hide(dst, bytes);
+    }
 }
 
 fn device_to_host(dst: usize, src: usize, bytes: usize) {
@@ -192,8 +248,13 @@ fn read_device(src: usize, target: &mut [u8]) -> usize {
             target.copy_from_slice(&answer.to_le_bytes()[..target.len()]);
             target.len()
         }
-        _ => islands.read(src, target),
+        _ => islands.read(src, target, ReadBy::Host),
     }
+}
+
+/// Whether there is an agent, which knows the values of tensors.
+fn has_listener() -> bool {
+    LISTENER.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
 /// Calls the listener, with no lock held: the listener may wait for a lock that another caller of CUDA holds.
@@ -217,7 +278,11 @@ pub(crate) fn fill(dst: usize, value: u8, bytes: usize) {
     } else if value == 0 || bytes > KEPT_BYTES {
         lock().forget(dst, bytes);
     } else {
-        lock().write(dst, vec![value; bytes]);
+        let mut islands = lock();
+        islands.write(dst, vec![value; bytes]);
+        if has_listener() {
+            islands.hide(dst, bytes);
+        }
     }
 }
 
@@ -262,7 +327,7 @@ mod tests {
 
     fn read(islands: &Islands, address: usize, bytes: usize) -> Vec<u8> {
         let mut buffer = vec![0xee; bytes];
-        islands.read(address, &mut buffer);
+        islands.read(address, &mut buffer, ReadBy::Host);
         buffer
     }
 
@@ -286,7 +351,7 @@ mod tests {
         for index in 0..=KEPT {
             islands.write(address(index), vec![1; KEPT_BYTES]);
         }
-        let is_known = |index| islands.read(address(index), &mut vec![0; KEPT_BYTES]) == KEPT_BYTES;
+        let is_known = |index| islands.read(address(index), &mut vec![0; KEPT_BYTES], ReadBy::Host) == KEPT_BYTES;
         assert_eq!([0, 1, KEPT].map(is_known), [false, true, true]);
         assert_eq!(islands.by_age.len(), islands.by_address.len());
     }
@@ -296,12 +361,24 @@ mod tests {
         let mut islands = Islands::EMPTY;
         islands.write(BASE, vec![7; 256]);
         islands.write(BASE + 512, vec![8; 4]);
-        let known = |address, bytes| islands.read(address, &mut vec![0; bytes]);
+        let known = |address, bytes| islands.read(address, &mut vec![0; bytes], ReadBy::Host);
         assert_eq!(known(BASE, 256), 256, "all labels");
         assert_eq!(known(BASE, 4), 0, "a result in a reused block");
         assert_eq!(known(BASE + 200, 100), 56, "labels, and what follows them");
         assert_eq!(known(BASE + 256, 512), 4, "a scalar in between");
         assert_eq!(known(BASE + 1024, 8), 0, "nothing");
+    }
+
+    #[test]
+    fn what_is_hidden_is_read_on_the_device_only() {
+        let mut islands = Islands::EMPTY;
+        islands.write(BASE, vec![7; 16]);
+        islands.write(BASE + 512, vec![8; 16]);
+        islands.hide(BASE, 16);
+        let known = |address, reader| islands.read(address, &mut [0; 16], reader);
+        assert_eq!(known(BASE, ReadBy::Host), 0);
+        assert_eq!(known(BASE, ReadBy::Device), 16);
+        assert_eq!(known(BASE + 512, ReadBy::Host), 16, "not hidden");
     }
 
     proptest! {

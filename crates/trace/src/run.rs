@@ -25,7 +25,7 @@ pub use self::census::{Category, CensusTime, census_of_device};
 pub use self::launch::{Ended, Job, Launch};
 pub use self::phantom::PhantomRecord;
 pub use self::read::{LaunchError, Problem, ProblemKind, read_launch, read_phantom_records, read_records};
-pub use self::record::{EndReason, Record};
+pub use self::record::{EndReason, Record, UntrainedReason};
 pub use self::stats::{DeviceStats, GpuWork};
 use crate::bytes::Bytes;
 use crate::ids::DeviceIndex;

@@ -9,6 +9,7 @@ connects the parts:
 `modules`       forward passes, and which roots exist
 `backward`      backward passes, and whose backward runs
 `steps`         optimizer steps, and stopping after the wanted number
+`untrained`     parameters that no step trained
 `census`        which storages are parameters, gradients, optimizer state, buffers
 `stats`         the allocator's counters
 `positions`     marks for PyTorch before 2.10
@@ -17,7 +18,8 @@ connects the parts:
 `oom`           out-of-memory errors, at the instant they happen
 `handlers`      who catches such an error, by the program's source
 `finish`        how the program ended
-`values`        shapes that depend on values (only over a phantom GPU)
+`values`        what is read of the device, and shapes that depend on it (only over a phantom GPU)
+`known`         values that are known, and what is computed of them (only over a phantom GPU)
 `initializers`  random initialisation that nobody needs (only over a phantom GPU)
 `generation`    how long text generation goes on (only over a phantom GPU)
 `checkpoints`   checkpoint files: weights that nobody needs to read, files that must survive (only over a phantom GPU)

@@ -17,7 +17,7 @@ Entry = tuple[str, int, int, int]
 class Census:
     """Collects what the known modules and optimizers hold."""
 
-    def __init__(self, modules: Modules, optimizers: "weakref.WeakSet[torch.optim.Optimizer]") -> None:
+    def __init__(self, modules: Modules, optimizers: "weakref.WeakKeyDictionary[torch.optim.Optimizer, tuple[str, int]]") -> None:
         self.modules = modules
         self.optimizers = optimizers
 

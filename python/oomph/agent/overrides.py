@@ -11,8 +11,9 @@ Note [Wrapped numbers]
 ~~~~~~~~~~~~~~~~~~~~~~
 In `tensor & 0` PyTorch makes a tensor of the number, and marks it as such. A kernel in Python is given the number instead
 (`toPyObject` in torch/csrc/jit/python/pybind_utils.cpp), and the original does not take it back: where the operator's
-schema has a tensor, it is made one again. The mark is lost, which only the choice of a result's dtype reads, and that is
-made before the operators replaced here.
+schema has a tensor, it is made one again. The mark is lost, by which PyTorch chooses the result's dtype: a wrapped number widens it only
+if the number is of a higher category (bool, integer, float, complex). Tensors without dimensions are below those with some, but not
+below each other, and one of a higher category gives the result its own dtype; in these cases the tensor gets the dtype of the result.
 """
 
 import functools
@@ -39,19 +40,28 @@ class Overrides:
         self._before: dict[str, dict[str, Callable]] = {}
 
     @guarded
-    def replace(self, operator: str, key: str, stand_in: Callable) -> None:
-        """Registers `stand_in(original, *args)` for `operator` (`aten::nonzero`) and the dispatch key (`CUDA`)."""
+    def replace(self, operator: str, key: str, stand_in: Callable, largest_bytes: int | None = None) -> None:
+        """Registers `stand_in(original, *args)` for `operator` (`aten::nonzero`) and the dispatch key (`CUDA`).
+
+        Calls whose first argument is a tensor of more than `largest_bytes` go to the kernel, and cost 2 microseconds.
+        """
         if hasattr(torch.library, "get_kernel"):
-            self._replace(operator, key, stand_in)
+            self._replace(operator, key, stand_in, largest_bytes)
         else:
             self._put_before(operator, key, stand_in)
 
-    def _replace(self, operator: str, key: str, stand_in: Callable) -> None:
-        kernel = torch.library.get_kernel(operator, key)
-        tensors = _tensors(operator)
+    def _replace(self, operator: str, key: str, stand_in: Callable, largest_bytes: int | None) -> None:
+        call = torch.library.get_kernel(operator, key).call_boxed
 
         def dispatch(keys, *args, **kwargs):
-            return stand_in(functools.partial(kernel.call_boxed, keys), *_wrap(args, tensors), **kwargs)
+            try:
+                if largest_bytes is not None and args and isinstance(args[0], torch.Tensor) and args[0].nbytes > largest_bytes:
+                    return call(keys, *_wrap(args, operator), **kwargs)
+                return stand_in(functools.partial(call, keys), *_wrap(args, operator), **kwargs)
+            except BaseException as error:
+                # The frames of the error would keep the arguments alive, where PyTorch alone lets go of them.
+                del args, kwargs
+                raise error.with_traceback(None)
 
         self._register(operator, key, dispatch)
 
@@ -63,10 +73,9 @@ class Overrides:
         stand_ins = self._before[operator] = {key: stand_in}
         go_on = _overload(operator).redispatch
         backends = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
-        tensors = _tensors(operator)
 
         def dispatch(keys, *args, **kwargs):
-            keys, args = keys & backends, _wrap(args, tensors)
+            keys, args = keys & backends, _wrap(args, operator)
             chosen = stand_ins.get(keys.highestPriorityTypeId().name)
             original = functools.partial(go_on, keys)
             return original(*args, **kwargs) if chosen is None else chosen(original, *args, **kwargs)
@@ -93,15 +102,32 @@ def _overload(operator: str) -> torch._ops.OpOverload:
     return getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
 
 
+@functools.cache
 def _tensors(operator: str) -> tuple[int, ...]:
     """The positions of the operator's arguments that are tensors."""
     arguments = _overload(operator)._schema.arguments
     return tuple(position for position, argument in enumerate(arguments) if isinstance(argument.type, torch.TensorType))
 
 
-def _wrap(args: tuple, tensors: tuple[int, ...]) -> tuple:
+def _wrap(args: tuple, operator: str) -> tuple:
     """The arguments with numbers that stand for tensors made tensors. See Note [Wrapped numbers]."""
-    return tuple(
-        torch.tensor(value, dtype=_WRAPPED[type(value)], device="cpu") if position in tensors and type(value) in _WRAPPED else value
-        for position, value in enumerate(args)
-    )
+    if not any(type(arg) in _WRAPPED for arg in args):
+        return args
+    tensors = _tensors(operator)
+    return tuple(_wrap_one(args, arg) if position in tensors else arg for position, arg in enumerate(args))
+
+
+def _wrap_one(args: tuple, value):
+    """A number as a tensor that leaves the result's dtype what it is with a wrapped number."""
+    kind = type(value)
+    if kind not in _WRAPPED:
+        return value
+    tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
+    dtypes = [tensor.dtype for tensor in tensors if tensor.dtype != torch.bool] or [tensor.dtype for tensor in tensors]
+    dtype = _WRAPPED[kind]
+    if dtypes:
+        widest = functools.reduce(torch.promote_types, dtypes)
+        together = torch.result_type(torch.empty((1,), dtype=widest, device="cpu"), value)
+        if together != widest or all(tensor.dim() == 0 for tensor in tensors):
+            dtype = together
+    return torch.tensor(value, dtype=dtype, device="cpu")

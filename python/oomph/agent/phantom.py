@@ -29,6 +29,11 @@ class Phantom:
         self._on_unknown_read = library.oomph_on_unknown_read
         self._on_unknown_read.argtypes = [_Listener]
         self._on_unknown_read.restype = None
+        self._written = ctypes.c_uint64.from_address(_address_of(library.oomph_written_count))
+        self._written_seen = 0
+        self._take_written = library.oomph_take_written
+        self._take_written.argtypes = [ctypes.POINTER(ctypes.c_size_t)] * 2
+        self._take_written.restype = ctypes.c_int
         self._clear_host = library.oomph_clear_host
         self._clear_host.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
         self._clear_host.restype = None
@@ -66,6 +71,16 @@ class Phantom:
         """The next read of the one byte at `address` gives `value`."""
         self._answer_at(address, value)
 
+    def take_written(self) -> list[tuple[int, int]]:
+        """Start and end of what libraries and kernels wrote that PyTorch did not call, since the last call."""
+        if self._written.value == self._written_seen:
+            return []
+        self._written_seen = self._written.value
+        start, end, ranges = ctypes.c_size_t(), ctypes.c_size_t(), []
+        while self._take_written(ctypes.byref(start), ctypes.byref(end)):
+            ranges.append((start.value, end.value))
+        return ranges
+
     def clear_host(self, address: int, size: int) -> None:
         """Makes host memory read as zeros, which takes none where it is ours.
 
@@ -87,6 +102,11 @@ class Phantom:
             yield
         finally:
             self._clear()
+
+
+def _address_of(function) -> int:
+    function.argtypes, function.restype = [], ctypes.c_size_t
+    return function()
 
 
 def find() -> Phantom | None:

@@ -266,6 +266,7 @@ class Session:
             self._write_error(error)
         self._take_census("end")
         guarded(self.remedies.finish)()
+        self._write_untrained()
         self._write_assumptions()
         self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
 
@@ -278,6 +279,11 @@ class Session:
         if reason == "exception" and self._saved_at_oom is not None and self._ooms() == 1:
             return self._saved_at_oom
         return self._write_snapshot()
+
+    @guarded
+    def _write_untrained(self) -> None:
+        for row in self.steps.list_untrained():
+            self.records.write("untrained", **row._asdict())
 
     @guarded
     def _write_assumptions(self) -> None:

@@ -9,8 +9,10 @@ from collections.abc import Callable
 import torch
 from torch.optim import optimizer as optim
 
+from . import frames
 from .failure import guarded
 from .marks import Marks
+from .untrained import Untrained, list_untrained
 
 
 class Steps:
@@ -29,8 +31,8 @@ class Steps:
     ) -> None:
         self.marks = marks
         self.wanted = wanted
-        # All that were constructed, stepped or not.
-        self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        # All that were constructed, stepped or not, and where.
+        self.optimizers: weakref.WeakKeyDictionary[torch.optim.Optimizer, tuple[str, int]] = weakref.WeakKeyDictionary()
         self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._most = 0
         self._before = before
@@ -47,19 +49,26 @@ class Steps:
         """Hooks every optimizer there is and will be."""
         optim.register_optimizer_step_pre_hook(self._pre_hook)
         optim.register_optimizer_step_post_hook(self._post_hook)
-        _note_construction(self.optimizers.add)
+        _note_construction(self._note_construction)
+
+    def list_untrained(self) -> list[Untrained]:
+        """The parameters of optimizers that no step trained, if one was made."""
+        return list(list_untrained(dict(self.optimizers), set(self._counts)))
 
     def reset(self) -> None:
         """Starts afresh, in a forked child."""
         self._counts.clear()
         self._most = 0
 
+    def _note_construction(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizers[optimizer] = frames.users_line(sys._getframe(1))
+
     def _pre_hook(self, optimizer: torch.optim.Optimizer, args, kwargs) -> tuple | None:
         if torch.compiler.is_compiling():
             return None
         if self._stopped:
             _leave()
-        self.optimizers.add(optimizer)
+        self.optimizers.setdefault(optimizer, ("", 0))
         # A closure comes by its place, after the optimizer, or by its name.
         if callable(kwargs.get("closure")):
             return args, {**kwargs, "closure": self._around(kwargs["closure"])}

@@ -2,6 +2,8 @@
 
 Note [Answers for value-dependent shapes]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+All of this is for values that are unknown; what is known decides as it does on a GPU (Note [Known values] in `known.store`).
+
 A kernel with such a shape counts on the device and reads the count back: one small read. Before the kernel runs, the
 phantom gets the answer for that read:
 
@@ -10,8 +12,6 @@ phantom gets the answer for that read:
 - `repeat_interleave` with repeats on the device: each repeat counts as 1. The size is passed as `output_size`, because
   the kernel would otherwise also read back whether all repeats are positive.
 - `bincount`: its size is the largest value + 1. Zeros are read, and its size is `minlength`, at least 1.
-- `max` of integers that were copied to the device in one small piece is their maximum: `int(index.max()) + 1` is how graph
-  libraries ask for the number of nodes, and of graphs in a batch.
 - Samplers that first read back whether their arguments are valid are told "yes".
 - `all` over a whole tensor gives "yes": programs ask it to check their input (`assert (labels >= 0).all()`), or to skip
   work that is rarely needed (transformers: is this batch packed?), and zeros would be the answer of the rare case.
@@ -19,8 +19,7 @@ phantom gets the answer for that read:
   the step under way: it divides by what the counter gives, and the addition to it was not computed.
 - A boolean that a check of the program's own reads passes it: Note [Checks pass] in `checks`.
 - `GradScaler` asks whether a gradient overflowed: none did, so that the optimizer steps.
-- A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is answered with what the device memory holds: what was copied there,
-  zeros where a kernel would have written. The latter is noted, because anything may be decided by it.
+- A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is answered with zeros, and noted, because anything may be decided by it.
 """
 
 import functools
@@ -33,11 +32,12 @@ from types import FrameType
 
 import torch
 import torch.distributions
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim import optimizer as optim
 
 from . import checks, frames, wire
 from .failure import guarded
+from .known.computing import Computing, run
+from .known.store import KnownValues
 from .overrides import Original, Overrides
 from .phantom import Phantom
 from .records import Records
@@ -47,9 +47,8 @@ _MODES = os.path.join(os.path.dirname(torch.__file__), "utils", "")
 _GET_VALUE = getattr(getattr(optim, "_get_value", None), "__code__", None)
 _SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__code__", None)
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
-_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-_FRACTION_OF_ELEMENTS = ("aten::nonzero", "aten::_unique2", "aten::_unique", "aten::unique_dim", "aten::unique_consecutive")
-_ASK_WHETHER_VALID = ("aten::normal.Tensor_Tensor", "aten::normal.float_Tensor", "aten::multinomial")
+_FRACTION_OF_ELEMENTS = ("nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive")
+_ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor", "multinomial")
 
 
 class Values:
@@ -64,25 +63,28 @@ class Values:
         self.shapes: Counter[tuple[str, str, int]] = Counter()
         self.reads: Counter[tuple[str, int]] = Counter()
         self.bytes_read: Counter[tuple[str, int]] = Counter()
-        # The number of noted reads.
-        self._noted = 0
-        # The last maximum that is known and was not read yet: its storage, its value.
-        self._maximum: tuple[StorageWeakRef, int] | None = None
+        # Number of answers that were assumed, and not noted because they lead past a check.
+        self.assumed = 0
         # Whether the read that comes is part of an operator that is already noted.
         self._inside = False
+        self.known = KnownValues(phantom)
+        self._computing = Computing(self.known)
 
     def install(self, overrides: Overrides) -> None:
         """Replaces the operators' kernels for CUDA."""
-        for operator in _FRACTION_OF_ELEMENTS:
-            overrides.replace(operator, "CUDA", functools.partial(self._select, operator))
-        overrides.replace("aten::repeat_interleave.Tensor", "CUDA", self._repeat)
-        overrides.replace("aten::bincount", "CUDA", self._bincount)
-        overrides.replace("aten::_local_scalar_dense", "CUDA", self._read)
-        overrides.replace("aten::_to_copy", "CUDA", self._to_copy)
-        overrides.replace("aten::all", "CUDA", self._all)
-        overrides.replace("aten::max", "CUDA", self._max)
-        for operator in _ASK_WHETHER_VALID:
-            overrides.replace(operator, "CUDA", self._accept)
+        stand_ins = {
+            **{name: functools.partial(self._select, name) for name in _FRACTION_OF_ELEMENTS},
+            **{name: functools.partial(self._accept, name) for name in _ASK_WHETHER_VALID},
+            "repeat_interleave.Tensor": self._repeat,
+            "bincount": self._bincount,
+            "all": self._all,
+            "equal": self._equal,
+            "_local_scalar_dense": self._read,
+            "copy_": self._copy,
+        }
+        for name, stand_in in stand_ins.items():
+            overrides.replace(f"aten::{name}", "CUDA", stand_in, wire.KEPT_BYTES if name == "copy_" else None)
+        self._computing.install(overrides, tuple(stand_ins))
         self.phantom.listen(self._note_read)
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
         torch.distributions.Distribution.set_default_validate_args(False)
@@ -99,37 +101,75 @@ class Values:
         """How many of so many elements are assumed to be selected; never none of some, never more than there are."""
         return min(elements, max(1, round(self.fraction * elements)))
 
-    def _select(self, operator: str, original: Original, tensor, *args, **kwargs):
-        self._note_shape(operator)
-        elements = _selectable(operator, tensor, args)
-        if elements == 0:
+    def _select(self, name: str, original: Original, tensor, *args, **kwargs):
+        if tensor.numel() == 0:
             return self._run_inside(original, tensor, *args, **kwargs)
-        with self.phantom.answering(self.selected(elements)):
-            return self._run_inside(original, tensor, *args, **kwargs)
+        values = self.known.get(tensor)
+        if values is None:
+            self._note_shape(f"aten::{name}")
+            count = self.selected(_selectable(name, tensor, args))
+        else:
+            first = run(name, values, *args, **kwargs)
+            count = len(first) if isinstance(first, torch.Tensor) else first[0].size(args[0] if name == "unique_dim" else 0)
+        with self.phantom.answering(count):
+            result = self._run_inside(self._computing.call_quietly, original, tensor, *args, **kwargs)
+        self._computing.compute_all(result, name, tensor, *args, **kwargs)
+        return result
 
     def _repeat(self, original: Original, repeats, *, output_size=None):
         if output_size is None:
-            self._note_shape("aten::repeat_interleave.Tensor")
-            output_size = repeats.numel()
-        return original(repeats, output_size=output_size)
+            values = self.known.get(repeats)
+            if values is None:
+                self._note_shape("aten::repeat_interleave.Tensor")
+            output_size = repeats.numel() if values is None else int(values.sum())
+        result = original(repeats, output_size=output_size)
+        self._computing.compute_all(result, "repeat_interleave.Tensor", repeats, output_size=output_size)
+        return result
 
-    def _bincount(self, original: Original, *args, **kwargs):
-        self._note_shape("aten::bincount")
-        return self._run_inside(original, *args, **kwargs)
+    def _bincount(self, original: Original, tensor, *args, **kwargs):
+        # Its kernel asks `max` for the size, of what is known.
+        if self.known.get(tensor) is None:
+            self._note_shape("aten::bincount")
+        result = self._run_inside(original, tensor, *args, **kwargs)
+        self._computing.compute_all(result, "bincount", tensor, *args, **kwargs)
+        return result
 
-    def _accept(self, original: Original, *args, **kwargs):
+    def _accept(self, name: str, original: Original, *args, **kwargs):
         with self.phantom.answering(1):
             return self._run_inside(original, *args, **kwargs)
 
     def _all(self, original: Original, tensor):
         result = original(tensor)
-        self.phantom.answer_at(result.data_ptr(), True)
+        self._computing.compute_all(result, "all", tensor)
+        if self.known.get(result) is None:
+            self.assumed += not self._inside
+            self.phantom.answer_at(result.data_ptr(), True)
         return result
 
+    def _equal(self, original: Original, tensor, other):
+        values = self.known.get(tensor), self.known.get(other)
+        if any(it is None for it in values):
+            return original(tensor, other)
+        self._run_inside(original, tensor, other)
+        return run("equal", *values)
+
+    def _copy(self, original: Original, into, source, non_blocking=False):
+        if into.is_cuda:
+            return self._computing.copy(original, into, source, non_blocking)
+        values = self.known.get(source)
+        if values is None:
+            return original(into, source, non_blocking)
+        self._run_inside(original, into, source, non_blocking)
+        return into.copy_(values)
+
     def _read(self, original: Original, tensor):
+        values = self.known.get(tensor)
+        if values is not None:
+            self._run_inside(original, tensor)
+            return values.item()
         answer = self._answer_of_scalar(tensor, _asking(sys._getframe(1)))
         if answer is None:
-            return self._read_what_may_be_changed(original, tensor)
+            return original(tensor)
         with self.phantom.answering(answer):
             return original(tensor)
 
@@ -141,39 +181,12 @@ class Values:
             return 0
         if tensor.dtype == torch.bool and asking is not None:
             return checks.passing_answer(asking)
-        return self._take_maximum(tensor)
-
-    def _to_copy(self, original: Original, tensor, *args, device=None, **kwargs):
-        if device is None or device.type != "cpu":
-            return original(tensor, *args, device=device, **kwargs)
-        return self._read_what_may_be_changed(original, tensor, *args, device=device, **kwargs)
-
-    def _read_what_may_be_changed(self, original: Original, tensor, *args, **kwargs):
-        """Notes what the phantom takes to be known, because it was copied to the device, and an operator wrote into since."""
-        noted = self._noted
-        value = original(tensor, *args, **kwargs)
-        if self._noted == noted and _is_changed(tensor):
-            self._note_read(tensor.numel() * tensor.element_size())
-        return value
-
-    def _max(self, original: Original, tensor):
-        result = original(tensor)
-        value = self._run_inside(_known_maximum, tensor)
-        self._maximum = (StorageWeakRef(result.untyped_storage()), value) if value else None
-        return result
-
-    def _take_maximum(self, tensor) -> int | None:
-        """The value of the last maximum, if `tensor` is it. Once, because the block is reused."""
-        if self._maximum is None or self._maximum[0].cdata != tensor.untyped_storage()._cdata:
-            return None
-        value, self._maximum = self._maximum[1], None
-        return value
+        return None
 
     @guarded
     def _note_read(self, size: int) -> None:
         if not self._inside:
             line = frames.users_line(sys._getframe(1))
-            self._noted += 1
             self.reads[line] += 1
             self.bytes_read[line] += size
 
@@ -188,14 +201,6 @@ class Values:
             return original(*args, **kwargs)
         finally:
             self._inside = outer
-
-
-def _is_changed(tensor: torch.Tensor) -> bool:
-    """Whether an operator wrote into the tensor since it was made: the phantom still has what was copied there before.
-
-    Tensors of inference mode keep no count of it.
-    """
-    return not tensor.is_inference() and tensor._version > 0
 
 
 def _is_optimizers(frame: FrameType | None) -> bool:
@@ -220,21 +225,8 @@ def _bits(value: float, dtype: torch.dtype) -> int:
     return int.from_bytes(struct.pack(_FLOATS[dtype], value), "little")
 
 
-def _known_maximum(tensor) -> int | None:
-    """The largest of indices that were copied to the device; nothing where that is unknown, changed since, or all are 0.
-
-    The storage is read whole, as it was written (Note [Values on a phantom] in crates/phantom/src/values.rs).
-    """
-    storage = tensor.untyped_storage()
-    is_small = tensor.dtype in _INTEGERS and storage.nbytes() <= wire.KEPT_BYTES
-    if not is_small or _is_changed(tensor) or torch.cuda.is_current_stream_capturing():
-        return None
-    view = (tensor.storage_offset(), tensor.size(), tensor.stride())
-    return int(torch.empty(0, dtype=tensor.dtype).set_(storage.cpu(), *view).max()) or None
-
-
-def _selectable(operator: str, tensor, args: tuple) -> int:
+def _selectable(name: str, tensor, args: tuple) -> int:
     """How many could be selected: the elements, or with a dimension the slices along it."""
-    if operator == "aten::unique_dim":
+    if name == "unique_dim":
         return tensor.size(args[0])
     return tensor.numel()

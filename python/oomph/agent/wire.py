@@ -49,6 +49,7 @@ RECORDS = {
     "value_shape": ("op", "file", "line", "count", "fraction"),
     "value_read": ("file", "line", "count", "bytes"),
     "kernels_missing": ("capability", "built_for"),
+    "untrained": ("reason", "optimizer", "file", "line", "count", "bytes"),
     "unrecorded": ("reason",),
     "initializers_skipped": ("count", "bytes"),
     "assumption": ("id", "text"),

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::boundary::{In, Out, Status, export, literal, status, write_text};
 use crate::cuda::context;
+use crate::device::PhysicalDevice;
 use crate::{device, ledger};
 
 status! {
@@ -108,19 +109,20 @@ export! { NvmlStatus;
     }
     fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) { version.set(crate::version::driver()) }
     fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) { version.set(crate::version::driver()) }
-    fn nvmlDeviceGetCount(count: Out<c_uint>) { count.set(device::count()) }
-    fn nvmlDeviceGetCount_v2(count: Out<c_uint>) { count.set(device::count()) }
+    fn nvmlDeviceGetCount(count: Out<c_uint>) { count.set(device::physical_count()) }
+    fn nvmlDeviceGetCount_v2(count: Out<c_uint>) { count.set(device::physical_count()) }
     fn nvmlDeviceGetHandleByIndex(index: c_uint, found: Out<NvmlDevice>) { by_index(found, index) }
     fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, found: Out<NvmlDevice>) { by_index(found, index) }
     fn nvmlDeviceGetHandleByPciBusId(text: In<c_char>, found: Out<NvmlDevice>) { by_bus(found, text) }
     fn nvmlDeviceGetHandleByPciBusId_v2(text: In<c_char>, found: Out<NvmlDevice>) { by_bus(found, text) }
     fn nvmlDeviceGetHandleByUUID(text: In<c_char>, found: Out<NvmlDevice>) {
         let text = text.text().ok_or(NvmlStatus::INVALID)?;
-        let index = (0..device::count()).find(|&index| uuid_text(index) == text).ok_or(NOT_FOUND)?;
+        let mut devices = (0..device::physical_count()).map(PhysicalDevice);
+        let PhysicalDevice(index) = devices.find(|&device| uuid_text(device) == text).ok_or(NOT_FOUND)?;
         by_index(found, index)
     }
-    fn nvmlDeviceGetIndex(which: NvmlDevice, index: Out<c_uint>) { index.set(number(which)?) }
-    fn nvmlDeviceGetMinorNumber(which: NvmlDevice, minor: Out<c_uint>) { minor.set(number(which)?) }
+    fn nvmlDeviceGetIndex(which: NvmlDevice, index: Out<c_uint>) { index.set(number(which)?.0) }
+    fn nvmlDeviceGetMinorNumber(which: NvmlDevice, minor: Out<c_uint>) { minor.set(number(which)?.0) }
     fn nvmlDeviceGetName(which: NvmlDevice, text: Out<c_char>, length: c_uint) {
         number(which)?;
         write_text(text, length as usize, &device::profile().name)
@@ -192,13 +194,14 @@ export! { NvmlStatus;
     }
 }
 
-fn number(which: NvmlDevice) -> Result<u32, NvmlStatus> {
+/// NVML knows nothing of `CUDA_VISIBLE_DEVICES`: its devices are all that there are.
+fn number(which: NvmlDevice) -> Result<PhysicalDevice, NvmlStatus> {
     let index = (which as usize).checked_sub(DEVICE_BASE).ok_or(NvmlStatus::INVALID)? as u32;
-    if index < device::count() { Ok(index) } else { Err(NvmlStatus::INVALID) }
+    if index < device::physical_count() { Ok(PhysicalDevice(index)) } else { Err(NvmlStatus::INVALID) }
 }
 
 fn by_index(found: Out<NvmlDevice>, index: u32) -> Result<(), NvmlStatus> {
-    if index >= device::count() {
+    if index >= device::physical_count() {
         return Err(NvmlStatus::INVALID);
     }
     found.set((DEVICE_BASE + index as usize) as NvmlDevice)
@@ -206,25 +209,34 @@ fn by_index(found: Out<NvmlDevice>, index: u32) -> Result<(), NvmlStatus> {
 
 fn by_bus(found: Out<NvmlDevice>, text: In<c_char>) -> Result<(), NvmlStatus> {
     let text = text.text().ok_or(NvmlStatus::INVALID)?;
-    by_index(found, context::from_pci_bus_id(&text).ok_or(NOT_FOUND)?)
+    by_index(found, context::from_pci_bus_id(&text).ok_or(NOT_FOUND)?.0)
 }
 
-fn totals(index: u32) -> (u64, u64) {
+fn totals(which: PhysicalDevice) -> (u64, u64) {
     let total = device::profile().total_bytes;
-    (total, (ledger::used_bytes(index) + ledger::others_bytes(index)).min(total))
+    let (ours, others) = used_bytes(which);
+    (total, (ours + others).min(total))
 }
 
-fn uuid_text(index: u32) -> String {
-    let hex = context::uuid(index).map(|byte| format!("{byte:02x}")).concat();
+/// What this process and what others use; a hidden device is used by others only.
+fn used_bytes(which: PhysicalDevice) -> (u64, u64) {
+    match device::number_of(which) {
+        Some(number) => (ledger::used_bytes(number), ledger::others_bytes(number)),
+        None => (0, device::others_bytes()),
+    }
+}
+
+fn uuid_text(which: PhysicalDevice) -> String {
+    let hex = context::uuid(which).map(|byte| format!("{byte:02x}")).concat();
     format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-fn pci_info(index: u32) -> PciInfo {
-    let text = context::pci_bus_id(index);
+fn pci_info(which: PhysicalDevice) -> PciInfo {
+    let text = context::pci_bus_id(which);
     let mut info = PciInfo {
         bus_id_legacy: [0; 16],
         domain: 0,
-        bus: index + 1,
+        bus: which.0 + 1,
         device: 0,
         pci_device_id: 0,
         pci_subsystem_id: 0,
@@ -246,9 +258,9 @@ fn processes<T>(
     infos: Out<T>,
     entry: fn(pid: c_uint, used: u64) -> T,
 ) -> Result<(), NvmlStatus> {
-    let index = number(which)?;
+    let (ours, others) = used_bytes(number(which)?);
     let room: c_uint = count.get::<NvmlStatus>()?;
-    let all = [(std::process::id(), ledger::used_bytes(index)), (OTHERS, ledger::others_bytes(index))];
+    let all = [(std::process::id(), ours), (OTHERS, others)];
     let present: Vec<(c_uint, u64)> = all.into_iter().filter(|(_, used)| *used > 0).collect();
     let number = present.len() as c_uint;
     count.set::<NvmlStatus>(number)?;

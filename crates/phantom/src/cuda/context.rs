@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Code, INVALID_DEVICE};
+use crate::device::PhysicalDevice;
 use crate::{device, ledger};
 
 thread_local! {
@@ -60,17 +61,18 @@ pub(crate) fn disable_peer(from: u32, to: u32) -> bool {
 }
 
 /// `domain:bus:device.function` of a device, as `nvidia-smi` writes it.
-pub(crate) fn pci_bus_id(device: u32) -> String {
+pub(crate) fn pci_bus_id(PhysicalDevice(device): PhysicalDevice) -> String {
     format!("0000:{:02X}:00.0", device + 1)
 }
 
 /// The device whose PCI address this is; short and long domains are accepted.
-pub(crate) fn from_pci_bus_id(text: &str) -> Option<u32> {
-    (0..device::count()).find(|&device| text.to_uppercase().ends_with(&pci_bus_id(device)[4..]))
+pub(crate) fn from_pci_bus_id(text: &str) -> Option<PhysicalDevice> {
+    let mut devices = (0..device::physical_count()).map(PhysicalDevice);
+    devices.find(|&device| text.to_uppercase().ends_with(&pci_bus_id(device)[4..]))
 }
 
 /// The 16 bytes that identify a device: stable from run to run.
-pub(crate) fn uuid(device: u32) -> [u8; 16] {
+pub(crate) fn uuid(PhysicalDevice(device): PhysicalDevice) -> [u8; 16] {
     let mut bytes = *b"oomph-phantom-\0\0";
     bytes[14..].copy_from_slice(&(device as u16).to_be_bytes());
     bytes

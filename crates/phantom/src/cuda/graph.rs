@@ -2,6 +2,7 @@
 
 use super::{Code, INVALID_HANDLE};
 use crate::handle::{Handle, Table};
+use crate::values::written;
 
 static GRAPHS: Table<()> = Table::new();
 static EXECUTABLES: Table<()> = Table::new();
@@ -30,9 +31,11 @@ pub(crate) fn instantiate(graph: Handle) -> Result<Handle, Code> {
     Ok(EXECUTABLES.insert(()))
 }
 
-/// Launches an executable graph: nothing runs.
+/// Launches an executable graph: nothing runs, and what its nodes would write is unknown from now on.
 pub(crate) fn launch(executable: Handle) -> Result<(), Code> {
-    EXECUTABLES.with(executable, |()| ()).ok_or(INVALID_HANDLE)
+    EXECUTABLES.with(executable, |()| ()).ok_or(INVALID_HANDLE)?;
+    written::note_anywhere();
+    Ok(())
 }
 
 /// Ends an executable graph.

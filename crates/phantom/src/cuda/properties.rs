@@ -107,7 +107,7 @@ impl<const BYTES: usize> Writer<BYTES> {
         let get = |number| attribute::value(profile, device, number).unwrap_or(0);
         match member {
             Name => self.name(&profile.name),
-            Uuid => self.put(&context::uuid(device), 1),
+            Uuid => self.put(&context::uuid(crate::device::physical(device)), 1),
             Luid => self.put(&[0; 12], 1),
             TotalGlobalMem => self.put(&profile.total_bytes.to_ne_bytes(), 8),
             Size(number) => self.put(&i64::from(get(number)).to_ne_bytes(), 8),

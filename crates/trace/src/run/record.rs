@@ -118,6 +118,21 @@ pub enum Record {
         /// `torch.cuda.get_arch_list()`, separated by blanks.
         built_for: String,
     },
+    /// Parameters on GPUs that an optimizer holds and that no step trained; only where a step was made.
+    Untrained {
+        /// Why.
+        reason: UntrainedReason,
+        /// Class of the optimizer.
+        optimizer: String,
+        /// File in which it was constructed; empty if no line of Python did.
+        file: String,
+        /// Line of the construction.
+        line: u32,
+        /// Number of these parameters.
+        count: u64,
+        /// Their size.
+        bytes: u64,
+    },
     /// PyTorch records no history of the allocator in use, so there is no snapshot.
     Unrecorded {
         /// PyTorch's message.
@@ -220,6 +235,16 @@ pub enum Record {
         /// The snapshot's file name; `None` if CUDA was never used.
         snapshot: Option<String>,
     },
+}
+
+/// Why no step trained a parameter that an optimizer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UntrainedReason {
+    /// The optimizer made no step.
+    NoStep,
+    /// The parameter wants no gradient.
+    Frozen,
 }
 
 /// The reason for which a process ended.

@@ -17,8 +17,8 @@ export! { DriverStatus;
         context::checked(which)?;
         write_text(text, usize::try_from(length).unwrap_or(0), &device::profile().name)
     }
-    fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, which: c_int) { uuid.set(context::uuid(context::checked(which)?)) }
-    fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, which: c_int) { uuid.set(context::uuid(context::checked(which)?)) }
+    fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, which: c_int) { uuid.set(context::uuid(device::physical(context::checked(which)?))) }
+    fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, which: c_int) { uuid.set(context::uuid(device::physical(context::checked(which)?))) }
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, which: c_int) {
         context::checked(which)?;
         bytes.set(device::profile().total_bytes as usize)
@@ -35,11 +35,12 @@ export! { DriverStatus;
     }
     fn cuDeviceGetPCIBusId(text: Out<c_char>, length: c_int, which: c_int) {
         let which = context::checked(which)?;
-        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(which))
+        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(device::physical(which)))
     }
     fn cuDeviceGetByPCIBusId(which: Out<c_int>, text: In<c_char>) {
         let text = text.text().ok_or(INVALID_VALUE)?;
-        which.set(context::from_pci_bus_id(&text).ok_or(INVALID_VALUE)? as c_int)
+        let found = context::from_pci_bus_id(&text).and_then(device::number_of);
+        which.set(found.ok_or(INVALID_VALUE)? as c_int)
     }
     fn cuDeviceCanAccessPeer(can: Out<c_int>, which: c_int, peer: c_int) {
         let (which, peer) = (context::checked(which)?, context::checked(peer)?);

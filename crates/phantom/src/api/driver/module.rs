@@ -5,9 +5,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use super::DriverStatus;
 use crate::boundary::{In, Out, export, inert};
 use crate::cuda::{INVALID_HANDLE, INVALID_VALUE, context, kernel};
-use crate::device;
 use crate::handle::{Handle, Table};
 use crate::space::{self, RangeKind};
+use crate::values::written;
+use crate::{caller, device};
 
 inert! { DriverStatus;
     cuFuncLoad
@@ -15,14 +16,22 @@ inert! { DriverStatus;
     cuFuncSetCacheConfig
     cuKernelSetAttribute
     cuKernelSetCacheConfig
-    cuLaunchCooperativeKernel
-    cuLaunchKernel
-    cuLaunchKernelEx
     cuTensorMapEncodeIm2col
     cuTensorMapEncodeIm2colWide
     cuTensorMapEncodeTiled
     cuTensorMapReplaceAddress
 }
+
+/// PyTorch launches its kernels through the runtime, but for those that it compiles itself. What others launch here is a program's own
+/// kernel or one of Triton's, which may write into any tensor.
+fn note_launch() {
+    if !caller::owner().starts_with(PYTORCH) {
+        written::note_anywhere();
+    }
+}
+
+/// How the names of PyTorch's libraries begin.
+const PYTORCH: &str = "libtorch";
 
 static MODULES: Table<()> = Table::new();
 static FUNCTIONS: Table<()> = Table::new();
@@ -71,6 +80,9 @@ export! { DriverStatus;
     fn cuFuncGetAttribute(value: Out<c_int>, number: c_int, _function: Handle) {
         value.set(kernel::attribute(device::profile(), number).ok_or(INVALID_VALUE)?)
     }
+    fn cuLaunchKernel(_function: Handle) { note_launch(); Ok(()) }
+    fn cuLaunchKernelEx(_config: *const c_void, _function: Handle) { note_launch(); Ok(()) }
+    fn cuLaunchCooperativeKernel(_function: Handle) { note_launch(); Ok(()) }
     fn cuFuncIsLoaded(state: Out<c_int>, _function: Handle) { state.set(1) }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<c_int>, _function: Handle, threads: c_int, shared_bytes: usize) {
         let threads = u32::try_from(threads).unwrap_or(0);

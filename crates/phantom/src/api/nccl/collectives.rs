@@ -10,6 +10,7 @@
 use super::{Communicator, Connection, NcclResult, connect};
 use crate::boundary::{Status, export};
 use crate::handle::Handle;
+use crate::values::written;
 
 /// Results up to this size are worth moving: counts, shapes, flags, losses. Also of hundreds of ranks together.
 const SMALL_BYTES: usize = wire::limit::KEPT_BYTES;
@@ -47,6 +48,9 @@ impl Share {
     /// Receives our share into each of `slots` places behind each other.
     fn receive_in(self, slots: i32) {
         let total = self.bytes.saturating_mul(slots as usize);
+        if self.receive != self.send {
+            written::note(self.receive, total);
+        }
         if total > SMALL_BYTES {
             crate::values::forget(self.receive, total);
             return;
@@ -54,7 +58,7 @@ impl Share {
         for slot in 0..slots as usize {
             let place = self.receive + slot * self.bytes;
             if place != self.send {
-                crate::values::copy(place, self.send, self.bytes);
+                crate::values::share(place, self.send, self.bytes);
             }
         }
     }
@@ -153,6 +157,7 @@ export! { NcclResult;
         let share = Share::new(0, buffer, count, data_type)?;
         connect(handle, Connection::Peer(peer))?;
         crate::values::forget(share.receive, share.bytes);
+        written::note(share.receive, share.bytes);
         Ok(())
     }
 }

@@ -48,11 +48,12 @@ export! { CudaStatus;
     }
     fn cudaDeviceGetPCIBusId(text: Out<c_char>, length: c_int, which: c_int) {
         let which = context::checked(which)?;
-        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(which))
+        write_text(text, usize::try_from(length).unwrap_or(0), &context::pci_bus_id(device::physical(which)))
     }
     fn cudaDeviceGetByPCIBusId(which: Out<c_int>, text: In<c_char>) {
         let text = text.text().ok_or(INVALID_VALUE)?;
-        which.set(context::from_pci_bus_id(&text).ok_or(INVALID_VALUE)? as c_int)
+        let found = context::from_pci_bus_id(&text).and_then(device::number_of);
+        which.set(found.ok_or(INVALID_VALUE)? as c_int)
     }
     fn cudaDeviceGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) {
         least.set_if_wanted(stream::PRIORITIES.0);

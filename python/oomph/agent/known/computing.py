@@ -1,0 +1,297 @@
+"""Computes on the host what operators on the device would make of known values: stand-ins for their kernels.
+
+Each stand-in runs the kernel as ever, so that memory, streams and errors are PyTorch's own, and then keeps the values. Nothing is computed
+during the capture of a CUDA graph: what is captured runs when the graph is replayed.
+"""
+
+import functools
+import threading
+from collections.abc import Callable
+
+import torch
+
+from .. import wire
+from ..overrides import Original, Overrides
+from . import operators
+from .store import KnownValues
+
+# What an operator raises whose arguments would be an error on a GPU, too, or whose dtype the CPU has no kernel for.
+_NOT_COMPUTED = (RuntimeError, IndexError, NotImplementedError, ValueError, TypeError)
+
+# Numbers that initialise a model are many, and decide nothing.
+_MOST_DRAWN_BYTES = 1 << 16
+
+
+class Computing:
+    """The stand-ins."""
+
+    def __init__(self, known: KnownValues) -> None:
+        self._known = known
+        # The thread in which an operator of the table runs: what its kernel calls is part of it.
+        self._quiet: int | None = None
+        self._generator = torch.Generator(device="cpu").manual_seed(0)
+
+    def install(self, overrides: Overrides, besides: tuple[str, ...]) -> None:
+        """Replaces the kernels for CUDA of all operators of the table, but those in `besides`.
+
+        Before PyTorch 2.10 nothing is computed: a stand-in there is called for the host's tensors as well (Note [Kernels before 2.10]).
+        """
+        stand_ins = {
+            self._compute: operators.COMPUTED,
+            self._change: operators.CHANGED,
+            self._write: operators.WRITTEN,
+            self._write_out: operators.WRITTEN_OUT,
+            self._draw: operators.DRAWN,
+            self._draw_out: operators.DRAWN_OUT,
+            self._make: operators.MADE,
+            None: operators.COMPOSED,
+        }
+        if not hasattr(torch.library, "get_kernel"):
+            return
+        named = {name for names in stand_ins.values() for name in names} | {*besides, *operators.DELEGATED}
+        there = set(list_operators())
+        for stand_in, names in stand_ins.items():
+            runs = self._run_composed if stand_in is None else functools.partial(self._run_quiet, stand_in)
+            for name in there.intersection(names).difference(besides):
+                overrides.replace(f"aten::{name}", "CUDA", functools.partial(runs, name), largest_bytes=wire.KEPT_BYTES)
+        # What is copied from the host is composed there.
+        overrides.replace("aten::_to_copy", "CPU", functools.partial(self._run_composed, "_to_copy"))
+        for name, of_tensors in operators.OF_A_NUMBER.items():
+            overrides.replace(f"aten::{name}", "CUDA", functools.partial(_call_of_tensors, of_tensors))
+        for name, places in operators.WRITTEN_ARGUMENTS.items():
+            if name in there:
+                overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._end_arguments, places))
+        for name in operators.SHARING:
+            overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._share, None))
+        for name in filter(operators.is_out, there - named):
+            if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CUDA"):
+                stand_in = functools.partial(self._run_quiet, self._end_out, name)
+                overrides.replace(f"aten::{name}", "CUDA", stand_in, largest_bytes=wire.KEPT_BYTES)
+        for name in filter(operators.is_in_place, there):
+            if operators.takes_lists(name):
+                overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._end_lists, name))
+            elif name not in named and name.partition(".")[0] not in operators.SHAPED:
+                overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._end, None), largest_bytes=wire.KEPT_BYTES)
+
+    def copy(self, original: Original, into: torch.Tensor, source: torch.Tensor, non_blocking: bool = False):
+        """Copies to the device, or on it."""
+        values = None
+        if into.nbytes <= wire.KEPT_BYTES:
+            values = self._known.get(source) if source.is_cuda else source
+        result = original(into, source, non_blocking)
+        self._keep(into, values)
+        return result
+
+    def compute_all(self, result, name: str, *args, **kwargs) -> None:
+        """Keeps what the operator makes of known arguments as the values of `result`, a tensor or several."""
+        results = [result] if isinstance(result, torch.Tensor) else [it for it in result if it is not None]
+        if any(tensor.nbytes > wire.KEPT_BYTES for tensor in results):
+            return
+        values = self._values(args)
+        named = None if values is None else self._values(kwargs.values())
+        made = None if named is None else run(name, *values, **dict(zip(kwargs, named)))
+        made = [made] * len(results) if made is None or isinstance(made, torch.Tensor) else made
+        for tensor, value in zip(results, made):
+            self._keep(tensor, value if value is not None and value.shape == tensor.shape else None, is_new=True)
+
+    def _compute(self, name: str, original: Original, *args, **kwargs):
+        result = original(*args, **kwargs)
+        self.compute_all(result, name, *args, **kwargs)
+        return result
+
+    def _change(self, name: str, original: Original, into, *args, **kwargs):
+        values, named = self._values(args), self._values(kwargs.values())
+        held = None if values is None or named is None else self._known.get(into)
+        result = original(into, *args, **kwargs)
+        if held is None or _is_capturing() or run(name, held, *values, **dict(zip(kwargs, named))) is None:
+            self._known.forget(into)
+        else:
+            self._known.touch(into)
+        return result
+
+    def _write(self, name: str, original: Original, into, *args, **kwargs):
+        values = self._values(args)
+        result = original(into, *args, **kwargs)
+        made = None
+        if values is not None and into.nbytes <= wire.KEPT_BYTES:
+            made = run(name, _empty_like(into), *values, **kwargs)
+        self._keep(into, made)
+        return result
+
+    def _write_out(self, name: str, original: Original, *args, out):
+        result = original(*args, out=out)
+        self._keep(out, run(name, *args, out=_empty_like(out)) if out.nbytes <= wire.KEPT_BYTES else None)
+        return result
+
+    def _draw(self, name: str, original: Original, into, *args, generator=None):
+        values = self._values(args)
+        result = original(into, *args, generator=generator)
+        small = values is not None and into.nbytes <= (_MOST_DRAWN_BYTES if into.is_floating_point() else wire.KEPT_BYTES)
+        self._keep(into, run(name, _empty_like(into), *values, generator=self._generator) if small else None)
+        return result
+
+    def _draw_out(self, name: str, original: Original, *args, generator=None, out):
+        result = original(*args, generator=generator, out=out)
+        small = out.nbytes <= wire.KEPT_BYTES
+        self._keep(out, run(name, *args, generator=self._generator, out=_empty_like(out)) if small else None)
+        return result
+
+    def _run_quiet(self, stand_in: Callable, name, original: Original, *args, **kwargs):
+        """Runs a stand-in; those of the operators that the kernel calls do nothing but call their kernels."""
+        if self._quiet == threading.get_ident():
+            return original(*args, **kwargs)
+        return stand_in(name, functools.partial(self.call_quietly, original), *args, **kwargs)
+
+    def call_quietly(self, original: Original, *args, **kwargs):
+        """Calls a kernel; what it calls is not computed."""
+        outer, self._quiet = self._quiet, threading.get_ident()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            self._quiet = outer
+
+    def _end(self, _operator, original: Original, into, *args, **kwargs):
+        """An operator that writes in place, and is not computed."""
+        result = original(into, *args, **kwargs)
+        if isinstance(into, torch.Tensor):
+            self._known.forget(into)
+        return result
+
+    def _end_lists(self, name: str, original: Original, *args, **kwargs):
+        """An operator that writes lists of tensors."""
+        result = original(*args, **kwargs)
+        if self._known.is_empty():
+            return result
+        for place, argument in enumerate(find(name)._schema.arguments[: len(args)]):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                self._forget_all(args[place])
+        return result
+
+    def _end_out(self, name: str, original: Original, *args, **kwargs):
+        """An operator that writes into the tensors that it is given for its results."""
+        result = original(*args, **kwargs)
+        if not self._known.is_empty():
+            for output in _outputs_of(name):
+                self._forget_all(kwargs[output])
+        return result
+
+    def _forget_all(self, tensors) -> None:
+        for tensor in [tensors] if isinstance(tensors, torch.Tensor) else tensors:
+            if tensor is not None and tensor.nbytes <= wire.KEPT_BYTES:
+                self._known.forget(tensor)
+
+    def _share(self, _operator, original: Original, tensor, source, *args):
+        """Makes a tensor's memory that of a storage, or of another tensor."""
+        self._known.forget(tensor)
+        result = original(tensor, source, *args)
+        self._known.share(tensor)
+        return result
+
+    def _end_arguments(self, places: tuple[int, ...], original: Original, *args, **kwargs):
+        """An operator that writes some of its arguments."""
+        result = original(*args, **kwargs)
+        for place in places:
+            if isinstance(args[place], torch.Tensor):
+                self._known.forget(args[place])
+        return result
+
+    def _run_composed(self, _name: str, original: Original, *args, **kwargs):
+        """An operator that is made of others."""
+        for arg in args:
+            if isinstance(arg, torch.Tensor):
+                self._known.check(arg)
+        with self._known.trusting():
+            result = original(*args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            self._known.approve(result)
+        return result
+
+    def _make(self, name: str, original: Original, *args, **kwargs):
+        result = original(*args, **kwargs)
+        if result.nbytes <= wire.KEPT_BYTES:
+            # What a `_like` is made like gives its shape and dtype.
+            shapes = [_empty_like(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
+            self._keep(result, run(name, *shapes, **_on_host(kwargs)), is_new=True)
+        return result
+
+    def _keep(self, tensor: torch.Tensor, values: torch.Tensor | None, *, is_new: bool = False) -> None:
+        if values is None or _is_capturing():
+            self._known.forget(tensor)
+        else:
+            with _UNSEEN():
+                self._known.set(tensor, values, is_new=is_new)
+
+    def _values(self, args) -> list | None:
+        """The arguments with known values in place of device tensors; nothing if one is unknown."""
+        values = []
+        for arg in args:
+            if isinstance(arg, torch.Tensor):
+                arg = self._known.get(arg) if arg.is_cuda else arg
+                if arg is None:
+                    return None
+            elif isinstance(arg, (list, tuple)) and any(isinstance(item, torch.Tensor) for item in arg):
+                arg = self._values(arg)
+                if arg is None:
+                    return None
+            values.append(arg)
+        return values
+
+
+class _UNSEEN:
+    """Operators within are seen by no mode of the program's, and recorded for no backward."""
+
+    def __enter__(self) -> None:
+        self._guards = (torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowAutograd())
+        for guard in self._guards:
+            guard.__enter__()
+
+    def __exit__(self, *error) -> None:
+        for guard in reversed(self._guards):
+            guard.__exit__(*error)
+
+
+def _call_of_tensors(name: str, _original: Original, *args, **kwargs):
+    """Calls an operator with the number among its arguments as a tensor of the device."""
+    device = next(arg.device for arg in args if isinstance(arg, torch.Tensor))
+    return find(name)(*(arg if isinstance(arg, torch.Tensor) else torch.tensor(arg, device=device) for arg in args), **kwargs)
+
+
+@functools.cache
+def find(name: str) -> torch._ops.OpOverload:
+    """The operator `add.Tensor`."""
+    base, _, overload = name.partition(".")
+    return getattr(getattr(torch.ops.aten, base), overload or "default")
+
+
+@functools.cache
+def _outputs_of(name: str) -> tuple[str, ...]:
+    """The arguments for the results of `add.out`."""
+    return tuple(it.name for it in find(name)._schema.arguments if it.is_out)
+
+
+def list_operators() -> list[str]:
+    """Operators with kernels for CUDA."""
+    names = (it.removeprefix("aten::") for it in torch._C._dispatch_get_all_op_names() if it.startswith("aten::"))
+    return [name for name in names if torch._C._dispatch_has_computed_kernel_for_dispatch_key(f"aten::{name}", "CUDA")]
+
+
+def run(name: str, *args, **kwargs):
+    """What the operator gives; nothing where the host refuses."""
+    try:
+        with _UNSEEN():
+            return find(name)(*args, **kwargs)
+    except _NOT_COMPUTED:
+        return None
+
+
+def _empty_like(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty(tensor.size(), dtype=tensor.dtype, device="cpu")
+
+
+def _on_host(kwargs: dict) -> dict:
+    """The arguments that make the same tensor on the host."""
+    return {name: value for name, value in kwargs.items() if name not in ("device", "pin_memory")} | {"device": torch.device("cpu")}
+
+
+def _is_capturing() -> bool:
+    return torch.cuda.is_current_stream_capturing()

@@ -1,0 +1,118 @@
+"""The operators whose results are computed where all they read is known: the names, as PyTorch's dispatcher has them.
+
+All but those of `DRAWN` have a kernel for the CPU that gives what the CUDA kernel gives, up to rounding.
+
+Not here, because a number may reach them as a tensor of the device that is marked as a wrapped number, which PyTorch gives to no kernel in
+Python: `pow` of two tensors, `searchsorted`, `bucketize`, `isin` (`wrapped_scalar_tensor` with a device in ATen/native, 2.11).
+"""
+
+_REFUSED = ("pow", "float_power", "searchsorted", "bucketize", "isin")
+_COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
+_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
+_LOGICAL = ("logical_and", "logical_or", "logical_xor")
+_UNARY = (
+    *("abs", "acos", "asin", "atan", "bitwise_not", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor", "frac"),
+    *("log", "log10", "log1p", "log2", "logical_not", "nan_to_num", "neg", "reciprocal", "round", "rsqrt", "sgn", "sigmoid", "sign"),
+    *("sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+)
+_BINARY = (
+    *("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "div.Tensor_mode", "floor_divide", "rsub.Scalar", "rsub.Tensor"),
+    *("remainder.Scalar", "remainder.Tensor", "fmod.Scalar", "fmod.Tensor", "maximum", "minimum", "fmax", "fmin", "where.self"),
+    *("pow.Tensor_Scalar", "clamp", "clamp.Tensor", "clamp_min", "clamp_max", "atan2", "hypot", "copysign.Tensor", "gcd", "lcm"),
+    *("lerp.Scalar", "lerp.Tensor", "addcmul", "addcdiv", "isnan", "signbit"),
+    *(f"{name}.{kind}" for name in _COMPARED for kind in ("Scalar", "Tensor")),
+    *(f"{name}.{kind}" for name in ("bitwise_left_shift", "bitwise_right_shift") for kind in ("Tensor", "Tensor_Scalar")),
+    *(f"{name}.Tensor" for name in (*_BITWISE, "__lshift__", "__rshift__")),
+    *(f"{name}.Scalar" for name in ("__lshift__", "__rshift__")),
+    *_LOGICAL,
+)
+_REDUCED = (
+    *("sum.dim_IntList", "nansum", "mean.dim", "prod", "prod.dim_int", "amax", "amin", "aminmax", "max", "max.dim", "min", "min.dim"),
+    *("argmax", "argmin", "any", "any.dim", "any.dims", "all.dim", "all.dims", "cumsum", "cumprod", "cummax", "cummin"),
+    *("count_nonzero.dim_IntList", "median", "median.dim", "var.correction", "std.correction", "linalg_vector_norm", "logsumexp"),
+    *("kthvalue", "mode", "trace"),
+)
+_MOVED = (
+    *("cat", "index.Tensor", "index_select", "gather", "take", "scatter.src", "scatter.value", "scatter.reduce", "scatter_add"),
+    *("scatter_reduce.two", "index_add", "index_copy", "index_fill.int_Scalar", "index_fill.int_Tensor", "masked_select", "flip", "roll"),
+    *("tril", "triu", "sort", "sort.stable", "topk", "embedding", "histc", "diag_embed", "diagonal_copy", "renorm"),
+)
+
+# The results are new tensors.
+COMPUTED = (*_UNARY, *_BINARY, *_REDUCED, *_MOVED)
+
+# The first argument is read and written.
+CHANGED = (
+    *(f"{name}_" for name in (*_UNARY, *_LOGICAL, "floor_divide", "clamp", "clamp_min", "clamp_max", "cumsum", "cumprod", "tril", "triu")),
+    *(f"{name}_.{kind}" for name in _COMPARED for kind in ("Scalar", "Tensor")),
+    *(f"{name}_.Tensor" for name in (*_BITWISE, "add", "sub", "mul", "div", "remainder", "fmod", "clamp")),
+    *("div_.Tensor_mode", "pow_.Scalar", "remainder_.Scalar", "fmod_.Scalar", "masked_fill_.Scalar", "masked_fill_.Tensor"),
+    *("_index_put_impl_", "index_add_", "index_copy_", "index_fill_.int_Scalar", "index_fill_.int_Tensor", "masked_scatter_"),
+    *("scatter_.src", "scatter_.value", "scatter_.reduce", "scatter_add_", "scatter_reduce_.two", "lerp_.Scalar", "fill_diagonal_"),
+)
+
+# The first argument is written whole.
+WRITTEN = ("fill_.Scalar", "fill_.Tensor", "zero_")
+
+# The argument `out` is written whole.
+WRITTEN_OUT = ("arange.start_out", "linspace.out", "logspace.out", "eye.out", "eye.m_out")
+
+# The first argument is written whole, with draws of a generator of ours: the device's own has no values.
+DRAWN = ("random_", "random_.from", "random_.to", "uniform_", "normal_", "bernoulli_.float", "bernoulli_.Tensor", "exponential_", "geometric_")
+
+# As `DRAWN`, into the argument `out`.
+DRAWN_OUT = ("randperm.generator_out",)
+
+# Make a tensor of numbers.
+MADE = (
+    *("zeros", "ones", "full", "arange", "arange.start", "arange.start_step", "linspace", "logspace", "eye", "eye.m", "scalar_tensor"),
+    *("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"),
+)
+# Made of other operators and nothing else: what these write holds.
+COMPOSED = (
+    *("_to_copy", "clone", "repeat", "constant_pad_nd", "masked_fill.Scalar", "masked_fill.Tensor", "index_put", "copy", "fill.Scalar"),
+    *("slice_scatter", "select_scatter", "diagonal_scatter", "masked_scatter", "put", "rand", "rand.generator", "randn", "randn.generator"),
+    *("randint", "randint.generator", "randint.low", "randint.low_generator", "randperm", "randperm.generator", "rand_like"),
+    *("randint_like", "randint_like.low_dtype", "bernoulli", "allclose", "isclose"),
+)
+
+# Of a number among tensors these make a wrapped number on the device: they are called with a tensor instead.
+OF_A_NUMBER = {"searchsorted.Scalar": "searchsorted.Tensor", "bucketize.Scalar": "bucketize.Tensor"}
+
+# The arguments at these places are written, which the schema does not say.
+WRITTEN_ARGUMENTS = {
+    "native_batch_norm": (3, 4),
+    "cudnn_batch_norm": (3, 4),
+    "batch_norm_update_stats": (1, 2),
+    "batch_norm_gather_stats": (3, 4),
+    "batch_norm_gather_stats_with_counts": (3, 4),
+}
+
+# Write through another operator of these tables.
+DELEGATED = ("index_put_",)
+
+# Make two tensors share memory whose versions differ.
+SHARING = ("set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor")
+
+# Change what a tensor is, and none of its values.
+SHAPED = (
+    *("as_strided_", "detach_", "rename_", "requires_grad_", "resize_", "resize_as_", "resize_as_sparse_", "set_", "squeeze_", "swapaxes_"),
+    *("swapdims_", "t_", "transpose_", "unsqueeze_", "sparse_resize_", "sparse_resize_and_clear_", "_coalesced_", "retain_grad_"),
+)
+
+
+def is_in_place(name: str) -> bool:
+    """Whether an operator writes into its first argument: `add_.Tensor`."""
+    base = name.partition(".")[0]
+    return base.endswith("_") and not base.endswith("__")
+
+
+def is_out(name: str) -> bool:
+    """Whether an operator writes into tensors that it is given for its results: `add.out`, `sort.values`."""
+    base, _, overload = name.partition(".")
+    return base not in _REFUSED and ("out" in overload or overload in ("values", "values_stable", "grad_input", "indices"))
+
+
+def takes_lists(name: str) -> bool:
+    """Whether it does so with several tensors at once."""
+    return name.startswith(("_foreach", "_fused", "_amp_foreach"))

@@ -1,0 +1,41 @@
+"""Parameters that optimizers hold and that no step trained: what a later phase of the training would need memory for.
+
+A warm-up that leaves the discriminator alone, epochs with a frozen backbone: the steps of a dry run are the first ones.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+
+
+class Untrained(NamedTuple):
+    """Parameters of one optimizer on GPUs."""
+
+    # `no-step`: the optimizer made none. `frozen`: it did, and these want no gradient.
+    reason: str
+    # The class.
+    optimizer: str
+    # Where it was constructed.
+    file: str
+    line: int
+    count: int
+    bytes: int
+
+
+def list_untrained(places: dict[torch.optim.Optimizer, tuple[str, int]], stepped: set[torch.optim.Optimizer]) -> Iterator[Untrained]:
+    """The parameters of `places`' optimizers; nothing while no optimizer made a step."""
+    trained = {id(parameter) for optimizer in stepped for parameter in _parameters(optimizer)}
+    for optimizer, (file, line) in places.items():
+        if optimizer in stepped:
+            reason, left = "frozen", [it for it in _parameters(optimizer) if not it.requires_grad]
+        else:
+            reason, left = "no-step", [it for it in _parameters(optimizer) if id(it) not in trained]
+        left = [it for it in left if it.device.type == "cuda"]
+        if stepped and left:
+            yield Untrained(reason, type(optimizer).__name__, file, line, len(left), sum(it.numel() * it.element_size() for it in left))
+
+
+def _parameters(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
+    for group in optimizer.param_groups:
+        yield from group["params"]

@@ -1,0 +1,103 @@
+"""Values on the phantom beside those of a CPU: what the agent takes to be known is right, and what must be known is.
+
+    python tests/values/check.py --oomph target/release/oomph [WORD ...]
+
+`work.py` is the half that the code was written with, `blind.py` the half that was written by somebody else before it and run afterwards.
+`random` are programs made of a seed. Each case is run on the CPU and on the phantom in one process; an answer that differs from the
+CPU's is wrong unless the agent noted that a value was unknown.
+"""
+
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path.insert(1, str(HERE.parent))
+
+import suite
+
+PATIENCE = 900
+# Cases in one process.
+CHUNK = 30
+SEEDS = 2
+# With `--all`.
+MORE_SEEDS = 18
+PROGRAMS_OF_A_SEED = 500
+
+
+def main() -> int:
+    """Exit status 1 if a known value is wrong, or one that must be known is not."""
+    arguments = suite.parser(__doc__).parse_args()
+    oomph = arguments.oomph.absolute()
+    cases = [
+        suite.Case(f"{path.stem} {first}-{first + CHUNK - 1}", partial(judge, oomph, str(path), first, first + CHUNK))
+        for path in (HERE / "work.py", HERE / "blind.py")
+        if path.exists()
+        for first in range(0, count(path), CHUNK)
+    ]
+    cases += [
+        suite.Case(f"random {seed}", partial(judge, oomph, str(seed), 0, PROGRAMS_OF_A_SEED), is_extra=seed >= SEEDS)
+        for seed in range(SEEDS + MORE_SEEDS)
+    ]
+    return suite.run("values", cases, arguments)
+
+
+def count(path: Path) -> int:
+    """How many cases a file has."""
+    scope: dict = {}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+    return len(scope["CASES"])
+
+
+def judge(oomph: Path, corpus: str, first: int, last: int) -> str:
+    """Runs a part of a corpus; gives how many were known."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "answers.json")
+        words = [oomph, "check", "--json", "--gpu", "rtx-4090", "--python", Path(sys.executable).absolute()]
+        program = [HERE / "driver.py", corpus, output, first, last]
+        done = subprocess.run(list(map(str, words + program)), capture_output=True, text=True, timeout=PATIENCE, cwd=folder)
+        assert output.exists(), f"no answers; status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        rows = json.loads(output.read_text(encoding="utf-8"))
+    problems = [problem for row in rows if (problem := problem_of(row))]
+    known = sum(not row["noted"] for row in rows)
+    assert not problems, "\n".join([f"{len(problems)} of {len(rows)} wrong, {known} known", *problems])
+    return f"{known} of {len(rows)} known"
+
+
+def problem_of(row: dict) -> str | None:
+    """What is wrong with a case; nothing if all is well."""
+    is_right = is_alike(row["expected"], row["found"])
+    shown = f"{row['name']}: {row['found']}, expected {row['expected']}" + (f"\n{row['source']}" if row["name"].startswith("seed") else "")
+    if str(row["expected"]).startswith("error"):
+        return f"does not run on the CPU: {shown}"
+    if row["name"].startswith("seed") and str(row["found"]).startswith("error") and (row["noted"] or "not supported" in row["found"]):
+        return None  # a shape of unknown values; a dtype that a GPU refuses
+    if row["name"].startswith("seed") and row["decided"]:
+        return None  # an unknown value decided a size
+    if not row["noted"] or row["name"].startswith("seed"):
+        return None if is_right else f"WRONG {shown}"
+    if str(row["found"]).startswith("error"):
+        return f"unknown, and ends: {shown}"
+    return f"unknown: {shown}" if row["known"] is True else None
+
+
+def is_alike(one, other) -> bool:
+    """Equal, numbers up to rounding; what a random program read, and was told to be unknown, may be anything."""
+    if other == "unknown":
+        return True
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(is_alike, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_alike(one[key], other[key]) for key in one)
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-7) or (math.isnan(one) and math.isnan(other))
+    return type(one) is type(other) and one == other
+
+
+if __name__ == "__main__":
+    sys.exit(main())

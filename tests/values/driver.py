@@ -1,0 +1,83 @@
+"""Runs cases of values on the CPU and on the phantom, and writes what came out. `check.py` starts it under `oomph check`.
+
+    python driver.py CORPUS OUTPUT FIRST LAST
+
+A record has the answers of both devices, and whether the agent noted that an unknown value was read. `corpus` is a file with `CASES`;
+`random SEED` makes them.
+"""
+
+import gc
+import importlib.util
+import json
+import math
+import sys
+import traceback
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# How much was noted in `read`.
+READ = {"noted": 0}
+
+
+def main() -> None:
+    """All cases of the range, in order."""
+    corpus, output, first, last = sys.argv[1:]
+    torch.cuda.init()
+    values = next(it for it in gc.get_objects() if type(it).__module__ == "_oomph_agent.values" and type(it).__name__ == "Values")
+    rows = []
+    for name, is_known, source in load(corpus)[int(first) : int(last)]:
+        expected = answer(source, "cpu", values)
+        noted, ours = count_noted(values), READ["noted"]
+        found = answer(source, "cuda", values)
+        noted = count_noted(values) - noted
+        # Whether an unknown value decided something before the end.
+        is_decided = noted > READ["noted"] - ours
+        rows.append({"name": name, "known": is_known, "expected": expected, "found": found, "noted": noted > 0, "decided": is_decided, "source": source})
+    Path(output).write_text(json.dumps(rows), encoding="utf-8")
+
+
+def load(corpus: str) -> list:
+    """The cases of a file, or those that a seed makes."""
+    if corpus.isdecimal():
+        sys.path.insert(0, str(Path(__file__).parent))
+        import programs
+
+        return programs.make(int(corpus))
+    spec = importlib.util.spec_from_file_location("corpus", corpus)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CASES
+
+
+def answer(source: str, device: str, values):
+    """What the program leaves in `answer`, as JSON has it; a text for an error."""
+    scope = {"torch": torch, "F": F, "nn": nn, "math": math, "np": np, "device": device}
+    scope["read"] = lambda it: read(it, values)
+    torch.manual_seed(0)
+    try:
+        exec(compile(source, "case.py", "exec"), scope)
+        return json.loads(json.dumps(scope["answer"], default=str))
+    except Exception:
+        return "error: " + traceback.format_exc(limit=-1)
+
+
+def read(it, values):
+    """The values of a tensor; "unknown" where the agent notes that they are."""
+    noted = count_noted(values)
+    found = [str(it.dtype), it.tolist()]
+    noted = count_noted(values) - noted
+    READ["noted"] += noted
+    return "unknown" if noted else found
+
+
+def count_noted(values) -> int:
+    """How many reads of unknown values, and shapes that hang on some, the agent noted so far."""
+    return sum(values.reads.values()) + sum(values.shapes.values()) + values.assumed
+
+
+if __name__ == "__main__":
+    main()
