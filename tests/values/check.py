@@ -22,6 +22,34 @@ sys.path.insert(1, str(HERE.parent))
 import suite
 
 PATIENCE = 900
+# Cases that must be known and are not, in part: `searchsorted`, `bucketize`, `isin` and powers of two tensors, samplers by weights, copies of
+# storages (`deepcopy`, `torch.load`), results in `out=`, `.data`, operators on lists, and a few that are rare.
+KNOWN = frozenset(
+    (
+        "packed and padded sequences",
+        "a sampler by searchsorted",
+        "draws are valid draws",
+        "schedules on the device",
+        "decoding until the end of every row",
+        "stop words in a tail",
+        "buckets and histograms",
+        "flips, rolls and triangles",
+        "zero dimensions with Python numbers",
+        "complex numbers",
+        "empty tensors",
+        "detached tensors and data",
+        "copies between slices",
+        "deep copies",
+        "saved and loaded",
+        "copies of a state",
+        "counters of normalisation",
+        "parameters as they were made",
+        "steps counted by an optimizer on the device",
+        "results put where they are told",
+        "lists of tensors changed at once",
+        "what was not known made known again",
+    )
+)
 # Cases in one process.
 CHUNK = 30
 SEEDS = 2
@@ -63,7 +91,7 @@ def judge(oomph: Path, corpus: str, first: int, last: int) -> str:
         done = subprocess.run(list(map(str, words + program)), capture_output=True, text=True, timeout=PATIENCE, cwd=folder)
         assert output.exists(), f"no answers; status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
         rows = json.loads(output.read_text(encoding="utf-8"))
-    problems = [problem for row in rows if (problem := problem_of(row))]
+    problems = [problem for row in rows if (problem := problem_of(row))] + stale_of(rows)
     known = sum(not row["noted"] for row in rows)
     assert not problems, "\n".join([f"{len(problems)} of {len(rows)} wrong, {known} known", *problems])
     return f"{known} of {len(rows)} known"
@@ -79,11 +107,18 @@ def problem_of(row: dict) -> str | None:
         return None  # a shape of unknown values; a dtype that a GPU refuses
     if row["name"].startswith("seed") and row["decided"]:
         return None  # an unknown value decided a size
+    if row["name"] in KNOWN and row["noted"]:
+        return None
     if not row["noted"] or row["name"].startswith("seed"):
         return None if is_right else f"WRONG {shown}"
     if str(row["found"]).startswith("error"):
         return f"unknown, and ends: {shown}"
     return f"unknown: {shown}" if row["known"] is True else None
+
+
+def stale_of(rows: list[dict]) -> list[str]:
+    """The cases that are said not to be known, and are."""
+    return [f"known by now, and no longer to be in KNOWN: {row['name']}" for row in rows if row["name"] in KNOWN and not row["noted"]]
 
 
 def is_alike(one, other) -> bool:

@@ -173,4 +173,35 @@ else:
     x = torch.ones(2)
 answer = x.tolist()
 """),
+    ("threads at once", True, """
+import threading
+found = {}
+def work(n):
+    x = torch.arange(n, device=device)
+    for _ in range(20):
+        x = (x * 3 + n) % 7
+        x[0] = n
+    found[n] = x.tolist()
+threads = [threading.Thread(target=work, args=(n,)) for n in range(2, 8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+answer = [found[n] for n in range(2, 8)]
+"""),
+    ("a kind of tensor of the program's own", True, """
+asked = []
+class Mine(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        asked.append(getattr(func, "__name__", str(func)))
+        return super().__torch_function__(func, types, args, kwargs or {})
+x = torch.tensor([1, 2]).to(device).as_subclass(Mine)
+y = x + 1
+n = len(asked)
+answer = [y.as_subclass(torch.Tensor).tolist(), n]
+"""),
+    ("numbers that are made tensors of the device", None, """
+x = torch.tensor([1., 2., 3.]).to(device)
+answer = [(2 ** x).shape[0], torch.searchsorted(x, 2).item(), torch.bucketize(2.5, x).item(), torch.isin(2, x).item(), str((2 ** x).dtype),
+          str(torch.float_power(2, x).dtype)]
+"""),
 ]

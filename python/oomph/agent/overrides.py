@@ -55,9 +55,11 @@ class Overrides:
 
         def dispatch(keys, *args, **kwargs):
             try:
-                if largest_bytes is not None and args and isinstance(args[0], torch.Tensor) and args[0].nbytes > largest_bytes:
-                    return call(keys, *_wrap(args, operator), **kwargs)
-                return stand_in(functools.partial(call, keys), *_wrap(args, operator), **kwargs)
+                # A program's own kind of tensor would see what is asked of it here.
+                with torch._C.DisableTorchFunctionSubclass():
+                    if largest_bytes is not None and args and isinstance(args[0], torch.Tensor) and args[0].nbytes > largest_bytes:
+                        return call(keys, *_wrap(args, operator), **kwargs)
+                    return stand_in(functools.partial(call, keys), *_wrap(args, operator), **kwargs)
             except BaseException as error:
                 # The frames of the error would keep the arguments alive, where PyTorch alone lets go of them.
                 del args, kwargs

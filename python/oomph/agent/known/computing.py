@@ -6,7 +6,7 @@ during the capture of a CUDA graph: what is captured runs when the graph is repl
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -22,13 +22,19 @@ _NOT_COMPUTED = (RuntimeError, IndexError, NotImplementedError, ValueError, Type
 _MOST_DRAWN_BYTES = 1 << 16
 
 
+class _Thread(threading.local):
+    """What is true of one thread."""
+
+    # Whether an operator of the table runs: what its kernel calls is part of it.
+    is_quiet = False
+
+
 class Computing:
     """The stand-ins."""
 
     def __init__(self, known: KnownValues) -> None:
         self._known = known
-        # The thread in which an operator of the table runs: what its kernel calls is part of it.
-        self._quiet: int | None = None
+        self._here = _Thread()
         self._generator = torch.Generator(device="cpu").manual_seed(0)
 
     def install(self, overrides: Overrides, besides: tuple[str, ...]) -> None:
@@ -36,42 +42,40 @@ class Computing:
 
         Before PyTorch 2.10 nothing is computed: a stand-in there is called for the host's tensors as well (Note [Kernels before 2.10]).
         """
-        stand_ins = {
-            self._compute: operators.COMPUTED,
-            self._change: operators.CHANGED,
-            self._write: operators.WRITTEN,
-            self._write_out: operators.WRITTEN_OUT,
-            self._draw: operators.DRAWN,
-            self._draw_out: operators.DRAWN_OUT,
-            self._make: operators.MADE,
-            None: operators.COMPOSED,
-        }
-        if not hasattr(torch.library, "get_kernel"):
-            return
-        named = {name for names in stand_ins.values() for name in names} | {*besides, *operators.DELEGATED}
-        there = set(list_operators())
-        for stand_in, names in stand_ins.items():
-            runs = self._run_composed if stand_in is None else functools.partial(self._run_quiet, stand_in)
-            for name in there.intersection(names).difference(besides):
-                overrides.replace(f"aten::{name}", "CUDA", functools.partial(runs, name), largest_bytes=wire.KEPT_BYTES)
         # What is copied from the host is composed there.
         overrides.replace("aten::_to_copy", "CPU", functools.partial(self._run_composed, "_to_copy"))
-        for name, of_tensors in operators.OF_A_NUMBER.items():
-            overrides.replace(f"aten::{name}", "CUDA", functools.partial(_call_of_tensors, of_tensors))
-        for name, places in operators.WRITTEN_ARGUMENTS.items():
-            if name in there:
-                overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._end_arguments, places))
-        for name in operators.SHARING:
-            overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._share, None))
-        for name in filter(operators.is_out, there - named):
-            if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CUDA"):
-                stand_in = functools.partial(self._run_quiet, self._end_out, name)
-                overrides.replace(f"aten::{name}", "CUDA", stand_in, largest_bytes=wire.KEPT_BYTES)
-        for name in filter(operators.is_in_place, there):
-            if operators.takes_lists(name):
-                overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._end_lists, name))
-            elif name not in named and name.partition(".")[0] not in operators.SHAPED:
-                overrides.replace(f"aten::{name}", "CUDA", functools.partial(self._run_quiet, self._end, None), largest_bytes=wire.KEPT_BYTES)
+        if not hasattr(torch.library, "get_kernel"):
+            overrides.replace("aten::_to_copy", "CUDA", functools.partial(self._run_composed, "_to_copy"))
+            return
+        for name, stand_in in self._stand_ins(set(list_operators()), {*besides, *operators.DELEGATED}).items():
+            largest_bytes = None if stand_in.func in (self._run_lists, _call_of_tensors) else wire.KEPT_BYTES
+            overrides.replace(f"aten::{name}", "CUDA", stand_in, largest_bytes=largest_bytes)
+
+    def _stand_ins(self, there: set[str], besides: set[str]) -> dict[str, functools.partial]:
+        """By operator, of those that are there and not in `besides`: first those that end what is known, then those that compute."""
+        writing = filter(operators.writes_in_place, there)
+        outputs = (it for it in there if operators.is_out(it) and torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{it}", "CUDA"))
+        rows = [
+            *((name, self._end, None) for name in writing),
+            *((name, self._end_out, name) for name in outputs),
+            *((name, self._end_arguments, places) for name, places in operators.WRITTEN_ARGUMENTS.items()),
+            *((name, self._share, None) for name in operators.SHARING),
+            *((name, stand_in, name) for stand_in, names in self._tables() for name in names),
+        ]
+        found = {name: functools.partial(self._run_quiet, stand_in, argument) for name, stand_in, argument in rows}
+        found |= {name: functools.partial(self._run_lists, name) for name in there if operators.takes_lists(name)}
+        found |= {name: functools.partial(self._run_composed, name) for name in operators.COMPOSED}
+        found |= {name: functools.partial(_call_of_tensors, of_tensors) for name, of_tensors in operators.OF_A_NUMBER.items()}
+        return {name: stand_in for name, stand_in in found.items() if name in there and name not in besides}
+
+    def _tables(self) -> Iterator[tuple[Callable, tuple[str, ...]]]:
+        yield self._compute, operators.COMPUTED
+        yield self._change, operators.CHANGED
+        yield self._write, operators.WRITTEN
+        yield self._write_out, operators.WRITTEN_OUT
+        yield self._draw, operators.DRAWN
+        yield self._draw_out, operators.DRAWN_OUT
+        yield self._make, operators.MADE
 
     def copy(self, original: Original, into: torch.Tensor, source: torch.Tensor, non_blocking: bool = False):
         """Copies to the device, or on it."""
@@ -138,17 +142,17 @@ class Computing:
 
     def _run_quiet(self, stand_in: Callable, name, original: Original, *args, **kwargs):
         """Runs a stand-in; those of the operators that the kernel calls do nothing but call their kernels."""
-        if self._quiet == threading.get_ident():
+        if self._here.is_quiet:
             return original(*args, **kwargs)
         return stand_in(name, functools.partial(self.call_quietly, original), *args, **kwargs)
 
     def call_quietly(self, original: Original, *args, **kwargs):
         """Calls a kernel; what it calls is not computed."""
-        outer, self._quiet = self._quiet, threading.get_ident()
+        outer, self._here.is_quiet = self._here.is_quiet, True
         try:
             return original(*args, **kwargs)
         finally:
-            self._quiet = outer
+            self._here.is_quiet = outer
 
     def _end(self, _operator, original: Original, into, *args, **kwargs):
         """An operator that writes in place, and is not computed."""
@@ -157,8 +161,8 @@ class Computing:
             self._known.forget(into)
         return result
 
-    def _end_lists(self, name: str, original: Original, *args, **kwargs):
-        """An operator that writes lists of tensors."""
+    def _run_lists(self, name: str, original: Original, *args, **kwargs):
+        """An operator that writes lists of tensors; none of its values is computed."""
         result = original(*args, **kwargs)
         if self._known.is_empty():
             return result

@@ -101,10 +101,10 @@ SHAPED = (
 )
 
 
-def is_in_place(name: str) -> bool:
+def writes_in_place(name: str) -> bool:
     """Whether an operator writes into its first argument: `add_.Tensor`."""
     base = name.partition(".")[0]
-    return base.endswith("_") and not base.endswith("__")
+    return base.endswith("_") and not base.endswith("__") and base not in SHAPED
 
 
 def is_out(name: str) -> bool:
@@ -114,5 +114,5 @@ def is_out(name: str) -> bool:
 
 
 def takes_lists(name: str) -> bool:
-    """Whether it does so with several tensors at once."""
-    return name.startswith(("_foreach", "_fused", "_amp_foreach"))
+    """Whether an operator writes into several tensors at once: `_foreach_add_.Scalar`."""
+    return name.startswith(("_foreach", "_fused", "_amp_foreach")) and writes_in_place(name)

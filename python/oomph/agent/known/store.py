@@ -64,6 +64,13 @@ class _Known:
         self.is_shared = False
 
 
+class _Thread(threading.local):
+    """What is true of one thread."""
+
+    # Whether an operator that is made of others runs.
+    is_trusting = False
+
+
 class KnownValues:
     """Host copies of the values that are known."""
 
@@ -75,8 +82,7 @@ class KnownValues:
         self._sweep_at = _SWEPT_FROM
         # What was written last, with the tensors that tell its version. Held strongly, they would take memory of the device.
         self._written: list[tuple[int, weakref.ref]] = []
-        # The thread in which an operator that is made of others runs.
-        self._trusting: int | None = None
+        self._here = _Thread()
 
     def get(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """The values, as a host tensor of the same shape that must not be kept: it changes with the device's; nothing if any is unknown."""
@@ -101,7 +107,7 @@ class KnownValues:
         if _overlaps(tensor):
             self._forget_storage(storage)
             return
-        if known is None and tensor.is_inference() and not is_new and not self._is_trusting():
+        if known is None and tensor.is_inference() and not is_new and not self._here.is_trusting:
             # Without versions it may be a kernel's own tensor: Note [Versions].
             return
         if known is None or (is_whole and known.unknown is not None):
@@ -134,11 +140,11 @@ class KnownValues:
     @contextlib.contextmanager
     def trusting(self):
         """Within it, what is written in place in this thread holds as it is: see Note [Versions]."""
-        outer, self._trusting = self._trusting, threading.get_ident()
+        outer, self._here.is_trusting = self._here.is_trusting, True
         try:
             yield
         finally:
-            self._trusting = outer
+            self._here.is_trusting = outer
 
     def forget(self, tensor: torch.Tensor) -> None:
         """Nothing is known of the values of `tensor`; what is known of the rest of its storage stays."""
@@ -165,7 +171,7 @@ class KnownValues:
         if known.data.nbytes() != storage.nbytes():
             self._remove(storage._cdata)
             return None
-        if self._is_trusting() or _holds(known, tensor):
+        if self._here.is_trusting or _holds(known, tensor):
             return known
         if _version(tensor) > known.version:
             self._remove(storage._cdata)
@@ -173,7 +179,7 @@ class KnownValues:
 
     def _note_version(self, known: _Known, tensor: torch.Tensor, *, is_new: bool = False) -> None:
         known.version = _version(tensor)
-        known.is_final = is_new or tensor.is_inference() or self._is_trusting()
+        known.is_final = is_new or tensor.is_inference() or self._here.is_trusting
         if not known.is_final:
             self._written.append((tensor.untyped_storage()._cdata, weakref.ref(tensor)))
 
@@ -190,9 +196,6 @@ class KnownValues:
     def _is_shared(self, storage: torch.UntypedStorage) -> bool:
         known = self._by_storage.get(storage._cdata)
         return known is not None and known.is_shared
-
-    def _is_trusting(self) -> bool:
-        return self._trusting == threading.get_ident()
 
     def _settle(self) -> None:
         """Finds the versions of what was written. A tensor that is gone, such as a slice, leaves it open."""
