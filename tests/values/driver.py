@@ -26,6 +26,7 @@ READ = {"noted": 0}
 def main() -> None:
     """All cases of the range, in order."""
     corpus, output, first, last = sys.argv[1:]
+    sys.path.insert(0, str(Path(__file__).parent))
     torch.cuda.init()
     values = next(it for it in gc.get_objects() if type(it).__module__ == "_oomph_agent.values" and type(it).__name__ == "Values")
     rows = []
@@ -43,7 +44,6 @@ def main() -> None:
 def load(corpus: str) -> list:
     """The cases of a file, or those that a seed makes."""
     if corpus.isdecimal():
-        sys.path.insert(0, str(Path(__file__).parent))
         import programs
 
         return programs.make(int(corpus))

@@ -204,4 +204,22 @@ x = torch.tensor([1., 2., 3.]).to(device)
 answer = [(2 ** x).shape[0], torch.searchsorted(x, 2).item(), torch.bucketize(2.5, x).item(), torch.isin(2, x).item(), str((2 ** x).dtype),
           str(torch.float_power(2, x).dtype)]
 """),
+    ("what a kernel of Triton may write", False, """
+x, out = torch.arange(4, device=device), torch.zeros(4, dtype=torch.long, device=device)
+if device == "cuda":
+    from kernels import add_one
+    add_one[(1,)](x, out, 4, BLOCK=4)
+else:
+    out = x + 1
+answer = out.tolist()
+"""),
+    ("what a kernel of Triton was not given", True, """
+x, out, other = torch.arange(4, device=device), torch.zeros(4, dtype=torch.long, device=device), torch.tensor([5, 6], device=device)
+if device == "cuda":
+    from kernels import add_one
+    add_one[(1,)](x, out, 4, BLOCK=4)
+answer = other.tolist()
+"""),
+    ("a sum of an unknown mask divides", False, "w = torch.ones(3, 3, device=device)\nanswer = [0 * (6 / int((w @ w > 0).sum()))]"),
+    ("indices of an unknown topk divide", False, "w = torch.ones(9, 9, device=device)\nanswer = [0 * (96 // n) for n in (w @ w).topk(3).indices[0].tolist() if n] or [0, 0, 0]"),
 ]

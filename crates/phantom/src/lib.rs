@@ -16,6 +16,7 @@
 mod api;
 mod boundary;
 mod caller;
+mod cubin;
 mod cuda;
 mod device;
 mod fatbin;

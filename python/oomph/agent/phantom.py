@@ -29,6 +29,9 @@ class Phantom:
         self._on_unknown_read = library.oomph_on_unknown_read
         self._on_unknown_read.argtypes = [_Listener]
         self._on_unknown_read.restype = None
+        self._is_in_kernel = library.oomph_is_in_kernel
+        self._is_in_kernel.argtypes = []
+        self._is_in_kernel.restype = ctypes.c_int
         self._written = ctypes.c_uint64.from_address(_address_of(library.oomph_written_count))
         self._written_seen = 0
         self._take_written = library.oomph_take_written
@@ -70,6 +73,10 @@ class Phantom:
     def answer_at(self, address: int, value: bool) -> None:
         """The next read of the one byte at `address` gives `value`."""
         self._answer_at(address, value)
+
+    def is_in_kernel(self) -> bool:
+        """In the stand-in for an operator: whether a kernel called it, which may change the result unseen, and not the program."""
+        return bool(self._is_in_kernel())
 
     def take_written(self) -> list[tuple[int, int]]:
         """Start and end of what libraries and kernels wrote that PyTorch did not call, since the last call."""

@@ -19,6 +19,8 @@ phantom gets the answer for that read:
   the step under way: it divides by what the counter gives, and the addition to it was not computed.
 - A boolean that a check of the program's own reads passes it: Note [Checks pass] in `checks`.
 - `GradScaler` asks whether a gradient overflowed: none did, so that the optimizer steps.
+- The sum of a mask is the assumed fraction of it, and the indices of `topk` are 1, 2, 3, …: zeros lead into divisions by zero, and into shapes
+  without elements. They are answered where the program reads them, and noted.
 - A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is answered with zeros, and noted, because anything may be decided by it.
 """
 
@@ -37,7 +39,7 @@ from torch.optim import optimizer as optim
 from . import checks, frames, wire
 from .failure import guarded
 from .known.computing import Computing, run
-from .known.store import KnownValues
+from .known.store import KnownValues, NothingWritten
 from .overrides import Original, Overrides
 from .phantom import Phantom
 from .records import Records
@@ -49,6 +51,9 @@ _SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__cod
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _FRACTION_OF_ELEMENTS = ("nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive")
 _ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor", "multinomial")
+
+# Large tensors go by these unseen.
+_FREQUENT = ("copy_", "sum.dim_IntList", "topk")
 
 
 class Values:
@@ -68,6 +73,8 @@ class Values:
         # Whether the read that comes is part of an operator that is already noted.
         self._inside = False
         self.known = KnownValues(phantom)
+        # What is answered where the program reads a value that is unknown.
+        self._assumed = KnownValues(NothingWritten())
         self._computing = Computing(self.known)
 
     def install(self, overrides: Overrides) -> None:
@@ -79,11 +86,13 @@ class Values:
             "bincount": self._bincount,
             "all": self._all,
             "equal": self._equal,
+            "sum.dim_IntList": self._sum,
+            "topk": self._topk,
             "_local_scalar_dense": self._read,
             "copy_": self._copy,
         }
         for name, stand_in in stand_ins.items():
-            overrides.replace(f"aten::{name}", "CUDA", stand_in, wire.KEPT_BYTES if name == "copy_" else None)
+            overrides.replace(f"aten::{name}", "CUDA", stand_in, wire.KEPT_BYTES if name in _FREQUENT else None)
         self._computing.install(overrides, tuple(stand_ins))
         self.phantom.listen(self._note_read)
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
@@ -127,10 +136,13 @@ class Values:
         return result
 
     def _bincount(self, original: Original, tensor, *args, **kwargs):
-        # Its kernel asks `max` for the size, of what is known.
-        if self.known.get(tensor) is None:
+        values = self.known.get(tensor)
+        if values is None:
             self._note_shape("aten::bincount")
-        result = self._run_inside(original, tensor, *args, **kwargs)
+            return self._run_inside(original, tensor, *args, **kwargs)
+        # Its kernel asks for the smallest value, and for the largest.
+        with self.phantom.answering(int(values.max()) if values.numel() else 0):
+            result = self._run_inside(self._computing.call_quietly, original, tensor, *args, **kwargs)
         self._computing.compute_all(result, "bincount", tensor, *args, **kwargs)
         return result
 
@@ -146,6 +158,23 @@ class Values:
             self.phantom.answer_at(result.data_ptr(), True)
         return result
 
+    def _sum(self, original: Original, tensor, *args, **kwargs):
+        result = self._computing.call_quietly(original, tensor, *args, **kwargs)
+        self._computing.compute_all(result, "sum.dim_IntList", tensor, *args, **kwargs)
+        if tensor.dtype == torch.bool and tensor.numel() and self.known.get(result) is None:
+            count = self.selected(tensor.numel() // result.numel())
+            self._assumed.set(result, torch.tensor(count, device="cpu"), is_new=True)
+        return result
+
+    def _topk(self, original: Original, tensor, count, dim=-1, *args, **kwargs):
+        values, indices = self._computing.call_quietly(original, tensor, count, dim, *args, **kwargs)
+        self._computing.compute_all((values, indices), "topk", tensor, count, dim, *args, **kwargs)
+        if indices.numel() and self.known.get(indices) is None:
+            first = 1 if tensor.size(dim) > count else 0
+            ranks = torch.arange(first, first + count, device="cpu")
+            self._assumed.set(indices, ranks.view(-1, *[1] * (-dim - 1 if dim < 0 else indices.dim() - dim - 1)), is_new=True)
+        return values, indices
+
     def _equal(self, original: Original, tensor, other):
         values = self.known.get(tensor), self.known.get(other)
         if any(it is None for it in values):
@@ -158,6 +187,8 @@ class Values:
             return self._computing.copy(original, into, source, non_blocking)
         values = self.known.get(source)
         if values is None:
+            values = self._assume(source)
+        if values is None:
             return original(into, source, non_blocking)
         self._run_inside(original, into, source, non_blocking)
         return into.copy_(values)
@@ -169,9 +200,17 @@ class Values:
             return values.item()
         answer = self._answer_of_scalar(tensor, _asking(sys._getframe(1)))
         if answer is None:
-            return original(tensor)
+            values = self._assume(tensor)
+            return original(tensor) if values is None else values.item()
         with self.phantom.answering(answer):
             return original(tensor)
+
+    def _assume(self, tensor) -> torch.Tensor | None:
+        """What is answered where this tensor is read; the read is noted."""
+        values = self._assumed.get(tensor)
+        if values is not None:
+            self._note_read(tensor.nbytes)
+        return values
 
     def _answer_of_scalar(self, tensor, asking: FrameType | None) -> int | None:
         """What the read of one number gives, where more is known than the memory of the device holds."""

@@ -5,6 +5,7 @@ during the capture of a CUDA graph: what is captured runs when the graph is repl
 """
 
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -144,7 +145,16 @@ class Computing:
         """Runs a stand-in; those of the operators that the kernel calls do nothing but call their kernels."""
         if self._here.is_quiet:
             return original(*args, **kwargs)
+        if sys._getframe(1).f_back is None:
+            return self._run_in_backward(stand_in, original, *args, **kwargs)
         return stand_in(name, functools.partial(self.call_quietly, original), *args, **kwargs)
+
+    def _run_in_backward(self, stand_in: Callable, original: Original, *args, **kwargs):
+        """Calls a kernel in a thread that no Python runs in, where nothing new is known: a thread of a backward pass."""
+        result = original(*args, **kwargs)
+        if stand_in not in (self._compute, self._make):
+            self._known.forget_all(it for it in (*args, *kwargs.values()) if isinstance(it, torch.Tensor))
+        return result
 
     def call_quietly(self, original: Original, *args, **kwargs):
         """Calls a kernel; what it calls is not computed."""
@@ -164,25 +174,17 @@ class Computing:
     def _run_lists(self, name: str, original: Original, *args, **kwargs):
         """An operator that writes lists of tensors; none of its values is computed."""
         result = original(*args, **kwargs)
-        if self._known.is_empty():
-            return result
-        for place, argument in enumerate(find(name)._schema.arguments[: len(args)]):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                self._forget_all(args[place])
+        for place in _written_places(name):
+            if place < len(args) and args[place] is not None:
+                self._known.forget_all([args[place]] if isinstance(args[place], torch.Tensor) else args[place])
         return result
 
     def _end_out(self, name: str, original: Original, *args, **kwargs):
         """An operator that writes into the tensors that it is given for its results."""
         result = original(*args, **kwargs)
-        if not self._known.is_empty():
-            for output in _outputs_of(name):
-                self._forget_all(kwargs[output])
+        for output in _outputs_of(name):
+            self._known.forget_all([kwargs[output]] if isinstance(kwargs[output], torch.Tensor) else kwargs[output])
         return result
-
-    def _forget_all(self, tensors) -> None:
-        for tensor in [tensors] if isinstance(tensors, torch.Tensor) else tensors:
-            if tensor is not None and tensor.nbytes <= wire.KEPT_BYTES:
-                self._known.forget(tensor)
 
     def _share(self, _operator, original: Original, tensor, source, *args):
         """Makes a tensor's memory that of a storage, or of another tensor."""
@@ -265,6 +267,13 @@ def find(name: str) -> torch._ops.OpOverload:
     """The operator `add.Tensor`."""
     base, _, overload = name.partition(".")
     return getattr(getattr(torch.ops.aten, base), overload or "default")
+
+
+@functools.cache
+def _written_places(name: str) -> tuple[int, ...]:
+    """The places of the arguments that an operator writes."""
+    arguments = find(name)._schema.arguments
+    return tuple(place for place, it in enumerate(arguments) if it.alias_info is not None and it.alias_info.is_write)
 
 
 @functools.cache

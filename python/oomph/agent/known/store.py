@@ -16,12 +16,13 @@ Bytes of a storage may be known in part: a buffer that is filled piece by piece.
 Only storages up to `wire.KEPT_BYTES` are kept; beyond `_KEPT_TOTAL_BYTES` those set longest ago are dropped.
 Note [Versions]
 ~~~~~~~~~~~~~~~
-Kernels of PyTorch make tensors by operators that have stand-ins (`at::zeros`) and then write into them unseen. So what a stand-in wrote in
-place is only a value if the program asked for it. PyTorch raises the version when an operator that the program called has written, after its
-kernel has returned; inside a kernel it raises none (`ADInplaceOrView` in c10/core/DispatchKey.h is left out there). A value that was
-written in place therefore holds for the version that is one higher. Operators that are known to be made of others and nothing else
-(`operators.COMPOSED`: factories, copies) are trusted: within one, what is written holds as it is. Kernels that call a factory and write into
-its result are those of backward passes, whose values nobody knows, and few others.
+Kernels of PyTorch and of extensions make tensors by operators that have stand-ins (`at::zeros`) and then write into them unseen. So nothing is
+kept of an operator that a kernel calls (`Phantom.is_in_kernel`).
+
+PyTorch raises the version when an operator that the program called has written, after its kernel has returned; within an operator that is made
+of others it raises none (`ADInplaceOrView` in c10/core/DispatchKey.h is left out there). A value that was written in place therefore holds for
+the version that is one higher. Operators that are known to be made of others and nothing else (`operators.COMPOSED`: copies) are trusted:
+within one, what is written holds as it is.
 
 A view that a kernel makes has a version of its own, which is 0. So within a trusted operator versions say nothing, and its arguments
 are looked at before (`check`); elsewhere a lower version than that of the value means that nothing is known through this tensor.
@@ -30,6 +31,7 @@ are looked at before (`check`); elsewhere a lower version than that of the value
 import contextlib
 import threading
 import weakref
+from collections.abc import Iterable
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -64,24 +66,38 @@ class _Known:
         self.is_shared = False
 
 
+class NothingWritten:
+    """In place of the phantom, for values whose end nobody waits for."""
+
+    def is_in_kernel(self) -> bool:
+        """They may come from anywhere."""
+        return False
+
+    def take_written(self) -> list[tuple[int, int]]:
+        """Nothing."""
+        return []
+
+
 class _Thread(threading.local):
     """What is true of one thread."""
 
     # Whether an operator that is made of others runs.
     is_trusting = False
 
+    def __init__(self) -> None:
+        # What was written last, with the tensors that tell its version. Held strongly, they would take memory of the device.
+        self.written: list[tuple[int, weakref.ref]] = []
+
 
 class KnownValues:
     """Host copies of the values that are known."""
 
-    def __init__(self, phantom: Phantom) -> None:
+    def __init__(self, phantom: Phantom | NothingWritten) -> None:
         self._phantom = phantom
         # By the storage's address in the host; those set last come last.
         self._by_storage: dict[int, _Known] = {}
         self._total_bytes = 0
         self._sweep_at = _SWEPT_FROM
-        # What was written last, with the tensors that tell its version. Held strongly, they would take memory of the device.
-        self._written: list[tuple[int, weakref.ref]] = []
         self._here = _Thread()
 
     def get(self, tensor: torch.Tensor) -> torch.Tensor | None:
@@ -99,6 +115,9 @@ class KnownValues:
         storage = tensor.untyped_storage()
         size = storage.nbytes()
         if not 0 < size <= wire.KEPT_BYTES:
+            return
+        if self._phantom.is_in_kernel():
+            self._forget_storage(storage)
             return
         is_whole = _is_whole(tensor, size)
         known = self._find(tensor)
@@ -127,9 +146,12 @@ class KnownValues:
         """Drops what is known of a tensor, if it was written since."""
         self._find(tensor)
 
-    def is_empty(self) -> bool:
-        """Whether nothing is known."""
-        return not self._by_storage
+    def forget_all(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Nothing is known of these tensors, of which few are known of."""
+        if self._by_storage:
+            for tensor in tensors:
+                if tensor.untyped_storage()._cdata in self._by_storage:
+                    self.forget(tensor)
 
     def approve(self, tensor: torch.Tensor) -> None:
         """The result of an operator that ran within `trusting`: the version it has is final."""
@@ -181,7 +203,7 @@ class KnownValues:
         known.version = _version(tensor)
         known.is_final = is_new or tensor.is_inference() or self._here.is_trusting
         if not known.is_final:
-            self._written.append((tensor.untyped_storage()._cdata, weakref.ref(tensor)))
+            self._here.written.append((tensor.untyped_storage()._cdata, weakref.ref(tensor)))
 
     def share(self, tensor: torch.Tensor) -> None:
         """Nothing is known of the tensor's storage from now on: another tensor was set to it."""
@@ -199,8 +221,8 @@ class KnownValues:
 
     def _settle(self) -> None:
         """Finds the versions of what was written. A tensor that is gone, such as a slice, leaves it open."""
-        while self._written:
-            key, reference = self._written.pop()
+        while self._here.written:
+            key, reference = self._here.written.pop()
             known, tensor = self._by_storage.get(key), reference()
             if known is not None and tensor is not None and not _holds(known, tensor):
                 self._remove(key)

@@ -1,5 +1,6 @@
 //! Modules, libraries and kernels that programs load at run time (Triton, nvrtc): loaded, never run.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::DriverStatus;
@@ -8,6 +9,8 @@ use crate::cuda::{INVALID_HANDLE, INVALID_VALUE, context, kernel};
 use crate::handle::{Handle, Table};
 use crate::space::{self, RangeKind};
 use crate::values::written;
+use crate::cubin::{self, Parameters};
+use crate::ranges::is_device;
 use crate::{caller, device};
 
 inert! { DriverStatus;
@@ -22,56 +25,70 @@ inert! { DriverStatus;
     cuTensorMapReplaceAddress
 }
 
-/// PyTorch launches its kernels through the runtime, but for those that it compiles itself. What others launch here is a program's own
-/// kernel or one of Triton's, which may write into any tensor.
-fn note_launch() {
-    if !caller::owner().starts_with(PYTORCH) {
-        written::note_anywhere();
+/// Notes what a kernel may write: PyTorch launches its kernels through the runtime, but for those that it compiles itself, so this is one of
+/// the program's own or of Triton's. `parameters` are the addresses of the arguments.
+fn note_launch(function: Handle, parameters: *const *const c_void) {
+    if caller::owner().starts_with(PYTORCH) {
+        return;
     }
+    let sizes = FUNCTIONS.with(function, |sizes| sizes.clone()).flatten();
+    match sizes.filter(|_| !parameters.is_null()) {
+        Some(sizes) => sizes.iter().enumerate().filter(|(_, size)| **size == size_of::<usize>()).for_each(|(index, _)| {
+            // SAFETY: `cuLaunchKernel`'s contract is that there is an address for each parameter of the kernel, of an argument of its size.
+            let argument = unsafe { (*parameters.add(index)).cast::<usize>().read_unaligned() };
+            if is_device(argument) {
+                written::note(argument, 1);
+            }
+        }),
+        None => written::note_anywhere(),
+    }
+}
+
+/// The kernel of this name.
+fn function_of(module: Handle, name: In<c_char>) -> Result<Handle, DriverStatus> {
+    let name = name.text().ok_or(INVALID_VALUE)?;
+    let parameters = MODULES.with(module, |kernels| kernels.get(name.as_bytes()).cloned()).ok_or(INVALID_HANDLE)?;
+    Ok(FUNCTIONS.insert(parameters))
 }
 
 /// How the names of PyTorch's libraries begin.
 const PYTORCH: &str = "libtorch";
 
-static MODULES: Table<()> = Table::new();
-static FUNCTIONS: Table<()> = Table::new();
+/// Loaded code: the parameters of its kernels, as far as they are known.
+static MODULES: Table<BTreeMap<Vec<u8>, Parameters>> = Table::new();
+/// Kernels: their parameters, where they are known.
+static FUNCTIONS: Table<Option<Parameters>> = Table::new();
 
 /// Room for a variable of a loaded module, whose true size is in its cubin.
 const VARIABLE_BYTES: usize = 4096;
 
 export! { DriverStatus;
-    fn cuModuleLoad(module: Out<Handle>, _path: In<c_char>) { module.set(MODULES.insert(())) }
-    fn cuModuleLoadData(module: Out<Handle>, _image: *const c_void) { module.set(MODULES.insert(())) }
+    fn cuModuleLoad(module: Out<Handle>, _path: In<c_char>) { module.set(MODULES.insert(BTreeMap::new())) }
+    fn cuModuleLoadData(module: Out<Handle>, image: *const c_void) { module.set(MODULES.insert(cubin::parameters_of(image))) }
     fn cuModuleLoadDataEx(
-        module: Out<Handle>, _image: *const c_void, _count: c_uint, _options: *const c_int, _values: *const *const c_void,
+        module: Out<Handle>, image: *const c_void, _count: c_uint, _options: *const c_int, _values: *const *const c_void,
     ) {
-        module.set(MODULES.insert(()))
+        module.set(MODULES.insert(cubin::parameters_of(image)))
     }
-    fn cuModuleLoadFatBinary(module: Out<Handle>, _image: *const c_void) { module.set(MODULES.insert(())) }
-    fn cuModuleUnload(module: Handle) { MODULES.remove(module).ok_or_else(|| INVALID_HANDLE.into()) }
+    fn cuModuleLoadFatBinary(module: Out<Handle>, _image: *const c_void) { module.set(MODULES.insert(BTreeMap::new())) }
+    fn cuModuleUnload(module: Handle) { MODULES.remove(module).map(drop).ok_or_else(|| INVALID_HANDLE.into()) }
     fn cuModuleGetLoadingMode(mode: Out<c_int>) { mode.set(2) } // lazy
-    fn cuModuleGetFunction(function: Out<Handle>, module: Handle, _name: In<c_char>) {
-        MODULES.with(module, |()| ()).ok_or(INVALID_HANDLE)?;
-        function.set(FUNCTIONS.insert(()))
-    }
+    fn cuModuleGetFunction(function: Out<Handle>, module: Handle, name: In<c_char>) { function.set(function_of(module, name)?) }
     fn cuModuleGetGlobal_v2(address: Out<usize>, bytes: Out<usize>, module: Handle, _name: In<c_char>) {
-        MODULES.with(module, |()| ()).ok_or(INVALID_HANDLE)?;
+        MODULES.with(module, |_| ()).ok_or(INVALID_HANDLE)?;
         let place = space::place(RangeKind::Symbol, context::current(), "symbol", VARIABLE_BYTES, 256).ok_or(INVALID_VALUE)?;
         address.set_if_wanted(place);
         bytes.set_if_wanted(VARIABLE_BYTES);
         Ok(())
     }
     fn cuLibraryLoadData(
-        library: Out<Handle>, _code: *const c_void, _jit: *const c_int, _jit_values: *const *const c_void, _jit_count: c_uint,
+        library: Out<Handle>, code: *const c_void, _jit: *const c_int, _jit_values: *const *const c_void, _jit_count: c_uint,
         _options: *const c_int, _values: *const *const c_void, _count: c_uint,
     ) {
-        library.set(MODULES.insert(()))
+        library.set(MODULES.insert(cubin::parameters_of(code)))
     }
-    fn cuLibraryUnload(library: Handle) { MODULES.remove(library).ok_or_else(|| INVALID_HANDLE.into()) }
-    fn cuLibraryGetKernel(function: Out<Handle>, library: Handle, _name: In<c_char>) {
-        MODULES.with(library, |()| ()).ok_or(INVALID_HANDLE)?;
-        function.set(FUNCTIONS.insert(()))
-    }
+    fn cuLibraryUnload(library: Handle) { MODULES.remove(library).map(drop).ok_or_else(|| INVALID_HANDLE.into()) }
+    fn cuLibraryGetKernel(function: Out<Handle>, library: Handle, name: In<c_char>) { function.set(function_of(library, name)?) }
     fn cuLibraryGetModule(module: Out<Handle>, library: Handle) { module.set(library) }
     fn cuKernelGetFunction(function: Out<Handle>, of: Handle) { function.set(of) }
     fn cuKernelGetAttribute(value: Out<c_int>, number: c_int, _kernel: Handle, _device: c_int) {
@@ -80,9 +97,26 @@ export! { DriverStatus;
     fn cuFuncGetAttribute(value: Out<c_int>, number: c_int, _function: Handle) {
         value.set(kernel::attribute(device::profile(), number).ok_or(INVALID_VALUE)?)
     }
-    fn cuLaunchKernel(_function: Handle) { note_launch(); Ok(()) }
-    fn cuLaunchKernelEx(_config: *const c_void, _function: Handle) { note_launch(); Ok(()) }
-    fn cuLaunchCooperativeKernel(_function: Handle) { note_launch(); Ok(()) }
+    fn cuLaunchKernel(
+        function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint,
+        _stream: Handle, parameters: *const *const c_void, _extra: *const *const c_void,
+    ) {
+        note_launch(function, parameters);
+        Ok(())
+    }
+    fn cuLaunchKernelEx(
+        _config: *const c_void, function: Handle, parameters: *const *const c_void, _extra: *const *const c_void,
+    ) {
+        note_launch(function, parameters);
+        Ok(())
+    }
+    fn cuLaunchCooperativeKernel(
+        function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint,
+        _stream: Handle, parameters: *const *const c_void,
+    ) {
+        note_launch(function, parameters);
+        Ok(())
+    }
     fn cuFuncIsLoaded(state: Out<c_int>, _function: Handle) { state.set(1) }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<c_int>, _function: Handle, threads: c_int, shared_bytes: usize) {
         let threads = u32::try_from(threads).unwrap_or(0);
@@ -98,19 +132,19 @@ export! { DriverStatus;
         clusters.set(device::profile().multiprocessors as c_int)
     }
     fn cuLinkCreate_v2(_count: c_uint, _options: *const c_int, _values: *const *const c_void, state: Out<Handle>) {
-        state.set(MODULES.insert(()))
+        state.set(MODULES.insert(BTreeMap::new()))
     }
     fn cuLinkAddData_v2(
         state: Handle, _kind: c_int, _data: *const c_void, _bytes: usize, _name: In<c_char>, _count: c_uint,
         _options: *const c_int, _values: *const *const c_void,
     ) {
-        MODULES.with(state, |()| ()).ok_or_else(|| INVALID_HANDLE.into())
+        MODULES.with(state, |_| ()).ok_or_else(|| INVALID_HANDLE.into())
     }
     fn cuLinkComplete(state: Handle, image: Out<*const c_void>, bytes: Out<usize>) {
-        MODULES.with(state, |()| ()).ok_or(INVALID_HANDLE)?;
+        MODULES.with(state, |_| ()).ok_or(INVALID_HANDLE)?;
         // An empty image: `cuModuleLoadData` takes anything.
         image.set::<DriverStatus>(c"".as_ptr().cast())?;
         bytes.set(0)
     }
-    fn cuLinkDestroy(state: Handle) { MODULES.remove(state).ok_or_else(|| INVALID_HANDLE.into()) }
+    fn cuLinkDestroy(state: Handle) { MODULES.remove(state).map(drop).ok_or_else(|| INVALID_HANDLE.into()) }
 }
