@@ -2,7 +2,7 @@
 
     python tests/values/check.py --oomph target/release/oomph [WORD ...]
 
-`work.py` is the half that the code was written with, `blind.py` the half that was written by somebody else before it and run afterwards.
+`work.py` is the half that the code was written with, `blind.py` and `blind_more.py` the half that was written by somebody else before it and run afterwards.
 `random` are programs made of a seed. Each case is run on the CPU and on the phantom in one process; an answer that differs from the
 CPU's is wrong unless the agent noted that a value was unknown.
 """
@@ -64,8 +64,7 @@ def main() -> int:
     oomph = arguments.oomph.absolute()
     cases = [
         suite.Case(f"{path.stem} {first}-{first + CHUNK - 1}", partial(judge, oomph, str(path), first, first + CHUNK))
-        for path in (HERE / "work.py", HERE / "blind.py")
-        if path.exists()
+        for path in (HERE / "work.py", HERE / "blind.py", HERE / "blind_more.py")
         for first in range(0, count(path), CHUNK)
     ]
     cases += [

@@ -65,9 +65,9 @@ pub extern "C" fn oomph_is_in_kernel() -> c_int {
 /// Whether there are kernels between the stand-in, which the interpreter runs, and the interpreter that called the operator; also where
 /// none did, as in a thread of a backward pass.
 fn is_in_kernel(frames: impl Iterator<Item = Part>) -> bool {
-    let behind_stand_in = frames.skip_while(|part| *part != Part::Interpreter).skip_while(|part| {
-        matches!(part, Part::Interpreter | Part::Other)
-    });
+    let behind_stand_in = frames
+        .skip_while(|part| *part != Part::Interpreter)
+        .skip_while(|part| matches!(part, Part::Interpreter | Part::Other));
     for part in behind_stand_in {
         match part {
             Part::Interpreter => return false,
@@ -80,7 +80,8 @@ fn is_in_kernel(frames: impl Iterator<Item = Part>) -> bool {
 
 fn part_of(file: Option<&str>) -> Part {
     const DISPATCHER: [&str; 4] = ["libtorch_python.", "libtorch_cpu.", "libtorch.", "libc10."];
-    const OTHER: [&str; 8] = ["libc.", "libstdc++.", "libgcc_s.", "libffi", "_ctypes", "libpthread.", "ld-linux", "liboomph"];
+    const OTHER: [&str; 8] =
+        ["libc.", "libstdc++.", "libgcc_s.", "libffi", "_ctypes", "libpthread.", "ld-linux", "liboomph"];
     let Some(file) = file else { return Part::Other };
     let begins = |names: &[&str]| names.iter().any(|name| file.starts_with(name));
     match file {
@@ -129,8 +130,13 @@ mod tests {
         };
         let dispatch = ["libtorch_python.so", "libtorch_cpu.so"];
         assert!(!called(&[&dispatch[..], &["libtorch_python.so", "python3.11", "libc.so.6"]].concat()));
-        assert!(called(&[&dispatch[..], &["libtorch_cuda.so", "libtorch_cpu.so", "libtorch_python.so", "python3.11"]].concat()));
+        assert!(called(
+            &[&dispatch[..], &["libtorch_cuda.so", "libtorch_cpu.so", "libtorch_python.so", "python3.11"]].concat()
+        ));
         assert!(called(&[&dispatch[..], &["_C.so", "libtorch_python.so", "python3.11"]].concat()));
-        assert!(called(&[&dispatch[..], &["libtorch_python.so", "libstdc++.so.6", "libc.so.6"]].concat()), "a backward pass");
+        assert!(
+            called(&[&dispatch[..], &["libtorch_python.so", "libstdc++.so.6", "libc.so.6"]].concat()),
+            "a backward pass"
+        );
     }
 }

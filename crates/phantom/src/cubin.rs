@@ -73,7 +73,8 @@ fn sections(file: &[u8]) -> impl Iterator<Item = Section> + '_ {
 }
 
 fn parse(file: &[u8]) -> BTreeMap<Vec<u8>, Parameters> {
-    let names = number(file, 62, 2).and_then(|index| sections(file).nth(index)).and_then(|it| file.get(it.start..it.end));
+    let names =
+        number(file, 62, 2).and_then(|index| sections(file).nth(index)).and_then(|it| file.get(it.start..it.end));
     let Some(names) = names else { return BTreeMap::new() };
     let kernels = sections(file).filter_map(|section| {
         let name = names.get(section.name..)?.split(|byte| *byte == 0).next()?;

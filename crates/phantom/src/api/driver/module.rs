@@ -5,12 +5,12 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::DriverStatus;
 use crate::boundary::{In, Out, export, inert};
+use crate::cubin::{self, Parameters};
 use crate::cuda::{INVALID_HANDLE, INVALID_VALUE, context, kernel};
 use crate::handle::{Handle, Table};
+use crate::ranges::is_device;
 use crate::space::{self, RangeKind};
 use crate::values::written;
-use crate::cubin::{self, Parameters};
-use crate::ranges::is_device;
 use crate::{caller, device};
 
 inert! { DriverStatus;
@@ -32,15 +32,13 @@ fn note_launch(function: Handle, parameters: *const *const c_void) {
         return;
     }
     let sizes = FUNCTIONS.with(function, |sizes| sizes.clone()).flatten();
-    match sizes.filter(|_| !parameters.is_null()) {
-        Some(sizes) => sizes.iter().enumerate().filter(|(_, size)| **size == size_of::<usize>()).for_each(|(index, _)| {
-            // SAFETY: `cuLaunchKernel`'s contract is that there is an address for each parameter of the kernel, of an argument of its size.
-            let argument = unsafe { (*parameters.add(index)).cast::<usize>().read_unaligned() };
-            if is_device(argument) {
-                written::note(argument, 1);
-            }
-        }),
-        None => written::note_anywhere(),
+    let Some(sizes) = sizes.filter(|_| !parameters.is_null()) else { return written::note_anywhere() };
+    for (index, _) in sizes.iter().enumerate().filter(|(_, size)| **size == size_of::<usize>()) {
+        // SAFETY: `cuLaunchKernel`'s contract is that there is an address for each parameter of the kernel, of an argument of its size.
+        let argument = unsafe { (*parameters.add(index)).cast::<usize>().read_unaligned() };
+        if is_device(argument) {
+            written::note(argument, 1);
+        }
     }
 }
 
