@@ -161,10 +161,14 @@ fn fill(model: &mut Model, which: usize, at: usize, bytes: usize, value: u8) {
 
 fn copy(model: &mut Model, to: usize, from: usize, bytes: usize) {
     let Some(source) = chosen(model, from, 0, bytes) else { return };
-    let (address, content) = (source.address, source.read(0, bytes));
+    // What is known in part is copied as unknown.
+    let (address, content) = (source.address, source.is_known(bytes).then(|| source.read(0, bytes)));
     let Some(target) = chosen(model, to, 0, bytes) else { return };
     succeeded(runtime::cudaMemcpy(target.address, address, bytes, 3));
-    target.write(0, &content);
+    match content {
+        Some(content) => target.write(0, &content),
+        None => target.forget(0, bytes),
+    }
 }
 
 fn read(model: &mut Model, which: usize, at: usize, bytes: usize) {

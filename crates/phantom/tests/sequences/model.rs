@@ -59,6 +59,13 @@ impl Block {
         found
     }
 
+    /// Whether a read from the start of the block finds all of so many bytes.
+    pub fn is_known(&self, bytes: usize) -> bool {
+        let is_of_another_extent =
+            self.content.first().is_some_and(Option::is_some) && self.written_together(0) != bytes;
+        self.content[..bytes].iter().all(Option::is_some) && !is_of_another_extent
+    }
+
     /// How many bytes from `at` one copy wrote without a gap.
     fn written_together(&self, at: usize) -> usize {
         let copy = self.copy_at(at);
