@@ -55,6 +55,8 @@ fn sample(kind: &RecordKind, key: &str) -> Value {
         (_, "frames") => json!([["main", "train.py", 3]]),
         (_, "caught_at") => json!(["train.py", 7]),
         (_, "fraction") => json!(0.5),
+        ("untrained", "reason") => json!("no-step"),
+        ("untrained", "optimizer") => json!("text"),
         (_, "phase") => json!("forward"),
         (_, "action") => json!({"kind": "scale-loss", "steps": 4}),
         (_, "applied" | "alters") | ("error", "oom") => json!(true),
