@@ -56,11 +56,11 @@ fn sample(kind: &RecordKind, key: &str) -> Value {
         (_, "caught_at") => json!(["train.py", 7]),
         (_, "fraction") => json!(0.5),
         ("untrained", "reason") => json!("no-step"),
-        ("untrained", "optimizer") => json!("text"),
         (_, "phase") => json!("forward"),
         (_, "action") => json!({"kind": "scale-loss", "steps": 4}),
         (_, "applied" | "alters") | ("error", "oom") => json!(true),
         ("remedy" | "batch", "remedy")
+        | ("untrained", "optimizer")
         | (
             _,
             "script_dir" | "capability" | "built_for" | "python" | "executable" | "torch" | "cuda" | "when" | "module"
