@@ -19,7 +19,7 @@ SIZE = "2 parameters (4.00 MiB)"
 
 # Name, lines before the loop and in it, what is said.
 PHASES = (
-    ("an optimizer without a step", BOTH, "pass", f"SGD (train.py:3) made no step: its {SIZE}"),
+    ("an optimizer without a step", BOTH, "pass", f"SGD (train.py:3) made no step: once its {SIZE}"),
     ("frozen parameters of an optimizer", FROZEN + "first = torch.optim.Adam([*body.parameters(), *head.parameters()])", "pass", f"Adam (train.py:4) holds 2 frozen {SIZE[2:]}"),
     ("two optimizers that step", BOTH, "second.step()", None),
     ("frozen parameters that no optimizer has", FROZEN + "first = torch.optim.Adam(head.parameters())", "pass", None),

@@ -118,8 +118,8 @@ fn untrained(case: &Case, record: &Record) -> Option<String> {
     let (bytes, parameters) = (Bytes(*bytes), if *count == 1 { "parameter" } else { "parameters" });
     Some(match reason {
         UntrainedReason::NoStep => format!(
-            "{optimizer}{place} made no step: its {count} {parameters} ({bytes}) have no gradients and no optimizer state yet, \
-             which a later phase of the training would need on top"
+            "{optimizer}{place} made no step: once its {count} {parameters} ({bytes}) are trained, their activations, gradients \
+             and optimizer state come on top"
         ),
         UntrainedReason::Frozen => format!(
             "{optimizer}{place} holds {count} frozen {parameters} ({bytes}): once they are trained, their activations, gradients \
