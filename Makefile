@@ -153,6 +153,7 @@ bench: setup build
 	$(PY) benches/run.py --oomph $(OOMPH) --python $(PY)
 	$(PY) benches/explain.py --oomph $(OOMPH) --python $(PY)
 	$(PY) benches/logs.py --oomph $(OOMPH)
+	$(PY) benches/values.py --oomph $(OOMPH) --python $(PY)
 	$(PY) benches/allocator.py --oomph $(OOMPH) --python $(PY)
 	$(PY) benches/lint.py --oomph $(OOMPH) --files $(VENV)/lib/python3*/site-packages/torchvision
 

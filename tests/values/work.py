@@ -222,4 +222,13 @@ answer = other.tolist()
 """),
     ("a sum of an unknown mask divides", False, "w = torch.ones(3, 3, device=device)\nanswer = [0 * (6 / int((w @ w > 0).sum()))]"),
     ("indices of an unknown topk divide", False, "w = torch.ones(9, 9, device=device)\nanswer = [0 * (96 // n) for n in (w @ w).topk(3).indices[0].tolist() if n] or [0, 0, 0]"),
+    ("topk along every dimension", None, """
+x = torch.ones(3, 4, 5, device=device)
+unknown = (x @ x.transpose(1, 2)).reshape(3, 4, 4)
+answer = [list(unknown.topk(2, dim).indices.cpu().shape) for dim in (0, 1, 2, -1, -2, -3)] + [len(set(unknown.topk(2, 1).indices[0, :, 0].tolist())) == 2]
+"""),
+    ("topk of one number", True, "x = torch.tensor(3.0).to(device)\nanswer = [x.topk(1).values.item(), x.topk(1).indices.item()]"),
+    ("topk of one unknown number", False, "w = torch.ones(3, 3, device=device)\nanswer = [0 * (w @ w).sum().topk(1).indices.item()]"),
+    ("equality of shapes that differ", True, "x = torch.tensor([1, 2]).to(device)\nanswer = [torch.equal(x, x[:1]), torch.equal(x, x.view(2, 1))]"),
+    ("half precision in sets", True, "x = torch.tensor([2.0, 1.0, 2.0]).to(device)\nanswer = [[len(x.to(t).unique()), x.to(t).nonzero().tolist()] for t in (torch.float16, torch.bfloat16, torch.float64)]"),
 ]

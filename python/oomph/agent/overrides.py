@@ -43,7 +43,7 @@ class Overrides:
     def replace(self, operator: str, key: str, stand_in: Callable, largest_bytes: int | None = None) -> None:
         """Registers `stand_in(original, *args)` for `operator` (`aten::nonzero`) and the dispatch key (`CUDA`).
 
-        Calls whose first argument is a tensor of more than `largest_bytes` go to the kernel, and cost 2 microseconds.
+        Calls whose first argument is a tensor of more than `largest_bytes` go to the kernel.
         """
         if hasattr(torch.library, "get_kernel"):
             self._replace(operator, key, stand_in, largest_bytes)

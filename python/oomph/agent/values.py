@@ -51,7 +51,6 @@ _SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__cod
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _FRACTION_OF_ELEMENTS = ("nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive")
 _ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor", "multinomial")
-
 # Large tensors go by these unseen.
 _FREQUENT = ("copy_", "sum.dim_IntList", "topk")
 
@@ -114,12 +113,12 @@ class Values:
         if tensor.numel() == 0:
             return self._run_inside(original, tensor, *args, **kwargs)
         values = self.known.get(tensor)
-        if values is None:
+        found = None if values is None else run(name, values, *args, **kwargs)
+        if found is None:
             self._note_shape(f"aten::{name}")
             count = self.selected(_selectable(name, tensor, args))
         else:
-            first = run(name, values, *args, **kwargs)
-            count = len(first) if isinstance(first, torch.Tensor) else first[0].size(args[0] if name == "unique_dim" else 0)
+            count = len(found) if isinstance(found, torch.Tensor) else found[0].size(args[0] if name == "unique_dim" else 0)
         with self.phantom.answering(count):
             result = self._run_inside(self._computing.call_quietly, original, tensor, *args, **kwargs)
         self._computing.compute_all(result, name, tensor, *args, **kwargs)
@@ -170,17 +169,16 @@ class Values:
         values, indices = self._computing.call_quietly(original, tensor, count, dim, *args, **kwargs)
         self._computing.compute_all((values, indices), "topk", tensor, count, dim, *args, **kwargs)
         if indices.numel() and self.known.get(indices) is None:
-            first = 1 if tensor.size(dim) > count else 0
-            ranks = torch.arange(first, first + count, device="cpu")
-            self._assumed.set(indices, ranks.view(-1, *[1] * (-dim - 1 if dim < 0 else indices.dim() - dim - 1)), is_new=True)
+            self._assumed.set(indices, _ranks(tensor, count, dim), is_new=True)
         return values, indices
 
     def _equal(self, original: Original, tensor, other):
         values = self.known.get(tensor), self.known.get(other)
-        if any(it is None for it in values):
+        answer = None if any(it is None for it in values) else run("equal", *values)
+        if answer is None:
             return original(tensor, other)
         self._run_inside(original, tensor, other)
-        return run("equal", *values)
+        return answer
 
     def _copy(self, original: Original, into, source, non_blocking=False):
         if into.is_cuda:
@@ -262,6 +260,15 @@ def _asking(frame: FrameType | None) -> FrameType | None:
 def _bits(value: float, dtype: torch.dtype) -> int:
     """The bytes of a number on the device, as an integer."""
     return int.from_bytes(struct.pack(_FLOATS[dtype], value), "little")
+
+
+def _ranks(tensor, count: int, dim: int) -> torch.Tensor:
+    """Indices along a dimension that `topk` may give, all different, and no 0 where there are others."""
+    if tensor.dim() == 0:
+        return torch.zeros((), dtype=torch.int64, device="cpu")
+    first = 1 if tensor.size(dim) > count else 0
+    behind = (tensor.dim() - 1 - dim) % tensor.dim()
+    return torch.arange(first, first + count, device="cpu").view(-1, *[1] * behind)
 
 
 def _selectable(name: str, tensor, args: tuple) -> int:

@@ -224,7 +224,7 @@ class Computing:
         if values is None or _is_capturing():
             self._known.forget(tensor)
         else:
-            with _UNSEEN():
+            with _Unseen():
                 self._known.set(tensor, values, is_new=is_new)
 
     def _values(self, args) -> list | None:
@@ -243,7 +243,7 @@ class Computing:
         return values
 
 
-class _UNSEEN:
+class _Unseen:
     """Operators within are seen by no mode of the program's, and recorded for no backward."""
 
     def __enter__(self) -> None:
@@ -291,7 +291,7 @@ def list_operators() -> list[str]:
 def run(name: str, *args, **kwargs):
     """What the operator gives; nothing where the host refuses."""
     try:
-        with _UNSEEN():
+        with _Unseen():
             return find(name)(*args, **kwargs)
     except _NOT_COMPUTED:
         return None

@@ -43,9 +43,9 @@ COMPUTED = (*_UNARY, *_BINARY, *_REDUCED, *_MOVED)
 
 # The first argument is read and written.
 CHANGED = (
-    *(f"{name}_" for name in (*_UNARY, *_LOGICAL, "floor_divide", "clamp", "clamp_min", "clamp_max", "cumsum", "cumprod", "tril", "triu")),
+    *(f"{name}_" for name in (*_UNARY, *_LOGICAL, "clamp", "clamp_min", "clamp_max", "cumsum", "cumprod", "tril", "triu")),
     *(f"{name}_.{kind}" for name in _COMPARED for kind in ("Scalar", "Tensor")),
-    *(f"{name}_.Tensor" for name in (*_BITWISE, "add", "sub", "mul", "div", "remainder", "fmod", "clamp")),
+    *(f"{name}_.Tensor" for name in (*_BITWISE, "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "clamp")),
     *("div_.Tensor_mode", "pow_.Scalar", "remainder_.Scalar", "fmod_.Scalar", "masked_fill_.Scalar", "masked_fill_.Tensor"),
     *("_index_put_impl_", "index_add_", "index_copy_", "index_fill_.int_Scalar", "index_fill_.int_Tensor", "masked_scatter_"),
     *("scatter_.src", "scatter_.value", "scatter_.reduce", "scatter_add_", "scatter_reduce_.two", "lerp_.Scalar", "fill_diagonal_"),

@@ -14,6 +14,7 @@ A phantom runs no kernel. The value of a tensor is known if it was copied from t
 
 Bytes of a storage may be known in part: a buffer that is filled piece by piece. `unknown` then has a 1 for each byte that is not.
 Only storages up to `wire.KEPT_BYTES` are kept; beyond `_KEPT_TOTAL_BYTES` those set longest ago are dropped.
+
 Note [Versions]
 ~~~~~~~~~~~~~~~
 Kernels of PyTorch and of extensions make tensors by operators that have stand-ins (`at::zeros`) and then write into them unseen. So nothing is
