@@ -32,6 +32,10 @@ pub trait Status: Copy {
     const UNSUPPORTED: Self;
     /// What else happens when a call fails, e.g. setting the thread's last error.
     fn failed(self) {}
+    /// What happens before a function of this name does its work: it may be refused.
+    fn enter(_function: &'static str) -> Result<(), Self> {
+        Ok(())
+    }
 }
 
 /// Declares a status type: an `i32` of its own, with the codes the library's header gives.
@@ -81,6 +85,22 @@ macro_rules! inert {
 }
 pub(crate) use inert;
 
+/// Exports functions that compute on the device only, in the order of the stream of their first argument, which `$stream_of` finds. In a
+/// capture they are nodes (Note [Captures] in `cuda/capture.rs`).
+macro_rules! inert_on_stream {
+    ($status:ty, $stream_of:path; $($name:ident)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`: computes on the device only, so nothing is done.")]
+            #[unsafe(no_mangle)]
+            pub extern "C" fn $name(handle: $crate::handle::Handle) -> $status {
+                let noted = $crate::cuda::capture::note_for_library(|| $stream_of(handle));
+                noted.err().unwrap_or(<$status as $crate::boundary::Status>::SUCCESS)
+            }
+        )*
+    };
+}
+pub(crate) use inert_on_stream;
+
 /// Exports functions that the phantom lacks: they fail by name. See Note [Out-parameters]. `ABSENT` lists them.
 macro_rules! absent {
     ($status:ty; $($name:ident)*) => {
@@ -101,7 +121,7 @@ pub(crate) use absent;
 
 /// Runs the body of an exported function: errors become statuses, panics never leave.
 pub(crate) fn answer<S: Status>(name: &'static str, body: impl FnOnce() -> Result<(), S>) -> S {
-    let status = match catch_unwind(AssertUnwindSafe(body)) {
+    let status = match catch_unwind(AssertUnwindSafe(|| S::enter(name).and_then(|()| body()))) {
         Ok(Ok(())) => return S::SUCCESS,
         Ok(Err(status)) => status,
         Err(_) => {
@@ -127,6 +147,9 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T> Out<T> {
+    /// What a caller passes that does not want the answer.
+    pub(crate) const NULL: Out<T> = Out(std::ptr::null_mut());
+
     /// Writes the answer; fails with `INVALID` if the caller passed null.
     pub(crate) fn set<S: Status>(self, value: T) -> Result<(), S> {
         if self.0.is_null() {
@@ -179,6 +202,13 @@ impl<T> Out<T> {
     /// Points to the same address as another type: tests pass arrays by their first element, and bytes of any type.
     #[cfg(test)]
     pub(crate) fn cast<U>(self) -> Out<U> {
+        Out(self.0.cast())
+    }
+}
+
+impl Out<usize> {
+    /// The same parameter of a function's other version, where the header gives it this type.
+    pub(crate) fn other_version<U>(self) -> Out<U> {
         Out(self.0.cast())
     }
 }

@@ -1,6 +1,6 @@
 //! Handles: numbers that look like pointers to the caller and are never dereferenced by us.
 //!
-//! A handle is `(serial << 20 | slot) << 4`. No two handles of a process share a serial number, so stale and foreign handles,
+//! A handle is `(serial << 28 | slot) << 4`. No two handles of a process share a serial number, so stale and foreign handles,
 //! and handles of another kind, are recognised and refused. Nothing is read through a handle, and no handle is null.
 
 use std::ffi::c_void;
@@ -10,7 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A handle as C passes it: opaque, pointer-sized.
 pub(crate) type Handle = *mut c_void;
 
-const SLOT_BITS: u32 = 20;
+/// Room for 268 million objects of a kind that are alive at once: nodes of graphs are the most.
+const SLOT_BITS: u32 = 28;
 
 /// The serial number of the next handle, whatever its kind.
 static NEXT_SERIAL: AtomicUsize = AtomicUsize::new(1);

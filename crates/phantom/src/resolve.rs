@@ -9,18 +9,21 @@ use crate::generated::absent_driver::ABSENT;
 /// `cuGetProcAddress` gives it to programs built for this CUDA.
 const VERSIONS: [&str; 4] = ["_v4", "_v3", "_v2", ""];
 
+/// The address of an exported function of exactly this name.
+pub(crate) fn exact_symbol(name: &str) -> Option<*const c_void> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: `dlsym` with a NUL-terminated name only looks tables up.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null() && is_ours(address)).then_some(address.cast_const())
+}
+
 /// The address of an exported function of the phantom: the newest modelled version, else a version that fails by name;
 /// `None` for an unknown name.
 pub(crate) fn own_symbol(name: &str) -> Option<*const c_void> {
     let names = VERSIONS.map(|version| format!("{name}{version}"));
     let (absent, modelled): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| ABSENT.contains(&name.as_str()));
-    modelled.into_iter().chain(absent).find_map(|name| {
-        let name = CString::new(name.as_str()).ok()?;
-        // SAFETY: `dlsym` with a NUL-terminated name only looks tables up.
-        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        (!address.is_null() && is_ours(address)).then_some(address.cast_const())
-    })
+    modelled.into_iter().chain(absent).find_map(|name| exact_symbol(name))
 }
 
 /// Whether an address lies in this library, and not in a driver that happens to be installed.

@@ -287,7 +287,7 @@ fn starts_a_word(name: &str, prefix: &str) -> bool {
     name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
-/// The names that stand in `inert!` and `absent!` lists.
+/// The names that stand in `inert!`, `inert_on_stream!` and `absent!` lists.
 fn kinds_in(folder: &Path) -> BTreeMap<String, &'static str> {
     let mut kinds = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -306,8 +306,9 @@ fn kinds_in(folder: &Path) -> BTreeMap<String, &'static str> {
 
 /// The names in a source's lists of one kind.
 fn listed(source: &str, kind: &str) -> impl Iterator<Item = String> {
-    let opening = format!("{kind}! {{");
-    let bodies = source.split(&opening).skip(1).filter_map(|rest| rest.split('}').next());
+    let openings = [format!("{kind}! {{"), format!("{kind}_on_stream! {{")];
+    let lists = openings.iter().flat_map(|opening| source.split(opening.as_str()).skip(1));
+    let bodies = lists.filter_map(|rest| rest.split('}').next());
     let code = bodies.flat_map(|body| body.lines().skip(1)).filter_map(|line| line.split("//").next());
     code.flat_map(str::split_whitespace).map(str::to_owned).collect::<Vec<_>>().into_iter()
 }

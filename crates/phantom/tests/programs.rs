@@ -151,7 +151,7 @@ fn programs_find_cuda_as_they_expect_it() {
 
 #[test]
 fn programs_without_memory_find_cuda_as_they_expect_it() {
-    for name in ["capture", "stale_handles", "copies", "nvml"] {
+    for name in ["capture", "forbidden", "stale_handles", "copies", "nvml"] {
         assert_eq!(Program::new(name).run().stderr, "", "{name}");
     }
 }

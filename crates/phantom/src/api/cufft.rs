@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::datatype;
 use crate::boundary::{In, Out, Status, export, inert, status};
+use crate::cuda::capture::note_for_library;
 use crate::version::Library;
 
 status! {
@@ -29,13 +30,14 @@ static VERSION: Library = Library::new("libcufft.so.", c"cufftGetProperty", [12,
 /// The longest transform that fits into the shared memory of one block.
 const IN_SHARED_MEMORY: u64 = 4_096;
 
-/// Plans are numbers, counted from one; each has the bytes of its work area.
+/// Plans are numbers, counted from one; each has the bytes of its work area, and the stream that was set.
 struct Plans {
     last: i32,
     work_bytes: BTreeMap<i32, usize>,
+    streams: BTreeMap<i32, usize>,
 }
 
-static PLANS: Mutex<Plans> = Mutex::new(Plans { last: 0, work_bytes: BTreeMap::new() });
+static PLANS: Mutex<Plans> = Mutex::new(Plans { last: 0, work_bytes: BTreeMap::new(), streams: BTreeMap::new() });
 
 fn plans() -> MutexGuard<'static, Plans> {
     PLANS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -188,7 +190,14 @@ sized! {
 
 export! { CufftResult;
     fn cufftCreate(plan: Out<i32>) { create(plan, 0) }
-    fn cufftDestroy(plan: i32) { plans().work_bytes.remove(&plan).map(drop).ok_or(INVALID_PLAN) }
+    fn cufftSetStream(plan: i32, stream: usize) {
+        plans().streams.insert(plan, stream);
+        Ok(())
+    }
+    fn cufftDestroy(plan: i32) {
+        plans().streams.remove(&plan);
+        plans().work_bytes.remove(&plan).map(drop).ok_or(INVALID_PLAN)
+    }
 
     fn cufftGetSize(plan: i32, size: Out<usize>) {
         let bytes = *plans().work_bytes.get(&plan).ok_or(INVALID_PLAN)?;
@@ -202,8 +211,19 @@ export! { CufftResult;
 // `cufftPlan1d` and similar functions allocate a work area, which is not modelled: they are absent. Executions write device memory;
 // setters change no answer of the phantom.
 inert! { CufftResult;
-    cufftExecC2C cufftExecC2R cufftExecD2Z cufftExecR2C cufftExecZ2D cufftExecZ2Z cufftSetAutoAllocation cufftSetStream
-    cufftSetWorkArea cufftXtExec
+    cufftSetAutoAllocation cufftSetWorkArea
+}
+
+macro_rules! executions {
+    ($($name:ident)*) => {
+        export! { CufftResult;
+            $( fn $name(plan: i32) { note_for_library(|| plans().streams.get(&plan).copied().unwrap_or_default()) } )*
+        }
+    };
+}
+
+executions! {
+    cufftExecC2C cufftExecC2R cufftExecD2Z cufftExecR2C cufftExecZ2D cufftExecZ2Z cufftXtExec
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::ffi::c_char;
 use super::cusparse::{CusparseStatus, cusparseGetErrorName, cusparseGetErrorString};
 use super::datatype;
 use crate::boundary::{In, Out, Status, export, inert};
+use crate::cuda::capture::note_for_library;
 use crate::handle::Handle;
 use crate::version::Library;
 
@@ -229,8 +230,11 @@ export! { CusparseStatus;
 
     fn cusparseLtMatmul(
         _handle: In<u64>, plan: In<Matmul>, _alpha: usize, _a: usize, _b: usize, _beta: usize, _c: usize, _d: usize,
-        _workspace: usize, _streams: In<Handle>, _count: i32,
-    ) { product(plan).map(drop) }
+        _workspace: usize, streams: In<Handle>, _count: i32,
+    ) {
+        note_for_library(|| streams.get::<CusparseStatus>().map_or(0, |stream| stream as usize))?;
+        product(plan).map(drop)
+    }
 }
 
 // Their outputs are matrices and flags in device memory; the attributes of a product change nothing that we answer.

@@ -1,5 +1,6 @@
 //! The doors: one file or folder per library, exporting what its header declares.
 
+pub(crate) mod captured;
 pub(crate) mod cublas;
 pub(crate) mod cublaslt;
 pub(crate) mod cudnn;

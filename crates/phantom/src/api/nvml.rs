@@ -96,6 +96,17 @@ pub extern "C" fn nvmlErrorString(status: NvmlStatus) -> *const c_char {
     })
 }
 
+/// The clock of a part of a device in MHz, by `nvmlClockType_t`: the phantom is never throttled.
+fn clock(which: NvmlDevice, kind: c_int) -> Result<c_uint, NvmlStatus> {
+    number(which)?;
+    let profile = device::profile();
+    match kind {
+        0 | 1 | 3 => Ok(profile.clock_khz / 1000),
+        2 => Ok(profile.memory_clock_khz / 1000),
+        _ => Err(NvmlStatus::INVALID),
+    }
+}
+
 export! { NvmlStatus;
     fn nvmlInit() { Ok(()) }
     fn nvmlInit_v2() { Ok(()) }
@@ -150,6 +161,8 @@ export! { NvmlStatus;
         number(which)?;
         rates.set(Utilization { gpu: 0, memory: 0 })
     }
+    fn nvmlDeviceGetClockInfo(which: NvmlDevice, kind: c_int, megahertz: Out<c_uint>) { megahertz.set(clock(which, kind)?) }
+    fn nvmlDeviceGetMaxClockInfo(which: NvmlDevice, kind: c_int, megahertz: Out<c_uint>) { megahertz.set(clock(which, kind)?) }
     fn nvmlDeviceGetTemperature(which: NvmlDevice, _sensor: c_int, degrees: Out<c_uint>) { number(which)?; degrees.set(30) }
     fn nvmlDeviceGetPowerUsage(which: NvmlDevice, milliwatts: Out<c_uint>) { number(which)?; milliwatts.set(0) }
     fn nvmlDeviceGetComputeRunningProcesses(which: NvmlDevice, count: Out<c_uint>, infos: Out<ProcessInfoV1>) {

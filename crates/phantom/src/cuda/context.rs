@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Code, INVALID_DEVICE};
@@ -13,10 +14,23 @@ thread_local! {
     static CURRENT: Cell<u32> = const { Cell::new(0) };
 }
 
+/// Whether the program has called `cuInit`, or the runtime, which does.
+static IS_INITIALIZED: AtomicBool = AtomicBool::new(false);
+
 static PEERS: Mutex<BTreeSet<(u32, u32)>> = Mutex::new(BTreeSet::new());
 
 /// Contexts are `CONTEXT_BASE + device`: pointers to nothing, recognised by value.
 const CONTEXT_BASE: usize = 0x0C00_0000;
+
+/// Notes that the driver is initialised.
+pub(crate) fn initialize() {
+    IS_INITIALIZED.store(true, Ordering::Relaxed);
+}
+
+/// Whether the driver is initialised.
+pub(crate) fn is_initialized() -> bool {
+    IS_INITIALIZED.load(Ordering::Relaxed)
+}
 
 /// The calling thread's device.
 pub(crate) fn current() -> u32 {

@@ -1,5 +1,5 @@
 //! Events: done as soon as they are recorded, unless a test holds them back. An event that was recorded in a capture
-//! carries the capture along.
+//! is a point of it (Note [Captures] in `capture.rs`).
 //!
 //! # Note [Held events]
 //!
@@ -11,13 +11,28 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{Code, INVALID_HANDLE, NOT_READY, stream};
+use super::capture::{self, Point};
+use super::{Code, INVALID_HANDLE, NOT_READY, context, stream};
 use crate::handle::{Handle, Table};
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 struct Event {
-    capture: Option<u64>,
-    pending: Option<Pending>,
+    /// The device that it was made on.
+    device: u32,
+    state: State,
+}
+
+/// What was recorded last.
+#[derive(Clone, Debug)]
+enum State {
+    /// Nothing.
+    Unrecorded,
+    /// Work that is done.
+    Done,
+    /// Work that a test holds back.
+    Pending(Pending),
+    /// A point of a capture.
+    Captured(Point),
 }
 
 /// An event that a test holds back: where it was recorded, and when among all of them.
@@ -32,11 +47,11 @@ static HELD: AtomicBool = AtomicBool::new(false);
 static RECORDED: AtomicU64 = AtomicU64::new(0);
 
 /// The time between any two events. Not zero: programs divide by it.
-pub(crate) const ELAPSED_MS: f32 = 0.01;
+const ELAPSED_MS: f32 = 0.01;
 
-/// Makes an event.
+/// Makes an event on the calling thread's device.
 pub(crate) fn create() -> Handle {
-    EVENTS.insert(Event::default())
+    EVENTS.insert(Event { device: context::current(), state: State::Unrecorded })
 }
 
 /// Ends an event.
@@ -44,40 +59,86 @@ pub(crate) fn destroy(event: Handle) -> Result<(), Code> {
     EVENTS.remove(event).map(|_| ()).ok_or(INVALID_HANDLE)
 }
 
-/// Records an event on a stream.
-pub(crate) fn record(event: Handle, on: Handle) -> Result<(), Code> {
-    let capture = stream::get(on)?.capture;
-    let is_pending = capture.is_none() && HELD.load(Ordering::Relaxed);
-    let pending = is_pending.then(|| Pending { stream: on as usize, order: RECORDED.fetch_add(1, Ordering::Relaxed) });
-    EVENTS.with(event, |event| *event = Event { capture, pending }).ok_or(INVALID_HANDLE)
+/// Records an event on a stream; in a capture, an external one is a node, and can be waited for outside.
+pub(crate) fn record(event: Handle, on: Handle, is_external: bool) -> Result<(), Code> {
+    stream::get(on)?;
+    state(event)?;
+    let recorded = match capture::record(on, is_external)? {
+        Some(point) => State::Captured(point),
+        None if HELD.load(Ordering::Relaxed) => {
+            State::Pending(Pending { stream: on as usize, order: RECORDED.fetch_add(1, Ordering::Relaxed) })
+        }
+        None => State::Done,
+    };
+    EVENTS.with(event, |event| event.state = recorded).ok_or(INVALID_HANDLE)
 }
 
 /// Makes a stream wait for an event: it joins the capture the event was recorded in.
-pub(crate) fn wait(on: Handle, event: Handle) -> Result<(), Code> {
-    match EVENTS.with(event, |event| event.capture).ok_or(INVALID_HANDLE)? {
-        Some(capture) => stream::join_capture(on, Some(capture)),
-        None => Ok(()),
+pub(crate) fn wait(on: Handle, event: Handle, is_external: bool) -> Result<(), Code> {
+    stream::get(on)?;
+    match state(event)? {
+        State::Unrecorded => Ok(()),
+        State::Captured(point) => capture::wait(on, Some(&point), is_external),
+        State::Done | State::Pending(_) => capture::wait(on, None, is_external),
     }
+}
+
+fn state(event: Handle) -> Result<State, Code> {
+    EVENTS.with(event, |event| event.state.clone()).ok_or(INVALID_HANDLE)
+}
+
+/// The time between two events. They must be of one device.
+pub(crate) fn elapsed_ms(start: Handle, end: Handle) -> Result<f32, Code> {
+    let device = |event| EVENTS.with(event, |event| event.device).ok_or(INVALID_HANDLE);
+    if device(start)? == device(end)? { Ok(ELAPSED_MS) } else { Err(INVALID_HANDLE) }
 }
 
 /// Checks that an event exists.
 pub(crate) fn check(event: Handle) -> Result<(), Code> {
-    EVENTS.with(event, |_| ()).ok_or(INVALID_HANDLE)
+    state(event).map(drop)
+}
+
+/// The state of an event that the host asks about, which captures may forbid.
+fn asked_state(event: Handle) -> Result<State, Code> {
+    match state(event)? {
+        State::Captured(point) => Err(capture::refuse_captured(&point)),
+        state => capture::forbid_unsafe().map(|()| state),
+    }
 }
 
 /// Says whether an event is done.
 pub(crate) fn query(event: Handle) -> Result<(), Code> {
-    match EVENTS.with(event, |event| event.pending).ok_or(INVALID_HANDLE)? {
-        Some(_) => Err(NOT_READY),
-        None => Ok(()),
+    match asked_state(event)? {
+        State::Pending(_) => Err(NOT_READY),
+        _ => Ok(()),
     }
 }
 
 /// Waits until an event is done.
 pub(crate) fn synchronize(event: Handle) -> Result<(), Code> {
-    if let Some(last) = EVENTS.with(event, |event| event.pending).ok_or(INVALID_HANDLE)? {
+    if let State::Pending(last) = asked_state(event)? {
         finish(|pending| pending.stream == last.stream && pending.order <= last.order);
     }
+    Ok(())
+}
+
+/// Says whether the work of a stream is done; it always is.
+pub(crate) fn query_stream(on: Handle) -> Result<(), Code> {
+    stream::get(on)?;
+    capture::forbid_waiting_for(on)
+}
+
+/// Waits until the work of a stream is done.
+pub(crate) fn synchronize_stream(on: Handle) -> Result<(), Code> {
+    query_stream(on)?;
+    complete(Some(on));
+    Ok(())
+}
+
+/// Waits until the work of the calling thread's device is done.
+pub(crate) fn synchronize_device() -> Result<(), Code> {
+    capture::forbid_waiting_for_device(context::current())?;
+    complete(None);
     Ok(())
 }
 
@@ -93,8 +154,8 @@ pub(crate) fn complete(on: Option<Handle>) {
 
 fn finish(is_done: impl Fn(Pending) -> bool) {
     EVENTS.for_each(|event| {
-        if event.pending.is_some_and(&is_done) {
-            event.pending = None;
+        if matches!(event.state, State::Pending(pending) if is_done(pending)) {
+            event.state = State::Done;
         }
     });
 }
@@ -111,7 +172,7 @@ mod tests {
         let streams = [stream::create(0, 0), stream::create(0, 0)];
         let record_on = |on: Handle| {
             let event = create();
-            record(event, on).unwrap();
+            record(event, on, false).unwrap();
             event
         };
         let before = record_on(streams[0]);

@@ -10,12 +10,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, context};
+use super::graph::Work;
+use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, capture, context};
+use crate::handle::Handle;
 use crate::space::{self, AddressRange, RangeKind};
 use crate::{caller, journal, values};
 
 /// Allocates device memory on the calling thread's device. Zero bytes are a null pointer, as in CUDA.
 pub(crate) fn allocate(bytes: usize) -> Result<usize, Code> {
+    capture::forbid_unsafe()?;
     if bytes == 0 {
         return Ok(0);
     }
@@ -24,19 +27,51 @@ pub(crate) fn allocate(bytes: usize) -> Result<usize, Code> {
 
 /// Frees device or managed memory. Null is fine.
 pub(crate) fn free(address: usize) -> Result<(), Code> {
-    if address == 0 || space::free(address).is_some() || free_managed(address).is_some() {
+    if address == 0 {
+        return Ok(());
+    }
+    capture::forbid_unsafe()?;
+    release(address)
+}
+
+/// Frees device or managed memory in the order of a stream.
+pub(crate) fn free_on(stream: Handle, address: usize) -> Result<(), Code> {
+    capture::note(stream, Work::Free)?;
+    release(address)
+}
+
+fn release(address: usize) -> Result<(), Code> {
+    if space::free(address).is_some() || free_managed(address).is_some() {
         return Ok(());
     }
     if super::pool::free(address) { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-/// Copies between device and host, in either direction or neither. Nothing is copied from or to null.
+/// Copies, and waits until it is done.
 pub(crate) fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), Code> {
+    capture::forbid_unsafe()?;
+    move_bytes(dst, src, bytes)
+}
+
+/// Copies in the order of a stream.
+pub(crate) fn copy_on(stream: Handle, dst: usize, src: usize, bytes: usize) -> Result<(), Code> {
+    capture::note(stream, Work::Copy)?;
+    move_bytes(dst, src, bytes)
+}
+
+/// Copies between device and host, in either direction or neither. Nothing is copied from or to null.
+pub(crate) fn move_bytes(dst: usize, src: usize, bytes: usize) -> Result<(), Code> {
     if bytes > 0 && (dst == 0 || src == 0) {
         return Err(INVALID_VALUE);
     }
     values::copy(dst, src, bytes);
     Ok(())
+}
+
+/// Fills memory with one byte, in the order of a stream.
+pub(crate) fn fill_on(stream: Handle, dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
+    capture::note(stream, Work::Fill)?;
+    fill(dst, value, bytes)
 }
 
 /// Fills memory with one byte. Null is not filled.
@@ -53,6 +88,7 @@ pub(crate) fn allocate_host(kind: RangeKind, bytes: usize) -> Result<usize, Code
     if bytes == 0 {
         return Ok(0);
     }
+    capture::forbid_unsafe()?;
     let address = space::map_host(kind, context::current(), "host", bytes).ok_or(OUT_OF_MEMORY)?;
     if kind == RangeKind::Managed {
         note_managed(bytes);
@@ -84,6 +120,7 @@ pub(crate) fn free_host(address: usize) -> Result<(), Code> {
     if address == 0 {
         return Ok(());
     }
+    capture::forbid_unsafe()?;
     space::unmap_host(address, RangeKind::Host).ok_or(INVALID_VALUE)
 }
 

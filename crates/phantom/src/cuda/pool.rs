@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Code, INVALID_VALUE, OUT_OF_MEMORY, context};
+use super::graph::Work;
+use super::{Code, INVALID_VALUE, OUT_OF_MEMORY, capture, context};
+use crate::handle::Handle;
 use crate::ledger::{self, Owner, PAGE_BYTES};
 use crate::space::{self, RangeKind};
 use crate::{caller, journal};
@@ -41,8 +43,13 @@ fn device_of(pool: usize) -> Result<u32, Code> {
     context::checked(number.ok_or(INVALID_VALUE)?).map_err(|_| INVALID_VALUE)
 }
 
-/// Allocates from the pool of the calling thread's device.
-pub(crate) fn allocate(bytes: usize) -> Result<usize, Code> {
+/// Allocates from the pool of the calling thread's device, in the order of a stream.
+pub(crate) fn allocate_on(stream: Handle, bytes: usize) -> Result<usize, Code> {
+    capture::note(stream, Work::Allocate)?;
+    allocate(bytes)
+}
+
+fn allocate(bytes: usize) -> Result<usize, Code> {
     let device = context::current();
     let bytes = (bytes.max(1) as u64).checked_next_multiple_of(512).ok_or(OUT_OF_MEMORY)?;
     grow(device, bytes)?;

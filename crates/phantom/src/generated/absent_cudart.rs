@@ -88,7 +88,6 @@ absent! { CudaStatus;
     cudaGraphAddChildGraphNode
     cudaGraphAddDependencies
     cudaGraphAddDependencies_v2
-    cudaGraphAddEmptyNode
     cudaGraphAddEventRecordNode
     cudaGraphAddEventWaitNode
     cudaGraphAddExternalSemaphoresSignalNode
@@ -118,7 +117,6 @@ absent! { CudaStatus;
     cudaGraphExecEventWaitNodeSetEvent
     cudaGraphExecExternalSemaphoresSignalNodeSetParams
     cudaGraphExecExternalSemaphoresWaitNodeSetParams
-    cudaGraphExecGetFlags
     cudaGraphExecGetId
     cudaGraphExecHostNodeSetParams
     cudaGraphExecKernelNodeSetParams
@@ -133,8 +131,6 @@ absent! { CudaStatus;
     cudaGraphExternalSemaphoresSignalNodeSetParams
     cudaGraphExternalSemaphoresWaitNodeGetParams
     cudaGraphExternalSemaphoresWaitNodeSetParams
-    cudaGraphGetEdges
-    cudaGraphGetEdges_v2
     cudaGraphGetId
     cudaGraphHostNodeGetParams
     cudaGraphHostNodeSetParams
@@ -157,13 +153,10 @@ absent! { CudaStatus;
     cudaGraphMemsetNodeSetParams
     cudaGraphNodeFindInClone
     cudaGraphNodeGetContainingGraph
-    cudaGraphNodeGetDependentNodes
-    cudaGraphNodeGetDependentNodes_v2
     cudaGraphNodeGetEnabled
     cudaGraphNodeGetLocalId
     cudaGraphNodeGetParams
     cudaGraphNodeGetToolsId
-    cudaGraphNodeGetType
     cudaGraphNodeSetEnabled
     cudaGraphNodeSetParams
     cudaGraphReleaseUserObject
@@ -326,9 +319,7 @@ absent! { CudaStatus;
     cudaStreamSetAttribute
     cudaStreamSetAttribute_ptsz
     cudaStreamSynchronize_ptsz
-    cudaStreamUpdateCaptureDependencies
     cudaStreamUpdateCaptureDependencies_ptsz
-    cudaStreamUpdateCaptureDependencies_v2
     cudaStreamUpdateCaptureDependencies_v2_ptsz
     cudaStreamWaitEvent_ptsz
     cudaThreadExit

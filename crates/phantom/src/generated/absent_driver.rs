@@ -94,7 +94,6 @@ absent! { DriverStatus;
     cuGraphAddChildGraphNode
     cuGraphAddDependencies
     cuGraphAddDependencies_v2
-    cuGraphAddEmptyNode
     cuGraphAddEventRecordNode
     cuGraphAddEventWaitNode
     cuGraphAddExternalSemaphoresSignalNode
@@ -113,8 +112,6 @@ absent! { DriverStatus;
     cuGraphChildGraphNodeGetGraph
     cuGraphClone
     cuGraphConditionalHandleCreate
-    cuGraphCreate
-    cuGraphDebugDotPrint
     cuGraphDestroyNode
     cuGraphEventRecordNodeGetEvent
     cuGraphEventRecordNodeSetEvent
@@ -126,7 +123,6 @@ absent! { DriverStatus;
     cuGraphExecEventWaitNodeSetEvent
     cuGraphExecExternalSemaphoresSignalNodeSetParams
     cuGraphExecExternalSemaphoresWaitNodeSetParams
-    cuGraphExecGetFlags
     cuGraphExecGetId
     cuGraphExecHostNodeSetParams
     cuGraphExecKernelNodeSetParams
@@ -140,11 +136,7 @@ absent! { DriverStatus;
     cuGraphExternalSemaphoresSignalNodeSetParams
     cuGraphExternalSemaphoresWaitNodeGetParams
     cuGraphExternalSemaphoresWaitNodeSetParams
-    cuGraphGetEdges
-    cuGraphGetEdges_v2
     cuGraphGetId
-    cuGraphGetNodes
-    cuGraphGetRootNodes
     cuGraphHostNodeGetParams
     cuGraphHostNodeSetParams
     cuGraphInstantiate
@@ -165,22 +157,16 @@ absent! { DriverStatus;
     cuGraphMemsetNodeSetParams
     cuGraphNodeFindInClone
     cuGraphNodeGetContainingGraph
-    cuGraphNodeGetDependencies
-    cuGraphNodeGetDependencies_v2
-    cuGraphNodeGetDependentNodes
-    cuGraphNodeGetDependentNodes_v2
     cuGraphNodeGetEnabled
     cuGraphNodeGetLocalId
     cuGraphNodeGetParams
     cuGraphNodeGetToolsId
-    cuGraphNodeGetType
     cuGraphNodeSetEnabled
     cuGraphNodeSetParams
     cuGraphReleaseUserObject
     cuGraphRemoveDependencies
     cuGraphRemoveDependencies_v2
     cuGraphRetainUserObject
-    cuGraphUpload
     cuGraphicsMapResources
     cuGraphicsResourceGetMappedMipmappedArray
     cuGraphicsResourceGetMappedPointer
@@ -351,18 +337,13 @@ absent! { DriverStatus;
     cuStreamDestroy
     cuStreamEndCaptureToCig
     cuStreamGetAttribute
-    cuStreamGetCaptureInfo
     cuStreamGetCaptureInfo_ptsz
-    cuStreamGetCaptureInfo_v2
     cuStreamGetCaptureInfo_v2_ptsz
-    cuStreamGetCaptureInfo_v3
     cuStreamGetCtx_v2
     cuStreamGetDevResource
     cuStreamGetGreenCtx
     cuStreamSetAttribute
-    cuStreamUpdateCaptureDependencies
     cuStreamUpdateCaptureDependencies_ptsz
-    cuStreamUpdateCaptureDependencies_v2
     cuStreamWaitValue32
     cuStreamWaitValue32_ptsz
     cuStreamWaitValue64

@@ -4,6 +4,7 @@
 enum { NVML_INVALID = 2, NVML_TOO_SMALL = 7 };
 
 int main(void) {
+    unsigned clock = 0;
     unsigned devices = 0, count = 4;
     Handle device;
     NvmlMemory memory;
@@ -37,6 +38,10 @@ int main(void) {
     EXPECT(first_version[0].pid, getpid());
     EXPECT(first_version[0].used, memory.used);
     EXPECT(first_version[1].pid, 0);
+
+    EXPECT(nvmlDeviceGetClockInfo(device, 1, &clock), SUCCESS);
+    EXPECT(clock, 2520);
+    EXPECT(nvmlDeviceGetClockInfo(device, 9, &clock), NVML_INVALID);
 
     // Text is cut to the buffer.
     EXPECT(nvmlDeviceGetName(device, name, sizeof name), SUCCESS);

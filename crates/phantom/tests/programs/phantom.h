@@ -33,8 +33,19 @@ enum {
     INVALID_HANDLE = 400,
     NOT_REGISTERED = 713,
     NOT_SUPPORTED = 801,
-    UNMATCHED_CAPTURE = 903
+    NOT_INITIALIZED = 3,
+    ILLEGAL_STATE = 401,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    CAPTURE_MERGE = 902,
+    CAPTURE_UNMATCHED = 903,
+    CAPTURE_UNJOINED = 904,
+    CAPTURE_ISOLATION = 905,
+    CAPTURE_IMPLICIT = 906,
+    CAPTURED_EVENT = 907
 };
+enum { GLOBAL = 0, THREAD_LOCAL = 1, RELAXED = 2 };
+enum { NON_BLOCKING = 1 };
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3, DEFAULT = 4 };
 
 typedef void *Handle;
@@ -69,12 +80,29 @@ int cudaStreamCreate(Handle *), cudaStreamDestroy(Handle), cudaStreamQuery(Handl
 int cudaStreamCreateWithPriority(Handle *, unsigned, int), cudaStreamGetPriority(Handle, int *);
 int cudaStreamWaitEvent(Handle, Handle, unsigned), cudaStreamIsCapturing(Handle, int *);
 int cudaStreamBeginCapture(Handle, int), cudaStreamEndCapture(Handle, Handle *);
+int cudaStreamCreateWithFlags(Handle *, unsigned), cudaThreadExchangeStreamCaptureMode(int *);
+int cudaStreamGetCaptureInfo_v2(Handle, int *, unsigned long long *, Handle *, const Handle **, size_t *);
+int cudaLaunchHostFunc(Handle, void (*)(void *), void *);
 int cudaEventCreate(Handle *), cudaEventDestroy(Handle), cudaEventRecord(Handle, Handle), cudaEventQuery(Handle);
 int cudaEventElapsedTime(float *, Handle, Handle);
 int cudaGraphInstantiate(Handle *, Handle, unsigned long long), cudaGraphLaunch(Handle, Handle);
 int cudaGraphGetNodes(Handle, Handle *, size_t *), cudaGraphDestroy(Handle), cudaGraphExecDestroy(Handle);
+int cudaGraphGetRootNodes(Handle, Handle *, size_t *), cudaGraphNodeGetType(Handle, int *);
+int cudaGraphNodeGetDependencies_v2(Handle, Handle *, void *, size_t *);
+int cudaGraphGetEdges_v2(Handle, Handle *, Handle *, void *, size_t *);
 int cudaFuncGetAttributes(void *, const void *);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
+
+typedef struct {
+    unsigned x, y, z;
+} Dim3;
+int cudaLaunchKernel(const void *, Dim3, Dim3, void **, size_t, Handle);
+
+// A kernel on a stream.
+static inline int launch(Handle stream) {
+    Dim3 one = {1, 1, 1};
+    return cudaLaunchKernel(NULL, one, one, NULL, 0, stream);
+}
 
 typedef struct {
     int type, handle_types, location_type, location_id;
@@ -82,7 +110,7 @@ typedef struct {
     unsigned char flags[8];
 } AllocationProp;
 
-int cuInit(unsigned), cuDeviceGet(int *, int), cuDeviceGetName(char *, int, int), cuDeviceTotalMem_v2(size_t *, int);
+int cuInit(unsigned), cuDeviceGetCount(int *), cuDeviceGet(int *, int), cuDeviceGetName(char *, int, int), cuDeviceTotalMem_v2(size_t *, int);
 int cuMemCreate(Handle *, size_t, const AllocationProp *, unsigned long long), cuMemRelease(Handle);
 int cuMemAddressReserve(void **, size_t, size_t, void *, unsigned long long), cuMemAddressFree(void *, size_t);
 int cuMemMap(void *, size_t, size_t, Handle, unsigned long long), cuMemUnmap(void *, size_t);
@@ -104,7 +132,7 @@ typedef struct { unsigned pid; unsigned long long used; } NvmlProcessV1;
 
 int nvmlInit_v2(void), nvmlDeviceGetCount_v2(unsigned *), nvmlDeviceGetHandleByIndex_v2(unsigned, Handle *);
 int nvmlDeviceGetMemoryInfo(Handle, NvmlMemory *), nvmlDeviceGetName(Handle, char *, unsigned);
-int nvmlDeviceGetComputeRunningProcesses(Handle, unsigned *, NvmlProcessV1 *);
+int nvmlDeviceGetComputeRunningProcesses(Handle, unsigned *, NvmlProcessV1 *), nvmlDeviceGetClockInfo(Handle, int, unsigned *);
 int nvmlDeviceGetComputeRunningProcesses_v3(Handle, unsigned *, NvmlProcess *);
 
 // What is in use on the current device, as cudaMemGetInfo states it.

@@ -3,11 +3,11 @@
 //! The lists are the functions of `cublas_api.h` (CUDA 13.0) that have no host output: their non-const pointers are
 //! matrices, vectors, pivots or per-matrix infos, all of them device memory.
 
-use super::CublasStatus;
-use crate::boundary::inert;
+use super::{CublasStatus, stream_of};
+use crate::boundary::inert_on_stream;
 
 // Extended precision: mixed types chosen by `cudaDataType` arguments.
-inert! { CublasStatus;
+inert_on_stream! { CublasStatus, stream_of;
     cublasAxpyEx cublasAxpyEx_64 cublasCgemm3mEx cublasCgemm3mEx_64 cublasCgemmEx cublasCgemmEx_64
     cublasCherk3mEx cublasCherk3mEx_64 cublasCherkEx cublasCherkEx_64 cublasCopyEx cublasCopyEx_64
     cublasCsyrk3mEx cublasCsyrk3mEx_64 cublasCsyrkEx cublasCsyrkEx_64 cublasGemmBatchedEx
@@ -18,7 +18,7 @@ inert! { CublasStatus;
 }
 
 // Vectors.
-inert! { CublasStatus;
+inert_on_stream! { CublasStatus, stream_of;
     cublasCaxpy_v2 cublasCaxpy_v2_64 cublasCcopy_v2 cublasCcopy_v2_64 cublasCrot_v2 cublasCrot_v2_64
     cublasCscal_v2 cublasCscal_v2_64 cublasCsrot_v2 cublasCsrot_v2_64 cublasCsscal_v2
     cublasCsscal_v2_64 cublasCswap_v2 cublasCswap_v2_64 cublasDaxpy_v2 cublasDaxpy_v2_64
@@ -32,7 +32,7 @@ inert! { CublasStatus;
 }
 
 // Matrix with matrix.
-inert! { CublasStatus;
+inert_on_stream! { CublasStatus, stream_of;
     cublasCdgmm cublasCdgmm_64 cublasCgeam cublasCgeam_64 cublasCgemm3m cublasCgemm3m_64
     cublasCgemm_v2 cublasCgemm_v2_64 cublasChemm_v2 cublasChemm_v2_64 cublasCher2k_v2
     cublasCher2k_v2_64 cublasCherk_v2 cublasCherk_v2_64 cublasCherkx cublasCherkx_64 cublasCsymm_v2
@@ -54,7 +54,7 @@ inert! { CublasStatus;
 }
 
 // Matrix with vector.
-inert! { CublasStatus;
+inert_on_stream! { CublasStatus, stream_of;
     cublasCgbmv_v2 cublasCgbmv_v2_64 cublasCgemv_v2 cublasCgemv_v2_64 cublasCgerc_v2
     cublasCgerc_v2_64 cublasCgeru_v2 cublasCgeru_v2_64 cublasChbmv_v2 cublasChbmv_v2_64
     cublasChemv_v2 cublasChemv_v2_64 cublasCher2_v2 cublasCher2_v2_64 cublasCher_v2 cublasCher_v2_64
@@ -85,7 +85,7 @@ inert! { CublasStatus;
 }
 
 // Batched matrix products, solves and factorisations; pivots and per-matrix infos are device arrays.
-inert! { CublasStatus;
+inert_on_stream! { CublasStatus, stream_of;
     cublasCgemm3mBatched cublasCgemm3mBatched_64 cublasCgemm3mStridedBatched
     cublasCgemm3mStridedBatched_64 cublasCgemmBatched cublasCgemmBatched_64
     cublasCgemmStridedBatched cublasCgemmStridedBatched_64 cublasCgemvBatched cublasCgemvBatched_64

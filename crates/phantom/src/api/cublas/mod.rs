@@ -48,6 +48,11 @@ fn with<R>(handle: Handle, body: impl FnOnce(&mut Context) -> R) -> Result<R, Cu
     HANDLES.with(handle, body).ok_or(NOT_INITIALIZED)
 }
 
+/// The stream of a handle; the legacy stream for an unknown one.
+fn stream_of(handle: Handle) -> usize {
+    with(handle, |context| context.stream).unwrap_or_default()
+}
+
 /// Whether scalar results go to host memory: `CUBLAS_POINTER_MODE_HOST`, the default.
 fn results_go_to_host(handle: Handle) -> Result<bool, CublasStatus> {
     with(handle, |context| context.pointer_mode == 0)

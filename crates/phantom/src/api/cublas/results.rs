@@ -4,20 +4,23 @@
 //! products are zero, and the extreme element of `n` equal ones is the first: index 1, or 0 when there is none (as the
 //! BLAS counts). In `CUBLAS_POINTER_MODE_DEVICE` the result is device memory, and nothing is written.
 
-use super::{CublasStatus, results_go_to_host};
+use super::{CublasStatus, results_go_to_host, stream_of};
 use crate::api::datatype;
 use crate::boundary::{Out, Status, export};
+use crate::cuda::capture::note_for_library;
 use crate::handle::Handle;
 
 type Complex32 = [f32; 2];
 type Complex64 = [f64; 2];
 
 fn scalar<T>(handle: Handle, result: Out<T>, value: T) -> Result<(), CublasStatus> {
+    note_for_library(|| stream_of(handle))?;
     if results_go_to_host(handle)? { result.set(value) } else { Ok(()) }
 }
 
 /// A zero of a type that only the call knows.
 fn typed_zero(handle: Handle, result: Out<u8>, data_type: i32) -> Result<(), CublasStatus> {
+    note_for_library(|| stream_of(handle))?;
     if !results_go_to_host(handle)? {
         return Ok(());
     }

@@ -11,6 +11,7 @@ use std::ffi::{c_char, c_void};
 use self::attributes::{Attributes, EMULATION, LAYOUT, MATMUL, PREFERENCE, TRANSFORM};
 use super::cublas::{CublasStatus, VERSION, cublasGetStatusName, cublasGetStatusString, set_property};
 use crate::boundary::{In, Out, Status, export, inert};
+use crate::cuda::capture::note_for_library;
 use crate::handle::{Handle, Table};
 use crate::version;
 
@@ -78,8 +79,9 @@ export! { CublasStatus;
     fn cublasLtMatmul(
         _light: Handle, _operation: Handle, _alpha: *const c_void, _a: usize, _a_layout: Handle, _b: usize,
         _b_layout: Handle, _beta: *const c_void, _c: usize, _c_layout: Handle, _d: usize, _d_layout: Handle,
-        _algorithm: *const c_void, workspace: usize, bytes: usize, _stream: Handle,
+        _algorithm: *const c_void, workspace: usize, bytes: usize, stream: Handle,
     ) {
+        note_for_library(|| stream as usize)?;
         crate::journal::record_workspace("cublaslt", workspace as u64, bytes as u64);
         Ok(())
     }

@@ -196,6 +196,7 @@ export! { CudnnStatus;
         context: Handle, _alpha: Opaque, x: Handle, _x_data: Opaque, w: Handle, _w_data: Opaque, settings: Handle,
         algorithm: i32, workspace: Opaque, available: usize, _beta: Opaque, y: Handle, _y_data: Opaque,
     ) {
+        library::note_work(context)?;
         forward(context, settings, x, w, y)?.execute(algorithm, workspace, available)
     }
 
@@ -203,6 +204,7 @@ export! { CudnnStatus;
         context: Handle, _alpha: Opaque, w: Handle, _w_data: Opaque, dy: Handle, _dy_data: Opaque, settings: Handle,
         algorithm: i32, workspace: Opaque, available: usize, _beta: Opaque, dx: Handle, _dx_data: Opaque,
     ) {
+        library::note_work(context)?;
         backward_data(context, settings, dx, w, dy)?.execute(algorithm, workspace, available)
     }
 
@@ -210,6 +212,7 @@ export! { CudnnStatus;
         context: Handle, _alpha: Opaque, x: Handle, _x_data: Opaque, dy: Handle, _dy_data: Opaque, settings: Handle,
         algorithm: i32, workspace: Opaque, available: usize, _beta: Opaque, dw: Handle, _dw_data: Opaque,
     ) {
+        library::note_work(context)?;
         backward_filter(context, settings, x, dw, dy)?.execute(algorithm, workspace, available)
     }
 
@@ -218,6 +221,7 @@ export! { CudnnStatus;
         algorithm: i32, workspace: Opaque, available: usize, _alpha2: Opaque, _z: Handle, _z_data: Opaque,
         _bias: Handle, _bias_data: Opaque, _activation: Handle, y: Handle, _y_data: Opaque,
     ) {
+        library::note_work(context)?;
         forward(context, settings, x, w, y)?.execute(algorithm, workspace, available)
     }
 }

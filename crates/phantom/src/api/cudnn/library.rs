@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use super::{Answer, CudnnStatus, Opaque, create, destroy, known};
 use crate::boundary::{Out, Status, export, inert, literal, write_text};
+use crate::cuda::capture::note_for_library;
 use crate::handle::{Handle, Table};
 use crate::version::{self, Library};
 
@@ -49,6 +50,16 @@ inert! { CudnnStatus;
     cudnnCnnVersionCheck
     cudnnGraphVersionCheck
     cudnnOpsVersionCheck
+}
+
+/// The stream of a handle; the legacy stream for an unknown one.
+pub(crate) fn stream_of(handle: Handle) -> usize {
+    known(&CONTEXTS, handle, |context| context.stream).unwrap_or_default()
+}
+
+/// Notes work on the stream of a handle: in a capture, it is a node.
+pub(crate) fn note_work(handle: Handle) -> Answer {
+    note_for_library(|| stream_of(handle))
 }
 
 /// Fails unless `handle` is a live `cudnnHandle_t`.

@@ -2,7 +2,7 @@
 
 use super::workspace::{Model, batch_norm, used};
 use super::{CudnnStatus, Opaque, library, tensor};
-use crate::boundary::{Out, export, inert};
+use crate::boundary::{Out, export, inert_on_stream};
 use crate::device::profile;
 use crate::handle::Handle;
 
@@ -12,7 +12,7 @@ const PLAIN: i32 = 0;
 /// Elements whose activation a byte of the reserve remembers.
 const BITS: u64 = 8;
 
-inert! { CudnnStatus;
+inert_on_stream! { CudnnStatus, library::stream_of;
     cudnnBatchNormalizationForwardInference
 }
 
@@ -43,23 +43,25 @@ export! { CudnnStatus;
     }
 
     fn cudnnBatchNormalizationForwardTrainingEx(
-        _context: Handle, _mode: i32, _operations: i32, _alpha: Opaque, _beta: Opaque, _x: Handle, _x_data: Opaque,
+        context: Handle, _mode: i32, _operations: i32, _alpha: Opaque, _beta: Opaque, _x: Handle, _x_data: Opaque,
         _z: Handle, _z_data: Opaque, _y: Handle, _y_data: Opaque, _parameters: Handle, _scale: Opaque, _bias: Opaque,
         _factor: f64, _running_mean: Opaque, _running_variance: Opaque, _epsilon: f64, _mean: Opaque,
         _inverse_variance: Opaque, _activation: Handle, workspace: Opaque, workspace_bytes: usize, _reserve: Opaque,
         _reserve_bytes: usize,
     ) {
+        library::note_work(context)?;
         used(Model::BatchNorm, workspace as usize, workspace_bytes as u64);
         Ok(())
     }
 
     fn cudnnBatchNormalizationBackwardEx(
-        _context: Handle, _mode: i32, _operations: i32, _alpha_data: Opaque, _beta_data: Opaque, _alpha: Opaque,
+        context: Handle, _mode: i32, _operations: i32, _alpha_data: Opaque, _beta_data: Opaque, _alpha: Opaque,
         _beta: Opaque, _x: Handle, _x_data: Opaque, _y: Handle, _y_data: Opaque, _dy: Handle, _dy_data: Opaque,
         _dz: Handle, _dz_data: Opaque, _dx: Handle, _dx_data: Opaque, _parameters: Handle, _scale: Opaque,
         _bias: Opaque, _dscale: Opaque, _dbias: Opaque, _epsilon: f64, _mean: Opaque, _inverse_variance: Opaque,
         _activation: Handle, workspace: Opaque, workspace_bytes: usize, _reserve: Opaque, _reserve_bytes: usize,
     ) {
+        library::note_work(context)?;
         used(Model::BatchNorm, workspace as usize, workspace_bytes as u64);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Pooling: the caller gives the output's shape, so a descriptor has nothing to answer.
 
-use super::{CudnnStatus, create, destroy, known};
-use crate::boundary::{Out, export, inert};
+use super::{CudnnStatus, create, destroy, known, library};
+use crate::boundary::{Out, export, inert_on_stream};
 use crate::handle::{Handle, Table};
 
 static POOLINGS: Table<()> = Table::new();
@@ -23,6 +23,6 @@ export! { CudnnStatus;
     }
 }
 
-inert! { CudnnStatus;
+inert_on_stream! { CudnnStatus, library::stream_of;
     cudnnPoolingForward
 }

@@ -1,7 +1,7 @@
 //! Spatial transformers (`affine_grid`, `grid_sample`): no sizes are asked for, nothing is computed.
 
-use super::{CudnnStatus, count, create, destroy, known};
-use crate::boundary::{In, Out, export, inert};
+use super::{CudnnStatus, count, create, destroy, known, library};
+use crate::boundary::{In, Out, export, inert_on_stream};
 use crate::handle::{Handle, Table};
 
 static TRANSFORMERS: Table<()> = Table::new();
@@ -23,7 +23,7 @@ export! { CudnnStatus;
     }
 }
 
-inert! { CudnnStatus;
+inert_on_stream! { CudnnStatus, library::stream_of;
     cudnnSpatialTfGridGeneratorBackward
     cudnnSpatialTfGridGeneratorForward
     cudnnSpatialTfSamplerBackward

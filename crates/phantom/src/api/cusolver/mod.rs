@@ -7,7 +7,8 @@ pub(crate) mod sizes;
 pub(crate) mod sizes_64;
 pub(crate) mod workspace;
 
-use crate::boundary::{Out, Status, export, inert, status};
+use crate::boundary::{Out, Status, export, inert, inert_on_stream, status};
+use crate::cuda::capture::note_for_library;
 use crate::handle::{Handle, Table};
 use crate::version::Library;
 
@@ -37,6 +38,11 @@ static GESVDJ: Table<()> = Table::new();
 
 fn with<R>(handle: Handle, body: impl FnOnce(&mut Context) -> R) -> Result<R, CusolverStatus> {
     HANDLES.with(handle, body).ok_or(NOT_INITIALIZED)
+}
+
+/// The stream of a handle; the legacy stream for an unknown one.
+fn stream_of(handle: Handle) -> usize {
+    with(handle, |context| context.stream).unwrap_or_default()
 }
 
 export! { CusolverStatus;
@@ -77,10 +83,11 @@ macro_rules! approximate_svd {
         export! { CusolverStatus;
             $(
                 fn $name(
-                    _handle: Handle, _jobz: i32, _rank: i32, _m: i32, _n: i32, _a: usize, _lda: i32, _stride_a: i64,
+                    handle: Handle, _jobz: i32, _rank: i32, _m: i32, _n: i32, _a: usize, _lda: i32, _stride_a: i64,
                     _s: usize, _stride_s: i64, _u: usize, _ldu: i32, _stride_u: i64, _v: usize, _ldv: i32,
                     _stride_v: i64, _work: usize, _lwork: i32, _infos: usize, residuals: Out<f64>, batch: i32,
                 ) {
+                    note_for_library(|| stream_of(handle))?;
                     let batch = usize::try_from(batch).map_err(|_| CusolverStatus::INVALID)?;
                     residuals.array(batch).write(std::iter::repeat_n(0.0, batch))
                 }
@@ -94,8 +101,14 @@ approximate_svd! {
     cusolverDnCgesvdaStridedBatched cusolverDnZgesvdaStridedBatched
 }
 
-// Their outputs are matrices, pivots and infos in device memory, or they only set how a solver iterates.
+// They only set how a solver iterates.
 inert! { CusolverStatus;
+    cusolverDnSetAdvOptions cusolverDnXgesvdjSetMaxSweeps cusolverDnXgesvdjSetSortEig cusolverDnXgesvdjSetTolerance
+    cusolverDnXsyevjSetMaxSweeps cusolverDnXsyevjSetSortEig cusolverDnXsyevjSetTolerance
+}
+
+// Their outputs are matrices, pivots and infos in device memory.
+inert_on_stream! { CusolverStatus, stream_of;
     cusolverDnCgeqrf cusolverDnCgesvd cusolverDnCgesvdj cusolverDnCgesvdjBatched cusolverDnCgetrf
     cusolverDnCgetrs cusolverDnCheevd cusolverDnCheevj cusolverDnCheevjBatched cusolverDnClaswp
     cusolverDnCpotrf cusolverDnCpotrfBatched cusolverDnCpotrs cusolverDnCpotrsBatched
@@ -103,14 +116,14 @@ inert! { CusolverStatus;
     cusolverDnDgesvdj cusolverDnDgesvdjBatched cusolverDnDgetrf cusolverDnDgetrs cusolverDnDlaswp
     cusolverDnDorgqr cusolverDnDormqr cusolverDnDpotrf cusolverDnDpotrfBatched cusolverDnDpotrs
     cusolverDnDpotrsBatched cusolverDnDsyevd cusolverDnDsyevj cusolverDnDsyevjBatched
-    cusolverDnDsytrf cusolverDnSetAdvOptions cusolverDnSgeqrf cusolverDnSgesvd cusolverDnSgesvdj
+    cusolverDnDsytrf cusolverDnSgeqrf cusolverDnSgesvd cusolverDnSgesvdj
     cusolverDnSgesvdjBatched cusolverDnSgetrf cusolverDnSgetrs cusolverDnSlaswp cusolverDnSorgqr
     cusolverDnSormqr cusolverDnSpotrf cusolverDnSpotrfBatched cusolverDnSpotrs
     cusolverDnSpotrsBatched cusolverDnSsyevd cusolverDnSsyevj cusolverDnSsyevjBatched
-    cusolverDnSsytrf cusolverDnXgeev cusolverDnXgeqrf cusolverDnXgesvd cusolverDnXgesvdjSetMaxSweeps
-    cusolverDnXgesvdjSetSortEig cusolverDnXgesvdjSetTolerance cusolverDnXgetrf cusolverDnXgetrs
+    cusolverDnSsytrf cusolverDnXgeev cusolverDnXgeqrf cusolverDnXgesvd
+    cusolverDnXgetrf cusolverDnXgetrs
     cusolverDnXpotrf cusolverDnXpotrs cusolverDnXsyevBatched cusolverDnXsyevd
-    cusolverDnXsyevjSetMaxSweeps cusolverDnXsyevjSetSortEig cusolverDnXsyevjSetTolerance
+
     cusolverDnXsytrs cusolverDnZgeqrf cusolverDnZgesvd cusolverDnZgesvdj cusolverDnZgesvdjBatched
     cusolverDnZgetrf cusolverDnZgetrs cusolverDnZheevd cusolverDnZheevj cusolverDnZheevjBatched
     cusolverDnZlaswp cusolverDnZpotrf cusolverDnZpotrfBatched cusolverDnZpotrs

@@ -2,8 +2,8 @@
 //! sorting.
 
 use super::buffers::{answer, assume_nonzeros};
-use super::{CusparseStatus, results_go_to_host};
-use crate::boundary::{Out, Status, export, inert};
+use super::{CusparseStatus, results_go_to_host, stream_of};
+use crate::boundary::{Out, Status, export, inert_on_stream};
 use crate::handle::{Handle, Table};
 
 /// Bytes of a 32-bit index.
@@ -150,7 +150,7 @@ export! { CusparseStatus;
 }
 
 // Their outputs are matrices in device memory.
-inert! { CusparseStatus;
+inert_on_stream! { CusparseStatus, stream_of;
     cusparseCbsrmm cusparseCbsrmv cusparseCbsrsm2_analysis cusparseCbsrsm2_solve cusparseCbsrsv2_analysis
     cusparseCbsrsv2_solve cusparseCcsrgeam2
     cusparseDbsrmm cusparseDbsrmv cusparseDbsrsm2_analysis cusparseDbsrsm2_solve cusparseDbsrsv2_analysis

@@ -8,7 +8,7 @@ pub(crate) mod matrices;
 
 use std::ffi::c_char;
 
-use crate::boundary::{Out, export, inert, literal, status};
+use crate::boundary::{Out, export, inert, inert_on_stream, literal, status};
 use crate::handle::{Handle, Table};
 use crate::version::Library;
 
@@ -35,6 +35,11 @@ fn with<R>(handle: Handle, body: impl FnOnce(&mut Context) -> R) -> Result<R, Cu
     HANDLES.with(handle, body).ok_or(NOT_INITIALIZED)
 }
 
+/// The stream of a handle; the legacy stream for an unknown one.
+fn stream_of(handle: Handle) -> usize {
+    with(handle, |context| context.stream).unwrap_or_default()
+}
+
 /// Whether scalar results go to host memory: `CUSPARSE_POINTER_MODE_HOST`, the default.
 fn results_go_to_host(handle: Handle) -> Result<bool, CusparseStatus> {
     with(handle, |context| context.pointer_mode == 0)
@@ -52,11 +57,17 @@ export! { CusparseStatus;
     fn cusparseGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 }
 
-// Their outputs are vectors and matrices in device memory, or they only change logging.
+// They only change logging.
 inert! { CusparseStatus;
+    cusparseLoggerForceDisable cusparseLoggerOpenFile cusparseLoggerSetCallback cusparseLoggerSetFile
+    cusparseLoggerSetLevel cusparseLoggerSetMask
+}
+
+// Their outputs are vectors and matrices in device memory.
+inert_on_stream! { CusparseStatus, stream_of;
     cusparseAxpby cusparseCreateIdentityPermutation cusparseDenseToSparse_analysis cusparseDenseToSparse_convert
-    cusparseGather cusparseLoggerForceDisable cusparseLoggerOpenFile cusparseLoggerSetCallback cusparseLoggerSetFile
-    cusparseLoggerSetLevel cusparseLoggerSetMask cusparseRot cusparseSDDMM cusparseSDDMM_preprocess cusparseScatter
+    cusparseGather
+    cusparseRot cusparseSDDMM cusparseSDDMM_preprocess cusparseScatter
     cusparseSpMM cusparseSpMM_preprocess cusparseSpMV cusparseSpMV_preprocess cusparseSpSM_analysis cusparseSpSM_solve
     cusparseSpSM_updateMatrix cusparseSpSV_analysis cusparseSpSV_solve cusparseSpSV_updateMatrix cusparseSparseToDense
 }

@@ -79,10 +79,7 @@ export! { DriverStatus;
     fn cuCtxGetId(_which: Context, id: Out<u64>) { id.set(u64::from(context::current()) + 1) }
     fn cuCtxGetFlags(flags: Out<c_uint>) { flags.set(0) }
     fn cuCtxGetApiVersion(_which: Context, version: Out<c_uint>) { version.set(3020) }
-    fn cuCtxSynchronize() {
-        event::complete(None);
-        Ok(())
-    }
+    fn cuCtxSynchronize() { Ok(event::synchronize_device()?) }
     fn cuCtxGetLimit(bytes: Out<usize>, _limit: c_int) { bytes.set(1024) }
     fn cuCtxSetLimit(_limit: c_int, _bytes: usize) { Ok(()) }
     fn cuCtxGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) {

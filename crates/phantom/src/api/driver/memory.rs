@@ -6,8 +6,9 @@ use wire::limit::KEPT_BYTES;
 
 use super::DriverStatus;
 use crate::boundary::{In, Out, export, inert};
+use crate::cuda::graph::Work;
 use crate::cuda::memory::{self, PointerKind};
-use crate::cuda::{INVALID_VALUE, context, pool};
+use crate::cuda::{INVALID_VALUE, capture, context, pool};
 use crate::handle::Handle;
 use crate::ledger;
 use crate::space::{self, RangeKind};
@@ -47,26 +48,28 @@ export! { DriverStatus;
     fn cuMemHostRegister_v2(address: usize, bytes: usize, _flags: c_uint) { Ok(memory::register(address, bytes)?) }
     fn cuMemHostUnregister(address: usize) { Ok(memory::unregister(address)?) }
     fn cuMemHostGetDevicePointer_v2(device_pointer: Out<usize>, host: usize, _flags: c_uint) { device_pointer.set(host) }
-    fn cuMemAllocAsync(address: Out<usize>, bytes: usize, _stream: Handle) { address.set_with(|| Ok(pool::allocate(bytes)?)) }
-    fn cuMemFreeAsync(address: usize, _stream: Handle) { Ok(memory::free(address)?) }
+    fn cuMemAllocAsync(address: Out<usize>, bytes: usize, stream: Handle) {
+        address.set_with(|| Ok(pool::allocate_on(stream, bytes)?))
+    }
+    fn cuMemFreeAsync(address: usize, stream: Handle) { Ok(memory::free_on(stream, address)?) }
     fn cuDeviceGetDefaultMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cuDeviceGetMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cuMemPoolTrimTo(which: usize, keep_bytes: usize) { Ok(pool::trim(which, keep_bytes as u64)?) }
 
     fn cuMemcpy(dst: usize, src: usize, bytes: usize) { copy(dst, src, bytes) }
-    fn cuMemcpyAsync(dst: usize, src: usize, bytes: usize, _stream: Handle) { copy(dst, src, bytes) }
+    fn cuMemcpyAsync(dst: usize, src: usize, bytes: usize, stream: Handle) { copy_on(stream, dst, src, bytes) }
     fn cuMemcpyHtoD_v2(dst: usize, src: usize, bytes: usize) { copy(dst, src, bytes) }
-    fn cuMemcpyHtoDAsync_v2(dst: usize, src: usize, bytes: usize, _stream: Handle) { copy(dst, src, bytes) }
+    fn cuMemcpyHtoDAsync_v2(dst: usize, src: usize, bytes: usize, stream: Handle) { copy_on(stream, dst, src, bytes) }
     fn cuMemcpyDtoH_v2(dst: usize, src: usize, bytes: usize) { copy(dst, src, bytes) }
-    fn cuMemcpyDtoHAsync_v2(dst: usize, src: usize, bytes: usize, _stream: Handle) { copy(dst, src, bytes) }
+    fn cuMemcpyDtoHAsync_v2(dst: usize, src: usize, bytes: usize, stream: Handle) { copy_on(stream, dst, src, bytes) }
     fn cuMemcpyDtoD_v2(dst: usize, src: usize, bytes: usize) { copy(dst, src, bytes) }
-    fn cuMemcpyDtoDAsync_v2(dst: usize, src: usize, bytes: usize, _stream: Handle) { copy(dst, src, bytes) }
+    fn cuMemcpyDtoDAsync_v2(dst: usize, src: usize, bytes: usize, stream: Handle) { copy_on(stream, dst, src, bytes) }
     fn cuMemsetD8_v2(dst: usize, value: u8, count: usize) { fill(dst, &[value], count) }
-    fn cuMemsetD8Async(dst: usize, value: u8, count: usize, _stream: Handle) { fill(dst, &[value], count) }
+    fn cuMemsetD8Async(dst: usize, value: u8, count: usize, stream: Handle) { fill_on(stream, dst, &[value], count) }
     fn cuMemsetD16_v2(dst: usize, value: u16, count: usize) { fill(dst, &value.to_le_bytes(), count) }
-    fn cuMemsetD16Async(dst: usize, value: u16, count: usize, _stream: Handle) { fill(dst, &value.to_le_bytes(), count) }
+    fn cuMemsetD16Async(dst: usize, value: u16, count: usize, stream: Handle) { fill_on(stream, dst, &value.to_le_bytes(), count) }
     fn cuMemsetD32_v2(dst: usize, value: u32, count: usize) { fill(dst, &value.to_le_bytes(), count) }
-    fn cuMemsetD32Async(dst: usize, value: u32, count: usize, _stream: Handle) { fill(dst, &value.to_le_bytes(), count) }
+    fn cuMemsetD32Async(dst: usize, value: u32, count: usize, stream: Handle) { fill_on(stream, dst, &value.to_le_bytes(), count) }
 
     fn cuMemGetAddressRange_v2(base: Out<usize>, bytes: Out<usize>, address: usize) {
         let extent = space::find(address).ok_or(INVALID_VALUE)?;
@@ -94,6 +97,15 @@ fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), DriverStatus> {
     Ok(memory::copy(dst, src, bytes)?)
 }
 
+fn copy_on(stream: Handle, dst: usize, src: usize, bytes: usize) -> Result<(), DriverStatus> {
+    Ok(memory::copy_on(stream, dst, src, bytes)?)
+}
+
+fn fill_on(stream: Handle, dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
+    capture::note(stream, Work::Fill)?;
+    fill(dst, pattern, count)
+}
+
 /// Fills with a pattern. Patterns other than one repeated byte are kept only where the range is small.
 fn fill(dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
     let bytes = pattern.len().checked_mul(count).ok_or(INVALID_VALUE)?;
@@ -101,7 +113,7 @@ fn fill(dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
         Ok(memory::fill(dst, pattern[0], bytes)?)
     } else {
         let whole = pattern.repeat(count);
-        copy(dst, whole.as_ptr() as usize, bytes)
+        Ok(memory::move_bytes(dst, whole.as_ptr() as usize, bytes)?)
     }
 }
 

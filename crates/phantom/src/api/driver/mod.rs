@@ -2,6 +2,7 @@
 //! extensions ask for by name.
 
 pub(crate) mod context;
+pub(crate) mod graph;
 pub(crate) mod memory;
 pub(crate) mod module;
 mod status;
@@ -12,24 +13,27 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 pub use self::status::DriverStatus;
 use crate::boundary::{In, Out, export, literal};
-use crate::cuda::{Code, INVALID_VALUE, NOT_SUPPORTED, describe};
+use crate::cuda::{Code, INVALID_VALUE, NOT_SUPPORTED, context as contexts, describe};
 use crate::{resolve, version};
 
 /// `CUlogsCallbackHandle`: never dereferenced.
 const LOG_READER: usize = 0x0D00_0020;
 
 export! { DriverStatus;
-    fn cuInit(_flags: c_uint) { Ok(()) }
+    fn cuInit(_flags: c_uint) {
+        contexts::initialize();
+        Ok(())
+    }
     fn cuDriverGetVersion(version: Out<c_int>) { version.set(version::driver()) }
     fn cuGetErrorString(error: DriverStatus, text: Out<*const c_char>) { text.set(literal(describe(Code(error.0)).1)) }
     fn cuGetErrorName(error: DriverStatus, text: Out<*const c_char>) { text.set(literal(describe(Code(error.0)).0)) }
-    fn cuGetProcAddress(symbol: In<c_char>, found: Out<*const c_void>, _version: c_int, _flags: u64) {
-        find(symbol, found, None)
+    fn cuGetProcAddress(symbol: In<c_char>, found: Out<*const c_void>, version: c_int, _flags: u64) {
+        find(symbol, found, version, None)
     }
     fn cuGetProcAddress_v2(
-        symbol: In<c_char>, found: Out<*const c_void>, _version: c_int, _flags: u64, status: Out<c_int>,
+        symbol: In<c_char>, found: Out<*const c_void>, version: c_int, _flags: u64, status: Out<c_int>,
     ) {
-        find(symbol, found, Some(status))
+        find(symbol, found, version, Some(status))
     }
     // A driver of CUDA 13 passes its log to the callback. The phantom has no log.
     fn cuLogsRegisterCallback(_callback: usize, _data: *mut c_void, registered: Out<usize>) {
@@ -48,9 +52,18 @@ export! { DriverStatus;
     fn cuProfilerStop() { Ok(()) }
 }
 
-fn find(symbol: In<c_char>, found: Out<*const c_void>, status: Option<Out<c_int>>) -> Result<(), DriverStatus> {
+/// `wanted` is the version of CUDA whose signature the caller has.
+fn find(
+    symbol: In<c_char>,
+    found: Out<*const c_void>,
+    wanted: c_int,
+    status: Option<Out<c_int>>,
+) -> Result<(), DriverStatus> {
     let name = symbol.text().ok_or(INVALID_VALUE)?;
-    let address = resolve::own_symbol(&name);
+    let address = match graph::symbol_of_version(&name, wanted) {
+        Some(symbol) => resolve::exact_symbol(&symbol),
+        None => resolve::own_symbol(&name),
+    };
     if let Some(status) = status {
         status.set_if_wanted(c_int::from(address.is_none())); // `CUdriverProcAddressQueryResult`
     }

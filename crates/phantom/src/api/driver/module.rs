@@ -6,7 +6,8 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use super::DriverStatus;
 use crate::boundary::{In, Out, export, inert};
 use crate::cubin::{self, Parameters};
-use crate::cuda::{INVALID_HANDLE, INVALID_VALUE, context, kernel};
+use crate::cuda::graph::Work;
+use crate::cuda::{INVALID_HANDLE, INVALID_VALUE, capture, context, kernel};
 use crate::handle::{Handle, Table};
 use crate::ranges::is_device;
 use crate::space::{self, RangeKind};
@@ -23,6 +24,23 @@ inert! { DriverStatus;
     cuTensorMapEncodeIm2colWide
     cuTensorMapEncodeTiled
     cuTensorMapReplaceAddress
+}
+
+/// `CUlaunchConfig`, as far as it is read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchConfig {
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) block: [c_uint; 3],
+    pub(crate) shared_bytes: c_uint,
+    pub(crate) stream: Handle,
+}
+
+/// A kernel runs nothing: what it may write is noted, and in a capture it is a node.
+fn launch(stream: Handle, function: Handle, parameters: *const *const c_void) -> Result<(), DriverStatus> {
+    capture::note(stream, Work::Kernel)?;
+    note_launch(function, parameters);
+    Ok(())
 }
 
 /// Notes what a kernel may write: PyTorch launches its kernels through the runtime, but for those that it compiles itself, so this is one of
@@ -97,23 +115,20 @@ export! { DriverStatus;
     }
     fn cuLaunchKernel(
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint,
-        _stream: Handle, parameters: *const *const c_void, _extra: *const *const c_void,
+        stream: Handle, parameters: *const *const c_void, _extra: *const *const c_void,
     ) {
-        note_launch(function, parameters);
-        Ok(())
+        launch(stream, function, parameters)
     }
     fn cuLaunchKernelEx(
-        _config: *const c_void, function: Handle, parameters: *const *const c_void, _extra: *const *const c_void,
+        config: In<LaunchConfig>, function: Handle, parameters: *const *const c_void, _extra: *const *const c_void,
     ) {
-        note_launch(function, parameters);
-        Ok(())
+        launch(config.get::<DriverStatus>()?.stream, function, parameters)
     }
     fn cuLaunchCooperativeKernel(
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint,
-        _stream: Handle, parameters: *const *const c_void,
+        stream: Handle, parameters: *const *const c_void,
     ) {
-        note_launch(function, parameters);
-        Ok(())
+        launch(stream, function, parameters)
     }
     fn cuFuncIsLoaded(state: Out<c_int>, _function: Handle) { state.set(1) }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<c_int>, _function: Handle, threads: c_int, shared_bytes: usize) {

@@ -9,6 +9,7 @@
 
 use super::{Communicator, Connection, NcclResult, connect};
 use crate::boundary::{Status, export};
+use crate::cuda::capture::note_for_library;
 use crate::handle::Handle;
 use crate::values::written;
 
@@ -81,15 +82,17 @@ fn connect_to_all(handle: Handle) -> Result<Communicator, NcclResult> {
 }
 
 export! { NcclResult;
-    fn ncclAllGather(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, _stream: Handle) {
+    fn ncclAllGather(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, stream: Handle) {
+        note_for_library(|| stream as usize)?;
         let share = Share::new(send, receive, count, data_type)?;
         share.receive_in(connect(handle, Connection::Ring)?.count);
         Ok(())
     }
 
     fn ncclAllReduce(
-        send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, _stream: Handle,
+        send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, stream: Handle,
     ) {
+        note_for_library(|| stream as usize)?;
         let share = Share::new(send, receive, count, data_type)?;
         connect(handle, Connection::Ring)?;
         connect(handle, Connection::Tree)?;
@@ -99,61 +102,70 @@ export! { NcclResult;
 
     fn ncclReduce(
         send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, root: i32, handle: Handle,
-        _stream: Handle,
+        stream: Handle,
     ) {
+        note_for_library(|| stream as usize)?;
         to_root(connect(handle, Connection::Ring)?, root, Share::new(send, receive, count, data_type)?, 1);
         Ok(())
     }
 
     fn ncclReduceScatter(
-        send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, _stream: Handle,
+        send: usize, receive: usize, count: usize, data_type: i32, _operator: i32, handle: Handle, stream: Handle,
     ) {
+        note_for_library(|| stream as usize)?;
         let rank = connect(handle, Connection::Ring)?.rank;
         Share::new(send, receive, count, data_type)?.sending(rank).receive_in(1);
         Ok(())
     }
 
     fn ncclBroadcast(
-        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
+        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, stream: Handle,
     ) {
+        note_for_library(|| stream as usize)?;
         to_root(connect(handle, Connection::Ring)?, root, Share::new(send, receive, count, data_type)?, 1);
         Ok(())
     }
 
-    fn ncclAlltoAll(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, _stream: Handle) {
+    fn ncclAlltoAll(send: usize, receive: usize, count: usize, data_type: i32, handle: Handle, stream: Handle) {
+        note_for_library(|| stream as usize)?;
         let known = connect_to_all(handle)?;
         Share::new(send, receive, count, data_type)?.sending(known.rank).receive_in(known.count);
         Ok(())
     }
 
     fn ncclGather(
-        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
+        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, stream: Handle,
     ) {
+        note_for_library(|| stream as usize)?;
         let known = connect_to_all(handle)?;
         to_root(known, root, Share::new(send, receive, count, data_type)?, known.count);
         Ok(())
     }
 
     fn ncclScatter(
-        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, _stream: Handle,
+        send: usize, receive: usize, count: usize, data_type: i32, root: i32, handle: Handle, stream: Handle,
     ) {
+        note_for_library(|| stream as usize)?;
         let known = connect_to_all(handle)?;
         to_root(known, root, Share::new(send, receive, count, data_type)?.sending(known.rank), 1);
         Ok(())
     }
 
     // In place, and what the root holds is taken to be what this rank holds.
-    fn ncclBcast(_buffer: usize, _count: usize, _data_type: i32, _root: i32, handle: Handle, _stream: Handle) {
+    fn ncclBcast(_buffer: usize, _count: usize, _data_type: i32, _root: i32, handle: Handle, stream: Handle) {
+        note_for_library(|| stream as usize)?;
         connect(handle, Connection::Ring).map(drop)
     }
 
-    fn ncclSend(_buffer: usize, count: usize, data_type: i32, peer: i32, handle: Handle, _stream: Handle) {
+    fn ncclSend(_buffer: usize, count: usize, data_type: i32, peer: i32, handle: Handle, stream: Handle) {
+        note_for_library(|| stream as usize)?;
         Share::new(0, 0, count, data_type)?;
         connect(handle, Connection::Peer(peer)).map(drop)
     }
 
     // What the peer sends is not known; what lay there before is gone.
-    fn ncclRecv(buffer: usize, count: usize, data_type: i32, peer: i32, handle: Handle, _stream: Handle) {
+    fn ncclRecv(buffer: usize, count: usize, data_type: i32, peer: i32, handle: Handle, stream: Handle) {
+        note_for_library(|| stream as usize)?;
         let share = Share::new(0, buffer, count, data_type)?;
         connect(handle, Connection::Peer(peer))?;
         crate::values::forget(share.receive, share.bytes);

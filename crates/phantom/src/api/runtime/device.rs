@@ -22,10 +22,7 @@ export! { CudaStatus;
         Ok(())
     }
     fn cudaSetValidDevices(_devices: In<c_int>, _count: c_int) { Ok(()) }
-    fn cudaDeviceSynchronize() {
-        event::complete(None);
-        Ok(())
-    }
+    fn cudaDeviceSynchronize() { Ok(event::synchronize_device()?) }
     fn cudaDeviceReset() { Ok(()) }
     fn cudaSetDeviceFlags(_flags: c_uint) { Ok(()) }
     fn cudaGetDeviceFlags(flags: Out<c_uint>) { flags.set(0) }

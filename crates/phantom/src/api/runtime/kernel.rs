@@ -1,24 +1,56 @@
-//! Kernels: attributes, and launches that run nothing.
+//! Kernels: attributes, and launches that run nothing, but are noted in a capture.
 
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::CudaStatus;
-use crate::boundary::{Out, export, inert};
+use super::registration::Dim3;
+use crate::boundary::{In, Out, export, inert};
+use crate::cuda::capture;
+use crate::cuda::graph::Work;
 use crate::cuda::kernel::{self, FuncAttributes};
+use crate::handle::Handle;
 use crate::{device, fatbin};
 
 inert! { CudaStatus;
-    __cudaLaunchKernel
-    __cudaLaunchKernel_ptsz
     cudaFuncSetAttribute
     cudaFuncSetCacheConfig
     cudaFuncSetSharedMemConfig
-    cudaLaunchCooperativeKernel
-    cudaLaunchKernel
-    cudaLaunchKernelExC
+}
+
+/// `cudaLaunchConfig_t`, as far as it is read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchConfig {
+    pub(crate) grid: Dim3,
+    pub(crate) block: Dim3,
+    pub(crate) dynamic_shared_bytes: usize,
+    pub(crate) stream: Handle,
 }
 
 export! { CudaStatus;
+    fn cudaLaunchKernel(
+        _function: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
+    ) {
+        launch(stream)
+    }
+    fn __cudaLaunchKernel(
+        _kernel: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
+    ) {
+        launch(stream)
+    }
+    fn cudaLaunchCooperativeKernel(
+        _function: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
+    ) {
+        launch(stream)
+    }
+    fn __cudaLaunchKernel_ptsz(
+        _kernel: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
+    ) {
+        launch(stream)
+    }
+    fn cudaLaunchKernelExC(config: In<LaunchConfig>, _function: *const c_void, _arguments: *const *const c_void) {
+        launch(config.get::<CudaStatus>()?.stream)
+    }
     fn cudaFuncGetAttributes(attributes: Out<FuncAttributes>, function: *const c_void) {
         let profile = device::profile();
         attributes.set(kernel::attributes(profile, fatbin::arch_of(function as usize, profile.compute_capability)))
@@ -42,6 +74,11 @@ export! { CudaStatus;
     fn cudaOccupancyMaxActiveClusters(clusters: Out<c_int>, _function: *const c_void, _config: *const c_void) {
         clusters.set(device::profile().multiprocessors as c_int)
     }
+}
+
+/// A kernel runs nothing; in a capture it is a node.
+fn launch(stream: Handle) -> Result<(), CudaStatus> {
+    Ok(capture::note(stream, Work::Kernel).map(drop)?)
 }
 
 fn blocks_per_multiprocessor(threads: c_int, shared_bytes: usize) -> c_int {

@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use super::CudaStatus;
 use super::event::IpcHandle;
 use crate::boundary::{Out, export, inert};
+use crate::cuda::graph::Work;
 use crate::cuda::memory::{self, PointerKind};
-use crate::cuda::{INVALID_VALUE, context, virtual_memory};
+use crate::cuda::{INVALID_VALUE, capture, context, virtual_memory};
 use crate::handle::Handle;
 use crate::ledger;
 use crate::space::{self, RangeKind};
@@ -58,21 +59,27 @@ export! { CudaStatus;
     }
 
     fn cudaMemcpy(dst: usize, src: usize, bytes: usize, _kind: c_int) { copy(dst, src, bytes) }
-    fn cudaMemcpyAsync(dst: usize, src: usize, bytes: usize, _kind: c_int, _stream: Handle) { copy(dst, src, bytes) }
+    fn cudaMemcpyAsync(dst: usize, src: usize, bytes: usize, _kind: c_int, stream: Handle) {
+        copy_on(stream, dst, src, bytes)
+    }
     fn cudaMemcpyPeer(dst: usize, _to: c_int, src: usize, _from: c_int, bytes: usize) { copy(dst, src, bytes) }
-    fn cudaMemcpyPeerAsync(dst: usize, _to: c_int, src: usize, _from: c_int, bytes: usize, _stream: Handle) {
-        copy(dst, src, bytes)
+    fn cudaMemcpyPeerAsync(dst: usize, _to: c_int, src: usize, _from: c_int, bytes: usize, stream: Handle) {
+        copy_on(stream, dst, src, bytes)
     }
     fn cudaMemcpy2D(dst: usize, dpitch: usize, src: usize, spitch: usize, width: usize, height: usize, _kind: c_int) {
+        capture::forbid_unsafe()?;
         copy_rows(dst, dpitch, src, spitch, width, height)
     }
     fn cudaMemcpy2DAsync(
-        dst: usize, dpitch: usize, src: usize, spitch: usize, width: usize, height: usize, _kind: c_int, _stream: Handle,
+        dst: usize, dpitch: usize, src: usize, spitch: usize, width: usize, height: usize, _kind: c_int, stream: Handle,
     ) {
+        capture::note(stream, Work::Copy)?;
         copy_rows(dst, dpitch, src, spitch, width, height)
     }
     fn cudaMemset(dst: usize, value: c_int, bytes: usize) { fill(dst, value, bytes) }
-    fn cudaMemsetAsync(dst: usize, value: c_int, bytes: usize, _stream: Handle) { fill(dst, value, bytes) }
+    fn cudaMemsetAsync(dst: usize, value: c_int, bytes: usize, stream: Handle) {
+        Ok(memory::fill_on(stream, dst, value as u8, bytes)?)
+    }
 
     fn cudaPointerGetAttributes(attributes: Out<PointerAttributes>, pointer: *const c_void) {
         attributes.set(pointer_attributes(pointer as usize))
@@ -94,6 +101,10 @@ fn copy(dst: usize, src: usize, bytes: usize) -> Result<(), CudaStatus> {
     Ok(memory::copy(dst, src, bytes)?)
 }
 
+fn copy_on(stream: Handle, dst: usize, src: usize, bytes: usize) -> Result<(), CudaStatus> {
+    Ok(memory::copy_on(stream, dst, src, bytes)?)
+}
+
 fn copy_rows(
     dst: usize,
     dpitch: usize,
@@ -106,7 +117,7 @@ fn copy_rows(
         return Err(INVALID_VALUE.into());
     }
     for row in 0..height {
-        copy(dst + row * dpitch, src + row * spitch, width)?;
+        memory::move_bytes(dst + row * dpitch, src + row * spitch, width)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::ffi::c_char;
 
 use crate::boundary::{Status, export, literal};
-use crate::cuda::{Code, NOT_SUPPORTED, describe};
+use crate::cuda::{Code, NOT_SUPPORTED, context, describe};
 use crate::{journal, version};
 
 /// `cudaError_t`.
@@ -37,6 +37,12 @@ impl Status for CudaStatus {
     const INVALID: CudaStatus = CudaStatus(1);
     const INTERNAL: CudaStatus = CudaStatus(999);
     const UNSUPPORTED: CudaStatus = CudaStatus(801);
+
+    /// The runtime initialises the driver.
+    fn enter(_function: &'static str) -> Result<(), CudaStatus> {
+        context::initialize();
+        Ok(())
+    }
 
     /// A failed call leaves the thread's last error set until it is read.
     fn failed(self) {

@@ -12,11 +12,13 @@ inert! { CudaStatus;
 }
 
 export! { CudaStatus;
-    fn cudaMallocAsync(address: Out<usize>, bytes: usize, _stream: Handle) { address.set_with(|| Ok(pool::allocate(bytes)?)) }
-    fn cudaMallocFromPoolAsync(address: Out<usize>, bytes: usize, _pool: usize, _stream: Handle) {
-        address.set_with(|| Ok(pool::allocate(bytes)?))
+    fn cudaMallocAsync(address: Out<usize>, bytes: usize, stream: Handle) {
+        address.set_with(|| Ok(pool::allocate_on(stream, bytes)?))
     }
-    fn cudaFreeAsync(address: usize, _stream: Handle) { Ok(memory::free(address)?) }
+    fn cudaMallocFromPoolAsync(address: Out<usize>, bytes: usize, _pool: usize, stream: Handle) {
+        address.set_with(|| Ok(pool::allocate_on(stream, bytes)?))
+    }
+    fn cudaFreeAsync(address: usize, stream: Handle) { Ok(memory::free_on(stream, address)?) }
     fn cudaDeviceGetDefaultMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cudaDeviceGetMemPool(found: Out<usize>, which: c_int) { found.set(pool::of_device(context::checked(which)?)) }
     fn cudaDeviceSetMemPool(which: c_int, _pool: usize) { context::checked(which)?; Ok(()) }

@@ -118,6 +118,7 @@ export! { CudnnStatus;
 
     fn cudnnBackendExecute(context: Handle, plan: Handle, pack: Handle) {
         library::check(context)?;
+        library::note_work(context)?;
         let (plan, pack) = (get(plan)?, get(pack)?);
         let workspace = graph::plan_workspace(&plan).ok_or(CudnnStatus::INVALID)?;
         let address = pack.number(name::VARIANT_PACK_WORKSPACE).unwrap_or(0);

@@ -120,30 +120,33 @@ export! { CudnnStatus;
     }
 
     fn cudnnRNNForward(
-        _context: Handle, _handle: Handle, _mode: i32, _lengths: In<i32>, _x: Handle, _x_data: Opaque, _y: Handle,
+        context: Handle, _handle: Handle, _mode: i32, _lengths: In<i32>, _x: Handle, _x_data: Opaque, _y: Handle,
         _y_data: Opaque, _h: Handle, _hx: Opaque, _hy: Opaque, _c: Handle, _cx: Opaque, _cy: Opaque,
         _weight_bytes: usize, _weights: Opaque, workspace_bytes: usize, workspace: Opaque, _reserve_bytes: usize,
         _reserve: Opaque,
     ) {
+        library::note_work(context)?;
         used(Model::Rnn, workspace as usize, workspace_bytes as u64);
         Ok(())
     }
 
     fn cudnnRNNBackwardData_v8(
-        _context: Handle, _handle: Handle, _lengths: In<i32>, _y: Handle, _y_data: Opaque, _dy: Opaque, _x: Handle,
+        context: Handle, _handle: Handle, _lengths: In<i32>, _y: Handle, _y_data: Opaque, _dy: Opaque, _x: Handle,
         _dx: Opaque, _h: Handle, _hx: Opaque, _dhy: Opaque, _dhx: Opaque, _c: Handle, _cx: Opaque, _dcy: Opaque,
         _dcx: Opaque, _weight_bytes: usize, _weights: Opaque, workspace_bytes: usize, workspace: Opaque,
         _reserve_bytes: usize, _reserve: Opaque,
     ) {
+        library::note_work(context)?;
         used(Model::Rnn, workspace as usize, workspace_bytes as u64);
         Ok(())
     }
 
     fn cudnnRNNBackwardWeights_v8(
-        _context: Handle, _handle: Handle, _add: i32, _lengths: In<i32>, _x: Handle, _x_data: Opaque, _h: Handle,
+        context: Handle, _handle: Handle, _add: i32, _lengths: In<i32>, _x: Handle, _x_data: Opaque, _h: Handle,
         _hx: Opaque, _y: Handle, _y_data: Opaque, _weight_bytes: usize, _dweights: Opaque, workspace_bytes: usize,
         workspace: Opaque, _reserve_bytes: usize, _reserve: Opaque,
     ) {
+        library::note_work(context)?;
         used(Model::Rnn, workspace as usize, workspace_bytes as u64);
         Ok(())
     }

@@ -1,0 +1,120 @@
+//! What the runtime's and the driver's functions of captures and graphs have in common: how they write lists of nodes.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::boundary::{In, Out, Status};
+use crate::cuda::capture::{self, Status as CaptureStatus};
+use crate::cuda::graph::{self, NodeId, Work};
+use crate::cuda::{Code, INVALID_VALUE, stream};
+use crate::handle::Handle;
+
+/// `cudaEventRecordExternal`, `cudaEventWaitExternal` and the driver's: in a capture, the event is a node.
+pub(crate) const EXTERNAL: c_uint = 1;
+
+/// `cudaGraphEdgeData` and `CUgraphEdgeData`: zeros, for an ordinary dependency on the whole node.
+pub(crate) type EdgeData = u64;
+
+/// Edges that `cudaStreamGetCaptureInfo` points to: those of a stream's last nodes. A stream with more is refused.
+static ORDINARY_EDGES: [EdgeData; 256] = [0; 256];
+
+/// `cudaStreamSetCaptureDependencies` and the driver's flag of that name.
+const SET_DEPENDENCIES: c_uint = 1;
+
+/// Writes a list in the way of all functions that give nodes: without an array, how many there are; else as many as there is room for,
+/// null in the rest of the array, and how many were written.
+pub(crate) fn write_nodes<S: Status + From<Code>>(
+    found: &[NodeId],
+    nodes: Out<NodeId>,
+    edges: Out<EdgeData>,
+    count: Out<usize>,
+) -> Result<(), S> {
+    if nodes.is_null() {
+        return count.set(found.len());
+    }
+    let room: usize = count.get::<S>()?;
+    let nulls = std::iter::repeat(NodeId::NULL);
+    nodes.array(room).write::<S>(found.iter().copied().chain(nulls).take(room))?;
+    edges.array(room).write::<S>(std::iter::repeat_n(0, room.min(found.len())))?;
+    count.set(found.len().min(room))
+}
+
+/// Writes both ends of edges in the way of [`write_nodes`].
+pub(crate) fn write_edges<S: Status + From<Code>>(
+    graph: Handle,
+    [from, to]: [Out<NodeId>; 2],
+    data: Out<EdgeData>,
+    count: Out<usize>,
+) -> Result<(), S> {
+    let (starts, ends): (Vec<_>, Vec<_>) = graph::edges(graph)?.into_iter().unzip();
+    if from.is_null() != to.is_null() {
+        return Err(S::INVALID);
+    }
+    if from.is_null() {
+        return count.set(starts.len());
+    }
+    // Both arrays have the caller's length, which the first call overwrites.
+    let room: usize = count.get::<S>()?;
+    write_nodes::<S>(&starts, from, data, count)?;
+    count.set::<S>(room)?;
+    write_nodes(&ends, to, Out::NULL, count)
+}
+
+/// What a stream is in a capture, as `cudaStreamGetCaptureInfo` tells it.
+pub(crate) struct CaptureInfo {
+    pub(crate) status: Out<c_int>,
+    pub(crate) id: Out<u64>,
+    pub(crate) graph: Out<Handle>,
+    pub(crate) nodes: Out<*const NodeId>,
+    pub(crate) edges: Option<Out<*const EdgeData>>,
+    pub(crate) count: Out<usize>,
+}
+
+impl CaptureInfo {
+    /// Writes what is asked for; all but the status is written only for a capture that is active.
+    pub(crate) fn write<S: Status + From<Code>>(self, on: Handle) -> Result<(), S> {
+        let status = capture::status(on)?;
+        self.status.set::<S>(status.number())?;
+        let CaptureStatus::Active { id, graph, last, count } = status else { return Ok(()) };
+        self.id.set_if_wanted(id.0);
+        self.graph.set_if_wanted(graph as Handle);
+        self.nodes.set_if_wanted(last);
+        self.count.set_if_wanted(count);
+        let Some(edges) = self.edges.filter(|edges| !edges.is_null()) else { return Ok(()) };
+        if count > ORDINARY_EDGES.len() {
+            return Err(INVALID_VALUE.into());
+        }
+        edges.set(ORDINARY_EDGES.as_ptr())
+    }
+}
+
+/// Ends a capture and writes its graph: null where there is none.
+pub(crate) fn end_capture<S: Status + From<Code>>(on: Handle, captured: Out<Handle>) -> Result<(), S> {
+    let ended = capture::end(on);
+    captured.set::<S>(ended.unwrap_or(std::ptr::null_mut()))?;
+    ended.map(drop).map_err(S::from)
+}
+
+/// Replaces or extends a stream's last nodes.
+pub(crate) fn update_dependencies<S: Status + From<Code>>(
+    on: Handle,
+    nodes: In<NodeId>,
+    count: usize,
+    flags: c_uint,
+) -> Result<(), S> {
+    let nodes = nodes.array(count).to_vec::<S>()?;
+    Ok(capture::update_last(on, &nodes, flags == SET_DEPENDENCIES)?)
+}
+
+/// Calls a host function, or notes it where the stream is captured: then it is called when the graph is launched.
+pub(crate) fn launch_host_function<S: Status + From<Code>>(
+    on: Handle,
+    callback: Option<graph::Callback>,
+    data: *mut c_void,
+) -> Result<(), S> {
+    stream::get(on)?;
+    let callback = callback.ok_or(INVALID_VALUE)?;
+    if !capture::note(on, Work::Host(callback, data as usize))? {
+        callback(data);
+    }
+    Ok(())
+}

@@ -1,0 +1,368 @@
+//! Captures: which streams take part, what they note, what is forbidden meanwhile, and how a capture ends.
+//!
+//! # Note [Captures]
+//!
+//! A capture begins on one stream, its origin. Another stream joins when it waits for an event that was recorded in the capture, and
+//! must be waited for by the origin before the end. Work on a stream of the capture is a node that depends on the stream's last
+//! nodes. Outside a capture nothing is noted, and a call costs the read of a counter.
+//!
+//! What is forbidden, from "CUDA C++ Programming Guide" (Prohibited and Unhandled Operations) and the comments of
+//! `cudaThreadExchangeStreamCaptureMode` (CUDA 13.0, cuda_runtime_api.h):
+//! - To query or to wait for a stream that is captured, an event that was recorded in a capture, or a device with such a stream.
+//! - What is not enqueued on a stream and may be unsafe, as `cudaMalloc`: in a thread with a capture of its own that did not begin
+//!   as relaxed, and beside a global capture of another thread. A thread whose mode is relaxed may, which is how PyTorch allocates.
+//! - To wait for work that is not captured, for that of another capture, or for captured work on the legacy stream.
+//!
+//! Whatever is forbidden invalidates the captures that forbid it: their streams refuse work until the capture is ended, and its end
+//! gives no graph. `tests/captures` has the cases, with what a GPU recorded.
+//!
+//! What is not known is allowed: the size of the list of functions that are "potentially unsafe" is NVIDIA's.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::graph::{self, NodeId, Work};
+use super::{
+    CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNJOINED, CAPTURE_UNMATCHED,
+    CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD, CAPTURED_EVENT, Code, ILLEGAL_STATE, INVALID_VALUE, stream,
+};
+use crate::boundary::Status as BoundaryStatus;
+use crate::handle::Handle;
+
+/// `cudaStreamCaptureMode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Forbids unsafe calls of its thread, and of every thread whose mode is global.
+    Global,
+    /// Forbids unsafe calls of its thread.
+    ThreadLocal,
+    /// Forbids no unsafe call.
+    Relaxed,
+}
+
+impl Mode {
+    /// The mode of a number of the header.
+    pub(crate) fn from_number(number: i32) -> Result<Mode, Code> {
+        match number {
+            0 => Ok(Mode::Global),
+            1 => Ok(Mode::ThreadLocal),
+            2 => Ok(Mode::Relaxed),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+}
+
+/// A capture's number, unique in the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CaptureId(pub(crate) u64);
+
+/// Where an event was recorded in a capture: the nodes that were the stream's last.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    capture: CaptureId,
+    last: Vec<NodeId>,
+}
+
+/// What a stream is in a capture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Status {
+    /// It takes part in none.
+    None,
+    /// Its work is noted.
+    Active {
+        /// The capture.
+        id: CaptureId,
+        /// Its graph, a handle.
+        graph: usize,
+        /// The stream's last nodes: valid until the next call on the stream, as CUDA's are.
+        last: *const NodeId,
+        /// How many.
+        count: usize,
+    },
+    /// Its capture was invalidated.
+    Invalidated,
+}
+
+impl Status {
+    /// Its `cudaStreamCaptureStatus`.
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            Status::None => 0,
+            Status::Active { .. } => 1,
+            Status::Invalidated => 2,
+        }
+    }
+}
+
+/// A stream, by its handle as a number.
+type StreamKey = usize;
+
+struct Capture {
+    id: CaptureId,
+    origin: StreamKey,
+    thread: u64,
+    mode: Mode,
+    graph: usize,
+    is_valid: bool,
+    /// Its streams, and the last nodes of each.
+    streams: BTreeMap<StreamKey, Vec<NodeId>>,
+    /// Nodes that the program took from a stream's last ones: nothing need wait for them.
+    released: Vec<NodeId>,
+}
+
+/// How many captures are under way.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    static MODE: Cell<Mode> = const { Cell::new(Mode::Global) };
+    static THREAD: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
+}
+
+fn is_any_under_way() -> bool {
+    UNDER_WAY.load(Ordering::Acquire) > 0
+}
+
+fn lock() -> MutexGuard<'static, Vec<Capture>> {
+    CAPTURES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn this_thread() -> u64 {
+    THREAD.with(|thread| *thread)
+}
+
+fn capture_of(captures: &mut [Capture], on: StreamKey) -> Option<&mut Capture> {
+    captures.iter_mut().find(|capture| capture.streams.contains_key(&on))
+}
+
+/// Invalidates the captures that forbid something; fails with `code` if any does.
+fn refuse(captures: &mut [Capture], code: Code, forbids: impl Fn(&Capture) -> bool) -> Result<(), Code> {
+    let mut result = Ok(());
+    for capture in captures.iter_mut().filter(|capture| capture.is_valid && forbids(capture)) {
+        capture.is_valid = false;
+        result = Err(code);
+    }
+    result
+}
+
+/// Whether a capture has a stream that the legacy stream waits for by itself.
+fn has_blocking_stream(capture: &Capture) -> bool {
+    capture.streams.keys().any(|stream| stream::is_blocking(*stream as Handle))
+}
+
+/// Sets the calling thread's mode and gives the one before.
+pub(crate) fn exchange_mode(mode: Mode) -> Mode {
+    MODE.replace(mode)
+}
+
+/// Begins a capture.
+pub(crate) fn begin(on: Handle, mode: Mode) -> Result<(), Code> {
+    stream::get(on)?;
+    if stream::is_legacy(on) {
+        return Err(CAPTURE_UNSUPPORTED);
+    }
+    let mut captures = lock();
+    if capture_of(&mut captures, on as StreamKey).is_some() {
+        return Err(ILLEGAL_STATE);
+    }
+    captures.push(Capture {
+        id: CaptureId(NEXT_ID.fetch_add(1, Ordering::Relaxed)),
+        origin: on as StreamKey,
+        thread: this_thread(),
+        mode,
+        graph: graph::create() as usize,
+        is_valid: true,
+        streams: BTreeMap::from([(on as StreamKey, Vec::new())]),
+        released: Vec::new(),
+    });
+    UNDER_WAY.store(captures.len(), Ordering::Release);
+    Ok(())
+}
+
+/// Ends the capture that began on a stream and gives its graph. Whatever comes of it, its streams are free again, but where the call is
+/// made on another stream or by the wrong thread.
+pub(crate) fn end(on: Handle) -> Result<Handle, Code> {
+    stream::get(on)?;
+    let mut captures = lock();
+    let found = captures.iter().position(|capture| capture.streams.contains_key(&(on as StreamKey)));
+    let index = found.ok_or(CAPTURE_UNMATCHED)?;
+    if captures[index].origin != on as StreamKey {
+        return Err(CAPTURE_UNMATCHED);
+    }
+    if captures[index].mode != Mode::Relaxed && captures[index].thread != this_thread() {
+        return Err(CAPTURE_WRONG_THREAD);
+    }
+    let capture = captures.swap_remove(index);
+    UNDER_WAY.store(captures.len(), Ordering::Release);
+    let graph = capture.graph as Handle;
+    let result = check_end(&capture);
+    if result.is_err() {
+        graph::destroy(graph)?;
+    }
+    result.map(|()| graph)
+}
+
+fn check_end(capture: &Capture) -> Result<(), Code> {
+    if !capture.is_valid {
+        return Err(CAPTURE_INVALIDATED);
+    }
+    let last = capture.streams.get(&capture.origin).cloned().unwrap_or_default();
+    if graph::ends_in(capture.graph as Handle, &[last, capture.released.clone()].concat())? {
+        Ok(())
+    } else {
+        Err(CAPTURE_UNJOINED)
+    }
+}
+
+/// What a stream is in a capture.
+pub(crate) fn status(on: Handle) -> Result<Status, Code> {
+    stream::get(on)?;
+    if !is_any_under_way() {
+        return Ok(Status::None);
+    }
+    let mut captures = lock();
+    if stream::is_legacy(on) && captures.iter().any(|capture| capture.is_valid && has_blocking_stream(capture)) {
+        return Err(CAPTURE_IMPLICIT);
+    }
+    let Some(capture) = capture_of(&mut captures, on as StreamKey) else { return Ok(Status::None) };
+    let last = capture.streams.get(&(on as StreamKey)).map_or(&[][..], Vec::as_slice);
+    let active = Status::Active { id: capture.id, graph: capture.graph, last: last.as_ptr(), count: last.len() };
+    Ok(if capture.is_valid { active } else { Status::Invalidated })
+}
+
+/// Notes work on a stream: a node of its capture, if it takes part in one. Gives whether it was noted.
+pub(crate) fn note(on: Handle, work: Work) -> Result<bool, Code> {
+    if !is_any_under_way() {
+        return Ok(false);
+    }
+    let mut captures = lock();
+    if stream::is_legacy(on) {
+        return refuse(&mut captures, CAPTURE_IMPLICIT, has_blocking_stream).map(|()| false);
+    }
+    let Some(capture) = capture_of(&mut captures, on as StreamKey) else { return Ok(false) };
+    if !capture.is_valid {
+        return Err(CAPTURE_INVALIDATED);
+    }
+    let Some(last) = capture.streams.get_mut(&(on as StreamKey)) else { return Ok(false) };
+    *last = vec![graph::add(capture.graph as Handle, work, last)?];
+    Ok(true)
+}
+
+/// Notes work of a library on the stream that `find_stream` gives. Without a capture, the stream is not looked for.
+pub(crate) fn note_for_library<S: BoundaryStatus>(find_stream: impl FnOnce() -> usize) -> Result<(), S> {
+    if !is_any_under_way() {
+        return Ok(());
+    }
+    note(find_stream() as Handle, Work::Kernel).map(drop).map_err(|_| S::INTERNAL)
+}
+
+/// Notes that an event is recorded on a stream: the point of a capture, if the stream takes part in one.
+pub(crate) fn record(on: Handle, is_external: bool) -> Result<Option<Point>, Code> {
+    if !is_any_under_way() {
+        return Ok(None);
+    }
+    if is_external || stream::is_legacy(on) {
+        return note(on, Work::RecordEvent).map(|_| None);
+    }
+    let mut captures = lock();
+    let Some(capture) = capture_of(&mut captures, on as StreamKey) else { return Ok(None) };
+    if !capture.is_valid {
+        return Err(CAPTURE_INVALIDATED);
+    }
+    let last = capture.streams.get(&(on as StreamKey)).cloned().unwrap_or_default();
+    Ok(Some(Point { capture: capture.id, last }))
+}
+
+/// Makes a stream wait for an event: for a point of a capture, or for work that was not captured (`None`).
+pub(crate) fn wait(on: Handle, point: Option<&Point>, is_external: bool) -> Result<(), Code> {
+    if !is_any_under_way() {
+        return Ok(());
+    }
+    if is_external && point.is_none() {
+        return note(on, Work::WaitEvent).map(drop);
+    }
+    let mut captures = lock();
+    let waits_in = capture_of(&mut captures, on as StreamKey).map(|capture| (capture.id, capture.is_valid));
+    let recorded_in = point.and_then(|point| captures.iter().find(|capture| capture.id == point.capture));
+    let recorded_in = recorded_in.map(|capture| (capture.id, capture.is_valid));
+    match (waits_in, recorded_in) {
+        (None, None) => Ok(()),
+        (Some((_, false)), _) | (_, Some((_, false))) => Err(CAPTURE_INVALIDATED),
+        // An event of a capture that has ended: what CUDA says is not known.
+        (Some(_), None) if point.is_some() => Ok(()),
+        (Some((id, _)), None) => refuse(&mut captures, CAPTURE_ISOLATION, |capture| capture.id == id),
+        (Some((one, _)), Some((other, _))) if one != other => {
+            refuse(&mut captures, CAPTURE_MERGE, |capture| capture.id == one || capture.id == other)
+        }
+        (None, Some((id, _))) if stream::is_legacy(on) => {
+            refuse(&mut captures, CAPTURE_IMPLICIT, |capture| capture.id == id)
+        }
+        (_, Some((id, _))) => {
+            let after = point.map_or(&[][..], |point| &point.last);
+            let capture = captures.iter_mut().find(|capture| capture.id == id).ok_or(INVALID_VALUE)?;
+            let last = capture.streams.entry(on as StreamKey).or_default();
+            last.extend(after.iter().filter(|node| !last.contains(node)).copied().collect::<Vec<_>>());
+            Ok(())
+        }
+    }
+}
+
+/// Replaces the last nodes of a stream, or adds to them.
+pub(crate) fn update_last(on: Handle, nodes: &[NodeId], replaces: bool) -> Result<(), Code> {
+    let mut captures = lock();
+    let capture = capture_of(&mut captures, on as StreamKey).ok_or(ILLEGAL_STATE)?;
+    if !capture.is_valid {
+        return Err(CAPTURE_INVALIDATED);
+    }
+    let last = capture.streams.entry(on as StreamKey).or_default();
+    if replaces {
+        capture.released.append(last);
+    }
+    last.extend(nodes);
+    Ok(())
+}
+
+/// Refuses a call that is potentially unsafe. See Note [Captures].
+pub(crate) fn forbid_unsafe() -> Result<(), Code> {
+    let mode = MODE.get();
+    if !is_any_under_way() || mode == Mode::Relaxed {
+        return Ok(());
+    }
+    refuse(&mut lock(), CAPTURE_UNSUPPORTED, |capture| {
+        let is_own = capture.thread == this_thread() && capture.mode != Mode::Relaxed;
+        is_own || (mode == Mode::Global && capture.mode == Mode::Global)
+    })
+}
+
+/// Refuses to wait for a stream, to ask whether it is done, or to call the host after it.
+pub(crate) fn forbid_waiting_for(on: Handle) -> Result<(), Code> {
+    if !is_any_under_way() {
+        return Ok(());
+    }
+    let mut captures = lock();
+    if capture_of(&mut captures, on as StreamKey).is_some_and(|capture| !capture.is_valid) {
+        return Err(CAPTURE_INVALIDATED);
+    }
+    refuse(&mut captures, CAPTURE_UNSUPPORTED, |capture| capture.streams.contains_key(&(on as StreamKey)))?;
+    drop(captures);
+    forbid_unsafe()
+}
+
+/// Refuses to wait for a device while one of its streams is captured.
+pub(crate) fn forbid_waiting_for_device(device: u32) -> Result<(), Code> {
+    if !is_any_under_way() {
+        return Ok(());
+    }
+    let is_on_device = |stream: &StreamKey| stream::get(*stream as Handle).is_ok_and(|stream| stream.device == device);
+    refuse(&mut lock(), CAPTURE_UNSUPPORTED, |capture| capture.streams.keys().any(is_on_device))
+}
+
+/// Refuses to wait for an event that was recorded in a capture, or to ask whether it is done: there is nothing that could be.
+pub(crate) fn refuse_captured(point: &Point) -> Code {
+    let _is_over = refuse(&mut lock(), CAPTURED_EVENT, |capture| capture.id == point.capture);
+    CAPTURED_EVENT
+}

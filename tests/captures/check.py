@@ -1,0 +1,92 @@
+"""Captures and streams on the phantom as a GPU answers them: what is forbidden, how a capture ends, what a graph is made of.
+
+    python tests/captures/check.py --oomph target/release/oomph [WORD ...]
+
+`work.py` is the half that the code was written with, `blind.py` the half that was written by somebody else before it and run afterwards.
+Each case names the source of what it expects.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path.insert(1, str(HERE.parent))
+
+import suite
+
+SECONDS = 600
+# Cases in one process.
+CHUNK = 40
+# Texts of CUDA's errors (the strings of libcudart.so, CUDA 13.0).
+TEXTS = {
+    400: "invalid resource handle",
+    401: "the operation cannot be performed in the present state",
+    900: "operation not permitted when stream is capturing",
+    901: "operation failed due to a previous error during capture",
+    902: "operation would result in a merge of separate capture sequences",
+    903: "capture was not ended in the same stream as it began",
+    904: "capturing stream has unjoined work",
+    905: "dependency created on uncaptured work in another stream",
+    906: "operation would make the legacy stream depend on a capturing blocking stream",
+    907: "operation not permitted on an event last recorded in a capturing stream",
+    908: "attempt to terminate a thread-local capture sequence from another thread",
+}
+# Cases whose answer differs from a GPU's, and why.
+KNOWN: dict[str, str] = {}
+
+
+def main() -> int:
+    """Exit status 1 if an answer differs from what its source says."""
+    arguments = suite.parser(__doc__).parse_args()
+    oomph = arguments.oomph.absolute()
+    cases = [
+        suite.Case(f"{path.stem} {first}-{first + CHUNK - 1}", partial(judge, oomph, path, first))
+        for path in (HERE / "work.py", HERE / "blind.py")
+        for first in range(0, len(load(path)), CHUNK)
+    ]
+    return suite.run("captures", cases, arguments)
+
+
+def load(path: Path) -> list:
+    """The cases of a file."""
+    scope: dict = {"__name__": "corpus"}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+    return scope["CASES"]
+
+
+def judge(oomph: Path, corpus: Path, first: int) -> str:
+    """Runs a part of a corpus; gives how many cases were as stated."""
+    cases = load(corpus)[first : first + CHUNK]
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "rows.json")
+        words = [oomph, "phantom", "--gpu", "rtx-4090", "--gpus", 2, "--", Path(sys.executable).absolute()]
+        program = [HERE / "driver.py", corpus, output, first, first + CHUNK]
+        done = subprocess.run(list(map(str, words + program)), capture_output=True, text=True, timeout=SECONDS, cwd=folder)
+        assert output.exists(), f"no answers; status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        rows = json.loads(output.read_text(encoding="utf-8"))
+    wrong = {case.name: problem for case, row in zip(cases, rows, strict=True) if (problem := problem_of(case, row))}
+    problems = [f"{name}: {problem}" for name, problem in wrong.items() if name not in KNOWN]
+    problems += [f"{case.name}: as stated by now, and no longer to be in KNOWN" for case in cases if case.name in KNOWN and case.name not in wrong]
+    assert not problems, "\n".join([f"{len(problems)} of {len(rows)} wrong", *problems])
+    return f"{len(rows) - len(wrong)} of {len(rows)} as a GPU answers"
+
+
+def problem_of(case, row: dict) -> str | None:
+    """What differs from the case's statement; nothing if all is well."""
+    if case.raises is None and row["error"] is not None:
+        return f"expected no error, found {row['trace'] or row['error']}"
+    text = TEXTS.get(case.raises, str(case.raises))
+    if case.raises is not None and text not in (row["error"] or ""):
+        return f"expected the error `{text}`, found {row['trace'] or row['error']}"
+    if case.answer is not ... and row["answer"] != case.answer and case.raises is None:
+        return f"expected {case.answer}, found {row['answer']}"
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

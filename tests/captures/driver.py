@@ -1,0 +1,75 @@
+"""Runs cases of captures, each in a process of its own, and writes what came of them. `check.py` starts it under `oomph phantom`.
+
+    python driver.py CORPUS OUTPUT FIRST LAST
+
+PyTorch is imported once; a case is a fork of this process, which has not touched the device.
+"""
+
+import contextlib
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import torch
+
+# What `answer` is where a program leaves none.
+NOTHING = "nothing"
+
+
+def main() -> None:
+    """All cases of the range, in order."""
+    corpus, output, first, last = sys.argv[1:]
+    rows = [run(case) for case in load(corpus)[int(first) : int(last)]]
+    Path(output).write_text(json.dumps(rows), encoding="utf-8")
+
+
+def load(corpus: str) -> list:
+    """The cases of a file."""
+    spec = importlib.util.spec_from_file_location("corpus", corpus)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CASES
+
+
+def run(case) -> dict:
+    """A case in a fork; gives its name, what it left, and the text of its first error."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "row.json")
+        child = os.fork()
+        if child == 0:
+            end_with(case, output)
+        _, status = os.waitpid(child, 0)
+        row = json.loads(output.read_text(encoding="utf-8")) if output.exists() else {}
+    return {"name": case.name, "error": f"the process ended with status {status}", "trace": "", "answer": NOTHING, **row}
+
+
+def end_with(case, output: Path) -> None:
+    """Runs a case, writes its row and ends the process, without what a process does at its end."""
+    row = {"error": None, "trace": "", "answer": NOTHING}
+    try:
+        os.chdir(output.parent)
+        if case.settings:
+            torch.cuda.memory._set_allocator_settings(case.settings)
+        scope = {"torch": torch}
+        with contextlib.redirect_stdout(sys.stderr):
+            exec(compile(case.code, case.name, "exec"), scope)
+        row["answer"] = scope.get("answer", NOTHING)
+    except BaseException as error:
+        row |= {"error": str(first_of(error)), "trace": traceback.format_exc()}
+    output.write_text(json.dumps(row), encoding="utf-8")
+    os._exit(0)
+
+
+def first_of(error: BaseException) -> BaseException:
+    """The error that was raised first: leaving a capture after an error raises another."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
+if __name__ == "__main__":
+    main()
