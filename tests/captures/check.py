@@ -37,7 +37,30 @@ TEXTS = {
     908: "attempt to terminate a thread-local capture sequence from another thread",
 }
 # Cases whose answer differs from a GPU's, and why.
-KNOWN: dict[str, str] = {}
+KNOWN = {"nodes and edges of a chain": "cuda.bindings.runtime has a runtime of its own inside, which asks for tables of NVIDIA's driver"}
+# Cases whose answer has numbers that kernels compute, which a phantom does not run: that they end without an error is what is judged.
+COMPUTED = frozenset(
+    (
+        "wait for an external event from outside",
+        "fork of a fork",
+        "capture after a failed capture",
+        "relaxed capture ended by another thread",
+        "another thread waits in a thread local capture",
+        "polling thread with its own relaxed mode",
+        "loader thread beside a relaxed capture",
+        "number read on a free stream in a relaxed capture",
+        "other library on the default stream in a relaxed capture",
+        "random numbers of a replay",
+        "capture of work on the default stream",
+        "capture on the wrong device",
+        "pinned copies in a capture",
+        "pinned memory made in a capture",
+        "whole training step",
+        "two graphs that share a pool",
+        "cuSOLVER in a capture after a warm-up",
+        "compiled function with reduced overhead",
+    )
+)
 
 
 def main() -> int:
@@ -83,7 +106,8 @@ def problem_of(case, row: dict) -> str | None:
     text = TEXTS.get(case.raises, str(case.raises))
     if case.raises is not None and text not in (row["error"] or ""):
         return f"expected the error `{text}`, found {row['trace'] or row['error']}"
-    if case.answer is not ... and row["answer"] != case.answer and case.raises is None:
+    is_stated = case.answer is not None and case.name not in COMPUTED
+    if is_stated and case.raises is None and row["answer"] != case.answer:
         return f"expected {case.answer}, found {row['answer']}"
     return None
 

@@ -14,7 +14,7 @@ class Case(NamedTuple):
     settings: str
 
 
-def case(name, code, source, raises=None, answer=..., settings=""):
+def case(name, code, source, raises=None, answer=None, settings=""):
     """A case; without `raises` it must end without an error."""
     return Case(name, code, raises, answer, source, settings)
 
@@ -99,7 +99,7 @@ with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         START
         + """
 import ctypes
-cudart = ctypes.CDLL(None)
+cudart = ctypes.CDLL("libcudart.so.13")
 address = ctypes.c_void_p()
 answer = []
 try:
@@ -343,7 +343,7 @@ answer = [driver.cuDeviceGetCount(ctypes.byref(count)), driver.cuInit(0), driver
         START
         + """
 import ctypes
-cudart = ctypes.CDLL(None)
+cudart = ctypes.CDLL("libcudart.so.13")
 calls = []
 function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: calls.append(1))
 with torch.cuda.graph(graph):

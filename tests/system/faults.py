@@ -39,6 +39,13 @@ def step():
     return loss
 """
 
+CAPTURE = """import torch
+x, side = torch.ones(9, device="cuda"), torch.cuda.Stream()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    x.add_(1)
+"""
+
 FAULTS = (
     Fault("a list of computed lengths", "import torch\nx = torch.ones(64, 9, device='cuda') @ torch.ones(9, 9, device='cuda')\nn = (x > 0).sum(1).tolist()\ny = torch.zeros(64, max(n), device='cuda')\n", FITS, (f"fault.py:3 {READ} (1x, 512 B)",)),
     Fault("a mask that goes to the host", "import torch\nx = torch.ones(1 << 20, 1, device='cuda') @ torch.ones(1, device='cuda')\nm = (x > 0).cpu().numpy()\ny = torch.zeros(int(m.sum()), device='cuda')\n", FITS, (f"fault.py:3 {READ} (1x, 1.00 MiB)",)),
@@ -56,7 +63,9 @@ FAULTS = (
     Fault("a check of a computed number", "import torch\na = (torch.ones(9, 9, device='cuda') @ torch.ones(9, device='cuda'))\nassert (a == a).sum().item() == 9\n", NO_ANSWER, ("AssertionError", "read a value that a GPU would have computed")),
     Fault("steps that are skipped where the loss is not finite", TRAIN.replace("    loss.backward()", "    if not torch.isfinite(loss):\n        return\n    loss.backward()") + "for _ in range(4):\n    step()\n", FITS, ("3 optimizer steps",), (READ,)),
     Fault("training until the loss is small", TRAIN + "while step().item() > 1e-3:\n    pass\n", FITS, (f"fault.py:11 {READ} (1x)", "the program ended after 1 of 3 optimizer steps")),
-    Fault("a loop that no value ends", "import torch\nx = torch.ones(1, 1, device='cuda')\nwhile x.item() < 10:\n    x = x @ x\n", NO_ANSWER, ("stopped after", f"fault.py:3 {READ}"), (), ("--timeout", "15s")),
+    Fault("a loop that no value ends", "import torch\nx = torch.ones(1, 1, device='cuda')\nwhile x.item() < 10:\n    x = x @ x\n", NO_ANSWER, ("stopped after", f"fault.py:3 {READ}"), (), ("--timeout", "10s")),
+    Fault("a value that is read in a capture", CAPTURE + "    x.sum().item()\n", NO_ANSWER, ("fault.py:6", "operation not permitted when stream is capturing", "a GPU refuses it, too"), ("read a value",)),
+    Fault("a capture whose side stream is not waited for", CAPTURE + "    side.wait_stream(torch.cuda.current_stream())\n    with torch.cuda.stream(side):\n        x.mul_(2)\n", NO_ANSWER, ("capturing stream has unjoined work", "a GPU refuses it, too")),
     Fault("an allocator without a history", "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\nimport torch\nx = torch.empty(1 << 28, device='cuda')\n", FITS, ("its contents are unknown", "cudaMallocAsync", "1.00 GiB allocated")),
     Fault("an allocator without a history runs out", "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\nimport torch\nxs = [torch.empty(1 << 28, device='cuda') for _ in range(4)]\n", OOM, ("ran out  1.00 GiB requested, fault.py:4", "4.", "its contents are unknown"), (), ("--vram", "4GiB")),
     Fault("a function that the phantom lacks", "import ctypes, torch\nx = torch.zeros(9, device='cuda')\nctypes.CDLL('libcuda.so.1').cuGreenCtxCreate(None, None, 0, 0)\n", FITS, ("the program called cuGreenCtxCreate, which the phantom GPU does not have",)),

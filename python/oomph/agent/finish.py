@@ -14,6 +14,9 @@ import torch
 
 from . import frames
 
+# The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
+_INVALIDATED = "operation failed due to a previous error during capture"
+
 
 class Finish:
     """Calls `finish(reason, error)` once, whichever way the program ends."""
@@ -86,6 +89,7 @@ class Finish:
 
 def describe(error: BaseException) -> dict:
     """The fields of an error record."""
+    error = first_of_capture(error)
     file, line = frames.users_line_of_error(error.__traceback__)
     return {
         "type": f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
@@ -96,6 +100,13 @@ def describe(error: BaseException) -> dict:
         "traceback": "".join(traceback.format_exception(error)),
         "monotonic_ns": time.monotonic_ns(),
     }
+
+
+def first_of_capture(error: BaseException) -> BaseException:
+    """What invalidated a capture, where the error is that of its end: leaving `torch.cuda.graph` raises another, which says nothing."""
+    while _INVALIDATED in message(error) and error.__context__ is not None:
+        error = error.__context__
+    return error
 
 
 def message(error: BaseException) -> str:

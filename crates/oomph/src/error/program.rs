@@ -71,8 +71,9 @@ impl ProgramFailure {
 
     /// Returns the next step for the user.
     pub(super) fn hint(&self) -> String {
-        if let ProgramFailure::Raised { read: Some((file, line)), type_name, .. } = self
+        if let ProgramFailure::Raised { read: Some((file, line)), type_name, message, .. } = self
             && !is_about_the_machine(type_name)
+            && !is_about_a_capture(message)
         {
             let read = format!(
                 "{file}:{line} read a value that a GPU would have computed; the phantom answers with zeros, \
@@ -83,6 +84,10 @@ impl ProgramFailure {
         let hint = match self {
             ProgramFailure::MissingEntryPoint { .. } => {
                 "a program that works on a GPU and fails here is a bug of oomph; please report it with these names"
+            }
+            ProgramFailure::Raised { message, .. } if is_about_a_capture(message) => {
+                "a GPU refuses it, too: in a capture, nothing may wait for the device (`.item()`, `.cpu()`, `nonzero`, \
+                 `synchronize`), and each side stream waits for the capture's stream first and is waited for at the end"
             }
             ProgramFailure::Raised { message, .. } if is_about_devices(message) => {
                 "does the script name a GPU, perhaps in CUDA_VISIBLE_DEVICES? --gpus N shows it N of them"
@@ -110,6 +115,11 @@ impl ProgramFailure {
         };
         hint.to_owned()
     }
+}
+
+/// Whether an error is one of CUDA's errors 900 to 908, which all name a capture.
+fn is_about_a_capture(message: &str) -> bool {
+    message.contains("CUDA error") && message.contains("captur")
 }
 
 /// Whether an error of this type is about files, programs or packages, and not about a value that the program computed.

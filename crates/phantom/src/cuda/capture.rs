@@ -189,7 +189,7 @@ pub(crate) fn end(on: Handle) -> Result<Handle, Code> {
     stream::get(on)?;
     let mut captures = lock();
     let found = captures.iter().position(|capture| capture.streams.contains_key(&(on as StreamKey)));
-    let index = found.ok_or(CAPTURE_UNMATCHED)?;
+    let index = found.ok_or(ILLEGAL_STATE)?;
     if captures[index].origin != on as StreamKey {
         return Err(CAPTURE_UNMATCHED);
     }
@@ -338,8 +338,8 @@ pub(crate) fn forbid_unsafe() -> Result<(), Code> {
     })
 }
 
-/// Refuses to wait for a stream, to ask whether it is done, or to call the host after it.
-pub(crate) fn forbid_waiting_for(on: Handle) -> Result<(), Code> {
+/// Refuses what cannot be captured on a stream: a callback, or the launch of a graph.
+pub(crate) fn forbid_on(on: Handle) -> Result<(), Code> {
     if !is_any_under_way() {
         return Ok(());
     }
@@ -347,8 +347,12 @@ pub(crate) fn forbid_waiting_for(on: Handle) -> Result<(), Code> {
     if capture_of(&mut captures, on as StreamKey).is_some_and(|capture| !capture.is_valid) {
         return Err(CAPTURE_INVALIDATED);
     }
-    refuse(&mut captures, CAPTURE_UNSUPPORTED, |capture| capture.streams.contains_key(&(on as StreamKey)))?;
-    drop(captures);
+    refuse(&mut captures, CAPTURE_UNSUPPORTED, |capture| capture.streams.contains_key(&(on as StreamKey)))
+}
+
+/// Refuses to wait for a stream, or to ask whether it is done.
+pub(crate) fn forbid_waiting_for(on: Handle) -> Result<(), Code> {
+    forbid_on(on)?;
     forbid_unsafe()
 }
 

@@ -34,7 +34,7 @@ int main(void) {
     EXPECT(cudaEventCreate(&event), SUCCESS);
     EXPECT(cudaEventCreate(&joined), SUCCESS);
     EXPECT(is_capturing(origin), 0);
-    EXPECT(cudaStreamEndCapture(origin, &graph), CAPTURE_UNMATCHED);
+    EXPECT(cudaStreamEndCapture(origin, &graph), ILLEGAL_STATE);
 
     // origin: first -> host function -> last; side: first -> a kernel -> last
     EXPECT(cudaStreamBeginCapture(origin, GLOBAL), SUCCESS);

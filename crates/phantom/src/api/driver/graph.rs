@@ -75,7 +75,10 @@ export! { DriverStatus;
     fn cuGraphInstantiateWithFlags(created: Out<Handle>, which: Handle, flags: u64) {
         created.set(graph::instantiate(which, flags)?)
     }
-    fn cuGraphLaunch(which: Handle, _on: Handle) { Ok(graph::launch(which)?) }
+    fn cuGraphLaunch(which: Handle, on: Handle) {
+        capture::forbid_on(on)?; // as an H200 did, CUDA 12.6: onnxruntime, pull request 32081
+        Ok(graph::launch(which)?)
+    }
     fn cuGraphUpload(which: Handle, _on: Handle) { Ok(graph::check_executable(which)?) }
     fn cuGraphExecDestroy(which: Handle) { Ok(graph::destroy_executable(which)?) }
     fn cuGraphExecGetFlags(which: Handle, flags: Out<u64>) { flags.set(graph::flags(which)?) }

@@ -18,7 +18,10 @@ export! { CudaStatus;
     fn cudaGraphInstantiateWithFlags(created: Out<Handle>, which: Handle, flags: u64) {
         created.set(graph::instantiate(which, flags)?)
     }
-    fn cudaGraphLaunch(which: Handle, _stream: Handle) { Ok(graph::launch(which)?) }
+    fn cudaGraphLaunch(which: Handle, on: Handle) {
+        capture::forbid_on(on)?; // as an H200 did, CUDA 12.6: onnxruntime, pull request 32081
+        Ok(graph::launch(which)?)
+    }
     fn cudaGraphUpload(which: Handle, _stream: Handle) { Ok(graph::check_executable(which)?) }
     fn cudaGraphExecDestroy(which: Handle) { Ok(graph::destroy_executable(which)?) }
     fn cudaGraphExecGetFlags(which: Handle, flags: Out<u64>) { flags.set(graph::flags(which)?) }

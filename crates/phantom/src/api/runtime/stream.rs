@@ -25,7 +25,7 @@ export! { CudaStatus;
     fn cudaStreamGetDevice(which: Handle, device: Out<c_int>) { device.set(stream::get(which)?.device as c_int) }
     fn cudaStreamAddCallback(which: Handle, callback: Option<StreamCallback>, data: *mut c_void, _flags: c_uint) {
         stream::get(which)?;
-        capture::forbid_waiting_for(which)?; // "not supported" in a capture, unlike `cudaLaunchHostFunc`
+        capture::forbid_on(which)?; // "not supported" in a capture, unlike `cudaLaunchHostFunc`
         callback.ok_or(INVALID_VALUE)?(which, CudaStatus(0), data);
         Ok(())
     }
