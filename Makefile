@@ -22,7 +22,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests values system causes caught limits mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests values captures system causes caught limits mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -41,7 +41,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden python-tests values system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden python-tests values captures system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -99,6 +99,10 @@ python-tests: setup binaries
 # Values that are known on the phantom, beside those of a CPU: cases, and random programs.
 values: setup binaries
 	$(PY) tests/values/check.py $(SUITE)
+
+# Captures and streams, beside what a GPU answers: what is forbidden, how a capture ends, the nodes of a graph.
+captures: setup binaries
+	$(PY) tests/captures/check.py $(SUITE)
 
 # The whole of it, as a user runs it: real PyTorch, real scripts, the release binary.
 system: setup binaries

@@ -2,7 +2,8 @@
 
     python tests/captures/check.py --oomph target/release/oomph [WORD ...]
 
-`work.py` is the half that the code was written with, `blind.py` the half that was written by somebody else before it and run afterwards.
+`work.py` is the half that the code was written with, `blind.py` and `blind_more.py` the half that was
+written by somebody else before it and run afterwards.
 Each case names the source of what it expects.
 """
 
@@ -69,7 +70,7 @@ def main() -> int:
     oomph = arguments.oomph.absolute()
     cases = [
         suite.Case(f"{path.stem} {first}-{first + CHUNK - 1}", partial(judge, oomph, path, first))
-        for path in (HERE / "work.py", HERE / "blind.py")
+        for path in (HERE / "work.py", HERE / "blind.py", HERE / "blind_more.py")
         for first in range(0, len(load(path)), CHUNK)
     ]
     return suite.run("captures", cases, arguments)

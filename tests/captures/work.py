@@ -1,23 +1,6 @@
 """Captures and streams, the half that the code was written with. `check.py` says what a case is."""
 
-from typing import Any, NamedTuple
-
-
-class Case(NamedTuple):
-    """A program, and what a GPU answers: the number or a piece of the text of its first error, or what it leaves in `answer`."""
-
-    name: str
-    code: str
-    raises: int | str | None
-    answer: Any
-    source: str
-    settings: str
-
-
-def case(name, code, source, raises=None, answer=None, settings=""):
-    """A case; without `raises` it must end without an error."""
-    return Case(name, code, raises, answer, source, settings)
-
+from case import case
 
 H100 = "an H100 with PyTorch of nvcr 23.11: alpha0422/study, cuda-graph/"
 GUIDE = "CUDA C++ Programming Guide, Creating a Graph Using Stream Capture, "

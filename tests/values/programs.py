@@ -5,6 +5,7 @@ itself: `read` gives its values, or "unknown" where the phantom says so.
 """
 
 import random
+import resource
 
 import torch
 
@@ -95,10 +96,19 @@ LENGTH = 12
 PROGRAMS = 500
 
 
+# Memory of the host that a statement may take: one asked for a tensor of 10^10 elements.
+MOST_BYTES = 4 << 30
+
+
 def make(seed: int) -> list:
     """The programs of a seed, as cases."""
     draw = random.Random(seed)
-    return [(f"seed {seed}, program {number}", None, program(draw)) for number in range(PROGRAMS)]
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, before[1]))
+    try:
+        return [(f"seed {seed}, program {number}", None, program(draw)) for number in range(PROGRAMS)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def program(draw: random.Random) -> str:

@@ -31,6 +31,10 @@ answer = [x.nonzero().tolist(), x[x > 2].tolist(), torch.where(x > 0)[0].tolist(
 x = torch.tensor([4, 2, 4, 4, 1]).to(device)
 answer = [it.tolist() for it in torch.unique(x, return_inverse=True, return_counts=True)] + [torch.unique_consecutive(x).tolist()]
 """),
+    ("unique booleans", True, """
+masks = [[False] * 4, [True] * 3, [False, True, False], [True]]
+answer = [[it.tolist() for it in torch.unique(torch.tensor(mask).to(device), return_counts=True, return_inverse=True)] for mask in masks]
+"""),
     ("unique rows", True, "x = torch.tensor([[1, 2], [3, 4], [1, 2]]).to(device)\nanswer = torch.unique(x, dim=0).tolist()"),
     ("repeat_interleave", True, """
 r = torch.tensor([1, 0, 3]).to(device)

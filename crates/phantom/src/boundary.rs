@@ -85,22 +85,6 @@ macro_rules! inert {
 }
 pub(crate) use inert;
 
-/// Exports functions that compute on the device only, in the order of the stream of their first argument, which `$stream_of` finds. In a
-/// capture they are nodes (Note [Captures] in `cuda/capture.rs`).
-macro_rules! inert_on_stream {
-    ($status:ty, $stream_of:path; $($name:ident)*) => {
-        $(
-            #[doc = concat!("`", stringify!($name), "`: computes on the device only, so nothing is done.")]
-            #[unsafe(no_mangle)]
-            pub extern "C" fn $name(handle: $crate::handle::Handle) -> $status {
-                let noted = $crate::cuda::capture::note_for_library(|| $stream_of(handle));
-                noted.err().unwrap_or(<$status as $crate::boundary::Status>::SUCCESS)
-            }
-        )*
-    };
-}
-pub(crate) use inert_on_stream;
-
 /// Exports functions that the phantom lacks: they fail by name. See Note [Out-parameters]. `ABSENT` lists them.
 macro_rules! absent {
     ($status:ty; $($name:ident)*) => {

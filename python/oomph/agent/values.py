@@ -118,7 +118,7 @@ class Values:
             self._note_shape(f"aten::{name}")
             count = self.selected(_selectable(name, tensor, args))
         else:
-            count = len(found) if isinstance(found, torch.Tensor) else found[0].size(args[0] if name == "unique_dim" else 0)
+            count = _count_asked_for(name, found, values, args)
         with self.phantom.answering(count):
             result = self._run_inside(self._computing.call_quietly, original, tensor, *args, **kwargs)
         self._computing.compute_all(result, name, tensor, *args, **kwargs)
@@ -269,6 +269,14 @@ def _ranks(tensor, count: int, dim: int) -> torch.Tensor:
     first = 1 if tensor.size(dim) > count else 0
     behind = (tensor.dim() - 1 - dim) % tensor.dim()
     return torch.arange(first, first + count, device="cpu").view(-1, *[1] * behind)
+
+
+def _count_asked_for(name: str, found, values: torch.Tensor, args: tuple) -> int:
+    """What the kernel reads from the device: how many it found, and for the different values of booleans how many are true
+    (PyTorch 2.11, aten/src/ATen/native/cuda/UniqueCub.cu)."""
+    if name in ("_unique", "_unique2") and values.dtype == torch.bool:
+        return int(values.sum())
+    return len(found) if isinstance(found, torch.Tensor) else found[0].size(args[0] if name == "unique_dim" else 0)
 
 
 def _selectable(name: str, tensor, args: tuple) -> int:

@@ -11,6 +11,30 @@ use crate::handle::Handle;
 /// `cudaEventRecordExternal`, `cudaEventWaitExternal` and the driver's: in a capture, the event is a node.
 pub(crate) const EXTERNAL: c_uint = 1;
 
+/// Exports functions that compute on the device only, in the order of the stream of their first argument, which `$stream_of` finds. In a
+/// capture they are nodes (Note [Captures] in `cuda/capture.rs`).
+macro_rules! inert_on_stream {
+    ($status:ty, $stream_of:path; $($name:ident)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`: computes on the device only, so nothing is done.")]
+            #[unsafe(no_mangle)]
+            pub extern "C" fn $name(handle: $crate::handle::Handle) -> $status {
+                let noted = $crate::api::captured::note_for_library(|| $stream_of(handle));
+                noted.err().unwrap_or(<$status as $crate::boundary::Status>::SUCCESS)
+            }
+        )*
+    };
+}
+pub(crate) use inert_on_stream;
+
+/// Notes work of a library on the stream that `find_stream` gives. Without a capture, the stream is not looked for.
+pub(crate) fn note_for_library<S: Status>(find_stream: impl FnOnce() -> usize) -> Result<(), S> {
+    if !capture::is_any_under_way() {
+        return Ok(());
+    }
+    capture::note(find_stream() as Handle, Work::Kernel).map(drop).map_err(|_| S::INTERNAL)
+}
+
 /// `cudaGraphEdgeData` and `CUgraphEdgeData`: zeros, for an ordinary dependency on the whole node.
 pub(crate) type EdgeData = u64;
 
@@ -72,7 +96,7 @@ pub(crate) struct CaptureInfo {
 impl CaptureInfo {
     /// Writes what is asked for; all but the status is written only for a capture that is active.
     pub(crate) fn write<S: Status + From<Code>>(self, on: Handle) -> Result<(), S> {
-        let status = capture::status(on)?;
+        let status = capture::status_of(on)?;
         self.status.set::<S>(status.number())?;
         let CaptureStatus::Active { id, graph, last, count } = status else { return Ok(()) };
         self.id.set_if_wanted(id.0);

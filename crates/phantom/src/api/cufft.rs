@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::datatype;
+use crate::api::captured::note_for_library;
 use crate::boundary::{In, Out, Status, export, inert, status};
-use crate::cuda::capture::note_for_library;
 use crate::version::Library;
 
 status! {

@@ -10,8 +10,8 @@ use std::ffi::c_char;
 
 use super::cusparse::{CusparseStatus, cusparseGetErrorName, cusparseGetErrorString};
 use super::datatype;
+use crate::api::captured::note_for_library;
 use crate::boundary::{In, Out, Status, export, inert};
-use crate::cuda::capture::note_for_library;
 use crate::handle::Handle;
 use crate::version::Library;
 

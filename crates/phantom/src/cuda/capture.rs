@@ -28,7 +28,6 @@ use super::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNJOINED, CAPTURE_UNMATCHED,
     CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD, CAPTURED_EVENT, Code, ILLEGAL_STATE, INVALID_VALUE, stream,
 };
-use crate::boundary::Status as BoundaryStatus;
 use crate::handle::Handle;
 
 /// `cudaStreamCaptureMode`.
@@ -123,7 +122,8 @@ thread_local! {
     static THREAD: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
 }
 
-fn is_any_under_way() -> bool {
+/// Whether a capture is under way.
+pub(crate) fn is_any_under_way() -> bool {
     UNDER_WAY.load(Ordering::Acquire) > 0
 }
 
@@ -219,7 +219,7 @@ fn check_end(capture: &Capture) -> Result<(), Code> {
 }
 
 /// What a stream is in a capture.
-pub(crate) fn status(on: Handle) -> Result<Status, Code> {
+pub(crate) fn status_of(on: Handle) -> Result<Status, Code> {
     stream::get(on)?;
     if !is_any_under_way() {
         return Ok(Status::None);
@@ -250,14 +250,6 @@ pub(crate) fn note(on: Handle, work: Work) -> Result<bool, Code> {
     let Some(last) = capture.streams.get_mut(&(on as StreamKey)) else { return Ok(false) };
     *last = vec![graph::add(capture.graph as Handle, work, last)?];
     Ok(true)
-}
-
-/// Notes work of a library on the stream that `find_stream` gives. Without a capture, the stream is not looked for.
-pub(crate) fn note_for_library<S: BoundaryStatus>(find_stream: impl FnOnce() -> usize) -> Result<(), S> {
-    if !is_any_under_way() {
-        return Ok(());
-    }
-    note(find_stream() as Handle, Work::Kernel).map(drop).map_err(|_| S::INTERNAL)
 }
 
 /// Notes that an event is recorded on a stream: the point of a capture, if the stream takes part in one.

@@ -19,12 +19,12 @@ use crate::handle::{Handle, Table};
 struct Event {
     /// The device that it was made on.
     device: u32,
-    state: State,
+    state: EventState,
 }
 
 /// What was recorded last.
 #[derive(Clone, Debug)]
-enum State {
+enum EventState {
     /// Nothing.
     Unrecorded,
     /// Work that is done.
@@ -51,7 +51,7 @@ const ELAPSED_MS: f32 = 0.01;
 
 /// Makes an event on the calling thread's device.
 pub(crate) fn create() -> Handle {
-    EVENTS.insert(Event { device: context::current(), state: State::Unrecorded })
+    EVENTS.insert(Event { device: context::current(), state: EventState::Unrecorded })
 }
 
 /// Ends an event.
@@ -64,11 +64,11 @@ pub(crate) fn record(event: Handle, on: Handle, is_external: bool) -> Result<(),
     stream::get(on)?;
     state(event)?;
     let recorded = match capture::record(on, is_external)? {
-        Some(point) => State::Captured(point),
+        Some(point) => EventState::Captured(point),
         None if HELD.load(Ordering::Relaxed) => {
-            State::Pending(Pending { stream: on as usize, order: RECORDED.fetch_add(1, Ordering::Relaxed) })
+            EventState::Pending(Pending { stream: on as usize, order: RECORDED.fetch_add(1, Ordering::Relaxed) })
         }
-        None => State::Done,
+        None => EventState::Done,
     };
     EVENTS.with(event, |event| event.state = recorded).ok_or(INVALID_HANDLE)
 }
@@ -77,13 +77,13 @@ pub(crate) fn record(event: Handle, on: Handle, is_external: bool) -> Result<(),
 pub(crate) fn wait(on: Handle, event: Handle, is_external: bool) -> Result<(), Code> {
     stream::get(on)?;
     match state(event)? {
-        State::Unrecorded => Ok(()),
-        State::Captured(point) => capture::wait(on, Some(&point), is_external),
-        State::Done | State::Pending(_) => capture::wait(on, None, is_external),
+        EventState::Unrecorded => Ok(()),
+        EventState::Captured(point) => capture::wait(on, Some(&point), is_external),
+        EventState::Done | EventState::Pending(_) => capture::wait(on, None, is_external),
     }
 }
 
-fn state(event: Handle) -> Result<State, Code> {
+fn state(event: Handle) -> Result<EventState, Code> {
     EVENTS.with(event, |event| event.state.clone()).ok_or(INVALID_HANDLE)
 }
 
@@ -99,9 +99,9 @@ pub(crate) fn check(event: Handle) -> Result<(), Code> {
 }
 
 /// The state of an event that the host asks about, which captures may forbid.
-fn asked_state(event: Handle) -> Result<State, Code> {
+fn asked_state(event: Handle) -> Result<EventState, Code> {
     match state(event)? {
-        State::Captured(point) => Err(capture::refuse_captured(&point)),
+        EventState::Captured(point) => Err(capture::refuse_captured(&point)),
         state => capture::forbid_unsafe().map(|()| state),
     }
 }
@@ -109,14 +109,14 @@ fn asked_state(event: Handle) -> Result<State, Code> {
 /// Says whether an event is done.
 pub(crate) fn query(event: Handle) -> Result<(), Code> {
     match asked_state(event)? {
-        State::Pending(_) => Err(NOT_READY),
+        EventState::Pending(_) => Err(NOT_READY),
         _ => Ok(()),
     }
 }
 
 /// Waits until an event is done.
 pub(crate) fn synchronize(event: Handle) -> Result<(), Code> {
-    if let State::Pending(last) = asked_state(event)? {
+    if let EventState::Pending(last) = asked_state(event)? {
         finish(|pending| pending.stream == last.stream && pending.order <= last.order);
     }
     Ok(())
@@ -154,8 +154,8 @@ pub(crate) fn complete(on: Option<Handle>) {
 
 fn finish(is_done: impl Fn(Pending) -> bool) {
     EVENTS.for_each(|event| {
-        if matches!(event.state, State::Pending(pending) if is_done(pending)) {
-            event.state = State::Done;
+        if matches!(event.state, EventState::Pending(pending) if is_done(pending)) {
+            event.state = EventState::Done;
         }
     });
 }

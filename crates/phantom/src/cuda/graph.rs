@@ -22,7 +22,7 @@ impl NodeId {
     /// What fills the rest of a caller's array.
     pub(crate) const NULL: NodeId = NodeId(0);
 
-    fn handle(self) -> Handle {
+    fn as_handle(self) -> Handle {
         self.0 as Handle
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn check(graph: Handle) -> Result<(), Code> {
 /// Ends a graph and its nodes.
 pub(crate) fn destroy(graph: Handle) -> Result<(), Code> {
     for node in GRAPHS.remove(graph).ok_or(INVALID_HANDLE)? {
-        NODES.remove(node.handle());
+        NODES.remove(node.as_handle());
     }
     Ok(())
 }
@@ -132,19 +132,19 @@ pub(crate) fn edges(graph: Handle) -> Result<Vec<(NodeId, NodeId)>, Code> {
 
 /// The nodes that a node depends on.
 pub(crate) fn dependencies(node: NodeId) -> Result<Vec<NodeId>, Code> {
-    NODES.with(node.handle(), |node| node.dependencies.clone()).ok_or(INVALID_HANDLE)
+    NODES.with(node.as_handle(), |node| node.dependencies.clone()).ok_or(INVALID_HANDLE)
 }
 
 /// The nodes that depend on a node.
 pub(crate) fn dependents(node: NodeId) -> Result<Vec<NodeId>, Code> {
-    let graph = NODES.with(node.handle(), |node| node.graph).ok_or(INVALID_HANDLE)?;
+    let graph = NODES.with(node.as_handle(), |node| node.graph).ok_or(INVALID_HANDLE)?;
     let edges = edges(graph as Handle)?;
     Ok(edges.into_iter().filter(|(from, _)| *from == node).map(|(_, to)| to).collect())
 }
 
 /// What a node does.
 pub(crate) fn work(node: NodeId) -> Result<Work, Code> {
-    NODES.with(node.handle(), |node| node.work).ok_or(INVALID_HANDLE)
+    NODES.with(node.as_handle(), |node| node.work).ok_or(INVALID_HANDLE)
 }
 
 /// Whether every node of a graph is among `last` or comes before one of them.

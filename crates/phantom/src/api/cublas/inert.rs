@@ -4,7 +4,7 @@
 //! matrices, vectors, pivots or per-matrix infos, all of them device memory.
 
 use super::{CublasStatus, stream_of};
-use crate::boundary::inert_on_stream;
+use crate::api::captured::inert_on_stream;
 
 // Extended precision: mixed types chosen by `cudaDataType` arguments.
 inert_on_stream! { CublasStatus, stream_of;

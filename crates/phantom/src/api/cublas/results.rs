@@ -5,9 +5,9 @@
 //! BLAS counts). In `CUBLAS_POINTER_MODE_DEVICE` the result is device memory, and nothing is written.
 
 use super::{CublasStatus, results_go_to_host, stream_of};
+use crate::api::captured::note_for_library;
 use crate::api::datatype;
 use crate::boundary::{Out, Status, export};
-use crate::cuda::capture::note_for_library;
 use crate::handle::Handle;
 
 type Complex32 = [f32; 2];

@@ -10,8 +10,8 @@ use std::ffi::{c_char, c_void};
 
 use self::attributes::{Attributes, EMULATION, LAYOUT, MATMUL, PREFERENCE, TRANSFORM};
 use super::cublas::{CublasStatus, VERSION, cublasGetStatusName, cublasGetStatusString, set_property};
+use crate::api::captured::note_for_library;
 use crate::boundary::{In, Out, Status, export, inert};
-use crate::cuda::capture::note_for_library;
 use crate::handle::{Handle, Table};
 use crate::version;
 

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_char};
 
 use super::{Answer, CudnnStatus, Opaque, create, destroy, known};
+use crate::api::captured::note_for_library;
 use crate::boundary::{Out, Status, export, inert, literal, write_text};
-use crate::cuda::capture::note_for_library;
 use crate::handle::{Handle, Table};
 use crate::version::{self, Library};
 

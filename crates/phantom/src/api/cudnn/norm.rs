@@ -2,7 +2,8 @@
 
 use super::workspace::{Model, batch_norm, used};
 use super::{CudnnStatus, Opaque, library, tensor};
-use crate::boundary::{Out, export, inert_on_stream};
+use crate::api::captured::inert_on_stream;
+use crate::boundary::{Out, export};
 use crate::device::profile;
 use crate::handle::Handle;
 

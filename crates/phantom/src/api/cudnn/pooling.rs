@@ -1,7 +1,8 @@
 //! Pooling: the caller gives the output's shape, so a descriptor has nothing to answer.
 
 use super::{CudnnStatus, create, destroy, known, library};
-use crate::boundary::{Out, export, inert_on_stream};
+use crate::api::captured::inert_on_stream;
+use crate::boundary::{Out, export};
 use crate::handle::{Handle, Table};
 
 static POOLINGS: Table<()> = Table::new();

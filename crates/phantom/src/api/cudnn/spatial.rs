@@ -1,7 +1,8 @@
 //! Spatial transformers (`affine_grid`, `grid_sample`): no sizes are asked for, nothing is computed.
 
 use super::{CudnnStatus, count, create, destroy, known, library};
-use crate::boundary::{In, Out, export, inert_on_stream};
+use crate::api::captured::inert_on_stream;
+use crate::boundary::{In, Out, export};
 use crate::handle::{Handle, Table};
 
 static TRANSFORMERS: Table<()> = Table::new();

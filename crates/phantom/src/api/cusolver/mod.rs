@@ -7,8 +7,8 @@ pub(crate) mod sizes;
 pub(crate) mod sizes_64;
 pub(crate) mod workspace;
 
-use crate::boundary::{Out, Status, export, inert, inert_on_stream, status};
-use crate::cuda::capture::note_for_library;
+use crate::api::captured::{inert_on_stream, note_for_library};
+use crate::boundary::{Out, Status, export, inert, status};
 use crate::handle::{Handle, Table};
 use crate::version::Library;
 

@@ -3,7 +3,8 @@
 
 use super::buffers::{answer, assume_nonzeros};
 use super::{CusparseStatus, results_go_to_host, stream_of};
-use crate::boundary::{Out, Status, export, inert_on_stream};
+use crate::api::captured::inert_on_stream;
+use crate::boundary::{Out, Status, export};
 use crate::handle::{Handle, Table};
 
 /// Bytes of a 32-bit index.

@@ -8,7 +8,8 @@ pub(crate) mod matrices;
 
 use std::ffi::c_char;
 
-use crate::boundary::{Out, export, inert, inert_on_stream, literal, status};
+use crate::api::captured::inert_on_stream;
+use crate::boundary::{Out, export, inert, literal, status};
 use crate::handle::{Handle, Table};
 use crate::version::Library;
 

@@ -11,27 +11,23 @@ use crate::cuda::capture::{self, Mode};
 use crate::cuda::graph::{self, NodeId, Work};
 use crate::handle::Handle;
 
+/// The functions that have the data of edges since CUDA 12.3.
+const WITH_EDGE_DATA: [&str; 4] = [
+    "cuGraphGetEdges",
+    "cuGraphNodeGetDependencies",
+    "cuGraphNodeGetDependentNodes",
+    "cuStreamUpdateCaptureDependencies",
+];
+
 /// The exported function that `cuGetProcAddress` gives for a name whose signature changed, by the version of CUDA that the caller names
 /// (CUDA 13.0, cudaTypedefs.h); `None` for all others.
 pub(crate) fn symbol_of_version(name: &str, wanted: c_int) -> Option<String> {
-    let suffix = match (name, wanted) {
-        ("cuStreamGetCaptureInfo", 12_030..) => "_v3",
-        ("cuStreamGetCaptureInfo", 11_030..) => "_v2",
-        (
-            "cuGraphGetEdges"
-            | "cuGraphNodeGetDependencies"
-            | "cuGraphNodeGetDependentNodes"
-            | "cuStreamUpdateCaptureDependencies",
-            12_030..,
-        ) => "_v2",
-        (
-            "cuStreamGetCaptureInfo"
-            | "cuGraphGetEdges"
-            | "cuGraphNodeGetDependencies"
-            | "cuGraphNodeGetDependentNodes"
-            | "cuStreamUpdateCaptureDependencies",
-            _,
-        ) => "",
+    let suffix = match wanted {
+        12_030.. if name == "cuStreamGetCaptureInfo" => "_v3",
+        11_030.. if name == "cuStreamGetCaptureInfo" => "_v2",
+        _ if name == "cuStreamGetCaptureInfo" => "",
+        12_030.. if WITH_EDGE_DATA.contains(&name) => "_v2",
+        _ if WITH_EDGE_DATA.contains(&name) => "",
         _ => return None,
     };
     Some(format!("{name}{suffix}"))
@@ -40,7 +36,7 @@ pub(crate) fn symbol_of_version(name: &str, wanted: c_int) -> Option<String> {
 export! { DriverStatus;
     fn cuStreamBeginCapture_v2(which: Handle, mode: c_int) { Ok(capture::begin(which, Mode::from_number(mode)?)?) }
     fn cuStreamEndCapture(which: Handle, captured: Out<Handle>) { end_capture(which, captured) }
-    fn cuStreamIsCapturing(which: Handle, status: Out<c_int>) { status.set(capture::status(which)?.number()) }
+    fn cuStreamIsCapturing(which: Handle, status: Out<c_int>) { status.set(capture::status_of(which)?.number()) }
     fn cuThreadExchangeStreamCaptureMode(mode: Out<c_int>) {
         let wanted = Mode::from_number(mode.get::<DriverStatus>()?)?;
         mode.set(capture::exchange_mode(wanted) as c_int)

@@ -8,8 +8,8 @@
 // Large buffers are not moved, they only forget what was known of them.
 
 use super::{Communicator, Connection, NcclResult, connect};
+use crate::api::captured::note_for_library;
 use crate::boundary::{Status, export};
-use crate::cuda::capture::note_for_library;
 use crate::handle::Handle;
 use crate::values::written;
 

@@ -63,7 +63,7 @@ export! { CudaStatus;
 
     fn cudaStreamBeginCapture(which: Handle, mode: c_int) { Ok(capture::begin(which, Mode::from_number(mode)?)?) }
     fn cudaStreamEndCapture(which: Handle, captured: Out<Handle>) { end_capture(which, captured) }
-    fn cudaStreamIsCapturing(which: Handle, status: Out<c_int>) { status.set(capture::status(which)?.number()) }
+    fn cudaStreamIsCapturing(which: Handle, status: Out<c_int>) { status.set(capture::status_of(which)?.number()) }
     fn cudaThreadExchangeStreamCaptureMode(mode: Out<c_int>) {
         let wanted = Mode::from_number(mode.get::<CudaStatus>()?)?;
         mode.set(capture::exchange_mode(wanted) as c_int)

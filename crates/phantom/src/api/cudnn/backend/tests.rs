@@ -53,7 +53,7 @@ fn tensor(shape: &Tensor, is_virtual: bool) -> Handle {
     finalize(handle)
 }
 
-fn graph(operations: &[Handle]) -> Handle {
+fn build_graph(operations: &[Handle]) -> Handle {
     let handle = new(name::OPERATIONGRAPH);
     assert_eq!(set(handle, name::OPERATIONGRAPH_OPS, BACKEND_DESCRIPTOR, operations), CudnnStatus::SUCCESS);
     finalize(handle)
@@ -102,7 +102,7 @@ fn convolution_graph() -> Handle {
         // PyTorch destroys child descriptors once the parent is set.
         assert_eq!(cudnnBackendDestroyDescriptor(child), CudnnStatus::SUCCESS);
     }
-    graph(&[finalize(operation)])
+    build_graph(&[finalize(operation)])
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn attention_takes_memory_only_where_score_gradients_are_kept() {
         (&[inner, inner, inner, inner], 2 * 4 * 128 * 128 * 2),
     ];
     for (operations, expected) in cases {
-        let config = configs(graph(operations), 0, 2)[0];
+        let config = configs(build_graph(operations), 0, 2)[0];
         assert_eq!(int64(config, name::ENGINECFG_WORKSPACE_SIZE), expected);
     }
 }
