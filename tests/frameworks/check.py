@@ -108,7 +108,7 @@ def main():
     arguments = suite.parser(__doc__).parse_args()
     oomph = str(arguments.oomph.absolute())
     rows = [suite.Case(case.name, partial(run, case, oomph), memory=2 * case.gpus, is_extra=case.is_extra) for case in CASES]
-    rows += [suite.Case(f"saves of {name}", partial(saves.check, name, oomph)) for name in saves.FRAMEWORKS]
+    rows += [suite.Case(f"saves of {name}", partial(saves.check, name, oomph), is_extra=name == "lightning") for name in saves.FRAMEWORKS]
     return suite.run("frameworks", rows, arguments, f"{'program':58} {'steps':>5} {'peak':>14} {'parameters':>13} {'state':>13}")
 
 

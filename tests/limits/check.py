@@ -31,7 +31,7 @@ GPU = "rtx-4090"
 # A program and its arguments, where it needs some.
 ARGUMENTS = {"examples/gpt2.py": ["--batch-size", "2"]}
 # `make test` runs these: fragments, and no optimizer.
-USUAL = {"tests/programs/fragments.py", "tests/programs/inference.py"}
+USUAL = {"tests/programs/fragments.py"}
 
 
 def main() -> int:

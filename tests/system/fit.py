@@ -296,7 +296,7 @@ CASES = [
     Case("fits already", fits_already),
     Case("a plan and its patch hold, folklore does nothing, numerics are kept", one_program, is_long=True),
     Case("nothing helps", nothing_helps, is_long=True, is_extra=True),
-    Case("largest batch", largest_batch),
+    Case("largest batch", largest_batch, is_extra=True),
     Case("a batch that does not matter", flat_batch),
     Case("every size of memory", every_size, is_extra=True),
     Case("several GPUs", several_gpus, is_extra=True),

@@ -201,7 +201,7 @@ def at_once(box: Box) -> None:
 
 
 CASES = [
-    Case("a second search", a_second_search, is_long=True),
+    Case("a second search", a_second_search, is_long=True, is_extra=True),
     Case("a second search without the cache", without_cache, is_extra=True),
     Case("a change of a module, of data", partial(every_change, changes=USUAL_CHANGES), is_long=True),
     Case("every other change", partial(every_change, changes=OTHER_CHANGES), is_extra=True),

@@ -177,7 +177,7 @@ CASES = [
     ),
     Case("70B in bf16 generates on a B200", partial(check_generation, dtype="bf16"), is_long=True),
     Case("70B built in fp32, cast, generates on a B200", partial(check_generation, dtype="cast"), is_extra=True),
-    Case("70B in fp32 does not fit a B200", check_too_large),
+    Case("70B in fp32 does not fit a B200", check_too_large, is_extra=True),
     Case("a model that is not on the disk", check_absent),
     Case("8 bits and paged optimizers", check_eight_bit, is_extra=True),
     Case("QLoRA of a 7B on 24 GiB", check_qlora, is_extra=True),

@@ -25,12 +25,13 @@ import leak
 import lint
 import needs
 import ranks
+import streams
 import suite
 import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams}
 
 
 def main() -> int:

@@ -30,6 +30,11 @@ pub(crate) fn owner() -> Owner {
     }
 }
 
+/// Whether PyTorch's caching allocator is the caller.
+pub(crate) fn is_pytorchs_allocator() -> bool {
+    owner() == "pytorch"
+}
+
 /// Frames between an operator's stand-in in Python and the program's own line, with some to spare.
 const KERNEL_DEPTH: usize = 128;
 

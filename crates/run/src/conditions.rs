@@ -3,6 +3,8 @@
 use report::Change;
 use trace::Bytes;
 
+use crate::route::Route;
+
 /// The conditions of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conditions {
@@ -18,6 +20,8 @@ pub struct Conditions {
     pub work: bool,
     /// Whether the files that the program reads are noted.
     pub notes_files: bool,
+    /// Whether blocks that a side stream used come back as late as they can, and not at once.
+    pub has_late_streams: bool,
 }
 
 /// The device memory that the program finds.
@@ -47,6 +51,7 @@ impl Conditions {
             history: true,
             work: false,
             notes_files: false,
+            has_late_streams: false,
         }
     }
 
@@ -54,6 +59,26 @@ impl Conditions {
     #[must_use]
     pub fn with_limit(self, limit: Limit) -> Conditions {
         Conditions { limit, ..self }
+    }
+
+    /// The same conditions, where work of side streams ends as late as it can.
+    #[must_use]
+    pub fn with_late_streams(self) -> Conditions {
+        Conditions { has_late_streams: true, ..self }
+    }
+
+    /// Returns the sentence that the progress line shows.
+    pub fn progress(&self, route: Route) -> String {
+        let sentence = match self.limit {
+            Limit::Unlimited => "it ran out; running without a limit",
+            _ if self.has_late_streams => "it has side streams; running once more with late ones",
+            Limit::Device => "running on the phantom GPU",
+            Limit::Shared { .. } => "ranks share a GPU; running with a part of it for each",
+        };
+        match route {
+            Route::Rank(rank) => format!("rank {rank}: {sentence}"),
+            Route::Plain | Route::Forked => sentence.to_owned(),
+        }
     }
 
     /// Returns the allocator's settings, from the conditions or from the remedy that sets them.

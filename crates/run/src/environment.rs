@@ -32,8 +32,9 @@ const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
 /// A launcher's variables, which would give oomph's own rank to a program that is to be another rank.
 const LAUNCHERS: [&str; 5] = ["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"];
 /// The variables of one run. Those that a run does not set are removed: oomph may itself run on a phantom.
-const OF_A_RUN: [&str; 13] = [
+const OF_A_RUN: [&str; 14] = [
     variable::UNLIMITED,
+    variable::STREAMS,
     variable::OTHERS,
     variable::RUN_DIR,
     variable::STEPS,
@@ -130,6 +131,9 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
         Limit::Device => {}
         Limit::Shared { others } => run.set_others(others),
         Limit::Unlimited => run.set(variable::UNLIMITED, "1"),
+    }
+    if conditions.has_late_streams {
+        run.set(variable::STREAMS, "late");
     }
     if conditions.notes_files {
         run.set(variable::FILES, folders.run.join(file::FILES));

@@ -1,15 +1,17 @@
 //! Decides after a run about the next run and its conditions.
 
+use trace::run::PhantomRecord;
 use trace::{Bytes, Record, Run};
 
 use crate::conditions::{Conditions, Limit};
-use crate::route::Route;
 
 /// The facts about an ended run that decide about the next run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunFacts {
     /// Whether only a run without a limit shows the whole program, see [`ran_out`].
     pub ran_out: bool,
+    /// Whether the peak depends on when side streams are done, see [`has_side_streams`].
+    pub has_side_streams: bool,
     /// The bytes that the other ranks of the job need on the device that the fullest rank shares with them.
     pub others: Option<Bytes>,
 }
@@ -28,17 +30,24 @@ pub struct Rerun {
 pub enum Reason {
     /// Ranks share a device that cannot hold them all.
     SharedDevice,
+    /// Blocks that a side stream used may come back late.
+    SideStreams,
     /// The program ran out of memory.
     RanOut,
 }
 
-/// Returns the run after a run under `conditions`, if any: ranks on a shared device get a part of the device each, then a program that
-/// ran out gets unlimited memory.
+/// Returns the run after a run under `conditions`, if any: ranks on a shared device get a part of the device each, then side streams are
+/// late, then a program that ran out gets unlimited memory.
 pub fn next(conditions: &Conditions, facts: &RunFacts) -> Option<Rerun> {
     let rerun = |limit, reason| Some(Rerun { conditions: conditions.clone().with_limit(limit), reason });
     match (conditions.limit, facts) {
         (Limit::Device, RunFacts { others: Some(others), .. }) => {
             rerun(Limit::Shared { others: *others }, Reason::SharedDevice)
+        }
+        (Limit::Device | Limit::Shared { .. }, RunFacts { has_side_streams: true, .. })
+            if !conditions.has_late_streams =>
+        {
+            Some(Rerun { conditions: conditions.clone().with_late_streams(), reason: Reason::SideStreams })
         }
         (Limit::Device | Limit::Shared { .. }, RunFacts { ran_out: true, .. }) => {
             rerun(Limit::Unlimited, Reason::RanOut)
@@ -57,19 +66,20 @@ pub fn ran_out(run: &Run) -> bool {
     })
 }
 
-impl Limit {
-    /// Returns the sentence that the progress line shows.
-    pub fn progress(self, route: Route) -> String {
-        let sentence = match self {
-            Limit::Device => "running on the phantom GPU",
-            Limit::Shared { .. } => "ranks share a GPU; running with a part of it for each",
-            Limit::Unlimited => "it ran out; running without a limit",
-        };
-        match route {
-            Route::Rank(rank) => format!("rank {rank}: {sentence}"),
-            Route::Plain | Route::Forked => sentence.to_owned(),
-        }
-    }
+/// The device's peak of reserved and of allocated memory, over all processes.
+pub fn peak(run: &Run) -> (u64, u64) {
+    let ends = run.processes.iter().flat_map(|process| &process.records).filter_map(|record| match record {
+        Record::End { devices, .. } => Some(devices),
+        _ => None,
+    });
+    let peaks = ends.flatten().map(|stats| (stats.reserved_peak_bytes, stats.allocated_peak_bytes));
+    peaks.max().unwrap_or_default()
+}
+
+/// Whether PyTorch's allocator asked when a side stream is done with a block, so that the peak depends on when it is.
+pub fn has_side_streams(run: &Run) -> bool {
+    let mut records = run.processes.iter().flat_map(|process| &process.phantom);
+    records.any(|record| matches!(record, PhantomRecord::Assumption { id, .. } if id == wire::record::SIDE_STREAMS))
 }
 
 #[cfg(test)]
@@ -100,8 +110,20 @@ mod tests {
             (Limit::Unlimited, true, others, None),
         ];
         for (limit, ran_out, others, expected) in cases {
-            assert_eq!(limits(limit, RunFacts { ran_out, others }), expected, "{limit:?} {ran_out} {others:?}");
+            let facts = RunFacts { ran_out, others, ..RunFacts::default() };
+            assert_eq!(limits(limit, facts), expected, "{limit:?} {ran_out} {others:?}");
         }
+    }
+
+    #[test]
+    fn side_streams_are_late_once_and_before_the_run_without_a_limit() {
+        let facts = RunFacts { has_side_streams: true, ran_out: true, others: None };
+        let at_once = Conditions::on_device(Vec::new());
+        let late = next(&at_once, &facts);
+        assert_eq!(late.as_ref().map(|rerun| rerun.reason), Some(Reason::SideStreams));
+        let late = at_once.with_late_streams();
+        let unlimited = Rerun { conditions: late.clone().with_limit(Limit::Unlimited), reason: Reason::RanOut };
+        assert_eq!(next(&late, &facts), Some(unlimited), "without a limit they are late, too");
     }
 
     #[test]

@@ -5,6 +5,9 @@
 
 use std::fmt;
 
+/// The id of the phantom's assumption about blocks that a side stream used (Note [Late streams] in `crates/phantom/src/cuda/event.rs`).
+pub const SIDE_STREAMS: &str = "side-streams";
+
 /// The key of the tag.
 pub const TAG: &str = "kind";
 

@@ -60,6 +60,7 @@ variables! {
     DEVICE = "OOMPH_DEVICE", Phantom: "the profile, `key=value` joined by `;` (Note [Device variable] in `crates/phantom/src/device.rs`)";
     UNLIMITED = "OOMPH_UNLIMITED", Phantom: "`1`: no request is refused for want of memory, and the device shows 4 TiB";
     OTHERS = "OOMPH_OTHERS", Phantom: "bytes of each device that other processes use";
+    STREAMS = "OOMPH_STREAMS", Phantom: "`late`: a block that a side stream used comes back when the program waits for the stream, not at once (Note [Late streams] in `crates/phantom/src/cuda/event.rs`)";
     STEPS = "OOMPH_STEPS", Agent: "stop after this number of optimizer steps; `0` = run to the end";
     FRACTION = "OOMPH_FRACTION", Agent: "share of elements that value-dependent shapes are assumed to select; default 0.5";
     REMEDIES = "OOMPH_REMEDIES", Agent: "the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`)";

@@ -6,14 +6,15 @@ use std::time::Instant;
 use diagnose::{Case, Requests, UnlimitedRun};
 use report::render::html;
 use report::render::terminal::Detail;
-use report::{CheckReport, Verdict};
+use report::{Assumption, CheckReport, Verdict};
 use run::Conditions;
 use run::rerun::{self, RunFacts};
 use trace::Bytes;
+use wire::record::SIDE_STREAMS;
 
 use crate::args::{Check, DEFAULT_STEPS, OutputOptions};
 use crate::effects::publish;
-use crate::effects::record::{Recording, Recordings, record_to_end};
+use crate::effects::record::{Recording, Recordings, StreamBounds, record_to_end};
 use crate::effects::run_dir::{self, RunDir};
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -33,6 +34,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let conditions = Conditions::on_device(arguments.changes.clone());
     let recordings = record_to_end(&program, conditions, place.path(), facts)?;
     let hint = failure::find_hint(&recordings.limited.run);
+    let bounds = recordings.bounds;
     let case = make_case(recordings, &program, started);
     let mut report = diagnose::check(&case);
     lint_links::link(&mut report.findings, &case.folder, words.script());
@@ -42,6 +44,9 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
         report.notes.extend(hint.clone());
         report.caveats.extend(hint);
     }
+    if let Some(bounds) = bounds {
+        say_bounds(&mut report, bounds);
+    }
     report.next = if report.verdict.is_oom() { suggest_fit(arguments, &words) } else { None };
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     write_page(&arguments.output, &case, &report)?;
@@ -49,7 +54,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
 }
 
 fn make_case(recordings: Recordings, program: &Program, started: Instant) -> Case {
-    let Recordings { limited, unlimited } = recordings;
+    let Recordings { limited, unlimited, .. } = recordings;
     Case {
         launch: limited.launch,
         limited: limited.run,
@@ -58,6 +63,22 @@ fn make_case(recordings: Recordings, program: &Program, started: Instant) -> Cas
         folder: std::env::current_dir().unwrap_or_default().display().to_string(),
         seconds: started.elapsed().as_secs_f64(),
     }
+}
+
+/// Says which of two peaks is counted where they depend on side streams. Where they are equal, nothing rests on an assumption.
+fn say_bounds(report: &mut CheckReport, bounds: StreamBounds) {
+    report.assumptions.retain(|assumption| assumption.id != SIDE_STREAMS);
+    if bounds.late <= bounds.at_once {
+        return;
+    }
+    let text = format!(
+        "blocks that a side stream used are counted until the program waits for the stream: {} at the peak; if they came back at \
+         once, {}",
+        bounds.late, bounds.at_once
+    );
+    report.notes.push(text.clone());
+    report.caveats.push(text.clone());
+    report.assumptions.push(Assumption { id: SIDE_STREAMS.to_owned(), text, bytes: bounds.late - bounds.at_once });
 }
 
 /// Draws the run and writes the page, if a page was asked for.
@@ -104,6 +125,7 @@ fn facts(recording: &Recording) -> RunFacts {
     let is_search = matches!(diagnose::judge_requests(&recording.run), Requests::Search(_));
     RunFacts {
         ran_out: rerun::ran_out(&recording.run) && !is_search,
+        has_side_streams: rerun::has_side_streams(&recording.run),
         others: diagnose::others_of_shared(&recording.launch, &recording.run),
     }
 }

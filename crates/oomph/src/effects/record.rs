@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use run::rerun::{self, Reason, RunFacts};
 use run::spec::merge_ends;
 use run::{Conditions, Route};
-use trace::Run;
 use trace::run::{Ended, Launch};
+use trace::{Bytes, Run};
 
 use crate::effects::launch::{self, Shown, Start};
 use crate::effects::run_dir;
@@ -50,7 +50,7 @@ fn start(program: &Program, conditions: &Conditions, folder: &Path, route: Route
     let shown = match () {
         () if program.spec.shows_output(conditions) => Shown::Output,
         () if program.is_quiet => Shown::Nothing,
-        () => Shown::Progress(conditions.limit.progress(route)),
+        () => Shown::Progress(conditions.progress(route)),
     };
     let environment = program.environment(conditions, folder, route);
     let ended = launch::run(&Start {
@@ -68,6 +68,15 @@ fn start(program: &Program, conditions: &Conditions, folder: &Path, route: Route
 pub(crate) struct Recordings {
     pub(crate) limited: Recording,
     pub(crate) unlimited: Option<Recording>,
+    /// The peaks that depend on side streams, where the program has some.
+    pub(crate) bounds: Option<StreamBounds>,
+}
+
+/// The peaks of reserved memory if blocks that a side stream used come back at once, and if they come back as late as they can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamBounds {
+    pub(crate) at_once: Bytes,
+    pub(crate) late: Bytes,
 }
 
 /// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of each run.
@@ -78,15 +87,25 @@ pub(crate) fn record_to_end(
     facts: impl Fn(&Recording) -> RunFacts,
 ) -> Result<Recordings, Error> {
     let mut limited = record(program, &conditions, folder)?;
+    let mut bounds = None;
     loop {
         limited.check_facts()?;
         let Some(again) = rerun::next(&conditions, &facts(&limited)) else {
-            return Ok(Recordings { limited, unlimited: None });
+            return Ok(Recordings { limited, unlimited: None, bounds });
         };
         let recording = record(program, &again.conditions, &make_folder(folder, again.reason)?)?;
         match again.reason {
-            Reason::RanOut => return Ok(Recordings { limited, unlimited: Some(recording) }),
+            Reason::RanOut => return Ok(Recordings { limited, unlimited: Some(recording), bounds }),
             Reason::SharedDevice => (limited, conditions) = (recording, again.conditions),
+            Reason::SideStreams => {
+                recording.check_facts()?;
+                let (at_once, late) = (rerun::peak(&limited.run), rerun::peak(&recording.run));
+                bounds = Some(StreamBounds { at_once: Bytes(at_once.0), late: Bytes(late.0) });
+                if late > at_once {
+                    limited = recording;
+                }
+                conditions = again.conditions;
+            }
         }
     }
 }
@@ -95,6 +114,7 @@ fn make_folder(folder: &Path, reason: Reason) -> Result<PathBuf, Error> {
     let folder = folder.join(match reason {
         Reason::RanOut => run_dir::UNLIMITED,
         Reason::SharedDevice => run_dir::SHARED,
+        Reason::SideStreams => run_dir::LATE,
     });
     fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
     Ok(folder)

@@ -17,6 +17,8 @@ use crate::error::Error;
 pub(crate) const UNLIMITED: &str = "unlimited";
 /// The folder, inside that of a run whose ranks share a device, of the run with a part of the device for each.
 pub(crate) const SHARED: &str = "shared";
+/// The folder of the run whose side streams are late.
+pub(crate) const LATE: &str = "late";
 
 /// The existing temporary folders, which are removed if the process ends early.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

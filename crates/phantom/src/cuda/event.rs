@@ -8,12 +8,22 @@
 //! stream or for the device, until [`complete`] says so, or until it is recorded again while nothing is held. Work on a
 //! stream is done in order, so what ends the wait for an event ends all that the stream recorded before it. In a capture
 //! nothing runs on a real GPU either: what is recorded there is never pending.
+//!
+//! # Note [Late streams]
+//!
+//! PyTorch's allocator keeps a freed block that another stream used (`record_stream`) until an event says that the stream is done. On
+//! a phantom that is at once, which is the least that a program can hold. With `OOMPH_STREAMS=late` an event that is recorded is
+//! pending, for the allocator alone, until the host waits for the event, for its stream, for a stream that has waited for it, or for the
+//! device: the most that it can hold. Programs that poll an event see it done, since theirs would otherwise never be.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::capture::{self, Point};
+use super::order::{self, Recorded};
 use super::{Code, INVALID_HANDLE, NOT_READY, context, stream};
 use crate::handle::{Handle, Table};
+use crate::{caller, journal};
 
 #[derive(Debug)]
 struct Event {
@@ -29,22 +39,23 @@ enum EventState {
     Unrecorded,
     /// Work that is done.
     Done,
-    /// Work that a test holds back.
-    Pending(Pending),
+    /// Work that is not done yet.
+    Pending(Recorded),
     /// A point of a capture.
     Captured(Point),
 }
 
-/// An event that a test holds back: where it was recorded, and when among all of them.
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    stream: usize,
-    order: u64,
-}
-
 static EVENTS: Table<Event> = Table::new();
 static HELD: AtomicBool = AtomicBool::new(false);
-static RECORDED: AtomicU64 = AtomicU64::new(0);
+static RECORDED: AtomicU64 = AtomicU64::new(1);
+static ARE_STREAMS_LATE: OnceLock<bool> = OnceLock::new();
+/// Whether the journal has that the allocator waits for side streams.
+static IS_NOTED: AtomicBool = AtomicBool::new(false);
+
+/// See Note [Late streams].
+fn are_streams_late() -> bool {
+    *ARE_STREAMS_LATE.get_or_init(|| std::env::var_os(wire::variable::STREAMS).is_some_and(|value| value == "late"))
+}
 
 /// The time between any two events. Not zero: programs divide by it.
 const ELAPSED_MS: f32 = 0.01;
@@ -65,8 +76,8 @@ pub(crate) fn record(event: Handle, on: Handle, is_external: bool) -> Result<(),
     state(event)?;
     let recorded = match capture::record(on, is_external)? {
         Some(point) => EventState::Captured(point),
-        None if HELD.load(Ordering::Relaxed) => {
-            EventState::Pending(Pending { stream: on as usize, order: RECORDED.fetch_add(1, Ordering::Relaxed) })
+        None if HELD.load(Ordering::Relaxed) || are_streams_late() => {
+            EventState::Pending(order::record(on as usize, RECORDED.fetch_add(1, Ordering::Relaxed)))
         }
         None => EventState::Done,
     };
@@ -79,7 +90,11 @@ pub(crate) fn wait(on: Handle, event: Handle, is_external: bool) -> Result<(), C
     match state(event)? {
         EventState::Unrecorded => Ok(()),
         EventState::Captured(point) => capture::wait(on, Some(&point), is_external),
-        EventState::Done | EventState::Pending(_) => capture::wait(on, None, is_external),
+        EventState::Done => capture::wait(on, None, is_external),
+        EventState::Pending(recorded) => {
+            order::wait(on as usize, &recorded);
+            capture::wait(on, None, is_external)
+        }
     }
 }
 
@@ -109,15 +124,34 @@ fn asked_state(event: Handle) -> Result<EventState, Code> {
 /// Says whether an event is done.
 pub(crate) fn query(event: Handle) -> Result<(), Code> {
     match asked_state(event)? {
-        EventState::Pending(_) => Err(NOT_READY),
-        _ => Ok(()),
+        EventState::Pending(_) if !are_streams_late() || caller::is_pytorchs_allocator() => Err(NOT_READY),
+        EventState::Pending(last) => {
+            finish(|recorded| order::is_done_with(recorded, &last));
+            Ok(())
+        }
+        _ => {
+            note_side_stream();
+            Ok(())
+        }
+    }
+}
+
+/// Notes once that PyTorch's allocator asks when another stream is done with a block.
+fn note_side_stream() {
+    if !are_streams_late() && !IS_NOTED.load(Ordering::Relaxed) && caller::is_pytorchs_allocator() {
+        IS_NOTED.store(true, Ordering::Relaxed);
+        journal::record_assumption(
+            wire::record::SIDE_STREAMS,
+            "blocks that a side stream used are taken to be free at once",
+            0,
+        );
     }
 }
 
 /// Waits until an event is done.
 pub(crate) fn synchronize(event: Handle) -> Result<(), Code> {
     if let EventState::Pending(last) = asked_state(event)? {
-        finish(|pending| pending.stream == last.stream && pending.order <= last.order);
+        finish(|recorded| order::is_done_with(recorded, &last));
     }
     Ok(())
 }
@@ -149,12 +183,12 @@ pub(crate) fn hold(is_held: bool) {
 
 /// All that was recorded on `on` is done; `None` = on any stream.
 pub(crate) fn complete(on: Option<Handle>) {
-    finish(|pending| on.is_none_or(|on| on as usize == pending.stream));
+    finish(|recorded| on.is_none_or(|on| order::is_done_with_stream(recorded, on as usize)));
 }
 
-fn finish(is_done: impl Fn(Pending) -> bool) {
+fn finish(is_done: impl Fn(&Recorded) -> bool) {
     EVENTS.for_each(|event| {
-        if matches!(event.state, EventState::Pending(pending) if is_done(pending)) {
+        if matches!(&event.state, EventState::Pending(recorded) if is_done(recorded)) {
             event.state = EventState::Done;
         }
     });

@@ -7,6 +7,7 @@ pub(crate) mod event;
 pub(crate) mod graph;
 pub(crate) mod kernel;
 pub(crate) mod memory;
+pub(crate) mod order;
 pub(crate) mod pool;
 pub(crate) mod properties;
 pub(crate) mod stream;

@@ -115,6 +115,7 @@ impl<'a> TrialRunner<'a> {
             history: variant.recorded,
             work: variant.counted,
             notes_files: self.cache.is_some(),
+            has_late_streams: false,
         }
     }
 

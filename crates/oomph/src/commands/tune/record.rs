@@ -37,6 +37,7 @@ fn recorded(program: &Program) -> Result<ExplainInput, Error> {
     let place = RunDir::make(None)?;
     // The allocators of ranks are replayed one by one: ranks that share a device need no run with a part of it.
     let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |recording| RunFacts {
+        has_side_streams: false,
         ran_out: rerun::ran_out(&recording.run),
         others: None,
     })?;
