@@ -20,8 +20,18 @@ pub struct Conditions {
     pub work: bool,
     /// Whether the files that the program reads are noted.
     pub notes_files: bool,
-    /// Whether blocks that a side stream used come back as late as they can, and not at once.
-    pub has_late_streams: bool,
+    /// When work of side streams is done.
+    pub streams: Streams,
+}
+
+/// When work of side streams is done, and blocks that they used come back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Streams {
+    /// At once.
+    #[default]
+    AtOnce,
+    /// As late as it can be: when the program waits.
+    Late,
 }
 
 /// The device memory that the program finds.
@@ -51,7 +61,7 @@ impl Conditions {
             history: true,
             work: false,
             notes_files: false,
-            has_late_streams: false,
+            streams: Streams::AtOnce,
         }
     }
 
@@ -64,14 +74,14 @@ impl Conditions {
     /// The same conditions, where work of side streams ends as late as it can.
     #[must_use]
     pub fn with_late_streams(self) -> Conditions {
-        Conditions { has_late_streams: true, ..self }
+        Conditions { streams: Streams::Late, ..self }
     }
 
     /// Returns the sentence that the progress line shows.
     pub fn progress(&self, route: Route) -> String {
         let sentence = match self.limit {
             Limit::Unlimited => "it ran out; running without a limit",
-            _ if self.has_late_streams => "it has side streams; running once more with late ones",
+            _ if self.streams == Streams::Late => "it has side streams; running once more with late ones",
             Limit::Device => "running on the phantom GPU",
             Limit::Shared { .. } => "ranks share a GPU; running with a part of it for each",
         };

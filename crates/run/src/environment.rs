@@ -8,7 +8,7 @@ use trace::Bytes;
 use trace::run::Job;
 use wire::{file, variable};
 
-use crate::conditions::{Conditions, Limit};
+use crate::conditions::{Conditions, Limit, Streams};
 use crate::route::Route;
 use crate::spec::RunSpec;
 
@@ -132,7 +132,7 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
         Limit::Shared { others } => run.set_others(others),
         Limit::Unlimited => run.set(variable::UNLIMITED, "1"),
     }
-    if conditions.has_late_streams {
+    if conditions.streams == Streams::Late {
         run.set(variable::STREAMS, "late");
     }
     if conditions.notes_files {

@@ -3,7 +3,7 @@
 use trace::run::PhantomRecord;
 use trace::{Bytes, Record, Run};
 
-use crate::conditions::{Conditions, Limit};
+use crate::conditions::{Conditions, Limit, Streams};
 
 /// The facts about an ended run that decide about the next run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn next(conditions: &Conditions, facts: &RunFacts) -> Option<Rerun> {
             rerun(Limit::Shared { others: *others }, Reason::SharedDevice)
         }
         (Limit::Device | Limit::Shared { .. }, RunFacts { has_side_streams: true, .. })
-            if !conditions.has_late_streams =>
+            if conditions.streams == Streams::AtOnce =>
         {
             Some(Rerun { conditions: conditions.clone().with_late_streams(), reason: Reason::SideStreams })
         }
