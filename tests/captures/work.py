@@ -76,6 +76,28 @@ with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         H100 + "000",
         answer=[True],
     ),
+    case(
+        "another device is waited for",
+        START
+        + """
+import threading
+answer = []
+def wait():
+    torch.cuda.set_device(1)
+    event = torch.cuda.Event()
+    event.record()
+    answer.append(event.query())
+    torch.cuda.synchronize()
+with torch.cuda.graph(graph, capture_error_mode="global"):
+    x.add_(1)
+    thread = threading.Thread(target=wait)
+    thread.start()
+    thread.join()
+graph.replay()
+""",
+        "two RTX PRO 4000: ROCm/rocm-systems, pull request 4508",
+        answer=[True],
+    ),
     case("memory is allocated in a capture", START + 'with torch.cuda.graph(graph): torch.randn(1 << 22, device="cuda")', H100 + "003"),
     case(
         "memory is allocated behind PyTorch's back",
@@ -309,6 +331,21 @@ first.elapsed_time(second)
 """,
         "PyTorch 2.11, test/test_cuda_multigpu.py, test_events_multi_gpu_elapsed_time",
         400,
+    ),
+    case(
+        "contexts are made on the devices that are used",
+        """
+x = torch.randn(1, device="cuda:1")
+contexts = lambda: [torch._C._cuda_hasPrimaryContext(device) for device in range(2)]
+answer = [contexts()]
+str(x)
+torch.randn(1).copy_(x)
+torch.randn(3).pin_memory()
+torch.empty(3, pin_memory=True).is_pinned()
+answer.append(contexts())
+""",
+        "PyTorch, test/test_cuda_primary_ctx.py",
+        answer=[[False, True], [False, True]],
     ),
     case(
         "devices are counted before the driver is initialised",

@@ -18,6 +18,7 @@ import explain
 import faults
 import fit
 import kept
+import known
 import large
 import later
 import launchers
@@ -31,7 +32,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams, "known": known}
 
 
 def main() -> int:

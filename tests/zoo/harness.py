@@ -90,10 +90,6 @@ def tensors(value):
             yield from tensors(item)
 
 
-# Left to `make test-all`, beside one of their kind that compiles less.
-SLOW = {"compile", "compile_dynamic"}
-
-
 def main(programs):
     """Runs the programs named on the command line (default: all); exits with 1 if any failed."""
     parser = argparse.ArgumentParser()
@@ -111,8 +107,6 @@ def main(programs):
     chosen = [program for program in programs if not args.names or program.name in args.names]
     part, parts = map(int, args.part.split("/"))
     numbered = list(enumerate(chosen))[part::parts]
-    if args.one_precision:
-        numbered = [(number, program) for number, program in numbered if program.name not in SLOW]
     runs = [(p, precision) for number, p in numbered for precision in precisions_of(p, number if args.one_precision else None)]
     results = [run_one(p, precision, args.out) for p, precision in runs]
     failed = sum("error" in result for result in results)

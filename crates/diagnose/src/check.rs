@@ -25,6 +25,9 @@ use crate::rules;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
 use crate::verdict::{Decision, decide};
 
+/// A headline mentions no less than this part of the device: half a percent.
+const LEAST_PART: u64 = 200;
+
 /// Returns the report of `check` for `case`.
 pub fn check(case: &Case) -> CheckReport {
     let decision = decide(case);
@@ -60,6 +63,7 @@ fn frame(case: &Case, decision: &Decision) -> CheckReport {
         gpu: gpu(case),
         steps: run.processes.iter().map(steps).max().unwrap_or_default(),
         only_first_step: is_only_first_step(case),
+        untrained_bytes: untrained_bytes(case),
         peak: Peak::default(),
         need: Need::default(),
         oom: None,
@@ -83,6 +87,17 @@ fn frame(case: &Case, decision: &Decision) -> CheckReport {
 fn is_only_first_step(case: &Case) -> bool {
     let mut ends = case.limited.processes.iter().filter_map(end);
     case.launch.steps == 1 && ends.any(|(reason, _)| *reason == EndReason::Steps)
+}
+
+/// Bytes of the parameters that an optimizer holds and no step trained, of the rank with the most; see [`CheckReport::untrained_bytes`].
+fn untrained_bytes(case: &Case) -> Option<Bytes> {
+    let of_process = |process: &Process| {
+        let bytes =
+            process.records.iter().map(|record| if let Record::Untrained { bytes, .. } = record { *bytes } else { 0 });
+        Bytes(bytes.sum())
+    };
+    let most = case.limited.processes.iter().map(of_process).max()?;
+    (most.0 > case.total().0 / LEAST_PART).then_some(most)
 }
 
 fn gpu(case: &Case) -> Gpu {

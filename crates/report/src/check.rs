@@ -22,6 +22,9 @@ pub struct CheckReport {
     pub steps: u32,
     /// Whether the run was stopped after its first step: an optimizer's state is only there in later ones.
     pub only_first_step: bool,
+    /// Bytes of parameters that an optimizer holds and no step of the run trained: a later phase of the program may. `None` without such, and for
+    /// less than half a percent of the device.
+    pub untrained_bytes: Option<Bytes>,
     /// The largest use of memory under the GPU's limit, with its time.
     pub peak: Peak,
     /// The largest use of memory without a limit.

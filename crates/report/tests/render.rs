@@ -69,6 +69,7 @@ fn fits() -> CheckReport {
         verdict: Verdict::Fits { spare_bytes: Bytes::from_mib(21_200), search: None, stopped: None },
         steps: 3,
         only_first_step: false,
+        untrained_bytes: None,
         peak: Peak { usage: usage(2048, 2560, 3000), place: place(2, Phase::Backward, "transformer.h.3") },
         need: Need { usage: usage(2048, 2560, 3000), ..Need::default() },
         oom: None,
@@ -323,6 +324,10 @@ fn the_headline_never_says_more_than_was_seen() {
         (
             CheckReport { only_first_step: true, ..fits() },
             "fits NVIDIA GeForce RTX 4090 in its first step, with 20.70 GiB to spare: later",
+        ),
+        (
+            CheckReport { untrained_bytes: Some(Bytes::from_mib(94)), ..fits() },
+            "fits NVIDIA GeForce RTX 4090 in the steps that were run, with 20.70 GiB to",
         ),
         (
             CheckReport { need: need(26_248, None), ..fits() },

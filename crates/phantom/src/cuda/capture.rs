@@ -13,6 +13,8 @@
 //!   as relaxed, and beside a global capture of another thread. A thread whose mode is relaxed may, which is how PyTorch allocates.
 //! - To wait for work that is not captured, for that of another capture, or for captured work on the legacy stream.
 //!
+//! All of this is about captures on the calling thread's device (recorded on two RTX PRO 4000: ROCm/rocm-systems, pull request 4508).
+//!
 //! Whatever is forbidden invalidates the captures that forbid it: their streams refuse work until the capture is ended, and its end
 //! gives no graph. `tests/captures` has the cases, with what a GPU recorded.
 //!
@@ -26,7 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::graph::{self, NodeId, Work};
 use super::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNJOINED, CAPTURE_UNMATCHED,
-    CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD, CAPTURED_EVENT, Code, ILLEGAL_STATE, INVALID_VALUE, stream,
+    CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD, CAPTURED_EVENT, Code, ILLEGAL_STATE, INVALID_VALUE, context, stream,
 };
 use crate::handle::Handle;
 
@@ -149,9 +151,15 @@ fn refuse(captures: &mut [Capture], code: Code, forbids: impl Fn(&Capture) -> bo
     result
 }
 
-/// Whether a capture has a stream that the legacy stream waits for by itself.
+/// Whether a capture has a stream of the calling thread's device.
+fn is_on_device(capture: &Capture) -> bool {
+    let device = context::current();
+    capture.streams.keys().any(|stream| stream::get(*stream as Handle).is_ok_and(|stream| stream.device == device))
+}
+
+/// Whether a capture has a stream that the legacy stream of the calling thread's device waits for by itself.
 fn has_blocking_stream(capture: &Capture) -> bool {
-    capture.streams.keys().any(|stream| stream::is_blocking(*stream as Handle))
+    is_on_device(capture) && capture.streams.keys().any(|stream| stream::is_blocking(*stream as Handle))
 }
 
 /// Sets the calling thread's mode and gives the one before.
@@ -326,7 +334,7 @@ pub(crate) fn forbid_unsafe() -> Result<(), Code> {
     }
     refuse(&mut lock(), CAPTURE_UNSUPPORTED, |capture| {
         let is_own = capture.thread == this_thread() && capture.mode != Mode::Relaxed;
-        is_own || (mode == Mode::Global && capture.mode == Mode::Global)
+        is_on_device(capture) && (is_own || (mode == Mode::Global && capture.mode == Mode::Global))
     })
 }
 
@@ -336,6 +344,9 @@ pub(crate) fn forbid_on(on: Handle) -> Result<(), Code> {
         return Ok(());
     }
     let mut captures = lock();
+    if stream::is_legacy(on) {
+        return refuse(&mut captures, CAPTURE_IMPLICIT, has_blocking_stream);
+    }
     if capture_of(&mut captures, on as StreamKey).is_some_and(|capture| !capture.is_valid) {
         return Err(CAPTURE_INVALIDATED);
     }
@@ -348,13 +359,9 @@ pub(crate) fn forbid_waiting_for(on: Handle) -> Result<(), Code> {
     forbid_unsafe()
 }
 
-/// Refuses to wait for a device while one of its streams is captured.
-pub(crate) fn forbid_waiting_for_device(device: u32) -> Result<(), Code> {
-    if !is_any_under_way() {
-        return Ok(());
-    }
-    let is_on_device = |stream: &StreamKey| stream::get(*stream as Handle).is_ok_and(|stream| stream.device == device);
-    refuse(&mut lock(), CAPTURE_UNSUPPORTED, |capture| capture.streams.keys().any(is_on_device))
+/// Refuses to wait for the calling thread's device while one of its streams is captured.
+pub(crate) fn forbid_waiting_for_device() -> Result<(), Code> {
+    if is_any_under_way() { refuse(&mut lock(), CAPTURE_UNSUPPORTED, is_on_device) } else { Ok(()) }
 }
 
 /// Refuses to wait for an event that was recorded in a capture, or to ask whether it is done: there is nothing that could be.

@@ -171,7 +171,7 @@ pub(crate) fn synchronize_stream(on: Handle) -> Result<(), Code> {
 
 /// Waits until the work of the calling thread's device is done.
 pub(crate) fn synchronize_device() -> Result<(), Code> {
-    capture::forbid_waiting_for_device(context::current())?;
+    capture::forbid_waiting_for_device()?;
     complete(None);
     Ok(())
 }

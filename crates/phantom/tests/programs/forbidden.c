@@ -95,5 +95,8 @@ int main(void) {
     EXPECT(launch(blocking), SUCCESS);
     EXPECT(launch(NULL), CAPTURE_IMPLICIT);
     EXPECT(cudaStreamEndCapture(blocking, &graph), CAPTURE_INVALIDATED);
+    EXPECT(cudaStreamBeginCapture(blocking, THREAD_LOCAL), SUCCESS);
+    EXPECT(cudaStreamSynchronize(NULL), CAPTURE_IMPLICIT);
+    EXPECT(cudaStreamEndCapture(blocking, &graph), CAPTURE_INVALIDATED);
     return failures != 0;
 }

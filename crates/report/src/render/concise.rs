@@ -77,7 +77,11 @@ pub(super) fn verdict(report: &CheckReport) -> String {
     let device = format!("{} of {}", gpu.name, gpu.total_bytes);
     match &report.verdict {
         Verdict::Fits { .. } => {
-            let steps = if report.only_first_step { " in its first step" } else { "" };
+            let steps = match report.untrained_bytes {
+                _ if report.only_first_step => " in its first step",
+                Some(_) => " in the steps that were run",
+                None => "",
+            };
             format!("fits: {device}, peak {} on the device{steps}", report.peak.usage.device_bytes)
         }
         Verdict::Oom { .. } => {
