@@ -1,5 +1,5 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
-# make test    the tests of every commit, in some 30 minutes on two cores; make test-all has the rest
+# make test    the tests of every commit, in some 25 minutes on two cores; make test-all has the rest
 # make bench   speed, beside the bare scripts and other tools
 # make compat  check and explain with another PyTorch: make compat TORCH=2.5.1
 # Everything lands in .venv and target/; no GPU is needed.

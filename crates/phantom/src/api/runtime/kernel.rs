@@ -27,27 +27,27 @@ pub struct LaunchConfig {
     pub(crate) stream: Handle,
 }
 
+/// The launches whose parameters are alike.
+macro_rules! launches {
+    ($($name:ident)*) => {
+        export! { CudaStatus;
+            $(
+                fn $name(
+                    _function: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize,
+                    stream: Handle,
+                ) {
+                    launch(stream)
+                }
+            )*
+        }
+    };
+}
+
+launches! {
+    cudaLaunchKernel cudaLaunchCooperativeKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz
+}
+
 export! { CudaStatus;
-    fn cudaLaunchKernel(
-        _function: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
-    ) {
-        launch(stream)
-    }
-    fn __cudaLaunchKernel(
-        _kernel: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
-    ) {
-        launch(stream)
-    }
-    fn cudaLaunchCooperativeKernel(
-        _function: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
-    ) {
-        launch(stream)
-    }
-    fn __cudaLaunchKernel_ptsz(
-        _kernel: *const c_void, _grid: Dim3, _block: Dim3, _arguments: *const *const c_void, _shared_bytes: usize, stream: Handle,
-    ) {
-        launch(stream)
-    }
     fn cudaLaunchKernelExC(config: In<LaunchConfig>, _function: *const c_void, _arguments: *const *const c_void) {
         launch(config.get::<CudaStatus>()?.stream)
     }
