@@ -36,7 +36,7 @@ def check(box: Box, setup: str, rest: str, says: str | None) -> None:
     expect(result, len(notes), 0 if says is None else 1, f"notes, {notes}")
     if says is not None:
         contains(result, notes[0], says)
-        # Of a device where they are more than half a percent.
+        # On a device with so little to spare that they matter.
         brief = box.check("--gpu", "rtx-4090", "--vram", "700MiB", script)
         words = " ".join(brief.stdout.split())
         contains(brief, words, says, "in the steps that were run, with", "4.00 MiB of parameters that an optimizer holds were not trained yet")

@@ -25,9 +25,6 @@ use crate::rules;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
 use crate::verdict::{Decision, decide};
 
-/// A headline mentions no less than this part of the device: half a percent.
-const LEAST_PART: u64 = 200;
-
 /// Returns the report of `check` for `case`.
 pub fn check(case: &Case) -> CheckReport {
     let decision = decide(case);
@@ -97,7 +94,7 @@ fn untrained_bytes(case: &Case) -> Option<Bytes> {
         Bytes(bytes.sum())
     };
     let most = case.limited.processes.iter().map(of_process).max()?;
-    (most.0 > case.total().0 / LEAST_PART).then_some(most)
+    (most.0 > 0).then_some(most)
 }
 
 fn gpu(case: &Case) -> Gpu {

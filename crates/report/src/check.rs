@@ -22,8 +22,7 @@ pub struct CheckReport {
     pub steps: u32,
     /// Whether the run was stopped after its first step: an optimizer's state is only there in later ones.
     pub only_first_step: bool,
-    /// Bytes of parameters that an optimizer holds and no step of the run trained: a later phase of the program may. `None` without such, and for
-    /// less than half a percent of the device.
+    /// Bytes of parameters that an optimizer holds and no step of the run trained: a later phase of the program may. `None` without such.
     pub untrained_bytes: Option<Bytes>,
     /// The largest use of memory under the GPU's limit, with its time.
     pub peak: Peak,
@@ -58,6 +57,16 @@ pub struct CheckReport {
     /// The folder for relative paths on a terminal.
     #[serde(skip)]
     pub folder: String,
+}
+
+/// A headline mentions untrained parameters that are more than this part of the spare memory: half a percent.
+const LEAST_PART: u64 = 200;
+
+impl CheckReport {
+    /// The untrained parameters that the headline of a program that fits mentions.
+    pub(crate) fn untrained_beside(&self, spare: Bytes) -> Option<Bytes> {
+        self.untrained_bytes.filter(|bytes| bytes.0 > spare.0 / LEAST_PART)
+    }
 }
 
 /// The GPU of the question.

@@ -326,7 +326,7 @@ fn the_headline_never_says_more_than_was_seen() {
             "fits NVIDIA GeForce RTX 4090 in its first step, with 20.70 GiB to spare: later",
         ),
         (
-            CheckReport { untrained_bytes: Some(Bytes::from_mib(94)), ..fits() },
+            CheckReport { untrained_bytes: Some(Bytes::from_mib(110)), ..fits() },
             "fits NVIDIA GeForce RTX 4090 in the steps that were run, with 20.70 GiB to",
         ),
         (

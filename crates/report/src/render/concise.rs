@@ -76,8 +76,8 @@ pub(super) fn verdict(report: &CheckReport) -> String {
     let gpu = &report.gpu;
     let device = format!("{} of {}", gpu.name, gpu.total_bytes);
     match &report.verdict {
-        Verdict::Fits { .. } => {
-            let steps = match report.untrained_bytes {
+        Verdict::Fits { spare_bytes, .. } => {
+            let steps = match report.untrained_beside(*spare_bytes) {
                 _ if report.only_first_step => " in its first step",
                 Some(_) => " in the steps that were run",
                 None => "",

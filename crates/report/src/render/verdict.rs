@@ -49,7 +49,7 @@ fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>) -> Stri
                 "fits {name} in its first step, with {spare} to spare: later steps, with the optimizer's state, were not run"
             )
         }
-        None => match report.untrained_bytes {
+        None => match report.untrained_beside(spare) {
             Some(bytes) => format!(
                 "fits {name} in the steps that were run, with {spare} to spare: {bytes} of parameters that an optimizer holds were \
                  not trained yet"
