@@ -22,8 +22,6 @@ import suite
 PATIENCE = 900
 # One of each kind: `make test` runs these.
 USUAL = {"benchmark_table", "skip_batch", "find_executable_batch_size", "control_halve_and_retry", "exit_zero", "future_unread"}
-# What does not work yet: the verdict is on the safe side.
-KNOWN = {"probe_in_subprocess": "a search whose child processes run out is called oom"}
 # Every verdict that a program may expect, as `check --json` and its exit status say it.
 VERDICTS = {"oom": ("oom", 1), "fits": ("fits", 0), "search": ("fits", 0)}
 
@@ -56,10 +54,6 @@ def judge(oomph: Path, path: Path) -> str:
     assert done.stdout, f"status {done.returncode}: {done.stderr}"
     report = json.loads(done.stdout)
     problems = list(differences(expected, report, done.returncode, path.name))
-    known = KNOWN.get(path.stem)
-    if known and problems:
-        raise suite.Skip(f"known: {known}")
-    assert not known, f"this works now, and is no longer to be called known: {known}"
     assert not problems, "\n".join([*problems, *(finding["message"] for finding in report["findings"]), *report["notes"]])
     return report["verdict"]
 

@@ -1,7 +1,9 @@
 """What `oomph fit` keeps of its dry runs: not made again while all is the same, and made again when anything is not."""
 
 import os
+import shlex
 import signal
+import struct
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +25,9 @@ libc.fgetc.argtypes = libc.fclose.argtypes = [ctypes.c_void_p]
 native = libc.fopen(b"native.bin", b"r")
 rows += libc.fgetc(native)
 libc.fclose(native)
+# openat, by its number.
+called = libc.syscall(257, -100, b"called.txt", 0)
+rows += int(os.read(called, 1))
 rows += int(subprocess.run(["cat", "helped.txt"], capture_output=True, text=True).stdout)
 x = torch.ones(rows + helper.ROWS + installed.ROWS, 1 << 20, device="cuda")
 """
@@ -40,6 +45,7 @@ def looking(box: Box) -> None:
     box.write("rows.txt", "1")
     box.write("native.bin", "1")
     box.write("helped.txt", "1")
+    box.write("called.txt", "1")
     box.write("data/a", "")
     box.environment |= {"PYTHONPATH": str(box.work / "lib/site-packages"), "OOMPH_CACHE_DIR": str(box.folder / "cache")}
 
@@ -87,6 +93,7 @@ CHANGES = {
     "an installed module": lambda box: rewritten(box.work / "lib/site-packages/installed.py", "ROWS = 2\n"),
     "data": lambda box: rewritten(box.work / "rows.txt", "2"),
     "data that native code reads": lambda box: rewritten(box.work / "native.bin", "2"),
+    "data behind a system call": lambda box: rewritten(box.work / "called.txt", "2"),
     "data that a helper reads": lambda box: rewritten(box.work / "helped.txt", "2"),
     "a name in a folder": lambda box: box.write("data/b", ""),
     "a file that was not there": lambda box: box.write("flag", ""),
@@ -130,6 +137,15 @@ def no_change(box: Box) -> None:
     expect(again, counts(again), (0, 2), "dry runs made and kept")
 
 
+def other_limits(box: Box) -> None:
+    """With another limit of the process it runs again."""
+    looking(box)
+    fit(box, *CARD, "looks.py")
+    words = shlex.join(map(str, [box.oomph, "fit", "--python", box.python, *CARD, "looks.py"]))
+    other = box.run("sh", "-c", f"ulimit -n 500 && {words}")
+    expect(other, counts(other), (2, 0), "dry runs made and kept with another limit")
+
+
 def another(box: Box, *others: str) -> None:
     """With another GPU, argument or variable it runs again."""
     looking(box)
@@ -154,9 +170,20 @@ def damaged(box: Box) -> None:
     expect(last, counts(last), (0, 2), "dry runs made and kept")
 
 
+# elf(5): a file with one program header, whose code ends with status 0.
+_CODE = bytes([0xB8, 60, 0, 0, 0, 0x31, 0xFF, 0x0F, 0x05])
+STATIC = (
+    b"\x7fELF"
+    + bytes([2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    + struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120 + len(_CODE), 120 + len(_CODE), 4096)
+    + _CODE
+)
 NOT_KEPT = {
     "asks.py": ("s = socket.socket()\ns.settimeout(1)\ns.connect_ex(('127.0.0.1', 9))\nx = torch.ones(5, device='cuda')\n", "through a socket"),
     "starts.py": ("subprocess.run(['/bin/true'], env={})\nx = torch.ones(5, device='cuda')\n", "without its environment"),
+    "static.py": ("subprocess.run(['./helper'], check=True)\nx = torch.ones(5, device='cuda')\n", "linked statically"),
+    "rings.py": ("import ctypes\nctypes.CDLL(None).syscall(425, 1, None)\nx = torch.ones(5, device='cuda')\n", "system calls of its own"),
     "counts.py": ("n = len(open('log').read())\nopen('log', 'a').write('x')\nx = torch.ones(n + 1, device='cuda')\n", "log changed while"),
     "chance.py": ("x = torch.ones((time.time_ns() // 1000) % 1000 + 1, 1 << 20, device='cuda')\n", "differ by"),
 }
@@ -167,6 +194,8 @@ def not_kept(box: Box, name: str) -> None:
     box.environment["OOMPH_CACHE_DIR"] = str(box.folder / "cache")
     text, why = NOT_KEPT[name]
     box.write("log", "")
+    (box.work / "helper").write_bytes(STATIC)
+    (box.work / "helper").chmod(0o755)
     box.write(name, "import socket\nimport subprocess\nimport time\nimport torch\n" + text)
     for _ in range(2):
         result = fit(box, *CARD, name)
@@ -208,8 +237,9 @@ CASES = [
     Case("no change", no_change),
     Case("another variable", lambda box: another(box, "variable"), is_extra=True),
     Case("another GPU, argument, number of steps", lambda box: another(box, "GPU", "argument", "number of steps"), is_extra=True),
+    Case("another limit of the process", other_limits, is_extra=True),
     Case("damaged", damaged),
-    *(Case(f"not kept: {name}", partial(not_kept, name=name), is_extra=name in ("chance.py", "counts.py", "starts.py")) for name in NOT_KEPT),
+    *(Case(f"not kept: {name}", partial(not_kept, name=name), is_extra=name in ("chance.py", "counts.py", "starts.py", "rings.py")) for name in NOT_KEPT),
     Case("Ctrl-C", interrupted, is_long=True, is_extra=True),
     Case("two at once", at_once),
 ]

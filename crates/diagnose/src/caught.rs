@@ -4,25 +4,15 @@
 //! A program that catches an out-of-memory error has not fitted: a batch was skipped, a row of its table says "OOM", a thread is gone. So
 //! the verdict is about the request, whoever caught the error. Only a program that looks for its batch size by running out is another
 //! matter: every error was caught by a handler that makes a number smaller (the agent reads that from the source), and an optimizer step
-//! followed the last one. What such a program ends with fits.
-//!
-//! PyTorch's observer sees the requests of its own allocator. Requests of libraries, and of allocators without an observer, are in the
-//! phantom's journal. There PyTorch's own refusals say nothing: it empties its cache and asks again.
+//! followed the last one. What such a program ends with fits. A program may ask child processes instead, one for each size (`probes.rs`).
 
 use report::{Caught, Location, SizeSearch, Then};
 use trace::run::Ended;
-use trace::{PhantomRecord, Process, Record, Run};
+use trace::{Process, Record, Run};
 
 use crate::ending::ended_by_oom;
-use crate::measure::run_records::unrecorded;
-
-/// The owner of PyTorch's memory in the phantom's journal (`crates/phantom/src/ledger.rs`).
-const PYTORCH: &str = "pytorch";
-
-/// Whether the device could not serve a request of the process.
-pub(crate) fn has_unserved_request(process: &Process) -> bool {
-    process.records.iter().any(is_error) || process.phantom.iter().any(|record| is_final_refusal(record, process))
-}
+use crate::probes::find_probes;
+use crate::unserved::{has_unserved_request, is_error, is_final_refusal};
 
 /// What became of the requests of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,24 +31,13 @@ pub fn judge_requests(run: &Run) -> Requests {
         return Requests::Unserved;
     }
     let lacking = run.processes.iter().filter(|process| has_unserved_request(process));
-    let searches: Option<Vec<SizeSearch>> = lacking.map(find_search).collect();
+    let search = |process| find_search(process).or_else(|| find_probes(process, run));
+    let searches: Option<Vec<SizeSearch>> = lacking.map(search).collect();
     match searches.map(|searches| searches.into_iter().next()) {
         Some(None) => Requests::Served,
         Some(Some(search)) => Requests::Search(search),
         None => Requests::Unserved,
     }
-}
-
-/// Whether PyTorch raised an error to the program. It tries convolutions with other workspaces where one does not fit, and says nothing
-/// (`run_conv_plan` in `aten/src/ATen/native/cudnn/Conv_v8.cpp`).
-fn is_error(record: &Record) -> bool {
-    let Record::Oom { caught_at, frames, .. } = record else { return false };
-    caught_at.is_some() || frames.first().is_none_or(|(function, _, _)| function != "_conv_forward")
-}
-
-fn is_final_refusal(record: &PhantomRecord, process: &Process) -> bool {
-    let PhantomRecord::Refused { owner, .. } = record else { return false };
-    owner != PYTORCH || unrecorded(process).is_some()
 }
 
 /// Returns the search of a program that ran out on purpose, and went on with a size that fits.

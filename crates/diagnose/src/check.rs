@@ -6,10 +6,11 @@ use trace::text::StatedBytes;
 use trace::{Bytes, DeviceIndex, Process, Record};
 
 use crate::case::Case;
-use crate::caught::{find_search, has_unserved_request};
+use crate::caught::find_search;
 use crate::ending::ended_by_oom;
 use crate::measure::assumptions::{list_assumptions, value_shapes};
 use crate::measure::breakdown::breakdown;
+use crate::measure::courses::say_difference;
 use crate::measure::growth::{growth, survivors};
 use crate::measure::need::need;
 use crate::measure::oom::{oom, refused, times_refused};
@@ -18,11 +19,13 @@ use crate::measure::retention::find_retention;
 use crate::measure::run_records::{end, last_oom, stats, steps, torch};
 use crate::measure::sharing::{shared, shared_in};
 use crate::measure::sites::sites;
-use crate::measure::usage::{fullest, fullest_device};
+use crate::measure::usage::{fullest_device, fullest_of};
 use crate::measure::view::View;
 use crate::notes::{caveats, notes, older_than_history, unaccounted};
+use crate::probes::find_probes;
 use crate::rules;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
+use crate::unserved::has_unserved_request;
 use crate::verdict::{Decision, decide};
 
 /// Returns the report of `check` for `case`.
@@ -39,16 +42,18 @@ pub fn check(case: &Case) -> CheckReport {
 }
 
 /// Returns the process that the report is about: the process that ran out of memory, else the process with the highest
-/// peak.
+/// peak. Probes of a search are not what the program ends with.
 pub(crate) fn find_subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
-    let processes = &case.limited.processes;
-    let failed = processes.iter().find(|process| ended_by_oom(process));
-    let failed = failed.or_else(|| processes.iter().find(|process| has_unserved_request(process)));
+    let run = &case.limited;
+    let is_probe = |process: &&Process| has_unserved_request(process) && find_probes(process, run).is_some();
+    let processes = || run.processes.iter().filter(|process| !is_probe(process));
+    let failed = processes().find(|process| ended_by_oom(process));
+    let failed = failed.or_else(|| processes().find(|process| has_unserved_request(process)));
     let failed = failed.and_then(|process| {
         let (device, usage) = fullest_device(process, case.context())?;
         Some((process, device, usage))
     });
-    failed.or_else(|| fullest(&case.limited, case.context()))
+    failed.or_else(|| fullest_of(processes(), case.context()))
 }
 
 /// Returns the parts of the report that need no device.
@@ -127,6 +132,9 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage,
     report.breakdown = breakdown(view, usage.allocated_bytes).unwrap_or_default();
     report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.at));
     report.growth = growth(view, &report.peak, case.usable());
+    let difference = say_difference(case, view);
+    report.caveats.extend(difference.clone());
+    report.notes.extend(difference);
     report.notes.extend(older_than_history(&view.found));
     report.notes.extend(unaccounted(view.process, shown, usage.allocated_bytes));
 }

@@ -133,7 +133,13 @@ mod tests {
 
     fn end_with(devices: usize, snapshot: Option<&str>) -> Record {
         let devices = vec![DeviceStats::default(); devices];
-        Record::End { reason: EndReason::Exit, steps: 1, devices, snapshot: snapshot.map(str::to_owned) }
+        Record::End {
+            reason: EndReason::Exit,
+            steps: 1,
+            devices,
+            snapshot: snapshot.map(str::to_owned),
+            monotonic_ns: 0,
+        }
     }
 
     fn process(records: Vec<Record>) -> Process {
@@ -197,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_rank_that_raised_before_its_first_step_has_shown_nothing() {
-        let step = || Record::Step { step: 1, devices: Vec::new(), work: None };
+        let step = || Record::Step { step: 1, devices: Vec::new(), work: None, monotonic_ns: 0 };
         let raised = || error("KeyError", false, Some(("train.py", 3)));
         let launcher = || process(vec![error("ChildFailedError", false, None)]);
         let cases = [

@@ -17,11 +17,13 @@ mod explain;
 mod fit;
 mod measure;
 mod notes;
+mod probes;
 mod replayed;
 mod rules;
 #[cfg(test)]
 mod testing;
 mod tune;
+mod unserved;
 mod verdict;
 
 pub use case::{Case, UnlimitedRun};

@@ -3,6 +3,7 @@
 pub(crate) mod assumptions;
 pub(crate) mod breakdown;
 mod contents;
+pub(crate) mod courses;
 pub(crate) mod growth;
 pub(crate) mod holders;
 pub(crate) mod infer;

@@ -40,7 +40,8 @@ pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
 
 /// Returns the notes without which the verdict cannot be read: the short report shows them.
 pub(crate) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
-    let single = [missing_kernels(case), few_steps(case, decision), interpreter(case)].into_iter().flatten();
+    let single =
+        [missing_kernels(case), few_steps(case, decision), interpreter(case), background(case)].into_iter().flatten();
     single.chain(distinct(records(&case.limited).filter_map(|record| untrained(case, record)).collect())).collect()
 }
 
@@ -137,6 +138,12 @@ fn interpreter(case: &Case) -> Option<String> {
     });
     let executable = executable.filter(|path| !path.is_empty() && !first.starts_with("python"))?;
     Some(format!("{first} ran it with {executable}"))
+}
+
+/// Returns the note that the program went on after its first process had ended.
+fn background(case: &Case) -> Option<String> {
+    let is_in_background = case.launch.ended.as_ref().is_some_and(|ended| ended.in_background);
+    is_in_background.then(|| "the program went on in the background: the report is of what ran there".to_owned())
 }
 
 /// Returns the note that the program made fewer steps than requested, because it ended or was stopped.

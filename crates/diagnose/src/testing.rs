@@ -17,5 +17,6 @@ pub(crate) fn oom(caught_at: Option<u32>, lowers: Option<&str>) -> Record {
         frames: Vec::new(),
         caught_at: caught_at.map(|line| ("train.py".to_owned(), line)),
         lowers: lowers.map(str::to_owned),
+        monotonic_ns: 0,
     }
 }

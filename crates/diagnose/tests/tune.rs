@@ -235,7 +235,8 @@ fn a_run_under_the_setting_verifies_it_or_not() {
             allocated_peak_bytes: allocated * MIB,
             ..DeviceStats::default()
         };
-        let end = Record::End { reason: EndReason::Exit, steps: 0, devices: vec![stats], snapshot: None };
+        let end =
+            Record::End { reason: EndReason::Exit, steps: 0, devices: vec![stats], snapshot: None, monotonic_ns: 0 };
         let run = Run { processes: vec![Process { records: vec![end], ..Process::default() }] };
         let measured = with_measured(report(), &run);
         let recommended = measured.recommended.unwrap();

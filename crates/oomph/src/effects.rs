@@ -1,5 +1,6 @@
 //! Performs what the crate `run` asks for: starts programs, reads run directories, writes files, ends processes.
 
+pub(crate) mod background;
 pub(crate) mod interrupt;
 pub(crate) mod launch;
 pub(crate) mod publish;

@@ -25,6 +25,7 @@
 mod calls;
 mod line;
 mod path;
+mod raw;
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt::Write as _;
@@ -231,18 +232,29 @@ fn note_connection(address: *const libc::sockaddr, length: libc::socklen_t) {
     }
 }
 
-/// Notes a helper that is started with an environment of its own, without us: nobody sees what it reads. What Python asks for
-/// libraries (`ctypes.util.find_library`) reads nothing of the user's.
+/// Notes a helper that runs without us, because it gets an environment of its own or is linked statically: nobody sees what it reads. What
+/// Python asks for libraries (`ctypes.util.find_library`) reads nothing of the user's.
 fn note_helper(program: *const c_char, environment: *const *const c_char) {
     const TOOLS: [&[u8]; 5] = [b"ldconfig", b"gcc", b"cc", b"objdump", b"ld"];
     let Some(taker) = taker() else { return };
     // SAFETY: the caller gives a program's name, or a null that the C library refuses.
-    let program = if program.is_null() { &[] } else { unsafe { CStr::from_ptr(program) }.to_bytes() };
-    let is_tool = program.rsplit(|byte| *byte == b'/').next().is_some_and(|name| TOOLS.contains(&name));
+    let program = if program.is_null() { c"" } else { unsafe { CStr::from_ptr(program) } };
+    let is_tool = program.to_bytes().rsplit(|byte| *byte == b'/').next().is_some_and(|name| TOOLS.contains(&name));
     let has = |name: &[u8]| (0..).map_while(|index| variable(environment, index)).any(|entry| entry.starts_with(name));
     let is_seen = has(&ASSIGNMENT) && has(b"LD_PRELOAD=");
     if !is_tool && !is_seen {
         cannot(taker, "it starts a helper without its environment");
+    } else if !is_tool {
+        note_unseen_helper(program.as_ptr());
+    }
+}
+
+/// Notes a helper that is linked statically: nothing is preloaded into it.
+fn note_unseen_helper(program: *const c_char) {
+    let Some(taker) = taker() else { return };
+    // SAFETY: the caller gives a program's name, or a null that the C library refuses.
+    if !program.is_null() && raw::is_static(unsafe { CStr::from_ptr(program) }) {
+        cannot(taker, "it starts a helper that is linked statically");
     }
 }
 

@@ -133,6 +133,7 @@ mod tests {
             steps: 1,
             devices: vec![trace::run::DeviceStats { alloc_retries, ..Default::default() }],
             snapshot: None,
+            monotonic_ns: 0,
         };
         let run = |record| Run { processes: vec![trace::Process { records: vec![record], ..Default::default() }] };
         assert!(ran_out(&run(end(1))));

@@ -112,10 +112,10 @@ macro_rules! kinds {
 }
 
 kinds! {
-    process: pid rank local_rank world_size argv script_dir python executable torch cuda cudnn;
+    process: pid rank local_rank world_size argv script_dir python executable torch cuda cudnn started_ns ancestors monotonic_ns;
     census: number step when tensors;
-    step: step devices, optional work;
-    oom: device requested_bytes total_bytes free_bytes step phase module stats frames, optional caught_at lowers;
+    step: step devices monotonic_ns, optional work;
+    oom: device requested_bytes total_bytes free_bytes step phase module stats frames monotonic_ns, optional caught_at lowers;
     value_shape: op file line count fraction;
     value_read: file line count bytes;
     kernels_missing: capability built_for;
@@ -129,7 +129,7 @@ kinds! {
     save_spared: file;
     save_made: file;
     error: type message oom file line traceback monotonic_ns;
-    end: reason steps devices snapshot;
+    end: reason steps devices snapshot monotonic_ns;
 }
 
 /// Keys of a device's counters in the agent's records.

@@ -1,6 +1,7 @@
 """Out of memory, at the instant it happens: before PyTorch raises, while everything is still alive."""
 
 import sys
+import time
 from collections.abc import Callable
 
 import torch
@@ -44,6 +45,7 @@ class OutOfMemory:
             stats=self.stats.of(device),
             # Autograd's own threads have no Python stack: take that of the thread which waits for them.
             frames=here or frames.stack_of_thread(self.backward.waiting_thread),
+            monotonic_ns=time.monotonic_ns(),
             **handler,
         )
         self._note()

@@ -3,11 +3,12 @@
 import os
 import platform
 import sys
+import time
 import typing
 
 import torch
 
-from . import absent_ranks, environment, history, job_rank, phantom
+from . import absent_ranks, environment, history, job_rank, lineage, phantom
 from .backward import Backward
 from .census import Census
 from .checkpoints.guard import CheckpointGuard
@@ -197,6 +198,9 @@ class Session:
             torch=torch.__version__,
             cuda=torch.version.cuda,
             cudnn=_cudnn_version(),
+            started_ns=lineage.process_start_ns(),
+            ancestors=lineage.list_ancestors(),
+            monotonic_ns=time.monotonic_ns(),
         )
 
     @guarded
@@ -230,7 +234,9 @@ class Session:
         self._settle()
         if self.records.is_open:
             work = {} if self.work is None else {"work": self.work.so_far()}
-            self.records.write("step", step=self.steps.done, devices=self.stats.of_all(), **work)
+            self.records.write(
+                "step", step=self.steps.done, devices=self.stats.of_all(), monotonic_ns=time.monotonic_ns(), **work
+            )
 
     def _stop(self) -> None:
         self.finish.now("steps")
@@ -307,7 +313,8 @@ class Session:
 
     @guarded
     def _write_end(self, reason: str, snapshot: str | None) -> None:
-        self.records.write("end", reason=reason, steps=self.steps.done, devices=self.stats.of_all(), snapshot=snapshot)
+        devices, now = self.stats.of_all(), time.monotonic_ns()
+        self.records.write("end", reason=reason, steps=self.steps.done, devices=devices, snapshot=snapshot, monotonic_ns=now)
 
 
 def _cudnn_version() -> int | None:

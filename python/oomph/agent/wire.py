@@ -42,10 +42,10 @@ SNAPSHOT = ".snapshot.pickle"
 
 # Keys of each kind of record.
 RECORDS = {
-    "process": ("pid", "rank", "local_rank", "world_size", "argv", "script_dir", "python", "executable", "torch", "cuda", "cudnn"),
+    "process": ("pid", "rank", "local_rank", "world_size", "argv", "script_dir", "python", "executable", "torch", "cuda", "cudnn", "started_ns", "ancestors", "monotonic_ns"),
     "census": ("number", "step", "when", "tensors"),
-    "step": ("step", "devices", "work"),
-    "oom": ("device", "requested_bytes", "total_bytes", "free_bytes", "step", "phase", "module", "stats", "frames", "caught_at", "lowers"),
+    "step": ("step", "devices", "monotonic_ns", "work"),
+    "oom": ("device", "requested_bytes", "total_bytes", "free_bytes", "step", "phase", "module", "stats", "frames", "monotonic_ns", "caught_at", "lowers"),
     "value_shape": ("op", "file", "line", "count", "fraction"),
     "value_read": ("file", "line", "count", "bytes"),
     "kernels_missing": ("capability", "built_for"),
@@ -59,7 +59,7 @@ RECORDS = {
     "save_spared": ("file",),
     "save_made": ("file",),
     "error": ("type", "message", "oom", "file", "line", "traceback", "monotonic_ns"),
-    "end": ("reason", "steps", "devices", "snapshot"),
+    "end": ("reason", "steps", "devices", "snapshot", "monotonic_ns"),
 }
 
 # Keys of a device's counters.

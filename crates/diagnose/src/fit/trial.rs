@@ -202,8 +202,9 @@ mod tests {
 
     #[test]
     fn a_run_that_caught_an_error_ran_out() {
-        let step = || Record::Step { step: 1, devices: Vec::new(), work: None };
-        let end = Record::End { reason: EndReason::Exit, steps: 1, devices: Vec::new(), snapshot: None };
+        let step = || Record::Step { step: 1, devices: Vec::new(), work: None, monotonic_ns: 0 };
+        let end =
+            Record::End { reason: EndReason::Exit, steps: 1, devices: Vec::new(), snapshot: None, monotonic_ns: 0 };
         let cases = [
             (vec![step()], Ending::Done),
             (vec![oom(Some(7), None), step()], Ending::RanOut),

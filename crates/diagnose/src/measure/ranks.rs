@@ -29,8 +29,11 @@ fn rank(process: &Process, context: Bytes) -> Option<Rank> {
 }
 
 /// Returns the ranks as facts for the rules, with the line that holds more on the fullest rank than on the median
-/// rank.
+/// rank; none where two processes have one rank: they do different work.
 pub(crate) fn rank_facts(case: &Case, ranks: &[Rank]) -> Vec<RankFacts> {
+    if ranks.windows(2).any(|pair| matches!(pair, [one, next] if one.rank == next.rank)) {
+        return Vec::new();
+    }
     let mut facts: Vec<RankFacts> = ranks
         .iter()
         .map(|rank| RankFacts {

@@ -7,7 +7,8 @@
 //! job in step, and PyTorch's allocator keeps its reserved segments. The ranks together therefore take the sum of
 //! their peaks. If the sum exceeds the device's memory, the program runs again with a part of the device for each rank
 //! (`Limit::Shared` of the crate `run`): the fullest rank runs out when its part of the sum would no longer fit. For
-//! processes that are not ranks of one job, simultaneous execution is unknown, and the verdict is `incomplete`.
+//! processes that are not ranks of one job, simultaneous execution is unknown, and the verdict is `incomplete`: but for
+//! processes of which each began after the others had ended, because their parent waited for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,8 +56,10 @@ pub(crate) fn shared_in(launch: &Launch, run: &Run) -> Option<Shared> {
             users.entry(device).or_default().push(process);
         }
     }
-    let shared = users.into_iter().filter(|(_, users)| users.len() > 1);
-    let shared = shared.map(|(device, users)| of_device(device, &users, context));
+    let shared = users.into_iter().filter_map(|(device, users)| {
+        let users = if is_job(&users) { users } else { list_simultaneous(device, &users, context) };
+        (users.len() > 1).then(|| of_device(device, &users, context))
+    });
     shared.max_by_key(|shared| (shared.together, std::cmp::Reverse(shared.device)))
 }
 
@@ -79,9 +82,52 @@ fn of_device(device: DeviceIndex, users: &[&Process], context: Bytes) -> Shared 
     held.sort_unstable();
     let visitors = users.iter().filter(|process| works_on(process, context) != Some(device)).count();
     let together = held.iter().map(|(_, bytes)| *bytes).sum();
-    let ranks: BTreeSet<u32> = held.iter().map(|(rank, _)| *rank).collect();
-    let is_job = ranks.len() == users.len() && users.iter().all(|process| world_size(process) > 1);
-    Shared { device: device.0, held, visitors, together, is_job, astray: astray(device, users) }
+    Shared { device: device.0, held, visitors, together, is_job: is_job(users), astray: astray(device, users) }
+}
+
+/// Whether these are the ranks of one job.
+fn is_job(users: &[&Process]) -> bool {
+    let ranks: BTreeSet<u32> = users.iter().map(|process| process.rank()).collect();
+    ranks.len() == users.len() && users.iter().all(|process| world_size(process) > 1)
+}
+
+/// Lists the processes that were alive when one of them began: those with the largest sum of peaks. A process that started others begins
+/// when it uses CUDA itself: it may have waited for them.
+fn list_simultaneous<'a>(device: DeviceIndex, users: &[&'a Process], context: Bytes) -> Vec<&'a Process> {
+    let alive_at = |moment: u64| {
+        let is_alive = |process: &&&Process| {
+            let (begin, end) = lifetime(process, users);
+            begin <= moment && moment <= end
+        };
+        users.iter().filter(is_alive).copied().collect::<Vec<_>>()
+    };
+    let sum = |group: &Vec<&Process>| -> Bytes {
+        group.iter().map(|process| usage(process, device, context).device_bytes).sum()
+    };
+    let groups = users.iter().map(|process| alive_at(lifetime(process, users).0));
+    groups.max_by_key(sum).unwrap_or_default()
+}
+
+/// Returns the times at which a process began and ended; unknown times are as far away as they can be.
+fn lifetime(process: &Process, users: &[&Process]) -> (u64, u64) {
+    let is_below = |other: &Process, above: u32| {
+        other
+            .records
+            .iter()
+            .any(|record| matches!(record, Record::Process { ancestors, .. } if ancestors.contains(&above)))
+    };
+    let begin = process.records.iter().find_map(|record| match record {
+        Record::Process { pid, monotonic_ns, .. } if users.iter().any(|other| is_below(other, *pid)) => {
+            Some(*monotonic_ns)
+        }
+        Record::Process { started_ns, .. } => Some(*started_ns),
+        _ => None,
+    });
+    let end = process.records.iter().find_map(|record| match record {
+        Record::End { monotonic_ns, .. } if *monotonic_ns > 0 => Some(*monotonic_ns),
+        _ => None,
+    });
+    (begin.unwrap_or(0), end.unwrap_or(u64::MAX))
 }
 
 /// Returns every device that the process took memory of, including devices with only a context.

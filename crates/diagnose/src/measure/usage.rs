@@ -32,7 +32,15 @@ fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
 
 /// Returns the process and device with the highest peak, and the peak; `None` if no device was used.
 pub(crate) fn fullest(run: &Run, context: Bytes) -> Option<(&Process, DeviceIndex, Usage)> {
-    let all = run.processes.iter().filter_map(|process| {
+    fullest_of(run.processes.iter(), context)
+}
+
+/// Returns the same of some processes.
+pub(crate) fn fullest_of<'a>(
+    processes: impl Iterator<Item = &'a Process>,
+    context: Bytes,
+) -> Option<(&'a Process, DeviceIndex, Usage)> {
+    let all = processes.filter_map(|process| {
         let (device, usage) = fullest_device(process, context)?;
         Some((process, device, usage))
     });

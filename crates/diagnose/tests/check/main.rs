@@ -535,6 +535,37 @@ fn processes_that_share_a_device_are_added_up() {
 }
 
 #[test]
+fn processes_that_never_ran_at_once_are_not_added_up() {
+    let process = |rank: u32, (begin, end): (u64, u64)| {
+        let mut program = Program::of_rank(rank);
+        program.alloc(1, 600 * MIB);
+        let mut process = program.end(EndReason::Exit).processes.remove(0);
+        for record in &mut process.records {
+            match record {
+                Record::Process { started_ns, .. } => *started_ns = begin,
+                Record::End { monotonic_ns, .. } => *monotonic_ns = end,
+                _ => {}
+            }
+        }
+        process
+    };
+    // 1 GiB. When each of the processes began and ended, and whether they fit.
+    let cases: [(&[(u64, u64)], bool); 5] = [
+        (&[(1, 5), (6, 9)], true),
+        (&[(1, 9), (5, 6)], false),
+        (&[(5, 9), (1, 6)], false),
+        (&[(1, 3), (4, 6), (7, 9)], true),
+        // Unknown times.
+        (&[(0, 0), (4, 6)], false),
+    ];
+    for (times, fits) in cases {
+        let processes = (0..).zip(times).map(|(rank, times)| process(rank, *times)).collect();
+        let report = check(&case(Run { processes }));
+        assert_eq!(report.verdict.is_fit(), fits, "{times:?}: {:?}", report.verdict);
+    }
+}
+
+#[test]
 fn ranks_of_a_job_that_do_not_fit_together_get_a_part_each() {
     let process = |rank: u32, world_size: u32, mib: u64| {
         let mut program = Program::of_job(rank, world_size);

@@ -16,6 +16,7 @@ use nix::unistd::Pid;
 use trace::run::Ended;
 use wire::{file, variable};
 
+use crate::effects::background::{self, Background};
 use crate::effects::{interrupt, reap, watchdog};
 use crate::environment as names;
 use crate::error::{Error, SetupError};
@@ -71,10 +72,65 @@ pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
         Shown::Progress(sentence) => Some(Progress::start(sentence, program.folder)),
         Shown::Output | Shown::Nothing => None,
     };
-    let outcome = wait(&happenings, pid, program.timeout, progress.as_ref());
+    let deadline = started + program.timeout;
+    let outcome = wait(&happenings, pid, deadline, progress.as_ref()).and_then(|(status, timed_out)| {
+        let goes_on = status.success() && !timed_out;
+        let after =
+            if goes_on { follow(&happenings, program, pid, deadline, progress.as_ref())? } else { After::default() };
+        Ok((status, After { timed_out: timed_out || after.timed_out, ..after }))
+    });
     reap::end_orphans();
-    let (status, timed_out) = outcome?;
-    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds: started.elapsed().as_secs_f64(), timed_out })
+    let (status, After { in_background, timed_out }) = outcome?;
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out, in_background })
+}
+
+/// What a program did after its first process had ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct After {
+    in_background: bool,
+    timed_out: bool,
+}
+
+/// Waits for the processes that carry the program on.
+fn follow(
+    happenings: &Receiver<Happening>,
+    program: &Start,
+    first: Pid,
+    deadline: Instant,
+    progress: Option<&Progress>,
+) -> Result<After, Error> {
+    let ended = Instant::now();
+    let mut after = After::default();
+    loop {
+        let found = background::find(program.folder, first, ended.elapsed());
+        match found.map_err(|source| Error::RunFolder { folder: program.folder.to_owned(), source })? {
+            Background::Ended => return Ok(after),
+            Background::Running => after.in_background = true,
+            Background::Starting => {}
+        }
+        match happenings.recv_timeout(TICK) {
+            Ok(Happening::Interrupted) => {
+                stop_orphans(Signal::SIGINT, GRACE_AT_INTERRUPT);
+                return Err(Error::Interrupted);
+            }
+            _ if Instant::now() >= deadline => {
+                stop_orphans(Signal::SIGTERM, GRACE_AT_TIMEOUT);
+                return Ok(After { timed_out: true, ..after });
+            }
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(TICK),
+            _ => progress.into_iter().for_each(Progress::update),
+        }
+    }
+}
+
+/// Asks the processes that are left to end, and gives them time to write their records.
+fn stop_orphans(request: Signal, grace: Duration) {
+    reap::signal_orphans(request);
+    let deadline = Instant::now() + grace;
+    while !reap::list_orphans().is_empty() && Instant::now() < deadline {
+        thread::sleep(TICK);
+    }
 }
 
 fn start(program: &Start) -> Result<Child, Error> {
@@ -148,10 +204,9 @@ fn watch(mut child: Child) -> Receiver<Happening> {
 fn wait(
     happenings: &Receiver<Happening>,
     pid: Pid,
-    timeout: Duration,
+    deadline: Instant,
     progress: Option<&Progress>,
 ) -> Result<(ExitStatus, bool), Error> {
-    let deadline = Instant::now() + timeout;
     loop {
         match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
             Ok(Happening::Exited(status)) => return Ok((status?, false)),

@@ -39,11 +39,38 @@ pub(crate) fn spare(child: Pid) {
     SPARED.store(child.as_raw(), Ordering::SeqCst);
 }
 
+/// Lists the living descendants of this process, and collects the others.
+pub(crate) fn list_orphans() -> Vec<Pid> {
+    let (ended, living): (Vec<Pid>, Vec<Pid>) = list_descendants().into_iter().partition(|pid| has_ended(*pid));
+    for pid in ended {
+        // A child of another process is for that one to collect.
+        let _: nix::Result<_> = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+    }
+    living
+}
+
+/// Sends a signal to all descendants of this process.
+pub(crate) fn signal_orphans(signal: Signal) {
+    for pid in list_descendants() {
+        let _: nix::Result<()> = kill(pid, signal);
+    }
+}
+
+fn list_descendants() -> Vec<Pid> {
+    let spared = Pid::from_raw(SPARED.load(Ordering::SeqCst));
+    descendants(Pid::this()).into_iter().filter(|pid| *pid != spared).collect()
+}
+
+/// Whether a process is a zombie (proc_pid_stat(5)). Its name, which is in parentheses, may hold any character.
+fn has_ended(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
+}
+
 /// Kills and collects all descendants of this process.
 pub(crate) fn end_orphans() {
-    let spared = Pid::from_raw(SPARED.load(Ordering::SeqCst));
     loop {
-        let left: Vec<Pid> = descendants(Pid::this()).into_iter().filter(|pid| *pid != spared).collect();
+        let left = list_descendants();
         for pid in &left {
             let _: nix::Result<()> = kill(*pid, Signal::SIGKILL);
         }

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use nix::sys::resource::{Resource, getrlimit};
 use run::RunSpec;
 use run::cache::{Disk, ProgramKey, State};
 use trace::source_file::is_user_file;
@@ -67,6 +68,16 @@ pub(super) fn now() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
+/// The limits that end a program, or the requests of one, when it takes more.
+fn limits() -> Vec<(u64, u64)> {
+    use Resource::{
+        RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_STACK,
+    };
+    let all =
+        [RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_STACK];
+    all.into_iter().filter_map(|resource| getrlimit(resource).ok()).collect()
+}
+
 /// Gathers everything that all runs of a search have in common.
 pub(super) fn program_key(spec: &RunSpec) -> ProgramKey {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -77,6 +88,7 @@ pub(super) fn program_key(spec: &RunSpec) -> ProgramKey {
         folder: std::env::current_dir().unwrap_or_default(),
         environment: Vec::new(),
         machine: (host, std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)),
+        limits: limits(),
     };
     key.with_environment(std::env::vars_os())
 }

@@ -1,10 +1,10 @@
 //! The functions of the C library that open files, ask for their state, or connect. Each notes it (Note [Files looked at] in [`super`]), and does
 //! what it always does.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::mem::transmute;
 
-use super::{Use, note, note_connection, note_helper, use_of, use_of_mode};
+use super::{Use, note, note_connection, note_helper, note_unseen_helper, raw, use_of, use_of_mode};
 use crate::host::Behind;
 
 /// Exports functions of the C library that note their path first, and then do what the next in line does.
@@ -53,7 +53,11 @@ noted! {
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
     /// `faccessat`.
     fn faccessat(folder: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int { note(folder, path, Use::State) }
-    /// `execve`; `execv` and its like keep the environment.
+    /// `execv`, which keeps the environment.
+    fn execv(program: *const c_char, words: *const c_void) -> c_int { note_unseen_helper(program) }
+    /// `execvp`, which keeps the environment.
+    fn execvp(program: *const c_char, words: *const c_void) -> c_int { note_unseen_helper(program) }
+    /// `execve`.
     fn execve(program: *const c_char, words: *const c_void, environment: *const *const c_char) -> c_int {
         note_helper(program, environment)
     }
@@ -96,8 +100,8 @@ macro_rules! asked {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name($($arg: $ty),*) -> c_int {
             note($folder, $path, Use::State);
-            // SAFETY: the kernel checks the addresses that it is given, and the caller answers for them.
-            unsafe { libc::syscall(libc::$number, $($word),*) as c_int }
+            let given = [$($word as c_long),*];
+            raw::call(libc::$number, std::array::from_fn(|index| given.get(index).copied().unwrap_or(0))) as c_int
         }
     )* };
 }

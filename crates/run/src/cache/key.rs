@@ -46,6 +46,8 @@ pub struct ProgramKey {
     pub environment: Vec<(OsString, OsString)>,
     /// The machine's name and its number of cores.
     pub machine: (String, usize),
+    /// The limits of the process (getrlimit(2)), soft and hard: a dry run may end at one.
+    pub limits: Vec<(u64, u64)>,
 }
 
 impl ProgramKey {
@@ -96,6 +98,7 @@ mod tests {
             folder: PathBuf::from("/home/me"),
             environment: Vec::new(),
             machine: ("here".to_owned(), 2),
+            limits: vec![(1, 2)],
         }
     }
 
@@ -117,6 +120,7 @@ mod tests {
             ProgramKey { folder: PathBuf::from("/home/you"), ..known() },
             ProgramKey { environment: vec![("OMP_NUM_THREADS".into(), "1".into())], ..known() },
             ProgramKey { machine: ("there".to_owned(), 2), ..known() },
+            ProgramKey { limits: vec![(1, 1)], ..known() },
         ];
         let command = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         let specs = [

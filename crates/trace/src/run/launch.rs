@@ -57,4 +57,7 @@ pub struct Ended {
     pub seconds: f64,
     /// Set if oomph ended the program at its time limit.
     pub timed_out: bool,
+    /// Set if the program went on after its first process had ended, as a daemon does.
+    #[serde(default)]
+    pub in_background: bool,
 }

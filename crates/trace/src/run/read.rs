@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn launch() -> Launch {
-        let ended = Ended { exit_code: Some(1), signal: None, seconds: 2.5, timed_out: false };
+        let ended = Ended { exit_code: Some(1), signal: None, seconds: 2.5, timed_out: false, in_background: false };
         Launch {
             format: Launch::FORMAT,
             oomph: "0.1.0".to_owned(),

@@ -35,6 +35,15 @@ pub enum Record {
         cuda: Option<String>,
         /// The cuDNN version, as cuDNN numbers it.
         cudnn: Option<u64>,
+        /// The time at which the process began, by a clock that all processes of one machine share; 0 if unknown.
+        #[serde(default)]
+        started_ns: u64,
+        /// The pids of the processes above, the parent first.
+        #[serde(default)]
+        ancestors: Vec<u32>,
+        /// The time of this record, by the same clock: the process begins to use CUDA.
+        #[serde(default)]
+        monotonic_ns: u64,
     },
     /// The categories of allocations at one instant, whose position in the trace [`crate::Mark::census`] gives.
     Census {
@@ -56,6 +65,9 @@ pub enum Record {
         /// The work of all operators since the program's start, if counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         work: Option<GpuWork>,
+        /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
+        #[serde(default)]
+        monotonic_ns: u64,
     },
     /// The allocator is about to raise out of memory.
     Oom {
@@ -85,6 +97,9 @@ pub enum Record {
         /// The whole number that the handler makes smaller, such as `batch_size`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lowers: Option<String>,
+        /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
+        #[serde(default)]
+        monotonic_ns: u64,
     },
     /// A shape depends on values that only a GPU would have computed.
     ValueShape {
@@ -234,6 +249,9 @@ pub enum Record {
         devices: Vec<DeviceStats>,
         /// The snapshot's file name; `None` if CUDA was never used.
         snapshot: Option<String>,
+        /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
+        #[serde(default)]
+        monotonic_ns: u64,
     },
 }
 

@@ -47,6 +47,9 @@ impl Program {
             torch: "2.11.0+cu130".to_owned(),
             cuda: None,
             cudnn: None,
+            started_ns: 0,
+            ancestors: Vec::new(),
+            monotonic_ns: 0,
         };
         Program {
             process: Process { records: vec![first], ..Process::default() },
@@ -113,7 +116,7 @@ impl Program {
     /// Ends the optimizer step.
     pub(crate) fn end_step(&mut self) {
         let devices = vec![self.stats.clone()];
-        self.process.records.push(Record::Step { step: self.mark.step, devices, work: None });
+        self.process.records.push(Record::Step { step: self.mark.step, devices, work: None, monotonic_ns: 0 });
         self.mark.step += 1;
         self.mark.phase = Phase::Data;
     }
@@ -138,6 +141,7 @@ impl Program {
             ],
             caught_at: None,
             lowers: None,
+            monotonic_ns: 0,
         });
     }
 
@@ -171,6 +175,7 @@ impl Program {
             steps: self.mark.step - 1,
             devices: vec![self.stats.clone()],
             snapshot: Some("rank0.snapshot.pickle".to_owned()),
+            monotonic_ns: 0,
         });
         self.process.snapshot = Some(self.snapshot);
         Run { processes: vec![self.process] }

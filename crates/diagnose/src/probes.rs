@@ -1,0 +1,152 @@
+//! Programs that ask child processes which size fits: one process for each size, because a fresh process has a clean allocator.
+
+use report::{Location, SizeSearch};
+use trace::{Process, Record, Run};
+
+use crate::unserved::{has_unserved_request, is_error, is_final_refusal};
+
+/// Returns the search to which a process that ran out belongs. The process is a probe where it caught its errors, another process of the
+/// run has the same arguments but for a smaller number and got all that it asked for, and a process with other arguments made an
+/// optimizer step after the error: what the probes were started for. Without such a step the processes are rows of a benchmark.
+pub(crate) fn find_probes(process: &Process, run: &Run) -> Option<SizeSearch> {
+    let number = run.processes.iter().find_map(|other| {
+        let number = find_changed_number(process, other)?;
+        (number.here > number.there && !has_unserved_request(other)).then_some(number)
+    })?;
+    let is_probe = |other: &&Process| std::ptr::eq(*other, process) || find_changed_number(process, other).is_some();
+    let (probes, others): (Vec<&Process>, Vec<&Process>) = run.processes.iter().partition(is_probe);
+    let errors: Vec<&Record> =
+        probes.iter().flat_map(|probe| &probe.records).filter(|record| is_error(record)).collect();
+    let (file, line) =
+        errors.iter().map(|record| find_handler(record)).collect::<Option<Vec<_>>>()?.into_iter().next()?;
+    let is_refused = probes.iter().any(|probe| probe.phantom.iter().any(|record| is_final_refusal(record, probe)));
+    let last_error = errors.iter().map(|record| time_of_error(record)).max()?;
+    let trains = others.iter().flat_map(|other| &other.records).any(|record| is_step_after(record, last_error));
+    (trains && !is_refused).then(|| SizeSearch {
+        lowers: number.name,
+        caught_at: Location { file, line, column: None },
+        errors: u64::try_from(errors.len()).unwrap_or(u64::MAX),
+    })
+}
+
+/// A number in which the arguments of two processes differ.
+#[derive(Debug, PartialEq, Eq)]
+struct ChangedNumber {
+    /// The option, such as `--batch-size`, or `argument 2`.
+    name: String,
+    here: u64,
+    there: u64,
+}
+
+/// Returns the number in which the arguments of two processes differ, if nothing else does.
+fn find_changed_number(here: &Process, there: &Process) -> Option<ChangedNumber> {
+    let (here, there) = (arguments(here)?, arguments(there)?);
+    if here.len() != there.len() {
+        return None;
+    }
+    let mut differing = here.iter().zip(there).enumerate().filter(|(_, (a, b))| a != b);
+    let (at, (a, b)) = differing.next()?;
+    let (option, a) = split_number(a)?;
+    let (same_option, b) = split_number(b)?;
+    let is_one = option == same_option && differing.next().is_none();
+    let before = at.checked_sub(1).and_then(|before| here.get(before)).filter(|word| word.starts_with('-'));
+    let name = option.or(before.map(String::as_str)).map_or_else(|| format!("argument {at}"), str::to_owned);
+    is_one.then_some(ChangedNumber { name, here: a, there: b })
+}
+
+/// Splits `--size=8` into option and number; `8` is a number without an option.
+fn split_number(word: &str) -> Option<(Option<&str>, u64)> {
+    let (option, number) = word.split_once('=').map_or((None, word), |(option, number)| (Some(option), number));
+    Some((option, number.parse().ok()?))
+}
+
+fn arguments(process: &Process) -> Option<&[String]> {
+    process
+        .records
+        .iter()
+        .find_map(|record| if let Record::Process { argv, .. } = record { Some(argv.as_slice()) } else { None })
+}
+
+fn find_handler(record: &Record) -> Option<(String, u32)> {
+    if let Record::Oom { caught_at, .. } = record { caught_at.clone() } else { None }
+}
+
+fn time_of_error(record: &Record) -> u64 {
+    if let Record::Oom { monotonic_ns, .. } = record { *monotonic_ns } else { 0 }
+}
+
+fn is_step_after(record: &Record, monotonic_ns: u64) -> bool {
+    matches!(record, Record::Step { monotonic_ns: at, .. } if *at > monotonic_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::oom;
+
+    fn process(argv: &str, records: Vec<Record>) -> Process {
+        let first = Record::Process {
+            pid: 1,
+            rank: 0,
+            local_rank: 0,
+            world_size: 1,
+            argv: argv.split(' ').map(str::to_owned).collect(),
+            script_dir: String::new(),
+            python: String::new(),
+            executable: String::new(),
+            torch: String::new(),
+            cuda: None,
+            cudnn: None,
+            started_ns: 0,
+            ancestors: Vec::new(),
+            monotonic_ns: 0,
+        };
+        Process { records: [vec![first], records].concat(), ..Process::default() }
+    }
+
+    fn ran_out_at(caught_at: Option<u32>) -> Vec<Record> {
+        let mut record = oom(caught_at, None);
+        if let Record::Oom { monotonic_ns, .. } = &mut record {
+            *monotonic_ns = 5;
+        }
+        vec![record]
+    }
+
+    fn step_at(monotonic_ns: u64) -> Vec<Record> {
+        vec![Record::Step { step: 1, devices: Vec::new(), work: None, monotonic_ns }]
+    }
+
+    #[test]
+    fn a_probe_is_for_a_program_that_trains_with_what_was_found() {
+        let caught = || ran_out_at(Some(45));
+        let trains = || process("train.py", step_at(9));
+        // The number's name; the processes, of which the first ran out.
+        let cases = [
+            (
+                Some("--size"),
+                vec![process("train.py --size 8", caught()), process("train.py --size 4", vec![]), trains()],
+            ),
+            (
+                Some("--size"),
+                vec![process("train.py --size=8", caught()), process("train.py --size=4", vec![]), trains()],
+            ),
+            (Some("argument 1"), vec![process("train.py 8", caught()), process("train.py 4", vec![]), trains()]),
+            // Nobody catches the error.
+            (None, vec![process("p.py 8", ran_out_at(None)), process("p.py 4", vec![]), trains()]),
+            // No smaller one was tried, or it ran out, too.
+            (None, vec![process("p.py 8", caught()), process("p.py 16", vec![]), trains()]),
+            (None, vec![process("p.py 8", caught()), process("p.py 4", caught()), trains()]),
+            // Other arguments differ.
+            (None, vec![process("p.py a 8", caught()), process("p.py b 4", vec![]), trains()]),
+            (None, vec![process("p.py --a=8", caught()), process("p.py --b=4", vec![]), trains()]),
+            // Rows of a benchmark; a training that had ended before.
+            (None, vec![process("p.py 8", caught()), process("p.py 4", step_at(9))]),
+            (None, vec![process("p.py 8", caught()), process("p.py 4", vec![]), process("train.py", step_at(3))]),
+        ];
+        for (expected, processes) in cases {
+            let run = Run { processes };
+            let found = find_probes(&run.processes[0], &run);
+            assert_eq!(found.map(|search| search.lowers).as_deref(), expected, "{run:?}");
+        }
+    }
+}
