@@ -1,6 +1,6 @@
 //! An absolute path in a buffer of its own: noting must not allocate, since a signal handler may open files.
 
-use std::ffi::{CStr, c_char, c_int, c_long};
+use std::ffi::{CStr, c_char, c_int};
 use std::fmt::Write as _;
 
 use wire::digest::{FNV_EMPTY, extend_fnv};
@@ -39,17 +39,16 @@ impl Path {
     fn folder(&mut self, folder: c_int) -> Option<usize> {
         let buffer = self.bytes.as_mut_ptr();
         if folder == libc::AT_FDCWD {
-            // The kernel writes at most so many bytes into the buffer; the length has the NUL in it.
-            let length = raw::call(libc::SYS_getcwd, [buffer as c_long, PATH_BYTES as c_long, 0, 0, 0, 0]);
+            // SAFETY: the kernel writes at most so many bytes into the buffer; the length has the NUL in it.
+            let length = unsafe { raw::next()(libc::SYS_getcwd, buffer, PATH_BYTES) };
             return usize::try_from(length).ok()?.checked_sub(1);
         }
         let mut link = Line::default();
         // It is far shorter than a line.
         let _ = write!(link, "/proc/self/fd/{folder}\0");
-        // The kernel writes at most so many bytes into the buffer; the link is a C string.
-        let link = link.bytes().as_ptr() as c_long;
-        let words = [c_long::from(libc::AT_FDCWD), link, buffer as c_long, PATH_BYTES as c_long, 0, 0];
-        let length = raw::call(libc::SYS_readlinkat, words);
+        // SAFETY: the kernel writes at most so many bytes into the buffer; the link is a C string.
+        let length =
+            unsafe { raw::next()(libc::SYS_readlinkat, libc::AT_FDCWD, link.bytes().as_ptr(), buffer, PATH_BYTES) };
         usize::try_from(length).ok()
     }
 
@@ -70,10 +69,11 @@ impl Path {
     /// Queries the state; `None` for an absent file.
     pub(super) fn state(&self) -> Option<libc::stat> {
         let mut state = std::mem::MaybeUninit::<libc::stat>::uninit();
-        let (path, out) = (self.bytes.as_ptr() as c_long, state.as_mut_ptr() as c_long);
-        let asked = raw::call(libc::SYS_newfstatat, [c_long::from(libc::AT_FDCWD), path, out, 0, 0, 0]);
-        // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel has filled the structure where it
-        // answers 0.
-        (asked == 0).then(|| unsafe { state.assume_init() })
+        // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel fills the structure.
+        unsafe {
+            let asked =
+                raw::next()(libc::SYS_newfstatat, libc::AT_FDCWD, self.bytes.as_ptr(), state.as_mut_ptr(), 0 as c_int);
+            (asked == 0).then(|| state.assume_init())
+        }
     }
 }

@@ -16,34 +16,37 @@ const IO_URING_SETUP: c_long = 425;
 
 /// `syscall`.
 #[unsafe(no_mangle)]
-pub extern "C" fn syscall(number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long) -> c_long {
-    note_system_call(number, [a, b, c]);
-    call(number, [a, b, c, d, e, f])
+pub extern "C" fn syscall(
+    number: c_long,
+    first: c_long,
+    second: c_long,
+    third: c_long,
+    fourth: c_long,
+    fifth: c_long,
+    sixth: c_long,
+) -> c_long {
+    note_system_call(number, [first, second, third]);
+    // SAFETY: the kernel checks the addresses that it is given, and the caller answers for them.
+    unsafe { next()(number, first, second, third, fourth, fifth, sixth) }
 }
 
-/// Makes a system call, which nothing notes.
-pub(super) fn call(number: c_long, words: [c_long; 6]) -> c_long {
-    let [a, b, c, d, e, f] = words;
-    // SAFETY: the address is that of the C library's `syscall`, which hands seven words to the kernel (Note [Exports] in `boundary`). The
-    // kernel checks the addresses that it is given, and the caller answers for them.
-    unsafe {
-        let next: unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long =
-            transmute(NEXT.address());
-        next(number, a, b, c, d, e, f)
-    }
+/// Returns the C library's `syscall`, which notes nothing.
+pub(super) fn next() -> unsafe extern "C" fn(c_long, ...) -> c_long {
+    // SAFETY: the address is that of the C library's function, which is declared so in unistd.h (Note [Exports] in `boundary`).
+    unsafe { transmute(NEXT.address()) }
 }
 
 /// Notes what the functions of the C library note that make the same call.
-fn note_system_call(number: c_long, [a, b, c]: [c_long; 3]) {
+fn note_system_call(number: c_long, [first, second, third]: [c_long; 3]) {
     match number {
-        libc::SYS_open => note(libc::AT_FDCWD, text(a), use_of(b as c_int)),
-        libc::SYS_openat => note(a as c_int, text(b), use_of(c as c_int)),
-        libc::SYS_stat | libc::SYS_lstat | libc::SYS_access => note(libc::AT_FDCWD, text(a), Use::State),
+        libc::SYS_open => note(libc::AT_FDCWD, text(first), use_of(second as c_int)),
+        libc::SYS_openat => note(first as c_int, text(second), use_of(third as c_int)),
+        libc::SYS_stat | libc::SYS_lstat | libc::SYS_access => note(libc::AT_FDCWD, text(first), Use::State),
         libc::SYS_newfstatat | libc::SYS_statx | libc::SYS_faccessat | FACCESSAT2 => {
-            note(a as c_int, text(b), Use::State)
+            note(first as c_int, text(second), Use::State);
         }
-        libc::SYS_execve => note_helper(text(a), c as *const *const c_char),
-        libc::SYS_connect => note_connection(b as *const libc::sockaddr, c as libc::socklen_t),
+        libc::SYS_execve => note_helper(text(first), third as *const *const c_char),
+        libc::SYS_connect => note_connection(second as *const libc::sockaddr, third as libc::socklen_t),
         OPENAT2 | IO_URING_SETUP | libc::SYS_execveat => note_unseen(),
         _ => {}
     }
@@ -68,12 +71,13 @@ const INTERPRETER: u32 = 3;
 /// Whether a program is linked statically: no library is preloaded into it, so nobody sees what it reads.
 pub(super) fn is_static(program: &CStr) -> bool {
     let mut head = [0_u8; HEAD_BYTES];
-    let file = call(libc::SYS_openat, [c_long::from(libc::AT_FDCWD), program.as_ptr() as c_long, 0, 0, 0, 0]);
-    if file < 0 {
-        return false;
-    }
-    let read = call(libc::SYS_read, [file, head.as_mut_ptr() as c_long, HEAD_BYTES as c_long, 0, 0, 0]);
-    call(libc::SYS_close, [file, 0, 0, 0, 0, 0]);
+    // SAFETY: the name is a C string, and the kernel writes at most so many bytes into the buffer.
+    let read = unsafe {
+        let file = next()(libc::SYS_openat, libc::AT_FDCWD, program.as_ptr(), libc::O_RDONLY);
+        let read = next()(libc::SYS_read, file, head.as_mut_ptr(), HEAD_BYTES);
+        next()(libc::SYS_close, file);
+        read
+    };
     usize::try_from(read).ok().and_then(|read| names_no_interpreter(head.get(..read)?)).unwrap_or(false)
 }
 
