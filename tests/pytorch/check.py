@@ -1,0 +1,168 @@
+"""PyTorch's own CUDA tests on the phantom: which pass, beside the list of those that must.
+
+    python tests/pytorch/check.py --oomph target/release/oomph --tests /path/to/pytorch/test [--update] [WORD ...]
+
+The tests belong to the version of PyTorch that is installed, lie outside the repository, and are never copied into it. Each file runs
+in one process under `oomph check`, so that values that are known are known; a test that ends its process, or takes too long, is noted and
+the others go on in the next process. `passing-VERSION.txt` lists the ids that must pass; `--update` writes it, and `failing-VERSION.txt`
+with the reason of each that does not.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+
+# Devices, and files of `test/` that use so many.
+FILES = {
+    1: (
+        "test_cuda.py",
+        "test_cuda_trace.py",
+        "test_cuda_primary_ctx.py",
+        "test_cuda_nvml_based_avail.py",
+        "test_cuda_expandable_segments.py",
+        "inductor/test_cudagraph_trees.py",
+        "distributed/_tools/test_mem_tracker.py",
+        "distributed/_tools/test_sac_estimator.py",
+    ),
+    2: (
+        "test_cuda_multigpu.py",
+        "distributed/_tools/test_fsdp2_mem_tracker.py",
+        "distributed/_composable/fsdp/test_fully_shard_memory.py",
+        "distributed/fsdp/test_fsdp_memory.py",
+    ),
+}
+FILE_SECONDS = 1800
+# What PyTorch's helpers say where an answer is not that of a CPU, or of the test.
+VALUES = re.compile(r"(Tensor-likes|Scalars|Sequences|Booleans) are not|Scalars are not|mismatch|not (almost )?equal|!= ", re.I)
+
+
+def main() -> int:
+    """Exit status 1 if a test of the list does not pass."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--oomph", type=Path, required=True)
+    parser.add_argument("--tests", type=Path, required=True, help="the folder `test` of PyTorch's sources, of the installed version")
+    parser.add_argument("--update", action="store_true", help="write the lists")
+    parser.add_argument("words", nargs="*", help="run the files whose name has one of these words")
+    arguments = parser.parse_args()
+    if not (arguments.tests / "test_cuda.py").is_file():
+        parser.error(f"{arguments.tests} has no test_cuda.py: expected the folder `test` of PyTorch's sources")
+    version = read_version()
+    found: dict[str, tuple[str, str]] = {}
+    for devices, names in FILES.items():
+        for name in names:
+            if (arguments.tests / name).is_file() and (not arguments.words or any(word in name for word in arguments.words)):
+                outcomes = run_file(arguments.oomph.absolute(), arguments.tests.absolute(), name, devices)
+                print(name, dict(sorted(Counter(outcome for outcome, _ in outcomes.values()).items())), flush=True)
+                found |= outcomes
+    print("in all", dict(sorted(Counter(outcome for outcome, _ in found.values()).items())))
+    if arguments.update:
+        update(version, found)
+    return compare(version, found)
+
+
+def read_version() -> str:
+    """The installed PyTorch's, without the build."""
+    import torch
+
+    return torch.__version__.partition("+")[0]
+
+
+def run_file(oomph: Path, tests: Path, name: str, devices: int) -> dict[str, tuple[str, str]]:
+    """The outcome and its first line, by id."""
+    outcomes: dict[str, tuple[str, str]] = {}
+    with tempfile.TemporaryDirectory(prefix="oomph-pytorch-") as folder:
+        while True:
+            before = len(outcomes)
+            written, done = Path(folder, "outcomes"), Path(folder, "done")
+            done.write_text("\n".join(outcomes), encoding="utf-8")
+            written.unlink(missing_ok=True)
+            status = run_pytest(oomph, tests, name, devices, written, done)
+            outcomes |= read_outcomes(written, status)
+            if len(outcomes) == before:
+                return outcomes
+
+
+def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path, done: Path) -> str:
+    """Runs those tests of a file that are not done; how the process ended, for the one that ended it."""
+    ours = {"OUTCOMES": str(written), "DONE": str(done), "TEST_FOLDER": str(tests), "PYTHONPATH": str(HERE)}
+    # `PYTORCH_TEST_WITH_SLOW` is not set: what PyTorch calls slow is left out, as in its own runs on pull requests.
+    words = [oomph, "check", "--gpu", "h100-sxm", "--gpus", devices, "--steps", 0, "--timeout", FILE_SECONDS, "--"]
+    pytest = [sys.executable, "-m", "pytest", "-p", "outcomes", "-p", "no:cacheprovider", "-q", "--no-header", "--tb=no", tests / name]
+    # A folder to write in: the tests leave files behind.
+    done_run = subprocess.run(
+        [str(word) for word in [*words, *pytest]],
+        cwd=written.parent,
+        env=os.environ | ours,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=2 * FILE_SECONDS,
+    )
+    said = re.search(r"signal (\d+) ended|exit status (\d+)|its time was up", done_run.stdout + done_run.stderr)
+    return said[0] if said else "the process ended"
+
+
+def read_outcomes(written: Path, status: str) -> dict[str, tuple[str, str]]:
+    """What a process wrote; a test that began last and did not end is the one that ended the process."""
+    outcomes: dict[str, tuple[str, str]] = {}
+    begun = None
+    for line in written.read_text(encoding="utf-8").splitlines() if written.exists() else ():
+        record = json.loads(line)
+        begun = record.get("begin")
+        if "end" in record and outcomes.get(record["end"], ("",))[0] != "failed":
+            outcomes[record["end"]] = record["outcome"], record["message"]
+    if begun is not None and begun not in outcomes:
+        outcomes[begun] = "ended", status
+    return outcomes
+
+
+def reason(outcome: str, message: str) -> str:
+    """Why a test does not pass, as far as its message says."""
+    if outcome == "failed" and VALUES.search(message):
+        return "value"
+    return "ended" if outcome == "ended" else "other"
+
+
+def update(version: str, found: dict[str, tuple[str, str]]) -> None:
+    """Writes both lists; tests of files that were not run stay."""
+    ran = {name.partition("::")[0] for name in found}
+    passing = [name for name in read_list(version) if name.partition("::")[0] not in ran]
+    passing += [name for name, (outcome, _) in found.items() if outcome == "passed"]
+    (HERE / f"passing-{version}.txt").write_text("".join(f"{name}\n" for name in sorted(passing)), encoding="utf-8")
+    failing = [f"{reason(*ended)}\t{name}\t{ended[1]}" for name, ended in found.items() if ended[0] in ("failed", "ended")]
+    print(*sorted(failing), sep="\n")
+
+
+def read_list(version: str) -> list[str]:
+    """The ids that must pass."""
+    path = HERE / f"passing-{version}.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def compare(version: str, found: dict[str, tuple[str, str]]) -> int:
+    """Names the tests that must pass and do not, and those that do and are not in the list."""
+    must, ran = read_list(version), {name.partition("::")[0] for name in found}
+    wrong = [name for name in must if name.partition("::")[0] in ran and found.get(name, ("absent", ""))[0] != "passed"]
+    for name in wrong:
+        outcome, message = found.get(name, ("absent", ""))
+        print(f"must pass: {name}: {outcome} {message}")
+    more = [name for name, (outcome, _) in found.items() if outcome == "passed" and name not in set(must)]
+    if more and must:
+        print(f"{len(more)} pass that are not in the list; --update adds them")
+    if not must:
+        print(f"there is no list for PyTorch {version}; --update writes one")
+    return 1 if wrong or not must else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
