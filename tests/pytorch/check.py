@@ -26,15 +26,14 @@ FILES = {
     1: (
         "test_cuda.py",
         "test_cuda_trace.py",
-        "test_cuda_primary_ctx.py",
         "test_cuda_nvml_based_avail.py",
-        "test_cuda_expandable_segments.py",
         "inductor/test_cudagraph_trees.py",
         "distributed/_tools/test_mem_tracker.py",
         "distributed/_tools/test_sac_estimator.py",
     ),
     2: (
         "test_cuda_multigpu.py",
+        "test_cuda_primary_ctx.py",
         "distributed/_tools/test_fsdp2_mem_tracker.py",
         "distributed/_composable/fsdp/test_fully_shard_memory.py",
         "distributed/fsdp/test_fsdp_memory.py",
@@ -96,7 +95,7 @@ def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path,
     ours = {"OUTCOMES": str(written), "DONE": str(done), "TEST_FOLDER": str(tests), "PYTHONPATH": str(HERE)}
     # `PYTORCH_TEST_WITH_SLOW` is not set: what PyTorch calls slow is left out, as in its own runs on pull requests.
     words = [oomph, "check", "--gpu", "h100-sxm", "--gpus", devices, "--steps", 0, "--timeout", FILE_SECONDS, "--"]
-    pytest = [sys.executable, "-m", "pytest", "-p", "outcomes", "-p", "no:cacheprovider", "-q", "--no-header", "--tb=no", tests / name]
+    pytest = [sys.executable, "-m", "pytest", "-p", "outcomes", "-p", "no:cacheprovider", "--noconftest", "-q", "--no-header", "--tb=no", tests / name]
     # A folder to write in: the tests leave files behind.
     done_run = subprocess.run(
         [str(word) for word in [*words, *pytest]],
@@ -108,6 +107,8 @@ def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path,
         errors="replace",
         timeout=2 * FILE_SECONDS,
     )
+    if not written.exists() and not done.read_text(encoding="utf-8"):
+        raise SystemExit(f"{name}: no test began\n{done_run.stdout}{done_run.stderr}")
     said = re.search(r"signal (\d+) ended|exit status (\d+)|its time was up", done_run.stdout + done_run.stderr)
     return said[0] if said else "the process ended"
 

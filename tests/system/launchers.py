@@ -102,7 +102,21 @@ def helper_before(box: Box) -> None:
     fits(box, script)
 
 
+def child_that_never_began(box: Box, text: str | None, *parts: str) -> None:
+    """The error is what the child printed, and not the launcher's forty lines about it."""
+    script = box.work / "train.py"
+    if text is not None:
+        box.write("train.py", text)
+    result = box.check("--gpus", "2", "--", *torchrun(box, script))
+    expect(result, result.status, 2, "status")
+    contains(result, result.stderr, "failed in a process of its launcher", *parts)
+    expect(result, "ChildFailedError" in result.stderr, False, "the launcher's own error")
+    expect(result, len(result.stderr.splitlines()) < 20, True, "fewer than 20 lines")
+
+
 CASES = [
+    Case("torchrun with a file that is not there", lambda box: child_that_never_began(box, None, "exit status 2", "can't open file")),
+    Case("torchrun with a syntax error", lambda box: child_that_never_began(box, "x = (\n", "exit status 1", "SyntaxError: '(' was never closed"), is_extra=True),
     Case("python -m package", package),
     Case("torchrun with two ranks", two_ranks),
     Case("torchrun on too few GPUs", too_few_gpus),

@@ -15,6 +15,7 @@ mod draw;
 pub mod ending;
 mod explain;
 mod fit;
+pub mod launchers;
 mod measure;
 mod notes;
 mod probes;

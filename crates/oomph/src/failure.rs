@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wrote_no_snapshot};
+use diagnose::launchers::{find_child_failure, is_of_a_launcher};
 use diagnose::{Requests, judge_requests};
 use std::time::Duration;
 use trace::Run;
@@ -24,14 +25,23 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
         // What the steps showed is worth a report, whose verdict says how far the program came.
         Some(_) if symbols.is_empty() && raised_after_a_step(run) => return Ok(()),
         Some(Raised { at, .. }) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
-        Some(Raised { type_name, message, at }) => {
-            ProgramFailure::Raised { type_name, message, at, read: last_read(run), output }
-        }
+        Some(raised) => raised_failure(run, raised, folder, output),
         None if run.processes.iter().any(wrote_no_snapshot) => ProgramFailure::NoSnapshot { output },
         None if used_cuda(run) => return Ok(()),
         None => silent(launch, run, folder, output)?,
     };
     Err(Error::Program(Box::new(failure)))
+}
+
+/// Returns the failure of a program that raised an error. A launcher's error is about a process that recorded none: what that one printed is
+/// the cause.
+fn raised_failure(run: &Run, raised: Raised, folder: &Path, output: String) -> ProgramFailure {
+    let Raised { type_name, message, at } = raised;
+    let is_launchers = at.is_none() && is_of_a_launcher(&type_name);
+    match is_launchers.then(|| find_child_failure(&run_dir::output(folder))).flatten() {
+        Some(child) => ProgramFailure::Child { child },
+        None => ProgramFailure::Raised { type_name, message, at, read: last_read(run), output },
+    }
 }
 
 /// Returns what to do about the error that ended the program, if one did.

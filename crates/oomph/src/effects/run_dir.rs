@@ -231,11 +231,16 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns the program's output; empty where it was shown.
+pub(crate) fn output(folder: &Path) -> String {
+    let text = fs::read(folder.join(file::OUTPUT)).unwrap_or_default();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 /// Returns the last lines of the program's output.
 pub(crate) fn output_tail(folder: &Path) -> String {
     const LINES: usize = 25;
-    let text = fs::read(folder.join(file::OUTPUT)).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+    let text = output(folder);
     let lines = without_agent(&text);
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }

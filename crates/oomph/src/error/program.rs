@@ -1,5 +1,6 @@
 //! Ends of the program that leave nothing to report.
 
+use diagnose::launchers::ChildFailure;
 use thiserror::Error;
 
 /// The longest part of an exception's message that is repeated, in characters.
@@ -18,6 +19,8 @@ pub(crate) enum ProgramFailure {
         read: Option<(String, u32)>,
         output: String,
     },
+    #[error("failed in a process of its launcher{}: {}", status_of(child.code), child.last_line)]
+    Child { child: ChildFailure },
     #[error("ran out of memory on a GPU without a limit: one request is larger than any device")]
     RanOutUnlimited { output: String },
     #[error("left no snapshot of its memory in the run folder")]
@@ -48,6 +51,10 @@ fn cut_message(message: &str) -> String {
     }
 }
 
+fn status_of(code: Option<i32>) -> String {
+    code.map_or_else(String::new, |code| format!(" (exit status {code})"))
+}
+
 fn line_of(at: Option<&(String, u32)>) -> String {
     at.map_or_else(String::new, |(file, line)| format!("\n  at {file}:{line}"))
 }
@@ -65,6 +72,7 @@ impl ProgramFailure {
             | ProgramFailure::NoCuda { output }
             | ProgramFailure::Exited { output, .. }
             | ProgramFailure::Killed { output, .. }
+            | ProgramFailure::Child { child: ChildFailure { output, .. } }
             | ProgramFailure::TimedOut { output, .. } => output,
         }
     }
@@ -108,7 +116,9 @@ impl ProgramFailure {
             ProgramFailure::NoCuda { .. } => {
                 "does it need an argument such as `--device cuda`? On the phantom, torch.cuda.is_available() is True"
             }
-            ProgramFailure::Exited { output, .. } => exited_hint(output),
+            ProgramFailure::Exited { output, .. } | ProgramFailure::Child { child: ChildFailure { output, .. } } => {
+                exited_hint(output)
+            }
             ProgramFailure::Killed { signal: 9, .. } => "signal 9 often means that the machine ran out of host memory",
             ProgramFailure::Killed { .. } => "--verbose shows what the program prints",
             ProgramFailure::TimedOut { .. } => "give it more time with --timeout SECONDS, or less data to prepare",

@@ -1,0 +1,60 @@
+//! What the processes of a launcher printed before the launcher spoke of their failure.
+
+/// The failure of a launcher's process, by what it printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChildFailure {
+    /// The exit status; `None` after a signal.
+    pub code: Option<i32>,
+    /// The last line.
+    pub last_line: String,
+    /// The last lines.
+    pub output: String,
+}
+
+/// The words with which torchrun begins (`torch/distributed/elastic/multiprocessing/api.py`, 2.5 to 2.11).
+const FAILED: &str = " failed (exitcode: ";
+/// The number of lines that are shown.
+const LINES: usize = 12;
+
+/// Whether an error says no more than that a process of the launcher failed.
+pub fn is_of_a_launcher(type_name: &str) -> bool {
+    type_name.ends_with("ChildFailedError")
+}
+
+/// Finds the failure in the output of a launcher and its processes: what stands before the launcher's first word about it.
+pub fn find_child_failure(output: &str) -> Option<ChildFailure> {
+    let before = output.lines().take_while(|line| !line.contains(FAILED));
+    let lines: Vec<&str> = before.filter(|line| !is_log_line(line) && !line.trim().is_empty()).collect();
+    let code = output.split_once(FAILED)?.1.split_once(')')?.0.parse().ok().filter(|code| *code >= 0);
+    let last_line = (*lines.last()?).trim().to_owned();
+    Some(ChildFailure { code, last_line, output: lines[lines.len().saturating_sub(LINES)..].join("\n") })
+}
+
+/// Whether a line is PyTorch's log: `W1123 22:39:03.123000 71 torch/distributed/run.py:852]`.
+fn is_log_line(line: &str) -> bool {
+    let mut bytes = line.bytes();
+    bytes.next().is_some_and(|level| b"IWEF".contains(&level)) && bytes.take(4).filter(u8::is_ascii_digit).count() == 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_childs_last_line_stands_before_the_launchers_first() {
+        let launcher = "E1123 22:39:03.1 71 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 2) local_rank: 0 \
+                        (pid: 72) of binary: /v/python\nTraceback (most recent call last):\nChildFailedError: \n";
+        let log = "W1123 22:39:00.0 71 torch/distributed/run.py:852] Setting OMP_NUM_THREADS\n";
+        let found = |text: &str| find_child_failure(text).map(|found| (found.code, found.last_line));
+        let cases = [
+            (format!("{log}python: can't open file 'a.py'\n{log}{launcher}"), Some((Some(2), "python: can't open file 'a.py'"))),
+            (format!("x\nSyntaxError: no\n\n{}", launcher.replace(": 2)", ": -9)")), Some((None, "SyntaxError: no"))),
+            (format!("{log}{launcher}"), None),
+            ("ValueError: no\n".to_owned(), None),
+        ];
+        for (text, expected) in cases {
+            let expected = expected.map(|(code, line)| (code, line.to_owned()));
+            assert_eq!(found(&text), expected, "{text}");
+        }
+    }
+}
