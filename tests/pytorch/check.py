@@ -62,14 +62,14 @@ def main() -> int:
                 outcomes = run_file(arguments.oomph.absolute(), arguments.tests.absolute(), name, devices)
                 print(name, dict(sorted(Counter(outcome for outcome, _ in outcomes.values()).items())), flush=True)
                 found |= outcomes
+                if arguments.update:
+                    update(version, outcomes)
     print("in all", dict(sorted(Counter(outcome for outcome, _ in found.values()).items())))
-    if arguments.update:
-        update(version, found)
     return compare(version, found)
 
 
 def read_version() -> str:
-    """The installed PyTorch's, without the build."""
+    """The version of the installed PyTorch, without the build."""
     import torch
 
     return torch.__version__.partition("+")[0]
