@@ -1,9 +1,11 @@
 """Which handler takes an error, read from the program's source while it runs."""
 
+import ast
 import linecache
 import sys
 import textwrap
 import unittest
+import weakref
 
 from oomph.agent import handlers
 
@@ -110,6 +112,32 @@ class HandlersTest(unittest.TestCase):
             """,
             ("except Full:", "size"),
         )
+
+    def test_no_variable_is_kept_alive(self):
+        class Value:
+            pass
+
+        def look(frame, text):
+            handlers._look_up(ast.parse(text, mode="eval").body, frame)
+
+        def run(text):
+            value, other = Value(), Full
+            alive = weakref.ref(value)
+            look(sys._getframe(), text)
+            del value
+            return alive(), other
+
+        for text in ("other", "value", "Full", "nobody", "other.args"):
+            self.assertEqual(run(text), (None, Full), text)
+
+    def test_what_the_program_holds_of_its_variables_stays(self):
+        def run():
+            value = 7
+            held = locals()
+            handlers._look_up(ast.parse("value", mode="eval").body, sys._getframe())
+            return held["value"], value
+
+        self.assertEqual(run(), (7, 7))
 
     def test_a_source_that_is_gone_tells_nothing(self):
         self.check("exec(compile('try:\\n    ask()\\nexcept Full:\\n    pass', '<gone>', 'exec'))", None)

@@ -83,7 +83,8 @@ def run_file(oomph: Path, tests: Path, name: str, devices: int) -> dict[str, tup
             before = len(outcomes)
             written, done = Path(folder, "outcomes"), Path(folder, "done")
             done.write_text("\n".join(outcomes), encoding="utf-8")
-            written.unlink(missing_ok=True)
+            for path in Path(folder).glob("outcomes*"):
+                path.unlink()
             status = run_pytest(oomph, tests, name, devices, written, done)
             outcomes |= read_outcomes(written, status)
             if len(outcomes) == before:
@@ -120,8 +121,9 @@ def read_outcomes(written: Path, status: str) -> dict[str, tuple[str, str]]:
     for line in written.read_text(encoding="utf-8").splitlines() if written.exists() else ():
         record = json.loads(line)
         begun = record.get("begin")
-        if "end" in record and outcomes.get(record["end"], ("",))[0] != "failed":
-            outcomes[record["end"]] = record["outcome"], record["message"]
+        # A second run of a process that ended early says nothing new.
+        if "end" in record:
+            outcomes.setdefault(record["end"], (record["outcome"], record["message"]))
     if begun is not None and begun not in outcomes:
         outcomes[begun] = "ended", status
     return outcomes

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
 
-from . import frames
+from . import frames, local_variables
 
 # Context managers that swallow an exception of the given types.
 _SWALLOWERS = {"suppress", "raises", "assertRaises", "assertRaisesRegex"}
@@ -174,7 +174,7 @@ def _catches(kind: ast.expr | None, frame: FrameType, error: type[BaseException]
 def _look_up(expression: ast.expr, frame: FrameType) -> object:
     """The value of a name or of an attribute of one, without running any code of the program; `None` if there is none."""
     if isinstance(expression, ast.Name):
-        for scope in (frame.f_locals, frame.f_globals, vars(builtins)):
+        for scope in (local_variables.read_all(frame, [expression.id]), frame.f_globals, vars(builtins)):
             if expression.id in scope:
                 return scope[expression.id]
     elif isinstance(expression, ast.Attribute):

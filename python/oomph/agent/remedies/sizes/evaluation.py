@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from types import FrameType
 
-from ... import frames
+from ... import frames, local_variables
 from . import names
 
 # At the start of a word: `valloader` and `testset` are written so, `value` and `device` are not meant.
@@ -110,8 +110,8 @@ def _arguments(statement: ast.stmt | None, frame: FrameType) -> list[str]:
     first = calls[0].args[0] if calls[0].args else next((word.value for word in calls[0].keywords if word.arg == "dataset"), None)
     used = [node for node in ast.walk(first) if isinstance(node, (ast.Name, ast.Attribute))] if first is not None else []
     texts = [node.id if isinstance(node, ast.Name) else node.attr for node in used]
-    values = [frame.f_locals.get(text) for text in texts]
-    return [*texts, *(value for value in values if isinstance(value, str))]
+    values = local_variables.read_all(frame, texts)
+    return [*texts, *(values[text] for text in texts if isinstance(values.get(text), str))]
 
 
 def _makes_loader(node: ast.AST) -> bool:
@@ -124,7 +124,7 @@ def _makes_loader(node: ast.AST) -> bool:
 def _parameters(frame: FrameType) -> list[str]:
     """The function's parameters that say what the data is for: `split="val"`, `train=False`."""
     code = frame.f_code
-    known = {name: frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+    known = local_variables.read_all(frame, list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]))
     texts = [value for name, value in known.items() if name in _SPLITS and isinstance(value, str)]
     flags = [known[name] for name in ("train", "training", "is_train") if isinstance(known.get(name), bool)]
     return [*texts, *("train" if flag else "eval" for flag in flags)]

@@ -8,6 +8,7 @@ from types import FrameType
 import torch
 from torch.utils.data import BatchSampler, DataLoader
 
+from ... import local_variables
 from ...failure import guarded
 from . import Scaling, evaluation
 
@@ -66,7 +67,7 @@ def _maker(frame: FrameType | None, loader) -> FrameType | None:
     """
     while frame is not None:
         code = frame.f_code
-        is_constructor = code.co_argcount > 0 and frame.f_locals.get(code.co_varnames[0]) is loader
+        is_constructor = code.co_argcount > 0 and local_variables.read(frame, code.co_varnames[0]) is loader
         if not is_constructor and not code.co_filename.startswith(_AGENT):
             return None if code.co_filename.startswith(_TORCH) else frame
         frame = frame.f_back

@@ -1,0 +1,37 @@
+"""The variables of a running function, read without keeping them alive.
+
+Note [Locals]
+~~~~~~~~~~~~~
+Before Python 3.13, `frame.f_locals` of a function fills a dict that the frame keeps: every value stays alive until the function returns,
+though the program deletes the variable. A program that catches an out-of-memory error, deletes a tensor and tries again would run out once
+more. So the dict is emptied after it was read, unless the function may hold it itself, because it calls `locals` or its like.
+"""
+
+import inspect
+import sys
+from types import FrameType
+
+# Functions that hand out the dict, or read it.
+_READERS = {"locals", "vars", "eval", "exec", "dir"}
+_IS_PROXY = sys.version_info >= (3, 13)
+
+
+def read(frame: FrameType, name: str, default: object = None) -> object:
+    """The value of a local variable; `default` if it has none. Code of a module has its globals."""
+    return read_all(frame, [name]).get(name, default)
+
+
+def read_all(frame: FrameType, names: list[str]) -> dict[str, object]:
+    """The values of those variables that have one."""
+    code = frame.f_code
+    is_function = bool(code.co_flags & inspect.CO_OPTIMIZED)
+    if is_function:
+        own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        names = [name for name in names if name in own]
+    if not names:
+        return {}
+    variables = frame.f_locals
+    found = {name: variables[name] for name in names if name in variables}
+    if is_function and not _IS_PROXY and _READERS.isdisjoint(code.co_names):
+        variables.clear()
+    return found
