@@ -1,7 +1,7 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
 # make test    the tests of every commit, in some 25 minutes on two cores; make test-all has the rest
 # make bench   speed, beside the bare scripts and other tools
-# make compat  check and explain with another PyTorch: make compat TORCH=2.5.1
+# make compat  check and explain with another PyTorch: make compat TORCH=2.5.1; make pytorch-tests TORCH=2.6.0 runs PyTorch's own tests
 # Everything lands in .venv and target/; no GPU is needed.
 
 PYTHON ?= python3
@@ -22,7 +22,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat setup environments build binaries lint unit golden differential python-tests values captures system causes caught limits mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries lint unit golden differential python-tests values captures system causes caught limits mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -177,6 +177,18 @@ $(COMPAT)/.ready: requirements/compat.txt
 	$(PYTHON) -m venv $(COMPAT)
 	$(COMPAT)/bin/python -m pip install --disable-pip-version-check --progress-bar off torch==$(TORCH) -r requirements/compat.txt
 	@touch $@
+
+# PyTorch's own CUDA tests on the phantom: make pytorch-tests TORCH=2.6.0, whose list of tests that must pass is kept. The tests are
+# fetched by git, outside the repository; PYTORCH names a checkout of that version that is there already. UPDATE=1 writes the list.
+PYTORCH ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/oomph-tests/pytorch-$(TORCH)
+
+pytorch-tests: binaries $(COMPAT)/.ready $(PYTORCH)/test
+	$(COMPAT)/bin/python -m pip install --disable-pip-version-check --progress-bar off --quiet -r requirements/pytorch-tests.txt
+	$(COMPAT)/bin/python tests/pytorch/check.py --oomph $(OOMPH) --tests $(PYTORCH)/test $(if $(UPDATE),--update)
+
+$(PYTORCH)/test:
+	git clone --depth 1 --filter=blob:none --sparse --branch v$(TORCH) https://github.com/pytorch/pytorch $(PYTORCH)
+	git -C $(PYTORCH) sparse-checkout set test
 
 clean:
 	rm -rf target $(VENV)

@@ -47,7 +47,10 @@ mod tests {
         let log = "W1123 22:39:00.0 71 torch/distributed/run.py:852] Setting OMP_NUM_THREADS\n";
         let found = |text: &str| find_child_failure(text).map(|found| (found.code, found.last_line));
         let cases = [
-            (format!("{log}python: can't open file 'a.py'\n{log}{launcher}"), Some((Some(2), "python: can't open file 'a.py'"))),
+            (
+                format!("{log}python: can't open file 'a.py'\n{log}{launcher}"),
+                Some((Some(2), "python: can't open file 'a.py'")),
+            ),
             (format!("x\nSyntaxError: no\n\n{}", launcher.replace(": 2)", ": -9)")), Some((None, "SyntaxError: no"))),
             (format!("{log}{launcher}"), None),
             ("ValueError: no\n".to_owned(), None),

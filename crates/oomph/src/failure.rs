@@ -38,7 +38,7 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
 fn raised_failure(run: &Run, raised: Raised, folder: &Path, output: String) -> ProgramFailure {
     let Raised { type_name, message, at } = raised;
     let is_launchers = at.is_none() && is_of_a_launcher(&type_name);
-    match is_launchers.then(|| find_child_failure(&run_dir::output(folder))).flatten() {
+    match is_launchers.then(|| find_child_failure(&run_dir::read_output(folder))).flatten() {
         Some(child) => ProgramFailure::Child { child },
         None => ProgramFailure::Raised { type_name, message, at, read: last_read(run), output },
     }

@@ -232,7 +232,7 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
 }
 
 /// Returns the program's output; empty where it was shown.
-pub(crate) fn output(folder: &Path) -> String {
+pub(crate) fn read_output(folder: &Path) -> String {
     let text = fs::read(folder.join(file::OUTPUT)).unwrap_or_default();
     String::from_utf8_lossy(&text).into_owned()
 }
@@ -240,7 +240,7 @@ pub(crate) fn output(folder: &Path) -> String {
 /// Returns the last lines of the program's output.
 pub(crate) fn output_tail(folder: &Path) -> String {
     const LINES: usize = 25;
-    let text = output(folder);
+    let text = read_output(folder);
     let lines = without_agent(&text);
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
