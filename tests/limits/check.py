@@ -30,6 +30,11 @@ LARGE = "4096GiB"
 GPU = "rtx-4090"
 # A program and its arguments, where it needs some.
 ARGUMENTS = {"examples/gpt2.py": ["--batch-size", "2"]}
+# Programs that do not fit a device of their need, and why.
+UNFIT = {
+    "tests/causes/cases/small_gpu_fraction/program.py": "it takes a quarter of any device",
+    "tests/caught/work/child_ignored.py": "its need is that of one process, and two run at once",
+}
 # `make test` runs these: fragments, and no optimizer.
 USUAL = {"tests/programs/fragments.py"}
 
@@ -59,7 +64,7 @@ def judge(oomph: Path, name: str) -> str:
     whole = need["device_bytes"]
     least = whole - need["reserved_bytes"] + need["allocated_bytes"]
     at = check(oomph, name, f"{whole}B")
-    assert is_fit(at), f"at its need, {whole}: {describe(at)}"
+    assert is_fit(at) != (name in UNFIT), f"at its need, {whole}: {describe(at)}"
     below = check(oomph, name, f"{whole - 1}B")
     assert is_oom(below) or (is_fit(below) and has(below, "cache-flushed")), f"at {whole - 1}, one byte below its need: {describe(below)}"
     lowest = check(oomph, name, f"{least - 1}B")

@@ -39,6 +39,8 @@ FILES = {
         "distributed/fsdp/test_fsdp_memory.py",
     ),
 }
+# Files whose tests need a process each: they ask whether CUDA was used before.
+FRESH = {"test_cuda_primary_ctx.py", "test_cuda_nvml_based_avail.py"}
 FILE_SECONDS = 1800
 # What PyTorch's helpers say where an answer is not that of a CPU, or of the test.
 VALUES = re.compile(r"(Tensor-likes|Scalars|Sequences|Booleans) are not|Scalars are not|mismatch|not (almost )?equal|!= ", re.I)
@@ -94,6 +96,8 @@ def run_file(oomph: Path, tests: Path, name: str, devices: int) -> dict[str, tup
 def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path, done: Path) -> str:
     """Runs those tests of a file that are not done; how the process ended, for the one that ended it."""
     ours = {"OUTCOMES": str(written), "DONE": str(done), "TEST_FOLDER": str(tests), "PYTHONPATH": str(HERE)}
+    if name in FRESH:
+        ours["ONE"] = "1"
     # `PYTORCH_TEST_WITH_SLOW` is not set: what PyTorch calls slow is left out, as in its own runs on pull requests.
     words = [oomph, "check", "--gpu", "h100-sxm", "--gpus", devices, "--steps", 0, "--timeout", FILE_SECONDS, "--"]
     pytest = [sys.executable, "-m", "pytest", "-p", "outcomes", "-p", "no:cacheprovider", "--noconftest", "-q", "--no-header", "--tb=no", tests / name]

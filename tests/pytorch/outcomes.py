@@ -1,6 +1,6 @@
 """A pytest plugin that writes each outcome down as it happens: a test that ends the process is the last that began.
 
-    pytest -p outcomes …        with OUTCOMES=FILE, and with DONE=FILE for the tests to leave out, one id a line
+    pytest -p outcomes …        with OUTCOMES=FILE, and with DONE=FILE for the tests to leave out, one id a line; with ONE=1 a single test runs
 
 One JSON object a line: {"begin": ID} before a test, {"end": ID, "outcome": "passed" | "failed" | "skipped", "message": LINE} after it.
 """
@@ -37,6 +37,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         with open(done, encoding="utf-8") as file:
             names = set(file.read().splitlines())
         items[:] = [item for item in items if name_of(item) not in names]
+    if os.environ.get("ONE"):
+        del items[1:]
 
 
 def pytest_sessionfinish() -> None:
