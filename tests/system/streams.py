@@ -54,4 +54,15 @@ def check(box: Box, before: str, after: str, most: int, least: int) -> None:
         contains(result, " ".join(result.report["notes"]), "blocks that a side stream used")
 
 
-CASES = [Case(name, partial(check, before=before, after=after, most=most, least=least)) for name, before, after, most, least in PROGRAMS]
+def fit(box: Box) -> None:
+    """The search runs side streams as done at once, and says so."""
+    script = box.write("train.py", PROGRAM.format(before=RECORDED, after="pass"))
+    result = box.run(box.oomph, "fit", "--json", "--gpu", "rtx-4090", "--python", box.python, script)
+    expect(result, result.status, 0, "status")
+    contains(result, " ".join(result.report["notes"]), "a side stream used", "lower bounds")
+
+
+CASES = [
+    *(Case(name, partial(check, before=before, after=after, most=most, least=least)) for name, before, after, most, least in PROGRAMS),
+    Case("fit", fit),
+]

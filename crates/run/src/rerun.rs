@@ -1,6 +1,5 @@
 //! Decides after a run about the next run and its conditions.
 
-use trace::run::PhantomRecord;
 use trace::{Bytes, Record, Run};
 
 use crate::conditions::{Conditions, Limit, Streams};
@@ -74,12 +73,6 @@ pub fn peak(run: &Run) -> (u64, u64) {
     });
     let peaks = ends.flatten().map(|stats| (stats.reserved_peak_bytes, stats.allocated_peak_bytes));
     peaks.max().unwrap_or_default()
-}
-
-/// Whether PyTorch's allocator asked when a side stream is done with a block, so that the peak depends on when it is.
-pub fn has_side_streams(run: &Run) -> bool {
-    let mut records = run.processes.iter().flat_map(|process| &process.phantom);
-    records.any(|record| matches!(record, PhantomRecord::Assumption { id, .. } if id == wire::record::SIDE_STREAMS))
 }
 
 #[cfg(test)]

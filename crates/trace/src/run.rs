@@ -49,6 +49,14 @@ pub struct Process {
     pub snapshot: Option<Snapshot>,
 }
 
+impl Run {
+    /// Whether PyTorch's allocator asked when a side stream is done with a block, so that the peak depends on when it is.
+    pub fn has_side_streams(&self) -> bool {
+        let mut records = self.processes.iter().flat_map(|process| &process.phantom);
+        records.any(|record| matches!(record, PhantomRecord::Assumption { id, .. } if id == wire::record::SIDE_STREAMS))
+    }
+}
+
 impl Process {
     /// The rank in the process record; 0 without such a record.
     pub fn rank(&self) -> u32 {

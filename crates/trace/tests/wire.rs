@@ -44,6 +44,7 @@ fn every_entry_of_the_phantoms_journal_is_read_as_it_was_written() {
 fn sample(kind: &RecordKind, key: &str) -> Value {
     match (kind.tag, key) {
         (_, "argv") => json!(["train.py"]),
+        (_, "ancestors") => json!([71, 1]),
         (_, "tensors") => json!([["parameter", 0, 1, 2]]),
         (_, "devices") => json!([counters(DEVICE_STATS)]),
         (_, "stats") => counters(DEVICE_STATS),

@@ -67,13 +67,26 @@ fn notes(case: &FitCase, search: &Search) -> Vec<String> {
     let shown = |file| str::strip_prefix(file, &case.folder).map_or(file, |inside| inside.trim_start_matches('/'));
     let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| shown(file)).collect();
     let said = case.notes.iter().cloned();
-    said.chain(note_unreplayed(search)).chain(without_batch(search)).chain(saves::note_left(&saved)).collect()
+    said.chain(note_unreplayed(search))
+        .chain(note_side_streams(search))
+        .chain(without_batch(search))
+        .chain(saves::note_left(&saved))
+        .collect()
 }
 
 /// That settings of the allocator were not looked for.
 fn note_unreplayed(search: &Search) -> Option<String> {
     let why = search.base()?.unreplayed.as_ref()?;
     Some(format!("no settings of the allocator were looked for: {why}"))
+}
+
+/// That the figures of a program with side streams are lower bounds.
+fn note_side_streams(search: &Search) -> Option<String> {
+    search.base()?.side_streams.then(|| {
+        "blocks that a side stream used (`record_stream`) come back at once in these runs, so the figures are lower bounds: `oomph check` \
+         with the changes counts them as late as they can come back"
+            .to_owned()
+    })
 }
 
 /// That no remedy could make the batches smaller.

@@ -45,6 +45,9 @@ pub struct Trial {
     pub unreplayed: Option<String>,
     /// What was allocated at the peak, where that was recorded.
     pub holds: Vec<Part>,
+    /// Whether side streams used blocks, which came back at once: the figures are lower bounds.
+    #[serde(default)]
+    pub side_streams: bool,
     /// The checkpoints that the run wrote and left behind.
     pub saved: Vec<String>,
     /// What the allocator was asked for, where that was recorded. It is too much to keep.
@@ -112,6 +115,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         settings: None,
         unreplayed: None,
         holds: holds(run, context),
+        side_streams: run.has_side_streams(),
         saved: records(run).filter_map(saves::made_checkpoint).cloned().collect(),
         recording: Recording::of(run, context),
     }

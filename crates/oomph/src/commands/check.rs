@@ -129,7 +129,7 @@ fn facts(recording: &Recording) -> RunFacts {
     let is_search = matches!(diagnose::judge_requests(&recording.run), Requests::Search(_));
     RunFacts {
         ran_out: rerun::ran_out(&recording.run) && !is_search,
-        has_side_streams: rerun::has_side_streams(&recording.run),
+        has_side_streams: recording.run.has_side_streams(),
         others: diagnose::others_of_shared(&recording.launch, &recording.run),
     }
 }
