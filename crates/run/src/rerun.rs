@@ -9,7 +9,7 @@ use crate::conditions::{Conditions, Limit, Streams};
 pub struct RunFacts {
     /// Whether only a run without a limit shows the whole program, see [`ran_out`].
     pub ran_out: bool,
-    /// Whether the peak depends on when side streams are done, see [`has_side_streams`].
+    /// Whether the peak depends on when side streams are done, see [`Run::has_side_streams`].
     pub has_side_streams: bool,
     /// The bytes that the other ranks of the job need on the device that the fullest rank shares with them.
     pub others: Option<Bytes>,
