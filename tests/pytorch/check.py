@@ -4,8 +4,8 @@
 
 The tests belong to the version of PyTorch that is installed, lie outside the repository, and are never copied into it. Each file runs
 in one process under `oomph check`, so that values that are known are known; a test that ends its process, or takes too long, is noted and
-the others go on in the next process. `passing-VERSION.txt` lists the ids that must pass; `--update` writes it, and `failing-VERSION.txt`
-with the reason of each that does not.
+the others go on in the next process. `passing-VERSION.txt` lists the ids that must pass; `--update` writes it, and prints the others
+with the first line of what they say.
 """
 
 import argparse

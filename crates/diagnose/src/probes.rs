@@ -5,24 +5,28 @@ use trace::{Process, Record, Run};
 
 use crate::unserved::{has_unserved_request, is_error, is_final_refusal};
 
-/// Returns the search to which a process that ran out belongs. The process is a probe where it caught its errors, another process of the
-/// run has the same arguments but for a smaller number and got all that it asked for, and a process with other arguments made an
-/// optimizer step after the error: what the probes were started for. Without such a step the processes are rows of a benchmark.
+/// Returns the search to which a process that ran out belongs. What must hold, so that rows of a benchmark, folds and seeds are none:
+/// - the processes have the same arguments but for one number; those from some number on ran out, and all below got what they asked for;
+/// - those that ran out caught the error and made no optimizer step after it;
+/// - a process with other arguments made a step after the last error: what the probes were started for.
 pub(crate) fn find_probes(process: &Process, run: &Run) -> Option<SizeSearch> {
-    let number = run.processes.iter().find_map(|other| {
-        let number = find_changed_number(process, other)?;
-        (number.here > number.there && !has_unserved_request(other)).then_some(number)
-    })?;
+    let number = run.processes.iter().find_map(|other| find_changed_number(process, other))?;
     let is_probe = |other: &&Process| std::ptr::eq(*other, process) || find_changed_number(process, other).is_some();
     let (probes, others): (Vec<&Process>, Vec<&Process>) = run.processes.iter().partition(is_probe);
+    let (failed, served): (Vec<&Process>, Vec<&Process>) =
+        probes.into_iter().partition(|probe| has_unserved_request(probe));
+    let size = |probe: &&Process| find_changed_number(probe, process).map_or(number.here, |changed| changed.here);
+    let is_threshold = served.iter().map(size).max()? < failed.iter().map(size).min()?;
+
     let errors: Vec<&Record> =
-        probes.iter().flat_map(|probe| &probe.records).filter(|record| is_error(record)).collect();
+        failed.iter().flat_map(|probe| &probe.records).filter(|record| is_error(record)).collect();
     let (file, line) =
         errors.iter().map(|record| find_handler(record)).collect::<Option<Vec<_>>>()?.into_iter().next()?;
-    let is_refused = probes.iter().any(|probe| probe.phantom.iter().any(|record| is_final_refusal(record, probe)));
     let last_error = errors.iter().map(|record| time_of_error(record)).max()?;
+    let is_refused = failed.iter().any(|probe| probe.phantom.iter().any(|record| is_final_refusal(record, probe)));
+    let went_on = failed.iter().any(|probe| made_step_after_error(probe));
     let trains = others.iter().flat_map(|other| &other.records).any(|record| is_step_after(record, last_error));
-    (trains && !is_refused).then(|| SizeSearch {
+    (is_threshold && trains && !went_on && !is_refused).then(|| SizeSearch {
         lowers: number.name,
         caught_at: Location { file, line, column: None },
         errors: u64::try_from(errors.len()).unwrap_or(u64::MAX),
@@ -73,6 +77,10 @@ fn find_handler(record: &Record) -> Option<(String, u32)> {
 
 fn time_of_error(record: &Record) -> u64 {
     if let Record::Oom { monotonic_ns, .. } = record { *monotonic_ns } else { 0 }
+}
+
+fn made_step_after_error(process: &Process) -> bool {
+    process.records.iter().skip_while(|record| !is_error(record)).any(|record| matches!(record, Record::Step { .. }))
 }
 
 fn is_step_after(record: &Record, monotonic_ns: u64) -> bool {
@@ -139,6 +147,17 @@ mod tests {
             // Other arguments differ.
             (None, vec![process("p.py a 8", caught()), process("p.py b 4", vec![]), trains()]),
             (None, vec![process("p.py --a=8", caught()), process("p.py --b=4", vec![]), trains()]),
+            // Of folds, one ran out; the one that ran out went on.
+            (
+                None,
+                vec![
+                    process("p.py --fold 2", caught()),
+                    process("p.py --fold 1", vec![]),
+                    process("p.py --fold 3", vec![]),
+                    trains(),
+                ],
+            ),
+            (None, vec![process("p.py 8", [caught(), step_at(7)].concat()), process("p.py 4", vec![]), trains()]),
             // Rows of a benchmark; a training that had ended before.
             (None, vec![process("p.py 8", caught()), process("p.py 4", step_at(9))]),
             (None, vec![process("p.py 8", caught()), process("p.py 4", vec![]), process("train.py", step_at(3))]),
