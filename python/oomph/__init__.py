@@ -22,5 +22,5 @@ def run_directory() -> str | None:
 
 
 def is_recording() -> bool:
-    """Whether the program runs under oomph."""
+    """True if the program runs under oomph."""
     return run_directory() is not None

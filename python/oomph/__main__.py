@@ -1,4 +1,4 @@
-"""`python -m oomph`: replaces this process by the `oomph` command that was installed with the package."""
+"""`python -m oomph`: replaces this process by the installed `oomph` command."""
 
 import os
 import pathlib

@@ -1,40 +1,40 @@
-"""The agent: notes what a PyTorch program does into the run directory, from inside the program.
+"""The agent: records the behaviour of a PyTorch program in the run directory, from inside the program.
 
 Nothing here imports torch before the program does. `start` waits for that import; `session.start` then
 connects the parts:
 
 ==============  =====================================================================
 `records`       the JSON lines file
-`marks`         where the program is: step, phase, module, attached to every allocation
-`modules`       forward passes, and which roots exist
-`backward`      backward passes, and whose backward runs
-`steps`         optimizer steps, and stopping after the wanted number
+`marks`         the program's position: step, phase, module, attached to every allocation
+`modules`       forward passes, and the root modules
+`backward`      backward passes, and the module whose backward runs
+`steps`         optimizer steps, and the stop after the requested number
 `untrained`     parameters that no step trained
-`census`        which storages are parameters, gradients, optimizer state, buffers
+`census`        the storages of parameters, gradients, optimizer state, buffers
 `stats`         the allocator's counters
 `positions`     marks for PyTorch before 2.10
 `history`       PyTorch's memory history: turning it on, writing the snapshot
 `notebook`      a notebook as the main script
 `oom`           out-of-memory errors, at the instant they happen
-`handlers`      who catches such an error, by the program's source
-`finish`        how the program ended
-`values`        what is read of the device, and shapes that depend on it (only over a phantom GPU)
-`known`         values that are known, and what is computed of them (only over a phantom GPU)
-`initializers`  random initialisation that nobody needs (only over a phantom GPU)
-`generation`    how long text generation goes on (only over a phantom GPU)
-`checkpoints`   checkpoint files: weights that nobody needs to read, files that must survive (only over a phantom GPU)
-`holes`         large host tensors that hold nothing and cost nothing (only over a phantom GPU)
-`files`         which folders are listed, for a launcher that keeps what a run came to; nothing without `OOMPH_FILES`
-`remedies`      changes that were asked for, such as another optimizer; nothing without `OOMPH_REMEDIES`
+`handlers`      the handler of such an error, by the program's source
+`finish`        the program's end
+`values`        reads from the device, and shapes that depend on the values (only over a phantom GPU)
+`known`         known values, and computations from known values (only over a phantom GPU)
+`initializers`  random initialisation, skipped (only over a phantom GPU)
+`generation`    the length of text generation (only over a phantom GPU)
+`checkpoints`   checkpoint files: weights are not read, old files survive (only over a phantom GPU)
+`holes`         large host tensors of zeros, without memory (only over a phantom GPU)
+`files`         listed folders, for a launcher that caches runs; nothing without `OOMPH_FILES`
+`remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
 `script`        the main script's syntax tree, changed before Python compiles it; nothing unless a remedy asks
-`groups`        what NCCL is told of process groups (only over a phantom GPU)
+`groups`        messages to NCCL about process groups (only over a phantom GPU)
 `objects`       Python objects that ranks exchange (only over a phantom GPU)
 `integers`      small tensors of integers that ranks exchange (only over a phantom GPU)
-`absent_ranks`  the ranks of a job that do not run; `job_rank` is the rank that does (only over a phantom GPU)
+`absent_ranks`  absent ranks of a job; `job_rank` is the running rank (only over a phantom GPU)
 ==============  =====================================================================
 
-The agent decides nothing, keeps no tensor alive, never initialises CUDA, and never breaks the program: what goes wrong
-in it is one line on standard error.
+The agent decides nothing, keeps no tensor alive, never initialises CUDA, and never breaks the program: its own
+failures are one line on standard error.
 """
 
 from . import absent_ranks, files, importing, remedies, script
@@ -49,7 +49,7 @@ def serve() -> None:
 
 
 def start() -> None:
-    """Takes the place of the rank that was asked for; starts the agent as soon as the program has imported torch."""
+    """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
     files.watch()
     script.take_notebooks()
     absent_ranks.assume_rank()

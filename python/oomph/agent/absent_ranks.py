@@ -2,9 +2,9 @@
 
 Note [Absent ranks]
 ~~~~~~~~~~~~~~~~~~~
-The program gets the environment of one rank, as a launcher would give it (`assume_rank`), and PyTorch's real
-`ProcessGroupNCCL` over the phantom's NCCL: what a collective does to memory (streams, works that keep tensors, coalescing)
-is real. Calls that need absent ranks are answered locally, once torch is imported (`install`):
+The program has the environment of one rank, as a launcher sets it (`assume_rank`), and PyTorch's real `ProcessGroupNCCL` over the phantom's
+NCCL: the memory behaviour of a collective (streams, works that keep tensors, coalescing) is real. Calls that need absent ranks are answered
+locally, once torch is imported (`install`):
 
 ==================  ====================================================================================
 the rendezvous      a store in this process (`absent_ranks_store`)
@@ -47,7 +47,7 @@ def _has_all(variables: dict[str, str]) -> bool:
 
 
 def _is_workers() -> bool:
-    """Whether a launcher gave this process a rank."""
+    """True if a launcher assigned a rank to this process."""
     return "RANK" in os.environ and "LOCAL_RANK" in os.environ
 
 

@@ -1,7 +1,7 @@
 """Groups of CPU tensors of a rank that is alone. See Note [Absent ranks] in `absent_ranks`.
 
-Gloo would connect to every other rank. In its place stands torch's own fake group, which takes part in everything and
-moves nothing; the collectives that give this rank what others sent are overridden to give what this rank sent.
+Gloo would connect to every other rank. PyTorch's own fake group replaces gloo: the fake group takes part in every collective and moves
+nothing. The collectives that return data of other ranks are overridden to return the data of this rank.
 """
 
 import torch
@@ -13,10 +13,10 @@ _library: torch.library.Library | None = None
 
 
 def install() -> None:
-    """Replaces gloo, and the CPU kernels of the collectives that must give values."""
+    """Replaces gloo, and the CPU kernels of the collectives that must return values."""
     global _library
     c10d.ProcessGroupGloo = _Stand
-    # Counts collectives, so that ranks can compare; the fake group has it not.
+    # A counter of collectives, by which ranks compare their progress; the fake group has no counter.
     FakeProcessGroup._set_sequence_number_for_group = lambda _self: None
     c10d.monitored_barrier = torch.distributed.monitored_barrier = _arrive
     for module in (c10d, torch.distributed, device_mesh):
@@ -27,7 +27,7 @@ def install() -> None:
 
 
 class _StandsForGloo(type):
-    """`ProcessGroupGloo(...)` gives the fake group, and the fake group is one."""
+    """Makes `ProcessGroupGloo(...)` return the fake group, and the fake group an instance of `ProcessGroupGloo`."""
 
     def __call__(cls, _store, rank, size, timeout=None):
         return FakeProcessGroup._create_internal(rank, size)
@@ -37,7 +37,7 @@ class _StandsForGloo(type):
 
 
 class _Stand(metaclass=_StandsForGloo):
-    """What `ProcessGroupGloo` is called while a rank is alone."""
+    """The name `ProcessGroupGloo` while a rank is alone."""
 
 
 def _arrive(group=None, timeout=None, wait_all_ranks=False) -> None:
@@ -69,7 +69,7 @@ def _fill(outputs, value) -> None:
 
 
 def _repeat(output, value) -> None:
-    """Fills `output`, which has room for several of `value` behind each other."""
+    """Fills `output` with copies of `value`, one behind the other."""
     flat = value.reshape(-1)
     output.view(-1).view(-1, max(1, flat.numel())).copy_(flat)
 
@@ -139,7 +139,7 @@ def _reduce_scatter_many(outputs, inputs, group, *_options):
 def _alltoall(outputs, inputs, group, *_options):
     rank, _ = _rank_and_size(group)
     for output in outputs:
-        # Where the parts differ in size, what another rank would send is not known.
+        # Parts of other ranks with another size are unknown.
         if output.numel() == inputs[rank].numel():
             output.copy_(inputs[rank].view_as(output))
     return outputs, _done()

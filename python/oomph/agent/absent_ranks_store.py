@@ -1,4 +1,4 @@
-"""The rendezvous of a rank that is alone: a store in this process. See Note [Absent ranks] in `absent_ranks`."""
+"""The rendezvous of a lone rank: a store in this process. See Note [Absent ranks] in `absent_ranks`."""
 
 import importlib
 import re
@@ -8,14 +8,14 @@ from torch.distributed import Store
 
 from .job_rank import JobRank
 
-# `ncclUniqueId` of nccl.h. Which one a communicator bears does not matter to the phantom.
+# `ncclUniqueId` of nccl.h. The phantom accepts any value.
 _NCCL_ID = bytes(128)
-# Under which ProcessGroupNCCL shares an identifier: a count, two ranks, or one root of several.
+# The keys under which ProcessGroupNCCL shares an identifier: a count, two ranks, or one root of several.
 _NCCL_KEY = re.compile(r"(UniqueNCCLID:)?\d+([:_]\d+)*")
 
 
 class AbsentRank(RuntimeError):
-    """The program waits for what a rank that does not run would have said."""
+    """Raised when the program waits for a message of an absent rank."""
 
 
 class LoneStore(Store):
@@ -32,14 +32,14 @@ class LoneStore(Store):
         self._values[key] = value.encode() if isinstance(value, str) else bytes(value)
 
     def get(self, key):
-        """What was set, or the identifier that another rank would have made for NCCL."""
+        """Returns the stored value, or the identifier that another rank would have made for NCCL."""
         if key not in self._values and _NCCL_KEY.fullmatch(key.rpartition("/")[2]):
             return _NCCL_ID
         self._require(key)
         return self._values[key]
 
     def add(self, key, amount):
-        """Counts as if every rank had added the same: those that wait for all to arrive go on."""
+        """Counts as if every rank had added the same amount, so that waiting for all ranks ends at once."""
         self._counters.add(key)
         total = int(self._values.get(key, b"0")) + amount * self._world_size
         self._values[key] = str(total).encode()
@@ -57,11 +57,11 @@ class LoneStore(Store):
         self._values[key] = self._values.get(key, b"") + _bytes(value)
 
     def check(self, keys):
-        """Whether all were set."""
+        """True if all keys are set."""
         return all(key in self._values for key in keys)
 
     def wait(self, keys, timeout=None):
-        """Nobody comes later. What follows on a counter is set by whoever arrives last."""
+        """The last rank to arrive sets the keys that follow on a counter."""
         for key in keys:
             if not any(key.startswith(counter) for counter in self._counters):
                 self._require(key)
@@ -71,7 +71,7 @@ class LoneStore(Store):
         return self._values.pop(key, None) is not None
 
     def num_keys(self):
-        """How many are kept."""
+        """The number of stored keys."""
         return len(self._values)
 
     def multi_get(self, keys):
@@ -88,7 +88,7 @@ class LoneStore(Store):
         return True
 
     def clone(self):
-        """Groups that are split off meet where their parent does."""
+        """Returns this store: split-off groups meet where their parent does."""
         return self
 
     def set_timeout(self, timeout):
@@ -107,7 +107,7 @@ def _bytes(value) -> bytes:
 
 
 def install(rank: JobRank) -> None:
-    """Every way to meet leads to one store; a program that states its own rank and size keeps them."""
+    """Makes every rendezvous return this store; a program that states its own rank and size keeps both."""
     store = LoneStore(rank.world_size)
 
     def meet(url: str, timeout=None, **_options):

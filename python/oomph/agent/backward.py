@@ -21,12 +21,13 @@ class Backward:
 
     def __init__(self, marks: Marks) -> None:
         self.marks = marks
-        # The thread that waits for the outermost backward: its stack has the script's line, the engine's threads have none.
+        # The thread that waits for the outermost backward. Only its stack has the script's line: the engine's threads run no Python of the
+        # script.
         self.waiting_thread: int | None = None
         self._depth = 0
 
     def install(self) -> None:
-        """Stands in for the engine's entry, in both modules that hold its name."""
+        """Replaces the engine's entry in both modules that name it."""
         replacement = self._around(torch.autograd.graph._engine_run_backward)
         torch.autograd.graph._engine_run_backward = replacement
         torch.autograd._engine_run_backward = replacement

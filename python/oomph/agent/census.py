@@ -1,4 +1,4 @@
-"""Censuses: which storages are parameters, gradients, optimizer state and buffers at one instant.
+"""Censuses: the storages of parameters, gradients, optimizer state and buffers at one instant.
 
 A census holds addresses and sizes, never tensors.
 """
@@ -25,7 +25,7 @@ class Census:
         """Category, device, address and bytes of every CUDA storage; each storage once, under its first category."""
         seen: set[tuple[int, int]] = set()
         entries: list[Entry] = []
-        # What a subclass makes of the calls below is not wanted, and may cost or launch something.
+        # Overrides of subclasses may be slow or launch kernels, so the calls below bypass them.
         with torch._C.DisableTorchFunctionSubclass():
             for category, tensor in self._tensors():
                 for entry in _storages(category, tensor):
@@ -76,7 +76,7 @@ def _tensors_in(value) -> Iterator[torch.Tensor]:
 
 
 def _storages(category: str, tensor: torch.Tensor) -> Iterator[Entry]:
-    """The CUDA storages behind a tensor; none for one that has no memory of its own on a GPU."""
+    """The CUDA storages behind a tensor; empty for a tensor without GPU memory of its own."""
     if _is_fake(tensor):
         return
     inner = _inner(tensor)
@@ -91,7 +91,7 @@ def _storages(category: str, tensor: torch.Tensor) -> Iterator[Entry]:
 
 
 def _inner(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """What a wrapper holds: a DTensor's local shard, the parts of a traceable subclass, a sparse tensor's members."""
+    """The tensors inside a wrapper: a DTensor's local shard, the parts of a traceable subclass, a sparse tensor's members."""
     if tensor.layout is torch.strided:
         kind = type(tensor)
         if kind is torch.nn.Parameter or kind is torch.Tensor:

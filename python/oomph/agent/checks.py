@@ -1,14 +1,14 @@
-"""The answer with which a check of the program's own passes.
+"""Answers with which the program's own checks pass.
 
 Note [Checks pass]
 ~~~~~~~~~~~~~~~~~~
-`assert x.min() >= 0 and x.max() < n` reads two booleans that nothing computed. A program that got as far as wanting a GPU
-passes its own checks, so a read in the condition of an `assert`, or of an `if` of which one branch ends in `raise` or
-`exit`, gives what leads past it. `isfinite(loss)` is true in any condition: programs skip the step where it is not.
+`assert x.min() >= 0 and x.max() < n` reads two booleans that nothing computed. A program that got as far as using a GPU passes its own
+checks. So a read in the condition of an `assert`, or of an `if` with one branch that ends in `raise` or `exit`, returns the value that
+avoids the error. `isfinite(loss)` is true in any condition: programs skip the step otherwise.
 
-Which operand is read is known from the position of the instruction: that of the operand itself from Python 3.12 on, of the
-whole statement in 3.11, of the line in 3.10 (where a call, such as `.item()`, may stand anywhere in it, and is left alone).
-If the operands at that position want different answers, the memory is read.
+The position of the instruction tells the operand: from Python 3.12 on the position is the operand's own, in 3.11 the whole statement's, in
+3.10 the line's (a call such as `.item()` may stand anywhere in the line, and is not answered). If the operands at that position need
+different answers, the memory is read.
 """
 
 import ast
@@ -38,18 +38,18 @@ class _Operand(NamedTuple):
     # Of the whole condition, and of the statement.
     condition: Span
     statement: Span
-    # What passes the check; nothing if the program goes on either way.
+    # The answer that passes the check; `None` if the program goes on either way.
     answer: bool | None
 
     def is_read_at(self, read: Span) -> bool:
-        """Whether an instruction at `read` may read the operand."""
+        """True if an instruction at `read` may read the operand."""
         is_of_check = read == self.statement or _is_within(read, self.condition) or read[1][1] == _FAR
         return is_of_check and _is_within(self.span, read)
 
 
 @guarded
 def passing_answer(frame: FrameType) -> bool | None:
-    """What the boolean that `frame` reads now must be for the program to go on; nothing if that is not a check."""
+    """The boolean with which the program goes on, for the read that `frame` makes now; `None` outside of checks."""
     read = _span_of_instruction(frame)
     return read and _answer(frame.f_code.co_filename, read)
 
@@ -61,7 +61,7 @@ def _answer(file: str, read: Span) -> bool | None:
 
 
 def _span_of_instruction(frame: FrameType) -> Span | None:
-    """Where the instruction stands that `frame` is at; nothing for a call of which only the line is known."""
+    """The position of the current instruction of `frame`; `None` for a call if only the line is known."""
     code = frame.f_code
     if hasattr(code, "co_positions"):
         first, last, start, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
@@ -91,7 +91,7 @@ def _operands_of(node: ast.AST) -> Iterator[_Operand]:
 
 
 def _passes(node: ast.Assert | ast.If | ast.While) -> bool | None:
-    """What the condition must be; nothing if either is well."""
+    """The value of the condition with which no error follows; `None` if either value will do."""
     if isinstance(node, ast.Assert):
         return True
     if isinstance(node, ast.If) and _ends(node.body) != _ends(node.orelse):
@@ -112,7 +112,7 @@ def _parts(test: ast.expr, answer: bool | None) -> Iterator[tuple[ast.expr, bool
 
 
 def _ends(body: list[ast.stmt]) -> bool:
-    """Whether the branch ends the program, or the call."""
+    """True if the branch ends the program, or the call."""
     if not body:
         return False
     last = body[-1]

@@ -20,11 +20,11 @@ class Environment:
     steps: int
     # The share of elements that a value-dependent shape is assumed to select.
     fraction: float
-    # Whether the allocator's history is wanted, or only its counters.
+    # True to record the allocator's history; False for its counters only.
     history: bool
-    # Whether operators are counted, to estimate time.
+    # True to count operators, for an estimate of time.
     work: bool
-    # Whether this is the process that the launcher started (or the first below it that uses torch).
+    # True for the process that the launcher started (or the first descendant that uses torch).
     is_first: bool
     # The folder of the script.
     script_dir: str
@@ -35,7 +35,7 @@ def read() -> Environment:
     is_first = os.environ.setdefault(wire.AGENT_PID, str(os.getpid())) == str(os.getpid())
     return Environment(
         run_dir=os.environ[wire.RUN_DIR],
-        # Lightning tells the processes that it starts no more than the local one.
+        # Lightning sets only the local rank in the processes that it starts.
         rank=_number("RANK", _number("LOCAL_RANK", 0)),
         local_rank=_number("LOCAL_RANK", 0),
         world_size=_number("WORLD_SIZE", 1),

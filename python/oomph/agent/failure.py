@@ -1,4 +1,4 @@
-"""What the agent does when it fails: says so in one line, and lets the program go on."""
+"""Failures of the agent: printed in one line, while the program goes on."""
 
 import functools
 import sys
@@ -15,7 +15,7 @@ def say(message: str) -> None:
 
 
 def guarded(function: Callable) -> Callable:
-    """`function`, whose errors are told instead of raised into the program; it then returns `None`."""
+    """Wraps `function`: an error is printed instead of raised into the program, and the call returns `None`."""
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):

@@ -1,4 +1,4 @@
-"""Notes the folders that the program lists: the phantom sees every opened file, but not the reason why a folder is read.
+"""Notes the folders that the program lists: the phantom sees every opened file, but not the reason for a read of a folder.
 
 See Note [Files looked at] in crates/phantom/src/files.rs. An import lists folders as well, but depends only on importable names.
 """
@@ -55,7 +55,7 @@ def _listener(note):
 
 
 def _is_import(file: str) -> bool:
-    """Whether a file is one of Python's import system."""
+    """True if a file belongs to Python's import system."""
     if file.startswith("<frozen importlib"):
         return True
     folder, name = os.path.split(file)

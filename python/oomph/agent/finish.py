@@ -1,4 +1,4 @@
-"""How the program ends: by itself, by an exception, by a signal, or because it has stepped enough."""
+"""The end of the program: by itself, by an exception, by a signal, or after the requested steps."""
 
 import atexit
 import functools
@@ -57,21 +57,21 @@ class Finish:
         os._exit = wrapper
 
     def reset(self) -> None:
-        """Starts afresh, in a forked child. `multiprocessing.Pool` ends its workers by SIGTERM: one that blocks on a lock when Python has
-        noted the signal, and not yet called its handler, would never end."""
+        """Starts afresh, in a forked child. `multiprocessing.Pool` ends its workers by SIGTERM: a worker that blocks on a lock between the
+        arrival of the signal and the call of its handler would never end."""
         self._done = False
         if signal.getsignal(signal.SIGTERM) == self._at_signal:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def now(self, reason: str, error: BaseException | None = None) -> None:
-        """Finishes, unless that was done; `error` is the exception that ends the program."""
+        """Finishes once; `error` is the exception that ends the program."""
         if not self._done:
             self._done = True
             self._finish(reason, error)
 
     def _at_exit(self) -> None:
-        # The interpreter leaves an uncaught exception here before it prints it, also where the program has its own
-        # `sys.excepthook`; so none has to be replaced.
+        # The interpreter stores an uncaught exception here before printing, also if the program has its own `sys.excepthook`, so no hook is
+        # replaced.
         error = getattr(sys, "last_value", None)
         if error is None:
             self.now("exit")
@@ -103,14 +103,14 @@ def describe(error: BaseException) -> dict:
 
 
 def first_of_capture(error: BaseException) -> BaseException:
-    """What invalidated a capture, where the error is that of its end: leaving `torch.cuda.graph` raises another, which says nothing."""
+    """The error that invalidated a capture. Leaving `torch.cuda.graph` raises a second error, without the reason."""
     while _INVALIDATED in message(error) and error.__context__ is not None:
         error = error.__context__
     return error
 
 
 def message(error: BaseException) -> str:
-    """The exception's text; its class may be unable to give one."""
+    """The exception's text; the class may raise when asked for the text."""
     try:
         return str(error)
     except Exception:
@@ -118,7 +118,7 @@ def message(error: BaseException) -> str:
 
 
 def is_oom(error: BaseException) -> bool:
-    """Whether a device's memory ran out: PyTorch's own error, or a library's with CUDA's words for it."""
+    """True if a device's memory ran out: PyTorch's own error, or a library's error with CUDA's wording."""
     if isinstance(error, torch.cuda.OutOfMemoryError):
         return True
     text = message(error)

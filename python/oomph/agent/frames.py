@@ -1,4 +1,4 @@
-"""Which lines are the user's own, and where the program is."""
+"""The user's own lines, and the position of the program."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _known: dict[str, bool] = {}
 
 
 def is_users(filename: str) -> bool:
-    """Whether a code object's file is neither the standard library's, an installed package's, a compiler's, nor ours."""
+    """True if a code object's file belongs to none of: the standard library, an installed package, a compiler, this agent."""
     known = _known.get(filename)
     if known is None:
         known = _known[filename] = _decide(filename)
@@ -40,7 +40,7 @@ def is_installed(path: str) -> bool:
 
 
 def is_agents(filename: str) -> bool:
-    """Whether a code object's file is one of this agent's."""
+    """True if a code object's file is part of this agent."""
     return filename.startswith(_AGENT)
 
 
@@ -79,5 +79,5 @@ def stack(frame: FrameType | None) -> list[tuple[str, str, int]]:
 
 
 def stack_of_thread(thread: int | None) -> list[tuple[str, str, int]]:
-    """The stack of another thread, where it still runs."""
+    """The stack of another thread; empty if the thread has ended."""
     return stack(sys._current_frames().get(thread)) if thread is not None else []

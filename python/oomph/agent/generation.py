@@ -1,8 +1,8 @@
-"""How long text generation goes on: to its maximum length, because nothing computes which token would end it earlier.
+"""The length of text generation: the maximum length, because no kernel computes the token that would end a sequence earlier.
 
-Hugging Face's `generate` asks the device after every token whether all sequences have ended. The answer is computed
-there, even where the maximum length alone decides: read as zeros, it would be "no" for ever, and with beams "yes" at once.
-Only the loops' own questions are answered, from the length that the criteria see; the program's criteria run as they are.
+Hugging Face's `generate` asks the device after every token if all sequences have ended. The answer is computed on the device, even if the
+maximum length alone decides: read as zeros, the answer would be "no" for ever, and with beams "yes" at once. Only the loops' own questions
+are answered, from the length that the criteria see; the program's criteria run as they are.
 """
 
 import functools
@@ -21,7 +21,7 @@ class Generation:
 
     def __init__(self, assume: Callable[[str, str], None]) -> None:
         self.assume = assume
-        # Whether the criteria saw sequences of the maximum length; `None` before they were asked.
+        # True if the criteria saw sequences of the maximum length; `None` before their first call.
         self._at_end: bool | None = None
 
     def install(self) -> None:
@@ -62,7 +62,7 @@ class Generation:
         return wrapper
 
     def _beams_unfinished(self, unfinished: Callable) -> Callable:
-        """The question of beam search, within a round: the one at its top comes after it."""
+        """Answers beam search within a round: the question at the top of the loop comes after the round."""
 
         @functools.wraps(unfinished)
         def wrapper(*args, **kwargs):

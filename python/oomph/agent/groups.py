@@ -1,11 +1,11 @@
-"""What NCCL is told of PyTorch's process groups, over a phantom GPU.
+"""Messages to NCCL about PyTorch's process groups, over a phantom GPU.
 
 Note [Watchdog]
 ~~~~~~~~~~~~~~~
-`ProcessGroupNCCL` keeps the outputs of a collective until its watchdog thread, which looks every 100 ms, has seen it done.
-A phantom's step takes less than that, so what is alive at a peak would depend on when the thread looked. So we wait for
-it where a program is between two things: after `DistributedDataParallel` has sent its parameters, and after each step. A
-real step is long beside 100 ms; then the same holds there.
+`ProcessGroupNCCL` keeps the outputs of a collective until its watchdog thread, which polls every 100 ms, has seen the collective done. A
+phantom's step takes less than 100 ms, so the memory alive at a peak would depend on the moment of the poll. So the agent waits for the
+watchdog at two points: after `DistributedDataParallel` has sent its parameters, and after each step. A real step is long beside 100 ms; the
+watchdog has then polled as well.
 """
 
 import functools
@@ -50,7 +50,7 @@ def _telling_color(color_of, phantom: Phantom):
 
 
 def _telling_next(split, phantom: Phantom):
-    """`split_group` computes its colour where we do not see it, and splits at once."""
+    """Announces the group of `split_group`, which computes its colour unseen and splits at once."""
 
     @functools.wraps(split)
     def wrapper(parent_pg=None, split_ranks=None, *args, **kwargs):

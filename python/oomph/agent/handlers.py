@@ -1,15 +1,16 @@
-"""Who will catch the out-of-memory error that is about to be raised, and whether the program then asks for less.
+"""The handler that will catch a coming out-of-memory error, and the number that the handler makes smaller.
 
 Note [Handlers]
 ~~~~~~~~~~~~~~~
-PyTorch calls the observer before it raises, so the program has not caught anything yet. The live frames and their sources tell what will
-happen: from the innermost frame outwards, the innermost `try` around the running line whose handler catches the error, `contextlib.suppress`
-and its like, a context manager of the program's whose `__exit__` may return True, or a `finally` that returns. A handler that raises again at its end passes the error on, unless it may leave before. The names in a handler are looked
-up in the frame, so `except accelerator.errors` is decided as Python would.
+PyTorch calls the observer before raising, so the program has not caught anything yet. The live frames and their sources tell the future:
+from the innermost frame outwards, the innermost `try` around the running line whose handler catches the error, `contextlib.suppress` and
+similar, a context manager of the program whose `__exit__` may return True, or a `finally` that returns. A handler that raises again at its
+end passes the error on, unless a statement may leave the handler before. The names in a handler are looked up in the frame, so
+`except accelerator.errors` is decided as Python would.
 
-A handler that makes a whole number smaller, such as `batch_size //= 2`, looks for a size that fits. So does a loop around the `try` that
-does it after a flag was set. This is read from the source and is no proof: whether the program ended of the error after all is known from
-its records at the end, and they decide.
+A handler that makes a whole number smaller, such as `batch_size //= 2`, searches for a size that fits. So does a loop around the `try` that
+lowers a number after the handler set a flag. This reading of the source is no proof: the records at the program's end decide if the error
+ended the program after all.
 """
 
 import ast
@@ -33,7 +34,7 @@ _trees: dict[str, ast.Module | None] = {}
 
 @dataclass(frozen=True)
 class Handler:
-    """The line that takes the error, and the number that is made smaller there."""
+    """The line that catches the error, and the number that the handler makes smaller."""
 
     file: str
     line: int
@@ -41,7 +42,7 @@ class Handler:
 
 
 def find(frame: FrameType | None, error: type[BaseException]) -> Handler | None:
-    """The handler of an error of this type that is about to be raised in `frame`; `None` if nothing catches it."""
+    """The handler of an error of this type that will be raised in `frame`; `None` if nothing catches the error."""
     while frame is not None:
         if not frames.is_agents(frame.f_code.co_filename):
             handler = _in_frame(frame, error)
@@ -145,7 +146,7 @@ def _taken_by_with(node, line: int, frame: FrameType, error: type[BaseException]
 
 
 def _swallows(manager: ast.expr, frame: FrameType) -> bool:
-    """Whether a context manager of the program's has an `__exit__` that may return True."""
+    """True if a context manager of the program has an `__exit__` that may return True."""
     found = _look_up(manager, frame)
     leave = getattr(found if isinstance(found, type) else type(found), "__exit__", None)
     code = getattr(leave, "__code__", None)
@@ -158,7 +159,7 @@ def _swallows(manager: ast.expr, frame: FrameType) -> bool:
 
 
 def _catches(kind: ast.expr | None, frame: FrameType, error: type[BaseException]) -> bool:
-    """Whether `except kind` takes the error. A name that cannot be looked up takes it if it is called as PyTorch's error is."""
+    """True if `except kind` catches the error. A name that cannot be looked up counts if its spelling is that of PyTorch's error."""
     if kind is None:
         return True
     if isinstance(kind, (ast.Tuple, ast.List)):
@@ -172,7 +173,7 @@ def _catches(kind: ast.expr | None, frame: FrameType, error: type[BaseException]
 
 
 def _look_up(expression: ast.expr, frame: FrameType) -> object:
-    """The value of a name or of an attribute of one, without running any code of the program; `None` if there is none."""
+    """The value of a name or a dotted attribute, without running any code of the program; `None` if there is no value."""
     if isinstance(expression, ast.Name):
         for scope in (local_variables.read_all(frame, [expression.id]), frame.f_globals, vars(builtins)):
             if expression.id in scope:
@@ -188,12 +189,12 @@ def _last_name(expression: ast.expr) -> str:
 
 
 def _passes_on(body: list[ast.stmt]) -> bool:
-    """Whether a handler raises at its end, whatever the error is: no `return` or `continue` comes before."""
+    """True if a handler always raises at its end: no `return` or `continue` comes before."""
     return any(isinstance(statement, ast.Raise) for statement in body) and not any(_leaves(statement, _LEAVING) for statement in body)
 
 
 def _leaves(node: ast.AST, ways: tuple) -> bool:
-    """Whether a statement may leave the handler. `break` and `continue` in a loop of its own do not."""
+    """True if a statement may leave the handler. `break` and `continue` in an inner loop do not."""
     if isinstance(node, ways):
         return True
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
@@ -203,7 +204,7 @@ def _leaves(node: ast.AST, ways: tuple) -> bool:
 
 
 def _lowered(handler: ast.ExceptHandler, node, around: list[ast.AST], frame: FrameType) -> str | None:
-    """The whole number that the handler makes smaller, or the loop around it after the `try`."""
+    """The whole number that the handler, or the loop around the `try`, makes smaller."""
     places: list[ast.AST] = list(handler.body)
     loop = next((other for other in reversed(around) if isinstance(other, _LOOPS)), None)
     if loop is not None:

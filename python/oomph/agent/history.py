@@ -36,7 +36,7 @@ def write(folder: str, stem: str, positions: Positions) -> str:
 
 
 def _dump(path: str, positions: Positions) -> None:
-    """Separate, so that the snapshot is freed before the garbage collector would walk through the snapshot."""
+    """Writes the snapshot in a function of its own, so that the snapshot is freed before the garbage collector would walk through it."""
     snapshot = torch.cuda.memory._snapshot()
     positions.write_into(snapshot)
     _share_texts(snapshot)
@@ -45,7 +45,7 @@ def _dump(path: str, positions: Positions) -> None:
 
 
 def _share_texts(snapshot: dict) -> None:
-    """Makes equal texts of events one object, which the pickle then holds once; PyTorch makes one per event."""
+    """Makes equal texts of events one object, stored once in the pickle; PyTorch makes a text for each event."""
     texts: dict[str, str] = {}
     for trace in snapshot["device_traces"]:
         for key in ("user_metadata", "compile_context"):
@@ -69,11 +69,11 @@ def _no_collection():
 
 @contextlib.contextmanager
 def _no_compiler():
-    """No import of the compiler for nothing.
+    """Keeps PyTorch from importing its compiler.
 
-    Turning stacks into text asks whether `torch` has an attribute `_inductor`, for the frames of code that it generated
-    (torch/csrc/profiler/python/combined_traceback.cpp), and that question imports it: a second, in a program that has
-    compiled nothing. Without the import, no such frames exist.
+    Turning stacks into text asks for the attribute `_inductor` of `torch`, for the frames of generated code
+    (torch/csrc/profiler/python/combined_traceback.cpp). The question imports the compiler: a second, in a program that has compiled
+    nothing. Without the import, no such frames exist.
     """
     if "torch._inductor" in sys.modules:
         yield

@@ -1,16 +1,15 @@
-"""Host tensors that hold nothing but zeros take no memory, however they are copied.
+"""Host tensors of zeros take no memory, however they are copied.
 
 Note [Holes]
 ~~~~~~~~~~~~
-Large host tensors lie in memory whose untouched pages are holes (Note [Host memory] in crates/phantom/src/host.rs): they
-read as zeros and cost nothing. The operators here keep them so, as `cp --sparse` does with files: where the source is
-a hole, the result is one, and only what was written is copied. Nothing is assumed: the results are those that the
-original kernels would give, to the bit.
+Large host tensors lie in memory whose untouched pages are holes (Note [Host memory] in crates/phantom/src/host.rs): holes read as zeros and
+cost nothing. The operators here preserve holes, as `cp --sparse` does with files: a copy of a hole is a hole, and only written pages are
+copied. Nothing is assumed: the results equal those of the original kernels, to the bit.
 
-Unused values still cost memory and time. They are never written: samplers leave holes (`initializers`), as do the weights
-of a checkpoint (`checkpoints.unread`).
+Unused values would still cost memory and time. They are never written: samplers leave holes (`initializers`), as do the weights of a
+checkpoint (`checkpoints.unread`).
 
-Arithmetic is not among the operators: what a program computes on the host is computed.
+Arithmetic is not among the operators: the program's computations on the host are performed.
 """
 
 import functools
@@ -29,7 +28,7 @@ _MOST_PARTS = 64
 
 
 class Holes:
-    """Operators on the host that leave holes where there are some."""
+    """Operators on the host that preserve holes."""
 
     def __init__(self, phantom: Phantom) -> None:
         self.phantom = phantom
@@ -47,7 +46,7 @@ class Holes:
         self.phantom.clear_host(tensor.data_ptr(), _bytes(tensor))
 
     def is_hole(self, tensor: torch.Tensor) -> bool:
-        """Whether nothing was ever written to the memory that a tensor spans."""
+        """True if nothing was ever written to the memory of a tensor."""
         return self.phantom.first_touched(tensor.data_ptr(), _span_bytes(tensor)) is None
 
     def _zero(self, original: Original, tensor):
@@ -87,7 +86,7 @@ class Holes:
         original(into[done:], source[done:])
 
     def _first_written(self, source, done: int) -> tuple[int, int]:
-        """The elements of the first part at or after `done` that was written; the end twice where there is none."""
+        """The elements of the first written part at or after `done`; the end twice if no such part exists."""
         size, base, total = source.element_size(), source.data_ptr(), source.numel()
         part = self.phantom.first_touched(base + done * size, (total - done) * size)
         if part is None:
@@ -103,12 +102,12 @@ class Holes:
 
 
 def is_large(tensor: torch.Tensor) -> bool:
-    """Whether it is a host tensor large enough to care."""
+    """True for a host tensor that is large enough to matter."""
     return tensor.numel() * tensor.element_size() >= LARGE_BYTES and tensor.device.type == "cpu"
 
 
 def is_dense(tensor: torch.Tensor) -> bool:
-    """Whether its elements fill a range of memory, each once."""
+    """True if the elements fill a range of memory, each once."""
     if tensor.is_contiguous():
         return True
     expected = 1
@@ -120,13 +119,13 @@ def is_dense(tensor: torch.Tensor) -> bool:
 
 
 def _are_alike_and_apart(into, source) -> bool:
-    """Whether two tensors have equal shapes and share no memory. PyTorch itself handles, or refuses, the other pairs."""
+    """True if two tensors have equal shapes and share no memory. PyTorch itself handles, or refuses, the other pairs."""
     ends = (into.data_ptr() + _span_bytes(into), source.data_ptr() + _span_bytes(source))
     return into.shape == source.shape and (ends[0] <= source.data_ptr() or ends[1] <= into.data_ptr())
 
 
 def _is_zero(number) -> bool:
-    """Whether all bytes of a number are zero; `-0.0` has a sign bit."""
+    """True if all bytes of a number are zero; `-0.0` has a sign bit."""
     return number == 0 and not (isinstance(number, float) and math.copysign(1, number) < 0)
 
 
@@ -140,7 +139,7 @@ def _span_bytes(tensor) -> int:
 
 
 def _are_alike(tensors: list) -> bool:
-    """Whether they are large, contiguous, and of one shape and dtype: then what joins them is contiguous, too."""
+    """True if the tensors are large, contiguous, and of one shape and dtype: the joined tensor is then contiguous, too."""
     first = tensors[0] if tensors else None
     return first is not None and all(
         is_large(tensor) and tensor.is_contiguous() and (tensor.shape, tensor.dtype) == (first.shape, first.dtype)

@@ -16,14 +16,14 @@ def after_import(name: str, action: Callable[[], None]) -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the module as everybody else does, and watches its loading."""
+    """Finds a module with the other finders, and watches its loading."""
 
     def __init__(self, name: str, action: Callable[[], None]) -> None:
         self.name = name
         self.action = action
 
     def find_spec(self, fullname, path=None, target=None):
-        """The other finders' answer, with a loader that tells us when it is done."""
+        """The other finders' answer, with a loader that reports the end of loading."""
         if fullname != self.name:
             return None
         spec = self._spec_of_others(path, target)
@@ -47,7 +47,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Loader(importlib.abc.Loader):
-    """Stands in for the real loader until the module's code runs: no one who inspects the module sees it."""
+    """Replaces the real loader until the module's code runs, so that no inspection of the module finds a foreign loader."""
 
     def __init__(self, real, finder: _Finder) -> None:
         self.real = real

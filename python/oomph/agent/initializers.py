@@ -1,7 +1,7 @@
-"""Random initialisation that nobody needs: over a phantom GPU no value is ever computed, so none must be drawn.
+"""Skips random initialisation: over a phantom GPU no value is ever computed, so no random number is needed.
 
-Only the in-place samplers that initialisers use are skipped, on large host tensors, which then hold zeros and cost
-nothing (Note [Holes]); `randint`, `randperm` and `random_` are not, because their values are indices.
+Only the in-place samplers of initialisers are skipped, on large host tensors, which then hold zeros and cost nothing (Note [Holes]);
+`randint`, `randperm` and `random_` run, because their values are indices.
 """
 
 import functools
@@ -33,7 +33,7 @@ class Initializers:
     def _skipping(self, initialise: Original) -> Original:
         @functools.wraps(initialise)
         def wrapper(tensor, *args, **kwargs):
-            # A tensor that only pretends to have memory says that it is on the CPU, too.
+            # A tensor that only pretends to have memory also reports the device CPU.
             if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
                 return initialise(tensor, *args, **kwargs)
             return self._skip_if_large(initialise, tensor, *args, **kwargs)

@@ -1,8 +1,8 @@
 """Small tensors of integers that ranks send each other: lengths, counts, settings.
 
-Programs make shapes of them, or compare them and refuse to go on: DeepSpeed asserts that all ranks partition the same
-parameters. A phantom moves values within a process only, so between processes these go by the group's store as well. The
-collective itself is called as ever.
+Programs make shapes of the integers, or compare them and refuse to go on: DeepSpeed asserts that all ranks partition the same parameters. A
+phantom moves values within a process only, so between processes the integers travel through the group's store as well. The collective
+itself runs as usual.
 """
 
 import functools

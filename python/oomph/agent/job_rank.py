@@ -1,4 +1,4 @@
-"""The rank of a job that runs while all other ranks are absent: `oomph check --world-size N`."""
+"""The only running rank of a job with absent ranks: `oomph check --world-size N`."""
 
 import os
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _PORT = "29571"
 
 @dataclass(frozen=True)
 class JobRank:
-    """The only rank that runs."""
+    """The only running rank: its number, and the sizes of its job."""
 
     rank: int
     world_size: int

@@ -1,4 +1,4 @@
-"""Whether a PyTorch has kernels for a GPU."""
+"""Tests for kernels of a PyTorch build on a GPU's architecture."""
 
 import re
 

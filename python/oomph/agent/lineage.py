@@ -1,4 +1,4 @@
-"""When this process began, and below which others."""
+"""The start time of this process, and the pids of its ancestors."""
 
 import os
 import time
@@ -8,7 +8,7 @@ _MOST = 32
 
 
 def process_start_ns() -> int:
-    """The time at which this process began by the monotonic clock, which all processes share, to 10 ms; 0 where the kernel does not say."""
+    """The start of this process by the monotonic clock, which all processes share, to 10 ms; 0 if the kernel does not tell."""
     fields = _read_stat(os.getpid())
     if fields is None:
         return 0

@@ -3,26 +3,27 @@
 Note [Locals]
 ~~~~~~~~~~~~~
 Before Python 3.13, `frame.f_locals` of a function fills a dict that the frame keeps: every value stays alive until the function returns,
-though the program deletes the variable. A program that catches an out-of-memory error, deletes a tensor and tries again would run out once
-more. So the dict is emptied after it was read, unless the function may hold it itself, because it calls `locals` or its like.
+even after the program deletes the variable. A program that catches an out-of-memory error, deletes a tensor and tries again would then run
+out again. So the dict is emptied after reading, unless the function may hold the dict itself, because it calls `locals` or a similar
+function.
 """
 
 import inspect
 import sys
 from types import FrameType
 
-# Functions that hand out the dict, or read it.
+# Functions that return the dict, or read from it.
 _READERS = {"locals", "vars", "eval", "exec", "dir"}
 _IS_PROXY = sys.version_info >= (3, 13)
 
 
 def read(frame: FrameType, name: str, default: object = None) -> object:
-    """The value of a local variable; `default` if it has none. Code of a module has its globals."""
+    """The value of a local variable; `default` if the variable is unset. Code of a module has its globals."""
     return read_all(frame, [name]).get(name, default)
 
 
 def read_all(frame: FrameType, names: list[str]) -> dict[str, object]:
-    """The values of those variables that have one."""
+    """The values of those variables that are set."""
     code = frame.f_code
     is_function = bool(code.co_flags & inspect.CO_OPTIMIZED)
     if is_function:

@@ -17,12 +17,12 @@ from .marks import Marks
 
 
 def _is_traced() -> bool:
-    """Whether the module's code is being read by a compiler and not run."""
+    """True if a compiler reads the module's code, instead of running it."""
     return torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None
 
 
 class _Named:
-    """A module's name, and the pre-hook that gives the name to its backward."""
+    """A module's name, and the pre-hook that names its backward."""
 
     __slots__ = ("name", "reference", "announce")
 
@@ -49,11 +49,11 @@ class Modules:
         nn_module.register_module_forward_pre_hook(self._before)
         nn_module.register_module_forward_hook(self._after, always_call=True)
         _note_moves(self.add_root)
-        # Our hooks are inert under compilation, so what this warns of does not happen.
+        # The agent's hooks are inert under compilation, so the warning does not apply.
         warnings.filterwarnings("ignore", message="Using `torch.compile\\(module\\)` when there are global hooks")
 
     def add_root(self, module: torch.nn.Module) -> None:
-        """Remembers a root and names all below it; a part of a known root is none."""
+        """Remembers a root and names all modules below; a part of a known root is not a root."""
         if self._named(module) is not None:
             return
         self.roots.add(module)
@@ -62,7 +62,7 @@ class Modules:
         for name, child in module.named_modules():
             self._names[id(child)] = _Named(child, name or type(module).__name__, self.marks)
 
-    # These two run at every call of every module: they are `guarded` by hand, which saves a microsecond each.
+    # The next two run at every call of every module: they are `guarded` by hand, which saves a microsecond each.
 
     def _before(self, module: torch.nn.Module, _args) -> None:
         if not _is_traced():
@@ -92,7 +92,7 @@ class Modules:
     def _leave(self, module: torch.nn.Module, output) -> None:
         place = self.marks.thread
         named = self._named(module)
-        # An interrupt can leave callers behind that never returned; they end with the module below them.
+        # An interrupt can leave callers that never returned; their entries end with the module below.
         while place.callers:
             caller, before = place.callers.pop()
             if caller == id(module):
@@ -102,7 +102,7 @@ class Modules:
         if named is not None:
             self._announce_backward(named, output)
         self.marks.enter_module(before)
-        # A forward that raised comes here without an output, and is not the first that succeeded.
+        # A forward that raised arrives here without an output, and does not count as the first success.
         if not place.callers and output is not None and module in self._unseen:
             self._unseen.discard(module)
             self._first_forward(module)
@@ -112,7 +112,7 @@ class Modules:
         return named if named is not None and named.reference() is module else None
 
     def _name(self, module: torch.nn.Module) -> _Named:
-        """Names a module that is met for the first time: a root, or one added to its parent since."""
+        """Names a module at its first call: a root, or a module added to its parent later."""
         callers = self.marks.thread.callers
         parent = self._names[callers[-1][0]] if callers else None
         if parent is None:
@@ -128,7 +128,7 @@ class Modules:
         return name if owner in self.roots else f"{parent.name}.{name}"
 
     def _announce_backward(self, named: _Named, output) -> None:
-        """Lets the graph node that made `output` say whose backward begins when it is reached.
+        """Makes the graph node of `output` announce the backward of the module.
 
         A parent that returns its last child's output would hide the child: of equal outputs the innermost is named.
         """
@@ -166,7 +166,7 @@ def own_tensors(roots: Iterable[torch.nn.Module]):
 
 
 def _note_moves(note: Callable[[torch.nn.Module], None]) -> None:
-    """Records modules that are moved to a device, so that a model without a forward pass is known too."""
+    """Records modules at their move to a device, so that a model without a forward pass is known too."""
     for method in ("to", "cuda"):
         setattr(torch.nn.Module, method, _noting(getattr(torch.nn.Module, method), guarded(note)))
 

@@ -2,10 +2,10 @@
 
 Note [Notebooks]
 ~~~~~~~~~~~~~~~~
-A cell that Python can read runs as it is. In any other, what only IPython reads is left out, line by line, so that the numbers of the lines
-stay: magics (`%matplotlib inline`), shell lines (`!pip install`), `name?`. A cell magic that measures (`%%time`) loses its first line, any
-other (`%%bash`) the whole cell. Each cell is a code object of its own whose file is `train.ipynb:cell 3`, as reports and tracebacks show it;
-cells are counted as editors count them, from 1, without those of text. `display` and `get_ipython` do nothing.
+A cell that Python can parse runs unchanged. In all others, lines for IPython only are blanked, so that line numbers stay: magics
+(`%matplotlib inline`), shell lines (`!pip install`), `name?`. A measuring cell magic (`%%time`) loses its first line, any other magic
+(`%%bash`) the whole cell. Each cell is a code object of its own with the file `train.ipynb:cell 3`, as shown in reports and tracebacks;
+cells are counted as editors count them, from 1, without text cells. `display` and `get_ipython` do nothing.
 """
 
 import ast
@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 
 ENDING = ".ipynb"
-# Cell magics below which Python stands.
+# Cell magics above Python code.
 _AROUND = {"time", "timeit", "capture", "prun"}
 _ONLY_IPYTHON = re.compile(r"^(\s*)([%!].*|[\w.]+\?{1,2})\s*$")
 _ASSIGNED = re.compile(r"^(\s*[\w., ]+=\s*)[%!].*$")
@@ -24,7 +24,7 @@ _codes: list = []
 
 
 class _Nothing:
-    """Has every attribute, and does nothing when it is called."""
+    """Has every attribute, and does nothing when called."""
 
     def __getattr__(self, _name: str):
         return self
@@ -46,7 +46,7 @@ def compile_cells(path: str, transform: Callable[[ast.Module, str], bool]):
 
 
 def run(namespace: dict) -> None:
-    """Runs the cells, one after the other."""
+    """Runs the cells in order."""
     del namespace["_notebook"]
     namespace.update(display=_Nothing(), get_ipython=_Nothing())
     for code in _codes:
@@ -74,7 +74,7 @@ def _is_python(source: str) -> bool:
 
 
 def clean(source: str) -> str:
-    """The source without what only IPython reads."""
+    """The source without lines for IPython only."""
     lines = source.split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):

@@ -1,9 +1,8 @@
 """Python objects that ranks exchange.
 
-PyTorch sends them as bytes in device tensors, and reads sizes and bytes back. A phantom moves values within a process only,
-so here they go by the group's store, as the same bytes. What that leaves out is a few bytes of device memory. Ranks
-that are absent (Note [Absent ranks] in `absent_ranks`) send the same objects as this rank; objects that only an absent rank could
-know are not invented.
+PyTorch sends objects as bytes in device tensors, and reads sizes and bytes back. A phantom moves values within a process only, so here the
+same bytes travel through the group's store. The device memory of the tensors, a few bytes, is not allocated. Absent ranks (Note [Absent
+ranks] in `absent_ranks`) send the same objects as this rank; objects that only an absent rank could know are not invented.
 """
 
 import collections
@@ -142,7 +141,7 @@ class _Absent(Exchange):
     def scatter_object_list(
         self, scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
     ):
-        """Ours to keep, where we are the one that scatters."""
+        """The part of this rank, which scatters."""
         group, me = group_and_rank(group)
         if group is None:
             return
@@ -196,7 +195,7 @@ def put(group, key: str, value) -> None:
 
 
 def take(group, key: str):
-    """A value of the group's store; waits until some rank has left it there."""
+    """A value of the group's store; waits until a rank has stored it."""
     return pickle.loads(_store(group).get(key))
 
 

@@ -43,7 +43,7 @@ class OutOfMemory:
             phase=self.marks.phase,
             module=self.marks.thread.module,
             stats=self.stats.of(device),
-            # Autograd's own threads have no Python stack: take that of the thread which waits for them.
+            # Autograd's threads have no Python stack: the frames are those of the waiting thread.
             frames=here or frames.stack_of_thread(self.backward.waiting_thread),
             monotonic_ns=time.monotonic_ns(),
             **handler,
@@ -51,7 +51,7 @@ class OutOfMemory:
         self._note()
 
     def _find_handler(self) -> dict:
-        """The fields of the record that name the handler, where one will take the error."""
+        """The fields of the record that name the handler; empty if nothing will catch the error."""
         frame = sys._getframe()
         if not frames.stack(frame):
             frame = sys._current_frames().get(self.backward.waiting_thread)

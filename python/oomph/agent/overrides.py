@@ -2,18 +2,19 @@
 
 Note [Kernels before 2.10]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
-`torch.library.get_kernel` gives the kernel that a stand-in replaces; older PyTorch has no such function, and a replaced
-kernel is lost. There the stand-in is put before the kernel instead: at the key `BackendSelect`, which every call passes
-between autograd and the kernels of a backend (c10/core/DispatchKey.h) and at which no operator with a tensor among its
-arguments has a kernel. The remaining keys tell the backend; calls for other backends pass through.
+`torch.library.get_kernel` returns the kernel that a stand-in replaces; older PyTorch has no such function, and a replaced kernel is lost.
+There the stand-in is put before the kernel instead: at the key `BackendSelect`, which every call passes between autograd and the kernels of
+a backend (c10/core/DispatchKey.h) and at which no operator with a tensor argument has a kernel. The remaining keys tell the backend; calls
+for other backends pass through.
 
 Note [Wrapped numbers]
 ~~~~~~~~~~~~~~~~~~~~~~
-In `tensor & 0` PyTorch makes a tensor of the number, and marks it as such. A kernel in Python is given the number instead
-(`toPyObject` in torch/csrc/jit/python/pybind_utils.cpp), and the original does not take it back: where the operator's
-schema has a tensor, it is made one again. The mark is lost, by which PyTorch chooses the result's dtype: a wrapped number widens it only
-if the number is of a higher category (bool, integer, float, complex). Tensors without dimensions are below those with some, but not
-below each other, and one of a higher category gives the result its own dtype; in these cases the tensor gets the dtype of the result.
+In `tensor & 0` PyTorch makes a tensor of the number, and marks the tensor as a wrapped number. A kernel in Python receives the number
+instead (`toPyObject` in torch/csrc/jit/python/pybind_utils.cpp), and the original does not accept a number: if the operator's schema has a
+tensor, the number becomes a tensor again. The mark is lost, by which PyTorch chooses the result's dtype: a wrapped number widens the dtype
+only if the number is of a higher category (bool, integer, float, complex). Tensors without dimensions rank below tensors with dimensions,
+but equal among themselves, and a tensor of a higher category decides the result's dtype; in these cases the tensor gets the dtype of the
+result.
 """
 
 import functools
@@ -24,7 +25,7 @@ import torch
 
 from .failure import guarded
 
-# What an operator does without us: a function of its own arguments.
+# The operator's original behaviour: a function of the operator's own arguments.
 Original = Callable[..., object]
 
 # The dtypes of wrapped numbers (`scalar_to_tensor` in ATen/ScalarOps.h).
@@ -55,13 +56,13 @@ class Overrides:
 
         def dispatch(keys, *args, **kwargs):
             try:
-                # A program's own kind of tensor would see what is asked of it here.
+                # A program's own tensor subclass would intercept the calls below.
                 with torch._C.DisableTorchFunctionSubclass():
                     if largest_bytes is not None and args and isinstance(args[0], torch.Tensor) and args[0].nbytes > largest_bytes:
                         return call(keys, *_wrap(args, operator), **kwargs)
                     return stand_in(functools.partial(call, keys), *_wrap(args, operator), **kwargs)
             except BaseException as error:
-                # The frames of the error would keep the arguments alive, where PyTorch alone lets go of them.
+                # The frames of the error would keep the arguments alive; PyTorch alone frees them.
                 del args, kwargs
                 raise error.with_traceback(None)
 
@@ -87,7 +88,7 @@ class Overrides:
     def _register(self, operator: str, key: str, dispatch: Callable) -> None:
         namespace, name = operator.split("::")
         with warnings.catch_warnings():
-            # PyTorch warns once that a kernel is replaced, which is what we are here for.
+            # PyTorch warns once about a replaced kernel; here the replacement is intended.
             warnings.filterwarnings("ignore", message="Warning only once for all operators")
             self._library(namespace).impl(name, dispatch, key, with_keyset=True)
 
@@ -120,7 +121,7 @@ def _wrap(args: tuple, operator: str) -> tuple:
 
 
 def _wrap_one(args: tuple, value):
-    """A number as a tensor that leaves the result's dtype what it is with a wrapped number."""
+    """A number as a tensor that leaves the result's dtype as a wrapped number would."""
     kind = type(value)
     if kind not in _WRAPPED:
         return value

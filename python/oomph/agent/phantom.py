@@ -1,7 +1,7 @@
 """Finds the phantom, and sets its answers.
 
-The phantom library is preloaded, so its symbols are the process's. On a real GPU they are missing, and with them goes
-everything that must never be done there.
+The phantom library is preloaded, so its symbols are the process's. On a real GPU the symbols are missing, and the agent changes no
+behaviour.
 """
 
 import contextlib
@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Callable
 
 _Listener = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
-# `NCCL_SPLIT_NOCOLOR`, which is no group's.
+# `NCCL_SPLIT_NOCOLOR`: the colour of no group.
 _ANY_COLOR = -1
 
 
@@ -46,14 +46,13 @@ class Phantom:
         self._group = library.oomph_nccl_group
         self._group.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int]
         self._group.restype = None
-        # What the phantom calls must live as long as the process: it may be about to.
+        # Callbacks of the phantom must live as long as the process: a call may be under way.
         self._listeners: list[_Listener] = []
 
     def listen(self, listener: Callable[[int], object]) -> None:
         """Calls `listener` with the number of bytes, whenever the program reads values that nothing computed.
 
-        It is called in the thread that reads, inside the operator that does. See Note [Unknown reads] in
-        crates/phantom/src/values.rs.
+        The call comes in the reading thread, inside the reading operator. See Note [Unknown reads] in crates/phantom/src/values.rs.
         """
         self._listeners.append(_Listener(listener))
         self._on_unknown_read(self._listeners[-1])
@@ -63,7 +62,7 @@ class Phantom:
         self._on_unknown_read(_Listener())
 
     def say_group(self, color: int, count: int, rank: int) -> None:
-        """A communicator that is split off with `color` has `count` ranks; this is the `rank`-th."""
+        """Announces that the communicator split off with `color` has `count` ranks, and that this is the `rank`-th."""
         self._group(color, count, rank)
 
     def say_next_group(self, count: int, rank: int) -> None:
@@ -71,7 +70,7 @@ class Phantom:
         self._group(_ANY_COLOR, count, rank)
 
     def answer_at(self, address: int, value: bool) -> None:
-        """The next read of the one byte at `address` gives `value`."""
+        """Makes the next read of the byte at `address` return `value`."""
         self._answer_at(address, value)
 
     def is_in_kernel(self) -> bool:
@@ -89,7 +88,7 @@ class Phantom:
         return ranges
 
     def clear_host(self, address: int, size: int) -> None:
-        """Makes host memory read as zeros, which takes none where it is ours.
+        """Makes host memory read as zeros; large host memory then takes none.
 
         See Note [Host memory] in crates/phantom/src/host.rs.
         """
@@ -103,7 +102,7 @@ class Phantom:
 
     @contextlib.contextmanager
     def answering(self, value: int):
-        """Within it, the next small read from the device to the host gives `value`."""
+        """Makes the next small read from the device to the host, within this context, return `value`."""
         self._answer(value)
         try:
             yield

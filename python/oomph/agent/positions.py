@@ -1,16 +1,15 @@
-"""Marks for PyTorch before 2.10, whose history has no text for events: they are written into the snapshot afterwards.
+"""Marks for PyTorch before 2.10, whose history has no text for events: the marks are written into the snapshot afterwards.
 
 Note [Positions]
 ~~~~~~~~~~~~~~~~
-The allocator counts its allocations and frees since the program began (`allocation.all` of `memory_stats`), in the same
-critical section in which it appends an `alloc` or `free_requested` to the history (`DeviceCachingAllocator::malloc` and
-`free`, c10/cuda/CUDACachingAllocator.cpp, 2.5). So the sum of both counts is a position in the history, and a mark that
-notes it holds for exactly the events that follow: no clock, no ties. For a history without its beginning, counting starts from the
-end.
+The allocator counts its allocations and frees since the program began (`allocation.all` of `memory_stats`), in the same critical section
+that appends an `alloc` or `free_requested` to the history (`DeviceCachingAllocator::malloc` and `free`, c10/cuda/CUDACachingAllocator.cpp,
+2.5). So the sum of both counts is a position in the history, and a mark with this position holds for exactly the events that follow: no
+clock, no ties. For a history without its beginning, counting starts from the end.
 
-What is lost: PyTorch 2.10 and later keep a mark per thread (Note [Marks and threads] in `marks`), here it is the process's, and
-that of whoever spoke last. That is the same unless two threads of the program allocate at once. A mark costs a call of
-`memory_stats` per device, some 30 microseconds.
+A loss: PyTorch 2.10 and later keep a mark per thread (Note [Marks and threads] in `marks`), here the mark is the process's, set by the last
+thread. The difference shows only if two threads of the program allocate at once. A mark costs a call of `memory_stats` per device, some 30
+microseconds.
 """
 
 from collections.abc import Callable
@@ -20,7 +19,7 @@ import torch
 from .stats import Stats
 
 _COUNTED = ("alloc", "free_requested")
-# A segment is made right before the block that needs it, and the request that fails follows nothing.
+# A segment event comes right before the event of the block in the segment; a failing request has no later event.
 _BEFORE_A_COUNTED = ("segment_alloc", "segment_map", "oom")
 
 
@@ -29,7 +28,7 @@ class Positions:
 
     def __init__(self, stats: Stats) -> None:
         self._stats = stats
-        # Positions, one for each device, and the text that holds from there on.
+        # Positions, one for each device, and the text that holds from that position on.
         self._marks: list[tuple[tuple[int, ...], str]] = []
 
     def reset(self) -> None:
@@ -37,7 +36,7 @@ class Positions:
         self._marks.clear()
 
     def setter(self) -> Callable[[str], None]:
-        """How the mark in force is told: to PyTorch itself, where it takes one."""
+        """The function that sets the current mark: PyTorch's own, if PyTorch has one."""
         return getattr(torch._C, "_cuda_setMemoryMetadata", None) or self.note
 
     def note(self, text: str) -> None:
@@ -48,7 +47,7 @@ class Positions:
         self._marks.append((here, text))
 
     def write_into(self, snapshot: dict) -> None:
-        """Gives the events of every device their `user_metadata`, as later versions of PyTorch do."""
+        """Writes the `user_metadata` into the events of every device, as later versions of PyTorch do."""
         if not self._marks:
             return
         ends = self._here()

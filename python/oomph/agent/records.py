@@ -1,4 +1,4 @@
-"""The file of records: one JSON object a line, appended as things happen, so that a cut file is a valid prefix.
+"""The file of records: a JSON object a line, appended at once, so that a cut file is a valid prefix.
 
 Its name and its lines are specified at Note [Run directory] in crates/trace/src/run.rs.
 """
@@ -24,12 +24,12 @@ class Records:
 
     @property
     def is_open(self) -> bool:
-        """Whether the file was begun."""
+        """True after the first record."""
         return self.stem is not None
 
     def write(self, kind: str, **fields) -> None:
         """Appends one record."""
-        # Names of files that are no UTF-8 hold surrogates, which JSON has no escape for: "replace" takes care of them.
+        # File names outside UTF-8 hold surrogates, for which JSON has no escape: "replace" substitutes them.
         line = json.dumps({"kind": kind, **fields}, separators=(",", ":"), ensure_ascii=False) + "\n"
         if self.stem is None:
             self._open()

@@ -2,12 +2,12 @@
 
 Note [Main script]
 ~~~~~~~~~~~~~~~~~~
-`python train.py` is compiled by the interpreter itself, and no import hook sees it. But before that the interpreter asks
-`sys.path_hooks` whether the script is a place to import from, which is how a folder or an archive is run (`pymain_get_importer`
-in CPython's Modules/main.c). `rewrite` answers yes for the script, with a `__main__` that is the changed tree. Python then runs
-it as a module: it puts the script in place of its folder on the path, and says in `__spec__` that `__main__` was imported, after
-which `multiprocessing` would not find the script in a spawned child. `rewrite` corrects both, so that the program sees no
-difference. It works in a child of the fork server too, which Python starts like any program.
+`python train.py` is compiled by the interpreter itself, and no import hook sees the script. But before compiling, the interpreter asks
+`sys.path_hooks` if the script is importable, as a folder or an archive with a `__main__` is (`pymain_get_importer` in CPython's
+Modules/main.c). `rewrite` answers yes for the script, with a `__main__` of the changed tree. Python then runs the script as a module, with
+two differences: the script replaces its folder on the path, and `__spec__` calls `__main__` imported, so that `multiprocessing` would not
+find the script in a spawned child. `rewrite` corrects both, so that the program sees no difference. The rewriting works in a child of the
+fork server too, which Python starts like any program.
 
 A script that is not changed, cannot be read, or has no valid syntax is left to the interpreter.
 """
@@ -20,14 +20,14 @@ from collections.abc import Callable
 
 from . import notebook
 
-# What `python train.py` says of `__main__`, as the first statement of the tree.
+# The state of `__main__` under `python train.py`, as the first statement of the tree.
 _PLAIN = "__spec__ = __package__ = __cached__ = None"
 
 
 def rewrite(transform: Callable[[ast.Module, str], bool]) -> None:
-    """Has `transform(tree, file)` change the main script's tree in place; it says whether it did.
+    """Registers `transform(tree, file)`, which changes the main script's tree in place and returns True for a change.
 
-    Must be called while `sitecustomize` is imported. Transforms are called in the order in which they were given.
+    Must be called while `sitecustomize` is imported. Transforms are called in the order of registration.
     """
     _transforms.append(transform)
     take_notebooks()
@@ -40,7 +40,7 @@ def take_notebooks() -> None:
 
 
 def transformed(tree: ast.Module, file: str) -> bool:
-    """Applies every transform to a tree; whether one changed it."""
+    """Applies every transform to a tree; True if a transform changed the tree."""
     return any([transform(tree, file) for transform in _transforms])
 
 
@@ -76,7 +76,7 @@ def _compiled(path: str):
 
 
 def _start(tree: ast.Module) -> int:
-    """Where the first statement may stand: after the docstring and `from __future__`."""
+    """The index for a new first statement: after the docstring and `from __future__`."""
     is_docstring = ast.get_docstring(tree, clean=False) is not None
     futures = [n for n, node in enumerate(tree.body) if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     return max([int(is_docstring), *(n + 1 for n in futures)])
@@ -90,7 +90,7 @@ class _Finder:
         self.code = code
 
     def find_spec(self, name: str, target=None):
-        """The script as `__main__`; nothing else is in it."""
+        """The script as `__main__`, the only module here."""
         if name != "__main__":
             return None
         self._restore()
@@ -108,7 +108,7 @@ class _Finder:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """What loads a script, with its code at hand."""
+    """The loader of a script, with the compiled code at hand."""
 
     code = None
 

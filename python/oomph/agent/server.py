@@ -1,10 +1,10 @@
-"""The fork server: one interpreter that has imported what a program imports, and a child of it for every run of the program.
+"""The fork server: an interpreter that has imported the program's packages, and forks a child for every run of the program.
 
 Note [Fork server]
 ~~~~~~~~~~~~~~~~~~
-Most of a dry run's time goes into importing PyTorch and what the program uses. `serve` takes place inside `sitecustomize`, before
-Python has looked at the script: it imports, then waits. For every request it forks. The child returns from `serve`, and Python goes
-on to start the program as ever: the same `__main__`, arguments and path as without a server. The parent never returns.
+Most of a dry run's time is the import of PyTorch and of the program's packages. `serve` runs inside `sitecustomize`, before Python has
+opened the script: it imports, then waits. For every request it forks. The child returns from `serve`, and Python then starts the program as
+usual: the same `__main__`, arguments and path as without a server. The parent never returns.
 
 Requests come on standard input, answers go to standard output, one JSON object a line:
 
@@ -14,10 +14,10 @@ Requests come on standard input, answers go to standard output, one JSON object 
     {"id": 1, "pid": 71}                                                         the child was started
     {"id": 1, "status": 0}                                                       it has ended, as `waitpid` says
 
-Only installed packages are imported, never modules beside the script: theirs is code of the program, which may use CUDA. A process
-that has used CUDA cannot be forked, and some packages do when they are imported (torchao asks for the device's capability). So the
-server is itself a child: where an import uses CUDA, it ends with the names of what it had imported until then, and a second one
-imports just these. Whatever else uses CUDA shows in the child, which says so (`wire.CANNOT`): the program has to be started plainly.
+Only installed packages are imported, never modules beside the script: those are code of the program, which may use CUDA. A process that has
+used CUDA cannot be forked, and some packages use CUDA at import (torchao asks for the device's capability). So the server is itself a
+child: if an import uses CUDA, the server ends with the names of its imports so far, and a second server imports only these. Any other use
+of CUDA shows in the child, which reports `wire.CANNOT`: the program has to be started plainly.
 """
 
 import ast
@@ -32,7 +32,7 @@ import sys
 
 from . import files, frames, wire
 
-# What PyTorch itself imports late, at an optimizer's first step: half of a small program's time.
+# Modules that PyTorch itself imports late, at an optimizer's first step: half of a small program's time.
 _LATE = ("torch._dynamo", "torch.utils.checkpoint")
 # PyTorch then asks NVML how many devices there are, which leaves CUDA alone (torch/cuda/__init__.py).
 _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
@@ -41,7 +41,7 @@ _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 def serve() -> None:
     """Imports, then answers requests; returns in every child, to run the program."""
     answers = os.dup(1)
-    # What imports print is nobody's answer.
+    # The output of imports must not be taken for an answer.
     os.dup2(2, 1)
     with _counting_by_nvml():
         imported, failed = _import_without_cuda(_script())
@@ -76,7 +76,7 @@ def _requests(children: dict[int, int], answers: int):
             return
         *lines, text = (text + more).split(b"\n")
         for line in lines:
-            # A child goes on as if none of this had been.
+            # A child starts with the state before the server.
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, before)
             yield json.loads(line)
@@ -99,7 +99,7 @@ def _say(answers: int, answer: dict) -> None:
 
 
 def _become(request: dict) -> None:
-    """Makes this child the process that the program runs in."""
+    """Makes this child the process of the program."""
     os.setpgid(0, 0)
     for name in request["unset"]:
         os.environ.pop(name, None)
@@ -138,7 +138,7 @@ def _counting_by_nvml():
 
 
 def _import_without_cuda(script: str | None) -> tuple[list[str], dict[str, str]]:
-    """Imports in a child, which goes on as the server; what was, and what could not be and why."""
+    """Imports in a child, which continues as the server. Returns the imported names, and the failed names with their errors."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -156,7 +156,7 @@ def _import_without_cuda(script: str | None) -> tuple[list[str], dict[str, str]]
 
 
 def _end_with(pid: int, read: int | None) -> list[str]:
-    """Ends as that server does; returns only where its imports used CUDA, with the names of what they had imported."""
+    """Ends with the exit status of the server `pid`; returns only if the server's imports used CUDA, with the names imported before."""
     text = b""
     if read is not None:
         with os.fdopen(read, "rb") as file:
@@ -209,7 +209,9 @@ def _import_names(names: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _import_all(script: str | None) -> tuple[list[str], dict[str, str]]:
-    """Imports PyTorch and every installed package that the script names; what was, and what could not be and why."""
+    """Imports PyTorch and every installed package that the script names. Returns the imported names, and the failed names with their
+    errors.
+    """
     imported, failed = [], {}
     for name, attributes in {"torch": (), **dict.fromkeys(_LATE, ()), **_named(script)}.items():
         try:
@@ -224,7 +226,7 @@ def _import_all(script: str | None) -> tuple[list[str], dict[str, str]]:
 
 
 def _named(script: str | None) -> dict[str, tuple[str, ...]]:
-    """Modules of installed packages that the script imports anywhere, with the names it takes from each."""
+    """Modules of installed packages that the script imports anywhere, with the imported names of each."""
     if script is None or not script.endswith(".py"):
         return {}
     try:
@@ -251,14 +253,14 @@ def _names_of(node: ast.AST) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _is_beside(name: str, folder: str) -> bool:
-    """Whether the script's folder, which Python searches first, has a module of that name: a program's own `datasets`, say."""
+    """True if the script's folder, which Python searches first, has a module of that name: a program's own `datasets`, say."""
     spec = importlib.machinery.PathFinder.find_spec(name.partition(".")[0], [folder])
-    # A folder without `__init__.py` gives way to any package further on.
+    # A folder without `__init__.py` is only used if no package of the name is further down the path.
     return spec is not None and spec.loader is not None
 
 
 def _is_installed(name: str) -> bool:
-    """Whether the module belongs to a package in `site-packages` and not to the program."""
+    """True if the module belongs to a package in `site-packages` and not to the program."""
     top = name.partition(".")[0]
     if top in sys.stdlib_module_names:
         return False

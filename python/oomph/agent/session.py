@@ -1,4 +1,4 @@
-"""The agent of one process: its parts, and what each moment of the program's life writes."""
+"""The agent of one process: its parts, and the records of each moment of the program's life."""
 
 import os
 import platform
@@ -35,7 +35,7 @@ from .values import Values
 if typing.TYPE_CHECKING:
     from .work import Work
 
-# When a census is taken though the peak has not risen: at the first steps, and at every so many.
+# The steps with a census though the peak has not risen: the first steps, and every 25th.
 _EVERY_STEP_UNTIL = 3
 _EVERY = 25
 # By how much the peak must rise for a census of its own.
@@ -49,7 +49,7 @@ class Session:
         self.env = env
         self.is_first = env.is_first
         self.is_forked = False
-        # Whether PyTorch keeps a history.
+        # True if PyTorch records a history.
         self.is_recorded = True
         self.marks = Marks()
         self.records = Records(env.run_dir, env.rank)
@@ -69,9 +69,9 @@ class Session:
         self.values: Values | None = None
         self.work: Work | None = None
         self._known_peak = 0
-        # What was taken for granted, by its stable name.
+        # The assumptions, by their stable names.
         self._assumptions: dict[str, str] = {}
-        # What to wait for after a step, before memory is counted.
+        # Waits after a step, before memory is counted.
         self._settle = lambda: None
         # The snapshot saved at the first out of memory, while the program has made no step since.
         self._saved_at_oom: str | None = None
@@ -158,7 +158,7 @@ class Session:
             self.records.write("kernels_missing", capability="%d.%d" % capability, built_for=" ".join(built_for))
 
     def _record_history(self) -> None:
-        """PyTorch keeps a history of its own allocator only, and says so of others."""
+        """Starts PyTorch's history. PyTorch records its own allocator only, and raises for others."""
         if not self.env.history:
             self.is_recorded = False
             self.oom.attach()
@@ -174,7 +174,7 @@ class Session:
 
     @guarded
     def _forked(self) -> None:
-        """A child that never touches CUDA writes nothing; one that does is a process of its own."""
+        """Continues in a forked child: a child that never touches CUDA writes nothing, any other child is a process of its own."""
         self.is_first = False
         self.is_forked = True
         self.records.abandon()
@@ -215,10 +215,10 @@ class Session:
             self._take_census("optimizer")
 
     def _is_census_due(self) -> bool:
-        """Whether this step's gradients may matter: the peak has risen since the last census, or it is early, late, or time.
+        """True if this step's gradients may matter: the peak has risen since the last census, or the step is early, the last, or a 25th.
 
-        Walking all parameters and states costs more than many a step does. What a census is for is the peak, and a step
-        that did not raise it has nothing alive at it. A rise by a trickle, as of losses in a list, does not count.
+        Walking all parameters and states costs more than many a step. A census explains the peak, and a step that did not raise the peak
+        has nothing alive there. A small rise, as by losses in a list, does not count.
         """
         peak = sum(stats["allocated_peak_bytes"] for stats in self.stats.of_all())
         step = self.marks.step
@@ -247,7 +247,7 @@ class Session:
             self._saved_at_oom = self._write_snapshot()
 
     def _ooms(self) -> int:
-        """How often the devices ran out."""
+        """The number of times that the devices ran out of memory."""
         return sum(stats["ooms"] for stats in self.stats.of_all())
 
     @guarded
@@ -263,7 +263,7 @@ class Session:
     def _finish(self, reason: str, error: BaseException | None) -> None:
         """Writes the last records, each guarded: a failure loses no other record."""
         uses_cuda = torch.cuda.is_initialized()
-        # A helper process that never touched CUDA is none of ours; a rank that failed before it did is.
+        # A helper process that never touched CUDA is not recorded; a rank that failed before touching CUDA is.
         if not uses_cuda and not self.is_first and (error is None or self.env.world_size == 1):
             return
         if not self.records.is_open:

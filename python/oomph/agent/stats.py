@@ -13,7 +13,7 @@ class Stats:
         self._peaks: dict[int, tuple[int, int]] = {}
         # Per device: how many allocations and frees were counted before the counts were reset.
         self._counted: dict[int, int] = {}
-        # Whether the allocator in use keeps counters; a `CUDAPluggableAllocator` keeps none.
+        # True if the allocator in use keeps counters; a `CUDAPluggableAllocator` keeps none.
         self._are_kept = True
 
     def attach(self) -> None:
@@ -24,7 +24,7 @@ class Stats:
             self._are_kept = False
 
     def install(self) -> None:
-        """Notes what a reset forgets; all of torch's `reset_*` functions end in these four."""
+        """Keeps the counts that a reset clears; all of torch's `reset_*` functions end in these four."""
         for prefix, middle in (("_cuda", "Memory"), ("_accelerator", "")):
             for kind, note in (("Peak", self._note_peaks), ("Accumulated", self._note_position)):
                 name = f"{prefix}_reset{kind}{middle}Stats"
@@ -33,7 +33,7 @@ class Stats:
                     setattr(torch._C, name, self._noting(note, reset))
 
     def position(self, device: int) -> int:
-        """How many allocations and frees of one device there were since the program began. See Note [Positions]."""
+        """The number of allocations and frees of one device since the program began. See Note [Positions]."""
         counts = torch._C._cuda_memoryStats(device)["allocation"]["all"]
         return counts["allocated"] + counts["freed"] + self._counted.get(device, 0)
 
@@ -53,7 +53,7 @@ class Stats:
         }
 
     def of_all(self) -> list[dict]:
-        """Those of the devices that have been used; none before CUDA is initialised, or where none are kept."""
+        """The statistics of the used devices; empty before CUDA is initialised, or if the allocator keeps no counters."""
         if not torch.cuda.is_initialized() or not self._are_kept:
             return []
         every = [self.of(device) for device in range(torch.cuda.device_count())]

@@ -1,4 +1,4 @@
-"""Optimizer steps: counting them, the records around them, and stopping after the wanted number."""
+"""Optimizer steps: their count, the records around each, and the stop after the requested number."""
 
 import functools
 import os
@@ -18,7 +18,7 @@ from .untrained import Untrained, list_untrained
 class Steps:
     """The hooks on every optimizer's `step`.
 
-    The step under way is one more than the largest count of any optimizer: two optimizers that take turns make one step.
+    The current step is one more than the largest count of any optimizer: two optimizers that take turns make one step.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Steps:
         _note_construction(self._note_construction)
 
     def list_untrained(self) -> list[Untrained]:
-        """The parameters of optimizers that no step trained, if one was made."""
+        """The parameters of optimizers that no step trained; empty if no step was made."""
         return list(list_untrained(dict(self.optimizers), set(self._counts)))
 
     def reset(self) -> None:
@@ -69,7 +69,7 @@ class Steps:
         if self._stopped:
             _leave()
         self.optimizers.setdefault(optimizer, ("", 0))
-        # A closure comes by its place, after the optimizer, or by its name.
+        # A closure is the argument after the optimizer, or named.
         if callable(kwargs.get("closure")):
             return args, {**kwargs, "closure": self._around(kwargs["closure"])}
         if len(args) > 1 and callable(args[1]):
@@ -84,11 +84,11 @@ class Steps:
         if self._is_enough():
             self._stopped = True
             self._stop()
-            # Not an error, and no `except Exception` swallows it. Not a subclass: a thread that ends so must stay silent.
+            # No `except Exception` swallows a SystemExit. Not a subclass: a thread that ends by SystemExit itself must stay silent.
             raise SystemExit(0)
 
     def _around(self, closure: Callable[[], object]) -> Callable[[], object]:
-        """The closure: the update begins when it is done, and not before its forward and backward."""
+        """Wraps the closure: the update begins after the closure, not before its forward and backward."""
 
         @functools.wraps(closure)
         def wrapper():

@@ -1,4 +1,4 @@
-"""Parameters that optimizers hold and that no step trained: what a later phase of the training would need memory for.
+"""Parameters that optimizers hold and that no step trained: a later phase of the training would need memory for them.
 
 A warm-up that leaves the discriminator alone, epochs with a frozen backbone: the steps of a dry run are the first ones.
 """
@@ -12,11 +12,11 @@ import torch
 class Untrained(NamedTuple):
     """Parameters of one optimizer on GPUs."""
 
-    # `no-step`: the optimizer made none. `frozen`: it did, and these want no gradient.
+    # `no-step`: the optimizer made no step. `frozen`: the optimizer made steps, and these parameters require no gradient.
     reason: str
     # The class.
     optimizer: str
-    # Where it was constructed.
+    # The line that constructed the optimizer.
     file: str
     line: int
     count: int

@@ -2,7 +2,7 @@
 
 Note [Answers for value-dependent shapes]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-All of this is for values that are unknown; what is known decides as it does on a GPU (Note [Known values] in `known.store`).
+All answers are for unknown values; known values decide as on a GPU (Note [Known values] in `known.store`).
 
 A kernel with such a shape counts on the device and reads the count back: one small read. Before the kernel runs, the
 phantom gets the answer for that read:
@@ -12,15 +12,15 @@ phantom gets the answer for that read:
 - `repeat_interleave` with repeats on the device: each repeat counts as 1. The size is passed as `output_size`, because
   the kernel would otherwise also read back whether all repeats are positive.
 - `bincount`: its size is the largest value + 1. Zeros are read, and its size is `minlength`, at least 1.
-- Samplers that first read back whether their arguments are valid are told "yes".
-- `all` over a whole tensor gives "yes": programs ask it to check their input (`assert (labels >= 0).all()`), or to skip
-  work that is rarely needed (transformers: is this batch packed?), and zeros would be the answer of the rare case.
-- An optimizer that reads its step counter off the device (a program under `set_default_device("cuda")`) gets the number of
-  the step under way: it divides by what the counter gives, and the addition to it was not computed.
-- A boolean that a check of the program's own reads passes it: Note [Checks pass] in `checks`.
-- `GradScaler` asks whether a gradient overflowed: none did, so that the optimizer steps.
-- The sum of a mask is the assumed fraction of it, and the indices of `topk` are 1, 2, 3, …: zeros lead into divisions by zero, and into shapes
-  without elements. They are answered where the program reads them, and noted.
+- Samplers first read back the validity of their arguments; the answer is "yes".
+- `all` over a whole tensor is true: programs check their input with `all` (`assert (labels >= 0).all()`), or skip work that is rarely
+  needed (transformers: is this batch packed?), and zeros would be the answer of the rare case.
+- An optimizer that reads its step counter off the device (a program under `set_default_device("cuda")`) receives the number of the current
+  step: the optimizer divides by the counter, whose increments were not computed.
+- A boolean that a check of the program's own reads passes the check: Note [Checks pass] in `checks`.
+- `GradScaler` asks for overflowed gradients: there are none, so that the optimizer steps.
+- The sum of a mask is the assumed fraction of its elements, and the indices of `topk` are 1, 2, 3, …: zeros lead into divisions by zero,
+  and into shapes without elements. Both are answered at the program's read, and noted.
 - A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is answered with zeros, and noted, because anything may be decided by it.
 """
 
@@ -67,12 +67,12 @@ class Values:
         self.shapes: Counter[tuple[str, str, int]] = Counter()
         self.reads: Counter[tuple[str, int]] = Counter()
         self.bytes_read: Counter[tuple[str, int]] = Counter()
-        # Number of answers that were assumed, and not noted because they lead past a check.
+        # The number of assumed answers that were not noted because they lead past a check.
         self.assumed = 0
-        # Whether the read that comes is part of an operator that is already noted.
+        # True if the coming read is part of an operator that is already noted.
         self._inside = False
         self.known = KnownValues(phantom)
-        # What is answered where the program reads a value that is unknown.
+        # The answers for reads of unknown values.
         self._assumed = KnownValues(NothingWritten())
         self._computing = Computing(self.known)
 
@@ -106,7 +106,7 @@ class Values:
             records.write("value_read", file=file, line=line, count=count, bytes=self.bytes_read[file, line])
 
     def selected(self, elements: int) -> int:
-        """How many of so many elements are assumed to be selected; never none of some, never more than there are."""
+        """The assumed number of selected elements: at least 1, at most `elements`."""
         return min(elements, max(1, round(self.fraction * elements)))
 
     def _select(self, name: str, original: Original, tensor, *args, **kwargs):
@@ -204,14 +204,14 @@ class Values:
             return original(tensor)
 
     def _assume(self, tensor) -> torch.Tensor | None:
-        """What is answered where this tensor is read; the read is noted."""
+        """The assumed value for a read of this tensor; notes the read."""
         values = self._assumed.get(tensor)
         if values is not None:
             self._note_read(tensor.nbytes)
         return values
 
     def _answer_of_scalar(self, tensor, asking: FrameType | None) -> int | None:
-        """What the read of one number gives, where more is known than the memory of the device holds."""
+        """The answer for a read of one number, if more is known than the device's memory holds."""
         if tensor.dtype in _FLOATS and _is_optimizers(asking):
             return _bits(float(self.step()), tensor.dtype)
         if _is_scalers(asking):
@@ -232,7 +232,7 @@ class Values:
             self.shapes[(operator, *frames.users_line(sys._getframe(2)))] += 1
 
     def _run_inside(self, original: Original, *args, **kwargs):
-        """Runs the kernel; the reads it makes are part of it."""
+        """Runs the kernel; reads by the kernel belong to the operator."""
         outer, self._inside = self._inside, True
         try:
             return original(*args, **kwargs)
@@ -241,17 +241,17 @@ class Values:
 
 
 def _is_optimizers(frame: FrameType | None) -> bool:
-    """Whether torch's optimizers ask: `_get_value` of `torch/optim/optimizer.py` reads nothing but step counters."""
+    """True if torch's optimizers read: `_get_value` of `torch/optim/optimizer.py` reads nothing but step counters."""
     return frame is not None and frame.f_code is _GET_VALUE
 
 
 def _is_scalers(frame: FrameType | None) -> bool:
-    """Whether `GradScaler` asks for `found_inf`: in a generator of `_maybe_opt_step` (torch/amp/grad_scaler.py)."""
+    """True if `GradScaler` reads `found_inf`: in a generator of `_maybe_opt_step` (torch/amp/grad_scaler.py)."""
     return frame is not None and any(it is not None and it.f_code is _SCALER for it in (frame, frame.f_back))
 
 
 def _asking(frame: FrameType | None) -> FrameType | None:
-    """Whose code reads: a function mode, such as the one behind `set_default_device`, stands between."""
+    """The frame that reads, without function modes in between, such as that of `set_default_device`."""
     while frame is not None and frame.f_code.co_filename.startswith((_HERE, _MODES)):
         frame = frame.f_back
     return frame
@@ -263,7 +263,7 @@ def _bits(value: float, dtype: torch.dtype) -> int:
 
 
 def _ranks(tensor, count: int, dim: int) -> torch.Tensor:
-    """Indices along a dimension that `topk` may give, all different, and no 0 where there are others."""
+    """Indices along a dimension that `topk` could return, all different, and 0 only if unavoidable."""
     if tensor.dim() == 0:
         return torch.zeros((), dtype=torch.int64, device="cpu")
     first = 1 if tensor.size(dim) > count else 0
@@ -272,15 +272,15 @@ def _ranks(tensor, count: int, dim: int) -> torch.Tensor:
 
 
 def _count_asked_for(name: str, found, values: torch.Tensor, args: tuple) -> int:
-    """What the kernel reads from the device: how many it found, and for the different values of booleans how many are true
-    (PyTorch 2.11, aten/src/ATen/native/cuda/UniqueCub.cu)."""
+    """The count that the kernel reads from the device: of found elements, or of true values for the distinct values of booleans (PyTorch
+    2.11, aten/src/ATen/native/cuda/UniqueCub.cu)."""
     if name in ("_unique", "_unique2") and values.dtype == torch.bool:
         return int(values.sum())
     return len(found) if isinstance(found, torch.Tensor) else found[0].size(args[0] if name == "unique_dim" else 0)
 
 
 def _selectable(name: str, tensor, args: tuple) -> int:
-    """How many could be selected: the elements, or with a dimension the slices along it."""
+    """The number of selectable things: the elements, or with a dimension the slices along it."""
     if name == "unique_dim":
         return tensor.size(args[0])
     return tensor.numel()

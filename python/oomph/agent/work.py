@@ -1,9 +1,9 @@
-"""What a GPU would have had to do: FLOPs, bytes and copies of every operator, counted as the program calls it.
+"""The work that a GPU would have done: FLOPs, bytes and copies of every operator, counted at the program's calls.
 
-Only asked for where the time of two variants is compared (`OOMPH_WORK=1`): a dispatch mode costs some time for every operator.
-FLOPs are those of `torch.utils.flop_counter` (matrix products, convolutions, attention, forward and backward); bytes are those of
-all tensors that an operator reads and writes, which is what it moves if nothing stays in a cache. Kernels that no operator stands
-for (compiled graphs, libraries that launch their own) are not seen.
+Counted only to compare the time of two variants (`OOMPH_WORK=1`): a dispatch mode costs some time for every operator. FLOPs are those of
+`torch.utils.flop_counter` (matrix products, convolutions, attention, forward and backward); bytes are those of all tensors that an operator
+reads and writes: the traffic if nothing stays in a cache. Kernels without an operator (compiled graphs, libraries that launch kernels
+themselves) are not seen.
 """
 
 import collections
@@ -61,5 +61,5 @@ class Work(TorchDispatchMode):
             self._flops[dtype] += count(*args, **kwargs, out_val=result)
 
 
-# What moves between host and device.
+# Operators that copy between host and device.
 _COPIES = (torch.ops.aten._to_copy, torch.ops.aten.copy_)

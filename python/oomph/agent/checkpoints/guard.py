@@ -27,7 +27,7 @@ _LEGACY = pickle.dumps(0x1950A86A20F9469CFC6C, protocol=2)
 
 
 def is_path(value: object) -> bool:
-    """Whether a value names a file, as opposed to being one."""
+    """True if a value names a file, as opposed to being one."""
     return isinstance(value, (str, bytes, os.PathLike))
 
 
@@ -41,11 +41,11 @@ class CheckpointGuard:
     """The files of a run. All paths are absolute."""
 
     def __init__(self) -> None:
-        # Files that were not overwritten, renamed or removed, in order of the attempts.
+        # Files that were not overwritten, renamed or removed, in order of time.
         self.spared: dict[str, None] = {}
         # Paths that the program believes deleted, and the number of deletions.
         self.left: Counter[str] = Counter()
-        # When the program began, in seconds since the epoch.
+        # The time at which the program began, in seconds since the epoch.
         self._began = time.time()
         # Device and inode of the files that the program made, by path.
         self._made: dict[str, tuple[int, int]] = {}
@@ -55,7 +55,7 @@ class CheckpointGuard:
         self._links: dict[str, tuple[int, int]] = {}
 
     def is_made(self, path: str) -> bool:
-        """Whether the program made the file, link or folder at a path, or a folder above."""
+        """True if the program made the file, link or folder at a path, or a folder above."""
         while path not in self._made or self._made[path] != _identity(path):
             path, child = os.path.dirname(path), path
             if path == child:
@@ -63,34 +63,34 @@ class CheckpointGuard:
         return True
 
     def is_saved(self, path: str) -> bool:
-        """Whether a path is a checkpoint of the program."""
+        """True if a path is a checkpoint of the program."""
         return path in self._saved and os.path.lexists(path) and self.is_made(path)
 
     def is_gone(self, path: str) -> bool:
-        """Whether the program believes an existing path deleted, or a folder above."""
+        """True if the program believes an existing path deleted, or a folder above."""
         if not os.path.lexists(path) or self.is_made(path):
             return False
         return path in self.left or any(os.fspath(folder) in self.left for folder in pathlib.PurePath(path).parents)
 
     def is_there(self, path: str) -> bool:
-        """Whether a path is a non-empty file that the program did not make. Files of other processes count: losing a checkpoint of zeros
-        is better than overwriting the checkpoint of a training that runs beside the dry run."""
+        """True if a path is a non-empty file that the program did not make. Files of other processes count: losing a checkpoint of zeros is
+        better than overwriting the checkpoint of a training that runs beside the dry run."""
         return os.path.isfile(path) and os.path.getsize(path) > 0 and not self.is_made(path)
 
     def is_old(self, path: str) -> bool:
-        """Whether a file was last written before the program began: a younger file is likely from a child process."""
+        """True if a file was last written before the program began: a younger file is likely from a child process."""
         return os.lstat(path).st_mtime < self._began
 
     def is_further_link(self, path: str) -> bool:
-        """Whether a path is a hard link of the program to a file with further links."""
+        """True if a path is a hard link of the program to a file with further links."""
         return self._links.get(path) == _identity(path) and os.lstat(path).st_nlink > 1
 
     def is_checkpoint(self, path: str) -> bool:
-        """Whether a file has the name of a checkpoint, or was written by torch.save before the program began."""
+        """True if a file has the name of a checkpoint, or was written by torch.save before the program began."""
         return path.endswith(_NAMED + _ALSO_NAMED) or self.is_pointer(path) or (self.is_old(path) and _is_from_torch(path))
 
     def is_pointer(self, path: str) -> bool:
-        """Whether a file name is that of a pointer to a checkpoint."""
+        """True if a file name is that of a pointer to a checkpoint."""
         return os.path.basename(path) in _POINTERS
 
     def spare(self, path: str) -> None:

@@ -41,7 +41,7 @@ class Removals:
             "symlink": self._linking(os.symlink, self._note_made),
             "link": self._linking(os.link, self._note_link),
         }
-        # In Python 3.10 pathlib has its own names for them.
+        # In Python 3.10 pathlib keeps its own references to these functions.
         for module in (os, getattr(pathlib, "_NormalAccessor", None)):
             for name, function in functions.items():
                 if hasattr(module, name):
@@ -121,7 +121,7 @@ class Removals:
 
     @guarded
     def _keeps_target(self, source: object, target: object) -> bool:
-        """Whether the target is left as before; the program's replacement is deleted then."""
+        """True if the target is left as before; the program's replacement is deleted then."""
         source, target = place_of(source), place_of(target)
         is_folder = os.path.isdir(target) and not os.path.islink(target)
         is_kept = self._guard.is_gone(target) if is_folder else self._is_kept(target, self._guard.is_saved(source))
@@ -135,7 +135,7 @@ class Removals:
 
     @guarded
     def _keeps_below(self, folder: object) -> bool:
-        """Whether a folder is left as before, because of checkpoints in the folder."""
+        """True if a folder is left as before, because of checkpoints in the folder."""
         place = place_of(folder)
         if os.path.lexists(place) and self._guard.is_made(place):
             return False
@@ -149,7 +149,7 @@ class Removals:
 
     @guarded
     def _holds_only_left(self, folder: object) -> bool:
-        """Whether a folder looks empty to the program but is not."""
+        """True if a folder looks empty to the program but is not."""
         place = place_of(folder)
         entries = os.listdir(place) if os.path.isdir(place) else []
         is_left = bool(entries) and all(os.path.join(place, entry) in self._guard.left for entry in entries)
@@ -175,7 +175,7 @@ class Removals:
         self._guard.note_moved(place_of(source), place_of(target))
 
     def _is_kept(self, place: str, is_saved: bool = False) -> bool:
-        """Whether a path is an existing checkpoint; `is_saved`: the program wants to put a checkpoint there."""
+        """True if a path is an existing checkpoint; `is_saved`: the program wants to put a checkpoint there."""
         is_link_to_folder = os.path.islink(place) and os.path.isdir(place)
         if not (self._guard.is_there(place) or (is_link_to_folder and not self._guard.is_made(place))):
             return False
@@ -199,5 +199,5 @@ def _pass_for(function: Callable) -> None:
 
 
 def _is_plain(paths: list, options: dict) -> bool:
-    """Whether a call names files by paths alone."""
+    """True if a call names files by paths alone."""
     return all(map(is_path, paths)) and all(value is None for value in options.values())

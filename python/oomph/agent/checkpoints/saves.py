@@ -99,7 +99,7 @@ class Saves:
 
     @guarded
     def _spares_opened(self, path: object, mode: str) -> bool:
-        """Whether the program may not open a file: to overwrite a checkpoint, or to make a file at a path it believes free."""
+        """True if the program may not open a file: to overwrite a checkpoint, or to make a file at a path it believes free."""
         real = os.path.realpath(os.fsdecode(path))
         if "x" in mode:
             return self._guard.is_gone(real)

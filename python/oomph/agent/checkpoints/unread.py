@@ -1,11 +1,11 @@
 """Skips weights in checkpoint files: on the way to a phantom GPU the values are never used.
 
-safetensors and `torch.load(mmap=True)` map a file with `torch.UntypedStorage.from_file` and make tensors of its parts. Here
-they get memory of the file's size instead, in which large floating tensors are holes (Note [Holes]) and everything else is
-read: indices, masks, counters, small parameters. `torch.load` without `mmap` is led the same way. So a checkpoint costs
-its header and its small tensors, whatever is done with it on the way: cast, copied, renamed, sent.
+safetensors and `torch.load(mmap=True)` map a file with `torch.UntypedStorage.from_file` and make tensors of its parts. Here memory of the
+file's size replaces the mapping: large floating tensors in it are holes (Note [Holes]), everything else is read: indices, masks, counters,
+small parameters. `torch.load` without `mmap` takes the same path. So a checkpoint costs its header and its small tensors, through every
+cast, copy and move of the weights.
 
-Only private mappings: what is written to a shared one belongs into the file.
+Only private mappings are replaced: writes to a shared mapping belong into the file.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ import torch.serialization
 
 from ..holes import LARGE_BYTES
 
-# A file that holds more that must be read than this is no checkpoint of weights, and is mapped as it is.
+# A file with more bytes to read than this is no checkpoint of weights, and is mapped unchanged.
 _MOST_READ_BYTES = 256 << 20
 _FLOATING_STORAGES = ("DoubleStorage", "FloatStorage", "HalfStorage", "BFloat16Storage")
 # Of a local file header: signature to sizes, length of the name, length of the extra field (APPNOTE.TXT, 4.3.7).
@@ -49,7 +49,7 @@ class Checkpoints:
 
     @property
     def count(self) -> int:
-        """How many tensors were not read."""
+        """The number of unread tensors."""
         return sum(count for count, _ in self._unread.values())
 
     @property
@@ -80,7 +80,7 @@ class Checkpoints:
         return wrapper
 
     def _stand_in(self, path: str, size: int) -> torch.UntypedStorage | None:
-        """Memory of the file's size with what must be read of it; `None` for what is no checkpoint."""
+        """Memory of the file's size with the necessary parts read; `None` if the file is no checkpoint."""
         parts = _weights_and_rest(path)
         if parts is None:
             return None
@@ -95,7 +95,7 @@ class Checkpoints:
 
 
 def _can_stand_in(path: str) -> bool:
-    """Whether `torch.load` may map this file: it would write to it where the program chose shared mappings."""
+    """True if `torch.load` may map this file. With shared mappings, chosen by the program, it would write to the file."""
     options = torch.serialization.get_default_mmap_options()
     return options != torch.serialization.MAP_SHARED and _weights_and_rest(path) is not None
 
@@ -130,7 +130,7 @@ def _parts_of_safetensors(path: str) -> Iterator[Part]:
 
 
 def _parts_of_zip(path: str) -> Iterator[Part]:
-    """The records of what `torch.save` writes; a `TorchScript` archive, or one that is compressed, is a `ValueError`."""
+    """The records of a file of `torch.save`; a `TorchScript` archive, or a compressed file, is a `ValueError`."""
     with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
         infos = archive.infolist()
         records = {info.filename.partition("/")[2]: info for info in infos}
@@ -149,7 +149,7 @@ def _data_offset(file, header_offset: int) -> int:
 
 
 class _Anything:
-    """What stands for every object of a pickle that is only looked through; nothing of it is executed."""
+    """A placeholder for every object of a pickle that is only scanned; no code of the pickle is executed."""
 
     def __init__(self, *_args, **_kwargs) -> None: ...
 
@@ -165,7 +165,7 @@ class _Anything:
 
 
 class _Storages(pickle.Unpickler):
-    """Looks through a pickle for the storages that it names."""
+    """Scans a pickle for the names of storages."""
 
     def __init__(self, data) -> None:
         super().__init__(data)

@@ -1,8 +1,7 @@
-"""Starts oomph's agent in a program that knows nothing of it.
+"""Starts oomph's agent in an unchanged program.
 
-The launcher puts this folder first on PYTHONPATH, so Python imports this file at start-up. The agent is loaded by path
-under a private name, because the name `oomph` may belong to an installed package; a `sitecustomize` of the user's own,
-further down the path, is then run in this one's place.
+The launcher puts this folder first on PYTHONPATH, so Python imports this file at start-up. The agent is loaded by path under a private
+name, because the name `oomph` may belong to an installed package. A `sitecustomize` of the user, further down the path, is run afterwards.
 """
 
 import importlib.machinery
@@ -25,7 +24,7 @@ def _load_agent():
 
 
 def _run_the_users_own():
-    """Runs the `sitecustomize` that Python would have found without us; its errors are Python's to report."""
+    """Runs the `sitecustomize` that Python would have found otherwise; Python reports its errors."""
     path = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
     if spec is None or spec.loader is None:

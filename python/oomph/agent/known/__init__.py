@@ -1,1 +1,1 @@
-"""Values of small device tensors that are known though no kernel runs: what they are, and what is computed from them."""
+"""Known values of small device tensors though no kernel runs, and the computations from known values."""

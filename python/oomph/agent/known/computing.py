@@ -16,7 +16,7 @@ from ..overrides import Original, Overrides
 from . import operators
 from .store import KnownValues
 
-# What an operator raises whose arguments would be an error on a GPU, too, or whose dtype the CPU has no kernel for.
+# Errors of operators whose arguments would be an error on a GPU, too, or for whose dtype the CPU has no kernel.
 _NOT_COMPUTED = (RuntimeError, IndexError, NotImplementedError, ValueError, TypeError)
 
 # Numbers that initialise a model are many, and decide nothing.
@@ -24,9 +24,9 @@ _MOST_DRAWN_BYTES = 1 << 16
 
 
 class _Thread(threading.local):
-    """What is true of one thread."""
+    """The state of one thread."""
 
-    # Whether an operator of the table runs: what its kernel calls is part of it.
+    # True while an operator of the table runs: calls of its kernel belong to the operator.
     is_quiet = False
 
 
@@ -43,7 +43,7 @@ class Computing:
 
         Before PyTorch 2.10 nothing is computed: a stand-in there is called for the host's tensors as well (Note [Kernels before 2.10]).
         """
-        # What is copied from the host is composed there.
+        # Copies from the host are composed of CPU operators.
         overrides.replace("aten::_to_copy", "CPU", functools.partial(self._run_composed, "_to_copy"))
         if not hasattr(torch.library, "get_kernel"):
             overrides.replace("aten::_to_copy", "CUDA", functools.partial(self._run_composed, "_to_copy"))
@@ -53,7 +53,9 @@ class Computing:
             overrides.replace(f"aten::{name}", "CUDA", stand_in, largest_bytes=largest_bytes)
 
     def _stand_ins(self, there: set[str], besides: set[str]) -> dict[str, functools.partial]:
-        """By operator, of those that are there and not in `besides`: first those that end what is known, then those that compute."""
+        """Stand-ins by operator name, for the operators of `there` that are not in `besides`. Order: operators that invalidate, then
+        operators that compute.
+        """
         writing = filter(operators.writes_in_place, there)
         outputs = (it for it in there if operators.is_out(it) and torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{it}", "CUDA"))
         rows = [
@@ -142,7 +144,7 @@ class Computing:
         return result
 
     def _run_quiet(self, stand_in: Callable, name, original: Original, *args, **kwargs):
-        """Runs a stand-in; those of the operators that the kernel calls do nothing but call their kernels."""
+        """Runs a stand-in; the stand-ins of operators that the kernel calls only call their kernels."""
         if self._here.is_quiet:
             return original(*args, **kwargs)
         if sys._getframe(1).f_back is None:
@@ -157,7 +159,7 @@ class Computing:
         return result
 
     def call_quietly(self, original: Original, *args, **kwargs):
-        """Calls a kernel; what it calls is not computed."""
+        """Calls a kernel; operators inside the kernel are not computed."""
         outer, self._here.is_quiet = self._here.is_quiet, True
         try:
             return original(*args, **kwargs)
@@ -172,7 +174,7 @@ class Computing:
         return result
 
     def _run_lists(self, name: str, original: Original, *args, **kwargs):
-        """An operator that writes lists of tensors; none of its values is computed."""
+        """Runs an operator that writes lists of tensors, without computing values."""
         result = original(*args, **kwargs)
         for place in _written_places(name):
             if place < len(args) and args[place] is not None:
@@ -180,21 +182,21 @@ class Computing:
         return result
 
     def _end_out(self, name: str, original: Original, *args, **kwargs):
-        """An operator that writes into the tensors that it is given for its results."""
+        """Runs an operator that writes its results into tensor arguments."""
         result = original(*args, **kwargs)
         for output in _outputs_of(name):
             self._known.forget_all([kwargs[output]] if isinstance(kwargs[output], torch.Tensor) else kwargs[output])
         return result
 
     def _share(self, _operator, original: Original, tensor, source, *args):
-        """Makes a tensor's memory that of a storage, or of another tensor."""
+        """Sets a tensor to the memory of a storage, or of another tensor."""
         self._known.forget(tensor)
         result = original(tensor, source, *args)
         self._known.share(tensor)
         return result
 
     def _end_arguments(self, places: tuple[int, ...], original: Original, *args, **kwargs):
-        """An operator that writes some of its arguments."""
+        """Runs an operator that writes some of its arguments."""
         result = original(*args, **kwargs)
         for place in places:
             if isinstance(args[place], torch.Tensor):
@@ -202,7 +204,7 @@ class Computing:
         return result
 
     def _run_composed(self, _name: str, original: Original, *args, **kwargs):
-        """An operator that is made of others."""
+        """Runs an operator composed of other operators."""
         for arg in args:
             if isinstance(arg, torch.Tensor):
                 self._known.check(arg)
@@ -215,7 +217,7 @@ class Computing:
     def _make(self, name: str, original: Original, *args, **kwargs):
         result = original(*args, **kwargs)
         if result.nbytes <= wire.KEPT_BYTES:
-            # What a `_like` is made like gives its shape and dtype.
+            # The argument of a `_like` operator decides shape and dtype.
             shapes = [_empty_like(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
             self._keep(result, run(name, *shapes, **_on_host(kwargs)), is_new=True)
         return result
@@ -289,7 +291,7 @@ def list_operators() -> list[str]:
 
 
 def run(name: str, *args, **kwargs):
-    """What the operator gives; nothing where the host refuses."""
+    """The operator's result on the host; `None` if the host refuses."""
     try:
         with _Unseen():
             return find(name)(*args, **kwargs)

@@ -1,9 +1,9 @@
-"""The operators whose results are computed where all they read is known: the names, as PyTorch's dispatcher has them.
+"""The operators whose results are computed from known arguments: the names, as in PyTorch's dispatcher.
 
-All but those of `DRAWN` have a kernel for the CPU that gives what the CUDA kernel gives, up to rounding.
+All but those of `DRAWN` have a kernel for the CPU with the result of the CUDA kernel, up to rounding.
 
-Not here, because a number may reach them as a tensor of the device that is marked as a wrapped number, which PyTorch gives to no kernel in
-Python: `pow` of two tensors, `searchsorted`, `bucketize`, `isin` (`wrapped_scalar_tensor` with a device in ATen/native, 2.11).
+Absent, because a number may reach these operators as a wrapped number on the device, which PyTorch passes to no kernel in Python: `pow` of
+two tensors, `searchsorted`, `bucketize`, `isin` (`wrapped_scalar_tensor` with a device in ATen/native, 2.11).
 """
 
 _REFUSED = ("pow", "float_power", "searchsorted", "bucketize", "isin")
@@ -68,7 +68,7 @@ MADE = (
     *("zeros", "ones", "full", "arange", "arange.start", "arange.start_step", "linspace", "logspace", "eye", "eye.m", "scalar_tensor"),
     *("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"),
 )
-# Made of other operators and nothing else: what these write holds.
+# Composed entirely of other operators: values written by those hold.
 COMPOSED = (
     *("_to_copy", "clone", "repeat", "constant_pad_nd", "masked_fill.Scalar", "masked_fill.Tensor", "index_put", "copy", "fill.Scalar"),
     *("slice_scatter", "select_scatter", "diagonal_scatter", "masked_scatter", "put", "rand", "rand.generator", "randn", "randn.generator"),
@@ -79,7 +79,7 @@ COMPOSED = (
 # Of a number among tensors these make a wrapped number on the device: they are called with a tensor instead.
 OF_A_NUMBER = {"searchsorted.Scalar": "searchsorted.Tensor", "bucketize.Scalar": "bucketize.Tensor"}
 
-# The arguments at these places are written, which the schema does not say.
+# Indices of arguments that are written though the schema does not say so.
 WRITTEN_ARGUMENTS = {
     "native_batch_norm": (3, 4),
     "cudnn_batch_norm": (3, 4),
@@ -88,13 +88,13 @@ WRITTEN_ARGUMENTS = {
     "batch_norm_gather_stats_with_counts": (3, 4),
 }
 
-# Write through another operator of these tables.
+# Operators that write through another operator of these tables.
 DELEGATED = ("index_put_",)
 
 # Make two tensors share memory whose versions differ.
 SHARING = ("set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor")
 
-# Change what a tensor is, and none of its values.
+# Operators that change a tensor's shape, layout or flags, but no value.
 SHAPED = (
     *("as_strided_", "detach_", "rename_", "requires_grad_", "resize_", "resize_as_", "resize_as_sparse_", "set_", "squeeze_", "swapaxes_"),
     *("swapdims_", "t_", "transpose_", "unsqueeze_", "sparse_resize_", "sparse_resize_and_clear_", "_coalesced_", "retain_grad_"),
@@ -102,17 +102,17 @@ SHAPED = (
 
 
 def writes_in_place(name: str) -> bool:
-    """Whether an operator writes into its first argument: `add_.Tensor`."""
+    """True if an operator writes into its first argument: `add_.Tensor`."""
     base = name.partition(".")[0]
     return base.endswith("_") and not base.endswith("__") and base not in SHAPED
 
 
 def is_out(name: str) -> bool:
-    """Whether an operator writes into tensors that it is given for its results: `add.out`, `sort.values`."""
+    """True if an operator writes its results into tensor arguments: `add.out`, `sort.values`."""
     base, _, overload = name.partition(".")
     return base not in _REFUSED and ("out" in overload or overload in ("values", "values_stable", "grad_input", "indices"))
 
 
 def takes_lists(name: str) -> bool:
-    """Whether an operator writes into several tensors at once: `_foreach_add_.Scalar`."""
+    """True if an operator writes into several tensors at once: `_foreach_add_.Scalar`."""
     return name.startswith(("_foreach", "_fused", "_amp_foreach")) and writes_in_place(name)

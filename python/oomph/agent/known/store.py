@@ -1,32 +1,32 @@
-"""What is known of the values in device memory, by storage.
+"""Known values in device memory, by storage.
 
 Note [Known values]
 ~~~~~~~~~~~~~~~~~~~
 A phantom runs no kernel. The value of a tensor is known if it was copied from the host, or computed by operators from known values
 (`operators`); it is unknown otherwise, and nothing stale is ever read:
 
-- What is known belongs to a storage, not to an address, and ends with the storage. PyTorch gives the block to another tensor, which
-  has another storage, of which nothing is known.
-- Operators that write in place either change the known value as well, or end it (`operators`). What else writes raises the tensor's
-  version, and a value of another version is dropped. An operator under way has not raised it yet: Note [Versions].
-- What is written behind PyTorch's back (NCCL, kernels of Triton) the phantom tells: `Phantom.take_written`.
+- A known value belongs to a storage, not to an address, and ends with the storage. When PyTorch reuses the block for another tensor, the
+  new storage has no known value.
+- Operators that write in place either change the known value as well, or end it (`operators`). Any other write raises the tensor's version,
+  and a value of another version is dropped. An operator under way has not raised the version yet: Note [Versions].
+- The phantom reports writes behind PyTorch's back (NCCL, kernels of Triton): `Phantom.take_written`.
 - A storage resized to another size is unknown.
 
-Bytes of a storage may be known in part: a buffer that is filled piece by piece. `unknown` then has a 1 for each byte that is not.
+Bytes of a storage may be known in part, as in a buffer that is filled step by step. `unknown` then has a 1 for each unknown byte.
 Only storages up to `wire.KEPT_BYTES` are kept; beyond `_KEPT_TOTAL_BYTES` those set longest ago are dropped.
 
 Note [Versions]
 ~~~~~~~~~~~~~~~
-Kernels of PyTorch and of extensions make tensors by operators that have stand-ins (`at::zeros`) and then write into them unseen. So nothing is
-kept of an operator that a kernel calls (`Phantom.is_in_kernel`).
+Kernels of PyTorch and of extensions make tensors by operators that have stand-ins (`at::zeros`) and then write into the tensors unseen. So
+the results of operators called by a kernel are not kept (`Phantom.is_in_kernel`).
 
-PyTorch raises the version when an operator that the program called has written, after its kernel has returned; within an operator that is made
-of others it raises none (`ADInplaceOrView` in c10/core/DispatchKey.h is left out there). A value that was written in place therefore holds for
-the version that is one higher. Operators that are known to be made of others and nothing else (`operators.COMPOSED`: copies) are trusted:
-within one, what is written holds as it is.
+PyTorch raises the version after the kernel of an operator that the program called. Within an operator composed of other operators the
+version stays (`ADInplaceOrView` in c10/core/DispatchKey.h is left out there). A value that was written in place therefore holds for the
+version plus one. Operators composed entirely of known operators (`operators.COMPOSED`: copies) are trusted: within a trusted operator,
+written values hold for the current version.
 
-A view that a kernel makes has a version of its own, which is 0. So within a trusted operator versions say nothing, and its arguments
-are looked at before (`check`); elsewhere a lower version than that of the value means that nothing is known through this tensor.
+A view made by a kernel has its own version, which starts at 0. So within a trusted operator versions say nothing, and its arguments are
+checked before (`check`); elsewhere a version lower than the value's means that nothing is known through this tensor.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ from ..phantom import Phantom
 
 # Host memory of everything known.
 _KEPT_TOTAL_BYTES = 256 << 20
-# How many storages may be kept before those that are gone are looked for.
+# The number of storages from which ended storages are removed.
 _SWEPT_FROM = 1024
 
 
@@ -54,39 +54,39 @@ class _Known:
 
     def __init__(self, storage: torch.UntypedStorage, *, is_whole: bool) -> None:
         size = storage.nbytes()
-        # Holds the storage's address in the host, so that no other storage gets it, and none of its memory.
+        # Reserves the storage's address in the host, so that no other storage reuses the address, without holding memory of the storage.
         self.owner = StorageWeakRef(storage)
         self.address = storage.data_ptr()
         self.data = torch.UntypedStorage(size, device="cpu")
         # As `data`, with a 1 for each byte that is unknown; nothing if all are known.
         self.unknown = None if is_whole else _ones(size)
         self.version = 0
-        # Whether it is the version that holds, and not one less: Note [Versions].
+        # False if the value holds for the next version instead: Note [Versions].
         self.is_final = True
-        # Whether tensors with versions of their own share it: nothing is known of it any more.
+        # True if tensors with versions of their own share the storage: its value then stays unknown.
         self.is_shared = False
 
 
 class NothingWritten:
-    """In place of the phantom, for values whose end nobody waits for."""
+    """A phantom that reports no writes: for assumed values, which need no invalidation."""
 
     def is_in_kernel(self) -> bool:
-        """They may come from anywhere."""
+        """Always False: assumed values may be set anywhere."""
         return False
 
     def take_written(self) -> list[tuple[int, int]]:
-        """Nothing."""
+        """Always empty."""
         return []
 
 
 class _Thread(threading.local):
-    """What is true of one thread."""
+    """The state of one thread."""
 
-    # Whether an operator that is made of others runs.
+    # True while a trusted operator runs.
     is_trusting = False
 
     def __init__(self) -> None:
-        # What was written last, with the tensors that tell its version. Held strongly, they would take memory of the device.
+        # The last written storages, with the tensors that hold their versions. Strong references would keep memory of the device.
         self.written: list[tuple[int, weakref.ref]] = []
 
 
@@ -109,7 +109,7 @@ class KnownValues:
         return _view(known.data, tensor)
 
     def set(self, tensor: torch.Tensor, values: torch.Tensor, *, is_new: bool = False) -> None:
-        """`tensor` holds `values` from now on, which are cast to its dtype and broadcast to its shape.
+        """Records that `tensor` holds `values`, cast to its dtype and broadcast to its shape.
 
         `is_new` for the result of an operator: nothing was written in place, and the version is final.
         """
@@ -144,25 +144,25 @@ class KnownValues:
             self._note_version(known, tensor)
 
     def check(self, tensor: torch.Tensor) -> None:
-        """Drops what is known of a tensor, if it was written since."""
+        """Drops the known value of a tensor that was written since."""
         self._find(tensor)
 
     def forget_all(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Nothing is known of these tensors, of which few are known of."""
+        """Drops the known values of these tensors; most have none."""
         if self._by_storage:
             for tensor in tensors:
                 if tensor.untyped_storage()._cdata in self._by_storage:
                     self.forget(tensor)
 
     def approve(self, tensor: torch.Tensor) -> None:
-        """The result of an operator that ran within `trusting`: the version it has is final."""
+        """Makes the version of a trusted operator's result final."""
         known = self._by_storage.get(tensor.untyped_storage()._cdata)
         if known is not None:
             known.version, known.is_final = _version(tensor), True
 
     @contextlib.contextmanager
     def trusting(self):
-        """Within it, what is written in place in this thread holds as it is: see Note [Versions]."""
+        """Marks operators of this thread as trusted, within this context: see Note [Versions]."""
         outer, self._here.is_trusting = self._here.is_trusting, True
         try:
             yield
@@ -182,7 +182,7 @@ class KnownValues:
         self._note_version(known, tensor)
 
     def _find(self, tensor: torch.Tensor) -> _Known | None:
-        """What is known of a tensor's storage, if it still holds."""
+        """The known value of a tensor's storage, if it still holds."""
         if not self._by_storage:
             return None
         self._settle()
@@ -207,7 +207,7 @@ class KnownValues:
             self._here.written.append((tensor.untyped_storage()._cdata, weakref.ref(tensor)))
 
     def share(self, tensor: torch.Tensor) -> None:
-        """Nothing is known of the tensor's storage from now on: another tensor was set to it."""
+        """Ends the knowledge of the tensor's storage for good: another tensor was set to it."""
         storage = tensor.untyped_storage()
         if 0 < storage.nbytes() <= wire.KEPT_BYTES:
             self._add(storage, is_whole=False).is_shared = True
@@ -221,7 +221,7 @@ class KnownValues:
         return known is not None and known.is_shared
 
     def _settle(self) -> None:
-        """Finds the versions of what was written. A tensor that is gone, such as a slice, leaves it open."""
+        """Determines the versions of written storages. For a freed tensor, such as a slice, the version stays open."""
         while self._here.written:
             key, reference = self._here.written.pop()
             known, tensor = self._by_storage.get(key), reference()
@@ -259,29 +259,29 @@ class KnownValues:
 
 
 def _version(tensor: torch.Tensor) -> int:
-    """How often PyTorch saw it written; tensors of inference mode keep no count."""
+    """PyTorch's version counter of the tensor; 0 in inference mode, which has no counter."""
     return 0 if tensor.is_inference() else tensor._version
 
 
 def _holds(known: _Known, tensor: torch.Tensor) -> bool:
-    """Whether nothing wrote since; makes the version final."""
+    """True if no write came since; makes the version final."""
     expected = known.version if known.is_final else known.version + 1
     known.version, known.is_final = expected, True
     return _version(tensor) == expected
 
 
 def _is_whole(tensor: torch.Tensor, storage_bytes: int) -> bool:
-    """Whether the elements are all bytes of their storage."""
+    """True if the elements are all bytes of their storage."""
     return tensor.numel() * tensor.element_size() == storage_bytes and is_dense(tensor)
 
 
 def _overlaps(tensor: torch.Tensor) -> bool:
-    """Whether elements share memory, as those of an expanded tensor do."""
+    """True if elements share memory, as in an expanded tensor."""
     return any(stride == 0 and size > 1 for stride, size in zip(tensor.stride(), tensor.size()))
 
 
 def _view(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor that lies in `storage` as `tensor` lies in its own."""
+    """A view of `storage` with the layout of `tensor`."""
     whole = torch.empty(0, dtype=tensor.dtype, device="cpu")
     view = whole.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
     view = view.conj() if tensor.is_conj() else view

@@ -1,19 +1,19 @@
-"""Remedies: changes to a program that are made while it runs, without touching its source.
+"""Remedies: changes to the running program, without touching its source.
 
 Note [Remedies]
 ~~~~~~~~~~~~~~~
-`OOMPH_REMEDIES` is a JSON list of `{"remedy": NAME, "settings": {KEY: VALUE}}`, in the order in which they are put in place. Each
-remedy is one module here, named after it (`optimizer-fused` is `optimizer_fused.py`), with one function:
+`OOMPH_REMEDIES` is a JSON list of `{"remedy": NAME, "settings": {KEY: VALUE}}`, in the order of installation. Each remedy is a module here
+of the same name (`optimizer-fused` is `optimizer_fused.py`), with one function:
 
     def install(remedy: Remedy) -> None
 
-It is called right after torch was imported, before the program goes on and before CUDA is initialised, and replaces what it must
-of PyTorch or of a library (`importing.after_import` waits for one). Where it takes effect it calls `remedy.applied`, and where it
-could not, and why, `remedy.rejected`: both note the user's line. Of a remedy that noted nothing, `finish` says that it found
-nothing to change. A remedy that changes what a program does before it imports torch (reading its options) is marked so in
-the table (`crates/remedies/src/table.rs`) and has a second function, `prepare(remedy)`, which is called before the program starts; its module imports
-torch in `install` at the earliest. What a remedy raises while it is put in place is noted as a rejection; what it makes the program raise ends
-the program, as it would on a GPU.
+The function is called right after the import of torch, before the program continues and before CUDA is initialised, and replaces parts of
+PyTorch or of a library (`importing.after_import` waits for a library). Where the remedy takes effect it calls `remedy.applied`, and where
+it cannot, `remedy.rejected` with the reason: both note the user's line. For a remedy without notes, `finish` reports that it found nothing
+to change. A remedy that changes the program before the import of torch (reading its options) is marked so in the table
+(`crates/remedies/src/table.rs`) and has a second function, `prepare(remedy)`, called before the program starts; its module imports torch in
+`install` at the earliest. An error during installation is noted as a rejection; an error that the remedy causes in the program ends the
+program, as on a GPU.
 
 A remedy does what a user would write by hand, no more: the patch that `oomph fit --emit diff` offers must reach the same peak.
 """
@@ -38,19 +38,19 @@ class Remedy:
         self._noted: set[tuple] = set()
         # Called when the program ends: what can only be said then.
         self.at_end: list = []
-        # The reason to give if the remedy records nothing.
+        # The reason of the rejection if the remedy records nothing.
         self.otherwise = "it found nothing to change"
 
     def applied(self, text: str, at: tuple[str, int] | None = None, alters: bool = False, *, action: dict | None = None) -> None:
-        """Records an edit at the user's line that runs (or at `at`): as an action for programs, and in words for people.
+        """Records an edit at the running line of the user (or at `at`): as an action for programs, and in words for people.
 
-        Without an action, the edit is the only one that the remedy makes, and its settings describe it. `alters`: in this program
-        results differ by more than rounding, though the remedy as such changes none.
+        Without an action, the edit is the remedy's only edit, described by its settings. `alters`: in this program results differ by more
+        than rounding, though the remedy by itself changes no results.
         """
         self._note(True, text, at, action or actions.apply(), alters)
 
     def rejected(self, text: str, at: tuple[str, int] | None = None) -> None:
-        """It could not take effect: `text` says why."""
+        """Records that the remedy could not take effect, with the reason `text`."""
         self._note(False, text, at, None)
 
     def write(self, kind: str, **fields) -> None:
@@ -72,7 +72,7 @@ class Remedy:
 
 
 def is_asked(name: str) -> bool:
-    """Whether a remedy is requested: some work together."""
+    """True if a remedy is requested: some work together."""
     return any(one["remedy"] == name for one in _asked())
 
 
@@ -81,7 +81,7 @@ def _asked() -> list[dict]:
 
 
 class Remedies:
-    """All that were asked for."""
+    """All requested remedies."""
 
     def __init__(self) -> None:
         self._remedies = [Remedy(one["remedy"], one.get("settings") or {}, self._record) for one in _asked()]
@@ -96,7 +96,7 @@ class Remedies:
                 _attempt(remedy, "prepare")
 
     def install(self, write) -> None:
-        """Puts them in place, in the order in which they were asked for; `write(kind, **fields)` appends a record."""
+        """Installs the remedies in the requested order; `write(kind, **fields)` appends a record."""
         self._write = write
         for kind, fields in self._held:
             write(kind, **fields)

@@ -2,8 +2,8 @@
 
 Note [Which blocks]
 ~~~~~~~~~~~~~~~~~~~
-`blocks=N` checkpoints the first N. At the end of forward it makes no difference which blocks keep their activations; but
-while a block is recomputed, all that later blocks had kept is gone, and what earlier ones keep is there.
+`blocks=N` checkpoints the first N. At the end of forward any choice of blocks costs the same; but while a block is recomputed, the
+activations of all later blocks are freed, and those of earlier blocks are still there.
 """
 
 import functools
@@ -24,7 +24,7 @@ _SWITCHES = ("gradient_checkpointing_enable", "enable_gradient_checkpointing", "
 
 
 def install(remedy: Remedy) -> None:
-    """The library's switch where the model has one, else repeated blocks. `blocks=N`: only the first N of them."""
+    """Turns on the library's switch if the model has one, else checkpoints repeated blocks. `blocks=N`: only the first N."""
     most = remedy.settings.get("blocks")
     if most is not None and (not isinstance(most, int) or most < 1):
         return remedy.rejected(f"blocks={most}: expected a number from 1")
@@ -69,7 +69,7 @@ def _turn_on(remedy: Remedy, root: torch.nn.Module) -> bool:
 
 
 def _switched(root: torch.nn.Module) -> list[tuple[torch.nn.Module, str]]:
-    """The outermost modules with a switch that works, and its name."""
+    """The outermost modules with a working switch, and the switch's name."""
     if getattr(root, "supports_gradient_checkpointing", True) and getattr(root, "_supports_gradient_checkpointing", True):
         for switch in _SWITCHES:
             if hasattr(root, switch):
@@ -111,7 +111,7 @@ def _wrap(block: Block, applied: Callable, rejected: Callable) -> None:
 
 
 def _is_inside_checkpoint() -> bool:
-    """Whether the program itself called this block through `torch.utils.checkpoint`: seen from the stack, not from its source."""
+    """True if the program itself called this block through `torch.utils.checkpoint`: seen from the stack, not from the source."""
     frame = sys._getframe(2)
     while frame is not None:
         if frame.f_code.co_filename == _CHECKPOINT_FILE:

@@ -2,14 +2,13 @@
 
 Note [Where autocast is]
 ~~~~~~~~~~~~~~~~~~~~~~~~
-A user writes `with torch.autocast("cuda", dtype=...)` around forward and loss, and calls `backward` after it. Here it begins
-where the program calls a module that has parameters on a GPU, and ends where it calls the autograd engine: so a loss that is
-computed outside of the model is inside, and the casts of weights, which autocast keeps until its end, are gone when backward begins.
-A forward that records no graph has no backward; there it ends with the module. What a checkpoint computes again in backward
-runs as it ran the first time, which is PyTorch's own doing.
+A user writes `with torch.autocast("cuda", dtype=...)` around forward and loss, and calls `backward` after it. Here autocast begins at the
+program's call of a module with parameters on a GPU, and ends at the call of the autograd engine: so a loss outside of the model is
+included, and the casts of weights, which autocast keeps until its end, are freed when backward begins. A forward that records no graph has
+no backward; there autocast ends with the module. PyTorch itself makes checkpoints recompute under the autocast of the first forward.
 
-A program that has an autocast which is turned off has it turned on in its place. Trainers of transformers and Lightning have
-an argument for it, and do it in their own way.
+If the program has an autocast that is turned off, the remedy turns it on. Trainers of transformers and Lightning have an argument for
+autocast, and implement it themselves.
 """
 
 import contextlib
@@ -27,7 +26,7 @@ from .engine import around_backward
 from .trainers import before_lightning_trainer, before_training_arguments
 
 _DTYPES = {"bf16": torch.bfloat16, "bfloat16": torch.bfloat16, "fp16": torch.float16, "float16": torch.float16}
-# These enter autocast only to have in a thread, or a second forward, what was there in the first.
+# These enter autocast only to repeat in a thread, or a second forward, the state of the first.
 _REPEATERS = ("torch/utils/checkpoint.py", "torch/nn/parallel/parallel_apply.py")
 
 
@@ -52,7 +51,7 @@ class _Autocast:
         self._depth = 0
         self._in_engine = 0
         self._is_off = False
-        # Whether the program has one, which was turned on.
+        # True if the program has an autocast, which was turned on.
         self._has_its_own = False
 
     def install(self) -> None:
@@ -122,7 +121,7 @@ class _Autocast:
             self._in_engine -= 1
 
     def _watching(self, enter):
-        """Gives way to the program's own autocast, wherever it has one."""
+        """Ends the remedy's autocast wherever the program enters its own."""
 
         @functools.wraps(enter)
         def wrapper(context):

@@ -1,8 +1,8 @@
-"""Where a program's batches come from, and taking a k-th of each.
+"""The sources of a program's batches, and taking a k-th of each batch.
 
-transformers' `TrainingArguments` decide where they are used; else the `DataLoader`s that are iterated while autograd records,
-which leaves those of an evaluation under `no_grad` as they are. Everything else is for the remedy `batch-size`: with it
-beside, the size is its matter, and this one's are the libraries' switches.
+transformers' `TrainingArguments` decide where the program uses them; otherwise the `DataLoader`s that are iterated while autograd records,
+so evaluation under `no_grad` keeps its batches. All other sources belong to the remedy `batch-size`: if it is requested too, `batch-size`
+sets the size, and this remedy only the libraries' switches.
 """
 
 import functools
@@ -28,7 +28,7 @@ class BatchSplit:
         self.remedy = remedy
         self.parts = parts
         self._is_others = is_asked("batch-size")
-        # Whether batches are parts now; whether a library accumulates them; whether it also says how large they are.
+        # True if batches are split; if a library accumulates; if the library also sets the batch size.
         self._is_split = self._is_others
         self._by_library = False
         self._sized_by_library = False
@@ -37,7 +37,7 @@ class BatchSplit:
         self._samplers: weakref.WeakSet[BatchSampler] = weakref.WeakSet()
 
     def install(self) -> None:
-        """Stands in for what gives batches."""
+        """Replaces the sources of batches."""
         self._install_libraries()
         if not self._is_others:
             DataLoader.__init__ = self._noting_line(DataLoader.__init__)
@@ -45,7 +45,7 @@ class BatchSplit:
 
     @property
     def is_ours(self) -> bool:
-        """Whether batches are parts, and nobody but us accumulates them."""
+        """True if batches are split, and no library accumulates them."""
         return self._is_split and not self._by_library
 
     def check(self) -> None:
@@ -109,7 +109,7 @@ class BatchSplit:
         self._with_switch(sys.modules[f"{package}.trainer.trainer"].Trainer, "accumulate_grad_batches", None)
 
     def _with_switch(self, owner: type, switch: str, batch: str | None) -> None:
-        """Throws a library's own switch as its object is made, and sets its batch size where it has that, too."""
+        """Turns on a library's switch when its object is made, and sets its batch size if the library has that option."""
         init, parameters = owner.__init__, inspect.signature(owner.__init__).parameters
 
         @functools.wraps(init)

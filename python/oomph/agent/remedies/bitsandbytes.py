@@ -41,7 +41,7 @@ def use(remedy: Remedy, prefix: str, suffix: str) -> None:
 
 
 def _tell_transformers(remedy: Remedy, name: str, arguments) -> None:
-    """Its Trainer has these optimizers by name, and leaves embeddings in 32 bits."""
+    """Selects the optimizer by name: transformers' Trainer has these optimizers, and leaves embeddings in 32 bits."""
     if str(getattr(arguments.optim, "value", arguments.optim)) not in _DEFAULTS:
         return remedy.rejected(f"TrainingArguments asks for optim={arguments.optim}")
     if importlib.util.find_spec("bitsandbytes") is None:

@@ -2,11 +2,11 @@
 
 Note [Repeated blocks]
 ~~~~~~~~~~~~~~~~~~~~~~
-A block is a child of a `ModuleList`, `ModuleDict` or `Sequential` whose neighbour there is of the same class, and which has
-at least two modules that have none below them: one alone saves little besides its input. A `Sequential` has no class of its own; two of
-them are alike if their children are, in the same order. The class with the longest run comes first, the outer one if
-two are as long; then each other class of which no block lies inside a chosen one or around it. All children of a
-chosen class that stand in a list are its blocks: so are the last layers of a ResNet's stages, and an only one.
+A block is a child of a `ModuleList`, `ModuleDict` or `Sequential` with a neighbour of the same class, and has at least two modules without
+children: a single module saves little besides its input. A `Sequential` has no class of its own; two `Sequential`s are alike if their
+children are, in the same order. The class with the longest run is chosen first, the outer class of two equally long ones; then each other
+class without a block inside or around a chosen block. All children of a chosen class in any list are blocks: so are the last layers of a
+ResNet's stages, and an only child.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ _LISTS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential)
 
 @dataclass(frozen=True)
 class Block:
-    """A block, and the name of the list in which it stands."""
+    """A block, and the name of its list."""
 
     module: torch.nn.Module
     inside: str
 
 
 def repeated(root: torch.nn.Module) -> list[Block]:
-    """The repeated blocks below `root`, in its order; none where nothing repeats. See Note [Repeated blocks]."""
+    """The repeated blocks below `root`, in its order; empty if nothing repeats. See Note [Repeated blocks]."""
     chosen: list[Block] = []
     by_kind = _by_kind(root)
     for kind in sorted(by_kind, key=lambda kind: -_longest_run(root, kind)):
@@ -48,7 +48,7 @@ def described(blocks: list[Block]) -> str:
 
 
 def _lists(root: torch.nn.Module):
-    """What stands in every list of modules, outer ones first, with the list's name."""
+    """The children of every list of modules, outer lists first, with the list's name."""
     for name, module in root.named_modules():
         if isinstance(module, _LISTS):
             yield plain_name(name) or type(module).__name__, list(module.children())
@@ -85,7 +85,7 @@ def _outermost(blocks: list[Block]) -> list[Block]:
 
 
 def _overlap(blocks: list[Block], chosen: list[Block]) -> bool:
-    """Whether a block of the one list is in, or is, one of the other."""
+    """True if a block of one list equals, contains or is part of a block of the other list."""
     ours, theirs = _below(blocks), _below(chosen)
     return any(id(block.module) in theirs for block in blocks) or any(id(block.module) in ours for block in chosen)
 

@@ -24,7 +24,7 @@ from .models import before_training
 
 
 def install(remedy: Remedy) -> None:
-    """`chunks=N`: in so many parts; 8 unless it is said."""
+    """Installs the remedy. `chunks=N`: the number of parts; default 8."""
     chunks = remedy.settings.get("chunks", 8)
     if not isinstance(chunks, int) or chunks < 2:
         return remedy.rejected(f"chunks={chunks}: expected a number from 2")

@@ -7,7 +7,7 @@ from . import Remedy
 
 
 def install(remedy: Remedy) -> None:
-    """Gives the cache back to the driver after each step, and says how much that was, and what it cost."""
+    """Returns the cache to the driver after each step, and records the released bytes and the time."""
     calls = _Calls(remedy)
     optim.register_optimizer_step_post_hook(calls.stepped)
     remedy.at_end.append(calls.finish)

@@ -1,4 +1,4 @@
-"""The autograd engine, as remedies meet it; shared by those that end or check something when backward begins."""
+"""The autograd engine as a hook for remedies that end or check something when backward begins."""
 
 import functools
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import torch.autograd.graph
 
 
 def around_backward(context: Callable[[], AbstractContextManager]) -> None:
-    """Enters `context()` around every call of the engine. See `backward.py` of the agent for why this entry is the one."""
+    """Enters `context()` around every call of the engine. `backward.py` of the agent explains the choice of this entry."""
     run = torch.autograd.graph._engine_run_backward
 
     @functools.wraps(run)

@@ -1,7 +1,7 @@
 """fully-shard: weights, gradients and optimizer state are divided among k GPUs, by FSDP2's `fully_shard`.
 
-This process becomes rank 0 of k (Note [Absent ranks] in `absent_ranks`), unless it was started as one. Each rank keeps the batch that the
-program has: k GPUs see k times as many examples in a step.
+This process becomes rank 0 of k (Note [Absent ranks] in `absent_ranks`), unless it was started as a rank. Each rank keeps the program's
+batch: k GPUs see k times as many examples in a step.
 """
 
 import os
@@ -11,7 +11,7 @@ from . import Remedy
 
 
 def prepare(remedy: Remedy) -> None:
-    """The place of this process, which PyTorch reads from the environment."""
+    """Sets the rank of this process in the environment, for PyTorch to read."""
     gpus = _gpus(remedy)
     if gpus is not None and job_rank.read_requested() is None:
         os.environ |= {wire.RANK: "0", wire.WORLD_SIZE: str(gpus), wire.LOCAL_WORLD_SIZE: str(gpus)}

@@ -10,16 +10,16 @@ A loop that is written for whole batches becomes one for micro-batches when thre
 - what belongs to a step takes effect at every k-th call: `step` of optimizers, schedulers and a `GradScaler`, unscaling and
   clipping of gradients; and `zero_grad` only where no gradients of a started step would be lost.
 
-What does the same inside a library (transformers' Trainer, Lightning) has its own switch, which is thrown instead; this module's
-changes are then off. Optimizers that take turns, as those of a GAN do, clear each other's gradients between their steps,
-which no gate can tell from clearing their own: they are left alone.
+Libraries that accumulate by themselves (transformers' Trainer, Lightning) have a switch, which is set instead; this module's changes are
+then off. Optimizers that take turns, as in a GAN, clear each other's gradients between steps. No gate can tell a foreign clear from an
+optimizer's own, so these optimizers keep their steps.
 
 Note [First step at once]
 ~~~~~~~~~~~~~~~~~~~~~~~~~
 A dry run ends after a few steps, and a program that counts its batches itself (`for _ in range(3)`) ends after as many parts: before the
-first step, so that the optimizer's state would be missing at the peak. Where batches are so divided, by the remedy batch-size, and
-the GPU is a phantom, which computes nothing that could be wrong, the first call of `step` takes effect. From the second part after
-it on, gradients and state are alive as they are in every later one.
+first step, so that the optimizer's state would be missing at the peak. If the remedy batch-size divides the batches, and the GPU is a
+phantom, which computes nothing that could be wrong, the first call of `step` takes effect. From the second part after that call on,
+gradients and state are alive as in every later part.
 """
 
 import functools
@@ -39,7 +39,7 @@ from .models import before_training
 
 
 def install(remedy: Remedy) -> None:
-    """`steps=k`: so many micro-batches."""
+    """Installs the remedy. `steps=k`: the number of micro-batches."""
     steps = remedy.settings.get("steps")
     if not isinstance(steps, int) or steps < 2:
         return remedy.rejected(f"steps={steps}: expected a number from 2")
@@ -49,20 +49,20 @@ def install(remedy: Remedy) -> None:
 
 
 class Accumulation:
-    """Which optimizers have gradients of a started step. See Note [Accumulation]."""
+    """The optimizers with gradients of a started step. See Note [Accumulation]."""
 
     def __init__(self, remedy: Remedy, steps: int) -> None:
         self.remedy = remedy
         self.steps = steps
         self.split = BatchSplit(remedy, steps)
-        # Calls of `step` that an optimizer seems to have made before its first. See Note [First step at once].
+        # Calls of `step` counted for an optimizer before its first call. See Note [First step at once].
         self._before_first = steps - 1 if is_asked("batch-size") and phantom.find() is not None else 0
         # Calls of `step` since the last that took effect.
         self._pending: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
-        # Optimizers in the order of their first steps. An id() would be that of another optimizer after the first one is freed.
+        # Optimizers in the order of their first steps. An id() could be reused for another optimizer.
         self._numbers: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._next_number = itertools.count()
-        # Which optimizers stepped since the last backward, by number; and which after earlier ones, where others did than before.
+        # The optimizers that stepped since the last backward, by number; and those after earlier backwards, wherever the set changed.
         self._stepped: dict[int, str] = {}
         self._turns: list[dict[int, str]] = []
         self._warning = ""
@@ -97,11 +97,11 @@ class Accumulation:
         return self.split.is_ours
 
     def _is_between(self) -> bool:
-        """Whether no step is started."""
+        """True if no step is started."""
         return not any(self._pending.values())
 
     def _is_last(self) -> bool:
-        """Whether the next call of `step` takes effect."""
+        """True if the next call of `step` takes effect."""
         counts = self._pending.values() or (self._before_first,)
         return any(pending == self.steps - 1 for pending in counts)
 
@@ -165,7 +165,7 @@ class Accumulation:
         return wrapper
 
     def _counts_to_last(self, optimizer: torch.optim.Optimizer) -> bool:
-        """Counts a call of `step`; whether it is the one that takes effect."""
+        """Counts a call of `step`; True if this call takes effect."""
         if optimizer not in self._numbers:
             self._numbers[optimizer] = next(self._next_number)
         name = self._stepped[self._numbers[optimizer]] = type(optimizer).__name__
@@ -178,6 +178,6 @@ class Accumulation:
 
 
 def _with_step(module) -> list[type]:
-    """The classes of schedulers that have a `step` of their own, of which one is called once a step."""
+    """The scheduler classes with a `step` of their own. One of a program's schedulers is called once a step."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, module.LRScheduler)]
     return [value for value in classes if "step" in vars(value) and value is not module.ReduceLROnPlateau]

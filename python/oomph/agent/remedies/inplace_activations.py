@@ -2,13 +2,13 @@
 
 Note [What may be overwritten]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-Autograd must be able to do without the input: ReLU's backward needs the result alone, and so do the in-place versions of those
-in `_BY_RESULT`. The others (SiLU, Hardswish, Mish …) keep a copy of their input when they work in place, and gain nothing.
+Autograd must not need the input: ReLU's backward needs the result alone, as do the in-place versions of the functions in `_BY_RESULT`. The
+other functions (SiLU, Hardswish, Mish …) copy their input when they work in place, and save nothing.
 
-And no other code may need the input. Autograd raises only where it had saved the input for another operation; `x + relu(x)` would
-just be wrong. So in the first forward of an activation all calls of PyTorch are watched: an input that was used
-before it, or is used after it, is not for the taking. Then the result is a view of the input, so that the two are told apart
-afterwards. Where the input is used after it, this one call has already overwritten it; from then on the activation works as it did.
+And no other code may need the input. Autograd raises only if another operation had saved the input; `x + relu(x)` would silently be wrong.
+So in the first forward of an activation all calls of PyTorch are watched: an input with a use before or after the activation must not be
+overwritten. The result is a view of the input, so that the watch can tell the two apart afterwards. If the input is used after the
+activation, this first call has already overwritten the input; later calls work out of place.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ class _Activations:
     def __init__(self, remedy: Remedy) -> None:
         self._remedy = remedy
         self._decided: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
-        # Those that run for the first time in this forward, and the user's lines.
+        # The activations that run for the first time in this forward, and the user's lines.
         self._tried: weakref.WeakKeyDictionary[torch.nn.Module, tuple[str, int]] = weakref.WeakKeyDictionary()
         # The activation that runs at present, in place.
         self._running: torch.nn.Module | None = None
@@ -77,7 +77,7 @@ class _Activations:
             self._try(module, args[0])
 
     def after(self, module: torch.nn.Module, args, output):
-        """A module ends; what the first call of an activation gives is told apart from what it overwrote."""
+        """A module ends; separates the result of an activation's first call from the overwritten input."""
         if torch.compiler.is_compiling():
             return None
         self._depth -= 1
@@ -92,7 +92,7 @@ class _Activations:
         return None if output is None or self._depth == 0 else self._watch.overwritten(args[0], module)
 
     def _is_open(self, module: torch.nn.Module) -> bool:
-        """Whether this is an activation, and nothing has been decided about it."""
+        """True if this is an undecided activation."""
         is_activation = isinstance(module, _ACTIVATIONS) and hasattr(module, "inplace")
         return is_activation and module not in self._decided
 
@@ -152,7 +152,7 @@ def _against(module: torch.nn.Module, taken: torch.Tensor) -> str | None:
 
 
 class _Watch(TorchFunctionMode):
-    """Sees every call of PyTorch, with its arguments: which tensors were used, and which that have been overwritten."""
+    """Watches every call of PyTorch and its arguments: the used tensors, and the used ones among the overwritten."""
 
     def __init__(self, used_after) -> None:
         super().__init__()
@@ -162,18 +162,18 @@ class _Watch(TorchFunctionMode):
         self._overwritten: dict[int, tuple[weakref.ref, weakref.ref]] = {}
 
     def has_seen(self, tensor: torch.Tensor) -> bool:
-        """Whether something was computed from it."""
+        """True if a call had the tensor as an argument."""
         reference = self._seen.get(id(tensor))
         return reference is not None and reference() is tensor
 
     def overwritten(self, tensor: torch.Tensor, module: torch.nn.Module) -> torch.Tensor:
-        """From now on nobody may use it; gives what stands for the result."""
+        """Forbids later use of the tensor; returns a view of it as the result."""
         result = tensor.view_as(tensor)
         self._overwritten[id(tensor)] = weakref.ref(tensor), weakref.ref(module)
         return result
 
     def finish(self, output) -> None:
-        """The outermost module gives `output`."""
+        """Ends the watch, with the `output` of the outermost module."""
         for tensor in _tensors(output):
             self._note(tensor)
         self._seen.clear()

@@ -10,7 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 from .actions import chunk_head
 
-# What some models do to their logits between the output layer and the loss, and the value with which they do nothing.
+# Changes of some models to their logits between the output layer and the loss, and the value with which nothing changes.
 _BETWEEN = {"final_logit_softcapping": None, "logit_scale": None, "logits_scaling": 1}
 
 
@@ -26,7 +26,7 @@ def heads(root: torch.nn.Module) -> list["Head"]:
 class Head:
     """The output layer and the loss of one model."""
 
-    # Whether the loss of a chunk is being computed.
+    # True while the loss of a chunk is computed.
     is_inside = False
 
     def __init__(self, model) -> None:

@@ -1,4 +1,4 @@
-"""The linear layers of a model that make way for others, and whether the program trains."""
+"""The linear layers of a model that a remedy replaces, and a test for training."""
 
 import functools
 import weakref
@@ -11,7 +11,7 @@ def inner_linears(root: torch.nn.Module) -> dict[str, torch.nn.Linear]:
     head = root.get_output_embeddings() if hasattr(root, "get_output_embeddings") else None
     found = {name: module for name, module in root.named_modules() if type(module) is torch.nn.Linear and module is not head}
     frozen = {name: linear for name, linear in found.items() if not linear.weight.requires_grad}
-    # Where a part is frozen, the rest is what the program trains: adapters, a head.
+    # If a part is frozen, the program trains the rest: adapters, a head.
     return {name: linear for name, linear in (frozen or found).items() if name}
 
 
@@ -32,6 +32,6 @@ class Optimizers:
         torch.optim.Optimizer.__init__ = wrapper
 
     def have(self, root: torch.nn.Module) -> bool:
-        """Whether one of them updates a parameter of `root`."""
+        """True if an optimizer updates a parameter of `root`."""
         theirs = {id(parameter) for one in self._made for group in one.param_groups for parameter in group["params"]}
         return any(id(parameter) in theirs for parameter in root.parameters())

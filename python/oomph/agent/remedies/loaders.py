@@ -8,12 +8,12 @@ import torch.utils.data
 from . import Remedy
 from .actions import set_argument
 
-# What a DataLoader without workers refuses to be given.
+# Arguments that a DataLoader without workers refuses.
 _OF_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout")
 
 
 def with_keyword(remedy: Remedy, keyword: str, value, reason: str) -> None:
-    """Gives every DataLoader `keyword=value`; `reason` says why that changes no GPU memory."""
+    """Sets `keyword=value` for every DataLoader; `reason` explains the unchanged GPU memory."""
     remedy.otherwise = "the program makes no DataLoader"
     init = torch.utils.data.DataLoader.__init__
     signature = inspect.signature(init)

@@ -1,6 +1,6 @@
 """lora: the model is frozen, and low-rank adapters of its linear layers are trained, by PEFT.
 
-PEFT puts the adapters into the model itself and gives a wrapper around it. The program goes on with the model that it has.
+PEFT puts the adapters into the model itself and returns a wrapper around it. The program goes on with its own model.
 """
 
 import importlib
@@ -17,7 +17,7 @@ _RANK = 8
 
 
 def install(remedy: Remedy) -> None:
-    """`rank=N`: that of the adapters. Before the model is moved to the GPU, and so before its optimizer is made."""
+    """Installs the remedy, before the model is moved to the GPU and its optimizer is made. `rank=N`: the rank of the adapters."""
     rank = remedy.settings.get("rank", _RANK)
     if not isinstance(rank, int) or rank < 1:
         return remedy.rejected(f"rank={rank}: expected a number from 1")

@@ -1,15 +1,15 @@
-"""What a loss is over its batch: a mean or a sum. Read off autograd's graph, which says what was computed."""
+"""The reduction of a loss over its batch, a mean or a sum, read from autograd's graph."""
 
 import torch
 
 # `Reduction::Sum` in aten/src/ATen/core/Reduction.h.
 _SUM = 2
-# Nodes with which programs go on after the reduction: what is before them decides.
+# Nodes that programs add after the reduction: the node before them decides.
 _PASSING = tuple(f"{name}Backward" for name in ("Add", "Sub", "Mul", "Neg", "ToCopy", "View", "Squeeze", "Alias", "Stack"))
 
 
 def is_sum(loss: torch.Tensor) -> bool:
-    """Whether the loss is a sum over the batch, or several such added up; a sum that is divided by something counts as a mean."""
+    """True if the loss is a sum over the batch, or adds several such sums; a sum divided by anything counts as a mean."""
     kinds = set(_reductions(loss.grad_fn))
     return kinds == {"sum"}
 

@@ -1,7 +1,7 @@
-"""The models of a program, as remedies meet them: when one is moved to a device, and when it first runs.
+"""The models of a program as hooks for remedies: the move to a device, and the first call.
 
-A root is a module that the program moves or calls itself, as in `modules`. What stands below a root that was met is part
-of it; so a model is handed on once, whether or not something (DDP, a compiler) was put around it later.
+A root is a module that the program moves or calls itself, as in `modules`. Modules below a known root are part of that root; so a model is
+reported once, even if DDP or a compiler is put around it later.
 """
 
 import functools
@@ -15,7 +15,7 @@ _MOVERS: list[tuple[int, Callable]] = []
 
 
 class _Met:
-    """Which modules have been met. By id, because a module's own hash may be costly."""
+    """The known modules. By id, because a module's own hash may be costly."""
 
     def __init__(self) -> None:
         self._references: dict[int, weakref.ref] = {}
@@ -53,13 +53,13 @@ def before_training(action: Callable[[torch.nn.Module, bool], object]) -> None:
 
 
 def _inner(module: torch.nn.Module) -> torch.nn.Module | None:
-    """What DDP or the compiler was put around."""
+    """The module inside DDP or the compiler's wrapper."""
     inside = module._modules
     return inside.get("_orig_mod") or inside.get("module")
 
 
 def _before_call(call: Callable, called: Callable[[torch.nn.Module], None]) -> Callable:
-    """Not a hook: when hooks run, a module has made up its mind which `forward` it calls."""
+    """Calls `called` before each call. Not a hook: when hooks run, the module has already chosen its `forward`."""
 
     @functools.wraps(call)
     def wrapper(self, *args, **kwargs):
@@ -71,7 +71,7 @@ def _before_call(call: Callable, called: Callable[[torch.nn.Module], None]) -> C
 
 
 def _announced(compiler: Callable, announce: Callable) -> Callable:
-    """A compiler that says what it is given, as its first argument or by the name `model`."""
+    """Wraps a compiler: announces the model, which is its first argument or the argument `model`."""
 
     @functools.wraps(compiler)
     def wrapper(*args, **kwargs):
@@ -82,9 +82,9 @@ def _announced(compiler: Callable, announce: Callable) -> Callable:
 
 
 def around_forward(run: Callable) -> None:
-    """`run(root, forward)` takes the place of each call of a root that records a graph: it calls `forward()` and gives its result.
+    """Replaces each call of a root that records a graph by `run(root, forward)`, which calls `forward()` and returns its result.
 
-    What is computed again in backward is part of the backward.
+    Recomputation in backward is part of the backward.
     """
     inside = threading.local()
     call = torch.nn.Module.__call__
@@ -104,9 +104,9 @@ def around_forward(run: Callable) -> None:
 
 
 def before_move(action: Callable[[torch.nn.Module, torch.device], object], order: int = 0) -> None:
-    """Calls `action(root, device)` before each root is first moved to a GPU, by `to` or `cuda`; those of a lower order first.
+    """Calls `action(root, device)` before each root is first moved to a GPU, by `to` or `cuda`; actions of lower order first.
 
-    An action that gives `True` does so in place of the move; nor does the root move later.
+    An action that returns `True` replaces the move; later moves of the root do nothing either.
     """
     _MOVERS.append((order, action))
     _MOVERS.sort(key=lambda mover: mover[0])
@@ -128,7 +128,7 @@ def before_move(action: Callable[[torch.nn.Module, torch.device], object], order
 
 
 def replace(root: torch.nn.Module, name: str, module: torch.nn.Module) -> None:
-    """Puts a module in the place of the one of this name."""
+    """Replaces the module of this name."""
     parent, _, child = name.rpartition(".")
     setattr(root.get_submodule(parent), child, module)
 
@@ -148,5 +148,5 @@ def _around(method: str, device_of: Callable, on_move: Callable) -> None:
 
 
 def plain_name(name: str) -> str:
-    """A module's name without what DDP and the compiler put before it."""
+    """A module's name without the prefixes of DDP and the compiler."""
     return ".".join(part for part in name.split(".") if part not in ("module", "_orig_mod"))

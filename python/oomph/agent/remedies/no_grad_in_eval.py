@@ -1,16 +1,16 @@
-"""no-grad-in-eval: evaluation without a graph, where the program records one that nobody uses.
+"""no-grad-in-eval: evaluation without a graph, if the program records an unused graph.
 
 Note [Evaluation]
 ~~~~~~~~~~~~~~~~~
-Whether a backward will follow a forward is not known when it begins, and one that runs in evaluation mode may well be
-training: a frozen backbone, a perceptual loss, dropout turned off for good. So a module that is called in evaluation mode runs
-without a graph only if nothing that it is given requires a gradient, and one of these holds:
+At the start of a forward nobody knows if a backward will follow, and a forward in evaluation mode may well be training: a frozen backbone,
+a perceptual loss, dropout turned off for good. So a module that is called in evaluation mode runs without a graph only if none of its
+inputs requires a gradient, and either of these holds:
 
 * it ran in training mode before, with a graph: the program has turned to evaluation;
 * no optimizer holds any of its parameters: no backward through it could change a thing.
 
-If the first was taken for granted and a backward runs before the module is in training mode again, then that was no
-evaluation: the remedy is rejected, and does nothing from then on.
+If a backward runs after a call of the first kind, before the module is in training mode again, then the call was no evaluation: the remedy
+is rejected, and does nothing from then on.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ class _Evaluation:
         self._is_off = False
 
     def context(self, module: torch.nn.Module, inputs) -> contextlib.AbstractContextManager:
-        """What a call of an outermost module runs in."""
+        """The context for a call of an outermost module."""
         if self._is_off or not torch.is_grad_enabled() or not _records(module, inputs):
             return contextlib.nullcontext()
         if any(part.training for part in module.modules()):
@@ -74,7 +74,7 @@ class _Evaluation:
 
     @contextlib.contextmanager
     def backward(self):
-        """Checks that no backward runs while a module that turned to evaluation is still in it."""
+        """Checks that no backward runs while a module is still in the evaluation that the remedy assumed."""
         still = [module for module in self._turned if not module.training]
         self._turned.clear()
         if still:
@@ -84,7 +84,7 @@ class _Evaluation:
 
 
 def _records(module: torch.nn.Module, inputs) -> bool:
-    """Whether a call of the module records a graph."""
+    """True if a call of the module records a graph."""
     given = (tensor.requires_grad for tensor in _tensors(inputs))
     return any(parameter.requires_grad for parameter in module.parameters()) or any(given)
 

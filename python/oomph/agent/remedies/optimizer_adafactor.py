@@ -6,12 +6,12 @@ from . import Remedy
 from .actions import replace_class
 from .optimizers import groups_with, in_place_of
 
-# What Adafactor has too, under the same name and with the same meaning.
+# Options of Adafactor with the same name and meaning.
 _KEPT = ("lr", "weight_decay", "maximize")
 
 
 def install(remedy: Remedy) -> None:
-    """`torch.optim.Adafactor` in place of every optimizer that keeps a state as large as its parameters."""
+    """Replaces every optimizer with a state as large as its parameters by `torch.optim.Adafactor`."""
 
     def choose(optimizer: type, arguments: dict) -> torch.optim.Optimizer | None:
         name = optimizer.__name__

@@ -8,7 +8,7 @@ from .optimizers import around_construction
 
 
 def install(remedy: Remedy) -> None:
-    """`foreach=False` for every optimizer that has it and was not told otherwise."""
+    """Sets `foreach=False` for every optimizer with this option, unless the program sets it."""
 
     def change(optimizer: type, keywords: dict) -> dict | None:
         if "foreach" not in inspect.signature(optimizer.__init__).parameters:

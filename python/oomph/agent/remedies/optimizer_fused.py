@@ -1,4 +1,4 @@
-"""optimizer-fused: one kernel that updates in place, in place of the temporaries that the foreach implementation makes."""
+"""optimizer-fused: a single kernel updates in place, without the temporaries of the foreach implementation."""
 
 import inspect
 
@@ -10,7 +10,7 @@ from .optimizers import around_construction
 
 
 def install(remedy: Remedy) -> None:
-    """`fused=True` for every optimizer that has it and was not told otherwise."""
+    """Sets `fused=True` for every optimizer with this option, unless the program sets it."""
 
     def change(optimizer: type, keywords: dict) -> dict | None:
         if "fused" not in inspect.signature(optimizer.__init__).parameters:

@@ -63,7 +63,7 @@ def _choose(remedy: Remedy, optimizer: type, arguments: dict) -> torch.optim.Opt
 
 
 def _idle_on_host(optimizer: type) -> Callable[..., torch.optim.Optimizer]:
-    """Makes optimizers of which those of parameters on the host compute nothing; small parameters stay on the GPU, with their state."""
+    """Makes optimizers that compute nothing for parameters on the host; small parameters stay on the GPU, with their state."""
     idle = type(optimizer.__name__, (optimizer,), {"step": lambda self, closure=None: closure() if closure else None})
 
     def make(groups: list[dict], **keywords) -> torch.optim.Optimizer:

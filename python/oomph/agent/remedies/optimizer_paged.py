@@ -1,4 +1,4 @@
-"""optimizer-paged: the optimizer's state in managed memory, whose pages leave the device when it has no room for them."""
+"""optimizer-paged: the optimizer's state in managed memory, whose pages leave the device when memory is short."""
 
 from . import Remedy, bitsandbytes
 

@@ -8,19 +8,19 @@ import torch
 
 
 def around_construction(change: Callable[[type, dict], dict | None]) -> None:
-    """Calls `change(class, keywords)` before each optimizer of PyTorch's is made; what it returns are the keywords to use.
+    """Calls `change(class, keywords)` before each construction of one of PyTorch's optimizers; the result replaces the keywords.
 
-    Only the outermost constructor is changed: `AdamW` is an `Adam`, whose constructor runs inside it.
+    Only the outermost constructor is changed: `AdamW` is an `Adam`, whose constructor runs inside.
     """
     for optimizer in _classes():
         optimizer.__init__ = _wrapped(optimizer, optimizer.__init__, change)
 
 
 def in_place_of(choose: Callable[[type, dict], torch.optim.Optimizer | None]) -> None:
-    """Calls `choose(class, arguments)` before each optimizer of PyTorch's is made; what it returns is there instead.
+    """Calls `choose(class, arguments)` before each construction of one of PyTorch's optimizers; the result replaces the optimizer.
 
-    `arguments` holds the program's arguments by name. Only the class itself makes way: what the program derives from
-    it stays, and so does what `isinstance` says of it.
+    `arguments` holds the program's arguments by name. Only the class itself is replaced: the program's subclasses stay, and `isinstance`
+    answers as before.
     """
     asked: list[type] = []
     for optimizer in _classes():
@@ -28,7 +28,7 @@ def in_place_of(choose: Callable[[type, dict], torch.optim.Optimizer | None]) ->
 
 
 def groups_with(params, kept: set[str]) -> list:
-    """The parameters or parameter groups of an optimizer, with those options of each group that another one has too."""
+    """The parameters or parameter groups of an optimizer, reduced to the options in `kept`."""
     listed = [params] if isinstance(params, torch.Tensor) else list(params)
     return [{key: value for key, value in one.items() if key in kept} if isinstance(one, dict) else one for one in listed]
 
@@ -49,7 +49,7 @@ def _wrapped(owner: type, init: Callable, change: Callable[[type, dict], dict | 
 
 
 def _choosing(owner: type, new: Callable, choose: Callable, asked: list[type]) -> Callable:
-    """`asked` holds the class that is being replaced: what `choose` makes may be one of PyTorch's, and is not asked about."""
+    """Wraps a constructor. `asked` holds the class that is being replaced: optimizers constructed inside `choose` are left alone."""
     signature = inspect.signature(owner.__init__)
 
     def wrapper(cls, *args, **kwargs):

@@ -1,7 +1,7 @@
-"""Linear layers of bitsandbytes in place of PyTorch's, before the model is moved to the GPU, which packs their weights.
+"""Replaces PyTorch's linear layers by bitsandbytes', before the model is moved to the GPU; the move packs their weights.
 
-Shared by `weights-8bit` and `weights-4bit`. Packed weights have no gradient: they serve where nothing is trained, or where
-something beside them is, such as the adapters of `lora`.
+Shared by `weights-8bit` and `weights-4bit`. Packed weights have no gradient: they serve programs that train nothing, or only other modules,
+such as the adapters of `lora`.
 """
 
 import importlib
@@ -19,7 +19,7 @@ Make = Callable[[object, torch.nn.Linear], torch.nn.Linear]
 
 
 def install(remedy: Remedy, bits: int, make: Make) -> None:
-    """`make(bitsandbytes.nn, linear)` gives the layer that takes a linear one's place."""
+    """Installs the remedy; `make(bitsandbytes.nn, linear)` returns the replacement of a linear layer."""
     remedy.otherwise = "no model with Linear layers is moved to the GPU"
     optimizers = Optimizers()
     before_move(lambda root, _device: _change(remedy, root, bits, make, optimizers))
@@ -30,7 +30,7 @@ def _change(remedy: Remedy, root: torch.nn.Module, bits: int, make: Make, optimi
     modules = _library(remedy) if linears else None
     if modules is None:
         return
-    # What is trained is what is not packed, and known only in the end unless some of it was frozen.
+    # Trained layers are not packed. They are known only at the end, unless some layers were frozen.
     has_frozen = any(not linear.weight.requires_grad for linear in linears.values())
     for name, linear in linears.items():
         replace(root, name, make(modules, linear))

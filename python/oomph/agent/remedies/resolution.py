@@ -1,6 +1,6 @@
-"""resolution: images of another size, set where the program says its own. See Note [Sizes].
+"""resolution: images of another size, set where the program sets its own. See Note [Sizes].
 
-Settings: `size`, the new height and width, or `probe=true` to note only what is found; `arg`, the option or variable to change.
+Settings: `size`, the new height and width, or `probe=true` to note only the found sizes; `arg`, the option or variable to change.
 """
 
 from .sizes import names, parts

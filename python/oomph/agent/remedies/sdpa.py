@@ -2,9 +2,9 @@
 
 Note [Which attention]
 ~~~~~~~~~~~~~~~~~~~~~~
-Three kinds are met. A model of transformers takes `attn_implementation`, and what it does with `"eager"` is decided when it
-is made. `torch.nn.MultiheadAttention` stores the scores only to return them, unless it is told `need_weights=False`. What a
-program writes out itself as `softmax(q @ k) @ v` has no switch: its line is told, and it stays as it is.
+There are three kinds. A model of transformers takes `attn_implementation`; the effect of `"eager"` is decided when the model is made.
+`torch.nn.MultiheadAttention` stores the scores only to return them, unless called with `need_weights=False`. Attention written by the
+program itself as `softmax(q @ k) @ v` has no switch: its line is reported, and unchanged.
 """
 
 import functools
@@ -17,12 +17,12 @@ from .. import frames, importing
 from . import Remedy
 from .actions import set_argument
 
-# How far from the softmax its scores are looked for: a scale, a mask, a change of type.
+# The number of operations between product and softmax: a scale, a mask, a change of type.
 _NEAR = 8
 
 
 def install(remedy: Remedy) -> None:
-    """SDPA in place of eager attention. See Note [Which attention]."""
+    """Replaces eager attention by SDPA. See Note [Which attention]."""
     remedy.otherwise = "no model of transformers is made, no MultiheadAttention runs, and no softmax of a product is seen"
     importing.after_import("transformers.modeling_utils", lambda: _switch_transformers(remedy))
     _switch_multihead(remedy)
@@ -38,7 +38,7 @@ def _switch_transformers(remedy: Remedy) -> None:
 
 
 def _choosing(remedy: Remedy, adjust):
-    """Models that are made of others share their configuration: each is told of once."""
+    """Chooses the attention of each model once: models inside a model share its configuration."""
     told: dict[int, weakref.ref] = {}
 
     @functools.wraps(adjust)
@@ -93,7 +93,7 @@ def _noting(remedy: Remedy, softmax):
 
 
 def _is_product(scores: torch.Tensor) -> bool:
-    """Whether this is a batch of matrices that were multiplied a few operations ago."""
+    """True if this is a batch of matrices that were multiplied a few operations ago."""
     node = scores.grad_fn if scores.dim() > 2 else None
     for _ in range(_NEAR):
         if node is None or node.name().startswith(("BmmBackward", "BaddbmmBackward")):

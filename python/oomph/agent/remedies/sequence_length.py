@@ -1,6 +1,6 @@
-"""sequence-length: another number of tokens in each sequence, set where the program says its own. See Note [Sizes].
+"""sequence-length: another number of tokens in each sequence, set where the program sets its own. See Note [Sizes].
 
-Settings: `length`, the new length, or `probe=true` to note only what is found; `arg`, the option or variable to change.
+Settings: `length`, the new length, or `probe=true` to note only the found lengths; `arg`, the option or variable to change.
 """
 
 from .sizes import names, parts

@@ -2,9 +2,9 @@
 
 Note [Gradients in forward]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~
-What counts is whether gradients are alive in the next forward. A program that drops them before it gains nothing from a
-place straight after `step`, and `place=after-step` says so. One that never calls `zero_grad` lets gradients add up, on
-purpose or not, and is left alone; so is the first step of one that has not called it yet.
+The remedy helps only if gradients are alive in the next forward. A program that drops gradients before forward gains nothing from dropping
+them straight after `step`, and `place=after-step` reports so. A program that never calls `zero_grad` lets gradients add up, on purpose or
+not, and is unchanged; so is the first step of a program before its first `zero_grad`.
 """
 
 import functools
@@ -32,7 +32,7 @@ def install(remedy: Remedy) -> None:
 
 
 class _InPlace:
-    """Without a place: all there is to say is that a call drops gradients already."""
+    """Reports calls that drop gradients already, without a place."""
 
     def __init__(self, remedy: Remedy) -> None:
         self._remedy = remedy

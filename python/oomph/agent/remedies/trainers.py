@@ -1,4 +1,4 @@
-"""Programs whose loop is a library's: there a remedy is an argument of the library's, as a user would give it."""
+"""Programs with a library's training loop: there a remedy is an argument of the library, as a user would pass it."""
 
 import functools
 import sys
@@ -15,7 +15,7 @@ def before_training_arguments(action: Callable[[object], None]) -> None:
 
 
 def before_lightning_trainer(action: Callable[[dict], None]) -> None:
-    """Calls `action(keywords)` before each `Trainer` of Lightning's is made; it may change them."""
+    """Calls `action(keywords)` before each construction of Lightning's `Trainer`; the action may change the keywords."""
     for name in _LIGHTNING:
         importing.after_import(name, functools.partial(_before_construction, name, action))
 

@@ -12,7 +12,7 @@ from .models import before_move
 
 
 def install(remedy: Remedy) -> None:
-    """In the place of the move to the GPU. For inference: an optimizer would update weights that are not there."""
+    """Replaces the move to the GPU. For inference: an optimizer would update weights that are absent."""
     optimizers = Optimizers()
     before_move(lambda root, device: _offload(remedy, root, device, optimizers), order=2)
 

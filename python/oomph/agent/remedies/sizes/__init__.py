@@ -2,22 +2,22 @@
 
 Note [Sizes]
 ~~~~~~~~~~~~
-A program says its batch size in one place, and the number travels from there: an option of the command line, an argument of a
-library, a constant, a DataLoader. Whatever looks like such a place is a *candidate*, and is told of by the part of this package
-that meets it (`Scaling.meet`), which answers with the size to use. Which one decides is settled when the program has ended:
+A program sets its batch size in one place, and the number travels from there: an option of the command line, an argument of a library, a
+constant, a DataLoader. Each such place is a *candidate*, reported by a part of this package (`Scaling.meet`); the answer is the size to
+use. The deciding candidate is chosen when the program has ended:
 
 1. the candidate named by the setting `arg`;
 2. an option, a library's argument or a constant whose size the DataLoader's batch or the model's input has;
 3. the DataLoader;
 4. any other option, argument or constant.
 
-While the program runs, what is met first is not yet known to be followed. So without `arg`, each candidate that looks like the
-training batch is set to the wanted size, those that have it already because they follow another included; a DataLoader
-stays as it is where it looks like one for evaluation, or has a size that the program reckoned from a changed one. The result is
-checked against the input of the model.
+While the program runs, nobody knows yet if the first candidate will be followed. So without `arg`, each candidate that looks like the
+training batch is set to the wanted size, even a candidate that has the size already by following another; a DataLoader keeps its size if it
+looks like a loader for evaluation, or if the program computed the size from a changed size. The result is checked against the input of the
+model.
 
-A constant that the script binds once, at its own level, and that is another number when the program ends, was overridden from
-elsewhere: `exec` of a configuration file, `globals()`. It decides nothing.
+A constant bound once by the script, at module level, with another value at the program's end, was overridden from elsewhere: `exec` of a
+configuration file, `globals()`. Such a constant decides nothing.
 """
 
 import dataclasses
@@ -42,7 +42,7 @@ class Candidate:
     size: int
     file: str
     line: int
-    # Whether it belongs to the training data; a size for evaluation is told of and left alone.
+    # True if it belongs to the training data; a size for evaluation is reported and unchanged.
     is_training: bool = True
     # A variable of the main script that the script alone binds.
     variable: str | None = None
@@ -61,12 +61,12 @@ class Scaling:
     def __init__(self, remedy: Remedy, what: str, setting: str, rank: Callable[[str], int | None]) -> None:
         self.remedy = remedy
         self.what = what
-        # How likely a name is meant, 0 first; `None` if it is not.
+        # Ranks a name by its likelihood to be this size, 0 first; `None` for other names.
         self.rank = rank
         self.arg: str | None = remedy.settings.get("arg")
         self.wanted = _wanted(remedy.settings, setting)
         self.candidates: list[Candidate] = []
-        # The shape of the first tensor that a model was given in training.
+        # The shape of the first tensor in training.
         self.shape: tuple[int, ...] | None = None
         remedy.at_end.append(self._finish)
 
@@ -94,15 +94,15 @@ class Scaling:
         return found.scaled
 
     def is_named(self, name: str) -> bool:
-        """Whether the setting `arg` names it."""
+        """True if the setting `arg` is this name."""
         return self.arg is not None and names.plain(self.arg) == names.plain(name)
 
     def has_scaled(self) -> bool:
-        """Whether anything was changed so far."""
+        """True if a candidate was changed so far."""
         return any(one.scaled is not None for one in self.candidates)
 
     def was(self, size: int) -> bool:
-        """Whether a changed candidate had this size."""
+        """True if a changed candidate had this size."""
         return any(one.scaled is not None and one.size == size for one in self.candidates)
 
     def _is_meant(self, found: Candidate, size: int) -> bool:
@@ -120,7 +120,7 @@ class Scaling:
             self.remedy.applied(f"{found.name} is {size}{other}", at, action=find_size(found.name, size))
 
     def _finish(self) -> None:
-        """The program has ended: which candidate decides, or what to ask for."""
+        """At the program's end: reports the deciding candidate, or asks for an option's name."""
         overridden = [(one, now) for one in self.candidates if (now := one.overridden()) is not None]
         self.candidates = [one for one in self.candidates if one.overridden() is None]
         if overridden and not self.candidates:
@@ -148,7 +148,7 @@ class Scaling:
         return order, self.rank(one.name) or 0
 
     def _is_followed(self, one: Candidate) -> bool:
-        """Whether a DataLoader or the model's input has its size; so too where neither was met."""
+        """True if a DataLoader or the model's input has its size, or if the program has neither."""
         size = one.size if one.scaled is None else one.scaled
         loaders = [loader.size for loader in self.candidates if loader.source == "loader" and loader.is_training]
         return size in loaders or size in (self.shape or ()) or (not loaders and self.shape is None)
@@ -174,7 +174,7 @@ class Scaling:
             )
 
     def _check(self, chosen: Candidate) -> None:
-        """Says if what was changed did not reach the model."""
+        """Reports a change that did not reach the model."""
         if self.wanted is None:
             return
         if self.wanted == chosen.size:
@@ -185,7 +185,7 @@ class Scaling:
 
 
 def _wanted(settings: dict, setting: str) -> int | None:
-    """The size to use; `None` if candidates are to be told of only."""
+    """The size to use; `None` if candidates are only reported."""
     if settings.get("probe"):
         return None
     wanted = settings.get(setting)

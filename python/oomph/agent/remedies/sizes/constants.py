@@ -1,4 +1,4 @@
-"""Constants of the main script: numbers that are bound to a name which says what size they are."""
+"""Constants of the main script: numbers bound to a name of a size."""
 
 import ast
 import dataclasses
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from ... import script
 from . import Scaling, names
 
-# Calls that make a record of settings, whose keywords are names like any.
+# Calls that make a record of settings: their keywords count as names.
 _RECORDS = {"dict", "Namespace", "SimpleNamespace", "EasyDict", "Box", "Munch", "DictConfig"}
-# What others look at: the loader itself, and the arguments of Hugging Face's Trainer.
+# Classes with finders of their own: the loader itself, and the arguments of Hugging Face's Trainer.
 _OTHERS = ("Loader", "BatchSampler", "TrainingArguments")
 
 
@@ -19,7 +19,7 @@ class Constant:
 
     name: str
     node: ast.Constant
-    # How likely it decides, by where it stands: 0 for the script's own level.
+    # Its likelihood to decide, by its place in the script: 0 for module level.
     place: int
 
 
@@ -29,7 +29,7 @@ def install(scaling: Scaling) -> None:
 
 
 def transform(scaling: Scaling, tree: ast.Module, file: str) -> bool:
-    """Changes the constants that are meant, in place; whether one was."""
+    """Changes the matching constants in place; True if one was changed."""
     found = [one for one in constants(tree) if scaling.is_named(one.name) or scaling.rank(one.name) is not None]
     if not found:
         return False
@@ -48,12 +48,12 @@ def transform(scaling: Scaling, tree: ast.Module, file: str) -> bool:
 
 
 def _stores(tree: ast.Module, name: str) -> int:
-    """How often the script itself binds a variable."""
+    """The number of times that the script itself binds a variable."""
     return sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(tree))
 
 
 def has_option(tree: ast.Module, rank: Callable[[str], int | None]) -> bool:
-    """Whether the script has an option or an argument of a library that is named like the size: it then decides."""
+    """True if the script has an option or a library's argument with a name of the size: that one then decides."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("-"):
             if " " not in node.value and rank(node.value) is not None:
@@ -80,7 +80,7 @@ def _is_size(node: ast.AST | None) -> bool:
 
 
 def _bound(node: ast.AST) -> Iterable[tuple[str, ast.AST | None, int]]:
-    """What a node binds names to, and how much less likely each is than an assignment."""
+    """The names that a node binds, their values, and how much less likely than an assignment each is."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _assigned(target, node.value)
@@ -109,7 +109,7 @@ def _assigned(target: ast.AST, value: ast.AST | None) -> Iterable[tuple[str, ast
 
 
 def _takes_settings(function: ast.AST) -> bool:
-    """Whether a call's keywords are settings: the program's own functions and classes, and records. Methods have batches of their own."""
+    """True if a call's keywords are settings: the program's own functions and classes, and records. Methods have batches of their own."""
     if isinstance(function, ast.Attribute):
         return function.attr in _RECORDS
     return isinstance(function, ast.Name) and not function.id.endswith(_OTHERS) and names.words(function.id).isdisjoint(names.EVALUATION)

@@ -1,8 +1,8 @@
-"""Which DataLoaders are for evaluation.
+"""Tells DataLoaders for evaluation from those for training.
 
-Their makers say so, in the order in which it is looked for: the data set (`train=False`, `split="test"`), the name that the loader is
-given, the variables that the data set is taken by, or the name of the function that returns it; the same for the function's
-caller. A loader of which nothing is said, and which does not shuffle, is one of evaluation if another loader shuffles.
+Sources, in order: the data set (`train=False`, `split="test"`), the name of the variable for the loader, the variables of the data set, the
+name of the function that returns the loader; then the same for the function's caller. A loader without any such name, and without
+shuffling, is for evaluation if another loader shuffles.
 """
 
 import ast
@@ -23,13 +23,13 @@ _CALLERS = 3
 
 
 class Seen:
-    """What is known of the loaders made so far."""
+    """The knowledge from the loaders made so far."""
 
     def __init__(self) -> None:
         self._one_shuffles = False
 
     def is_evaluation(self, frame: FrameType, given: dict) -> bool:
-        """Whether the loader that is being made in `frame`, with these arguments, is for evaluation."""
+        """True if the loader that `frame` makes, with these arguments, is for evaluation."""
         said = _said_by_dataset(given.get("dataset"))
         said = _said_by_makers(frame) if said is None else said
         shuffles = bool(given.get("shuffle")) or given.get("sampler") is not None
@@ -39,7 +39,7 @@ class Seen:
 
 
 def _said(text: str) -> bool | None:
-    """Whether a name speaks of evaluation; `None` if the name says neither or both."""
+    """True if a name speaks of evaluation; `None` if the name speaks of neither or both."""
     plain = names.plain(text)
     is_evaluation, is_training = bool(_EVALUATION.search(plain)), bool(_TRAINING.search(plain))
     return None if is_evaluation == is_training else is_evaluation
@@ -51,7 +51,7 @@ def _said_by_any(texts: Iterable[str]) -> bool | None:
 
 
 def _said_by_dataset(dataset) -> bool | None:
-    """`train` and `split` are what torchvision's data sets call it."""
+    """True for a data set of evaluation, by `train` and `split` of torchvision's data sets."""
     members = getattr(dataset, "__dict__", {})
     if isinstance(members.get("train"), bool):
         return not members["train"]
@@ -60,7 +60,7 @@ def _said_by_dataset(dataset) -> bool | None:
 
 
 def _said_by_makers(frame: FrameType | None) -> bool | None:
-    """What the innermost frame of the user's says that says anything."""
+    """The answer of the innermost frame of the user that has an answer."""
     looked = 0
     while frame is not None and looked < _CALLERS:
         if frames.is_users(frame.f_code.co_filename):
@@ -82,7 +82,7 @@ def _said_by_maker(frame: FrameType) -> bool | None:
 
 
 def _returns(frame: FrameType) -> bool:
-    """Whether the frame hands the loader to its caller, as far as the statement shows."""
+    """True if the frame returns the loader to its caller, as far as the statement shows."""
     return frame.f_code.co_name != "<module>" and not isinstance(_statement(frame.f_code.co_filename, frame.f_lineno), ast.Expr)
 
 
@@ -122,7 +122,7 @@ def _makes_loader(node: ast.AST) -> bool:
 
 
 def _parameters(frame: FrameType) -> list[str]:
-    """The function's parameters that say what the data is for: `split="val"`, `train=False`."""
+    """The function's parameters that name the purpose of the data: `split="val"`, `train=False`."""
     code = frame.f_code
     known = local_variables.read_all(frame, list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]))
     texts = [value for name, value in known.items() if name in _SPLITS and isinstance(value, str)]

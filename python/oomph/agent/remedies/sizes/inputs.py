@@ -1,4 +1,4 @@
-"""What the model is given: the shape of the first tensor in training, which a size that was changed must have reached."""
+"""The model's input: the shape of the first tensor in training, which must have a changed size."""
 
 import torch
 from torch.nn.modules import module as nn_module
@@ -7,7 +7,7 @@ from . import Scaling
 
 
 def install(scaling: Scaling) -> None:
-    """Looks at the first call of a module with a tensor on a GPU, while a graph is recorded; then no more."""
+    """Inspects the first call of a module with a tensor on a GPU, while a graph is recorded; no later call."""
 
     def hook(_module: torch.nn.Module, args) -> None:
         if scaling.shape is not None or torch.compiler.is_compiling() or not torch.is_grad_enabled():

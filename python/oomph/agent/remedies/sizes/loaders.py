@@ -1,4 +1,4 @@
-"""torch's DataLoader, and samplers of batches that a program makes for it."""
+"""torch's DataLoader, and its batch samplers made by the program."""
 
 import functools
 import inspect
@@ -12,14 +12,14 @@ from ... import local_variables
 from ...failure import guarded
 from . import Scaling, evaluation
 
-# They make DataLoaders anew from those of the program, or from their own arguments.
+# Frameworks that make DataLoaders anew from the program's, or from their own arguments.
 _FRAMEWORKS = ("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "transformers")
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _AGENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
 def install(scaling: Scaling) -> None:
-    """Looks at each DataLoader that the program makes."""
+    """Inspects each DataLoader of the program."""
     seen = evaluation.Seen()
     for owner in (DataLoader, BatchSampler):
         owner.__init__ = _watched(owner.__init__, scaling, seen)
@@ -61,9 +61,9 @@ def _changed(signature: inspect.Signature, loader, args: tuple, kwargs: dict, sc
 
 
 def _maker(frame: FrameType | None, loader) -> FrameType | None:
-    """The frame that makes the loader: the first frame outside the agent and outside constructors; `None` if it is PyTorch.
+    """The frame that makes the loader: the first frame outside the agent and outside constructors; `None` if PyTorch makes it.
 
-    Constructors of derived classes, and what Lightning puts around them, have the loader as their first argument.
+    Constructors of derived classes, and Lightning's wrappers around constructors, have the loader as their first argument.
     """
     while frame is not None:
         code = frame.f_code

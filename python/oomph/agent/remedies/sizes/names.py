@@ -1,15 +1,15 @@
-"""Which names mean a batch size, the length of a sequence, or the size of an image: what programs call them."""
+"""Names that programs use for a batch size, the length of a sequence, or the size of an image."""
 
 import re
 
-# Words of names of what is not training.
+# Words for data other than training data.
 EVALUATION = {
     *("eval", "evaluate", "evaluation", "val", "valid", "validate", "validation", "test", "testing", "dev"),
     *("infer", "inference", "predict", "gen", "sample"),
 }
-# Words of names that speak of batches and do not say how large one is.
+# Words in names about batches other than their size.
 _NOT_SIZES = {"num", "n", "nb", "steps", "accumulation", "norm", "first", "index", "idx", "sampler", "batches"}
-# Words of names of what several batches, on many devices or accumulated, come to.
+# Words for the sum of several batches, on many devices or accumulated.
 _WHOLE = {"total", "global", "effective", "max", "min"}
 _BATCH_ENDS = {"batch", "batchsize", "bs", "bsz", "mbs"}
 _PER_DEVICE = {"imgs_per_gpu", "images_per_gpu", "samples_per_gpu", "imgs_per_batch", "ims_per_batch"}
@@ -28,7 +28,7 @@ _LESS_IMAGES = {"res", "resize", "resize_size", "train_resolution"}
 
 
 def plain(name: str) -> str:
-    """A name as all spellings of it have it: `--batch-size`, `BATCH_SIZE` and `batchSize` are `batch_size`."""
+    """The common form of a name's spellings: `--batch-size`, `BATCH_SIZE` and `batchSize` are `batch_size`."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.lstrip("-"))
     return name.replace("-", "_").lower().strip("_")
 
@@ -39,7 +39,7 @@ def words(name: str) -> set[str]:
 
 
 def batch(name: str) -> int | None:
-    """How likely a name is that of the training batch size, 0 first; `None` if it is not."""
+    """Ranks a name by its likelihood to be the training batch size, 0 first; `None` for other names."""
     name = plain(name)
     parts = name.split("_")
     if EVALUATION & set(parts):
@@ -52,7 +52,7 @@ def batch(name: str) -> int | None:
 
 
 def _is_batch(parts: list[str]) -> bool:
-    """Whether the name ends as that of a size does, or speaks of what a batch is per."""
+    """True if the name ends like a size, or with the unit of a batch."""
     if _NOT_SIZES & set(parts):
         return False
     ends = parts[-1] in _BATCH_ENDS or (parts[-1] == "size" and any(part.endswith("batch") for part in parts))

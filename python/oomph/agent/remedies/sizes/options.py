@@ -15,7 +15,7 @@ Option = tuple[list[str], object, Callable[[object], None]]
 
 
 def install(scaling: Scaling) -> None:
-    """Looks at the options of every parser, right after it has read them."""
+    """Inspects the options of every parser, right after parsing."""
     _watch_argparse(scaling)
     for module in ("click.core", "typer._click.core"):
         after_import(module, functools.partial(_watch_click, scaling, module))
@@ -66,7 +66,7 @@ def _argparse_options(parser: argparse.ArgumentParser, namespace) -> Iterable[Op
     for action in parser._actions:
         if hasattr(namespace, action.dest):
             change = functools.partial(setattr, namespace, action.dest)
-            # What is left of an option of two spellings is the `dest`, which scripts use.
+            # Of an option of two spellings only `dest` is common, which scripts use.
             yield [*action.option_strings, action.dest], getattr(namespace, action.dest), change
 
 
@@ -109,7 +109,7 @@ def _absl_options(flags) -> Iterable[Option]:
 
 
 def _watch_fire(scaling: Scaling) -> None:
-    """fire calls a function with what it read; what the command line leaves out is the function's own default."""
+    """Wraps the function that fire calls with the options; options absent from the command line have the function's own defaults."""
     core = sys.modules["fire.core"]
     call = core._CallAndUpdateTrace
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from .. import Remedy
 from . import Scaling
 
-# These do not import torch.
+# Parts that do not import torch.
 _BEFORE_TORCH = ("constants", "options")
 
 
 def functions(what: str, setting: str, rank: Callable[[str], int | None], *parts: str) -> tuple[Callable, Callable]:
-    """`prepare` and `install` of a remedy that looks for `what`, by names that `rank` knows, with these modules of the package besides."""
+    """Makes `prepare` and `install` of a remedy for the size `what`, with names ranked by `rank` and the modules `parts`."""
     scalings: dict[Remedy, Scaling] = {}
 
     def prepare(remedy: Remedy) -> None:

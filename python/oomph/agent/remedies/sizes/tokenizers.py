@@ -11,7 +11,7 @@ _MODULE = "transformers.tokenization_utils_base"
 
 
 def install(scaling: Scaling) -> None:
-    """Looks at `max_length` of each call."""
+    """Inspects `max_length` of each call."""
     after_import(_MODULE, lambda: _watch(scaling))
 
 
@@ -28,7 +28,7 @@ def _watch(scaling: Scaling) -> None:
 
 
 def _meet(scaling: Scaling, length) -> int | None:
-    """The length to use; `None` if the program gave none. One that was reckoned from a changed size stays."""
+    """The length to use; `None` if the program passed none. A length computed from a changed size stays."""
     if not isinstance(length, int):
         return None
     is_reckoned = scaling.has_scaled() and not scaling.was(length)

@@ -9,7 +9,7 @@ from . import Scaling
 
 
 def install(scaling: Scaling) -> None:
-    """Looks at the fields of each, before they are read."""
+    """Inspects the fields of each `TrainingArguments`, before they are read."""
     after_import("transformers.training_args", lambda: _watch(scaling))
 
 

@@ -1,6 +1,6 @@
-"""The size to which torchvision's transforms bring images.
+"""The size of images after torchvision's transforms.
 
-A pipeline's last size is what the model is given; those before it (resize to 256, then cut out 224) keep their ratio to it.
+A pipeline's last size is the model's input; earlier sizes (resize to 256, then crop 224) keep their ratio to the last.
 """
 
 import functools
@@ -15,7 +15,7 @@ _MODULES = ("torchvision.transforms.transforms", "torchvision.transforms.v2._con
 
 
 def install(scaling: Scaling) -> None:
-    """Looks at each `Compose`, which is how a pipeline is made."""
+    """Inspects each `Compose`, the class of pipelines."""
     for module in _MODULES:
         after_import(module, functools.partial(_watch, scaling, module))
 
