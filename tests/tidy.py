@@ -2,7 +2,7 @@
 
     python3 tests/tidy.py              the problems
     python3 tests/tidy.py --measure    the figures behind them
-    python3 tests/tidy.py --list PART  the sentences of a crate, or of `agent`, that lean on pronouns
+    python3 tests/tidy.py --list PART  the comments of a crate, of `agent` or of `tests` that STYLE.md would have rewritten
 """
 
 import json
@@ -11,13 +11,20 @@ import re
 import subprocess
 import sys
 
-from tidying import circles, names, prose
+from tidying import circles, names, prose, repeats, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The most lines of a source file, and of a file of tests.
 LINES, TEST_LINES = 500, 750
-# The largest share of pronoun sentences in each crate, and of names that stand for several things. Only ever lowered.
-PRONOUN_SHARE = 0.03
+# The largest share of sentences that lean on pronouns, of pronouns among the words of a part and of a file, and of comments that
+# open with a question word. Files and parts of fewer than `FEW` sentences have no density. Only ever lowered.
+LEANING, DENSITY, FILE_DENSITY, OPENING = 0.03, 0.07, 0.09, 0.01
+FEW = 10
+# Parts that still have to be rewritten. The sources among them are held to the first share alone, the tests to none.
+REWRITING = {
+    *("allocator", "diagnose", "lint", "oomph", "patch", "phantom", "remedies", "report", "run", "trace", "wire", "gpus"),
+    *("agent tests", "allocator tests", "diagnose tests", "patch tests", "phantom tests", "report tests", "tests", "trace tests"),
+}
 CRATES_OF_A_TYPE = 2
 WIRE = "python/oomph/agent/wire.py"
 # SPDX terms that an MIT OR Apache-2.0 program may carry in its binary.
@@ -45,7 +52,7 @@ def main() -> None:
     if sys.argv[1:] == ["--measure"]:
         return measure()
     if sys.argv[1:2] == ["--list"]:
-        return list_leaning(sys.argv[2])
+        return list_comments(" ".join(sys.argv[2:]))
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
     problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *rule_pages(), *contract()]
     print("\n".join(problems) or "tidy")
@@ -86,7 +93,7 @@ def files():
         # A program of `tests/caught` opens with what is expected of it, and why.
         if not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
-        most = LINES if prose.part_of(name) else TEST_LINES
+        most = LINES if prose.is_source(prose.part_of(name)) else TEST_LINES
         if len(lines) > most and "/generated/" not in name:
             yield f"{name}: {len(lines)} lines, at most {most}"
 
@@ -97,11 +104,26 @@ def source_names() -> list[str]:
 
 
 def wording():
-    """Comments name what they mean (STYLE.md)."""
-    for part, sentences in sorted(prose.sentences(ROOT, source_names()).items()):
-        share = sum(sentence.leans() for sentence in sentences) / len(sentences)
-        if share > PRONOUN_SHARE:
-            yield f"{part}: {share:.1%} of the sentences in comments lean on pronouns, at most {PRONOUN_SHARE:.0%} (--list {part})"
+    """Comments name what they mean, and do not repeat a name (STYLE.md)."""
+    patterns = words.replaced(ROOT / "STYLE.md")
+    for name, part in sorted(prose.parts(ROOT, source_names()).items()):
+        if prose.is_source(name) and part.leaning() > LEANING:
+            yield f"{name}: {part.leaning():.1%} of the sentences in comments lean on pronouns, at most {LEANING:.0%} (--list {name})"
+        if name in REWRITING:
+            continue
+        if part.opening() > OPENING:
+            yield f"{name}: {part.opening():.1%} of the comments open with a question word, at most {OPENING:.0%} (--list {name})"
+        if part.density() > DENSITY and len(part.sentences) >= FEW:
+            yield f"{name}: {part.density():.1%} of the words in comments are pronouns, at most {DENSITY:.0%}"
+        for path, file in part.files().items():
+            if file.density() > FILE_DENSITY and len(file.sentences) >= FEW:
+                yield f"{path.relative_to(ROOT)}: {file.density():.1%} of the words in comments are pronouns, at most {FILE_DENSITY:.0%}"
+        for comment, entry in words.in_comments(part.comments, patterns):
+            yield f"{comment.path.relative_to(ROOT)}:{comment.line}: STYLE.md has another word for `{entry}`"
+    for name in source_names():
+        if name.startswith("crates/") and prose.part_of(name) not in (None, *REWRITING):
+            for line, comment in repeats.found(ROOT / name):
+                yield f"{name}:{line}: `{comment}` only repeats the name below"
 
 
 def naming():
@@ -121,13 +143,17 @@ def untied():
 
 def measure() -> None:
     """Prints the figures of prose, names and circles."""
-    print("pronoun sentences")
-    parts = prose.sentences(ROOT, source_names())
-    for part, sentences in [*sorted(parts.items()), ("all", [s for part in parts.values() for s in part])]:
-        leaning = sum(sentence.leans() for sentence in sentences)
-        words = sum(len(sentence.words) for sentence in sentences)
-        density = sum(sentence.pronouns for sentence in sentences) / words
-        print(f"  {part:10} {leaning:4} of {len(sentences):5}  {leaning / len(sentences):6.1%}  {density:6.1%} of the words")
+    print("comments            openings          leaning sentences   pronouns")
+    parts = prose.parts(ROOT, source_names())
+    for name, part in [*sorted(parts.items()), ("all", prose.Part([c for part in parts.values() for c in part.comments]))]:
+        print(
+            f"  {name:16} {len(part.openings()):4} of {len(part.comments):5} {part.opening():6.1%}"
+            f"  {part.leaning():6.1%} of {len(part.sentences):5}  {part.density():6.1%} of the words"
+        )
+    files = {path: file for part in parts.values() for path, file in part.files().items() if len(file.sentences) >= FEW}
+    print(f"densest files of {FEW} sentences or more")
+    for path, file in sorted(files.items(), key=lambda item: -item[1].density())[:10]:
+        print(f"  {file.density():6.1%}  {path.relative_to(ROOT)}")
     types = names.types(ROOT)
     several = {name: paths for name, paths in types.items() if len(paths) > 1}
     print(f"type names {len(types)}, defined more than once {len(several)}")
@@ -151,11 +177,17 @@ def all_circles():
         yield "python", group
 
 
-def list_leaning(part: str) -> None:
-    """Prints the sentences of one part that lean on pronouns."""
-    for sentence in prose.sentences(ROOT, source_names()).get(part, []):
-        if sentence.leans():
-            print(f"{sentence.path.relative_to(ROOT)}:{sentence.line}: {sentence.text}")
+def list_comments(name: str) -> None:
+    """Prints the sentences of one part that lean on pronouns, and its comments with wrong openings or words."""
+    part = prose.parts(ROOT, source_names()).get(name, prose.Part([]))
+    patterns = words.replaced(ROOT / "STYLE.md")
+    faults = [
+        *((s.path, s.line, "leans", s.text) for s in part.sentences if s.leans()),
+        *((c.path, c.line, "opens", c.lines[0]) for c in part.openings()),
+        *((c.path, c.line, f"`{entry}`", c.lines[0]) for c, entry in words.in_comments(part.comments, patterns)),
+    ]
+    for path, line, fault, text in sorted(faults):
+        print(f"{path.relative_to(ROOT)}:{line}: {fault}: {text}")
 
 
 def rule_pages():
