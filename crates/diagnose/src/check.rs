@@ -1,32 +1,38 @@
 //! Builds the report of `check` from a case.
 
+mod case;
+mod courses;
+mod draw;
+mod facts;
+mod need;
+mod notes;
+mod oom;
+mod ranks;
+mod subject;
+mod verdict;
+
 use report::{Breakdown, CheckReport, Gpu, Need, Peak, Place, Usage};
 use trace::run::EndReason;
-use trace::text::StatedBytes;
-use trace::{Bytes, DeviceIndex, Process, Record};
+use trace::{Bytes, Process, Record};
 
-use crate::case::Case;
-use crate::caught::find_search;
-use crate::ending::ended_by_oom;
+pub use self::case::{Case, UnlimitedRun};
+use self::courses::say_difference;
+pub use self::draw::draw;
+use self::facts::gather_facts;
+use self::need::need;
+use self::notes::{caveats, notes, older_than_history, unaccounted};
+use self::oom::oom;
+use self::ranks::ranks;
+use self::subject::find_subject;
+use self::verdict::{Decision, decide};
+use crate::judge::sharing::find_shared;
 use crate::measure::assumptions::{list_assumptions, value_shapes};
 use crate::measure::breakdown::breakdown;
-use crate::measure::courses::say_difference;
-use crate::measure::growth::{growth, survivors};
-use crate::measure::need::need;
-use crate::measure::oom::{oom, refused, times_refused};
-use crate::measure::ranks::{rank_facts, ranks};
-use crate::measure::retention::find_retention;
-use crate::measure::run_records::{end, last_oom, stats, steps, torch};
-use crate::measure::sharing::{shared, shared_in};
+use crate::measure::growth::growth;
+use crate::measure::run_records::{end, steps, torch};
 use crate::measure::sites::sites;
-use crate::measure::usage::{fullest_device, fullest_of};
 use crate::measure::view::View;
-use crate::notes::{caveats, notes, older_than_history, unaccounted};
-use crate::probes::find_probes;
 use crate::rules;
-use crate::rules::input::{DeviceFacts, Facts, Failure};
-use crate::unserved::has_unserved_request;
-use crate::verdict::{Decision, decide};
 
 /// Returns the report of `check` for `case`.
 pub fn check(case: &Case) -> CheckReport {
@@ -37,23 +43,8 @@ pub fn check(case: &Case) -> CheckReport {
     };
     let view = View::new(process, device);
     measure(&mut report, case, &view, usage, &decision);
-    report.findings = rules::of_a_check(&facts(case, &view, &report));
+    report.findings = rules::of_a_check(&gather_facts(case, &view, &report));
     report
-}
-
-/// Returns the process that the report is about: the process that ran out of memory, else the process with the highest
-/// peak. Probes of a search are not what the program ends with.
-pub(crate) fn find_subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
-    let run = &case.limited;
-    let is_probe = |process: &&Process| has_unserved_request(process) && find_probes(process, run).is_some();
-    let processes = || run.processes.iter().filter(|process| !is_probe(process));
-    let failed = processes().find(|process| ended_by_oom(process));
-    let failed = failed.or_else(|| processes().find(|process| has_unserved_request(process)));
-    let failed = failed.and_then(|process| {
-        let (device, usage) = fullest_device(process, case.context())?;
-        Some((process, device, usage))
-    });
-    failed.or_else(|| fullest_of(processes(), case.context()))
 }
 
 /// Returns the parts of the report that need no device.
@@ -127,7 +118,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage,
     report.need.usage.device_bytes = report.need.usage.device_bytes.max(need_of_job(case, is_search));
     let (peak, need) = (report.peak.usage.device_bytes, report.need.usage.device_bytes);
     // Processes that share the device may hold their peaks at once.
-    let together = shared(case).map_or(Bytes::ZERO, |shared| shared.together);
+    let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
     report.verdict = decision.clone().with_spare(case.total(), peak.max(together), need);
     report.breakdown = breakdown(view, usage.allocated_bytes).unwrap_or_default();
     report.sites = highest.map_or_else(Vec::new, |peak| sites(view, peak.at));
@@ -143,66 +134,6 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage,
 fn need_of_job(case: &Case, is_search: bool) -> Bytes {
     let unlimited = case.unlimited.iter().filter(|_| !is_search).map(|unlimited| &unlimited.run);
     let runs = std::iter::once(&case.limited).chain(unlimited);
-    let shared = runs.filter_map(|run| shared_in(&case.launch, run)).filter(|shared| shared.is_job);
+    let shared = runs.filter_map(|run| find_shared(&case.launch, run)).filter(|shared| shared.is_job);
     shared.map(|shared| shared.together).max().unwrap_or_default()
-}
-
-/// Returns the facts for the rules.
-fn facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Facts<'a> {
-    let survivors = if report.growth.is_some() { survivors(view) } else { Vec::new() };
-    Facts {
-        folder: &case.folder,
-        view: Some(view),
-        device: DeviceFacts {
-            name: Some(&report.gpu.name),
-            total: Some(StatedBytes::exact(case.total().0)),
-            usable: Some(case.usable()),
-            usable_is: ("device less context", "the GPU's profile"),
-        },
-        failure: failure(view, report),
-        explains: false,
-        fatal: report.verdict.is_oom(),
-        failures: times_refused(view.process),
-        caught: report.oom.as_ref().and_then(|oom| oom.caught.clone()),
-        search: find_search(view.process),
-        need: Some(report.need.usage.device_bytes),
-        need_breakdown: report.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
-        is_need_partial: report.need.at_least.is_some(),
-        reserved_peak: report.peak.usage.reserved_bytes,
-        peak_place: report.peak.place.clone(),
-        breakdown: report.breakdown.clone(),
-        growth: report.growth.clone(),
-        growth_source: "memory_stats after each step",
-        retention: report.growth.is_some().then(|| find_retention(view, &survivors)),
-        survivors,
-        moment: view.found.peaks().allocated.map(|peak| peak.at),
-        ranks: rank_facts(case, &report.ranks),
-        stated: &[],
-        counters: None,
-        card: None,
-        retries_source: "memory_stats at the end",
-        retries: stats(view.process, view.device).map(|stats| stats.alloc_retries).max().unwrap_or_default(),
-        shared: shared(case),
-        value_shapes: &report.value_shapes,
-    }
-}
-
-/// Returns the last failed request, as the allocator's observer recorded it.
-fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
-    let refused = refused(view.process);
-    let oom = report.oom.as_ref().or(refused.as_ref())?;
-    let stats = match last_oom(view.process) {
-        Some(Record::Oom { stats, .. }) => Some(stats),
-        _ => None,
-    };
-    Some(Failure {
-        requested: oom.requested_bytes.map(|bytes| StatedBytes::exact(bytes.0)),
-        allocated: stats.map(|stats| StatedBytes::exact(stats.allocated_bytes)),
-        reserved: stats.map(|stats| StatedBytes::exact(stats.reserved_bytes)),
-        location: oom.location.clone(),
-        event: view.last_oom(),
-        request_source: "the allocator's out-of-memory observer",
-        counters_source: "memory_stats at the error",
-        ..Failure::default()
-    })
 }

@@ -18,7 +18,7 @@ use trace::text::{Artifact, StatedOom};
 pub use self::case::{ExplainCase, ExplainInput, InputContents};
 use self::comparison::comparison;
 use self::devices::{Seen, focus, list_devices};
-use self::evidence::facts;
+use self::evidence::gather_facts;
 use self::failure::focus_oom;
 use self::memory::memory;
 use self::notes::notes;
@@ -38,7 +38,7 @@ pub fn explain(case: &ExplainCase) -> ExplainReport {
         report.sites = subject.sites();
     }
     report.comparison = comparison(&seen, &report);
-    let facts = facts(&report, &seen, subject);
+    let facts = gather_facts(&report, &seen, subject);
     let (findings, memory) = (rules::of_a_crash(&facts), memory(&facts));
     let notes = notes(case, &report, subject.map(|subject| &subject.view));
     ExplainReport { findings, memory, notes, ..report }

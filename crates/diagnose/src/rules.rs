@@ -28,6 +28,7 @@ mod optimizer_state;
 mod other_process_memory;
 mod rank_imbalance;
 mod reference_cycle;
+mod replayed;
 mod retained_graph;
 mod rule;
 mod saved_intermediates;

@@ -15,7 +15,11 @@ use crate::rules::input::{DeviceFacts, Facts, Failure};
 use crate::rules::shared::SEGMENT_SLACK;
 
 /// Returns the facts of the report.
-pub(super) fn facts<'a>(report: &'a ExplainReport, seen: &'a [Seen<'a>], subject: Option<&'a Seen<'a>>) -> Facts<'a> {
+pub(super) fn gather_facts<'a>(
+    report: &'a ExplainReport,
+    seen: &'a [Seen<'a>],
+    subject: Option<&'a Seen<'a>>,
+) -> Facts<'a> {
     let said = report.focus_oom.and_then(|focus| report.ooms.get(focus));
     let history = report.focus.and_then(|focus| report.devices.get(focus));
     let view = subject.map(|subject| &subject.view);

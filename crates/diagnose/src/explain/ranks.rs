@@ -6,7 +6,7 @@ use trace::Bytes;
 
 use super::devices::Seen;
 use super::ending::find_moment;
-use crate::measure::ranks::{by_line, more};
+use crate::measure::lines::{by_line, more};
 use crate::measure::view::View;
 use crate::rules::input::RankFacts;
 

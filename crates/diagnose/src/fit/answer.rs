@@ -10,7 +10,7 @@ use super::plans::{Helpful, choosables, sets, tops};
 use super::search::{Search, Standing, changes, is_helpful, took_effect};
 use super::trial::{Ending, Trial};
 use super::variant::Variant;
-use crate::notes::saves;
+use crate::judge::saves;
 
 /// The launcher's facts about a search.
 #[derive(Clone, Debug, Default)]

@@ -8,13 +8,13 @@ use trace::run::GpuWork;
 use trace::{Bytes, Record, Run};
 
 use super::recording::{Recording, convolution_workspace};
-use crate::caught::{Requests, judge_requests};
-use crate::ending::{Raised, first_error};
+use crate::judge::caught::{Requests, judge_requests};
+use crate::judge::ending::{Raised, first_error};
+use crate::judge::saves;
 use crate::measure::breakdown::breakdown;
 use crate::measure::run_records::{phantom_records, records, stats, torch};
 use crate::measure::usage::{fullest, fullest_device};
 use crate::measure::view::View;
-use crate::notes::saves;
 
 /// The result of a dry run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -13,11 +13,11 @@ use report::{Finding, Location, Remedy, RuleId, Severity, Standing};
 use trace::{Action, Bytes, EventIndex, SnapshotSettings, StackId};
 
 use super::input::Facts;
+use super::replayed::{Change, Replayable};
 use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes, count, text};
 use crate::measure::life::Life;
 use crate::measure::view::View;
-use crate::replayed::{Change, Replayable};
 
 /// Rounding below 1/20 of the live bytes is not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;

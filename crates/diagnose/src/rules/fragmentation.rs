@@ -4,9 +4,9 @@ use report::{Breakdown, Finding, Remedy, RuleId, Severity};
 use trace::Bytes;
 
 use super::input::{Facts, Failure};
+use super::replayed::Replayable;
 use super::rule::{Cause, Check, Group, Rank, Rule, When};
 use super::shared::{advice, bytes, text};
-use crate::replayed::Replayable;
 
 /// A table without a request counts as fragmented from 1/4 of reserved bytes in inactive splits.
 const MIN_SPLIT_DENOMINATOR: u64 = 4;

@@ -9,9 +9,9 @@ use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, Siz
 use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex, Moment};
 
+use crate::judge::sharing::Shared;
 use crate::measure::growth::Survivors;
 use crate::measure::retention::Retention;
-use crate::measure::sharing::Shared;
 use crate::measure::view::View;
 
 /// The known facts.

@@ -7,7 +7,7 @@ use trace::Bytes;
 use super::input::{Facts, RankFacts};
 use super::rule::{Cause, Check, Group, Rank, Rule, When};
 use super::shared::{advice, bytes, count, other_processes, text};
-use crate::measure::sharing::Shared;
+use crate::judge::sharing::Shared;
 
 const DRY_RUN: &str = "the dry run";
 const SOURCE: &str = "the sum of each process's own peak";

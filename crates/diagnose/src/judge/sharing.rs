@@ -15,11 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use report::Location;
 use trace::{Bytes, DeviceIndex, Launch, PhantomRecord, Process, Record, Run};
 
-use super::run_records::devices;
-use super::usage::{fullest_device, usage};
-use super::view::View;
-use crate::case::Case;
-use crate::ending::ended_by_oom;
+use super::ending::ended_by_oom;
+use crate::measure::run_records::devices;
+use crate::measure::usage::{fullest_device, usage};
+use crate::measure::view::View;
 
 /// A device that several processes used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +37,8 @@ pub(crate) struct Shared {
     pub(crate) astray: Option<Location>,
 }
 
-/// Returns the fullest of the devices that several processes used.
-pub(crate) fn shared(case: &Case) -> Option<Shared> {
-    shared_in(&case.launch, &case.limited)
-}
-
-/// Returns the fullest shared device of another run of the program.
-pub(crate) fn shared_in(launch: &Launch, run: &Run) -> Option<Shared> {
+/// Returns the fullest of the devices that several processes of `run` used.
+pub(crate) fn find_shared(launch: &Launch, run: &Run) -> Option<Shared> {
     if launch.job.is_some() {
         // Each rank ran alone: equal numbers are GPUs of different machines, or one GPU at different times.
         return None;
@@ -70,7 +64,7 @@ pub fn others_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
         return None;
     }
     let total = Bytes(launch.device_total_bytes);
-    let found = shared_in(launch, run).filter(|found| found.is_job && found.together > total)?;
+    let found = find_shared(launch, run).filter(|found| found.is_job && found.together > total)?;
     let most = found.held.iter().map(|(_, bytes)| *bytes).max()?;
     let part = u128::from(total.0) * u128::from(most.0) / u128::from(found.together.0);
     Some(total - Bytes(u64::try_from(part).ok()?))

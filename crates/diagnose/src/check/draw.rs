@@ -4,12 +4,12 @@ use report::explain::{DeviceMemory, Extent, Holder};
 use report::{Breakdown, CheckReport, DevicePicture, RunPicture, Usage};
 use trace::{Bytes, DeviceIndex, Process, Run};
 
-use crate::case::Case;
-use crate::check::find_subject;
+use super::case::Case;
+use super::subject::find_subject;
+use crate::judge::sharing::find_shared;
 use crate::measure::holders::Parts;
 use crate::measure::peak::find_peak;
 use crate::measure::picture::picture;
-use crate::measure::sharing::shared_in;
 use crate::measure::usage::fullest;
 use crate::measure::view::View;
 
@@ -74,7 +74,7 @@ fn take_allocated(parts: &mut Parts, breakdown: &Breakdown, allocated: Bytes) {
 
 /// Returns the memory of the other processes on a shared device.
 fn use_of_others(case: &Case, drawn: &Drawn) -> Bytes {
-    let shared = shared_in(&case.launch, drawn.run);
+    let shared = find_shared(&case.launch, drawn.run);
     shared.map_or(Bytes::ZERO, |shared| shared.together - drawn.usage.device_bytes)
 }
 

@@ -3,17 +3,17 @@
 use report::{Filling, Need, Oom, Usage};
 use trace::{Bytes, Record};
 
-use super::breakdown::breakdown;
-use super::run_records::last_oom;
-use super::sites::sites;
-use super::usage::fullest;
-use super::view::View;
-use crate::case::Case;
-use crate::ending::ended_by_oom;
-use crate::verdict::find_reason;
+use super::case::Case;
+use super::verdict::find_reason;
+use crate::judge::ending::ended_by_oom;
+use crate::measure::breakdown::breakdown;
+use crate::measure::run_records::last_oom;
+use crate::measure::sites::sites;
+use crate::measure::usage::fullest;
+use crate::measure::view::View;
 
 /// Returns the peaks without a limit; if the limit had no effect, the peaks under the limit.
-pub(crate) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Need {
+pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Need {
     let seen = oom.map_or(limited, |oom| at_least(case, view, limited, oom));
     let Some(unlimited) = &case.unlimited else {
         let reason = oom.map(|_| "the program was not run without a limit".to_owned());

@@ -5,14 +5,14 @@ use trace::run::Ended;
 use trace::text::Artifact;
 use trace::{Bytes, Process, Record};
 
-use super::own::is_own;
-use super::run_records::{first_oom, last_oom, script_dir};
-use crate::caught::find_caught;
-use crate::ending::ended_by_oom;
+use crate::judge::caught::find_caught;
+use crate::judge::ending::ended_by_oom;
+use crate::measure::own::is_own;
+use crate::measure::run_records::{first_oom, last_oom, script_dir};
 
 /// Returns the error of `process`'s allocator that matters: the last one if it ended the program, else the first one that was caught.
 /// `None` without an error, or if a library's own request failed.
-pub(crate) fn refused(process: &Process) -> Option<Oom> {
+pub(super) fn refused(process: &Process) -> Option<Oom> {
     let record = if ended_by_oom(process) { last_oom(process) } else { first_oom(process) };
     let Record::Oom { requested_bytes, step, phase, module, frames, .. } = record? else {
         return None;
@@ -31,13 +31,13 @@ pub(crate) fn refused(process: &Process) -> Option<Oom> {
 }
 
 /// Returns the number of errors of `process`'s allocator.
-pub(crate) fn times_refused(process: &Process) -> u64 {
+pub(super) fn times_refused(process: &Process) -> u64 {
     let times = process.records.iter().filter(|record| matches!(record, Record::Oom { .. })).count();
     u64::try_from(times).unwrap_or(u64::MAX)
 }
 
 /// Returns the out-of-memory error of `process`, as far as it is known. `ended`: the end of the program.
-pub(crate) fn oom(process: &Process, ended: Option<&Ended>) -> Oom {
+pub(super) fn oom(process: &Process, ended: Option<&Ended>) -> Oom {
     let found = refused(process).unwrap_or_else(|| oom_of_message(process));
     Oom { caught: find_caught(process, ended), ..found }
 }

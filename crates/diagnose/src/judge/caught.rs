@@ -10,9 +10,9 @@ use report::{Caught, Location, SizeSearch, Then};
 use trace::run::Ended;
 use trace::{Process, Record, Run};
 
-use crate::ending::ended_by_oom;
-use crate::probes::find_probes;
-use crate::unserved::{has_unserved_request, is_error, is_final_refusal};
+use super::ending::ended_by_oom;
+use super::probes::find_probes;
+use super::unserved::{has_unserved_request, is_error, is_final_refusal};
 
 /// What became of the requests of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,15 +5,15 @@
 
 use trace::{Action, Bytes, Event, EventIndex, Process, Record};
 
-use super::view::View;
-use crate::case::Case;
+use super::case::Case;
+use crate::measure::view::View;
 
 /// Requests below this size come from the allocator's small pool (`kSmallSize` in `c10/core/AllocatorConfig.h`, 2.11.0); they decide no
 /// need.
 const LEAST_BYTES: u64 = 1 << 20;
 
 /// Returns the remark on the first request in which the two runs differ.
-pub(crate) fn say_difference(case: &Case, view: &View) -> Option<String> {
+pub(super) fn say_difference(case: &Case, view: &View) -> Option<String> {
     let again = &case.unlimited.as_ref()?.run;
     let repeated = find_counterpart(view.process, &again.processes)?;
     let events = repeated.snapshot.as_ref()?.traces.get(view.device.0 as usize)?;

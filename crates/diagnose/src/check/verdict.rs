@@ -4,15 +4,14 @@ use report::{SizeSearch, Verdict};
 use trace::run::{EndReason, Ended};
 use trace::{Bytes, PhantomRecord, Process, Record, Run};
 
-use crate::case::Case;
-use crate::caught::{Requests, judge_requests};
-use crate::ending::{Raised, first_error, list_failed};
+use super::case::Case;
+use crate::judge::caught::{Requests, judge_requests};
+use crate::judge::ending::{Raised, first_error, list_failed};
 use crate::measure::run_records::{devices, end, phantom_records, steps};
-use crate::measure::sharing::shared;
 
 /// The verdict, before the figures that belong to it are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(super) enum Decision {
     /// Every request was served, or the program looked for a size that fits.
     Fits {
         /// The search for a size that fits.
@@ -28,7 +27,7 @@ pub(crate) enum Decision {
 
 impl Decision {
     /// Returns the verdict with the memory that a device of `total` has beyond the `peak` under its limit, or beyond the `need`.
-    pub(crate) fn with_spare(self, total: Bytes, peak: Bytes, need: Bytes) -> Verdict {
+    pub(super) fn with_spare(self, total: Bytes, peak: Bytes, need: Bytes) -> Verdict {
         match self {
             Decision::Fits { search, stopped } => {
                 Verdict::Fits { spare_bytes: Bytes(total.0.saturating_sub(peak.0)), search, stopped }
@@ -44,8 +43,8 @@ fn difference(a: Bytes, b: Bytes) -> i64 {
     if a < b { -bytes } else { bytes }
 }
 
-/// Decides about the run under the device's limit. See Note [Caught errors] in `caught.rs`.
-pub(crate) fn decide(case: &Case) -> Decision {
+/// Decides about the run under the device's limit. See Note [Caught errors] in `judge/caught.rs`.
+pub(super) fn decide(case: &Case) -> Decision {
     let search = match judge_requests(&case.limited) {
         Requests::Unserved => return Decision::Oom,
         Requests::Search(search) => Some(search),
@@ -89,7 +88,7 @@ fn after_steps(case: &Case, reason: &str) -> String {
 }
 
 /// Returns the reason why a run shows less than the whole program.
-pub(crate) fn find_reason(case: &Case, run: &Run, ended: Option<&Ended>) -> Option<String> {
+pub(super) fn find_reason(case: &Case, run: &Run, ended: Option<&Ended>) -> Option<String> {
     let name_end = || ended.and_then(name_stop);
     name_end().or_else(|| name_error(case, run)).or_else(|| name_status(run, ended))
 }
@@ -97,7 +96,7 @@ pub(crate) fn find_reason(case: &Case, run: &Run, ended: Option<&Ended>) -> Opti
 /// Returns the reason for `incomplete` if several processes share a device: each process fits, and their sum may
 /// exceed the device.
 fn name_shared_device(case: &Case) -> Option<String> {
-    let found = shared(case).filter(|found| found.together > case.total())?;
+    let found = case.shared().filter(|found| found.together > case.total())?;
     let (processes, device, together) = (found.held.len(), found.device, found.together);
     Some(format!("{processes} processes share device {device}; each fits alone, and together they may take {together}"))
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use trace::Record;
+use trace::{Record, Run};
 
-use crate::case::Case;
+use crate::measure::paths::relative;
 use crate::measure::run_records::records;
 
-/// Returns one note for each kind of checkpoint.
-pub(super) fn notes(case: &Case) -> impl Iterator<Item = String> {
+/// Returns one note for each kind of checkpoint; paths are shown relative to `folder`.
+pub(crate) fn list_notes(run: &Run, folder: &str) -> impl Iterator<Item = String> {
     let files = |of: fn(&Record) -> Option<&String>| -> BTreeSet<&str> {
-        records(&case.limited).filter_map(of).map(|file| case.show(file)).collect()
+        records(run).filter_map(of).map(|file| relative(file, folder)).collect()
     };
     note_spared(&files(kept_checkpoint)).into_iter().chain(note_left(&files(made_checkpoint)))
 }

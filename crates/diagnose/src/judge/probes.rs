@@ -3,7 +3,7 @@
 use report::{Location, SizeSearch};
 use trace::{Process, Record, Run};
 
-use crate::unserved::{has_unserved_request, is_error, is_final_refusal};
+use super::unserved::{has_unserved_request, is_error, is_final_refusal};
 
 /// Returns the search to which a process that ran out belongs. What must hold, so that rows of a benchmark, folds and seeds are none:
 /// - the processes have the same arguments but for one number; those from some number on ran out, and all below got what they asked for;

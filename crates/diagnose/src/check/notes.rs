@@ -1,16 +1,15 @@
 //! Remarks for the reader of a check, one sentence each.
 
-pub(crate) mod saves;
-
 use std::collections::BTreeSet;
 
 use trace::{Bytes, History, PhantomRecord, Process, Record, UntrainedReason};
 
-use crate::case::Case;
-use crate::ending::ended_by_oom;
+use super::case::Case;
+use super::verdict::{Decision, find_reason};
+use crate::judge::ending::ended_by_oom;
+use crate::judge::saves;
 use crate::measure::outside::outside;
 use crate::measure::run_records::{phantom_records, records, steps, unrecorded};
-use crate::verdict::{Decision, find_reason};
 
 /// A note names at most this many lines that read values.
 const LINES_SHOWN: usize = 6;
@@ -18,7 +17,7 @@ const LINES_SHOWN: usize = 6;
 const MOST_SCALAR_BYTES: u64 = 16;
 
 /// Returns the notes that need no device.
-pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
+pub(super) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
     let run = &case.limited;
     let unlimited = case.unlimited.iter().flat_map(|unlimited| records(&unlimited.run));
     let mut notes: Vec<String> = values_read(case).chain(records(run).chain(unlimited).filter_map(note)).collect();
@@ -29,7 +28,7 @@ pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
         _ => None,
     });
     notes.extend(missing);
-    notes.extend(saves::notes(case));
+    notes.extend(saves::list_notes(run, &case.folder));
     let held = outside(run).into_iter();
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
@@ -39,7 +38,7 @@ pub(crate) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
 }
 
 /// Returns the notes without which the verdict cannot be read: the short report shows them.
-pub(crate) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
+pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
     let single =
         [missing_kernels(case), few_steps(case, decision), interpreter(case), background(case)].into_iter().flatten();
     single.chain(distinct(records(&case.limited).filter_map(|record| untrained(case, record)).collect())).collect()
@@ -164,7 +163,7 @@ fn few_steps(case: &Case, decision: &Decision) -> Option<String> {
 
 /// Returns the note that the trace's peak differs from the allocator's counter; another note covers a process without
 /// a trace.
-pub(crate) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Option<String> {
+pub(super) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Option<String> {
     if unrecorded(process).is_some() {
         return None;
     }
@@ -178,7 +177,7 @@ pub(crate) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Op
 }
 
 /// Returns the note that PyTorch's ring of events was full, and the figures that older events would have given.
-pub(crate) fn older_than_history(history: &History) -> Option<String> {
+pub(super) fn older_than_history(history: &History) -> Option<String> {
     let (count, events) = (history.older().len(), history.event_count());
     (count > 0).then(|| {
         format!(

@@ -3,6 +3,7 @@
 use trace::run::Ended;
 use trace::{Bytes, Launch, Run};
 
+use crate::judge::sharing::{Shared, find_shared};
 use crate::measure::paths::relative;
 
 /// A program that was run on a phantom GPU, and run again without a limit if the first run ran out.
@@ -33,22 +34,27 @@ pub struct UnlimitedRun {
 
 impl Case {
     /// The device's memory.
-    pub(crate) fn total(&self) -> Bytes {
+    pub(super) fn total(&self) -> Bytes {
         Bytes(self.launch.device_total_bytes)
     }
 
     /// The device's memory less a CUDA context.
-    pub(crate) fn usable(&self) -> Bytes {
+    pub(super) fn usable(&self) -> Bytes {
         self.total() - self.context()
     }
 
     /// The size of a CUDA context.
-    pub(crate) fn context(&self) -> Bytes {
+    pub(super) fn context(&self) -> Bytes {
         Bytes(self.launch.device_context_bytes)
     }
 
+    /// Returns the fullest of the devices that several processes used.
+    pub(super) fn shared(&self) -> Option<Shared> {
+        find_shared(&self.launch, &self.limited)
+    }
+
     /// Returns `file` relative to the reader's directory if the directory contains it.
-    pub(crate) fn show<'a>(&self, file: &'a str) -> &'a str {
+    pub(super) fn show<'a>(&self, file: &'a str) -> &'a str {
         relative(file, &self.folder)
     }
 }
