@@ -1,4 +1,4 @@
-//! Where C meets Rust: parameter types, status types, and the macros that export functions.
+//! The border between C and Rust: parameter types, status types, and the macros that export functions.
 //!
 //! # Note [Out-parameters]
 //!
@@ -6,16 +6,17 @@
 //! once asked for 87,990 GiB. There are three kinds of function, and no fourth:
 //! - `export!`: behaviour. Out-parameters are [`Out`] and are set on every path that returns success.
 //! - `inert!`: functions whose only effect is on device memory. They have no host outputs, so success is the truth.
-//! - `absent!`: everything else. The call fails, prints its name once, and records it in the journal.
+//! - `absent!`: everything else. The call fails, prints its name the first time, and records it in the journal.
 //!
 //! # Note [Exports]
 //!
-//! No exported function is `unsafe`: its callers are C programs, for which the word has no meaning, and `api` would otherwise consist
-//! of `unsafe` blocks. A pointer of a CUDA program arrives as [`In`] or [`Out`], which Rust can make only from a reference. The
-//! header's contract (null, or valid for the stated number of elements) enters in this file alone: at the `SAFETY` sentences
-//! below, and at [`In::array`] and [`Out::array`], which bind a pointer to the length that the call states. Addresses that CUDA treats
-//! as numbers are `usize`; `values` and `host` say in each `SAFETY` sentence whose contract makes such an address valid.
-//! The replaced functions of the C library (`files`, `host`) take C's own pointers and are safe by the same rule: only C calls them.
+//! No exported function is `unsafe`: its callers are C programs, for which the word has no meaning, and `api` would
+//! otherwise consist of `unsafe` blocks. A pointer of a CUDA program arrives as [`In`] or [`Out`], which Rust can make
+//! only from a reference. The header's contract (null, or valid for the stated number of elements) enters in this file
+//! alone: at the `SAFETY` sentences below, and at [`In::array`] and [`Out::array`], which bind a pointer to the length
+//! that the call states. Addresses that CUDA treats as numbers are `usize`; each `SAFETY` sentence of `values` and
+//! `host` names the contract by which such an address is valid. The replaced functions of the C library (`files`,
+//! `host`) take C's own pointers and are safe by the same rule: only C calls them.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,15 +31,15 @@ pub trait Status: Copy {
     const INTERNAL: Self;
     /// The function exists in CUDA and not here.
     const UNSUPPORTED: Self;
-    /// What else happens when a call fails, e.g. setting the thread's last error.
+    /// Side effect of a failed call, e.g. setting the thread's last error.
     fn failed(self) {}
-    /// What happens before a function of this name does its work: it may be refused.
+    /// Runs before the work of a function of this name, and may refuse the call.
     fn enter(_function: &'static str) -> Result<(), Self> {
         Ok(())
     }
 }
 
-/// Declares a status type: an `i32` of its own, with the codes the library's header gives.
+/// Declares a status type: a newtype of `i32` with the codes of the library's header.
 macro_rules! status {
     ($(#[$meta:meta])* $name:ident { success: $success:expr, invalid: $invalid:expr, internal: $internal:expr, unsupported: $unsupported:expr }) => {
         $(#[$meta])*
@@ -122,7 +123,7 @@ pub(crate) fn answer<S: Status>(name: &'static str, body: impl FnOnce() -> Resul
 #[derive(Debug)]
 pub struct Out<T>(*mut T);
 
-// Derived, these would ask for `T: Copy`; a pointer is `Copy` whatever it points to.
+// Derived, the bounds would ask for `T: Copy`; a pointer to any type is `Copy`.
 impl<T> Clone for Out<T> {
     fn clone(&self) -> Self {
         *self
@@ -131,7 +132,7 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T> Out<T> {
-    /// What a caller passes that does not want the answer.
+    /// The pointer of a caller that does not want the answer.
     pub(crate) const NULL: Out<T> = Out(std::ptr::null_mut());
 
     /// Writes the answer; fails with `INVALID` if the caller passed null.
@@ -155,8 +156,8 @@ impl<T> Out<T> {
     /// Writes the answer unless the caller passed null: for outputs that the header calls optional.
     pub(crate) fn set_if_wanted(self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: the header's contract is that a non-null out-parameter points to writable room for one `T`;
-            // it may be unaligned when it lies in a packed struct of the caller.
+            // SAFETY: the header's contract is that a non-null out-parameter points to writable room for one `T`; the
+            // pointer may be unaligned inside a packed struct of the caller.
             unsafe { self.0.write_unaligned(value) }
         }
     }
@@ -173,7 +174,7 @@ impl<T> Out<T> {
         Out(self.0.cast())
     }
 
-    /// Whether the caller passed null.
+    /// True if the caller passed null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -191,7 +192,7 @@ impl<T> Out<T> {
 }
 
 impl Out<usize> {
-    /// The same parameter of a function's other version, where the header gives it this type.
+    /// The same parameter with the type that the header of the function's other version states.
     pub(crate) fn other_version<U>(self) -> Out<U> {
         Out(self.0.cast())
     }
@@ -261,7 +262,7 @@ impl<T: Copy> OutSlice<T> {
 #[derive(Debug)]
 pub struct In<T>(*const T);
 
-// Derived, these would ask for `T: Copy`; a pointer is `Copy` whatever it points to.
+// Derived, the bounds would ask for `T: Copy`; a pointer to any type is `Copy`.
 impl<T> Clone for In<T> {
     fn clone(&self) -> Self {
         *self
@@ -281,7 +282,7 @@ impl<T: Copy> In<T> {
         InSlice { first: self, length }
     }
 
-    /// Whether the caller passed null.
+    /// True if the caller passed null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }

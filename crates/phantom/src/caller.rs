@@ -1,5 +1,5 @@
-//! Finds whose code is on the stack: the library that requested memory, so that the ledger can name the owner; the kernel that called an
-//! operator, for the agent.
+//! Reads the stack for the owner of the running code: the library that requested memory, for the ledger; the kernel
+//! that called an operator, for the agent.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int, c_void};
@@ -9,13 +9,12 @@ use crate::ledger::Owner;
 
 /// The file of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp links into it).
 const PYTORCH_ALLOCATOR: &str = "libc10_cuda.so";
-/// Frames that are looked at: ours, and then the caller's.
+/// The number of inspected frames: the phantom's own, then the caller's.
 const DEPTH: usize = 12;
 
 static NAMES: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
-/// The owner of the memory that is being asked for: `pytorch`, or the file name of the first library up the stack
-/// that is not this one.
+/// The owner of the requested memory: `pytorch`, or the file name of the first library up the stack except the phantom.
 pub(crate) fn owner() -> Owner {
     let mut frames = [std::ptr::null_mut::<c_void>(); DEPTH];
     // SAFETY: the array is as long as stated; `backtrace` writes no further.
@@ -30,7 +29,7 @@ pub(crate) fn owner() -> Owner {
     }
 }
 
-/// Whether PyTorch's caching allocator is the caller.
+/// True if PyTorch's caching allocator is the caller.
 pub(crate) fn is_pytorchs_allocator() -> bool {
     owner() == "pytorch"
 }
@@ -38,16 +37,16 @@ pub(crate) fn is_pytorchs_allocator() -> bool {
 /// Frames between an operator's stand-in in Python and the program's own line, with some to spare.
 const KERNEL_DEPTH: usize = 128;
 
-/// What a frame is part of.
+/// The component that a frame belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// The Python interpreter.
     Interpreter,
-    /// What leads from Python to a kernel: PyTorch's bindings, dispatcher and operators that are made of others.
+    /// The way from Python to a kernel: PyTorch's bindings, dispatcher and composed operators.
     Dispatcher,
     /// A library of kernels, PyTorch's or an extension's.
     Kernels,
-    /// What may be anywhere: the C library, this one.
+    /// Libraries that appear in any stack: libc, the phantom itself.
     Other,
 }
 
@@ -67,8 +66,8 @@ pub extern "C" fn oomph_is_in_kernel() -> c_int {
     c_int::from(is_in_kernel(parts))
 }
 
-/// Whether there are kernels between the stand-in, which the interpreter runs, and the interpreter that called the operator; also where
-/// none did, as in a thread of a backward pass.
+/// True if kernels lie between the stand-in, which the interpreter runs, and the interpreter that called the operator.
+/// Also true without such an interpreter, as in a thread of a backward pass.
 fn is_in_kernel(frames: impl Iterator<Item = Part>) -> bool {
     let behind_stand_in = frames
         .skip_while(|part| *part != Part::Interpreter)

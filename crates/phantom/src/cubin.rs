@@ -1,4 +1,4 @@
-//! The parameters of kernels, read off the machine code that a program loads at run time.
+//! The parameters of kernels, read from the machine code that a program loads at run time.
 //!
 //! # Note [Parameters in a cubin]
 //!
@@ -8,7 +8,7 @@
 //! attribute   u8 format · u8 kind · u16 length, or a value where the format is not 4 · bytes where it is
 //! parameter   (kind 0x17) u32 index · u16 ordinal · u16 offset · u32 of which the upper 14 bits are the size in bytes
 //! ```
-//! As `cuobjdump -elf` prints them (`EIATTR_KPARAM_INFO`), seen in what ptxas of CUDA 13.0 makes for Triton.
+//! As printed by `cuobjdump -elf` (`EIATTR_KPARAM_INFO`), seen in the output of CUDA 13.0's ptxas for Triton.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -30,8 +30,8 @@ pub(crate) fn parameters_of(image: *const c_void) -> BTreeMap<Vec<u8>, Parameter
     if image.is_null() {
         return BTreeMap::new();
     }
-    // SAFETY: `cuModuleLoadData`'s contract is that the image is a cubin, a fat binary or a text that ends with 0: no byte is read
-    // behind one that differs from an ELF file's.
+    // SAFETY: `cuModuleLoadData`'s contract is that the image is a cubin, a fat binary or a text that ends with 0:
+    // reading stops at the first byte that differs from an ELF file's.
     let is_elf = MAGIC.iter().enumerate().all(|(at, byte)| unsafe { *image.cast::<u8>().add(at) } == *byte);
     if !is_elf {
         return BTreeMap::new();
@@ -39,17 +39,17 @@ pub(crate) fn parameters_of(image: *const c_void) -> BTreeMap<Vec<u8>, Parameter
     // SAFETY: an ELF file has a header of 64 bytes, which says where its table of sections ends.
     let header = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), HEADER_BYTES) };
     let Some(length) = table_end(header).filter(|length| *length <= MOST_BYTES) else { return BTreeMap::new() };
-    // SAFETY: the file reaches to the end of the table that its header states.
+    // SAFETY: the file reaches to the end of the table stated in its header.
     let table = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), length) };
     let length = sections(table).map(|section| section.end).fold(length, usize::max);
     if length > MOST_BYTES {
         return BTreeMap::new();
     }
-    // SAFETY: the file reaches to the end of the sections that its table states.
+    // SAFETY: the file reaches to the end of the sections stated in its table.
     parse(unsafe { std::slice::from_raw_parts(image.cast::<u8>(), length) })
 }
 
-/// A section's place in the file and that of its name among the names.
+/// The offsets of a section in the file and of its name among the names.
 struct Section {
     name: usize,
     start: usize,

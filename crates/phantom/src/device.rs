@@ -1,11 +1,11 @@
-//! The device that is shown: a profile, read once from the environment.
+//! The shown device: a profile, read once from the environment.
 //!
 //! # Note [Device variable]
 //!
 //! `OOMPH_DEVICE` is `key=value` joined by `;`. The keys are those of `wire::profile`; sizes are plain bytes and
-//! `compute_capability` is `major.minor`. An absent key has the value of the default profile. An unknown key, or a value that is not a
-//! number, is reported on standard error and ignored: the binary carries this library, so only a person who sets the variable by
-//! hand can cause such an error.
+//! `compute_capability` is `major.minor`. An absent key has the value of the default profile. An unknown key, or a
+//! value other than a number, is reported on standard error and ignored: the binary carries this library, so only a
+//! person who sets the variable by hand can cause such an error.
 
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -19,9 +19,9 @@ use crate::stderr::complain;
 pub(crate) struct Profile {
     /// `cudaDeviceProp::name`.
     pub(crate) name: String,
-    /// What `cudaMemGetInfo` states as total.
+    /// The total of `cudaMemGetInfo`.
     pub(crate) total_bytes: u64,
-    /// What a CUDA context with PyTorch's kernels takes, outside every allocator.
+    /// Memory of a CUDA context with PyTorch's kernels, outside every allocator.
     pub(crate) context_bytes: u64,
     /// Major and minor.
     pub(crate) compute_capability: (u32, u32),
@@ -45,18 +45,17 @@ pub(crate) struct Profile {
     pub(crate) blocks_per_multiprocessor: u32,
     /// Core clock.
     pub(crate) clock_khz: u32,
-    /// Memory clock.
     pub(crate) memory_clock_khz: u32,
     /// Width of the memory bus.
     pub(crate) memory_bus_bits: u32,
 }
 
-/// What an unlimited device shows: more than any program takes, small enough that several expandable segments of
-/// 9/8 of it fit into the address range of [`crate::space`].
+/// The size of an unlimited device: more than any program's need, small enough that several expandable segments of 9/8
+/// of the size fit into the address range of [`crate::space`].
 pub(crate) const UNLIMITED_BYTES: u64 = 4 << 40;
 
 impl Default for Profile {
-    /// An RTX 4090: what the library shows when it is preloaded by hand.
+    /// An RTX 4090: the profile of a library preloaded by hand.
     fn default() -> Profile {
         Profile {
             name: "NVIDIA GeForce RTX 4090".to_owned(),
@@ -80,7 +79,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Reads the text of Note [Device variable]; the second value says what was wrong with it.
+    /// Reads the text of Note [Device variable]; the second value has a sentence for each error.
     pub(crate) fn parse(text: &str) -> (Profile, Vec<String>) {
         let mut profile = Profile::default();
         let mut problems = Vec::new();
@@ -129,7 +128,8 @@ impl Profile {
     }
 }
 
-/// A device by its index among all that there are, as NVML counts. The program counts those that `CUDA_VISIBLE_DEVICES` leaves.
+/// A device by its index among all devices, as NVML counts. The program counts only the devices in
+/// `CUDA_VISIBLE_DEVICES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PhysicalDevice(pub(crate) u32);
 
@@ -171,7 +171,7 @@ impl Shown {
     }
 }
 
-/// Reads a number from the environment; unset and empty give `default`, as does an unreadable text, which is reported.
+/// Reads a number from the environment; unset and empty are `default`, as is an unreadable text, which is reported.
 fn number<N: FromStr>(variable: &str, expected: &str, default: N) -> N {
     let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else { return default };
     text.to_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
@@ -180,7 +180,7 @@ fn number<N: FromStr>(variable: &str, expected: &str, default: N) -> N {
     })
 }
 
-/// The devices that `CUDA_VISIBLE_DEVICES` leaves, in its order; a value that is not a list of numbers hides none.
+/// The devices in `CUDA_VISIBLE_DEVICES`, in its order; a value other than a list of numbers hides none.
 fn visible_of(physical_count: u32) -> Vec<PhysicalDevice> {
     let all = || (0..physical_count).map(PhysicalDevice).collect();
     let Ok(visible) = std::env::var("CUDA_VISIBLE_DEVICES") else { return all() };
@@ -202,12 +202,12 @@ pub(crate) fn profile() -> &'static Profile {
     &shown().profile
 }
 
-/// How many devices the program sees.
+/// The number of devices that the program sees.
 pub(crate) fn count() -> u32 {
     shown().visible.len() as u32
 }
 
-/// How many devices there are, hidden ones too.
+/// The number of devices, including hidden ones.
 pub(crate) fn physical_count() -> u32 {
     shown().physical_count
 }
@@ -217,12 +217,12 @@ pub(crate) fn physical(device: u32) -> PhysicalDevice {
     shown().visible.get(device as usize).copied().unwrap_or(PhysicalDevice(device))
 }
 
-/// The number under which the program sees a device; nothing for a hidden one.
+/// The program's number of a device; `None` for a hidden device.
 pub(crate) fn number_of(device: PhysicalDevice) -> Option<u32> {
     shown().visible.iter().position(|&visible| visible == device).map(|number| number as u32)
 }
 
-/// Bytes of every device that other processes use: an assumption of the caller, by `OOMPH_OTHERS`.
+/// Bytes of every device used by other processes: an assumption of the caller, by `OOMPH_OTHERS`.
 pub(crate) fn others_bytes() -> u64 {
     shown().others_bytes
 }

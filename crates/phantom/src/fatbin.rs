@@ -1,8 +1,8 @@
-//! Which architectures a program's kernels were compiled for, read off the fat binaries it registers.
+//! The architectures that a program's kernels were compiled for, read from the registered fat binaries.
 //!
-//! Libraries ask a kernel which architecture it runs as (`cudaFuncGetAttributes`) and choose their algorithm by the
-//! answer; CUB refuses an architecture without compiled code. A GPU runs the newest code of its generation that is not
-//! newer than the GPU: an RTX 4090 (8.9) runs code for 8.6. The answer must therefore come from the binary.
+//! Libraries ask for the architecture of a kernel (`cudaFuncGetAttributes`) and choose their algorithm by the answer;
+//! CUB refuses an architecture without compiled code. A GPU runs the newest code of its generation up to its own
+//! version: an RTX 4090 (8.9) runs code for 8.6. The answer must therefore come from the binary.
 //!
 //! # Note [Fat binary]
 //!
@@ -11,7 +11,7 @@
 //! header    u32 magic 0xba55ed50 · u16 version · u16 header bytes · u64 bytes of all entries
 //! entry     u16 kind (1 = PTX, 2 = machine code) · u16 · u32 header bytes · u64 payload bytes · … · u32 arch at 28
 //! ```
-//! `fatbinary_section.h` of the CUDA toolkit names the wrapper; the rest is as `cuobjdump` reads it.
+//! `fatbinary_section.h` of the CUDA toolkit names the wrapper; the rest is as `cuobjdump` reads the file.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +48,7 @@ pub(crate) fn register_kernel(module: u32, stub: usize) {
     registry.is_sorted = false;
 }
 
-/// The architecture whose code a device of this capability would run of a kernel.
+/// The architecture of the code that a device of this capability would run for a kernel.
 pub(crate) fn arch_of(stub: usize, capability: (u32, u32)) -> Arch {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     if !registry.is_sorted {
@@ -61,8 +61,8 @@ pub(crate) fn arch_of(stub: usize, capability: (u32, u32)) -> Arch {
     choose(archs, capability)
 }
 
-/// The newest code of the device's own generation that is not newer than the device; where there is none (PTX is
-/// compiled when it is loaded, for the device itself) the device's own.
+/// The newest code of the device's own generation up to its version; without such code, the device's own architecture
+/// (PTX is compiled at load time for the device).
 fn choose(archs: &[Arch], (major, minor): (u32, u32)) -> Arch {
     let own = major * 10 + minor;
     archs.iter().copied().filter(|arch| arch / 10 == major && *arch <= own).max().unwrap_or(own)

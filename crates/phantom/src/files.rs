@@ -17,10 +17,11 @@
 //! | `! TEXT` | an input that cannot be checked again |
 //!
 //! STATE is `-` for an absent file, else `SIZE,MODIFIED,CHANGED,INODE,MODE`, times in nanoseconds. DIGEST is `-`, or the FNV-1a
-//! hash of the sorted names, each with a NUL after it. A path is absolute, and links in it are as the program wrote them.
+//! hash of the sorted names, each with a NUL after it. A path is absolute; links in a path stay as the program wrote
+//! them.
 //!
-//! A file that the program writes is its own, and is not noted afterwards. A note is one `write(2)` in append mode, and the table of
-//! noted paths has no lock: forked children, signal handlers and threads may note at the same time.
+//! A file that the program writes is its own, and is not noted afterwards. A note is one `write(2)` in append mode, and
+//! the table of noted paths has no lock: forked children, signal handlers and threads may note at the same time.
 
 mod calls;
 mod line;
@@ -111,17 +112,17 @@ fn taker() -> Option<*const c_char> {
     if !known.is_null() {
         return (known != nobody).then_some(known.cast_const());
     }
-    // SAFETY: the name ends with a NUL. Whoever changes the environment in another thread does so at its own risk, as ever.
+    // SAFETY: the name ends with a NUL. A program that changes the environment in another thread races with any reader.
     let named = unsafe { libc::getenv(VARIABLE.as_ptr().cast()) };
     // SAFETY: what the environment holds are C strings.
     let copy = if named.is_null() { nobody } else { CString::into_raw(unsafe { CStr::from_ptr(named) }.to_owned()) };
-    // Another thread may have been faster; its copy says the same.
+    // If another thread was faster, its copy has the same text.
     let before = TAKER.compare_exchange(std::ptr::null_mut(), copy, Ordering::AcqRel, Ordering::Acquire);
     let taker = before.err().unwrap_or(copy);
     (taker != nobody).then_some(taker.cast_const())
 }
 
-/// Records a hash; returns whether it is new, `None` if the table is full there.
+/// Records a hash; true if the hash is new, `None` if the table is full there.
 fn remember(hash: u64) -> Option<bool> {
     let start = hash as usize;
     for probe in 0..PROBES {
@@ -164,7 +165,7 @@ fn note_to(taker: *const c_char, folder: c_int, path: *const c_char, what: Use) 
 
 fn write_state(taker: *const c_char, path: &Path, what: Use) {
     let mut line = Line::default();
-    // A line takes what fits.
+    // A line is cut at its capacity.
     let _ = write!(line, "{} ", char::from(what as u8));
     let _ = match path.state() {
         None => write!(line, "- "),
@@ -183,7 +184,7 @@ fn write_state(taker: *const c_char, path: &Path, what: Use) {
 fn cannot(taker: *const c_char, text: &str) {
     if remember(extend_fnv(FNV_EMPTY, text.as_bytes())) != Some(false) {
         let mut line = Line::default();
-        // A line takes what fits.
+        // A line is cut at its capacity.
         let _ = write!(line, "! {text}");
         line.end(taker);
     }
@@ -214,8 +215,8 @@ fn use_of_mode(mode: *const c_char) -> Use {
     }
 }
 
-/// Notes a connection: nobody knows what the other side will say the next time. Python's own helpers, and the one that the C library
-/// asks for names of users, are no sources of data.
+/// Notes a connection: the other side may answer differently the next time. Python's own helpers, and the helper that
+/// the C library asks for names of users, are no sources of data.
 fn note_connection(address: *const libc::sockaddr, length: libc::socklen_t) {
     let Some(taker) = taker() else { return };
     if address.is_null() || (length as usize) < size_of::<libc::sa_family_t>() {
@@ -223,7 +224,7 @@ fn note_connection(address: *const libc::sockaddr, length: libc::socklen_t) {
     }
     // SAFETY: the address has at least its family.
     let family = c_int::from(unsafe { (*address).sa_family });
-    // SAFETY: the caller gives so many bytes.
+    // SAFETY: the caller's contract is that `length` bytes are readable.
     let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length as usize) };
     let names = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
     let is_helper = family == libc::AF_UNIX && (names(b"/pymp-") || names(b"/nscd/") || bytes.get(2) == Some(&0));
@@ -232,12 +233,12 @@ fn note_connection(address: *const libc::sockaddr, length: libc::socklen_t) {
     }
 }
 
-/// Notes a helper that runs without us, because it gets an environment of its own or is linked statically: nobody sees what it reads. What
-/// Python asks for libraries (`ctypes.util.find_library`) reads nothing of the user's.
+/// Notes a helper that runs without the phantom, because its environment is another or it is linked statically: its
+/// reads are unseen. Python's searches for libraries (`ctypes.util.find_library`) read nothing of the user's.
 fn note_helper(program: *const c_char, environment: *const *const c_char) {
     const TOOLS: [&[u8]; 5] = [b"ldconfig", b"gcc", b"cc", b"objdump", b"ld"];
     let Some(taker) = taker() else { return };
-    // SAFETY: the caller gives a program's name, or a null that the C library refuses.
+    // SAFETY: the caller passes a program's name, or a null that the C library refuses.
     let program = if program.is_null() { c"" } else { unsafe { CStr::from_ptr(program) } };
     let is_tool = program.to_bytes().rsplit(|byte| *byte == b'/').next().is_some_and(|name| TOOLS.contains(&name));
     let has = |name: &[u8]| (0..).map_while(|index| variable(environment, index)).any(|entry| entry.starts_with(name));
@@ -249,10 +250,10 @@ fn note_helper(program: *const c_char, environment: *const *const c_char) {
     }
 }
 
-/// Notes a helper that is linked statically: nothing is preloaded into it.
+/// Notes a statically linked helper: nothing is preloaded into it.
 fn note_unseen_helper(program: *const c_char) {
     let Some(taker) = taker() else { return };
-    // SAFETY: the caller gives a program's name, or a null that the C library refuses.
+    // SAFETY: the caller passes a program's name, or a null that the C library refuses.
     if !program.is_null() && raw::is_static(unsafe { CStr::from_ptr(program) }) {
         cannot(taker, "it starts a helper that is linked statically");
     }
@@ -263,7 +264,7 @@ fn variable<'a>(environment: *const *const c_char, index: usize) -> Option<&'a [
     if environment.is_null() {
         return None;
     }
-    // SAFETY: an environment is an array of C strings that ends with a null, and the entries before this one were none.
+    // SAFETY: an environment is an array of C strings that ends with a null, and no entry before this one was null.
     unsafe {
         let entry = *environment.add(index);
         (!entry.is_null()).then(|| CStr::from_ptr(entry).to_bytes())
@@ -288,7 +289,7 @@ mod tests {
         lines.collect()
     }
 
-    /// One test, since the notes of a process go to one file.
+    /// A single test, since the notes of a process go to one file.
     #[test]
     fn what_is_read_is_noted_once_and_what_is_written_is_not() {
         let folder = tempfile::tempdir().unwrap();
@@ -316,7 +317,7 @@ mod tests {
         let text = String::from_utf8_lossy(&std::fs::read(taker.path()).unwrap()).into_owned();
         let importable = digest(folder.path().as_os_str().as_bytes(), true).unwrap();
         assert!(text.contains(&format!("i {importable:016x} {}\0", folder.path().display())), "{text}");
-        // Only what can be imported matters to who imports.
+        // An import depends only on importable names.
         std::fs::write(path("c.txt"), "x").unwrap();
         assert_eq!(digest(folder.path().as_os_str().as_bytes(), true), Some(importable));
         std::fs::write(path("c.py"), "x").unwrap();

@@ -1,4 +1,4 @@
-//! Large host memory: it takes space only where it was written, and can be emptied again.
+//! Large host memory: only written pages take space, and written pages can be emptied again.
 //!
 //! # Note [Host memory]
 //!
@@ -28,16 +28,16 @@ use crate::ranges::HOST_RANGE;
 pub(crate) const LARGE_BYTES: usize = 1 << 20;
 /// A page of x86-64.
 const PAGE_BYTES: usize = 4096;
-/// How many places are tried once the range was used up and addresses come round again.
+/// The number of addresses to try after the range was used up and addresses repeat.
 const PLACES_TRIED: usize = 1024;
-/// How many entries of the page map are read at once; each describes a page in eight bytes.
+/// The number of page map entries per read; an entry describes a page in eight bytes.
 const ENTRIES_READ: usize = 1024;
 /// A page that holds something: present (bit 63) or swapped out (bit 62); Documentation/admin-guide/mm/pagemap.rst.
 const TOUCHED: u64 = 0b11 << 62;
 
 static NEXT_ADDRESS: AtomicUsize = AtomicUsize::new(HOST_RANGE.start);
 
-/// Maps memory that takes no space until it is written, at an address of [`HOST_RANGE`].
+/// Maps memory whose pages take no space before the first write, at an address of [`HOST_RANGE`].
 pub(crate) fn map(bytes: usize) -> Option<usize> {
     let bytes = bytes.checked_next_multiple_of(PAGE_BYTES)?;
     (0..PLACES_TRIED).find_map(|_| map_at(next_place(bytes)?, bytes))
@@ -46,7 +46,7 @@ pub(crate) fn map(bytes: usize) -> Option<usize> {
 /// Unmaps memory of [`map`].
 pub(crate) fn unmap(address: usize, bytes: usize) -> Option<()> {
     let bytes = bytes.checked_next_multiple_of(PAGE_BYTES)?;
-    // SAFETY: the range came from `map` with this length; its owner gives it back and uses it no more.
+    // SAFETY: the range came from `map` with this length; its owner frees the range and uses it no more.
     (unsafe { libc::munmap(address as *mut c_void, bytes) } == 0).then_some(())
 }
 
@@ -79,8 +79,8 @@ fn map_at(address: usize, bytes: usize) -> Option<usize> {
 /// Makes memory read as zeros; inside [`HOST_RANGE`] whole pages become holes.
 pub(crate) fn clear(address: usize, bytes: usize) {
     let pages = whole_pages(address, bytes);
-    // SAFETY: `madvise` looks at whole pages inside the range, which the caller gave to be overwritten; in `HOST_RANGE`
-    // they are private and anonymous, so they become zeros.
+    // SAFETY: `madvise` changes whole pages inside the range, which the caller passed to be overwritten; in
+    // `HOST_RANGE` pages are private and anonymous, so they become zeros.
     let emptied = HOST_RANGE.contains(&address)
         && unsafe { libc::madvise(pages.start as *mut c_void, pages.len(), libc::MADV_DONTNEED) } == 0;
     let written = if emptied {
@@ -94,7 +94,7 @@ pub(crate) fn clear(address: usize, bytes: usize) {
     }
 }
 
-/// The whole pages of a range; where there is none, nothing at the range's end.
+/// The whole pages of a range; an empty range at the end if it has none.
 fn whole_pages(address: usize, bytes: usize) -> Range<usize> {
     let end = address + bytes;
     let start = address.next_multiple_of(PAGE_BYTES).min(end);
@@ -140,8 +140,8 @@ pub extern "C" fn oomph_clear_host(address: usize, bytes: usize) {
     clear(address, bytes);
 }
 
-/// Writes where the first part of a range that may hold something starts and ends; gives 0 if it is one hole. For the
-/// agent.
+/// Writes the start and the end of the first part of a range that may hold something; returns 0 if the range is a hole.
+/// For the agent.
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_first_touched(address: usize, bytes: usize, start: Out<usize>, end: Out<usize>) -> c_int {
     let found = first_touched(address..address + bytes);
@@ -188,7 +188,7 @@ pub extern "C" fn posix_memalign(out: Out<usize>, alignment: usize, bytes: usize
         out.set_if_wanted(address);
         return 0;
     }
-    // SAFETY: the address is that of the next `posix_memalign`, whose parameters and contract are the same.
+    // SAFETY: the address is the next `posix_memalign`'s, with the same parameters and contract.
     unsafe {
         let next: extern "C" fn(Out<usize>, usize, usize) -> c_int = std::mem::transmute(POSIX_MEMALIGN.address());
         next(out, alignment, bytes)
@@ -212,8 +212,8 @@ pub extern "C" fn free(address: usize) {
 /// `realloc`: what is ours moves to the allocator behind.
 #[unsafe(no_mangle)]
 pub extern "C" fn realloc(address: usize, bytes: usize) -> usize {
-    // SAFETY: the address is that of the next `realloc`; it gets null or memory of its own allocator. What is copied
-    // lies in the old memory and fits the new.
+    // SAFETY: the address is the next `realloc`'s, called with null or memory of its own allocator. The copied bytes
+    // lie in the old memory and fit the new.
     unsafe {
         let next: extern "C" fn(usize, usize) -> usize = std::mem::transmute(REALLOC.address());
         if !HOST_RANGE.contains(&address) {
@@ -235,14 +235,14 @@ pub extern "C" fn malloc_usable_size(address: usize) -> usize {
     if HOST_RANGE.contains(&address) {
         return usable_bytes(address);
     }
-    // SAFETY: the address is that of the next `malloc_usable_size`, and the memory is none or its allocator's.
+    // SAFETY: the address is the next `malloc_usable_size`'s, called with null or memory of its own allocator.
     unsafe {
         let next: extern "C" fn(usize) -> usize = std::mem::transmute(USABLE_SIZE.address());
         next(address)
     }
 }
 
-/// Memory with a page before it that holds the mapping's length.
+/// Allocates memory behind a page that holds the mapping's length.
 fn allocate(bytes: usize) -> Option<usize> {
     let length = bytes.checked_add(PAGE_BYTES)?;
     let base = map(length)?;
@@ -257,8 +257,8 @@ fn release(address: usize) {
 }
 
 fn usable_bytes(address: usize) -> usize {
-    // SAFETY: `allocate` wrote the length at the start of the page before what it gave out; freeing anything else in
-    // this range breaks the contract of `free`.
+    // SAFETY: `allocate` wrote the length at the start of the page before the returned memory; freeing any other
+    // address in this range breaks the contract of `free`.
     unsafe { *((address - PAGE_BYTES) as *const usize) - PAGE_BYTES }
 }
 
@@ -270,12 +270,12 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     fn write(address: usize, byte: u8) {
-        // SAFETY: the tests write only within what they mapped.
+        // SAFETY: the tests write only within their mappings.
         unsafe { (address as *mut u8).write(byte) }
     }
 
     fn read(address: usize) -> u8 {
-        // SAFETY: the tests read only within what they mapped.
+        // SAFETY: the tests read only within their mappings.
         unsafe { (address as *const u8).read() }
     }
 
@@ -288,7 +288,7 @@ mod tests {
         let touched = first_touched(all.clone()).unwrap();
         assert!(touched.contains(&(base + 40 * MIB + 5)), "{touched:x?}");
         assert_eq!(first_touched(base..touched.start), None, "before it is a hole");
-        // An odd range: the pages at its ends are shared with others, and keep what lies outside.
+        // An odd range: the pages at its ends are shared with other data, and keep the bytes outside.
         write(base + 40 * MIB + 4, 6);
         clear(base + 40 * MIB + 5, 8 * MIB);
         assert_eq!([4, 5].map(|offset| read(base + 40 * MIB + offset)), [6, 0]);

@@ -15,7 +15,7 @@ use wire::record::JournalEntry;
 
 use crate::stderr::complain;
 
-/// The file of this process, and the records that stand in it once only.
+/// The file of this process, and the records that are written only the first time.
 #[derive(Default)]
 struct Journal {
     pid: u32,
@@ -48,7 +48,7 @@ pub(crate) fn record_refusal(device: u32, owner: &str, bytes: u64) {
     append(JournalEntry::Refused { device, owner, bytes });
 }
 
-/// Records, once each, the memory that a library uses as its workspace.
+/// Records the memory that a library uses as its workspace, each amount the first time.
 pub(crate) fn record_workspace(library: &'static str, address: u64, bytes: u64) {
     if bytes > 0 && with(|journal| journal.workspaces.insert((library, address, bytes))) {
         append(JournalEntry::Workspace { library, address, bytes });

@@ -15,11 +15,11 @@ pub const PAGE_BYTES: u64 = 2 << 20;
 /// The owner of memory: `context`, `pytorch`, or the file name of another library.
 pub(crate) type Owner = &'static str;
 
-/// There is not enough memory.
+/// The device has not enough memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfMemory;
 
-/// The account of one device.
+/// The account of a device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Account {
     capacity_bytes: u64,
@@ -35,13 +35,13 @@ impl Account {
         Account { capacity_bytes, ..Account::default() }
     }
 
-    /// The account of a device of which other processes hold `others_bytes` for good, in whole pages.
+    /// The account of a device on which other processes hold `others_bytes` for good, in whole pages.
     pub(crate) fn shared(capacity_bytes: u64, others_bytes: u64) -> Account {
         let others_bytes = others_bytes.next_multiple_of(PAGE_BYTES).min(capacity_bytes);
         Account { others_bytes, ..Account::new(capacity_bytes) }
     }
 
-    /// Bytes that this process uses: whole pages, and the pages that small requests share.
+    /// Bytes used by this process: whole pages, and the pages that small requests share.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.whole_pages_bytes + self.small_bytes.next_multiple_of(PAGE_BYTES)
     }
@@ -113,7 +113,8 @@ fn charge(bytes: u64) -> (u64, u64) {
 
 static ACCOUNTS: Mutex<Vec<Option<Account>>> = Mutex::new(Vec::new());
 
-/// The journal is written under this lock, so that its lines are in the order of the ledger.
+/// Runs `body` on a device's account. The journal is written under this lock, so that its lines are in the order of the
+/// ledger.
 fn with<R>(device: u32, body: impl FnOnce(&mut Account) -> R) -> R {
     let mut accounts = lock();
     let index = device as usize;
@@ -127,7 +128,7 @@ fn lock() -> MutexGuard<'static, Vec<Option<Account>>> {
     ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates the device's context, once: it takes its memory before anything else can.
+/// Creates the device's context at the first call, before any other memory is charged.
 pub(crate) fn ensure_context(device: u32) {
     let bytes = device::profile().context_bytes;
     with(device, |account| {
@@ -165,12 +166,12 @@ pub(crate) fn free_and_total(device: u32) -> (u64, u64) {
     with(device, |account| (account.free_bytes(), account.capacity_bytes))
 }
 
-/// Bytes of a device that this process uses. Creates no context, as `nvidia-smi` creates none.
+/// Bytes of a device used by this process. Creates no context, as `nvidia-smi` creates none.
 pub(crate) fn used_bytes(device: u32) -> u64 {
     with(device, |account| account.used_bytes())
 }
 
-/// Bytes of a device that other processes use.
+/// Bytes of a device used by other processes.
 pub(crate) fn others_bytes(device: u32) -> u64 {
     with(device, |account| account.others_bytes)
 }
@@ -222,7 +223,7 @@ mod tests {
     }
 
     proptest! {
-        /// The account against the simplest model there is: a list of what is held.
+        /// Compares the account with the simplest model: a list of allocations.
         #[test]
         fn the_account_equals_a_list_of_what_is_held(ops in prop::collection::vec((any::<bool>(), 1u64..6 * MIB), 1..200)) {
             let mut account = Account::new(64 * MIB);

@@ -1,17 +1,17 @@
 //! A CUDA device that has memory and no compute, preloaded in front of NVIDIA's libraries.
 //!
 //! Memory calls keep an exact ledger per device and answer as a GPU of the chosen profile would; kernel launches, BLAS
-//! and DNN calls return success at once. What those libraries would have chosen inside (workspaces, contexts) is
-//! modelled, and each model that was used is named in the journal as an assumption.
+//! and DNN calls return success at once. Internal choices of those libraries (workspaces, contexts) are modelled, and
+//! the journal names each used model as an assumption.
 //!
 //! # Design constraints
-//! - Nothing of PyTorch's allocator is known here: PyTorch brings the real one.
+//! - Nothing of PyTorch's allocator is known here: PyTorch brings the real allocator.
 //! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in `boundary`.
-//! - `unsafe` lives in `boundary`, `caller`, `fatbin`, `files`, `host`, `resolve` and `values`; the files under `api` take typed
-//!   parameters and need none.
-//! - Inert until CUDA is used: preloading it into a compiler or a shell costs nothing and changes nothing, but for where
-//!   large aligned requests lie (Note [Host memory] in `host`) and, where a launcher asks, that it notes which files are
-//!   looked at (Note [Files looked at] in `files`).
+//! - `unsafe` lives in `boundary`, `caller`, `fatbin`, `files`, `host`, `resolve` and `values`; the files under `api`
+//!   take typed parameters and need none.
+//! - Inert until CUDA is used: preloaded into a compiler or a shell, the library costs nothing and changes nothing,
+//!   except the addresses of large aligned requests (Note [Host memory] in `host`) and, if a launcher asks, notes on
+//!   the files read (Note [Files looked at] in `files`).
 
 mod api;
 mod boundary;
@@ -33,7 +33,7 @@ mod stderr;
 mod values;
 mod version;
 
-/// The items that the integration tests call; no other crate links this library.
+/// Items for the integration tests; no other crate links this library.
 #[doc(hidden)]
 pub mod testing {
     pub use crate::api::driver::DriverStatus;

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use crate::generated::absent_driver::ABSENT;
 
 /// Suffixes of a function's versions, newest first: a caller that asks for the plain name gets the newest, as
-/// `cuGetProcAddress` gives it to programs built for this CUDA.
+/// `cuGetProcAddress` answers programs built for this CUDA.
 const VERSIONS: [&str; 4] = ["_v4", "_v3", "_v2", ""];
 
 /// The address of an exported function of exactly this name.
@@ -26,7 +26,7 @@ pub(crate) fn own_symbol(name: &str) -> Option<*const c_void> {
     modelled.into_iter().chain(absent).find_map(|name| exact_symbol(name))
 }
 
-/// Whether an address lies in this library, and not in a driver that happens to be installed.
+/// True if an address lies in this library, and not in an installed driver.
 fn is_ours(address: *const c_void) -> bool {
     match (base_of(address), base_of(own_symbol as *const c_void)) {
         (Some(found), Some(ours)) => found == ours,
@@ -40,7 +40,7 @@ fn base_of(address: *const c_void) -> Option<usize> {
     unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init().dli_fbase as usize) }
 }
 
-/// Whether a library is mapped whose file name starts so.
+/// True if a library is mapped whose file name starts with `file`.
 pub(crate) fn is_mapped(file: &str) -> bool {
     path_of(file).is_some()
 }
@@ -60,12 +60,12 @@ pub(crate) fn mapped_symbol(file: &str, name: &CStr) -> Option<*const c_void> {
     (!address.is_null() && !is_ours(address)).then_some(address.cast_const())
 }
 
-/// What `int name(int *value)` of a mapped library gives; only for functions that the header declares so.
+/// Calls `int name(int *value)` of a mapped library; only for functions that the header declares so.
 pub(crate) fn ask_number(file: &str, name: &CStr) -> Option<c_int> {
     let function = mapped_symbol(file, name)?;
     let mut value = 0;
-    // SAFETY: `version` asks only functions that the libraries' headers declare so; their status is an enum, zero for
-    // success.
+    // SAFETY: `version` only calls functions with this declaration in the libraries' headers; their status is an enum,
+    // zero for success.
     let status = unsafe {
         let function: extern "C" fn(*mut c_int) -> c_int = std::mem::transmute(function);
         function(&raw mut value)
@@ -73,12 +73,12 @@ pub(crate) fn ask_number(file: &str, name: &CStr) -> Option<c_int> {
     (status == 0).then_some(value)
 }
 
-/// What `int name(libraryPropertyType, int *value)` of a mapped library gives for major, minor, patch level.
+/// Calls `int name(libraryPropertyType, int *value)` of a mapped library for major, minor, patch level.
 pub(crate) fn ask_properties(file: &str, name: &CStr) -> Option<[c_int; 3]> {
     let function = mapped_symbol(file, name)?;
     let mut version = [0; 3];
     for (property, value) in (0..).zip(&mut version) {
-        // SAFETY: `version` asks only the libraries' `…GetProperty`, which their headers declare so; the status and the
+        // SAFETY: `version` only calls the libraries' `…GetProperty`, declared so in their headers; the status and the
         // property are enums.
         let status = unsafe {
             let function: extern "C" fn(c_int, *mut c_int) -> c_int = std::mem::transmute(function);
@@ -92,7 +92,7 @@ pub(crate) fn ask_properties(file: &str, name: &CStr) -> Option<[c_int; 3]> {
 /// The path of a library that is mapped, by the start of its file name; the phantom's own links do not count.
 fn path_of(file: &str) -> Option<CString> {
     let mut search = LibrarySearch { file, found: None };
-    // SAFETY: the callback is called during this call alone, with the pointer that is passed here.
+    // SAFETY: the callback is called only during this call, with the pointer passed here.
     unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut search).cast()) };
     search.found
 }
@@ -104,8 +104,8 @@ struct LibrarySearch<'a> {
 
 /// Stops at the library that is searched for.
 extern "C" fn look_at(info: *mut libc::dl_phdr_info, _bytes: usize, search: *mut c_void) -> c_int {
-    // SAFETY: `dl_iterate_phdr` passes a valid `info`, whose name is null or ends in NUL, and our own `search`, of which
-    // nobody else has a reference meanwhile.
+    // SAFETY: `dl_iterate_phdr` passes a valid `info`, whose name is null or ends in NUL, and our own `search`, to
+    // which no second reference exists meanwhile.
     let (name, search) = unsafe {
         let name = (*info).dlpi_name;
         (if name.is_null() { c"" } else { CStr::from_ptr(name) }, &mut *search.cast::<LibrarySearch>())

@@ -14,7 +14,6 @@ use crate::ledger::{self, OutOfMemory, Owner};
 use crate::ranges::{DEVICE_RANGE, is_device};
 use crate::{host, values};
 
-/// The kind of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RangeKind {
     /// `cudaMalloc` and its like: charged to the device.
@@ -27,7 +26,7 @@ pub(crate) enum RangeKind {
     Symbol,
     /// Pinned host memory that we mapped.
     Host,
-    /// Host memory of the program's own that it registered.
+    /// Host memory of the program, registered by the program.
     Registered,
     /// Managed memory: real host memory, pages of which would move to the device.
     Managed,
@@ -137,7 +136,7 @@ pub(crate) fn free(address: usize) -> Option<()> {
     Some(())
 }
 
-/// Maps real, zeroed host memory that takes no space until it is touched.
+/// Maps real, zeroed host memory without pages until the first touch.
 pub(crate) fn map_host(kind: RangeKind, device: u32, owner: Owner, bytes: usize) -> Option<usize> {
     let address = host::map(bytes.max(1))?;
     note(AddressRange { address, bytes, kind, device, owner });

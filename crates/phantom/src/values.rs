@@ -1,14 +1,15 @@
-//! The values in device memory that are known: bytes copied there from the host, and nothing else.
+//! Known values in device memory: bytes copied there from the host, and nothing else.
 //!
 //! # Note [Values on a phantom]
 //!
-//! Kernels do not run, so device memory reads as zeros except where bytes were copied to it. Small copies (labels, indices,
-//! sizes) are kept as islands with their exact extent; large copies (weights, images) are dropped and cost nothing.
-//! Because kernels do not write, an island would outlive its tensor: PyTorch reuses the block for a result, and a
-//! program that reads the result (`loss.item()`, the counter behind `nonzero`) would get an old label. So where there is an agent, what
-//! is copied is hidden from reads: the agent knows the values of tensors, and when they end (Note [Known values] in
-//! `python/oomph/agent/known/store.py`). Hidden islands are what collectives move; their results are not hidden. A read from the start of a block uses an island that starts
-//! there only if the extents are equal: a tensor that is read whole was written whole.
+//! Kernels do not run, so device memory reads as zeros except where bytes were copied to it. Small copies (labels,
+//! indices, sizes) are kept as islands with their exact extent; large copies (weights, images) are dropped and cost
+//! nothing. Because kernels do not write, an island would outlive its tensor: PyTorch reuses the block for a result,
+//! and a program that reads the result (`loss.item()`, the counter behind `nonzero`) would read an old label. So with
+//! an agent, copied islands are hidden from reads: the agent knows the values of tensors, and their ends (Note [Known
+//! values] in `python/oomph/agent/known/store.py`). Collectives move hidden islands, and their results are not hidden.
+//! A read from the start of a block uses an island at that start only if the extents are equal: a tensor that is read
+//! whole was written whole.
 //!
 //! # Note [Unknown reads]
 //!
@@ -35,11 +36,11 @@ const BLOCK_ALIGNMENT: usize = 512;
 struct Island {
     bytes: Vec<u8>,
     written: u64,
-    /// Whether only collectives read it.
+    /// True if only collectives read the island.
     is_hidden: bool,
 }
 
-/// Who reads.
+/// The reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadBy {
     /// The program, to the host.
@@ -129,7 +130,7 @@ impl Islands {
         self.insert(address, Island { bytes, written: self.clock, is_hidden: false });
     }
 
-    /// Copies what is known of a range, if all of it is.
+    /// Copies a range if all its bytes are known.
     fn move_known(&mut self, dst: usize, src: usize, bytes: usize, is_hidden: bool) {
         let mut buffer = vec![0; if bytes > KEPT_BYTES { 0 } else { bytes }];
         if buffer.is_empty() || self.read(src, &mut buffer, ReadBy::Device) < bytes {
@@ -142,7 +143,7 @@ impl Islands {
         }
     }
 
-    /// Whether an island that a range touches is hidden.
+    /// True if a hidden island touches a range.
     fn is_hidden(&self, address: usize, bytes: usize) -> bool {
         let end = address.saturating_add(bytes);
         let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
@@ -197,7 +198,7 @@ pub(crate) fn copy(dst: usize, src: usize, bytes: usize) {
     }
 }
 
-/// What is copied on the device stays hidden where it was.
+/// A device-to-device copy of hidden bytes is hidden.
 fn device_to_device(dst: usize, src: usize, bytes: usize) {
     let mut islands = lock();
     let is_hidden = islands.is_hidden(src, bytes);
@@ -252,7 +253,7 @@ fn read_device(src: usize, target: &mut [u8]) -> usize {
     }
 }
 
-/// Whether there is an agent, which knows the values of tensors.
+/// True if there is an agent, which knows the values of tensors.
 fn has_listener() -> bool {
     LISTENER.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }

@@ -2,24 +2,24 @@
 //!
 //! # Note [CUDA 12 and 13]
 //!
-//! The phantom answers programs for CUDA 12 and for CUDA 13. Almost every function that changed got a new name while CUDA 12 lasted
-//! (`cudaGetDeviceProperties_v2`), so the name tells which is meant. CUDA 13 gave the plain names to the newest variants,
-//! so that nine runtime functions mean another thing under the same name (found by comparing the prototypes of
-//! `cuda_runtime_api.h` 12.4 and 13.0; the headers of cuBLAS, cuDNN, cuFFT, cuRAND, cuSOLVER, cuSPARSE, NCCL and the driver
-//! have none): `cudaMemAdvise`, `cudaMemPrefetchAsync`, `cudaStreamGetCaptureInfo`, `cudaStreamUpdateCaptureDependencies`
-//! and the `cudaGraph` functions that take edges. Where the difference matters, [`cuda_major`] decides: the soname
-//! of the runtime that is mapped, because that is the one the callers were linked with. A process that has mapped
-//! both cannot be told apart so, and is refused.
+//! The phantom answers programs for CUDA 12 and for CUDA 13. Almost every changed function got a new name during CUDA
+//! 12 (`cudaGetDeviceProperties_v2`), so the name tells the version. CUDA 13 reassigned the plain names to the newest
+//! variants, so that nine runtime functions differ under the same name (found by comparing the prototypes of
+//! `cuda_runtime_api.h` 12.4 and 13.0; the headers of cuBLAS, cuDNN, cuFFT, cuRAND, cuSOLVER, cuSPARSE, NCCL and the
+//! driver have no such function): `cudaMemAdvise`, `cudaMemPrefetchAsync`, `cudaStreamGetCaptureInfo`,
+//! `cudaStreamUpdateCaptureDependencies` and the `cudaGraph` functions that take edges. Where the difference matters,
+//! [`cuda_major`] decides by the soname of the mapped runtime, because the callers were linked with that runtime. A
+//! process with both runtimes is ambiguous, and is refused.
 //!
 //! Structures that grew at their end need no decision where nobody reads the rest: the older, shorter part is written
 //! (`cudaPointerAttributes`).
 //!
 //! # Note [Version answers]
 //!
-//! PyTorch compares the versions of libraries with those it was compiled with, and cudnn-frontend chooses features by
-//! them. The real libraries are mapped beside the phantom, which only stands before them; so a question for a version
-//! is passed on to the library: a documented function that returns constants, and touches no device. A library that
-//! is not mapped has the version that torch 2.11.0's wheels bring.
+//! PyTorch compares the versions of libraries with those of its compilation, and cudnn-frontend chooses features by
+//! version. The real libraries are mapped behind the phantom, so a question for a version is passed on to the library:
+//! a documented function that returns constants, and touches no device. An unmapped library has the version of torch
+//! 2.11.0's wheels.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -63,7 +63,7 @@ impl Library {
     }
 }
 
-/// What `cudaRuntimeGetVersion` gives where no runtime is mapped: `CUDART_VERSION` of CUDA 13.0.
+/// The answer of `cudaRuntimeGetVersion` without a mapped runtime: `CUDART_VERSION` of CUDA 13.0.
 const CUDART: i32 = 13_000;
 
 /// The version of the program's CUDA runtime, as `CUDART_VERSION` numbers it. See Note [Version answers].
@@ -71,7 +71,7 @@ pub(crate) fn runtime() -> i32 {
     resolve::ask_number("libcudart.so.", c"cudaRuntimeGetVersion").unwrap_or(CUDART)
 }
 
-/// The newest CUDA that the driver supports: never older than what the program needs.
+/// The newest CUDA that the driver supports: never older than the program's CUDA.
 pub(crate) fn driver() -> i32 {
     runtime().max(CUDART)
 }

@@ -1,9 +1,10 @@
-//! What PyTorch needs is exported, and what each entry point is worth is written down.
+//! The entry points that PyTorch needs are exported, and the state of each is written down.
 //!
-//! `symbols/needed.txt` lists the CUDA entry points that the libraries of PyTorch's wheels need, and which versions need
-//! them; `symbols/coverage.txt` says of each whether it is modelled, inert or absent (Note [Out-parameters] in
-//! `boundary.rs`), and counts them for each version. Both are made here. To write them anew, unpack wheels into folders of
-//! their own below one folder and run `OOMPH_BLESS=that-folder cargo test -p phantom --test coverage` twice, because the second
+//! `symbols/needed.txt` lists the CUDA entry points that the libraries of PyTorch's wheels need, with the versions that
+//! need them; `symbols/coverage.txt` says of each if it is modelled, inert or absent (Note [Out-parameters] in
+//! `boundary.rs`), and counts them for each version. The test writes the two files. To regenerate them, unpack wheels into folders
+//! of their own below one folder and run `OOMPH_BLESS=that-folder cargo test -p phantom --test coverage` twice, because
+//! the second file is made from the first; an empty folder updates only the second.
 //! file is made from the first; an empty folder brings only the second up to date.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
@@ -17,9 +18,9 @@ use std::path::{Path, PathBuf};
 use object::read::elf::{ElfFile64, SectionHeader as _};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
-/// Where torch's libraries lie in `site-packages`, and in an unpacked wheel.
+/// The folders of torch's libraries in `site-packages`, and in an unpacked wheel.
 const LIBRARY_FOLDERS: [&str; 2] = ["torch", "torch/lib"];
-/// The libraries that look entry points up at run time, by names in their constants.
+/// Libraries that find entry points at run time by names in their constants.
 const LOOKING_UP: [&str; 2] = ["libc10_cuda.so", "libtorch_cuda.so"];
 const LIST: &str = "symbols/needed.txt";
 const COVERAGE: &str = "symbols/coverage.txt";
@@ -57,7 +58,7 @@ fn the_coverage_is_what_the_sources_say() {
     let kinds = kinds_in(&crate_path("src"));
     let exports = exported(&library());
     let kind = |name: &str| {
-        // A plain name that is looked up gets the version that `resolve` would give it.
+        // A plain name counts as the version that `resolve` would return.
         let found = versions(name).find(|name| exports.contains(name) && kinds.get(name) != Some(&"absent"));
         *kinds.get(found.as_deref().unwrap_or(name)).unwrap_or(&"modelled")
     };
@@ -67,9 +68,9 @@ fn the_coverage_is_what_the_sources_say() {
     check_file(COVERAGE, &format!("{COVERAGE_HEADER}{counts}{}\n", lines.join("\n")));
 }
 
-/// Compares a committed file with what it should hold, or writes it when asked to.
+/// Compares a committed file with the expected text, or writes it if `OOMPH_BLESS` is set.
 fn check_file(path: &str, expected: &str) {
-    // Written only where it differs: another test may be reading it.
+    // An unchanged file is not written, because another test may be reading it.
     if std::env::var_os("OOMPH_BLESS").is_some() && read(path) != expected {
         fs::write(crate_path(path), expected).unwrap();
     }
@@ -80,12 +81,13 @@ fn check_file(path: &str, expected: &str) {
     assert!(surplus.is_empty() && lacking.is_empty(), "{path}: surplus {surplus:?}, lacking {lacking:?}");
 }
 
-/// A name and its later versions, newest first: who looks a name up gets the newest.
+/// A name and its later versions, newest first: a look-up of the name finds the newest.
 fn versions(name: &str) -> impl Iterator<Item = String> {
     ["_v4", "_v3", "_v2", ""].map(|version| format!("{name}{version}")).into_iter()
 }
 
-/// What the versions of PyTorch need: linked, and looked up by name at run time. Which of them, as indices.
+/// Entry points that the versions of PyTorch need, linked or found by name at run time, with the indices of the
+/// versions.
 #[derive(Default)]
 struct Needed {
     versions: Vec<String>,
@@ -134,7 +136,7 @@ impl Needed {
         self.linked.keys().chain(self.looked_up.keys()).cloned().collect()
     }
 
-    /// How many of the names that a version needs are of which kind, in words.
+    /// The number of names of each kind that a version needs, in words.
     fn count(&self, version: &str, kind: impl Fn(&str) -> &'static str) -> String {
         let index = self.versions.iter().position(|known| known == version).unwrap();
         let all = self.linked.iter().chain(&self.looked_up);
@@ -167,7 +169,7 @@ impl fmt::Display for Needed {
     }
 }
 
-/// Makes `names` what the version of that index needs; a name that nobody needs goes.
+/// Sets the names needed by the version `index`; removes names without any version.
 fn replace(part: &mut BTreeMap<String, BTreeSet<usize>>, index: usize, names: BTreeSet<String>) {
     for needing in part.values_mut() {
         needing.remove(&index);
@@ -178,7 +180,7 @@ fn replace(part: &mut BTreeMap<String, BTreeSet<usize>>, index: usize, names: BT
     part.retain(|_, needing| !needing.is_empty());
 }
 
-/// The versions after a name: nothing for all of them, else spans such as `2.5.1-2.8.0`.
+/// The versions after a name: nothing for all versions, else spans such as `2.5.1-2.8.0`.
 fn in_words(needing: &BTreeSet<usize>, versions: &[String]) -> String {
     if needing.len() == versions.len() {
         return String::new();
@@ -214,7 +216,7 @@ fn spans(line: &str, versions: &[String]) -> (String, BTreeSet<usize>) {
     (name, needing)
 }
 
-/// What the libraries of one version link, and what they look up.
+/// The names that the libraries of a version link, and the names looked up.
 fn names_of(packages: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut linked = BTreeSet::new();
     let mut looked_up = BTreeSet::new();
@@ -248,14 +250,14 @@ fn constants(file: &ElfFile64) -> Vec<String> {
     bytes.split(|byte| *byte == 0).filter_map(|text| str::from_utf8(text).ok()).map(str::to_owned).collect()
 }
 
-/// Whether a name is one of the libraries that the phantom stands for.
+/// True if the phantom replaces the library of this name.
 fn is_cuda(name: &str) -> bool {
     let prefixes =
         ["cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl", "nvml", "nvshmem", "__cuda", "cuda"];
     prefixes.iter().any(|prefix| name.starts_with(prefix)) || starts_a_word(name, "cu")
 }
 
-/// Whether a constant is the name of a driver or NVML entry point.
+/// True if a constant is the name of a driver or NVML entry point.
 fn is_looked_up(name: &str) -> bool {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let nouns = [
@@ -320,12 +322,12 @@ fn exported(library: &Path) -> BTreeSet<String> {
     defined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
 }
 
-/// The library that cargo built for these tests, beside them.
+/// The path of the library, built by cargo for the tests.
 fn library() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("liboomph_phantom.so")
 }
 
-/// The PyTorch that the tests run with, or where the list is written anew, those of the folder that was named.
+/// The PyTorch of the tests or, to regenerate the list, the wheels in the named folder.
 fn wheels() -> Vec<PathBuf> {
     let folders = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     let found: Vec<PathBuf> = match std::env::var_os("OOMPH_BLESS") {
@@ -335,7 +337,7 @@ fn wheels() -> Vec<PathBuf> {
     found.into_iter().filter(|packages| packages.join("torch/version.py").is_file()).collect()
 }
 
-/// `__version__` of `torch/version.py`, without the CUDA that it was built for.
+/// `__version__` of `torch/version.py`, without the suffix for CUDA.
 fn version_of(packages: &Path) -> String {
     let text = fs::read_to_string(packages.join("torch/version.py")).unwrap();
     let line = text.lines().find(|line| line.starts_with("__version__")).unwrap();

@@ -1,7 +1,7 @@
-//! Tiny C programs, compiled here and run with the phantom preloaded: what C sees, and what the journal then says.
+//! Tiny C programs, compiled here and run with the phantom preloaded: CUDA's answers to C, and the journal afterwards.
 //!
-//! The programs under `programs/` check what CUDA answers them; this file checks the journal, standard error and what
-//! the environment changes. They need a C compiler and nothing of CUDA.
+//! The programs under `programs/` check CUDA's answers; this file checks the journal, standard error and the effect of
+//! variables. They need a C compiler and nothing of CUDA.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,7 +15,7 @@ const MIB: i64 = 1 << 20;
 const CONTEXT: i64 = 4 * MIB;
 const DEVICE: &str = "name=Test GPU;total_bytes=67108864;context_bytes=4194304";
 
-/// One program, and the environment it runs in.
+/// A program, and its environment.
 struct Program {
     name: &'static str,
     arguments: Vec<&'static str>,
@@ -24,7 +24,7 @@ struct Program {
     folder: TempDir,
 }
 
-/// What a program left behind.
+/// The results of a program.
 struct Ran {
     stderr: String,
     /// The journals, the eldest process first; pids are replaced by `PID`.
@@ -70,7 +70,7 @@ impl Program {
 }
 
 impl Ran {
-    /// The one journal, less the line that opens it.
+    /// The only journal, without its first line.
     fn records(&self) -> &[String] {
         let [journal] = &*self.journals else { panic!("{} journals", self.journals.len()) };
         let opening = r#"{"kind":"phantom","pid":PID,"devices":1,"total_bytes":67108864}"#;
@@ -93,7 +93,7 @@ fn compile(name: &str, folder: &Path) -> PathBuf {
     binary
 }
 
-/// The library that cargo built for these tests, beside them.
+/// The path of the library, built by cargo for the tests.
 fn library() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("liboomph_phantom.so")
 }
@@ -132,13 +132,13 @@ fn sum_of_deltas(records: &[String]) -> i64 {
     records.iter().filter(|record| record.contains(r#""kind":"memory""#)).map(|record| number(record, "delta")).sum()
 }
 
-/// Programs whose own checks say it all; they end with nothing but the context held.
+/// Programs with checks of their own; at their end only the context is held.
 #[test]
 fn programs_find_cuda_as_they_expect_it() {
     for name in ["small_requests", "host_memory", "pool", "threads", "null_parameters", "virtual_memory"] {
         let ran = Program::new(name).run();
         assert_eq!(ran.stderr, "", "{name}");
-        // That managed memory was used is assumed beside them, wherever it comes first.
+        // The use of managed memory is noted as an assumption between the records.
         let is_memory = |record: &&String| record.contains(r#""kind":"memory""#);
         let records: Vec<String> = ran.records().iter().filter(is_memory).cloned().collect();
         let (context, program) = records.split_at(1);
@@ -215,7 +215,7 @@ fn devices_have_accounts_of_their_own() {
 
 #[test]
 fn hidden_devices_are_hidden() {
-    // What CUDA_VISIBLE_DEVICES says, and how many of four devices that leaves.
+    // Values of CUDA_VISIBLE_DEVICES, and the number of visible devices of four.
     for (visible, count) in [("0,1", "2"), ("3", "1"), ("", "0"), ("1,9,2", "1"), ("-1", "0"), ("0, 2", "2")] {
         Program::new("visible").argument(count).with("OOMPH_DEVICES", "4").with("CUDA_VISIBLE_DEVICES", visible).run();
     }

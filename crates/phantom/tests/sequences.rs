@@ -1,8 +1,8 @@
-//! Random sequences of memory calls against the plainest model of a device: how many bytes are in use, and what each
-//! byte holds.
+//! Random sequences of memory calls against the plainest model of a device: the bytes in use, and the content of each
+//! byte.
 //!
-//! The device is the default one and its state is the process's, so every sequence ends by giving everything back, and
-//! the next one must find the device as empty as the first did.
+//! The device is the default and its state is the process's, so every sequence ends by freeing everything, and the next
+//! sequence must find the device as empty as the first did.
 
 #[path = "sequences/model.rs"]
 mod model;
@@ -16,7 +16,7 @@ use wire::limit::KEPT_BYTES;
 
 use model::{Block, Model, Place};
 
-/// One call. Numbers that choose among live things are taken modulo how many there are.
+/// A call. Numbers that choose among live objects are taken modulo their count.
 #[derive(Clone, Debug)]
 enum Call {
     Malloc { bytes: usize },
@@ -141,7 +141,7 @@ fn free(model: &mut Model, which: usize) {
     model.give_back(&block);
 }
 
-/// A block, chosen by number, that holds so many bytes from `at`.
+/// The block with this number, if it has `bytes` bytes from `at`.
 fn chosen(model: &mut Model, which: usize, at: usize, bytes: usize) -> Option<&mut Block> {
     let count = model.blocks.len().max(1);
     model.blocks.get_mut(which % count).filter(|block| at + bytes <= block.bytes)
@@ -161,7 +161,7 @@ fn fill(model: &mut Model, which: usize, at: usize, bytes: usize, value: u8) {
 
 fn copy(model: &mut Model, to: usize, from: usize, bytes: usize) {
     let Some(source) = chosen(model, from, 0, bytes) else { return };
-    // What is known in part is copied as unknown.
+    // Partly known bytes are copied as unknown.
     let (address, content) = (source.address, source.is_known(bytes).then(|| source.read(0, bytes)));
     let Some(target) = chosen(model, to, 0, bytes) else { return };
     succeeded(runtime::cudaMemcpy(target.address, address, bytes, 3));

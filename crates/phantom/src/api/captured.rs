@@ -1,4 +1,4 @@
-//! What the runtime's and the driver's functions of captures and graphs have in common: how they write lists of nodes.
+//! The common part of the runtime's and the driver's functions for captures and graphs: writing lists of nodes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -11,8 +11,8 @@ use crate::handle::Handle;
 /// `cudaEventRecordExternal`, `cudaEventWaitExternal` and the driver's: in a capture, the event is a node.
 pub(crate) const EXTERNAL: c_uint = 1;
 
-/// Exports functions that compute on the device only, in the order of the stream of their first argument, which `$stream_of` finds. In a
-/// capture they are nodes (Note [Captures] in `cuda/capture.rs`).
+/// Exports functions that compute on the device only, in the order of the stream found by `$stream_of` in their first
+/// argument. In a capture such a call is a node (Note [Captures] in `cuda/capture.rs`).
 macro_rules! inert_on_stream {
     ($status:ty, $stream_of:path; $($name:ident)*) => {
         $(
@@ -27,7 +27,7 @@ macro_rules! inert_on_stream {
 }
 pub(crate) use inert_on_stream;
 
-/// Notes work of a library on the stream that `find_stream` gives. Without a capture, the stream is not looked for.
+/// Notes work of a library on the stream found by `find_stream`, which is called only during a capture.
 pub(crate) fn note_for_library<S: Status>(find_stream: impl FnOnce() -> usize) -> Result<(), S> {
     if !capture::is_any_under_way() {
         return Ok(());
@@ -38,14 +38,14 @@ pub(crate) fn note_for_library<S: Status>(find_stream: impl FnOnce() -> usize) -
 /// `cudaGraphEdgeData` and `CUgraphEdgeData`: zeros, for an ordinary dependency on the whole node.
 pub(crate) type EdgeData = u64;
 
-/// Edges that `cudaStreamGetCaptureInfo` points to: those of a stream's last nodes. A stream with more is refused.
+/// Edges for `cudaStreamGetCaptureInfo` to point to: those of a stream's last nodes. A stream with more is refused.
 static ORDINARY_EDGES: [EdgeData; 256] = [0; 256];
 
 /// `cudaStreamSetCaptureDependencies` and the driver's flag of that name.
 const SET_DEPENDENCIES: c_uint = 1;
 
-/// Writes a list in the way of all functions that give nodes: without an array, how many there are; else as many as there is room for,
-/// null in the rest of the array, and how many were written.
+/// Writes a list as all functions with lists of nodes do: without an array, the count; else as many nodes as fit, null
+/// in the rest of the array, and the number written.
 pub(crate) fn write_nodes<S: Status + From<Code>>(
     found: &[NodeId],
     nodes: Out<NodeId>,
@@ -83,7 +83,7 @@ pub(crate) fn write_edges<S: Status + From<Code>>(
     write_nodes(&ends, to, Out::NULL, count)
 }
 
-/// What a stream is in a capture, as `cudaStreamGetCaptureInfo` tells it.
+/// A stream's capture status, in the terms of `cudaStreamGetCaptureInfo`.
 pub(crate) struct CaptureInfo {
     pub(crate) status: Out<c_int>,
     pub(crate) id: Out<u64>,
@@ -111,7 +111,7 @@ impl CaptureInfo {
     }
 }
 
-/// Ends a capture and writes its graph: null where there is none.
+/// Ends a capture and writes its graph, or null.
 pub(crate) fn end_capture<S: Status + From<Code>>(on: Handle, captured: Out<Handle>) -> Result<(), S> {
     let ended = capture::end(on);
     captured.set::<S>(ended.unwrap_or(std::ptr::null_mut()))?;

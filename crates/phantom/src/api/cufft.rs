@@ -1,12 +1,11 @@
-//! cuFFT: plans that remember nothing but the size of their work area.
+//! cuFFT: plans that store only the size of their work area.
 
 // Note [cuFFT work areas]
 // ~~~~~~~~~~~~~~~~~~~~~~~
-// cuFFT documents that a plan may need a work area, not how large it is. The model: as much as the complex data of
-// the whole batch, in the precision of the transform, which is what an out-of-place pass over it needs. One-dimensional
-// lengths up to 4,096 whose prime factors are 2, 3, 5 and 7 need none: they are done in shared memory. PyTorch
-// allocates the area itself, through its caching allocator, so it is in the books. Every use is named in the journal
-// as the assumption `cufft-workspace`.
+// cuFFT documents that a plan may need a work area, but no size. The model: the complex data of the whole batch, in the
+// precision of the transform, as an out-of-place pass needs. One-dimensional lengths up to 4,096 with the prime factors
+// 2, 3, 5 and 7 need none: they are computed in shared memory. PyTorch allocates the area itself, through its caching
+// allocator, so the ledger counts it. Every use is named in the journal as the assumption `cufft-workspace`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,7 +29,7 @@ static VERSION: Library = Library::new("libcufft.so.", c"cufftGetProperty", [12,
 /// The longest transform that fits into the shared memory of one block.
 const IN_SHARED_MEMORY: u64 = 4_096;
 
-/// Plans are numbers, counted from one; each has the bytes of its work area, and the stream that was set.
+/// Plans are numbers, counted from 1; each has the bytes of its work area, and its stream.
 struct Plans {
     last: i32,
     work_bytes: BTreeMap<i32, usize>,
@@ -51,7 +50,7 @@ fn create(plan: Out<i32>, work_bytes: usize) -> Result<(), CufftResult> {
     plan.set(number)
 }
 
-/// A transform: its lengths, how many of them, and the bytes of one complex element.
+/// A transform: its lengths, the batch, and the bytes of a complex element.
 #[derive(Clone, Debug)]
 struct Transform {
     lengths: Vec<u64>,
@@ -82,7 +81,7 @@ impl Transform {
     }
 }
 
-/// Whether 2, 3, 5 and 7 are the only prime factors.
+/// True if 2, 3, 5 and 7 are the only prime factors.
 fn is_smooth(mut length: u64) -> bool {
     for factor in [2, 3, 5, 7] {
         while length.is_multiple_of(factor) {
@@ -117,7 +116,7 @@ fn answer(transform: &Transform, size: Out<usize>) -> Result<usize, CufftResult>
     Ok(bytes)
 }
 
-/// Gives an existing plan its transform.
+/// Sets the transform of an existing plan.
 fn make(plan: i32, transform: &Transform, size: Out<usize>) -> Result<(), CufftResult> {
     if !plans().work_bytes.contains_key(&plan) {
         return Err(INVALID_PLAN);

@@ -1,6 +1,6 @@
-//! cuFile (GPUDirect Storage): absent. Programs that find no support fall back to ordinary files, or say so.
+//! cuFile (GPUDirect Storage): absent. Programs without its support fall back to ordinary files, or report an error.
 //!
-//! Its functions return two codes in one struct, or a number of bytes: each kind fails in its own way.
+//! Its functions return two codes in a struct, or a number of bytes: each kind fails in its own way.
 
 use crate::boundary::{Status, absent};
 
@@ -49,7 +49,7 @@ pub(crate) mod transfers {
     use super::CufileBytes;
     use crate::boundary::absent;
 
-    // `cuFileHandleDeregister` returns nothing, so its code is read by nobody.
+    // `cuFileHandleDeregister` returns nothing, so no caller reads its code.
     absent! { CufileBytes;
         cuFileHandleDeregister cuFileRead cuFileWrite
     }

@@ -1,12 +1,12 @@
-//! cuRAND's host interface: generators that fill device memory with nothing. Generators on the host are absent: what
-//! they write is host memory, which the phantom does not make up.
+//! cuRAND's host interface: generators that fill device memory with nothing. Generators on the host are absent: their
+//! output is host memory, which the phantom does not invent.
 
 use crate::boundary::{Out, export, inert, status};
 use crate::handle::{Handle, Table};
 use crate::version::Library;
 
 status! {
-    /// `curandStatus_t`. There is no "invalid value": out of range is what comes closest.
+    /// `curandStatus_t`. Without an "invalid value", out of range is the closest.
     CurandStatus { success: 0, invalid: 104, internal: 999, unsupported: 204 }
 }
 

@@ -1,10 +1,10 @@
-//! cuSPARSELt: 2:4 structured sparsity. Its objects are structs of the caller's; ours fit into their first bytes.
+//! cuSPARSELt: 2:4 structured sparsity. Its objects are structs of the caller; the phantom's state fits into their
+//! first bytes.
 
 // Note [cuSPARSELt objects]
 // ~~~~~~~~~~~~~~~~~~~~~~~~~
-// Every object is 512 bytes of the caller's, copied by value as it likes (`cusparseLt.h` 0.8). So there is no table:
-// what a later call asks for is kept in the object itself, and an object that was never initialised is recognised by
-// its missing mark.
+// Every object is 512 bytes of the caller, copied by value at will (`cusparseLt.h` 0.8). So there is no table: the
+// state for later calls is kept in the object itself, and an uninitialised object is recognised by its missing mark.
 
 use std::ffi::c_char;
 
@@ -101,9 +101,9 @@ fn initialise(
     descriptor.set(Matrix { mark: MATRIX, rows, columns, batch_stride: 0, batches: 1, data_type, is_structured })
 }
 
-/// Bytes of a compressed matrix: half of the values, and two bits for each value kept (four for 32-bit types, whose
-/// pattern is 1:2). With one-byte types that is 10/16 of the dense size, with two-byte types 9/16; PyTorch makes its
-/// compressed tensors as large, and takes 9/16 for four-byte types too (`cuSPARSELtOps.cpp`, 2.11).
+/// Bytes of a compressed matrix: half of the values, and two bits for each stored value (four for 32-bit types, whose
+/// pattern is 1:2). With one-byte types the result is 10/16 of the dense size, with two-byte types 9/16; PyTorch's
+/// compressed tensors have this size, and 9/16 for four-byte types too (`cuSPARSELtOps.cpp`, 2.11).
 fn compressed_bytes(matrix: Matrix) -> Result<usize, CusparseStatus> {
     let element = datatype::bytes(matrix.data_type).ok_or(CusparseStatus::INVALID)?;
     let sixteenths = if element == 1 { 10 } else { 9 };

@@ -1,7 +1,7 @@
 //! `cudaDataType_t`: how many bytes one element of each type takes.
 
-/// Size in bytes of one element; `None` for an unknown type. Numbers of `library_types.h`, CUDA 13.0. Types below one
-/// byte (4 and 6 bits) count as one: the libraries that take them pack rows themselves.
+/// Size of an element in bytes; `None` for an unknown type. Numbers of `library_types.h`, CUDA 13.0. Types below a byte
+/// (4 and 6 bits) count as one byte: the libraries pack rows themselves.
 pub(crate) fn bytes(data_type: i32) -> Option<usize> {
     Some(match data_type {
         3 | 8 | 16..=19 | 28..=33 => 1,

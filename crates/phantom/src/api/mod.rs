@@ -1,4 +1,4 @@
-//! The doors: one file or folder per library, exporting what its header declares.
+//! The doors: a file or a folder per library, with the exports of its header.
 
 pub(crate) mod captured;
 pub(crate) mod cublas;

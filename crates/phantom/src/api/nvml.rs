@@ -44,7 +44,7 @@ pub(crate) struct MemoryV2 {
     pub(crate) used: u64,
 }
 
-/// `nvmlProcessInfo_v1_t`: what the function without a version in its name fills, and PyTorch's allocator asks for.
+/// `nvmlProcessInfo_v1_t`: the struct of the function without a version in its name, which PyTorch's allocator calls.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProcessInfoV1 {
@@ -207,7 +207,7 @@ export! { NvmlStatus;
     }
 }
 
-/// NVML knows nothing of `CUDA_VISIBLE_DEVICES`: its devices are all that there are.
+/// NVML ignores `CUDA_VISIBLE_DEVICES`: it shows all devices.
 fn number(which: NvmlDevice) -> Result<PhysicalDevice, NvmlStatus> {
     let index = (which as usize).checked_sub(DEVICE_BASE).ok_or(NvmlStatus::INVALID)? as u32;
     if index < device::physical_count() { Ok(PhysicalDevice(index)) } else { Err(NvmlStatus::INVALID) }
@@ -231,7 +231,7 @@ fn totals(which: PhysicalDevice) -> (u64, u64) {
     (total, (ours + others).min(total))
 }
 
-/// What this process and what others use; a hidden device is used by others only.
+/// Bytes used by this process and by other processes; a hidden device is used by other processes only.
 fn used_bytes(which: PhysicalDevice) -> (u64, u64) {
     match device::number_of(which) {
         Some(number) => (ledger::used_bytes(number), ledger::others_bytes(number)),
@@ -260,11 +260,11 @@ fn pci_info(which: PhysicalDevice) -> PciInfo {
     info
 }
 
-/// Process id that stands for all other processes: above Linux's largest (`PID_MAX_LIMIT`), so no process has the id.
+/// A process id for all other processes: above Linux's largest (`PID_MAX_LIMIT`), so no process has the id.
 const OTHERS: c_uint = (1 << 22) + 1;
 
-/// The processes on a phantom device: this one, if it has a context, and the others, if any were asked for. `entry` makes
-/// what the caller's version of the function has in its array.
+/// The processes on a phantom device: this process, if it has a context, and the assumed other processes. `entry` makes
+/// an entry of the array in the caller's version of the function.
 fn processes<T>(
     which: NvmlDevice,
     count: Out<c_uint>,

@@ -45,7 +45,7 @@ pub extern "C" fn nvshmemid_init_status() -> i32 {
     0
 }
 
-/// Functions that return an address.
+/// Functions with an address as their result.
 pub(crate) mod addresses {
     use super::NvshmemAddress;
     use crate::boundary::absent;
@@ -55,7 +55,7 @@ pub(crate) mod addresses {
     }
 }
 
-/// Functions that return a count.
+/// Functions with a count as their result.
 pub(crate) mod counts {
     use super::NvshmemCount;
     use crate::boundary::absent;
@@ -65,7 +65,7 @@ pub(crate) mod counts {
     }
 }
 
-// Some of these return nothing; their code is read by nobody.
+// Some of these return nothing: no caller reads the code.
 absent! { NvshmemStatus;
     nvshmem_barrier_all nvshmem_free nvshmem_init nvshmem_selected_device_transport nvshmem_team_split_strided
     nvshmemid_hostlib_finalize nvshmemid_hostlib_init_attr

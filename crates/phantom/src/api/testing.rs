@@ -1,4 +1,4 @@
-//! What no CUDA library has: entry points by which a test steers the phantom from inside the program.
+//! Entry points of no CUDA library, for a test that steers the phantom from inside the program.
 
 use std::ffi::c_int;
 

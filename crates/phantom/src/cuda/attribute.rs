@@ -150,7 +150,7 @@ pub(crate) fn value(profile: &Profile, device: u32, attribute: i32) -> Option<i3
         81 => small(profile.shared_memory_per_multiprocessor_bytes),
         97 => small(profile.shared_memory_per_block_optin_bytes),
         106 => profile.blocks_per_multiprocessor as i32,
-        // An eighth of the device's L2 may not persist; only cards since 8.0 have the feature.
+        // An eighth of the device's L2 may not persist; only GPUs since 8.0 have the feature.
         108 => {
             if major >= 8 {
                 small(profile.l2_bytes / 8 * 6)

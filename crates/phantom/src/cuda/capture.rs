@@ -1,22 +1,24 @@
-//! Captures: which streams take part, what they note, what is forbidden meanwhile, and how a capture ends.
+//! Captures: the streams that take part, the recorded nodes, the calls that are forbidden meanwhile, and the end of a
+//! capture.
 //!
 //! # Note [Captures]
 //!
-//! A capture begins on one stream, its origin. Another stream joins when it waits for an event that was recorded in the capture, and
-//! must be waited for by the origin before the end. Work on a stream of the capture is a node that depends on the stream's last
-//! nodes. Outside a capture nothing is noted, and a call costs the read of a counter.
+//! A capture begins on one stream, its origin. Another stream joins by waiting for an event that was recorded in the
+//! capture, and the origin must wait for that stream before the end. Work on a stream of the capture is a node that
+//! depends on the stream's last nodes. Outside a capture nothing is noted, and a call costs the read of a counter.
 //!
 //! What is forbidden, from "CUDA C++ Programming Guide" (Prohibited and Unhandled Operations) and the comments of
 //! `cudaThreadExchangeStreamCaptureMode` (CUDA 13.0, cuda_runtime_api.h):
 //! - To query or to wait for a stream that is captured, an event that was recorded in a capture, or a device with such a stream.
-//! - What is not enqueued on a stream and may be unsafe, as `cudaMalloc`: in a thread with a capture of its own that did not begin
-//!   as relaxed, and beside a global capture of another thread. A thread whose mode is relaxed may, which is how PyTorch allocates.
-//! - To wait for work that is not captured, for that of another capture, or for captured work on the legacy stream.
+//! - Unsafe calls outside of streams, as `cudaMalloc`: in a thread with a capture of its own that did not begin as
+//!   relaxed, and beside a global capture of another thread. A thread in relaxed mode may call them: PyTorch allocates
+//!   in that mode.
+//! - Waiting for uncaptured work, for work of another capture, or for captured work on the legacy stream.
 //!
 //! All of this is about captures on the calling thread's device (recorded on two RTX PRO 4000: ROCm/rocm-systems, pull request 4508).
 //!
-//! Whatever is forbidden invalidates the captures that forbid it: their streams refuse work until the capture is ended, and its end
-//! gives no graph. `tests/captures` has the cases, with what a GPU recorded.
+//! A forbidden call invalidates the captures that forbid it: their streams refuse work until the capture is ended, and
+//! the end returns no graph. `tests/captures` has the cases, with recordings of a GPU.
 //!
 //! What is not known is allowed: the size of the list of functions that are "potentially unsafe" is NVIDIA's.
 
@@ -35,7 +37,7 @@ use crate::handle::Handle;
 /// `cudaStreamCaptureMode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Forbids unsafe calls of its thread, and of every thread whose mode is global.
+    /// Forbids unsafe calls of its thread, and of every thread in global mode.
     Global,
     /// Forbids unsafe calls of its thread.
     ThreadLocal,
@@ -59,30 +61,30 @@ impl Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CaptureId(pub(crate) u64);
 
-/// Where an event was recorded in a capture: the nodes that were the stream's last.
+/// The position of an event in a capture: the stream's last nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
     capture: CaptureId,
     last: Vec<NodeId>,
 }
 
-/// What a stream is in a capture.
+/// A stream's capture status.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Status {
-    /// It takes part in none.
+    /// Not capturing.
     None,
-    /// Its work is noted.
+    /// Capturing: work becomes nodes.
     Active {
         /// The capture.
         id: CaptureId,
-        /// Its graph, a handle.
+        /// The handle of its graph.
         graph: usize,
         /// The stream's last nodes: valid until the next call on the stream, as CUDA's are.
         last: *const NodeId,
-        /// How many.
+        /// The number of nodes.
         count: usize,
     },
-    /// Its capture was invalidated.
+    /// Part of an invalidated capture.
     Invalidated,
 }
 
@@ -109,11 +111,11 @@ struct Capture {
     is_valid: bool,
     /// Its streams, and the last nodes of each.
     streams: BTreeMap<StreamKey, Vec<NodeId>>,
-    /// Nodes that the program took from a stream's last ones: nothing need wait for them.
+    /// Nodes that the program removed from a stream's last nodes: later work need not wait for them.
     released: Vec<NodeId>,
 }
 
-/// How many captures are under way.
+/// The number of captures under way.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -124,7 +126,7 @@ thread_local! {
     static THREAD: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Whether a capture is under way.
+/// True if a capture is under way.
 pub(crate) fn is_any_under_way() -> bool {
     UNDER_WAY.load(Ordering::Acquire) > 0
 }
@@ -151,18 +153,18 @@ fn refuse(captures: &mut [Capture], code: Code, forbids: impl Fn(&Capture) -> bo
     result
 }
 
-/// Whether a capture has a stream of the calling thread's device.
+/// True if a capture has a stream of the calling thread's device.
 fn is_on_device(capture: &Capture) -> bool {
     let device = context::current();
     capture.streams.keys().any(|stream| stream::get(*stream as Handle).is_ok_and(|stream| stream.device == device))
 }
 
-/// Whether a capture has a stream that the legacy stream of the calling thread's device waits for by itself.
+/// True if a capture has a stream for which the legacy stream of the calling thread's device waits implicitly.
 fn has_blocking_stream(capture: &Capture) -> bool {
     is_on_device(capture) && capture.streams.keys().any(|stream| stream::is_blocking(*stream as Handle))
 }
 
-/// Sets the calling thread's mode and gives the one before.
+/// Sets the calling thread's mode and returns the previous mode.
 pub(crate) fn exchange_mode(mode: Mode) -> Mode {
     MODE.replace(mode)
 }
@@ -191,8 +193,8 @@ pub(crate) fn begin(on: Handle, mode: Mode) -> Result<(), Code> {
     Ok(())
 }
 
-/// Ends the capture that began on a stream and gives its graph. Whatever comes of it, its streams are free again, but where the call is
-/// made on another stream or by the wrong thread.
+/// Ends the capture that began on a stream and returns its graph. Its streams are free again even if the end fails,
+/// except after a call on another stream or by the wrong thread.
 pub(crate) fn end(on: Handle) -> Result<Handle, Code> {
     stream::get(on)?;
     let mut captures = lock();
@@ -226,7 +228,7 @@ fn check_end(capture: &Capture) -> Result<(), Code> {
     }
 }
 
-/// What a stream is in a capture.
+/// A stream's capture status.
 pub(crate) fn status_of(on: Handle) -> Result<Status, Code> {
     stream::get(on)?;
     if !is_any_under_way() {
@@ -242,7 +244,7 @@ pub(crate) fn status_of(on: Handle) -> Result<Status, Code> {
     Ok(if capture.is_valid { active } else { Status::Invalidated })
 }
 
-/// Notes work on a stream: a node of its capture, if it takes part in one. Gives whether it was noted.
+/// Notes work on a stream as a node of its capture; returns false for a stream without a capture.
 pub(crate) fn note(on: Handle, work: Work) -> Result<bool, Code> {
     if !is_any_under_way() {
         return Ok(false);
@@ -292,7 +294,7 @@ pub(crate) fn wait(on: Handle, point: Option<&Point>, is_external: bool) -> Resu
     match (waits_in, recorded_in) {
         (None, None) => Ok(()),
         (Some((_, false)), _) | (_, Some((_, false))) => Err(CAPTURE_INVALIDATED),
-        // An event of a capture that has ended: what CUDA says is not known.
+        // An event of an ended capture: CUDA's answer is unknown.
         (Some(_), None) if point.is_some() => Ok(()),
         (Some((id, _)), None) => refuse(&mut captures, CAPTURE_ISOLATION, |capture| capture.id == id),
         (Some((one, _)), Some((other, _))) if one != other => {
@@ -359,12 +361,13 @@ pub(crate) fn forbid_waiting_for(on: Handle) -> Result<(), Code> {
     forbid_unsafe()
 }
 
-/// Refuses to wait for the calling thread's device while one of its streams is captured.
+/// Refuses to wait for the calling thread's device while a stream of the device is captured.
 pub(crate) fn forbid_waiting_for_device() -> Result<(), Code> {
     if is_any_under_way() { refuse(&mut lock(), CAPTURE_UNSUPPORTED, is_on_device) } else { Ok(()) }
 }
 
-/// Refuses to wait for an event that was recorded in a capture, or to ask whether it is done: there is nothing that could be.
+/// Refuses to wait for an event that was recorded in a capture, or to query the event: a captured event never
+/// completes.
 pub(crate) fn refuse_captured(point: &Point) -> Code {
     let _is_over = refuse(&mut lock(), CAPTURED_EVENT, |capture| capture.id == point.capture);
     CAPTURED_EVENT

@@ -1,4 +1,4 @@
-//! Which device a thread works on, and which devices have a context.
+//! The current device of each thread, and the devices with a context.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ thread_local! {
     static CURRENT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether the program has called `cuInit`, or the runtime, which does.
+/// True after `cuInit`, which the runtime calls too.
 static IS_INITIALIZED: AtomicBool = AtomicBool::new(false);
 
 static PEERS: Mutex<BTreeSet<(u32, u32)>> = Mutex::new(BTreeSet::new());
@@ -27,7 +27,7 @@ pub(crate) fn initialize() {
     IS_INITIALIZED.store(true, Ordering::Relaxed);
 }
 
-/// Whether the driver is initialised.
+/// True if the driver is initialised.
 pub(crate) fn is_initialized() -> bool {
     IS_INITIALIZED.load(Ordering::Relaxed)
 }
@@ -59,7 +59,7 @@ pub(crate) fn device_of(context: *mut c_void) -> Option<u32> {
     (device < device::count()).then_some(device)
 }
 
-/// Whether a device's context exists: whether it holds memory.
+/// True if a device's context exists, and so holds memory.
 pub(crate) fn is_active(device: u32) -> bool {
     ledger::used_bytes(device) > 0
 }
@@ -79,7 +79,7 @@ pub(crate) fn pci_bus_id(PhysicalDevice(device): PhysicalDevice) -> String {
     format!("0000:{:02X}:00.0", device + 1)
 }
 
-/// The device whose PCI address this is; short and long domains are accepted.
+/// The device with this PCI address; short and long domains are accepted.
 pub(crate) fn from_pci_bus_id(text: &str) -> Option<PhysicalDevice> {
     let mut devices = (0..device::physical_count()).map(PhysicalDevice);
     devices.find(|&device| text.to_uppercase().ends_with(&pci_bus_id(device)[4..]))

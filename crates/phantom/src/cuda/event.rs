@@ -1,20 +1,21 @@
-//! Events: done as soon as they are recorded, unless a test holds them back. An event that was recorded in a capture
-//! is a point of it (Note [Captures] in `capture.rs`).
+//! Events: done as soon as they are recorded, unless a test holds them back. An event that was recorded in a capture is
+//! a point of the capture (Note [Captures] in `capture.rs`).
 //!
 //! # Note [Held events]
 //!
-//! Nothing runs on a phantom, so an event is done at once, and PyTorch's allocator never sees one that is not. Tests of
-//! that allocator need some: after [`hold`]`(true)` a recorded event stays pending until the program waits for it, for its
-//! stream or for the device, until [`complete`] says so, or until it is recorded again while nothing is held. Work on a
-//! stream is done in order, so what ends the wait for an event ends all that the stream recorded before it. In a capture
-//! nothing runs on a real GPU either: what is recorded there is never pending.
+//! Nothing runs on a phantom, so an event is done at once, and PyTorch's allocator never sees a pending event. Tests of
+//! the allocator need pending events: after [`hold`]`(true)` a recorded event stays pending until the program waits for
+//! the event, for its stream or for the device, until [`complete`], or until the event is recorded again after
+//! `hold(false)`. Work on a stream is done in order, so the end of the wait for an event also completes all earlier
+//! records of its stream. In a capture nothing runs on a real GPU either: a captured event is never pending.
 //!
 //! # Note [Late streams]
 //!
-//! PyTorch's allocator keeps a freed block that another stream used (`record_stream`) until an event says that the stream is done. On
-//! a phantom that is at once, which is the least that a program can hold. With `OOMPH_STREAMS=late` an event that is recorded is
-//! pending, for the allocator alone, until the host waits for the event, for its stream, for a stream that has waited for it, or for the
-//! device: the most that it can hold. Programs that poll an event see it done, since theirs would otherwise never be.
+//! PyTorch's allocator keeps a freed block that another stream used (`record_stream`) until an event shows that the
+//! stream is done. On a phantom the event is done at once: the least memory that a program can hold. With
+//! `OOMPH_STREAMS=late` a recorded event is pending, for the allocator alone, until the host waits for the event, for
+//! its stream, for a stream that has waited for the event, or for the device: the most memory. A program that polls an
+//! event sees it done, since the poll would otherwise never end.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,17 +28,17 @@ use crate::{caller, journal};
 
 #[derive(Debug)]
 struct Event {
-    /// The device that it was made on.
+    /// The device of its creation.
     device: u32,
     state: EventState,
 }
 
-/// What was recorded last.
+/// The state of the last record.
 #[derive(Clone, Debug)]
 enum EventState {
     /// Nothing.
     Unrecorded,
-    /// Work that is done.
+    /// Completed work.
     Done,
     /// Work that is not done yet.
     Pending(Recorded),
@@ -49,7 +50,7 @@ static EVENTS: Table<Event> = Table::new();
 static HELD: AtomicBool = AtomicBool::new(false);
 static RECORDED: AtomicU64 = AtomicU64::new(1);
 static ARE_STREAMS_LATE: OnceLock<bool> = OnceLock::new();
-/// Whether the journal has that the allocator waits for side streams.
+/// True once the journal has the note that the allocator waits for side streams.
 static IS_NOTED: AtomicBool = AtomicBool::new(false);
 
 /// See Note [Late streams].
@@ -102,7 +103,7 @@ fn state(event: Handle) -> Result<EventState, Code> {
     EVENTS.with(event, |event| event.state.clone()).ok_or(INVALID_HANDLE)
 }
 
-/// The time between two events. They must be of one device.
+/// The time between two events of one device.
 pub(crate) fn elapsed_ms(start: Handle, end: Handle) -> Result<f32, Code> {
     let device = |event| EVENTS.with(event, |event| event.device).ok_or(INVALID_HANDLE);
     if device(start)? == device(end)? { Ok(ELAPSED_MS) } else { Err(INVALID_HANDLE) }
@@ -113,7 +114,7 @@ pub(crate) fn check(event: Handle) -> Result<(), Code> {
     state(event).map(drop)
 }
 
-/// The state of an event that the host asks about, which captures may forbid.
+/// The state of an event for a query or wait of the host, which captures may forbid.
 fn asked_state(event: Handle) -> Result<EventState, Code> {
     match state(event)? {
         EventState::Captured(point) => Err(capture::refuse_captured(&point)),
@@ -136,7 +137,7 @@ pub(crate) fn query(event: Handle) -> Result<(), Code> {
     }
 }
 
-/// Notes once that PyTorch's allocator asks when another stream is done with a block.
+/// Notes once that PyTorch's allocator waits for another stream before reusing a block.
 fn note_side_stream() {
     if !are_streams_late() && !IS_NOTED.load(Ordering::Relaxed) && caller::is_pytorchs_allocator() {
         IS_NOTED.store(true, Ordering::Relaxed);
@@ -176,7 +177,7 @@ pub(crate) fn synchronize_device() -> Result<(), Code> {
     Ok(())
 }
 
-/// Begins or ends holding events back; what is pending stays so. See Note [Held events].
+/// Begins or ends holding events back; pending events stay pending. See Note [Held events].
 pub(crate) fn hold(is_held: bool) {
     HELD.store(is_held, Ordering::Relaxed);
 }

@@ -1,6 +1,6 @@
-//! Graphs: nodes and what they depend on, as a capture notes them. Launching one runs nothing but its host functions.
+//! Graphs: nodes and their dependencies, as noted by a capture. A launch runs nothing but the graph's host functions.
 //!
-//! The memory of a graph is the allocator's, and that is real; PyTorch reads the edges to decide which blocks a later part of a
+//! PyTorch's real allocator manages the memory of a graph. It reads the edges to decide which blocks a later part of a
 //! capture may reuse (`free_safe_blocks_in_capture`, PyTorch 2.11, c10/cuda/CUDACachingAllocator.cpp).
 
 use std::collections::BTreeSet;
@@ -13,13 +13,13 @@ use crate::values::written;
 /// A host function on a stream.
 pub(crate) type Callback = extern "C" fn(*mut c_void);
 
-/// `cudaGraphNode_t`: the handle of a node, as a number, so that it can be kept.
+/// `cudaGraphNode_t`: the handle of a node, as a number, so that other tables can store it.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(usize);
 
 impl NodeId {
-    /// What fills the rest of a caller's array.
+    /// Filler for the rest of a caller's array.
     pub(crate) const NULL: NodeId = NodeId(0);
 
     fn as_handle(self) -> Handle {
@@ -27,14 +27,12 @@ impl NodeId {
     }
 }
 
-/// What a node does.
+/// The work of a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
     /// A kernel, or a function of a library, which launches some.
     Kernel,
-    /// A copy.
     Copy,
-    /// A fill.
     Fill,
     /// A host function and its argument.
     Host(Callback, usize),
@@ -78,7 +76,7 @@ struct Executable {
     host_functions: Vec<(Callback, usize)>,
 }
 
-/// The nodes of every graph, in the order in which they were added.
+/// The nodes of every graph, in order of addition.
 static GRAPHS: Table<Vec<NodeId>> = Table::new();
 static NODES: Table<Node> = Table::new();
 static EXECUTABLES: Table<Executable> = Table::new();
@@ -101,7 +99,7 @@ pub(crate) fn destroy(graph: Handle) -> Result<(), Code> {
     Ok(())
 }
 
-/// Adds a node that depends on others of the graph.
+/// Adds a node with its dependencies in the graph.
 pub(crate) fn add(graph: Handle, work: Work, dependencies: &[NodeId]) -> Result<NodeId, Code> {
     check(graph)?;
     let node = Node { graph: graph as usize, work, dependencies: dependencies.to_vec() };
@@ -122,7 +120,7 @@ pub(crate) fn roots(graph: Handle) -> Result<Vec<NodeId>, Code> {
     Ok(roots)
 }
 
-/// A graph's edges: which node comes first, which depends on it.
+/// A graph's edges: the earlier node, the dependent node.
 pub(crate) fn edges(graph: Handle) -> Result<Vec<(NodeId, NodeId)>, Code> {
     let nodes = nodes(graph)?;
     let into =
@@ -142,12 +140,12 @@ pub(crate) fn dependents(node: NodeId) -> Result<Vec<NodeId>, Code> {
     Ok(edges.into_iter().filter(|(from, _)| *from == node).map(|(_, to)| to).collect())
 }
 
-/// What a node does.
+/// The work of a node.
 pub(crate) fn work(node: NodeId) -> Result<Work, Code> {
     NODES.with(node.as_handle(), |node| node.work).ok_or(INVALID_HANDLE)
 }
 
-/// Whether every node of a graph is among `last` or comes before one of them.
+/// True if every node of a graph is in `last` or comes before a node of `last`.
 pub(crate) fn ends_in(graph: Handle, last: &[NodeId]) -> Result<bool, Code> {
     let mut reached = BTreeSet::new();
     let mut open = last.to_vec();
@@ -174,7 +172,8 @@ pub(crate) fn flags(executable: Handle) -> Result<u64, Code> {
     EXECUTABLES.with(executable, |executable| executable.flags).ok_or(INVALID_HANDLE)
 }
 
-/// Launches an executable graph: its host functions are called, no kernel runs, and what its nodes would write is unknown from now on.
+/// Launches an executable graph: calls its host functions and runs no kernel; the outputs of its nodes are unknown
+/// afterwards.
 pub(crate) fn launch(executable: Handle) -> Result<(), Code> {
     let host_functions = EXECUTABLES.with(executable, |executable| executable.host_functions.clone());
     written::note_anywhere();

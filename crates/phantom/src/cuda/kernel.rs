@@ -3,9 +3,9 @@
 use crate::device::Profile;
 use crate::fatbin::Arch;
 
-/// Registers per thread that kernels are taken to use: the true number is in the cubin, which is not read. It decides
-/// occupancy, and through it CUB's temporary storage; 13 programs that were tried gave the same peaks whatever the
-/// answer was.
+/// The assumed number of registers per thread of a kernel: the true number is in the cubin, which is not read. The
+/// number decides occupancy, and through occupancy CUB's temporary storage; 13 tested programs had the same peaks with
+/// any answer.
 pub(crate) const REGISTERS: u32 = 32;
 
 /// Threads per block that every kernel allows.
@@ -61,7 +61,7 @@ pub(crate) fn attributes(profile: &Profile, arch: Arch) -> FuncAttributes {
     }
 }
 
-/// One attribute of a kernel that was loaded at run time, and so compiled for this device, by the driver's number
+/// An attribute of a kernel that was loaded at run time, and so compiled for this device, by the driver's number
 /// (`CUfunction_attribute`); `None` for an unknown number.
 pub(crate) fn attribute(profile: &Profile, number: i32) -> Option<i32> {
     let (major, minor) = profile.compute_capability;

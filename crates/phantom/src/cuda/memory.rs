@@ -1,12 +1,12 @@
-//! Memory: device, pinned, registered and managed; and what a pointer is.
+//! Memory: device, pinned, registered and managed; and the classification of pointers.
 //!
 //! # Note [Managed memory]
 //!
 //! Pages of managed memory move to the device when a kernel touches them or the program prefetches them, and the driver
-//! moves them back to the host as soon as anything else wants the room ("CUDA C++ Programming Guide", Unified Memory:
-//! oversubscription and eviction). So they never decide whether a program fits, and are not charged to the device, not even
-//! where they were prefetched: what they take of it is what is left over. That is said as an assumption with the most that
-//! there was at once, which is how paged optimizers (bitsandbytes) show in a report.
+//! moves them back to the host for any other request that needs the room ("CUDA C++ Programming Guide", Unified Memory:
+//! oversubscription and eviction). So managed pages never decide if a program fits, and are not charged to the device,
+//! not even after a prefetch: they only use spare memory. The journal names this as an assumption, with the largest
+//! amount at one time. Paged optimizers (bitsandbytes) show in a report by this assumption.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -83,7 +83,7 @@ pub(crate) fn fill(dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
     Ok(())
 }
 
-/// Allocates pinned or managed memory: host memory that takes no space until it is touched.
+/// Allocates pinned or managed memory: host memory without pages until the first touch.
 pub(crate) fn allocate_host(kind: RangeKind, bytes: usize) -> Result<usize, Code> {
     if bytes == 0 {
         return Ok(0);
@@ -144,7 +144,7 @@ pub(crate) fn unregister(address: usize) -> Result<(), Code> {
     space::take_out(address, RangeKind::Registered).map(|_| ()).ok_or(HOST_MEMORY_NOT_REGISTERED)
 }
 
-/// What a pointer is to CUDA.
+/// The kind of a pointer, as CUDA reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PointerKind {
     /// Ordinary host memory.
@@ -157,7 +157,7 @@ pub(crate) enum PointerKind {
     Managed,
 }
 
-/// The kind of memory that a pointer points to, and its range.
+/// The kind of memory behind a pointer, and its range.
 pub(crate) fn classify(address: usize) -> (PointerKind, Option<AddressRange>) {
     let extent = space::find(address);
     let kind = match extent.map(|extent| extent.kind) {

@@ -21,23 +21,22 @@ pub(crate) struct Code(pub i32);
 pub(crate) const INVALID_VALUE: Code = Code(1);
 /// `cuInit` was not called.
 pub(crate) const NOT_INITIALIZED: Code = Code(3);
-/// There is not enough memory.
 pub(crate) const OUT_OF_MEMORY: Code = Code(2);
 /// No such device.
 pub(crate) const INVALID_DEVICE: Code = Code(101);
-/// A handle that is not, or no longer, one of ours.
+/// A handle that is unknown, or was freed.
 pub(crate) const INVALID_HANDLE: Code = Code(400);
-/// An object is in a state in which this cannot be done.
+/// An object in a state that forbids the call.
 pub(crate) const ILLEGAL_STATE: Code = Code(401);
 /// No such symbol.
 pub(crate) const NOT_FOUND: Code = Code(500);
-/// What was asked about is not done yet.
+/// Pending work.
 pub(crate) const NOT_READY: Code = Code(600);
 /// Peer access is on already.
 pub(crate) const PEER_ACCESS_ALREADY_ENABLED: Code = Code(704);
 /// Host memory that was not registered.
 pub(crate) const HOST_MEMORY_NOT_REGISTERED: Code = Code(713);
-/// The phantom cannot do this.
+/// Unsupported by the phantom.
 pub(crate) const NOT_SUPPORTED: Code = Code(801);
 /// A stream that is captured cannot be waited for; a call beside a capture is unsafe.
 pub(crate) const CAPTURE_UNSUPPORTED: Code = Code(900);
@@ -45,9 +44,9 @@ pub(crate) const CAPTURE_UNSUPPORTED: Code = Code(900);
 pub(crate) const CAPTURE_INVALIDATED: Code = Code(901);
 /// A stream of one capture would wait for another capture.
 pub(crate) const CAPTURE_MERGE: Code = Code(902);
-/// A capture was ended that had not begun on this stream.
+/// The end of a capture on a stream other than the origin.
 pub(crate) const CAPTURE_UNMATCHED: Code = Code(903);
-/// A capture was ended whose origin does not wait for all of its work.
+/// The end of a capture whose origin does not wait for all captured work.
 pub(crate) const CAPTURE_UNJOINED: Code = Code(904);
 /// A stream of a capture would wait for work that is not captured.
 pub(crate) const CAPTURE_ISOLATION: Code = Code(905);
@@ -55,7 +54,7 @@ pub(crate) const CAPTURE_ISOLATION: Code = Code(905);
 pub(crate) const CAPTURE_IMPLICIT: Code = Code(906);
 /// An event that was recorded in a capture cannot be waited for.
 pub(crate) const CAPTURED_EVENT: Code = Code(907);
-/// A capture was ended by another thread than the one that began it.
+/// The end of a capture in another thread than its beginning.
 pub(crate) const CAPTURE_WRONG_THREAD: Code = Code(908);
 
 /// The name and the sentence of an error code, as CUDA 13.0 words them.

@@ -1,6 +1,7 @@
-//! What each stream has waited for: when the host waits for a stream, that is done, too.
+//! The waits of each stream for other streams: a host's wait for a stream also completes the work that the stream
+//! waited for.
 //!
-//! Only work that is not done at once has an order: Notes [Held events] and [Late streams] in `event.rs`.
+//! Only pending work has an order: Notes [Held events] and [Late streams] in `event.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,16 +9,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A stream, by its handle as a number.
 type StreamKey = usize;
 
-/// Work that was recorded on a stream, and all that the stream had waited for before.
+/// Work recorded on a stream, and the stream's earlier waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
     stream: StreamKey,
-    /// When, among all records of the process.
+    /// The position among all records of the process.
     order: u64,
     waited_for: BTreeMap<StreamKey, u64>,
 }
 
-/// For each stream, how far it has waited for others.
+/// For each stream, the position up to which it has waited for each other stream.
 static WAITS: Mutex<BTreeMap<StreamKey, BTreeMap<StreamKey, u64>>> = Mutex::new(BTreeMap::new());
 
 fn lock() -> MutexGuard<'static, BTreeMap<StreamKey, BTreeMap<StreamKey, u64>>> {
@@ -29,7 +30,7 @@ pub(crate) fn record(stream: StreamKey, order: u64) -> Recorded {
     Recorded { stream, order, waited_for: lock().get(&stream).cloned().unwrap_or_default() }
 }
 
-/// Notes that a stream waits for what was recorded.
+/// Notes that a stream waits for a record.
 pub(crate) fn wait(stream: StreamKey, recorded: &Recorded) {
     let mut waits = lock();
     let reached = waits.entry(stream).or_default();
@@ -40,13 +41,13 @@ pub(crate) fn wait(stream: StreamKey, recorded: &Recorded) {
     }
 }
 
-/// Whether `recorded` is done once all work of a stream is.
+/// True if `recorded` is done once all work of a stream is.
 pub(crate) fn is_done_with_stream(recorded: &Recorded, stream: StreamKey) -> bool {
     let reached = lock().get(&stream).and_then(|reached| reached.get(&recorded.stream).copied());
     recorded.stream == stream || reached.is_some_and(|reached| recorded.order <= reached)
 }
 
-/// Whether `recorded` is done once `last` is.
+/// True if `recorded` is done once `last` is.
 pub(crate) fn is_done_with(recorded: &Recorded, last: &Recorded) -> bool {
     let reached = last.waited_for.get(&recorded.stream);
     (recorded.stream == last.stream && recorded.order <= last.order)

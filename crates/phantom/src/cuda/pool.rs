@@ -15,7 +15,7 @@ use crate::{caller, journal};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct MemoryPool {
-    /// Who first took from it: a pool's pages are shared, and go back under the name they were taken under.
+    /// The first owner: a pool's pages are shared, and are released under the name they were charged to.
     owner: Option<Owner>,
     used_bytes: u64,
     used_high_bytes: u64,
@@ -82,7 +82,7 @@ fn grow(device: u32, bytes: u64) -> Result<(), Code> {
     Ok(())
 }
 
-/// Gives memory back to its pool; `false` for memory of another kind.
+/// Returns memory to its pool; `false` for memory of another kind.
 pub(crate) fn free(address: usize) -> bool {
     let Some(extent) = space::find(address).filter(|extent| extent.owner == "pool" && extent.address == address) else {
         return false;
@@ -92,7 +92,7 @@ pub(crate) fn free(address: usize) -> bool {
     true
 }
 
-/// Takes bytes out of use, and gives back what lies above the release threshold.
+/// Takes bytes out of use, and releases the pages above the release threshold.
 fn give_up(device: u32, bytes: u64) {
     let mut pools = lock();
     let pool = pools.entry(device).or_default();
@@ -101,7 +101,7 @@ fn give_up(device: u32, bytes: u64) {
     shrink(device, pool, threshold);
 }
 
-/// Gives pages back to the device until so much is kept.
+/// Releases pages to the device, down to `keep_bytes`.
 fn shrink(device: u32, pool: &mut MemoryPool, keep_bytes: u64) {
     let floor = pool.used_bytes.max(keep_bytes).checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX);
     if pool.reserved_bytes > floor
@@ -112,7 +112,7 @@ fn shrink(device: u32, pool: &mut MemoryPool, keep_bytes: u64) {
     }
 }
 
-/// Gives back what a pool does not use, down to `keep_bytes`.
+/// Releases a pool's unused pages, down to `keep_bytes`.
 pub(crate) fn trim(pool: usize, keep_bytes: u64) -> Result<(), Code> {
     let device = device_of(pool)?;
     shrink(device, lock().entry(device).or_default(), keep_bytes);

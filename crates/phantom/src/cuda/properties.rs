@@ -1,6 +1,6 @@
-//! `cudaDeviceProp`, as the program's CUDA lays it out (`driver_types.h` of CUDA 12.4, 12.8 and 13.0).
+//! `cudaDeviceProp`, in the layout of the program's CUDA (`driver_types.h` of CUDA 12.4, 12.8 and 13.0).
 //!
-//! CUDA 13 left eight members out and moved those behind them, so the two layouts are one list, read twice.
+//! CUDA 13 removed eight members and moved the following ones, so the two layouts are a single list, read twice.
 
 use super::attribute;
 use super::context;
@@ -40,7 +40,7 @@ enum Member {
 }
 use Member::{Ints, Ints12, Luid, Name, Size, TotalGlobalMem, Uuid};
 
-/// All members in the header's order, but for those that are reserved, at the end.
+/// All members in the header's order, except the reserved ones at the end.
 const MEMBERS: &[Member] = &[
     Name,
     Uuid,
@@ -83,10 +83,10 @@ const MEMBERS: &[Member] = &[
     Ints(&[125, 120, 129]),               // ipcEventSupported, clusterLaunch, unifiedFunctionPointers
 ];
 
-/// What CUDA 13 has where CUDA 12 has reserved members: deviceNumaConfig … hostNumaMultinodeIpcSupported.
+/// Members of CUDA 13 in the space that CUDA 12 reserves: deviceNumaConfig … hostNumaMultinodeIpcSupported.
 const AFTER_12: Member = Ints(&[130, 131, 133, 134, 139, 140, 143]);
 
-/// The properties of a device, in a layout that has `BYTES` of them; what is reserved is zero.
+/// The properties of a device, in a layout of `BYTES` bytes; reserved bytes are zero.
 pub(crate) fn properties<const BYTES: usize>(layout: Layout, profile: &Profile, device: u32) -> [u8; BYTES] {
     let mut writer = Writer { bytes: [0; BYTES], end: 0 };
     let last = (layout == Layout::Cuda13).then_some(&AFTER_12);
@@ -139,7 +139,7 @@ impl<const BYTES: usize> Writer<BYTES> {
 mod tests {
     use super::*;
 
-    /// Offsets as gcc prints them for each header, and the attribute that must be found there.
+    /// Offsets as printed by gcc for each header, and the attribute at each offset.
     #[test]
     fn members_lie_where_the_headers_have_them() {
         let profile = Profile::default();

@@ -8,9 +8,9 @@ use crate::handle::{Handle, Table};
 pub(crate) struct Stream {
     /// Its device.
     pub(crate) device: u32,
-    /// Its priority, as asked for.
+    /// The requested priority.
     pub(crate) priority: i32,
-    /// Its flags, as asked for.
+    /// The requested flags.
     pub(crate) flags: u32,
 }
 
@@ -19,7 +19,7 @@ pub(crate) const PRIORITIES: (i32, i32) = (0, -5);
 
 static STREAMS: Table<Stream> = Table::new();
 
-/// `cudaStreamNonBlocking`: the legacy stream and this one do not wait for each other.
+/// `cudaStreamNonBlocking`: no implicit waiting between the stream and the legacy stream.
 const NON_BLOCKING: u32 = 1;
 
 /// Null, `cudaStreamLegacy` and `cudaStreamPerThread` always exist.
@@ -27,12 +27,12 @@ fn is_built_in(stream: Handle) -> bool {
     (stream as usize) <= 2
 }
 
-/// Whether this is the legacy stream: null, or `cudaStreamLegacy`.
+/// True for the legacy stream: null, or `cudaStreamLegacy`.
 pub(crate) fn is_legacy(stream: Handle) -> bool {
     (stream as usize) <= 1
 }
 
-/// Whether the legacy stream waits for this one, and this one for it.
+/// True if the legacy stream and this stream wait for each other implicitly.
 pub(crate) fn is_blocking(stream: Handle) -> bool {
     get(stream).is_ok_and(|stream| stream.flags & NON_BLOCKING == 0)
 }
@@ -48,7 +48,7 @@ pub(crate) fn destroy(stream: Handle) -> Result<(), Code> {
     STREAMS.remove(stream).map(|_| ()).ok_or(INVALID_HANDLE)
 }
 
-/// What is known of a stream.
+/// The state of a stream.
 pub(crate) fn get(stream: Handle) -> Result<Stream, Code> {
     if is_built_in(stream) {
         return Ok(Stream { device: context::current(), priority: 0, flags: 0 });

@@ -1,7 +1,7 @@
 //! The driver's virtual memory: physical allocations, reserved addresses, and mappings between them.
 //!
-//! A physical allocation is charged when it is created. It goes back when its handle was released *and* nothing maps
-//! it any more, as in CUDA: PyTorch's expandable segments release the handle while the mapping lives.
+//! A physical allocation is charged at its creation. It is released after the release of its handle *and* of its last
+//! mapping, as in CUDA: PyTorch's expandable segments release the handle while the mapping lives.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -78,13 +78,13 @@ pub(crate) fn reserve(device: u32, bytes: usize, alignment: usize) -> Result<usi
     space::place(RangeKind::Reserved, device, "reserved", bytes, alignment.max(GRANULARITY)).ok_or(OUT_OF_MEMORY)
 }
 
-/// Gives reserved addresses back.
+/// Frees reserved addresses.
 pub(crate) fn unreserve(address: usize) -> Result<(), Code> {
     space::take_out(address, RangeKind::Reserved).map(|_| ()).ok_or(INVALID_VALUE)
 }
 
-/// Maps a physical allocation, whole, at an address inside a reservation where nothing is mapped yet. The reservation
-/// stays the one range that pointers are looked up in.
+/// Maps a physical allocation, whole, at an unmapped address inside a reservation. Look-ups of pointers still find the
+/// whole reservation.
 pub(crate) fn map(address: usize, bytes: usize, handle: Handle) -> Result<(), Code> {
     let reservation = space::find(address).filter(|extent| extent.kind == RangeKind::Reserved).ok_or(INVALID_VALUE)?;
     let end = address.checked_add(bytes).ok_or(INVALID_VALUE)?;
@@ -128,7 +128,7 @@ pub(crate) fn mapped_at(address: usize) -> Result<Handle, Code> {
     if address < at + mapping.bytes { Ok(mapping.handle as Handle) } else { Err(INVALID_VALUE) }
 }
 
-/// Opens memory that another process exported: addresses here, the memory is charged there.
+/// Opens memory that another process exported: the addresses are here, the memory is charged there.
 pub(crate) fn open_foreign(device: u32, bytes: usize) -> Result<usize, Code> {
     space::place(RangeKind::Mapped, device, "foreign", bytes, GRANULARITY).ok_or(OUT_OF_MEMORY)
 }

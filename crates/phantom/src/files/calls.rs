@@ -1,5 +1,5 @@
-//! The functions of the C library that open files, ask for their state, or connect. Each notes it (Note [Files looked at] in [`super`]), and does
-//! what it always does.
+//! The functions of the C library that open files, ask for their state, or connect. Each notes its path (Note [Files
+//! looked at] in [`super`]), and then calls the original.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
@@ -7,7 +7,7 @@ use std::mem::transmute;
 use super::{Use, note, note_connection, note_helper, note_unseen_helper, raw, use_of, use_of_mode};
 use crate::host::Behind;
 
-/// Exports functions of the C library that note their path first, and then do what the next in line does.
+/// Exports functions of the C library that note their path first, and then call the next definition.
 macro_rules! noted {
     ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $note:expr } )*) => { $(
         $(#[$meta])*
@@ -20,7 +20,7 @@ macro_rules! noted {
                 },
             );
             $note;
-            // SAFETY: the address is that of the next function of this name, whose parameters and contract are the same: a C
+            // SAFETY: the address is the next definition's of this name, with equal parameters and contract: a C
             // program called this function as declared there (Note [Exports] in `boundary`).
             unsafe {
                 let next: unsafe extern "C" fn($($ty),*) -> $out = transmute(NEXT.address());
@@ -31,7 +31,7 @@ macro_rules! noted {
 }
 
 noted! {
-    /// `open`; the mode is only looked at where a file may be made.
+    /// `open`; the mode is only read if the call may create a file.
     fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
     /// `open64`.
     fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
@@ -39,13 +39,13 @@ noted! {
     fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
     /// `openat64`.
     fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
-    /// `open` as programs with checks call it.
+    /// `open` of programs built with checks.
     fn __open_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
-    /// `open64` as programs with checks call it.
+    /// `open64` of programs built with checks.
     fn __open64_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
-    /// `openat` as programs with checks call it.
+    /// `openat` of programs built with checks.
     fn __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
-    /// `openat64` as programs with checks call it.
+    /// `openat64` of programs built with checks.
     fn __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
     /// `fopen`.
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
@@ -53,9 +53,9 @@ noted! {
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
     /// `faccessat`.
     fn faccessat(folder: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int { note(folder, path, Use::State) }
-    /// `execv`, which keeps the environment.
+    /// `execv` keeps the environment.
     fn execv(program: *const c_char, words: *const c_void) -> c_int { note_unseen_helper(program) }
-    /// `execvp`, which keeps the environment.
+    /// `execvp` keeps the environment.
     fn execvp(program: *const c_char, words: *const c_void) -> c_int { note_unseen_helper(program) }
     /// `execve`.
     fn execve(program: *const c_char, words: *const c_void, environment: *const *const c_char) -> c_int {
@@ -93,14 +93,16 @@ noted! {
     }
 }
 
-/// Exports functions that ask the kernel for a path's state: which of them a C library has depends on its version, so none is looked up.
+/// Exports functions that ask the kernel for a path's state. Each C library has only some of them, so they call the
+/// kernel themselves.
+/// the kernel is called.
 macro_rules! asked {
     ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) { $folder:expr, $path:expr => $number:ident($($word:expr),*) } )*) => { $(
         $(#[$meta])*
         #[unsafe(no_mangle)]
         pub extern "C" fn $name($($arg: $ty),*) -> c_int {
             note($folder, $path, Use::State);
-            // SAFETY: the kernel checks the addresses that it is given, and the caller answers for them.
+            // SAFETY: the kernel checks the addresses, and the caller answers for them.
             unsafe { raw::next()(libc::$number, $($word),*) as c_int }
         }
     )* };
@@ -131,27 +133,27 @@ asked! {
     fn fstatat64(folder: c_int, path: *const c_char, out: *mut c_void, flags: c_int) {
         folder, path => SYS_newfstatat(folder, path, out, flags)
     }
-    /// `stat` of programs that were built with glibc before 2.33.
+    /// `stat` of programs built with glibc before 2.33.
     fn __xstat(_version: c_int, path: *const c_char, out: *mut c_void) {
         libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, 0 as c_int)
     }
-    /// `stat64` of programs that were built with glibc before 2.33.
+    /// `stat64` of programs built with glibc before 2.33.
     fn __xstat64(_version: c_int, path: *const c_char, out: *mut c_void) {
         libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, 0 as c_int)
     }
-    /// `lstat` of programs that were built with glibc before 2.33.
+    /// `lstat` of programs built with glibc before 2.33.
     fn __lxstat(_version: c_int, path: *const c_char, out: *mut c_void) {
         libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
     }
-    /// `lstat64` of programs that were built with glibc before 2.33.
+    /// `lstat64` of programs built with glibc before 2.33.
     fn __lxstat64(_version: c_int, path: *const c_char, out: *mut c_void) {
         libc::AT_FDCWD, path => SYS_newfstatat(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
     }
-    /// `fstatat` of programs that were built with glibc before 2.33.
+    /// `fstatat` of programs built with glibc before 2.33.
     fn __fxstatat(_version: c_int, folder: c_int, path: *const c_char, out: *mut c_void, flags: c_int) {
         folder, path => SYS_newfstatat(folder, path, out, flags)
     }
-    /// `fstatat64` of programs that were built with glibc before 2.33.
+    /// `fstatat64` of programs built with glibc before 2.33.
     fn __fxstatat64(_version: c_int, folder: c_int, path: *const c_char, out: *mut c_void, flags: c_int) {
         folder, path => SYS_newfstatat(folder, path, out, flags)
     }

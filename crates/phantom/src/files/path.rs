@@ -21,7 +21,7 @@ impl Path {
         if path.is_null() {
             return None;
         }
-        // SAFETY: it is no null, and the C function that was called asks for a string.
+        // SAFETY: the pointer is not null, and the called C function asks for a string.
         let given = unsafe { CStr::from_ptr(path) }.to_bytes();
         if given.is_empty() || given.len() >= PATH_BYTES {
             return None;
@@ -35,7 +35,7 @@ impl Path {
         Some(path)
     }
 
-    /// Writes the folder that a relative path begins at; its length.
+    /// Writes the folder of a relative path; returns its length.
     fn folder(&mut self, folder: c_int) -> Option<usize> {
         let buffer = self.bytes.as_mut_ptr();
         if folder == libc::AT_FDCWD {

@@ -26,17 +26,18 @@ pub extern "C" fn syscall(
     sixth: c_long,
 ) -> c_long {
     note_system_call(number, [first, second, third]);
-    // SAFETY: the kernel checks the addresses that it is given, and the caller answers for them.
+    // SAFETY: the kernel checks the addresses, and the caller answers for them.
     unsafe { next()(number, first, second, third, fourth, fifth, sixth) }
 }
 
 /// Returns the C library's `syscall`, which notes nothing.
 pub(super) fn next() -> unsafe extern "C" fn(c_long, ...) -> c_long {
-    // SAFETY: the address is that of the C library's function, which is declared so in unistd.h (Note [Exports] in `boundary`).
+    // SAFETY: the address is that of the C library's function, with the declaration of unistd.h (Note [Exports] in
+    // `boundary`).
     unsafe { transmute(NEXT.address()) }
 }
 
-/// Notes what the functions of the C library note that make the same call.
+/// Notes the paths of system calls, as the functions of the C library with the same system call do.
 fn note_system_call(number: c_long, [first, second, third]: [c_long; 3]) {
     match number {
         libc::SYS_open => note(libc::AT_FDCWD, text(first), use_of(second as c_int)),
@@ -52,7 +53,7 @@ fn note_system_call(number: c_long, [first, second, third]: [c_long; 3]) {
     }
 }
 
-/// Notes that the program opens files in a way that is not followed.
+/// Notes that the program opens files in an unfollowed way.
 fn note_unseen() {
     if let Some(taker) = taker() {
         cannot(taker, "it opens files with system calls of its own");
@@ -68,7 +69,7 @@ const HEAD_BYTES: usize = 2048;
 /// The type of the program header that names the dynamic linker (`PT_INTERP`, elf(5)).
 const INTERPRETER: u32 = 3;
 
-/// Whether a program is linked statically: no library is preloaded into it, so nobody sees what it reads.
+/// True if a program is linked statically: no library is preloaded, so its reads are unseen.
 pub(super) fn is_static(program: &CStr) -> bool {
     let mut head = [0_u8; HEAD_BYTES];
     // SAFETY: the name is a C string, and the kernel writes at most so many bytes into the buffer.
@@ -81,7 +82,7 @@ pub(super) fn is_static(program: &CStr) -> bool {
     usize::try_from(read).ok().and_then(|read| names_no_interpreter(head.get(..read)?)).unwrap_or(false)
 }
 
-/// Reads the head of an ELF file (elf(5)); `None` for another file, and for headers that lie further behind.
+/// Reads the head of an ELF file (elf(5)); `None` for another file, and for headers beyond the head.
 fn names_no_interpreter(head: &[u8]) -> Option<bool> {
     let number = |at: usize, bytes: usize| {
         let field = head.get(at..at.checked_add(bytes)?)?;

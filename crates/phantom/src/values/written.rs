@@ -1,7 +1,9 @@
-//! Ranges of device memory that were written behind PyTorch's back: by collectives, and by kernels that a program launches itself.
+//! Ranges of device memory written behind PyTorch's back: by collectives, and by kernels that a program launches
+//! itself.
 //!
-//! The agent keeps the values of tensors (Note [Known values] in `python/oomph/agent/known/store.py`), and asks here which of them ended.
-//! It asks before each use of a value, so the question must cost nothing while there is no answer: it reads a count.
+//! The agent keeps the values of tensors (Note [Known values] in `python/oomph/agent/known/store.py`), and asks here
+//! for ended values. It asks before each use of a value, so a question without an answer must cost nothing but the read
+//! of a count.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +14,7 @@ use crate::boundary::Out;
 /// So many ranges are kept; beyond, everything counts as written.
 const MOST_WRITTEN: usize = 256;
 
-/// How many ranges were noted so far.
+/// The number of noted ranges so far.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Start and end of the ranges that were not taken yet.
@@ -29,7 +31,7 @@ pub(crate) fn note(address: usize, bytes: usize) {
     COUNT.fetch_add(1, Ordering::Release);
 }
 
-/// Notes that anything may have been written: a kernel ran whose arguments are not known.
+/// Notes that any memory may have been written: a kernel with unknown arguments ran.
 pub(crate) fn note_anywhere() {
     let mut ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
     ranges.clear();
@@ -43,7 +45,7 @@ pub extern "C" fn oomph_written_count() -> usize {
     COUNT.as_ptr() as usize
 }
 
-/// Takes a range that was noted and writes where it starts and ends; gives 0 if there is none left.
+/// Removes a noted range and writes its start and end; returns 0 if none remains.
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_take_written(start: Out<usize>, end: Out<usize>) -> c_int {
     let range = RANGES.lock().unwrap_or_else(PoisonError::into_inner).pop();

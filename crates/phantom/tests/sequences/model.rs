@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use oomph_phantom::testing::PAGE_BYTES;
 
-/// How much of a block's contents is modelled: more than any sequence touches.
+/// The modelled part of a block's contents: more than any sequence touches.
 const WINDOW: usize = 2048;
 
-/// Where a block came from.
+/// The source of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// `cudaMalloc`.
@@ -16,7 +16,7 @@ pub enum Place {
     Pool,
 }
 
-/// A live allocation. Each byte knows the copy that wrote it: neighbours of one copy are what a read sees as written
+/// A live allocation. Each byte names the copy that wrote it: a read sees neighbours of the same copy as written
 /// together (Note [Values on a phantom] in `values.rs`).
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -52,21 +52,21 @@ impl Block {
             self.content[at..at + bytes].iter().map(|byte| byte.map_or(0, |(_, value)| value)).collect();
         let together = self.written_together(at);
         let starts_here = at == 0 || self.copy_at(at - 1) != self.copy_at(at);
-        // The start of a block, read to another extent than it was written: a result, not what was copied there.
+        // The start of a block, read to another extent than written: a result, not the copied bytes.
         if at.is_multiple_of(512) && starts_here && together != bytes {
             found[..together.min(bytes)].fill(0);
         }
         found
     }
 
-    /// Whether a read from the start of the block finds all of so many bytes.
+    /// True if a read from the start of the block finds all `bytes` bytes.
     pub fn is_known(&self, bytes: usize) -> bool {
         let is_of_another_extent =
             self.content.first().is_some_and(Option::is_some) && self.written_together(0) != bytes;
         self.content[..bytes].iter().all(Option::is_some) && !is_of_another_extent
     }
 
-    /// How many bytes from `at` one copy wrote without a gap.
+    /// The number of bytes from `at` that the same copy wrote without a gap.
     fn written_together(&self, at: usize) -> usize {
         let copy = self.copy_at(at);
         let run = (at..self.content.len()).take_while(|&index| copy.is_some() && self.copy_at(index) == copy);
@@ -124,7 +124,7 @@ impl Model {
         large + pages(small) + physical + self.pool.reserved
     }
 
-    /// Whether a request is granted. What it takes from a pool is noted here, what from the device by its block.
+    /// True if a request is granted. Bytes from a pool are noted here, bytes from the device by their block.
     pub fn take(&mut self, bytes: usize, place: Place) -> bool {
         if bytes as u64 > self.total_bytes {
             return false;
@@ -152,7 +152,7 @@ impl Model {
         }
     }
 
-    /// Whether a physical allocation is granted; it is noted if so.
+    /// Notes a physical allocation; false if it is refused.
     pub fn create(&mut self, handle: usize, bytes: usize) -> bool {
         let fits = self.used_bytes() + bytes as u64 <= self.total_bytes;
         if fits {

@@ -1,4 +1,4 @@
-//! `cublasSet*` and `cublasGet*`: copies between host and device, column by column. They are done, not skipped: their
+//! `cublasSet*` and `cublasGet*`: copies between host and device, column by column. They are performed, because their
 //! destination can be host memory that the program reads.
 
 use super::CublasStatus;

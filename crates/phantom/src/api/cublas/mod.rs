@@ -53,7 +53,7 @@ fn stream_of(handle: Handle) -> usize {
     with(handle, |context| context.stream).unwrap_or_default()
 }
 
-/// Whether scalar results go to host memory: `CUBLAS_POINTER_MODE_HOST`, the default.
+/// True if scalar results go to host memory: `CUBLAS_POINTER_MODE_HOST`, the default.
 fn results_go_to_host(handle: Handle) -> Result<bool, CublasStatus> {
     with(handle, |context| context.pointer_mode == 0)
 }
@@ -163,7 +163,7 @@ pub extern "C" fn cublasGetCudartVersion() -> usize {
     version::runtime() as usize
 }
 
-/// `cublasXerbla`, as CUDA's header declares it: says which argument of which routine was wrong.
+/// `cublasXerbla`, as declared in CUDA's header: names the wrong argument of a routine.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasXerbla(routine: In<c_char>, argument: i32) {
     let routine = routine.text().unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Functions with a scalar result: dot products, norms, sums, extreme indices, and the infos of batched solvers.
 //!
 //! In `CUBLAS_POINTER_MODE_HOST` the result is a host out-parameter. Device memory reads as zeros, so sums, norms and
-//! products are zero, and the extreme element of `n` equal ones is the first: index 1, or 0 when there is none (as the
-//! BLAS counts). In `CUBLAS_POINTER_MODE_DEVICE` the result is device memory, and nothing is written.
+//! products are zero, and the extreme element of `n` equal ones is the first: index 1, or 0 for `n` = 0 (as the BLAS
+//! counts). In `CUBLAS_POINTER_MODE_DEVICE` the result is device memory, and nothing is written.
 
 use super::{CublasStatus, results_go_to_host, stream_of};
 use crate::api::captured::note_for_library;
@@ -31,7 +31,7 @@ fn typed_zero(handle: Handle, result: Out<u8>, data_type: i32) -> Result<(), Cub
     result.array(size).write(std::iter::repeat_n(0, size))
 }
 
-/// Functions of one vector, in their 32-bit and 64-bit forms.
+/// Functions of a vector, in their 32-bit and 64-bit forms.
 macro_rules! reductions {
     ($($name:ident, $name_64:ident -> $result:ty;)*) => {
         export! { CublasStatus;

@@ -8,7 +8,7 @@ const LARGEST_BYTES: usize = 64;
 /// Room for as many settings as PyTorch makes on any descriptor of a linear layer's product.
 const USUAL_SETTINGS: usize = 8;
 
-/// One kind of descriptor: how large its attributes are, and which do not start as zero.
+/// A kind of descriptor: the sizes of its attributes, and the attributes with another start value than zero.
 pub(crate) struct DescriptorKind {
     /// Attributes that `cublasLt.h` (CUDA 13.0) numbers from zero to here.
     pub(crate) last: i32,

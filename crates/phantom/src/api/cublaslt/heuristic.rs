@@ -1,4 +1,4 @@
-//! Choosing an algorithm. The phantom knows one, which needs no workspace and always works.
+//! Choosing an algorithm. The phantom knows a single algorithm, without workspace, for all inputs.
 //!
 //! A caller without a result raises, so the answer is always a single algorithm. PyTorch allocates the whole workspace that the
 //! preference allows before the query (`CUDABlas.cpp`, 2.11), so the size stated here does not change the peak.
@@ -15,7 +15,7 @@ pub(crate) struct HeuristicResult {
     pub(crate) algorithm: [u64; 8],
     /// Device memory the algorithm needs, in bytes.
     pub(crate) workspace_bytes: usize,
-    /// Whether the other fields mean something.
+    /// Success if the other fields are valid.
     pub(crate) state: CublasStatus,
     /// Device utilisation: 1.0 is one full wave.
     pub(crate) waves: f32,

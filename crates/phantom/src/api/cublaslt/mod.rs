@@ -1,7 +1,7 @@
-//! cublasLt: descriptors that store their attributes ([`attributes`]), a single algorithm ([`heuristic`]), products that do
-//! nothing.
+//! cublasLt: descriptors that store their attributes ([`attributes`]), a single algorithm ([`heuristic`]), products
+//! without work.
 //!
-//! A cuBLAS handle may be passed as `cublasLtHandle_t`, and PyTorch does, so light handles are not checked.
+//! PyTorch passes cuBLAS handles as `cublasLtHandle_t`, as the header allows, so light handles are not checked.
 
 pub(crate) mod attributes;
 pub(crate) mod heuristic;

@@ -1,7 +1,7 @@
 //! The convolution functions from before the graph API: PyTorch calls them with `TORCH_CUDNN_V8_API_DISABLED=1`.
 //!
-//! Of each kind of convolution two algorithms are offered, as the graph API does: number 1 with the modelled workspace
-//! and number 0 without, so that a program that cannot have the workspace still finds one.
+//! Each kind of convolution has two algorithms, as in the graph API: number 1 with the modelled workspace and number 0
+//! without, for programs in which the workspace does not fit.
 
 use super::shape::Tensor;
 use super::workspace::{Convolution, Direction, Model, convolution, used};
@@ -16,10 +16,10 @@ const WITHOUT_WORKSPACE: i32 = 0;
 const WITH_WORKSPACE: i32 = 1;
 /// `CUDNN_DETERMINISTIC`.
 const DETERMINISTIC: i32 = 1;
-/// What cuDNN writes as the time of an algorithm that it did not measure.
+/// cuDNN's time for an algorithm without a measurement.
 const NOT_MEASURED: f32 = -1.0;
 
-/// `cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t`, which `cudnn_cnn.h` gives the same fields.
+/// `cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t`: three structs with equal fields in `cudnn_cnn.h`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AlgorithmPerf {
@@ -32,7 +32,7 @@ pub(crate) struct AlgorithmPerf {
     reserved: [i32; 3],
 }
 
-/// What is kept of a convolution descriptor: the shapes of the tensors hold all that the model needs.
+/// The stored part of a convolution descriptor: the shapes of the tensors hold all inputs of the model.
 #[derive(Default)]
 struct ConvolutionSettings {
     math_type: i32,
@@ -40,7 +40,7 @@ struct ConvolutionSettings {
 
 static CONVOLUTIONS: Table<ConvolutionSettings> = Table::new();
 
-/// One call's descriptors, looked up.
+/// The descriptors of a call, looked up.
 struct Query {
     math_type: i32,
     convolution: Convolution,

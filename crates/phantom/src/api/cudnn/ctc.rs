@@ -5,10 +5,10 @@ use super::{Answer, CudnnStatus, Opaque, count, create, destroy, known, library,
 use crate::boundary::{In, Out, Status, export};
 use crate::handle::{Handle, Table};
 
-/// Labels longer than this are not supported by cuDNN's CTC, so it is the bound where the caller states none.
+/// The longest label that cuDNN's CTC supports, and so the bound for callers without a stated bound.
 const MAX_LABEL_LENGTH: u64 = 256;
 
-/// What is kept of a CTC descriptor.
+/// The stored part of a CTC descriptor.
 struct CtcSettings {
     longest_label: u64,
 }

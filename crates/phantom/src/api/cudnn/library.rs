@@ -8,13 +8,13 @@ use crate::boundary::{Out, Status, export, inert, literal, write_text};
 use crate::handle::{Handle, Table};
 use crate::version::{self, Library};
 
-/// See Note [Version answers] in `version.rs`; otherwise that of the wheel that torch 2.11.0 depends on.
+/// See Note [Version answers] in `version.rs`; without the library, the version of torch 2.11.0's wheel.
 static VERSION: Library = Library::new("libcudnn.so.", c"cudnnGetProperty", [9, 19, 0]);
 
 /// `CUDNN_MAX_DEVICE_VERSION` of `cudnn_version.h`.
 const MAX_DEVICE_VERSION: usize = 1210;
 
-/// What a `cudnnHandle_t` remembers: its stream, as a number, since it is only handed back.
+/// The state of a `cudnnHandle_t`: its stream, as a number, which is only returned.
 struct Context {
     stream: usize,
 }
@@ -91,14 +91,14 @@ pub extern "C" fn cudnnGetErrorString(status: CudnnStatus) -> *const c_char {
     literal(name(status))
 }
 
-/// `cudnnGetLastErrorString`: what the phantom has to say goes to standard error, so the text is empty.
+/// `cudnnGetLastErrorString`: the phantom's messages go to standard error, so the text is empty.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetLastErrorString(message: Out<c_char>, length: usize) {
     // The function returns nothing, so a missing buffer is nobody's error.
     let _ = write_text::<CudnnStatus>(message, length, "");
 }
 
-/// The statuses that the phantom answers with, and those that a caller may make up.
+/// The statuses that the phantom returns, and a fallback for any other number of a caller.
 fn name(status: CudnnStatus) -> &'static CStr {
     match status {
         CudnnStatus::SUCCESS => c"CUDNN_STATUS_SUCCESS",

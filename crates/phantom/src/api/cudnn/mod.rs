@@ -1,6 +1,6 @@
-//! cuDNN: descriptors remember what was set, sizes are modelled, computations do nothing.
+//! cuDNN: descriptors store their settings, sizes are modelled, computations do nothing.
 //!
-//! Facts of the interface are those of the headers of cuDNN 9.19 (`cudnn_graph.h`, `cudnn_ops.h`, `cudnn_cnn.h`,
+//! Facts of the interface are from the headers of cuDNN 9.19 (`cudnn_graph.h`, `cudnn_ops.h`, `cudnn_cnn.h`,
 //! `cudnn_adv.h`). Every figure that cuDNN itself would choose is in `workspace.rs`, and nowhere else.
 
 mod backend;
@@ -24,7 +24,7 @@ status! {
     CudnnStatus { success: 0, invalid: 2000, internal: 4000, unsupported: 3000 }
 }
 
-/// What the body of an exported function answers.
+/// The result of an exported function's body.
 type Answer<T = ()> = Result<T, CudnnStatus>;
 
 /// An object of C that we only hand around: device pointers, host scalars, streams.
@@ -51,7 +51,7 @@ fn destroy<T>(table: &Table<T>, handle: Handle) -> Answer {
     table.remove(handle).map(drop).ok_or(CudnnStatus::INVALID)
 }
 
-/// A count that C passes as `int`: negative ones are refused.
+/// A count that C passes as `int`; a negative count is refused.
 fn count(number: i32) -> Answer<usize> {
     usize::try_from(number).map_err(|_| CudnnStatus::INVALID)
 }

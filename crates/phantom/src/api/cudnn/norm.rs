@@ -34,7 +34,7 @@ export! { CudnnStatus;
         bytes.set(batch_norm(profile(), &tensor::get(x)?) as usize)
     }
 
-    /// The reserve holds one bit per element of a fused activation, and nothing without one.
+    /// The reserve holds a bit per element of a fused activation, and nothing without a fused activation.
     fn cudnnGetBatchNormalizationTrainingExReserveSpaceSize(
         context: Handle, _mode: i32, operations: i32, _activation: Handle, x: Handle, bytes: Out<usize>,
     ) {

@@ -1,4 +1,4 @@
-//! Pooling: the caller gives the output's shape, so a descriptor has nothing to answer.
+//! Pooling: the caller states the output's shape, so a descriptor stores nothing.
 
 use super::{CudnnStatus, create, destroy, known, library};
 use crate::api::captured::inert_on_stream;

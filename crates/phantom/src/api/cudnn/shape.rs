@@ -1,4 +1,4 @@
-//! What a tensor is to cuDNN: element type, dimensions, strides.
+//! Tensors as cuDNN describes them: element type, dimensions, strides.
 
 /// Bytes of one element of a `cudnnDataType_t`; 4-bit types round up to one. `None` for a number the header lacks.
 pub(crate) fn element_bytes(data_type: i32) -> Option<u64> {
@@ -38,7 +38,7 @@ pub(crate) struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor whose last dimension is innermost and which has no gaps.
+    /// A tensor without gaps, with the last dimension innermost.
     pub(crate) fn packed(data_type: i32, dims: Vec<i64>) -> Tensor {
         let mut strides = vec![1; dims.len()];
         for index in (1..dims.len()).rev() {
@@ -47,7 +47,7 @@ impl Tensor {
         Tensor { data_type, dims, strides }
     }
 
-    /// A tensor whose channels are innermost and which has no gaps.
+    /// A tensor without gaps, with the channels innermost.
     pub(crate) fn channels_last(data_type: i32, dims: Vec<i64>) -> Tensor {
         let mut strides = vec![1; dims.len()];
         let mut stride = dims.get(1).copied().unwrap_or(1).max(1);
@@ -68,7 +68,7 @@ impl Tensor {
         self.elements().saturating_mul(element_bytes(self.data_type).unwrap_or(4))
     }
 
-    /// Whether channels lie innermost, as tensor-core kernels read them: also true where both orders are the same.
+    /// True if channels lie innermost, as tensor-core kernels read them: also if both orders are the same.
     pub(crate) fn is_channels_last(&self) -> bool {
         let one_channel = self.dims.get(1).is_none_or(|&channels| channels == 1);
         let one_pixel = self.dims.iter().skip(2).all(|&extent| extent == 1);

@@ -1,4 +1,4 @@
-//! Tensor, filter and activation descriptors: they give back what was set.
+//! Tensor, filter and activation descriptors: they return their settings.
 
 use super::shape::{Tensor, element_bytes};
 use super::{Answer, CudnnStatus, count, create, destroy, known};
@@ -17,10 +17,10 @@ struct Filter {
 
 static TENSORS: Table<Tensor> = Table::new();
 static FILTERS: Table<Filter> = Table::new();
-/// What an activation computes makes no difference to any size, so nothing of it is kept.
+/// Activations have no stored settings: no size depends on the function.
 static ACTIVATIONS: Table<()> = Table::new();
 
-/// What was set of the tensor behind `handle`.
+/// The settings of the tensor behind `handle`.
 pub(crate) fn get(handle: Handle) -> Answer<Tensor> {
     known(&TENSORS, handle, |tensor| tensor.clone())
 }
@@ -30,7 +30,7 @@ pub(crate) fn set(handle: Handle, value: Tensor) -> Answer {
     known(&TENSORS, handle, |tensor| *tensor = value)
 }
 
-/// What was set of the filter behind `handle`.
+/// The settings of the filter behind `handle`.
 pub(crate) fn filter(handle: Handle) -> Answer<Tensor> {
     known(&FILTERS, handle, |filter| filter.tensor.clone())
 }

@@ -1,12 +1,12 @@
-//! How much memory cuDNN's kernels take for themselves: every model of this library, in one place.
+//! The memory that cuDNN's kernels need for themselves: every model of this library, in one place.
 //!
 //! # Note [cuDNN workspaces]
 //!
-//! cuDNN picks its algorithms by heuristics that are not published, so the figures here are models: simple, bounded by
-//! a small multiple of the operands, growing with each operand. Each names itself in the journal when it was used
-//! ([`note`]), with the largest figure that rested on it, so that a reader can tell what would change if it is wrong.
-//! What is exact is not here: the size of RNN weights (`rnn/layout.rs`), and the fp32 accumulator of the attention
-//! backward, which cudnn-frontend asks for by itself, inside PyTorch.
+//! cuDNN chooses its algorithms by unpublished heuristics, so the figures here are models: simple, bounded by a small
+//! multiple of the operands, growing with each operand. Each used model is named in the journal ([`note`]), with the
+//! largest figure based on it, so that a reader can tell the effect of an error. Exact figures are elsewhere: the size
+//! of RNN weights (`rnn/layout.rs`), and the fp32 accumulator of the attention backward, which cudnn-frontend requests
+//! by itself, inside PyTorch.
 
 use super::shape::{BFLOAT16, FLOAT, HALF, Tensor};
 use crate::device::Profile;
@@ -107,11 +107,11 @@ pub(crate) struct Convolution {
 
 /// Bytes for a convolution.
 ///
-/// Tensor-core kernels read and write channels-last tensors, so what they read in another layout is converted first and
-/// what they write is converted afterwards (profiles of real training show `nchwToNhwcKernel` and `nhwcToNchwKernel`);
-/// kernels without tensor cores know both layouts. The peaks in PyTorch's issues 166643 (cuDNN 9.15, A100) and 123533
-/// leave, to their last digit, the input, the filter and the output for the workspace of a forward convolution. A weight
-/// gradient is a sum over batch and pixels that is split over the multiprocessors, with fp32 partial results.
+/// Tensor-core kernels read and write channels-last tensors, so operands in another layout are converted before and
+/// results afterwards (profiles of real training show `nchwToNhwcKernel` and `nhwcToNchwKernel`); kernels without
+/// tensor cores know both layouts. The peaks in PyTorch's issues 166643 (cuDNN 9.15, A100) and 123533 leave, to their
+/// last digit, the input, the filter and the output for the workspace of a forward convolution. A weight gradient is a
+/// sum over batch and pixels that is split over the multiprocessors, with fp32 partial results.
 pub(crate) fn convolution(gpu: &Profile, convolution: &Convolution) -> u64 {
     let Convolution { direction, x, w, y } = convolution;
     let copies = if uses_tensor_cores(gpu, x.data_type) { copies([x, w, y]) } else { 0 };
@@ -165,19 +165,18 @@ pub(crate) fn ctc(probabilities: &Tensor, longest_label: u64) -> u64 {
     lattices.saturating_add(probabilities.elements().saturating_mul(F32))
 }
 
-/// Bytes of the random state for dropout: one generator per thread that the device can hold.
+/// Bytes of the random state for dropout: a generator per resident thread of the device.
 pub(crate) fn dropout_state(gpu: &Profile) -> u64 {
     u64::from(gpu.multiprocessors) * u64::from(gpu.threads_per_multiprocessor) * GENERATOR_BYTES
 }
 
-/// What an RNN's temporary memory depends on.
+/// The parameters of an RNN's temporary memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recurrence {
     /// Steps times batch: the number of input vectors.
     pub(crate) vectors: u64,
     /// 1, or 2 if bidirectional.
     pub(crate) directions: u64,
-    /// Layers.
     pub(crate) layers: u64,
     /// Gates of the cell: 4 for LSTM, 3 for GRU, 1 otherwise.
     pub(crate) gates: u64,

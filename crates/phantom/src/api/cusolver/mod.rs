@@ -1,7 +1,7 @@
 //! cuSOLVER's dense half: handles, the sizes of workspaces ([`sizes`], [`sizes_64`], modelled in [`workspace`]), and
 //! factorisations that do nothing.
 //!
-//! `devInfo` is device memory and reads as zero, which says that every factorisation succeeded.
+//! `devInfo` is device memory and reads as zero: every factorisation succeeds.
 
 pub(crate) mod sizes;
 pub(crate) mod sizes_64;

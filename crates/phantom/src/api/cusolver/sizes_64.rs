@@ -6,7 +6,7 @@ use crate::api::datatype;
 use crate::boundary::{Out, Status, export};
 use crate::handle::Handle;
 
-/// Where the two answers go.
+/// The out-parameters of the two sizes.
 #[derive(Clone, Copy)]
 struct Room {
     device: Out<usize>,

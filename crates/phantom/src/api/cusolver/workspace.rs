@@ -1,11 +1,11 @@
-//! How much workspace each cuSOLVER routine asks for: models, in elements of the matrix's type.
+//! The workspace of each cuSOLVER routine: models, in elements of the matrix's type.
 
 // Note [cuSOLVER workspaces]
 // ~~~~~~~~~~~~~~~~~~~~~~~~~~
-// cuSOLVER documents how to ask for a workspace, not how large it is. The formulas here follow LAPACK's blocked
-// algorithms with blocks of `BLOCK` columns, except where a figure of the real library was published:
-// - `syevd`: 32-bit counts run out at about n = 25,000 (CUDALibrarySamples issue 246), which three copies of the
-//   matrix explain and LAPACK's two do not.
+// cuSOLVER documents the query for a workspace, but no size. The formulas here follow LAPACK's blocked algorithms with
+// blocks of `BLOCK` columns, except where a figure of the real library was published:
+// - `syevd`: 32-bit counts run out at about n = 25,000 (CUDALibrarySamples issue 246), which three copies of the matrix
+//   explain and LAPACK's two do not.
 // - `syevjBatched` on 4 x 4 matrices: 2,077 elements for one, 1,049 more for each further one; and 2,078,879 matrices
 //   of 2 x 2 are the most that 32 bits hold (cupy issue 7261). The formula is 1,028 + batch * (32 * 32 + (n + 1)^2).
 // - `gesvd`: 32-bit counts run out between m = 46,000 and m = 50,000 for narrow matrices (cupy issue 2351): the square

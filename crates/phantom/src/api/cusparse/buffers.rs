@@ -2,10 +2,10 @@
 
 // Note [cuSPARSE buffers]
 // ~~~~~~~~~~~~~~~~~~~~~~~
-// cuSPARSE documents the query for a buffer, not the size. The models count the data that the algorithms must hold:
-// one 32-bit index a row for a product, a transposed copy where the operand is transposed, four a row for the levels
-// of a triangular solve. Sizes are rounded up to 256 bytes, so that none is empty. Every use is named in the journal
-// as the assumption `cusparse-buffer`.
+// cuSPARSE documents the query for a buffer, but no size. The models count the data that the algorithms must hold: a
+// 32-bit index per row for a product, a transposed copy if the operand is transposed, four indices per row for the
+// levels of a triangular solve. Sizes are rounded up to 256 bytes, so that no buffer is empty. Every use is named in
+// the journal as the assumption `cusparse-buffer`.
 
 use super::CusparseStatus;
 use super::dense::dense_shape;
@@ -22,12 +22,12 @@ const PLAIN: i32 = 0;
 /// The descriptors of triangular solves and sparse products, which remember nothing.
 static DESCRIPTORS: Table<()> = Table::new();
 
-/// Rounds to whole 256 bytes, at least one of them.
+/// Rounds up to whole 256 bytes, at least 256.
 fn rounded(bytes: u64) -> u64 {
     bytes.max(1).checked_next_multiple_of(256).unwrap_or(u64::MAX)
 }
 
-/// One index for each row, and a transposed copy where one is needed.
+/// An index for each row, and a transposed copy if the operand is transposed.
 fn product_bytes(matrix: Shape, operation: i32) -> u64 {
     let rows = matrix.rows.saturating_add(1).saturating_mul(INDEX);
     let copy = matrix.nonzeros.saturating_mul(matrix.value_bytes + INDEX).saturating_add(rows);
@@ -35,7 +35,7 @@ fn product_bytes(matrix: Shape, operation: i32) -> u64 {
     rounded(one.saturating_mul(matrix.batches))
 }
 
-/// Four indices for each row: its level, its place in the level, and two counters. With several right-hand sides, a
+/// Four indices for each row: its level, its position in the level, and two counters. With several right-hand sides, a
 /// copy of them.
 fn solve_bytes(matrix: Shape, right: Option<Shape>) -> u64 {
     let levels = matrix.rows.saturating_mul(4 * INDEX);
@@ -49,7 +49,7 @@ fn multiplications(a: Shape, b: Shape) -> u64 {
     u64::try_from(products).unwrap_or(u64::MAX)
 }
 
-/// Elements of the product: none coincide, but there are no more than places.
+/// Elements of the product: one for each multiplication, at most the size of the dense matrix.
 fn product_nonzeros(a: Shape, b: Shape) -> u64 {
     multiplications(a, b).min(a.rows.saturating_mul(b.columns))
 }

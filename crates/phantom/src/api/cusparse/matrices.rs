@@ -30,12 +30,10 @@ const BSR: i32 = 6;
 
 static SPARSE: Table<Sparse> = Table::new();
 
-/// What is known of a sparse matrix, in the units that the models of [`super::buffers`] use.
+/// The size of a sparse matrix, in the units of the models in [`super::buffers`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// Rows.
     pub(crate) rows: u64,
-    /// Columns.
     pub(crate) columns: u64,
     /// Stored elements (of one matrix of the batch); for a dense matrix, all.
     pub(crate) nonzeros: u64,
@@ -51,7 +49,7 @@ pub(crate) fn sparse_shape(handle: Handle) -> Result<Shape, CusparseStatus> {
     shape([matrix.rows, matrix.columns, matrix.nonzeros], matrix.value_type, matrix.batches)
 }
 
-/// A shape from sizes as C gives them: negative ones are refused.
+/// A shape from sizes as C passes them; a negative size is refused.
 pub(super) fn shape(sizes: [i64; 3], value_type: i32, batches: i32) -> Result<Shape, CusparseStatus> {
     let size = |value: i64| u64::try_from(value).map_err(|_| CusparseStatus::INVALID);
     let value_bytes = datatype::bytes(value_type).ok_or(CusparseStatus::INVALID)? as u64;
@@ -79,7 +77,7 @@ fn create(descriptor: Out<Handle>, matrix: Sparse) -> Result<(), CusparseStatus>
     descriptor.set(SPARSE.insert(matrix))
 }
 
-/// Matrices with two index types. The constant variants differ in what the caller may do, not in what is remembered.
+/// Matrices with two index types. The constant variants restrict the caller, but store the same.
 macro_rules! compressed {
     ($($format:ident: $create:ident $create_const:ident $get:ident $get_const:ident $set:ident;)*) => {
         $(
@@ -186,7 +184,7 @@ fn write_sizes(matrix: &Sparse, rows: Out<i64>, columns: Out<i64>, nonzeros: Out
     nonzeros.set(matrix.nonzeros)
 }
 
-/// Which of the two attributes `cusparseSpMatAttribute_t` means: 0 = fill mode, 1 = diagonal type.
+/// The index of an attribute in `cusparseSpMatAttribute_t`: 0 = fill mode, 1 = diagonal type.
 fn attribute_slot(attribute: i32) -> Result<usize, CusparseStatus> {
     match attribute {
         0 => Ok(0),

@@ -1,5 +1,5 @@
-//! cuSPARSE: handles, matrices that remember their shape ([`matrices`], [`dense`]), buffer sizes ([`buffers`],
-//! modelled), the older interfaces ([`legacy`]), and products that do nothing.
+//! cuSPARSE: handles, matrices with a stored shape ([`matrices`], [`dense`]), buffer sizes ([`buffers`], modelled), the
+//! older interfaces ([`legacy`]), and products without work.
 
 pub(crate) mod buffers;
 pub(crate) mod dense;
@@ -41,7 +41,7 @@ fn stream_of(handle: Handle) -> usize {
     with(handle, |context| context.stream).unwrap_or_default()
 }
 
-/// Whether scalar results go to host memory: `CUSPARSE_POINTER_MODE_HOST`, the default.
+/// True if scalar results go to host memory: `CUSPARSE_POINTER_MODE_HOST`, the default.
 fn results_go_to_host(handle: Handle) -> Result<bool, CusparseStatus> {
     with(handle, |context| context.pointer_mode == 0)
 }
@@ -58,7 +58,7 @@ export! { CusparseStatus;
     fn cusparseGetProperty(property: i32, value: Out<i32>) { super::cublas::set_property(&VERSION, property, value) }
 }
 
-// They only change logging.
+// Functions of logging.
 inert! { CusparseStatus;
     cusparseLoggerForceDisable cusparseLoggerOpenFile cusparseLoggerSetCallback cusparseLoggerSetFile
     cusparseLoggerSetLevel cusparseLoggerSetMask

@@ -19,8 +19,8 @@ const WITH_EDGE_DATA: [&str; 4] = [
     "cuStreamUpdateCaptureDependencies",
 ];
 
-/// The exported function that `cuGetProcAddress` gives for a name whose signature changed, by the version of CUDA that the caller names
-/// (CUDA 13.0, cudaTypedefs.h); `None` for all others.
+/// The exported function that `cuGetProcAddress` returns for a name with a changed signature, by the CUDA version that
+/// the caller names (CUDA 13.0, cudaTypedefs.h); `None` for all other names.
 pub(crate) fn symbol_of_version(name: &str, wanted: c_int) -> Option<String> {
     let suffix = match wanted {
         12_030.. if name == "cuStreamGetCaptureInfo" => "_v3",

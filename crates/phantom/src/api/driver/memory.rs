@@ -106,7 +106,7 @@ fn fill_on(stream: Handle, dst: usize, pattern: &[u8], count: usize) -> Result<(
     fill(dst, pattern, count)
 }
 
-/// Fills with a pattern. Patterns other than one repeated byte are kept only where the range is small.
+/// Fills with a pattern. A pattern other than a repeated byte is kept only in a small range.
 fn fill(dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
     let bytes = pattern.len().checked_mul(count).ok_or(INVALID_VALUE)?;
     if pattern.iter().all(|byte| *byte == pattern[0]) || bytes > KEPT_BYTES {
@@ -117,7 +117,8 @@ fn fill(dst: usize, pattern: &[u8], count: usize) -> Result<(), DriverStatus> {
     }
 }
 
-/// Writes one attribute (`CUpointer_attribute`) in the width the header gives it; `false` where it does not apply.
+/// Writes an attribute (`CUpointer_attribute`) in the width of the header; `false` for an attribute that does not
+/// apply.
 fn pointer_attribute(value: Out<c_void>, number: c_int, address: usize) -> bool {
     let (kind, Some(extent)) = memory::classify(address) else { return false };
     let is_host = kind == PointerKind::Host;

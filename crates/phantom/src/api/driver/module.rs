@@ -36,15 +36,16 @@ pub struct LaunchConfig {
     pub(crate) stream: Handle,
 }
 
-/// A kernel runs nothing: what it may write is noted, and in a capture it is a node.
+/// Launches a kernel, which runs nothing: its possible writes are noted, and a capture gets a node.
 fn launch(stream: Handle, function: Handle, parameters: *const *const c_void) -> Result<(), DriverStatus> {
     capture::note(stream, Work::Kernel)?;
     note_launch(function, parameters);
     Ok(())
 }
 
-/// Notes what a kernel may write: PyTorch launches its kernels through the runtime, but for those that it compiles itself, so this is one of
-/// the program's own or of Triton's. `parameters` are the addresses of the arguments.
+/// Notes a kernel's possible writes. PyTorch launches its precompiled kernels through the runtime, so this kernel
+/// belongs to the program, to Triton, or to PyTorch's run-time compilation. `parameters` are the addresses of the
+/// arguments.
 fn note_launch(function: Handle, parameters: *const *const c_void) {
     if caller::owner().starts_with(PYTORCH) {
         return;
@@ -52,7 +53,8 @@ fn note_launch(function: Handle, parameters: *const *const c_void) {
     let sizes = FUNCTIONS.with(function, |sizes| sizes.clone()).flatten();
     let Some(sizes) = sizes.filter(|_| !parameters.is_null()) else { return written::note_anywhere() };
     for (index, _) in sizes.iter().enumerate().filter(|(_, size)| **size == size_of::<usize>()) {
-        // SAFETY: `cuLaunchKernel`'s contract is that there is an address for each parameter of the kernel, of an argument of its size.
+        // SAFETY: `cuLaunchKernel`'s contract is an address for each parameter of the kernel, of an argument of the
+        // parameter's size.
         let argument = unsafe { (*parameters.add(index)).cast::<usize>().read_unaligned() };
         if is_device(argument) {
             written::note(argument, 1);
@@ -60,22 +62,22 @@ fn note_launch(function: Handle, parameters: *const *const c_void) {
     }
 }
 
-/// The kernel of this name.
+/// Finds a kernel by name.
 fn function_of(module: Handle, name: In<c_char>) -> Result<Handle, DriverStatus> {
     let name = name.text().ok_or(INVALID_VALUE)?;
     let parameters = MODULES.with(module, |kernels| kernels.get(name.as_bytes()).cloned()).ok_or(INVALID_HANDLE)?;
     Ok(FUNCTIONS.insert(parameters))
 }
 
-/// How the names of PyTorch's libraries begin.
+/// The common prefix of PyTorch's libraries.
 const PYTORCH: &str = "libtorch";
 
-/// Loaded code: the parameters of its kernels, as far as they are known.
+/// Loaded code: the known parameters of its kernels.
 static MODULES: Table<BTreeMap<Vec<u8>, Parameters>> = Table::new();
-/// Kernels: their parameters, where they are known.
+/// Kernels: their parameters, if known.
 static FUNCTIONS: Table<Option<Parameters>> = Table::new();
 
-/// Room for a variable of a loaded module, whose true size is in its cubin.
+/// Bytes for a variable of a loaded module, whose true size is in its cubin.
 const VARIABLE_BYTES: usize = 4096;
 
 export! { DriverStatus;

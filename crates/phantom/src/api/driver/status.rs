@@ -3,7 +3,7 @@
 use crate::boundary::Status;
 use crate::cuda::{Code, NOT_INITIALIZED, context};
 
-/// What a program may call before `cuInit` ("CUDA Driver API", Initialization).
+/// Functions allowed before `cuInit` ("CUDA Driver API", Initialization).
 const BEFORE_INIT: [&str; 7] = [
     "cuInit",
     "cuDriverGetVersion",
@@ -25,7 +25,7 @@ impl Status for DriverStatus {
     const INTERNAL: DriverStatus = DriverStatus(999);
     const UNSUPPORTED: DriverStatus = DriverStatus(801);
 
-    /// Refuses what comes before `cuInit`.
+    /// Refuses other calls before `cuInit`.
     fn enter(function: &'static str) -> Result<(), DriverStatus> {
         if context::is_initialized() || BEFORE_INIT.contains(&function) { Ok(()) } else { Err(NOT_INITIALIZED.into()) }
     }

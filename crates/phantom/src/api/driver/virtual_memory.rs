@@ -63,7 +63,7 @@ export! { DriverStatus;
     }
     fn cuMemExportToShareableHandle(_shared: Out<c_int>, handle: Handle, _kind: c_int, _flags: u64) {
         virtual_memory::describe(handle)?;
-        // Another process would have to see the same ledger; nobody has needed it on a phantom so far.
+        // Another process would have to share the ledger; no known program needs this on a phantom.
         crate::journal::record_missing("cuMemExportToShareableHandle");
         Err(NOT_SUPPORTED.into())
     }

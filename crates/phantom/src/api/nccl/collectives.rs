@@ -3,9 +3,9 @@
 // Note [One rank for all]
 // ~~~~~~~~~~~~~~~~~~~~~~~
 // The phantom plays a single rank; all ranks are assumed to hold equal values. Programs compare small values across
-// ranks (DistributedDataParallel gathers parameter counts and shapes) and stop when they differ, so small values are
-// moved: gathering repeats ours, reducing keeps it (right for minimum, maximum and mean; a sum is that of one rank).
-// Large buffers are not moved, they only forget what was known of them.
+// ranks (DistributedDataParallel gathers parameter counts and shapes) and stop at a difference, so small values are
+// moved: gathering repeats the rank's own values, reducing keeps them (right for minimum, maximum and mean; a sum is
+// the rank's own value). Large buffers are not moved; their known values are dropped.
 
 use super::{Communicator, Connection, NcclResult, connect};
 use crate::api::captured::note_for_library;
@@ -27,7 +27,7 @@ fn element_bytes(data_type: i32) -> Result<usize, NcclResult> {
     }
 }
 
-/// One rank's share of a collective, and where it comes from and goes to.
+/// A rank's share of a collective, with its source and destination.
 #[derive(Clone, Copy)]
 struct Share {
     send: usize,
@@ -41,7 +41,7 @@ impl Share {
         Ok(Share { send, receive, bytes })
     }
 
-    /// The `slot`-th of several shares that lie behind each other in what is sent.
+    /// The `slot`-th of several adjacent shares in the sent buffer.
     fn sending(self, slot: i32) -> Share {
         Share { send: self.send.wrapping_add(self.bytes.wrapping_mul(slot as usize)), ..self }
     }
@@ -72,7 +72,7 @@ fn to_root(known: Communicator, root: i32, share: Share, slots: i32) {
     }
 }
 
-/// Connects a communicator to every peer, which NCCL does for what it makes of sends and receives.
+/// Connects a communicator to every peer, as NCCL does for collectives composed of sends and receives.
 fn connect_to_all(handle: Handle) -> Result<Communicator, NcclResult> {
     let known = connect(handle, Connection::Ring)?;
     for peer in (0..known.count).filter(|peer| *peer != known.rank) {
@@ -151,7 +151,7 @@ export! { NcclResult;
         Ok(())
     }
 
-    // In place, and what the root holds is taken to be what this rank holds.
+    // In place; the root is assumed to hold the same values as this rank.
     fn ncclBcast(_buffer: usize, _count: usize, _data_type: i32, _root: i32, handle: Handle, stream: Handle) {
         note_for_library(|| stream as usize)?;
         connect(handle, Connection::Ring).map(drop)
@@ -163,7 +163,7 @@ export! { NcclResult;
         connect(handle, Connection::Peer(peer)).map(drop)
     }
 
-    // What the peer sends is not known; what lay there before is gone.
+    // The peer's values are unknown; the old values are gone.
     fn ncclRecv(buffer: usize, count: usize, data_type: i32, peer: i32, handle: Handle, stream: Handle) {
         note_for_library(|| stream as usize)?;
         let share = Share::new(0, buffer, count, data_type)?;

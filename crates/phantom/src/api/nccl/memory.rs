@@ -1,16 +1,16 @@
-//! What NCCL takes of the device for itself.
+//! Device memory that NCCL takes for itself.
 //!
 //! # Note [NCCL buffers]
 //!
-//! A connection from one rank to the next has, on the receiving device, one buffer per protocol and a header, in whole
+//! A connection from one rank to the next has, on the receiving device, a buffer per protocol and a header, in whole
 //! pages of 2 MiB (`p2pRecvSetup` in `transport/p2p.cc`; sizes in `device.h`; NCCL 2.28): Simple 4 MiB
-//! (`NCCL_BUFFSIZE`), LL 512 KiB, LL128 4800 KiB. Connections are made when first needed (`NCCL_RUNTIME_CONNECT`, 1
-//! by default): a ring has one a channel, the trees that an all-reduce may take two more (from above and from below),
-//! and `ncclSend`/`ncclRecv` one a channel for each peer of the same machine; those of other machines share buffers.
-//! The number of channels is what logs of NCCL show for whole machines (NVIDIA/nccl issues 713, 1041, 1259, 1685).
-//! What NVLS, `CollNet`, kernels and proxies take is not counted. Against what others measured: a first all-reduce on
-//! A100 with NVLink took 544 MB in a group of two and 688 MB in larger ones (issue 964), here 480 and 720 MiB; an
-//! all-to-all of 8 H100 some 3.3 GB (issue 1685), here 2.2 GiB.
+//! (`NCCL_BUFFSIZE`), LL 512 KiB, LL128 4800 KiB. Connections are made when first needed (`NCCL_RUNTIME_CONNECT`, 1 by
+//! default): a ring has one per channel, the trees that an all-reduce may use two more (from above and from below), and
+//! `ncclSend`/`ncclRecv` one per channel for each peer of the same machine; peers of other machines share buffers. The
+//! number of channels is from logs of NCCL for whole machines (NVIDIA/nccl issues 713, 1041, 1259, 1685). The memory of
+//! NVLS, `CollNet`, kernels and proxies is not counted. Against published measurements: a first all-reduce on A100 with
+//! NVLink took 544 MB in a group of two and 688 MB in larger ones (issue 964), here 480 and 720 MiB; an all-to-all of 8
+//! H100 some 3.3 GB (issue 1685), here 2.2 GiB.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ const MOST_CHANNELS: u64 = 64;
 /// Channels to one peer of the same machine, at most (NVIDIA/nccl issue 1685); a power of two (`p2pnChannels`).
 const MOST_CHANNELS_TO_A_PEER: u64 = 32;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Connection {
     /// To the next rank of every ring.
@@ -38,14 +38,14 @@ pub(super) enum Connection {
     Peer(i32),
 }
 
-/// The connections of a communicator, and what they hold.
+/// The connections of a communicator, and their memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
     made: BTreeSet<Connection>,
     pieces: Vec<u64>,
 }
 
-/// What the user's environment and the device say of NCCL's sizes.
+/// NCCL's sizes by the user's environment and the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sizes {
     channels: u64,
@@ -68,7 +68,8 @@ impl Held {
         Ok(())
     }
 
-    /// Peers of other machines share buffers. How many are of this one is not known: as many as there are devices.
+    /// Peers of other machines share buffers. The number of ranks on this machine is unknown: the number of devices is
+    /// assumed.
     fn is_elsewhere(&self, connection: Connection) -> bool {
         let peers = self.made.iter().filter(|made| matches!(made, Connection::Peer(_))).count();
         matches!(connection, Connection::Peer(_)) && peers + 1 >= device::count() as usize
@@ -120,8 +121,9 @@ impl Sizes {
     }
 }
 
-/// Channels of a whole machine of such GPUs. Without NVLink there is one ring, taken twice ("2 coll channels"); with it,
-/// execution channels are twice the search's, which finds one for each link (issues 713 and 1041; 24 on H100, 1259).
+/// Channels of a whole machine of such GPUs. Without NVLink there is a single ring, used twice ("2 coll channels");
+/// with NVLink, execution channels are twice the search's, which finds one for each link (issues 713 and 1041; 24 on
+/// H100, 1259).
 fn channels_of(name: &str, compute_capability: (u32, u32)) -> u64 {
     let has_nvlink =
         ["SXM", "HBM3", "NVL", "B100", "B200", "B300", "H200", "GH200"].iter().any(|part| name.contains(part));

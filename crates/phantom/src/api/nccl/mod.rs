@@ -1,7 +1,7 @@
 //! NCCL: communicators that know their size and rank, and collectives that move small values only ([`collectives`]).
 //!
-//! Every rank is taken to arrive at once, so nothing ever waits. What NCCL takes for itself is a model (`memory`).
-//! Windows and device communicators, which programs would use from their own kernels, are absent.
+//! Every rank is assumed to arrive at once, so no call waits. NCCL's own memory is a model (`memory`). Windows and
+//! device communicators, which programs would use from their own kernels, are absent.
 
 pub(crate) mod collectives;
 mod memory;
@@ -64,7 +64,7 @@ struct Communicator {
 static COMMUNICATORS: Table<(Communicator, Held)> = Table::new();
 static REGISTRATIONS: Table<()> = Table::new();
 
-/// What `ncclGetLastError` says after a request that the device had no room for, as NCCL words it.
+/// NCCL's text in `ncclGetLastError` after a request that did not fit on the device.
 const OUT_OF_MEMORY: &CStr = c"Cuda failure 2 'out of memory'";
 
 thread_local! {
@@ -76,7 +76,7 @@ fn communicator(handle: Handle) -> Result<Communicator, NcclResult> {
     COMMUNICATORS.with(handle, |(known, _)| *known).ok_or(NcclResult::INVALID)
 }
 
-/// Makes sure that a communicator is connected for what it is asked to do.
+/// Connects a communicator for the requested kind of traffic.
 fn connect(handle: Handle, connection: Connection) -> Result<Communicator, NcclResult> {
     let connected = COMMUNICATORS.with(handle, |(known, held)| {
         held.connect(connection, known.count, known.device).map(|()| *known).map_err(|_| {
@@ -236,13 +236,13 @@ pub extern "C" fn ncclGetErrorString(result: NcclResult) -> *const c_char {
     })
 }
 
-/// `ncclGetLastError`, as NCCL's header declares it: the thread's last error that has a text beyond its status.
+/// `ncclGetLastError`, as declared in NCCL's header: the thread's last error with a text beyond its status.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGetLastError(_communicator: Handle) -> *const c_char {
     literal(LAST_ERROR.get())
 }
 
-/// `ncclResetDebugInit`, as NCCL's header declares it: there is no debug output to reset.
+/// `ncclResetDebugInit`, as declared in NCCL's header: no debug output exists to reset.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclResetDebugInit() {}
 

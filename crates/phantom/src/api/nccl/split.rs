@@ -1,6 +1,6 @@
 //! The number of ranks in a split: `ncclCommSplit` states only the colour of the calling rank.
 //!
-//! PyTorch knows the ranks of each group that it splits off, so the agent sets them beforehand. Without the agent, all ranks of
+//! PyTorch knows the ranks of each split-off group, so the agent sets them beforehand. Without the agent, all ranks of
 //! the parent are assumed to have the same colour (assumption `nccl-split`).
 
 use std::collections::HashMap;

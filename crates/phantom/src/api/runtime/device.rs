@@ -13,7 +13,7 @@ export! { CudaStatus;
     fn cudaGetDevice(current: Out<c_int>) { current.set(context::current() as c_int) }
     fn cudaSetDevice(to: c_int) {
         context::set_current(to)?;
-        // Since CUDA 12 this creates the context, and with it the first bytes that are in use.
+        // Since CUDA 12 this call creates the context, and so the first used bytes.
         ledger::ensure_context(context::current());
         Ok(())
     }

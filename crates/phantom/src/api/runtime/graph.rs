@@ -105,7 +105,7 @@ export! { CudaStatus;
     }
 }
 
-/// The data of the edges and the count of a function that has both in CUDA 13, in this order, and in CUDA 12 the count alone.
+/// The edge data and the count of a function that has both in CUDA 13, in this order, and only the count in CUDA 12.
 fn of_version(
     function: &'static str,
     third: Out<usize>,

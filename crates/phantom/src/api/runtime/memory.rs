@@ -12,8 +12,8 @@ use crate::handle::Handle;
 use crate::ledger;
 use crate::space::{self, RangeKind};
 
-/// `cudaPointerAttributes` of CUDA 12. That of CUDA 13 goes on with 64 reserved bytes, for which a program for CUDA 12 has
-/// no room; what is reserved is read by nobody. See Note [CUDA 12 and 13] in `version.rs`.
+/// `cudaPointerAttributes` of CUDA 12. CUDA 13 appends 64 reserved bytes, which nobody reads, and for which a program
+/// for CUDA 12 has no room. See Note [CUDA 12 and 13] in `version.rs`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are those of the header")]

@@ -74,8 +74,8 @@ pub extern "C" fn cudaGetErrorString(error: CudaStatus) -> *const c_char {
     literal(describe(Code(error.0)).1)
 }
 
-/// Whether the callers of a function that CUDA 13 changed have its signature of CUDA 13, or that of CUDA 12; refuses where
-/// that cannot be told. See Note [CUDA 12 and 13] in `version.rs`.
+/// True if the callers of a function that CUDA 13 changed use the signature of CUDA 13, false for CUDA 12; an error if
+/// both runtimes are mapped. See Note [CUDA 12 and 13] in `version.rs`.
 fn is_cuda_13(function: &'static str) -> Result<bool, CudaStatus> {
     let Some(major) = version::cuda_major() else {
         journal::record_missing(function);

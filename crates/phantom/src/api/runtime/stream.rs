@@ -1,4 +1,4 @@
-//! Streams, and what is called when their work is done: at once.
+//! Streams, and callbacks after their work: called at once.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -9,10 +9,10 @@ use super::graph::{FRUGAL_ENGINE, MODELLED_ENGINE, config_workspace, is_convolut
 /// Engines that exist for a graph.
 const ENGINES: i64 = 2;
 
-/// Shared memory that an engine uses: what every device grants a block without asking.
+/// Shared memory of an engine: the amount that every device grants a block without an opt-in.
 const SHARED_MEMORY_BYTES: i32 = 48 << 10;
 
-/// The value of an attribute that was not set; `None` where cuDNN has none, or we know none.
+/// The value of an unset attribute; `None` if cuDNN has none, or if the value is unknown here.
 pub(crate) fn answer(descriptor: &Arc<Descriptor>, attribute: i32) -> Option<Attribute> {
     Some(match (descriptor.kind, attribute) {
         (name::ENGINEHEUR, name::ENGINEHEUR_RESULTS) => Attribute::Descriptors(configs(descriptor)?),
@@ -36,7 +36,7 @@ fn bytes(bytes: u64) -> Attribute {
     Attribute::int64(&[i64::try_from(bytes).unwrap_or(i64::MAX)])
 }
 
-/// What the heuristic finds: the modelled engine, and for convolutions the frugal one; as a fallback the latter alone.
+/// The heuristic's results: the modelled engine, and for convolutions the frugal one; as a fallback the latter alone.
 fn configs(heuristic: &Descriptor) -> Option<Vec<Arc<Descriptor>>> {
     let graph = heuristic.child(name::ENGINEHEUR_OPERATION_GRAPH)?;
     let is_fallback = heuristic.number(name::ENGINEHEUR_MODE) == Some(name::FALLBACK);

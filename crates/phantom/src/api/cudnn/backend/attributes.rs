@@ -1,4 +1,4 @@
-//! Numbers of the graph API, as `cudnn_graph.h` of cuDNN 9.19 gives them: only those that we look at.
+//! Numbers of the graph API, from `cudnn_graph.h` of cuDNN 9.19: only those read here.
 
 macro_rules! numbers {
     ($($(#[$meta:meta])* $name:ident = $value:literal;)*) => { $($(#[$meta])* pub const $name: i32 = $value;)* };
@@ -85,7 +85,7 @@ pub(crate) fn element_bytes(kind: i32) -> Option<usize> {
     })
 }
 
-/// What reading an attribute is called where it fails.
+/// The name of a failed read of an attribute.
 pub(crate) fn reading(attribute: i32) -> &'static str {
     match attribute {
         405 => "cudnnBackendGetAttribute(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)",

@@ -1,4 +1,4 @@
-//! One descriptor: a kind and the attributes that were set.
+//! A descriptor: its kind and its set attributes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Attribute {
         }
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub(crate) fn elements(&self) -> usize {
         match self {
             Attribute::Plain { elements, .. } => *elements,
@@ -88,7 +88,7 @@ impl Descriptor {
         Descriptor { kind, is_final: true, attributes: attributes.into_iter().collect() }
     }
 
-    /// Whether attributes may be read and no longer set.
+    /// True if attributes may be read and no longer set.
     pub(crate) fn is_final(&self) -> bool {
         self.is_final
     }
@@ -116,7 +116,7 @@ impl Descriptor {
         if is_complete { Ok(()) } else { Err(CudnnStatus::INVALID) }
     }
 
-    /// An attribute that was set.
+    /// A set attribute.
     pub(crate) fn get(&self, attribute: i32) -> Option<&Attribute> {
         self.attributes.get(&attribute)
     }

@@ -6,8 +6,8 @@ use super::attributes as name;
 use super::descriptor::Descriptor;
 use crate::device::profile;
 
-/// The engine that a graph is computed with: the modelled one, or one that takes no workspace. cuDNN too offers several,
-/// so that PyTorch finds another where it cannot have the workspace of the first.
+/// The engine of a graph: the modelled engine, or one without workspace. Real cuDNN offers several engines too, so that
+/// PyTorch finds an alternative if the workspace of the first is too large.
 pub(crate) const MODELLED_ENGINE: i64 = 0;
 /// See [`MODELLED_ENGINE`].
 pub(crate) const FRUGAL_ENGINE: i64 = 1;
@@ -19,12 +19,12 @@ pub(crate) struct Workspace {
     pub(crate) bytes: u64,
 }
 
-/// The workspace of an execution plan; `None` if `plan` is none.
+/// The workspace of an execution plan; `None` for another descriptor.
 pub(crate) fn plan_workspace(plan: &Descriptor) -> Option<Workspace> {
     config_workspace(plan.child(name::EXECUTION_PLAN_ENGINE_CONFIG)?)
 }
 
-/// The workspace of an engine configuration; `None` if `config` is none.
+/// The workspace of an engine configuration; `None` for another descriptor.
 pub(crate) fn config_workspace(config: &Descriptor) -> Option<Workspace> {
     let engine = config.child(name::ENGINECFG_ENGINE)?;
     let workspace = graph_workspace(engine.child(name::ENGINE_OPERATION_GRAPH)?);
@@ -32,7 +32,7 @@ pub(crate) fn config_workspace(config: &Descriptor) -> Option<Workspace> {
     Some(if is_frugal { Workspace { bytes: 0, ..workspace } } else { workspace })
 }
 
-/// Whether a graph has a convolution: only then there is an engine without workspace to fall back to.
+/// True if a graph has a convolution: only then is there an engine without workspace as a fallback.
 pub(crate) fn is_convolution(graph: &Descriptor) -> bool {
     convolutions(graph).next().is_some()
 }
@@ -100,8 +100,8 @@ fn is_attention(graph: &Descriptor) -> bool {
 /// Products of a forward: scores and output. Backward repeats both and adds their gradients.
 const FORWARD_PRODUCTS: usize = 2;
 
-/// A backward whose query gradients are summed in fp32 has that sum as an operand of its own, which cudnn-frontend
-/// allocates; otherwise the gradients of the scores are kept (Note [cuDNN workspaces]).
+/// A backward that sums its query gradients in fp32 has the sum as a separate operand, allocated by cudnn-frontend;
+/// otherwise the gradients of the scores are kept (Note [cuDNN workspaces]).
 fn attention(graph: &Descriptor) -> u64 {
     let products: Vec<_> =
         graph.children(name::OPERATIONGRAPH_OPS).iter().filter(|op| op.kind == name::OPERATION_MATMUL).collect();

@@ -1,8 +1,8 @@
-//! The graph API: descriptors whose attributes are set, finalised and read.
+//! The graph API: descriptors with attributes to set, finalise and read.
 //!
 //! cudnn-frontend, which is compiled into PyTorch, builds a graph of operations, asks a heuristic for engine
-//! configurations, makes a plan of one and executes it. Attributes that were set are given back as they were; what
-//! cuDNN would have found out itself is answered in `answers.rs`; reading anything else fails by name.
+//! configurations, makes a plan of one and executes the plan. Set attributes read as they were set; attributes that
+//! cuDNN would have determined are answered in `answers.rs`; reading any other attribute fails by name.
 
 mod answers;
 mod attributes;
@@ -67,7 +67,7 @@ fn fill(target: Handle, child: &Arc<Descriptor>) -> Answer {
     if is_filled { Ok(()) } else { Err(CudnnStatus::INVALID) }
 }
 
-/// The attribute as it was set or, where it was not, as cuDNN would have found it out.
+/// The attribute as it was set, or cuDNN's own value.
 fn look_up(descriptor: &Arc<Descriptor>, attribute: i32) -> Answer<Attribute> {
     if let Some(set) = descriptor.get(attribute) {
         return Ok(set.clone());

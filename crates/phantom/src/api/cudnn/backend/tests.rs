@@ -129,7 +129,7 @@ fn no_more_configurations_are_filled_than_asked_for() {
     }
 }
 
-/// Attributes that PyTorch reads of an engine and its configuration: type, and how many elements there are.
+/// The attributes of an engine and its configuration that PyTorch reads: type, and number of elements.
 #[test]
 fn engines_answer_what_is_asked_of_them() {
     let config = configs(convolution_graph(), 0, 1)[0];

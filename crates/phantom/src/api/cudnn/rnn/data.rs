@@ -7,7 +7,7 @@ use crate::handle::{Handle, Table};
 /// `CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED`: sequences take no more than their own lengths.
 const PACKED: i32 = 1;
 
-/// What is kept of a batch of sequences.
+/// The stored part of a batch of sequences.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sequences {
     /// Vectors in memory: padded ones count unless the layout is packed.

@@ -1,12 +1,12 @@
-//! Where the weights of a recurrent network lie in its weight space.
+//! The offsets of a recurrent network's weights in its weight space.
 //!
 //! # Note [RNN weight space]
 //!
 //! The space holds, without gaps, the matrices of all pseudo-layers and then the biases of all pseudo-layers. A
 //! pseudo-layer is a layer in one direction; its matrices are those of the input gates, of the recurrent gates and, for
 //! an LSTM with projection, the projection. Gates are adjacent and in the order of their linear layer numbers, which
-//! PyTorch checks (`get_parameters` in `aten/src/ATen/native/cudnn/RNN.cpp`, 2.11): it makes one parameter of each group.
-//! The shapes are those of the cell's formulas in the documentation of `cudnnGetRNNWeightParams`.
+//! PyTorch checks (`get_parameters` in `aten/src/ATen/native/cudnn/RNN.cpp`, 2.11): PyTorch makes one parameter of each
+//! group. The shapes are from the cell's formulas in the documentation of `cudnnGetRNNWeightParams`.
 
 use super::super::shape::element_bytes;
 
@@ -42,7 +42,7 @@ impl Cell {
     }
 }
 
-/// Which gates have a bias.
+/// The gates with a bias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bias {
     /// `CUDNN_RNN_NO_BIAS`.
@@ -61,7 +61,7 @@ impl Bias {
         [Bias::None, Bias::Input, Bias::Both, Bias::Recurrent].get(usize::try_from(mode).ok()?).copied()
     }
 
-    /// The linear layers that have a bias, for a cell with that many gates.
+    /// The linear layers with a bias, for a cell with `gates` gates.
     fn linears(self, gates: u64) -> std::ops::Range<u64> {
         match self {
             Bias::None => 0..0,
@@ -72,14 +72,14 @@ impl Bias {
     }
 }
 
-/// What `cudnnSetRNNDescriptor_v8` set. Widths are in elements.
+/// The settings of `cudnnSetRNNDescriptor_v8`. Widths are in elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Network {
     pub(crate) cell: Cell,
     pub(crate) bias: Bias,
     /// One or two.
     pub(crate) directions: u64,
-    /// Whether the first layer adds its input as it is.
+    /// True if the first layer adds its input unchanged.
     pub(crate) skips_input: bool,
     /// `cudnnDataType_t` of the weights.
     pub(crate) data_type: i32,
@@ -119,7 +119,7 @@ impl Network {
         self.cell == Cell::Lstm && self.projection != self.hidden
     }
 
-    /// Width of what goes into the input gates; none where the input is skipped.
+    /// Width of the input gates' input; 0 if the input is skipped.
     fn input_width(self, pseudo_layer: u64) -> u64 {
         match pseudo_layer / self.directions {
             0 if self.skips_input => 0,

@@ -20,7 +20,7 @@ const TRAINING: i32 = 1;
 
 static NETWORKS: Table<Option<Network>> = Table::new();
 
-/// The network behind `handle`; one that was never set is refused.
+/// The network behind `handle`; refuses a network before its settings.
 fn network(handle: Handle) -> Answer<Network> {
     known(&NETWORKS, handle, |network| *network)?.ok_or(CudnnStatus::INVALID)
 }

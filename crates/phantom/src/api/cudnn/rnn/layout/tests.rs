@@ -19,7 +19,7 @@ fn network(cell: Cell, [input, hidden, projection]: [u64; 3], layers: u64, direc
     }
 }
 
-/// Numbers of parameters that the formulas in the documentation of `torch.nn.LSTM`, `GRU` and `RNN` give.
+/// Numbers of parameters by the formulas in the documentation of `torch.nn.LSTM`, `GRU` and `RNN`.
 #[test]
 fn the_weight_space_holds_every_parameter_once() {
     let cases = [
