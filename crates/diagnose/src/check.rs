@@ -104,13 +104,13 @@ fn gpu(case: &Case) -> Gpu {
 }
 
 fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage, decision: &Decision) {
-    let highest = view.found.peaks().allocated;
+    let highest = view.trace.history.peaks().allocated;
     let shown = highest.map_or(Bytes::ZERO, |peak| peak.bytes);
     if usage.allocated_bytes == Bytes::ZERO {
         usage.allocated_bytes = shown; // The counters were never written: the trace is all there is.
     }
     report.peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
-    report.oom = report.verdict.is_oom().then(|| oom(view.process, case.launch.ended.as_ref()));
+    report.oom = report.verdict.is_oom().then(|| oom(view.trace.process, case.launch.ended.as_ref()));
     // What a program needs that looks for a size that fits is what it ends with.
     let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
     report.need =
@@ -126,8 +126,8 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage,
     let difference = say_difference(case, view);
     report.caveats.extend(difference.clone());
     report.notes.extend(difference);
-    report.notes.extend(older_than_history(&view.found));
-    report.notes.extend(unaccounted(view.process, shown, usage.allocated_bytes));
+    report.notes.extend(older_than_history(&view.trace.history));
+    report.notes.extend(unaccounted(view.trace.process, shown, usage.allocated_bytes));
 }
 
 /// Returns the memory that the ranks of one job need together on a shared device.

@@ -15,13 +15,13 @@ const LEAST_BYTES: u64 = 1 << 20;
 /// Returns the remark on the first request in which the two runs differ.
 pub(super) fn say_difference(case: &Case, view: &View) -> Option<String> {
     let again = &case.unlimited.as_ref()?.run;
-    let repeated = find_counterpart(view.process, &again.processes)?;
-    let events = repeated.snapshot.as_ref()?.traces.get(view.device.0 as usize)?;
-    let is_whole = view.found.older().is_empty();
-    let (event, first, second) = find_difference(view.events, events).filter(|_| is_whole)?;
+    let repeated = find_counterpart(view.trace.process, &again.processes)?;
+    let events = repeated.snapshot.as_ref()?.traces.get(view.trace.device.0 as usize)?;
+    let is_whole = view.trace.history.older().is_empty();
+    let (event, first, second) = find_difference(view.trace.events, events).filter(|_| is_whole)?;
     let place = view.place(event);
     let step = place.step.map_or_else(String::new, |step| format!(" at step {step}"));
-    let line = view.own_line(view.events.get(event.0 as usize)?.stack);
+    let line = view.own_line(view.trace.events.get(event.0 as usize)?.stack);
     let line = line.map_or_else(String::new, |at| format!(" ({}:{})", case.show(&at.file), at.line));
     Some(format!(
         "the run without a limit did not repeat the first run:{step}{line} it requested {second} in place of {first}. The need is that \

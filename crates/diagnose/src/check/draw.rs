@@ -82,18 +82,18 @@ fn use_of_others(case: &Case, drawn: &Drawn) -> Bytes {
 fn draw_devices(drawn: &Drawn) -> Vec<DevicePicture> {
     let processes = drawn.run.processes.iter().filter(|process| process.snapshot.is_some());
     let mut views: Vec<View> = processes.flat_map(View::list).collect();
-    let is_main = |view: &View| std::ptr::eq(view.process, drawn.process) && view.device == drawn.device;
+    let is_main = |view: &View| std::ptr::eq(view.trace.process, drawn.process) && view.trace.device == drawn.device;
     views.sort_by_key(|view| !is_main(view));
     views.iter().map(draw_device).collect()
 }
 
 fn draw_device(view: &View) -> DevicePicture {
     DevicePicture {
-        rank: view.process.rank(),
-        device: view.device,
-        events: u64::try_from(view.events.len()).unwrap_or(u64::MAX),
+        rank: view.trace.process.rank(),
+        device: view.trace.device,
+        events: u64::try_from(view.trace.events.len()).unwrap_or(u64::MAX),
         peak: find_peak(view),
-        oom_event: view.last_oom().map(|event| event.0),
+        oom_event: view.trace.last_oom().map(|event| event.0),
         picture: picture(view),
     }
 }

@@ -29,9 +29,9 @@ pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a C
         failure: failure(view, report),
         explains: false,
         fatal: report.verdict.is_oom(),
-        failures: times_refused(view.process),
+        failures: times_refused(view.trace.process),
         caught: report.oom.as_ref().and_then(|oom| oom.caught.clone()),
-        search: find_search(view.process),
+        search: find_search(view.trace.process),
         need: Some(report.need.usage.device_bytes),
         need_breakdown: report.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
         is_need_partial: report.need.at_least.is_some(),
@@ -42,13 +42,16 @@ pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a C
         growth_source: "memory_stats after each step",
         retention: report.growth.is_some().then(|| find_retention(view, &survivors)),
         survivors,
-        moment: view.found.peaks().allocated.map(|peak| peak.at),
+        moment: view.trace.history.peaks().allocated.map(|peak| peak.at),
         ranks: rank_facts(case, &report.ranks),
         stated: &[],
         counters: None,
         card: None,
         retries_source: "memory_stats at the end",
-        retries: stats(view.process, view.device).map(|stats| stats.alloc_retries).max().unwrap_or_default(),
+        retries: stats(view.trace.process, view.trace.device)
+            .map(|stats| stats.alloc_retries)
+            .max()
+            .unwrap_or_default(),
         shared: case.shared(),
         value_shapes: &report.value_shapes,
     }
@@ -56,9 +59,9 @@ pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a C
 
 /// Returns the last failed request, as the allocator's observer recorded it.
 fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
-    let refused = refused(view.process);
+    let refused = refused(view.trace.process);
     let oom = report.oom.as_ref().or(refused.as_ref())?;
-    let stats = match last_oom(view.process) {
+    let stats = match last_oom(view.trace.process) {
         Some(Record::Oom { stats, .. }) => Some(stats),
         _ => None,
     };
@@ -67,7 +70,7 @@ fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
         allocated: stats.map(|stats| StatedBytes::exact(stats.allocated_bytes)),
         reserved: stats.map(|stats| StatedBytes::exact(stats.reserved_bytes)),
         location: oom.location.clone(),
-        event: view.last_oom(),
+        event: view.trace.last_oom(),
         request_source: "the allocator's out-of-memory observer",
         counters_source: "memory_stats at the error",
         ..Failure::default()

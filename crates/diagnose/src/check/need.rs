@@ -37,7 +37,7 @@ pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) 
 
 /// Returns what fills the memory at the peak of a run without a limit.
 fn filling(view: &View, usage: Usage) -> Filling {
-    let Some(peak) = view.found.peaks().allocated else { return Filling::default() };
+    let Some(peak) = view.trace.history.peaks().allocated else { return Filling::default() };
     Filling {
         place: view.place(peak.at),
         breakdown: breakdown(view, usage.allocated_bytes).unwrap_or_default(),
@@ -47,7 +47,7 @@ fn filling(view: &View, usage: Usage) -> Filling {
 
 /// Returns a lower bound of the need without an unlimited run: the bytes live at the error plus the refused request.
 fn at_least(case: &Case, view: &View, limited: Usage, oom: &Oom) -> Usage {
-    let live = match last_oom(view.process) {
+    let live = match last_oom(view.trace.process) {
         Some(Record::Oom { stats, .. }) => Bytes(stats.allocated_bytes),
         _ => Bytes::ZERO,
     };

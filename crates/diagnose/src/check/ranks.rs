@@ -67,6 +67,6 @@ fn at_peak(case: &Case, rank: &RankFacts) -> Option<BTreeMap<Location, Bytes>> {
         process.rank() == rank.rank && uses.is_some_and(|(device, _)| device.0 == rank.device)
     })?;
     let view = View::new(process, DeviceIndex(rank.device));
-    let peak = view.found.peaks().allocated.map(|peak| peak.at);
+    let peak = view.trace.history.peaks().allocated.map(|peak| peak.at);
     Some(by_line(&view, peak))
 }

@@ -43,13 +43,13 @@ impl<'a> Seen<'a> {
 
     /// Returns the lines that allocated the bytes alive at the peak.
     pub(super) fn sites(&self) -> Vec<Site> {
-        let peak = self.view.found.peaks().allocated;
+        let peak = self.view.trace.history.peaks().allocated;
         peak.map_or_else(Vec::new, |peak| sites(&self.view, peak.at))
     }
 
     /// Returns the event of the last failed request.
     pub(super) fn last_oom(&self) -> Option<EventIndex> {
-        self.view.last_oom()
+        self.view.trace.last_oom()
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) fn list_devices(case: &ExplainCase) -> Vec<Seen<'_>> {
             }
             InputContents::Run(run, _) => {
                 let views = run.processes.iter().flat_map(View::list);
-                seen.extend(views.map(|view| Seen::new(input, Some(view.process.rank()), view)));
+                seen.extend(views.map(|view| Seen::new(input, Some(view.trace.process.rank()), view)));
             }
             InputContents::Text(_) => {}
         }

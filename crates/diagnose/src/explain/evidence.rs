@@ -34,7 +34,7 @@ pub(super) fn gather_facts<'a>(
         device: device(said.and_then(|oom| oom.total_bytes), failure.as_ref(), history),
         explains: true,
         fatal,
-        failures: view.map_or(0, |view| u64::try_from(view.found.ooms().len()).unwrap_or(u64::MAX)),
+        failures: view.map_or(0, |view| u64::try_from(view.trace.history.ooms().len()).unwrap_or(u64::MAX)),
         failure,
         peak_place: report.peak.as_ref().map(|peak| peak.place.clone()).unwrap_or_default(),
         reserved_peak: reserved_peak(report, counters),
@@ -66,9 +66,9 @@ fn reserved_peak(report: &ExplainReport, counters: Option<&StatedCounters>) -> B
 
 /// Returns the largest free block for the stream and pool of the last failed request.
 fn largest_free(view: &View) -> Option<Bytes> {
-    let failed = view.found.ooms().last()?;
-    let is_default = |pool| view.snapshot.is_none_or(|snapshot| snapshot.pool(pool).is_default());
-    Some(view.found.free_blocks_at(failed, is_default).serving)
+    let failed = view.trace.history.ooms().last()?;
+    let is_default = |pool| view.trace.snapshot.is_none_or(|snapshot| snapshot.pool(pool).is_default());
+    Some(view.trace.history.free_blocks_at(failed, is_default).serving)
 }
 
 /// Returns the device's known sizes: the total from a text, the bytes available to PyTorch from a text or the history.

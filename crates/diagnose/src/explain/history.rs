@@ -14,10 +14,10 @@ pub(super) fn history(input: usize, view: &View) -> DeviceHistory {
     let peak = find_peak(view);
     DeviceHistory {
         input,
-        device: view.device,
-        events: u64::try_from(view.events.len()).unwrap_or(u64::MAX),
+        device: view.trace.device,
+        events: u64::try_from(view.trace.events.len()).unwrap_or(u64::MAX),
         breakdown: breakdown(view, peak.allocated_bytes).unwrap_or_else(|_| Breakdown::default()),
-        at_dump: counters(view.found.at_end()),
+        at_dump: counters(view.trace.history.at_end()),
         oom: oom(view),
         fragmentation: fragmentation(view),
         growth: None,
@@ -38,8 +38,8 @@ fn counters(totals: Totals) -> Counters {
 
 /// Returns the last failed request.
 fn oom(view: &View) -> Option<HistoryOom> {
-    let failed = view.found.ooms().last()?;
-    let stack = view.events.get(failed.event.0 as usize)?.stack;
+    let failed = view.trace.history.ooms().last()?;
+    let stack = view.trace.events.get(failed.event.0 as usize)?.stack;
     Some(HistoryOom {
         event: failed.event.0,
         requested_bytes: failed.requested,
@@ -52,11 +52,11 @@ fn oom(view: &View) -> Option<HistoryOom> {
 
 /// Returns the free memory's layout at the error, else at the peak.
 fn fragmentation(view: &View) -> Fragmentation {
-    let error = view.last_oom().map(trace::Moment::after);
-    let Some(moment) = error.or_else(|| view.found.peaks().allocated.map(|peak| peak.at)) else {
+    let error = view.trace.last_oom().map(trace::Moment::after);
+    let Some(moment) = error.or_else(|| view.trace.history.peaks().allocated.map(|peak| peak.at)) else {
         return Fragmentation::default();
     };
-    let found = view.found.state_after(moment).fragmentation();
+    let found = view.trace.history.state_after(moment).fragmentation();
     Fragmentation {
         free_bytes: found.free,
         largest_free_block_bytes: found.largest_free_block,

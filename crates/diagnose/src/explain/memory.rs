@@ -37,8 +37,8 @@ fn of_device(facts: &Facts) -> Option<DeviceMemory> {
 
 /// Splits PyTorch's reserved bytes; a snapshot does not state the rest of the device.
 fn of_reserved(view: &View, moment: Moment, fatal: bool) -> Option<DeviceMemory> {
-    let totals = moment.event_before().and_then(|event| view.found.totals().nth(event.0 as usize));
-    let total = totals.unwrap_or(view.found.at_start()).reserved;
+    let totals = moment.event_before().and_then(|event| view.trace.history.totals().nth(event.0 as usize));
+    let total = totals.unwrap_or(view.trace.history.at_start()).reserved;
     let mut parts = Parts::of(total);
     parts.take_contents(view, moment);
     parts.take(Holder::Cached, parts.left);

@@ -77,21 +77,21 @@ fn note_unknown_bytes(history: &DeviceHistory) -> Option<String> {
 }
 
 fn without_stacks(view: &View) -> Option<String> {
-    let bare = view.snapshot.is_some_and(|snapshot| snapshot.stacks.is_empty());
+    let bare = view.trace.snapshot.is_some_and(|snapshot| snapshot.stacks.is_empty());
     bare.then(|| "no stacks were recorded: use torch.cuda.memory._record_memory_history()".to_owned())
 }
 
 /// Returns the event kinds of later PyTorch versions, the most frequent kind first.
 fn unknown_actions(view: &View) -> Vec<String> {
     let mut counts: BTreeMap<UnknownAction, u64> = BTreeMap::new();
-    for event in view.events {
+    for event in view.trace.events {
         if let Action::Unknown(action) = event.action {
             *counts.entry(action).or_default() += 1;
         }
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|&(action, count)| (Reverse(count), action));
-    let names = view.snapshot.map_or(&[][..], |snapshot| &snapshot.unknown_actions);
+    let names = view.trace.snapshot.map_or(&[][..], |snapshot| &snapshot.unknown_actions);
     let name = |action: UnknownAction| names.get(usize::from(action.0)).map_or("?", |name| name);
     let said = counts.iter().take(KINDS).map(|&(action, count)| match count {
         1 => format!("1 event of an unknown kind `{}` was left out", name(action)),
@@ -103,7 +103,7 @@ fn unknown_actions(view: &View) -> Vec<String> {
 }
 
 fn contradictions(view: &View) -> Option<String> {
-    let found = view.found.inconsistencies();
+    let found = view.trace.history.inconsistencies();
     let first = found.first.first()?;
     Some(match found.count {
         1 => format!("the history contradicts itself: {first}"),

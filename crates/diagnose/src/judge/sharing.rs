@@ -144,7 +144,7 @@ fn works_on(process: &Process, context: Bytes) -> Option<DeviceIndex> {
 fn astray(device: DeviceIndex, users: &[&Process]) -> Option<Location> {
     let process = users.iter().find(|process| local_rank(process).is_some_and(|local| local != device.0))?;
     let view = View::new(process, device);
-    view.found.lifetimes().iter().find_map(|life| view.own_line(life.stack))
+    view.trace.history.lifetimes().iter().find_map(|life| view.own_line(life.stack))
 }
 
 fn local_rank(process: &Process) -> Option<u32> {

@@ -14,7 +14,7 @@ use super::view::View;
 /// the trace is discarded and all bytes are unattributed.
 pub(crate) fn breakdown(view: &View, allocated: Bytes) -> Result<Breakdown, DoesNotAddUp> {
     let mut held: BTreeMap<Contents, Bytes> = BTreeMap::new();
-    if let Some(peak) = view.found.peaks().allocated {
+    if let Some(peak) = view.trace.history.peaks().allocated {
         for (life, contents) in view.live_after(peak.at) {
             *held.entry(contents).or_default() += life.block();
         }

@@ -22,28 +22,29 @@ use report::Contents;
 use trace::run::census_of_device;
 use trace::{Address, Bytes, Category, EventIndex, Lifetime, PhantomRecord, Phase, Record};
 
+use super::device_trace::DeviceTrace;
 use super::infer;
 use super::life::Life;
 use super::live::Live;
-use super::view::View;
+use super::timeline::Timeline;
 
-/// Returns the category of each allocation of `view`, in the order of its list. See Note [Contents].
-pub(crate) fn classify(view: &View) -> Vec<Contents> {
-    let ooms = view.ooms();
-    let noted = view.is_marked() && !view.process.records.is_empty();
+/// Returns the category of each allocation of `trace`, in the order of its list. See Note [Contents].
+pub(super) fn classify(trace: &DeviceTrace, timeline: &Timeline) -> Vec<Contents> {
+    let ooms = trace.ooms();
+    let noted = trace.is_marked() && !trace.process.records.is_empty();
     let mut contents: Vec<Contents> = if noted {
-        view.found.lifetimes().iter().map(|life| by_life(view, life, &ooms)).collect()
+        trace.history.lifetimes().iter().map(|life| by_life(trace, timeline, life, &ooms)).collect()
     } else {
-        infer::contents::classify(view, &ooms)
+        infer::contents::classify(trace, timeline, &ooms)
     };
-    let workspaces = workspaces(view);
-    for (held, life) in contents.iter_mut().zip(view.found.lifetimes()) {
-        let passing = view.is_freed_in_its_stretch(life) || life.freed().is_none();
+    let workspaces = workspaces(trace);
+    for (held, life) in contents.iter_mut().zip(trace.history.lifetimes()) {
+        let passing = timeline.is_freed_in_its_stretch(life) || life.freed().is_none();
         if passing && workspaces.contains(&(life.address(), life.requested())) {
             *held = Contents::Workspaces;
         }
     }
-    for (index, named) in by_census(view) {
+    for (index, named) in by_census(trace) {
         if let Some(held) = contents.get_mut(index) {
             *held = named;
         }
@@ -51,13 +52,13 @@ pub(crate) fn classify(view: &View) -> Vec<Contents> {
     contents
 }
 
-fn by_life(view: &View, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
-    let Some(phase) = view.phase_of(life) else {
+fn by_life(trace: &DeviceTrace, timeline: &Timeline, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
+    let Some(phase) = timeline.phase_of(life) else {
         return Contents::Other;
     };
-    let short = view.is_freed_in_its_stretch(life) && !ooms.iter().any(|&oom| life.is_live_after(oom));
+    let short = timeline.is_freed_in_its_stretch(life) && !ooms.iter().any(|&oom| life.is_live_after(oom));
     match phase {
-        _ if !short && view.is_of_buckets(life.stack) => Contents::Gradients,
+        _ if !short && trace.is_of_buckets(life.stack) => Contents::Gradients,
         Phase::Setup => Contents::Other,
         Phase::Data => Contents::Inputs,
         Phase::Forward if !short => Contents::Activations,
@@ -66,8 +67,8 @@ fn by_life(view: &View, life: &Lifetime, ooms: &[EventIndex]) -> Contents {
     }
 }
 
-fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
-    let records = view.process.phantom.iter().filter_map(|record| match record {
+fn workspaces(trace: &DeviceTrace) -> HashSet<(Address, Bytes)> {
+    let records = trace.process.phantom.iter().filter_map(|record| match record {
         PhantomRecord::Workspace { address, bytes, .. } => Some((Address(*address), Bytes(*bytes))),
         _ => None,
     });
@@ -75,12 +76,12 @@ fn workspaces(view: &View) -> HashSet<(Address, Bytes)> {
 }
 
 /// Returns the categories that censuses state, by index of the allocation. The first census wins.
-fn by_census(view: &View) -> BTreeMap<usize, Contents> {
+fn by_census(trace: &DeviceTrace) -> BTreeMap<usize, Contents> {
     let mut named = BTreeMap::new();
-    let mut live = Live::new(view.found.lifetimes(), view.end());
-    for (number, tensors) in censuses(view) {
-        live.advance(|event| view.mark(event).is_some_and(|mark| mark.census >= number));
-        for (category, address, _) in census_of_device(tensors, view.device) {
+    let mut live = Live::new(trace.history.lifetimes(), trace.end());
+    for (number, tensors) in censuses(trace) {
+        live.advance(|event| trace.mark(event).is_some_and(|mark| mark.census >= number));
+        for (category, address, _) in census_of_device(tensors, trace.device) {
             if let Some(index) = live.holder(address) {
                 named.entry(index).or_insert(contents(category));
             }
@@ -93,13 +94,13 @@ fn by_census(view: &View) -> BTreeMap<usize, Contents> {
 type Storage = (Category, u32, u64, u64);
 
 /// Returns the censuses with a known position in the history: all censuses, or without marks the last census.
-fn censuses<'a>(view: &View<'a>) -> Vec<(u32, &'a [Storage])> {
-    let all = view.process.records.iter().filter_map(|record| match record {
+fn censuses<'a>(trace: &DeviceTrace<'a>) -> Vec<(u32, &'a [Storage])> {
+    let all = trace.process.records.iter().filter_map(|record| match record {
         Record::Census { number, tensors, .. } => Some((*number, tensors.as_slice())),
         _ => None,
     });
     let all: Vec<(u32, &[Storage])> = all.collect();
-    let from = if view.is_marked() { 0 } else { all.len().saturating_sub(1) };
+    let from = if trace.is_marked() { 0 } else { all.len().saturating_sub(1) };
     all.into_iter().skip(from).collect()
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> 
     let after = allocated_after_steps(view);
     let (first_step, rises) = steady_rises(&after)?;
     let bytes_per_step = median(rises)?;
-    if outliving(view).next().is_none() && !view.events.is_empty() {
+    if outliving(view).next().is_none() && !view.trace.events.is_empty() {
         return None;
     }
     Some(Growth {
@@ -60,10 +60,10 @@ pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> 
 /// Returns the bytes allocated after each step, in order.
 fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
     let on_device = |devices: &[DeviceStats]| {
-        let stats = devices.iter().find(|stats| stats.device == view.device.0)?;
+        let stats = devices.iter().find(|stats| stats.device == view.trace.device.0)?;
         Some(Bytes(stats.allocated_bytes))
     };
-    let steps = view.process.records.iter().filter_map(|record| match record {
+    let steps = view.trace.process.records.iter().filter_map(|record| match record {
         Record::Step { step, devices, .. } => Some((*step, on_device(devices)?)),
         _ => None,
     });
@@ -120,8 +120,8 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
 /// The step is the last step that a whole step follows. Persistent categories are excluded.
 fn outliving<'a>(view: &'a View) -> impl Iterator<Item = &'a Lifetime> {
     let step = last_step(view).and_then(|last| last.checked_sub(1));
-    let after = step.map(|step| view.first_event(|mark| mark.step > step + 1));
-    let all = view.found.lifetimes().iter().zip(&view.contents);
+    let after = step.map(|step| view.trace.first_event(|mark| mark.step > step + 1));
+    let all = view.trace.history.lifetimes().iter().zip(&view.contents);
     all.filter_map(move |(life, contents)| {
         let begun = step.is_some() && view.step_of(life) == step;
         let alive = life.freed().is_none_or(|freed| after.is_some_and(|after| freed >= after));

@@ -105,7 +105,7 @@ pub(crate) struct Burst {
 /// Returns the bursts of frees between two allocations, with tensors of [`STEPS`] or more earlier steps.
 pub(crate) fn bursts(view: &View) -> Vec<Burst> {
     let (mut bursts, mut open) = (Vec::new(), Burst::default());
-    for (index, event) in (0..).map(EventIndex).zip(view.events) {
+    for (index, event) in (0..).map(EventIndex).zip(view.trace.events) {
         match event.action {
             Action::Alloc => close(&mut bursts, &mut open),
             Action::FreeRequested => free(view, index, &mut open),
@@ -117,10 +117,12 @@ pub(crate) fn bursts(view: &View) -> Vec<Burst> {
 }
 
 fn free(view: &View, index: EventIndex, open: &mut Burst) {
-    let Some(life) = view.found.lifetime_of(index).and_then(|id| view.found.lifetimes().get(id.0 as usize)) else {
+    let Some(life) =
+        view.trace.history.lifetime_of(index).and_then(|id| view.trace.history.lifetimes().get(id.0 as usize))
+    else {
         return;
     };
-    let contents = view.found.lifetime_of(index).and_then(|id| view.contents.get(id.0 as usize));
+    let contents = view.trace.history.lifetime_of(index).and_then(|id| view.contents.get(id.0 as usize));
     let (made, now) = (view.step_of(life), view.timeline.step(index));
     let (Some(made), Some(now), Some(false)) = (made, now, contents.map(|contents| stays(*contents))) else {
         return;

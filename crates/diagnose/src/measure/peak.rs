@@ -7,12 +7,12 @@ use super::view::View;
 
 /// Returns the peaks of the allocated and the reserved bytes.
 pub(crate) fn find_peak(view: &View) -> HistoryPeak {
-    let peaks = view.found.peaks();
+    let peaks = view.trace.history.peaks();
     let bytes = |peak: Option<trace::Peak>| peak.map_or(Bytes::ZERO, |peak| peak.bytes);
     HistoryPeak {
         allocated_bytes: bytes(peaks.allocated),
         reserved_bytes: bytes(peaks.reserved),
-        whole: view.found.is_whole(),
+        whole: view.trace.history.is_whole(),
         event: peaks.allocated.and_then(|peak| peak.at.event_before()).map(|event| event.0),
         place: peaks.allocated.map(|peak| view.place(peak.at)).unwrap_or_default(),
     }

@@ -17,16 +17,16 @@ const SPANS: usize = 5000;
 /// Returns the picture of `view`.
 pub(crate) fn picture(view: &View) -> Picture {
     let mut stacks = Stacks { view, ids: HashMap::new(), order: Vec::new() };
-    let spans = view.found.largest(SPANS).into_iter().filter_map(|id| span(view, id, &mut stacks)).collect();
-    let at = view.found.peaks().allocated.map_or(Moment::BEFORE, |peak| peak.at);
+    let spans = view.trace.history.largest(SPANS).into_iter().filter_map(|id| span(view, id, &mut stacks)).collect();
+    let at = view.trace.history.peaks().allocated.map_or(Moment::BEFORE, |peak| peak.at);
     let segments = segments(view, at, &mut stacks);
     Picture { totals: totals(view), spans, segments, stacks: stacks.pictures(at), steps: steps(view) }
 }
 
 fn totals(view: &View) -> Vec<TotalsPoint> {
-    let points = view.found.timeline(POINTS).into_iter().map(|point| TotalsPoint {
+    let points = view.trace.history.timeline(POINTS).into_iter().map(|point| TotalsPoint {
         event: point.event.0,
-        time_us: view.events.get(point.event.0 as usize).and_then(|event| event.time).map(trace::Time::micros),
+        time_us: view.trace.events.get(point.event.0 as usize).and_then(|event| event.time).map(trace::Time::micros),
         allocated_bytes: point.totals.allocated,
         reserved_bytes: point.totals.reserved,
     });
@@ -43,17 +43,17 @@ fn steps(view: &View) -> Vec<u32> {
 }
 
 fn span(view: &View, id: LifetimeId, stacks: &mut Stacks) -> Option<Span> {
-    let life = view.found.lifetimes().get(id.0 as usize)?;
+    let life = view.trace.history.lifetimes().get(id.0 as usize)?;
     Some(Span {
         from: life.begun().map_or(0, |event| event.0),
-        to: life.freed().unwrap_or(view.end()).0,
+        to: life.freed().unwrap_or(view.trace.end()).0,
         bytes: life.block(),
         stack: stacks.index(life.stack),
     })
 }
 
 fn segments(view: &View, at: Moment, stacks: &mut Stacks) -> Vec<SegmentPicture> {
-    let state = view.found.state_after(at);
+    let state = view.trace.history.state_after(at);
     let segments = state.segments.iter().map(|segment| SegmentPicture {
         address: segment.address,
         bytes: segment.size,
@@ -65,7 +65,7 @@ fn segments(view: &View, at: Moment, stacks: &mut Stacks) -> Vec<SegmentPicture>
 }
 
 fn used(view: &View, block: &trace::history::UsedBlock, start: u64, stacks: &mut Stacks) -> BlockPicture {
-    let stack = view.found.lifetimes().get(block.lifetime.0 as usize).map_or(StackId::EMPTY, |life| life.stack);
+    let stack = view.trace.history.lifetimes().get(block.lifetime.0 as usize).map_or(StackId::EMPTY, |life| life.stack);
     BlockPicture { offset: block.address.0.saturating_sub(start), bytes: block.size, stack: stacks.index(stack) }
 }
 

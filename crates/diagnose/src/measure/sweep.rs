@@ -10,7 +10,7 @@ use super::view::View;
 /// Exact for the omitted allocations themselves; their effect on other allocations is not modelled.
 pub(crate) fn peak_without(view: &View, left_out: impl Fn(usize, &Lifetime) -> bool) -> Bytes {
     let (mut older, mut changes) = (Bytes::ZERO, Vec::new());
-    for (index, life) in view.found.lifetimes().iter().enumerate() {
+    for (index, life) in view.trace.history.lifetimes().iter().enumerate() {
         if left_out(index, life) || life.free_requested == Moment::BEFORE {
             continue;
         }

@@ -1,7 +1,9 @@
 //! The step and phase of each event: by the agent's marks, else by the stacks.
 
 use report::Place;
-use trace::{Event, EventIndex, Mark, Phase};
+use trace::{Event, EventIndex, Lifetime, Mark, Phase};
+
+use super::life::Life;
 
 /// A run of events in one phase of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,23 @@ impl Timeline {
     /// Returns the phase of an event.
     pub(crate) fn phase(&self, event: EventIndex) -> Option<Phase> {
         self.at(event).map(|(_, phase)| phase)
+    }
+
+    /// Returns the step of an allocation; `None` if the allocation is older than the history, or the step is unknown.
+    pub(crate) fn step_of(&self, life: &Lifetime) -> Option<u32> {
+        self.step(life.begun()?)
+    }
+
+    /// Returns the phase of an allocation; `None` as for [`Timeline::step_of`].
+    pub(crate) fn phase_of(&self, life: &Lifetime) -> Option<Phase> {
+        self.phase(life.begun()?)
+    }
+
+    /// Checks that an allocation was freed in the stretch of the phase that allocated it.
+    pub(super) fn is_freed_in_its_stretch(&self, life: &Lifetime) -> bool {
+        let stretch = |event: Option<EventIndex>| self.number(event?);
+        let freed = stretch(life.freed());
+        freed.is_some() && freed == stretch(life.begun())
     }
 
     /// Returns the place of an event, without the module.

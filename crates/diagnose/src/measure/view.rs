@@ -1,75 +1,53 @@
-//! One device of one process, with its history walked once: the input of every measure.
+//! One device of one process, with all that follows from its history: the input of every measure.
 
 use report::{Contents, Location, Place, SiteFrame};
 use trace::source_file::is_generated;
-use trace::{
-    Bytes, DeviceIndex, Event, EventIndex, Frame, History, Lifetime, Mark, Moment, Phase, Process, Snapshot, StackId,
-    StackTable,
-};
+use trace::{Bytes, DeviceIndex, Frame, Lifetime, Moment, Phase, Process, Snapshot, StackId};
 
-use super::infer::roles::Role;
+use super::contents::classify;
+use super::device_trace::DeviceTrace;
+use super::infer::phases::infer_timeline;
 use super::life::Life;
-use super::own::{is_agent, is_own, is_python};
+use super::own::{is_agent, is_own};
 use super::paths::{in_torch, posix};
+use super::roles::Role;
+use super::run_records::devices;
 use super::timeline::Timeline;
 
 /// A report shows at most this many frames of a stack.
 const FRAMES: usize = 6;
 
-/// A device's history, with timeline, roles and categories.
+/// A device's history, with the step, the phase and the category of everything in it.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
-    /// The process.
-    pub(crate) process: &'a Process,
-    /// The process's snapshot; `None` if the process was killed before it wrote a snapshot.
-    pub(crate) snapshot: Option<&'a Snapshot>,
-    pub(crate) device: DeviceIndex,
-    /// The events of the history.
-    pub(crate) events: &'a [Event],
-    /// The allocations of the history.
-    pub(crate) found: History,
-    /// The category of each allocation, in the order of the lifetimes.
-    pub(crate) contents: Vec<Contents>,
+    /// The recorded history.
+    pub(crate) trace: DeviceTrace<'a>,
     /// The step and phase of each event.
     pub(crate) timeline: Timeline,
-    /// The role of each stack, by stack id.
-    pub(crate) roles: Vec<Role>,
-    /// The script's folder.
-    pub(super) script_dir: &'a str,
+    /// The category of each allocation, in the order of the lifetimes.
+    pub(crate) contents: Vec<Contents>,
 }
 
 impl<'a> View<'a> {
-    /// Checks that the agent marked the events.
-    pub(crate) fn is_marked(&self) -> bool {
-        self.events.iter().any(|event| event.mark.is_some())
+    /// Walks the history; empty without a snapshot.
+    pub(crate) fn new(process: &'a Process, device: DeviceIndex) -> View<'a> {
+        View::of(DeviceTrace::new(process, device))
     }
 
-    /// Returns the mark in force at an event; `None` before the first mark.
-    pub(crate) fn mark(&self, event: EventIndex) -> Option<&'a Mark> {
-        let index = self.events.get(event.0 as usize)?.mark?;
-        self.snapshot?.marks.get(index as usize)
+    /// Walks the history of each device that the process used.
+    pub(crate) fn list(process: &'a Process) -> impl Iterator<Item = View<'a>> {
+        devices(process).into_iter().map(|device| View::new(process, device))
     }
 
-    /// Returns the first event whose mark satisfies `reached`, else the end of the history.
-    pub(crate) fn first_event(&self, reached: impl Fn(&Mark) -> bool) -> EventIndex {
-        let mut events = (0..).map(EventIndex).take(self.events.len());
-        let found = events.find(|&event| self.mark(event).is_some_and(&reached));
-        found.unwrap_or(self.end())
+    /// Walks the history of a snapshot without a run.
+    pub(crate) fn bare(snapshot: &'a Snapshot, device: DeviceIndex) -> View<'a> {
+        View::of(DeviceTrace::bare(snapshot, device))
     }
 
-    /// The index after the last event.
-    pub(crate) fn end(&self) -> EventIndex {
-        EventIndex(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
-    }
-
-    /// Returns the events of all out-of-memory errors.
-    pub(crate) fn ooms(&self) -> Vec<EventIndex> {
-        self.found.ooms().iter().map(|oom| oom.event).collect()
-    }
-
-    /// Returns the event of the last out-of-memory error.
-    pub(crate) fn last_oom(&self) -> Option<EventIndex> {
-        self.found.ooms().last().map(|oom| oom.event)
+    fn of(trace: DeviceTrace<'a>) -> View<'a> {
+        let timeline = find_timeline(&trace);
+        let contents = classify(&trace, &timeline);
+        View { trace, timeline, contents }
     }
 
     /// Returns the place of an event in the program.
@@ -77,7 +55,7 @@ impl<'a> View<'a> {
         let Some(event) = at.into().event_before() else {
             return Place::default();
         };
-        let module = self.mark(event).map(|mark| mark.module.clone());
+        let module = self.trace.mark(event).map(|mark| mark.module.clone());
         Place { module: module.filter(|module| !module.is_empty()), ..self.timeline.place(event) }
     }
 
@@ -88,25 +66,18 @@ impl<'a> View<'a> {
 
     /// Returns the step of an allocation; `None` if the allocation is older than the history, or the step is unknown.
     pub(crate) fn step_of(&self, life: &Lifetime) -> Option<u32> {
-        self.timeline.step(life.begun()?)
+        self.timeline.step_of(life)
     }
 
     /// Returns the phase of an allocation; `None` as for [`View::step_of`].
     pub(crate) fn phase_of(&self, life: &Lifetime) -> Option<Phase> {
-        self.timeline.phase(life.begun()?)
-    }
-
-    /// Checks that an allocation was freed in the stretch of the phase that allocated it.
-    pub(super) fn is_freed_in_its_stretch(&self, life: &Lifetime) -> bool {
-        let stretch = |event: Option<EventIndex>| self.timeline.number(event?);
-        let freed = stretch(life.freed());
-        freed.is_some() && freed == stretch(life.begun())
+        self.timeline.phase_of(life)
     }
 
     /// Returns the allocations live right after `at`, each with its category.
     pub(crate) fn live_after(&self, at: impl Into<Moment>) -> impl Iterator<Item = (&Lifetime, Contents)> {
         let at = at.into();
-        let all = self.found.lifetimes().iter().zip(self.contents.iter().copied());
+        let all = self.trace.history.lifetimes().iter().zip(self.contents.iter().copied());
         all.filter(move |(life, _)| life.is_live_after(at))
     }
 
@@ -118,37 +89,37 @@ impl<'a> View<'a> {
 
     /// Returns the innermost line of the user's code in `stack`.
     pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
-        let frame = self.python(stack).find(|frame| is_own(&frame.file, self.script_dir))?;
+        let frame = self.trace.python(stack).find(|frame| is_own(&frame.file, self.trace.script_dir))?;
         Some(Location { file: frame.file.clone(), line: frame.line, column: None })
     }
 
     /// Returns the most informative frames of `stack`, innermost first: Python frames up to the user's line, without
     /// machinery.
     pub(crate) fn frames(&self, stack: StackId) -> Vec<SiteFrame> {
-        let telling = self.python(stack).filter(|frame| !is_machinery(frame));
+        let telling = self.trace.python(stack).filter(|frame| !is_machinery(frame));
         shortened(telling.map(|frame| self.site_frame(frame)).collect())
     }
 
     /// Returns the innermost frame outside PyTorch and the user's code, if the user's line called a library.
     pub(crate) fn library_line(&self, stack: StackId) -> Option<(&'a str, u32)> {
-        let mut inner = self.python(stack).take_while(|frame| !is_own(&frame.file, self.script_dir));
+        let mut inner = self.trace.python(stack).take_while(|frame| !is_own(&frame.file, self.trace.script_dir));
         let frame = inner.find(|frame| !frame.file.contains("/torch/") && !is_machinery(frame))?;
         Some((frame.file.as_str(), frame.line))
     }
 
     /// Returns the innermost Python frame of a stack.
     pub(crate) fn innermost(&self, stack: StackId) -> Option<(String, u32)> {
-        let frame = self.python(stack).next()?;
+        let frame = self.trace.python(stack).next()?;
         Some((frame.file.clone(), frame.line))
     }
 
     /// Returns the line that called the outermost module, else the user's innermost line.
     pub(crate) fn call_line(&self, stack: StackId) -> Option<(String, u32)> {
-        let frames: Vec<&Frame> = self.python(stack).collect();
+        let frames: Vec<&Frame> = self.trace.python(stack).collect();
         let module = frames.iter().rposition(|frame| calls_module(frame));
         let outside = module.map_or(0, |module| module + 1);
         let mut rest = frames.get(outside..)?.iter();
-        let own = rest.find(|frame| is_own(&frame.file, self.script_dir))?;
+        let own = rest.find(|frame| is_own(&frame.file, self.trace.script_dir))?;
         Some((own.file.clone(), own.line))
     }
 
@@ -160,23 +131,18 @@ impl<'a> View<'a> {
 
     /// Checks for a module's call, or a function of `torch.nn.functional`, in the stack.
     pub(crate) fn is_made_by_module(&self, stack: StackId) -> bool {
-        matches!(self.roles.get(stack.0 as usize), Some(Role::Forward | Role::Functional))
-    }
-
-    /// Checks that DistributedDataParallel allocated its gradient buckets by the stack.
-    pub(crate) fn is_of_buckets(&self, stack: StackId) -> bool {
-        matches!(self.roles.get(stack.0 as usize), Some(Role::Buckets))
+        matches!(self.trace.roles.get(stack.0 as usize), Some(Role::Forward | Role::Functional))
     }
 
     /// Returns the total of the bytes live right after `at`.
     pub(crate) fn live_total(&self, at: impl Into<Moment>) -> Bytes {
-        self.found.live_after(at).map(Life::block).sum()
+        self.trace.history.live_after(at).map(Life::block).sum()
     }
 
     /// Checks that a module ran the user's innermost line: a `forward` of the user's code, or a hook.
     pub(crate) fn own_line_is_inside_module(&self, stack: StackId) -> bool {
-        let mut frames = self.python(stack);
-        frames.any(|frame| is_own(&frame.file, self.script_dir)) && frames.any(calls_module)
+        let mut frames = self.trace.python(stack);
+        frames.any(|frame| is_own(&frame.file, self.trace.script_dir)) && frames.any(calls_module)
     }
 
     fn site_frame(&self, frame: &Frame) -> SiteFrame {
@@ -184,23 +150,17 @@ impl<'a> View<'a> {
             function: frame.function.clone(),
             file: frame.file.clone(),
             line: frame.line,
-            own: is_own(&frame.file, self.script_dir),
+            own: is_own(&frame.file, self.trace.script_dir),
         }
     }
+}
 
-    /// Checks that two stacks have the same Python frames.
-    pub(crate) fn is_same_python(&self, one: StackId, other: StackId) -> bool {
-        one == other || self.python(one).eq(self.python(other))
-    }
-
-    /// Returns the Python frames of a stack, innermost first.
-    fn python(&self, stack: StackId) -> impl Iterator<Item = &'a Frame> + use<'a> {
-        let all = self.stacks().into_iter().flat_map(move |stacks| stacks.frames(stack));
-        all.filter(|frame| is_python(frame))
-    }
-
-    fn stacks(&self) -> Option<&'a StackTable> {
-        self.snapshot.map(|snapshot| &snapshot.stacks)
+/// Returns the step and phase of each event: by marks if the history has marks, else by stacks.
+fn find_timeline(trace: &DeviceTrace) -> Timeline {
+    match trace.snapshot {
+        Some(snapshot) if trace.is_marked() => Timeline::marked(trace.events, &snapshot.marks),
+        Some(snapshot) => infer_timeline(trace.events, &trace.roles, &trace.history, &snapshot.stacks),
+        None => Timeline::default(),
     }
 }
 

@@ -38,7 +38,7 @@ fn find(facts: &Facts) -> Option<Cause> {
 /// Finds a setting that makes blocks larger than their requests.
 fn find_rounding(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view?, facts.moment?);
-    let settings = &view.snapshot?.settings;
+    let settings = &view.trace.snapshot?.settings;
     let name = rounding_setting(settings)?;
     let mut stacks: BTreeMap<StackId, Bytes> = BTreeMap::new();
     for (life, _) in view.live_after(moment) {
@@ -134,16 +134,16 @@ fn keep_the_cache(view: &View) -> Remedy {
 }
 
 fn own_line(view: &View, event: EventIndex) -> Option<Location> {
-    view.own_line(view.events.get(event.0 as usize)?.stack)
+    view.own_line(view.trace.events.get(event.0 as usize)?.stack)
 }
 
 /// The segments that calls of `empty_cache` released. Releases on behalf of a failed request are left out.
 fn released_segments(view: &View) -> Vec<(EventIndex, Bytes)> {
-    let max_split = view.snapshot.and_then(|snapshot| snapshot.settings.max_split_size);
-    let releases = find_releases(view.events, view.found.at_start().reserved, max_split);
+    let max_split = view.trace.snapshot.and_then(|snapshot| snapshot.settings.max_split_size);
+    let releases = find_releases(view.trace.events, view.trace.history.at_start().reserved, max_split);
     let calls = releases.iter().filter(|release| release.is_call);
     let events = calls.flat_map(|release| (release.first.0..release.end.0).map(EventIndex));
-    let event = |index: EventIndex| view.events.get(index.0 as usize).map(|event| (index, event));
+    let event = |index: EventIndex| view.trace.events.get(index.0 as usize).map(|event| (index, event));
     let freed = events.filter_map(event).filter(|(_, event)| is_release(event.action));
     freed.map(|(index, event)| (index, event.size)).collect()
 }

@@ -32,7 +32,7 @@ fn find(facts: &Facts) -> Option<Cause> {
 
 fn find_in_history(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view?, facts.moment?);
-    let first = view.found.ooms().iter().map(|oom| oom.event).find(|oom| Moment::after(*oom) < moment)?;
+    let first = view.trace.history.ooms().iter().map(|oom| oom.event).find(|oom| Moment::after(*oom) < moment)?;
     let (held, tensors, location) = failed_try_bytes(view, first, moment);
     if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 || held == Bytes::ZERO {
         return None;
@@ -47,7 +47,7 @@ fn find_in_history(facts: &Facts) -> Option<Cause> {
 }
 
 fn count_earlier_errors(view: &View, moment: Moment) -> u64 {
-    let before = view.found.ooms().iter().filter(|oom| Moment::after(oom.event) < moment).count();
+    let before = view.trace.history.ooms().iter().filter(|oom| Moment::after(oom.event) < moment).count();
     u64::try_from(before).unwrap_or(u64::MAX)
 }
 

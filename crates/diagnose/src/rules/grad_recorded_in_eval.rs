@@ -126,9 +126,10 @@ impl Pass {
 /// The passes that saved tensors for no backward.
 fn saving_passes(view: &View) -> Vec<Pass> {
     let (mut passes, mut pass) = (Vec::new(), Pass::default());
-    for (index, event) in (0..).map(EventIndex).zip(view.events) {
-        let Some(id) = view.found.lifetime_of(index) else { continue };
-        let Some(life) = view.found.lifetimes().get(id.0 as usize).filter(|life| is_saved_in_vain(view, life)) else {
+    for (index, event) in (0..).map(EventIndex).zip(view.trace.events) {
+        let Some(id) = view.trace.history.lifetime_of(index) else { continue };
+        let Some(life) = view.trace.history.lifetimes().get(id.0 as usize).filter(|life| is_saved_in_vain(view, life))
+        else {
             continue;
         };
         match event.action {

@@ -62,7 +62,7 @@ fn find_failed_step(facts: &Facts) -> Option<Cause> {
 /// Finds temporaries that raise the peak, in a step that succeeded.
 fn find_temporaries(facts: &Facts) -> Option<Cause> {
     let view = facts.view.filter(|_| !(facts.explains && facts.fatal))?;
-    let peak = view.found.peaks().allocated?;
+    let peak = view.trace.history.peaks().allocated?;
     let temporaries = view.live_bytes(peak.at, Contents::Temporaries);
     if facts.peak_place.phase != Some(Phase::Optimizer) || temporaries == Bytes::ZERO {
         return None;

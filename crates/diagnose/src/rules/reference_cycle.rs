@@ -45,7 +45,7 @@ fn find(facts: &Facts) -> Option<Cause> {
 }
 
 fn evidence(facts: &Facts, line: &Survivors, burst: &Burst) -> Vec<Evidence> {
-    let stack = burst.event.and_then(|event| facts.view?.events.get(event.0 as usize)).map(|event| event.stack);
+    let stack = burst.event.and_then(|event| facts.view?.trace.events.get(event.0 as usize)).map(|event| event.stack);
     let freed_at = stack.and_then(|stack| facts.view?.own_line(stack)).map(|freed| facts.at(&freed));
     let mut evidence = vec![
         bytes("allocated at this line and alive", line.bytes, SOURCE),

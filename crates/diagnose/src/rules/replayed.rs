@@ -46,12 +46,12 @@ pub(crate) struct Change {
 impl Replayable {
     /// Returns the history of a view; `None` without a history, or if several allocators recorded it.
     pub(crate) fn of(view: &View) -> Option<Replayable> {
-        let snapshot = view.snapshot?;
-        let program = Program::of(snapshot, view.device, &view.found).ok()?;
-        let settings = recorded_settings(&snapshot.settings, view.events, snapshot.torch.from);
-        let (release, agreement) = recorded_by(&program, view.events, &settings, snapshot.torch);
+        let snapshot = view.trace.snapshot?;
+        let program = Program::of(snapshot, view.trace.device, &view.trace.history).ok()?;
+        let settings = recorded_settings(&snapshot.settings, view.trace.events, snapshot.torch.from);
+        let (release, agreement) = recorded_by(&program, view.trace.events, &settings, snapshot.torch);
         let exact = agreement.difference.is_none() && program.is_whole();
-        let failure = view.found.ooms().last().map(|failed| (failed.event, failed.capacity()));
+        let failure = view.trace.history.ooms().last().map(|failed| (failed.event, failed.capacity()));
         Some(Replayable { program, settings, rules: Rules::of(release), exact, failure })
     }
 

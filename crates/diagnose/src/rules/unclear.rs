@@ -65,7 +65,7 @@ fn finding(severity: Severity, message: String, location: Option<Location>, evid
 fn message(facts: &Facts) -> &'static str {
     match facts.view {
         None => "the error's text does not show what fills the memory",
-        Some(view) if view.snapshot.is_some_and(|snapshot| snapshot.stacks.is_empty()) => {
+        Some(view) if view.trace.snapshot.is_some_and(|snapshot| snapshot.stacks.is_empty()) => {
             "the history has no stacks and does not show what fills the memory"
         }
         Some(_) => "the history does not show why the request failed",

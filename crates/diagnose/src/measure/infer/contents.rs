@@ -20,9 +20,10 @@ use std::collections::HashSet;
 use report::Contents;
 use trace::{Bytes, EventIndex, Lifetime, Phase, StackId};
 
-use super::roles::Role;
+use crate::measure::device_trace::DeviceTrace;
 use crate::measure::life::Life;
-use crate::measure::view::View;
+use crate::measure::roles::Role;
+use crate::measure::timeline::Timeline;
 
 /// Workspace sizes of cuBLAS (`getChosenWorkspaceSize`, 2.0 to 2.15: devices below and from capability 9.0) and of
 /// cuBLASLt (2.9 to 2.11).
@@ -30,14 +31,15 @@ const WORKSPACES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
 /// The most workspaces of one size: the program's thread multiplies, and autograd's thread.
 const THREADS: usize = 2;
 
-/// Returns the category of each allocation of `view`, in the order of its list. See Note [Contents without marks].
-pub(crate) fn classify(view: &View, ooms: &[EventIndex]) -> Vec<Contents> {
-    let signs = Signs::new(view, ooms);
-    view.found.lifetimes().iter().map(|life| signs.contents(life)).collect()
+/// Returns the category of each allocation of `trace`, in the order of its list. See Note [Contents without marks].
+pub(crate) fn classify(trace: &DeviceTrace, timeline: &Timeline, ooms: &[EventIndex]) -> Vec<Contents> {
+    let signs = Signs::new(trace, timeline, ooms);
+    trace.history.lifetimes().iter().map(|life| signs.contents(life)).collect()
 }
 
 struct Signs<'a> {
-    view: &'a View<'a>,
+    trace: &'a DeviceTrace<'a>,
+    timeline: &'a Timeline,
     ooms: &'a [EventIndex],
     /// Requested sizes of the modules' tensors.
     parameters: HashSet<Bytes>,
@@ -48,16 +50,17 @@ struct Signs<'a> {
 }
 
 impl<'a> Signs<'a> {
-    fn new(view: &'a View<'a>, ooms: &'a [EventIndex]) -> Signs<'a> {
-        let workspaces = WORKSPACES.iter().flat_map(|&size| workspaces(view, Bytes(size))).collect();
-        let mut signs = Signs { view, ooms, parameters: HashSet::new(), loading: HashSet::new(), workspaces };
-        for life in view.found.lifetimes() {
+    fn new(trace: &'a DeviceTrace<'a>, timeline: &'a Timeline, ooms: &'a [EventIndex]) -> Signs<'a> {
+        let workspaces = WORKSPACES.iter().flat_map(|&size| workspaces(trace, timeline, Bytes(size))).collect();
+        let mut signs =
+            Signs { trace, timeline, ooms, parameters: HashSet::new(), loading: HashSet::new(), workspaces };
+        for life in trace.history.lifetimes() {
             let stack = life.stack;
             let role = signs.role(stack);
             if matches!(role, Role::Placed | Role::Built) && !signs.short(life) {
                 signs.parameters.insert(life.requested());
             }
-            if role == Role::Own && view.phase_of(life) == Some(Phase::Data) {
+            if role == Role::Own && timeline.phase_of(life) == Some(Phase::Data) {
                 signs.loading.insert(stack);
             }
         }
@@ -65,11 +68,11 @@ impl<'a> Signs<'a> {
     }
 
     fn role(&self, stack: StackId) -> Role {
-        self.view.roles.get(stack.0 as usize).copied().unwrap_or(Role::Frameless)
+        self.trace.roles.get(stack.0 as usize).copied().unwrap_or(Role::Frameless)
     }
 
     fn contents(&self, life: &Lifetime) -> Contents {
-        let Some(phase) = self.view.phase_of(life) else {
+        let Some(phase) = self.timeline.phase_of(life) else {
             return self.of_old(life);
         };
         if life.begun().is_some_and(|event| self.workspaces.contains(&event)) {
@@ -118,7 +121,7 @@ impl<'a> Signs<'a> {
 
     /// Checks that an allocation was freed in the stretch that allocated it, and not by an error's unwinding.
     fn short(&self, life: &Lifetime) -> bool {
-        self.view.is_freed_in_its_stretch(life) && !self.ooms.iter().any(|&oom| life.is_live_after(oom))
+        self.timeline.is_freed_in_its_stretch(life) && !self.ooms.iter().any(|&oom| life.is_live_after(oom))
     }
 
     fn is_gradient(&self, life: &Lifetime) -> bool {
@@ -128,19 +131,19 @@ impl<'a> Signs<'a> {
 }
 
 /// Returns the events that allocated workspaces of this size. See Note [Contents without marks].
-fn workspaces(view: &View, size: Bytes) -> Vec<EventIndex> {
-    let lives = view.found.lifetimes();
+fn workspaces(trace: &DeviceTrace, timeline: &Timeline, size: Bytes) -> Vec<EventIndex> {
+    let lives = trace.history.lifetimes();
     let mut found = Vec::new();
     for (before, life) in lives.iter().zip(lives.iter().skip(1)) {
-        if life.requested() == size && life.freed().is_none() && view.is_same_python(before.stack, life.stack) {
-            found.extend(life.begun().filter(|&event| is_running(view, event)));
+        if life.requested() == size && life.freed().is_none() && trace.is_same_python(before.stack, life.stack) {
+            found.extend(life.begun().filter(|&event| is_running(timeline, event)));
         }
     }
     if found.len() > THREADS { Vec::new() } else { found }
 }
 
-fn is_running(view: &View, event: EventIndex) -> bool {
-    matches!(view.timeline.phase(event), Some(Phase::Forward | Phase::Backward))
+fn is_running(timeline: &Timeline, event: EventIndex) -> bool {
+    matches!(timeline.phase(event), Some(Phase::Forward | Phase::Backward))
 }
 
 #[cfg(test)]
@@ -151,6 +154,7 @@ mod tests {
     use trace::{DeviceIndex, Process, Snapshot, read_phantom_records, read_records, read_snapshot};
 
     use super::*;
+    use crate::measure::view::View;
 
     /// Reads a run whose censuses state the category of each allocation.
     fn recorded() -> Process {
@@ -173,7 +177,7 @@ mod tests {
         let process = recorded();
         let bare = without_marks(process.snapshot.as_ref().unwrap());
         let (truth, told) = (View::new(&process, DeviceIndex(0)), View::bare(&bare, DeviceIndex(0)));
-        let peak = truth.found.peaks().allocated.unwrap();
+        let peak = truth.trace.history.peaks().allocated.unwrap();
         let mut confusion = BTreeMap::new();
         for ((life, holds), (_, said)) in truth.live_after(peak.at).zip(told.live_after(peak.at)) {
             *confusion.entry((holds, said)).or_insert(Bytes::ZERO) += life.block();
@@ -196,7 +200,7 @@ mod tests {
         let process = recorded();
         let bare = without_marks(process.snapshot.as_ref().unwrap());
         let (truth, told) = (View::new(&process, DeviceIndex(0)), View::bare(&bare, DeviceIndex(0)));
-        let allocs = truth.found.lifetimes().iter().filter_map(Life::begun);
+        let allocs = truth.trace.history.lifetimes().iter().filter_map(Life::begun);
         let allocs: Vec<EventIndex> = allocs.collect();
         let same = allocs.iter().filter(|&&event| truth.timeline.at(event) == told.timeline.at(event)).count();
         assert!(same * 100 >= allocs.len() * 95, "{same} of {} allocations", allocs.len());

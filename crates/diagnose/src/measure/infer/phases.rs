@@ -10,7 +10,7 @@
 
 use trace::{Action, Event, EventIndex, History, Phase, StackTable};
 
-use super::roles::Role;
+use crate::measure::roles::Role;
 use crate::measure::timeline::Timeline;
 
 /// Returns the timeline of `events`; `roles` are the roles of their stacks.

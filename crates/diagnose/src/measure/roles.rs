@@ -11,7 +11,7 @@
 
 use trace::{Frame, StackId, StackTable};
 
-use crate::measure::paths::{in_torch, posix};
+use super::paths::{in_torch, posix};
 
 /// The operation that a stack belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
