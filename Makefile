@@ -1,6 +1,7 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
 # make test    the tests of every commit, in some 25 minutes on two cores; make test-all has the rest
 # make bench   speed, beside the bare scripts and other tools
+# make generate  writes the files and lists that follow from tables; CHECK=1 names the stale ones
 # make compat  check and explain with another PyTorch: make compat TORCH=2.5.1; make pytorch-tests TORCH=2.6.0 runs PyTorch's own tests
 # Everything lands in .venv and target/; no GPU is needed.
 
@@ -11,7 +12,7 @@ PY     := $(VENV)/bin/python
 PROFILE ?= release
 TARGET := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 OOMPH  := $(TARGET)/oomph
-CHECK  := $(OOMPH) check --python $(PY)
+DEMO   := $(OOMPH) check --python $(PY)
 # An environment on top of .venv, with launchers, frameworks and what some remedies need.
 FRAMEWORKS := target/frameworks
 
@@ -22,16 +23,16 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries lint unit golden differential python-tests values captures system causes caught limits mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden differential python-tests values captures system causes caught limits mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/mlp.py'
-	@$(CHECK) --gpu rtx-4090 examples/mlp.py
+	@$(DEMO) --gpu rtx-4090 examples/mlp.py
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 8'
-	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 8
+	@$(DEMO) --gpu rtx-4090 examples/gpt2.py --batch-size 8
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
-	@$(CHECK) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
+	@$(DEMO) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
 
 test: PROFILE := $(if $(filter command%,$(origin PROFILE)),$(PROFILE),dev)
 test: lint unit
@@ -77,9 +78,22 @@ lint:
 	$(PYTHON) tests/tidy.py
 	$(PYTHON) docs/book.py --check
 	cargo fmt --all --check
-	rustfmt --check crates/lint/src/rules/*.rs
+	$(MAKE) generate CHECK=1
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+
+# Every file and list that follows from a table; CHECK=1 names the stale ones and writes nothing. Twice: Note [Two stages] in
+# crates/generate/src/main.rs. The phantom's lists of missing functions follow from NVIDIA's libraries as well, those of .venv.
+ABSENT := crates/phantom/generate.py
+
+generate:
+	$(if $(CHECK),,cargo run --quiet --locked --package generate --no-default-features)
+	cargo run --quiet --locked --package generate $(if $(CHECK),-- --check)
+ifneq ($(wildcard $(VENV)/.ready),)
+	$(PYTHON) $(ABSENT) $(VENV)/lib/python3*/site-packages/nvidia $(if $(CHECK),--check)
+else
+	@echo 'crates/phantom/src/generated: not compared, $(ABSENT) needs the libraries of `make setup`'
+endif
 
 unit: setup
 	cargo test --workspace --locked --quiet

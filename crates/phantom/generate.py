@@ -1,6 +1,6 @@
 """Writes `src/generated/absent_*.rs`: for each of NVIDIA's libraries, the functions that the phantom lacks.
 
-A program that calls one of them must hear its name; without these lists the call would reach the real library. A list
+`make generate` calls it with the wheels of `.venv`. A program that calls one of them must hear its name; without these lists the call would reach the real library. A list
 is what the library exports (or, for the driver, what cuda.h declares), less what the sources under `src/api` define.
 
     python3 crates/phantom/generate.py <site-packages>/nvidia            writes the files
@@ -85,7 +85,7 @@ def main() -> int:
     stale = [name for name, text in files.items() if read(GENERATED / name) != text]
     for name in stale:
         if arguments.check:
-            print(f"{name} is not what the wheels and the sources give", file=sys.stderr)
+            print(f"crates/phantom/src/generated/{name} is stale: run `make generate`", file=sys.stderr)
         else:
             (GENERATED / name).write_text(files[name])
     return 1 if arguments.check and stale else 0

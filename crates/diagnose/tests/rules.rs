@@ -1,6 +1,4 @@
-//! The pages in `docs/rules` and the rules: one page each, and a generated list.
-//!
-//! `UPDATE=1 cargo test -p diagnose --test rules` writes the list anew.
+//! The pages in `docs/rules` and the rules: one page each.
 #![expect(clippy::unwrap_used, reason = "test")]
 
 use std::collections::BTreeSet;
@@ -11,30 +9,6 @@ use diagnose::rules;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules")
-}
-
-/// `README.md` as the rules' summaries make it.
-fn readme() -> String {
-    let row = |rule: &diagnose::Rule| {
-        let (id, summary) = (rule.id, rule.summary);
-        format!("| [{id}]({id}.md) | {summary} |\n")
-    };
-    let rows: String = rules().iter().map(row).collect();
-    format!(
-        "# Rules\n\nThe findings of `oomph check` and `oomph explain`. Each rule is one file in `crates/diagnose/src/rules` and one \
-         page here.\n\n<!-- generated from the rules: UPDATE=1 cargo test -p diagnose --test rules -->\n\n| rule | pattern \
-         |\n|---|---|\n{rows}"
-    )
-}
-
-#[test]
-fn the_list_of_pages_has_every_rule_with_its_summary() {
-    let path = folder().join("README.md");
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, readme()).unwrap();
-    }
-    let found = fs::read_to_string(&path).unwrap();
-    assert_eq!(found, readme(), "{}: run UPDATE=1 cargo test -p diagnose --test rules", path.display());
 }
 
 #[test]

@@ -99,30 +99,6 @@ fn every_rule_has_a_page() {
     }
 }
 
-/// The rows of the table in `docs/lint/README.md`.
-fn rows() -> String {
-    let row = |rule: &lint::Rule| {
-        let (id, effect) = (rule.id, format!("{:?}", rule.effect).to_lowercase());
-        format!("| [{id}]({id}.md) | {effect} | {} |\n", rule.summary)
-    };
-    lint::rules().iter().map(row).collect()
-}
-
-#[test]
-fn the_readme_lists_every_rule_with_its_summary() {
-    let path = folder("../../docs/lint/README.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let start = text.find("|---|---|---|\n").expect("a table with three columns") + "|---|---|---|\n".len();
-    let table: String = text[start..].split_inclusive('\n').take_while(|line| line.starts_with('|')).collect();
-    let expected = rows();
-    if std::env::var_os("UPDATE").is_some() {
-        let end = start + table.len();
-        std::fs::write(&path, format!("{}{expected}{}", &text[..start], &text[end..])).unwrap();
-    } else {
-        assert_eq!(table, expected, "run `UPDATE=1 cargo test -p lint` to write the table of docs/lint/README.md");
-    }
-}
-
 #[test]
 fn every_fix_removes_its_finding_and_adds_none() {
     for (rule, page) in files(&folder("cases")) {

@@ -8,7 +8,7 @@ use crate::args;
 const INTRODUCTION: &str = "\
 # Command reference
 
-Written by `cargo run -p oomph --example reference > docs/cli.md` from the definition of the command line; a test compares the two.
+Written by `make generate` from the definition of the command line.
 ";
 
 /// Returns the reference of all commands.
@@ -117,16 +117,4 @@ fn list_remarks(argument: &Arg) -> String {
 
 fn to_plain(text: Option<&StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_in_docs_is_the_reference() {
-        let page = include_str!("../../../docs/cli.md");
-        let hint = "run `cargo run -p oomph --example reference > docs/cli.md`";
-        assert!(page == write_reference(), "docs/cli.md differs from the command line's definition: {hint}");
-    }
 }

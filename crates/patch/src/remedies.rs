@@ -4,7 +4,7 @@
 //! A patch writes down the edits that the agent's module of the same name made (`python/oomph/agent/remedies`): the patched program must
 //! reach the same peak. Where there are several ways to write a thing, the recorded action says which.
 
-// Written by `cargo run -p remedies --example generate`:
+// make generate: patches
 mod activation_checkpointing;
 mod activation_offload;
 mod allocator_settings;
@@ -57,7 +57,7 @@ const PATCHES: &[(&str, &Patch)] = &[
     ("weights-4bit", &weights_4bit::PATCH),
     ("fully-shard", &fully_shard::PATCH),
 ];
-// Until here.
+// end: patches
 
 mod checkpoints;
 mod library_blocks;

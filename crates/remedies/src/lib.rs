@@ -3,7 +3,7 @@
 //! # Note [One row for a remedy]
 //! A remedy has parts in several places: a module of the agent (`python/oomph/agent/remedies`), a file of `patch`, a page
 //! (`docs/remedies`) and cases (`tests/remedies`). All other knowledge of a remedy is in its row. `tests/files.rs` asks each
-//! row for its parts; `cargo run -p remedies --example generate` writes the lists that others read: the agent's `table.py`, the
+//! row for its parts; `make generate` writes the lists that others read: the agent's `table.py`, the
 //! modules of `patch`, and the index of the pages.
 
 mod spec;

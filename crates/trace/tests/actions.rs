@@ -1,19 +1,9 @@
-//! Actions of remedies: as JSON, and as the functions of the agent.
+//! Actions of remedies as JSON, as the agent's functions write them.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use serde_json::{Value, json};
 use trace::Record;
 use trace::run::RemedyAction;
-
-#[expect(dead_code, reason = "the example is a program, too")]
-#[path = "../examples/actions.rs"]
-mod generator;
-
-#[test]
-fn the_agent_has_a_function_for_each_kind() {
-    let written = include_str!("../../../python/oomph/agent/remedies/actions.py");
-    assert_eq!(written, generator::module(), "`cargo run -p trace --example actions` writes it");
-}
 
 #[test]
 fn every_kind_is_read_as_the_agent_writes_it() {

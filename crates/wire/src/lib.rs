@@ -2,8 +2,7 @@
 //!
 //! The three are built apart: the binary and the phantom from Rust, the agent in Python. They meet in environment variables, in the
 //! files of the run directory, and in the phantom's exported functions. Each name, limit and exit status of these stands here once;
-//! `python/oomph/agent/wire.py` is printed by `cargo run -p wire --example python`, and the table of variables in ARCHITECTURE.md by
-//! `cargo run -p wire --example variables`. `tests/tidy.py` compares both.
+//! `make generate` writes `python/oomph/agent/wire.py` and the table of variables in ARCHITECTURE.md.
 //!
 //! The crate has no dependencies, reads no file and no variable.
 

@@ -1,6 +1,6 @@
 """The contract with the binary and the phantom: names, records, limits.
 
-Printed by `cargo run -p wire --example python`; edit the tables in crates/wire instead.
+Written by `make generate` from the tables in crates/wire; not to be edited.
 """
 
 # Environment variables.

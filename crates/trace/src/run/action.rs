@@ -3,7 +3,7 @@
 //! # Note [Actions]
 //! A remedy records each edit as an action: a kind with typed fields. Whoever writes the same edit into the source (`patch`) matches
 //! on the action; the text beside it in the record is for people. The agent builds actions with the functions of
-//! `python/oomph/agent/remedies/actions.py`, which `cargo run -p trace --example actions` writes from the table below.
+//! `python/oomph/agent/remedies/actions.py`, which `make generate` writes from the table below.
 
 use serde::{Deserialize, Serialize};
 

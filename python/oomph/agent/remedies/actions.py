@@ -1,6 +1,6 @@
 """The actions that a remedy records, one function for each kind. See Note [Actions] in `crates/trace/src/run/action.rs`.
 
-Written by `cargo run -p trace --example actions`; not to be edited.
+Written by `make generate`; not to be edited.
 """
 
 

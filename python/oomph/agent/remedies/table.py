@@ -1,6 +1,6 @@
 """The table of remedies, as far as Python reads it.
 
-Written by `cargo run -p remedies --example generate`; not to be edited.
+Written by `make generate`; not to be edited.
 """
 
 # Every remedy.

@@ -1,36 +1,21 @@
-//! Writes the lists that follow from the table: `cargo run -p remedies --example generate`.
+//! The lists that follow from the table of remedies: the agent's, the index of pages, the modules of `patch`.
 
 use std::fmt::Write as _;
-use std::{fs, io};
 
 use remedies::{Exactness, RemedySpec, TABLE, Trying, in_patch_order};
 
-/// The workspace.
-pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+use crate::output::Output;
 
-/// The marks around a generated part of a file.
-const BEGIN: &str = "// Written by `cargo run -p remedies --example generate`:\n";
-const END: &str = "// Until here.\n";
-
-fn main() -> io::Result<()> {
-    for (file, text) in files()? {
-        fs::write(format!("{ROOT}{file}"), text)?;
-    }
-    Ok(())
+pub(crate) fn write() -> [Output; 3] {
+    [
+        Output::file("python/oomph/agent/remedies/table.py", write_agent_table()),
+        Output::file("docs/remedies/README.md", write_index()),
+        Output::part("crates/patch/src/remedies.rs", "patches", list_patches()),
+    ]
 }
 
-/// Each file with the text that it should have.
-pub(crate) fn files() -> io::Result<Vec<(&'static str, String)>> {
-    let patch = "crates/patch/src/remedies.rs";
-    Ok(vec![
-        ("python/oomph/agent/remedies/table.py", agent_table()),
-        ("docs/remedies/README.md", index()),
-        (patch, with_modules(&fs::read_to_string(format!("{ROOT}{patch}"))?)),
-    ])
-}
-
-fn agent_table() -> String {
-    let head = "\"\"\"The table of remedies, as far as Python reads it.\n\nWritten by `cargo run -p remedies --example generate`; not to be edited.\n\"\"\"\n";
+fn write_agent_table() -> String {
+    let head = "\"\"\"The table of remedies, as far as Python reads it.\n\nWritten by `make generate`; not to be edited.\n\"\"\"\n";
     let list = |constant: &str, comment: &str, wanted: &dyn Fn(&RemedySpec) -> bool| {
         let names = TABLE.iter().filter(|spec| wanted(spec)).map(|spec| format!("    \"{}\",\n", spec.name));
         format!("\n# {comment}\n{constant} = (\n{})\n", names.collect::<String>())
@@ -44,9 +29,9 @@ fn agent_table() -> String {
     .concat()
 }
 
-fn index() -> String {
+fn write_index() -> String {
     let head = "# Remedies\n\nA remedy is a change to a program that lowers its peak. `oomph fit` searches for the cheapest set of them, `oomph check --with NAME` \
-                tries one,\nand `oomph remedy NAME` prints its page. This list is written by `cargo run -p remedies --example generate`.\n\n\
+                tries one,\nand `oomph remedy NAME` prints its page. This list is written by `make generate`.\n\n\
                 | remedy | | results | tried |\n|---|---|---|---|\n";
     TABLE.iter().fold(head.to_owned(), |mut text, spec| {
         // Writing to a `String` cannot fail.
@@ -80,15 +65,12 @@ fn tried(trying: Trying) -> &'static str {
     }
 }
 
-/// A file of `patch` with the modules and the list of the table's remedies between the marks.
-fn with_modules(file: &str) -> String {
-    let (before, rest) = file.split_once(BEGIN).expect("the file has the opening mark");
-    let (_, after) = rest.split_once(END).expect("the file has the closing mark");
+/// The modules of `patch`, and the list of their patches.
+fn list_patches() -> String {
     let specs = in_patch_order();
     let mut modules: Vec<String> = specs.iter().map(|spec| format!("mod {};\n", spec.module())).collect();
     modules.sort();
     let row = |spec: &&RemedySpec| format!("    (\"{}\", &{}::PATCH),\n", spec.name, spec.module());
-    let rows = specs.iter().map(row).collect::<Vec<String>>().concat();
-    let list = format!("/// The patches in order.\nconst PATCHES: &[(&str, &Patch)] = &[\n{rows}];\n");
-    format!("{before}{BEGIN}{}\n{list}{END}{after}", modules.concat())
+    let rows: String = specs.iter().map(row).collect();
+    format!("{}\n/// The patches in order.\nconst PATCHES: &[(&str, &Patch)] = &[\n{rows}];\n", modules.concat())
 }

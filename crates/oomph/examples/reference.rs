@@ -1,5 +1,0 @@
-//! Prints the reference of the command line: `docs/cli.md`.
-
-fn main() {
-    print!("{}", oomph::write_reference());
-}
