@@ -3,10 +3,9 @@
 pub(crate) mod background;
 pub(crate) mod interrupt;
 pub(crate) mod launch;
+pub(crate) mod progress;
 pub(crate) mod publish;
 pub(crate) mod reap;
-pub(crate) mod record;
 pub(crate) mod run_dir;
-pub(crate) mod server;
 pub(crate) mod unpack;
 pub(crate) mod watchdog;

@@ -6,20 +6,17 @@
 mod args;
 mod artifacts;
 mod commands;
+mod dry_run;
 mod effects;
 mod environment;
 mod error;
 mod exit;
-mod failure;
 mod gpu_choice;
 mod lint_links;
 mod log_lines;
 mod output;
-mod program;
-mod progress;
 mod python;
 mod reference;
-mod run_cache;
 mod spelling;
 mod words;
 

@@ -11,7 +11,7 @@
 //!
 //! A run is not stored where these do not decide its result: it used a socket or standard input, a file that it read changed
 //! meanwhile, it was killed, or the machine ran short of something (`lasting.rs`). A program that was seen to depend on chance is
-//! forgotten. `crates/oomph/src/run_cache` reads and writes the files.
+//! forgotten. `crates/oomph/src/dry_run/run_cache` reads and writes the files.
 
 mod fingerprint;
 mod key;

@@ -13,14 +13,15 @@ use trace::Bytes;
 use wire::record::SIDE_STREAMS;
 
 use crate::args::{Check, DEFAULT_STEPS, OutputOptions};
+use crate::dry_run::failure;
+use crate::dry_run::program::{self, Program};
+use crate::dry_run::record::{Recording, Recordings, StreamBounds, record_to_end};
 use crate::effects::publish;
-use crate::effects::record::{Recording, Recordings, StreamBounds, record_to_end};
 use crate::effects::run_dir::{self, RunDir};
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::program::{self, Program};
 use crate::words::{Words, quote};
-use crate::{failure, gpu_choice, lint_links, output};
+use crate::{gpu_choice, lint_links, output};
 
 /// Runs the check and prints its report. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, Error> {

@@ -21,13 +21,13 @@ use self::max_batch::find_largest_batch;
 use self::trial_runner::TrialRunner;
 use self::watching::Watching;
 use crate::args::{Emit, Fit};
+use crate::dry_run::program::{self, Program};
+use crate::dry_run::record::record;
 use crate::effects::interrupt;
-use crate::effects::record::record;
 use crate::effects::run_dir::RunDir;
 use crate::error::{Error, ProgramFailure};
 use crate::exit::ExitStatus;
 use crate::output;
-use crate::program::{self, Program};
 use crate::words::Words;
 
 /// Searches and prints. `after_dashes`: the program was written after a `--`.

@@ -17,10 +17,10 @@ use trace::run::Ended;
 use wire::{file, variable};
 
 use crate::effects::background::{self, Background};
+use crate::effects::progress::Progress;
 use crate::effects::{interrupt, reap, watchdog};
 use crate::environment as names;
 use crate::error::{Error, SetupError};
-use crate::progress::Progress;
 
 /// A program to start.
 pub(crate) struct Start<'a> {

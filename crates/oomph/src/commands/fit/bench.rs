@@ -6,9 +6,9 @@ use report::fit::{FitReport, FitVerdict};
 
 use super::trial_runner::TrialRunner;
 use super::watching::Watching;
+use crate::dry_run::program::Program;
+use crate::dry_run::run_cache::RunCache;
 use crate::error::Error;
-use crate::program::Program;
-use crate::run_cache::RunCache;
 
 /// The number of plans that are timed.
 const PLANS_TIMED: usize = 4;

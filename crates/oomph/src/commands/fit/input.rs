@@ -7,8 +7,8 @@ use report::fit::FitGpu;
 use trace::Bytes;
 
 use crate::args::Fit;
+use crate::dry_run::program::Program;
 use crate::gpu_choice;
-use crate::program::Program;
 
 /// The memory sizes of `--any-gpu`: those that buyers' guides list.
 const VRAM_GIB: [u64; 9] = [8, 12, 16, 24, 32, 40, 48, 80, 141];

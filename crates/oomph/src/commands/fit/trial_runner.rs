@@ -14,15 +14,15 @@ use run::{Conditions, Limit, Route, Streams};
 use trace::Run;
 use wire::file;
 
-use crate::effects::record::{Recording, record};
+use crate::dry_run::failure::describe_end;
+use crate::dry_run::program::Program;
+use crate::dry_run::record::{Recording, record};
+use crate::dry_run::run_cache::{EndedRun, RunCache};
+use crate::dry_run::server::ForkServer;
 use crate::effects::run_dir::{self, RunDir};
-use crate::effects::server::ForkServer;
 use crate::effects::{interrupt, reap};
 use crate::environment;
 use crate::error::Error;
-use crate::failure::describe_end;
-use crate::program::Program;
-use crate::run_cache::{EndedRun, RunCache};
 
 /// The longest wait for an answer of the server before Ctrl-C and the time are checked.
 const TICK: Duration = Duration::from_millis(50);

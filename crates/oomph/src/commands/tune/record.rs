@@ -9,11 +9,11 @@ use run::rerun::{self, RunFacts};
 
 use super::watching::Watching;
 use crate::args::Tune;
-use crate::effects::record::{record, record_to_end};
+use crate::dry_run::program::{self, Program};
+use crate::dry_run::record::{record, record_to_end};
 use crate::effects::run_dir::RunDir;
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::program::{self, Program};
 use crate::words::Words;
 
 /// Records, tunes, verifies and prints.

@@ -15,9 +15,9 @@ use run::fork::{Answer, NoAnswer, Request};
 
 use wire::file;
 
+use crate::dry_run::program::Program;
 use crate::effects::{launch, reap};
 use crate::error::Error;
-use crate::program::Program;
 
 /// A running server.
 pub(crate) struct ForkServer {

@@ -9,11 +9,11 @@ use run::{Conditions, Route};
 use trace::run::{Ended, Launch};
 use trace::{Bytes, Run};
 
+use crate::dry_run::failure;
+use crate::dry_run::program::Program;
 use crate::effects::launch::{self, Shown, Start};
 use crate::effects::run_dir;
 use crate::error::Error;
-use crate::failure;
-use crate::program::Program;
 
 /// A recorded run.
 pub(crate) struct Recording {

@@ -14,9 +14,9 @@ use wire::file;
 
 use self::disk::RealDisk;
 use self::store::Store;
+use crate::dry_run::program::Program;
 use crate::effects::unpack;
 use crate::error::Error;
-use crate::program::Program;
 
 /// The results that a search takes and stores.
 pub(crate) struct RunCache {
