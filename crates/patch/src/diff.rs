@@ -1,8 +1,8 @@
 //! A unified diff, with three lines of context, as `patch` and `git apply` read it.
 //!
 //! # Note [Lines kept]
-//! Nothing is searched for: where each old line ended up is known from the edits. A line is kept if it reads the same there and
-//! the kept lines stay in order; all others are taken out and put in. Lines end at `\n` alone, as both tools count.
+//! Nothing is searched for: the edits tell the new position of each old line. A line is kept if the text there is equal
+//! and the kept lines stay in order; all others are removed and added. Lines end at `\n` alone, as both tools count.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -16,7 +16,7 @@ struct Hunk {
     new: Range<usize>,
 }
 
-/// The diff from `old` to `new`, where the old line at offset `o` is now at offset `moved(o)`. Empty if they are equal.
+/// The diff from `old` to `new`, in which the old line at offset `o` is at offset `moved(o)`. Empty if both are equal.
 pub(crate) fn unified(file: &str, old: &str, new: &str, moved: impl Fn(usize) -> usize) -> String {
     if old == new {
         return String::new();
@@ -60,7 +60,7 @@ fn starts(lines: &[&str]) -> Vec<usize> {
     lines.iter().scan(0, |offset, line| Some(std::mem::replace(offset, *offset + line.len()))).collect()
 }
 
-/// What lies between kept lines.
+/// The changes between kept lines.
 fn changes(kept: &[(usize, usize)], old_end: usize, new_end: usize) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let mut at = (0, 0);

@@ -2,7 +2,7 @@
 
 use crate::syntax::Span;
 
-/// What stood at `span` becomes `text`.
+/// The replacement of the text at `span` by `text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) span: Span,
@@ -32,7 +32,8 @@ pub(crate) struct Edited {
 }
 
 impl Edited {
-    /// The offset after the edits of what was at `offset`; what was deleted is where it would be. Text inserted at `offset` goes before it.
+    /// The offset of `offset` after the edits. A deleted byte has the offset of its deletion; text inserted at `offset`
+    /// goes before it.
     pub(crate) fn offset(&self, offset: usize) -> usize {
         let passed = self.edits.iter().rev().find(|(old, _)| old.start <= offset);
         passed.map_or(offset, |(old, new)| if offset < old.end { new.start } else { new.end + (offset - old.end) })
@@ -65,7 +66,7 @@ mod tests {
         let edits = vec![Edit::replace(Span::new(2, 4), "XYZ"), Edit::insert(0, "a"), Edit::insert(0, "b")];
         let edited = apply("012345", edits).unwrap();
         assert_eq!(edited.text, "ab01XYZ45");
-        // 3 was replaced; 0 stands after what was inserted at it.
+        // 3 was replaced; 0 stands after the text inserted there.
         assert_eq!([0, 1, 2, 3, 4, 6].map(|offset| edited.offset(offset)), [2, 3, 4, 4, 7, 9]);
     }
 

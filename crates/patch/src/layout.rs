@@ -1,11 +1,11 @@
-//! How the file is laid out, and edits that keep to it: whole lines in its indentation and with its line endings.
+//! The layout of the file, and edits that keep to the layout: whole lines with its indentation and line endings.
 
 use crate::edit::Edit;
 use crate::source::{Source, TokenClass};
 use crate::syntax::{Kind, Node, Span};
 use crate::why::Why;
 
-/// The line break of the file: the first that it has.
+/// The line break of the file: its first.
 pub(crate) fn line_break(source: &Source<'_>) -> &'static str {
     let first = source.text.find(['\n', '\r']).and_then(|at| source.text.get(at..));
     match first {
@@ -28,7 +28,7 @@ pub(crate) fn indent<'a>(source: &Source<'a>, statement: &Node) -> Result<&'a st
     }
 }
 
-/// Refuses a statement after which another stands on the line.
+/// Refuses a statement with a later statement on the same line.
 pub(crate) fn ends_line(source: &Source<'_>, statement: &Node) -> Result<(), Why> {
     match source.token_after(statement.span.end).map(|token| token.class) {
         None | Some(TokenClass::Newline | TokenClass::Comment) => Ok(()),
@@ -36,7 +36,7 @@ pub(crate) fn ends_line(source: &Source<'_>, statement: &Node) -> Result<(), Why
     }
 }
 
-/// One level of indentation, as the first body of the file has it.
+/// One level of indentation, as in the first body of the file.
 pub(crate) fn unit(source: &Source<'_>) -> String {
     let units = source.root.walk().filter(|node| node.is_statement()).filter_map(|outer| {
         let inner = outer.body()?.children.first()?;
@@ -127,7 +127,7 @@ pub(crate) fn argument(source: &Source<'_>, call: &Node, text: &str) -> Result<E
     Ok(Edit::insert(last.span.end, format!("{separator}{text}")))
 }
 
-/// What the last argument's line is indented by.
+/// The indentation of the last argument's line.
 fn argument_indent<'a>(source: &Source<'a>, call: &Node, close: usize) -> &'a str {
     let start = call.arguments().last().map_or(close, |argument| source.lines.start(argument.span.start));
     let line = source.slice(source.lines.span(source.lines.line_at(start)));
@@ -145,7 +145,7 @@ pub(crate) fn keyword(source: &Source<'_>, call: &Node, name: &str, value: &str)
     }
 }
 
-/// A keyword of a call taken out, with the comma that parted it from its neighbour.
+/// Removes a keyword of a call, with the comma beside the keyword.
 pub(crate) fn drop_keyword(source: &Source<'_>, call: &Node, name: &str) -> Option<Edit> {
     let keyword = call.keyword(name)?;
     let index = call.arguments().iter().position(|argument| argument.span == keyword.span)?;
@@ -158,7 +158,7 @@ pub(crate) fn drop_keyword(source: &Source<'_>, call: &Node, name: &str) -> Opti
     }))
 }
 
-/// Whether a statement of the module is its docstring or an import from `__future__`: what must stay first.
+/// True if a statement of the module is its docstring or an import from `__future__`, which must stay first.
 fn stays_first(index: usize, statement: &Node) -> bool {
     match &statement.kind {
         Kind::Expression => index == 0 && matches!(statement.children.first(), Some(Node { kind: Kind::Text(_), .. })),
@@ -167,14 +167,14 @@ fn stays_first(index: usize, statement: &Node) -> bool {
     }
 }
 
-/// The statements of the module after those that must stay first.
+/// The statements of the module after its docstring and `__future__` imports.
 pub(crate) fn after_prologue<'a>(source: &'a Source<'_>) -> &'a [Node] {
     let statements = &source.root.children;
     let first = statements.iter().enumerate().take_while(|(index, statement)| stays_first(*index, statement)).count();
     statements.get(first..).unwrap_or_default()
 }
 
-/// A line among the imports with which the module begins: after the last of them.
+/// Inserts a line after the last of the imports with which the module begins.
 pub(crate) fn import(source: &Source<'_>, line: &str) -> Result<Edit, Why> {
     after_imports(source, &[line.to_owned()])
 }

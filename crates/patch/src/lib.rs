@@ -1,10 +1,11 @@
 //! The changes that a run applied to a program, made in its source: Python text in, Python text and a unified diff out.
 //!
-//! The agent recorded each change to the running program with the user's line. A patch writes the same change where a person would write
-//! it. A site that cannot be edited safely gives a [`Snippet`] with the line and the reason instead.
+//! The agent recorded each change to the running program with the user's line. A patch writes the same change as a
+//! person would write it. A site that cannot be edited safely becomes a [`Snippet`] with the line and the reason
+//! instead.
 //!
 //! # Design constraints
-//! - Pure: no input, no output, no clock. The same text and changes give the same diff.
+//! - Pure: no input, no output, no clock. The same text and changes make the same diff.
 //! - Read through a parser, never by pattern (`source.rs` alone knows it); written as edits of the text, so that whatever is not
 //!   changed keeps every byte: comments, tabs, line endings, a byte order mark.
 //! - Each change is verified by itself before the next (`verify.rs`): the file parses, nothing but the edited places differs. A change
@@ -12,8 +13,9 @@
 //! - One file per remedy, in `remedies/`.
 //!
 //! # Note [One at a time]
-//! Changes are made one after the other, each on the text that the one before left, since several may meet in one statement. Their lines are
-//! those of the original; where an original line is now is known from the edits, and the diff follows from the same.
+//! Changes are made in order, each on the text after the previous change, since several may meet in a statement. Their
+//! lines are lines of the original; the edits tell the current position of an original line, and the diff follows from
+//! the same positions.
 
 mod diff;
 mod edit;
@@ -39,7 +41,7 @@ use crate::source::Source;
 pub use crate::source::Unreadable;
 use crate::why::Why;
 
-/// A remedy that the agent applied, and where it saw it take effect: a `remedy` record of a run.
+/// A remedy that the agent applied, with the line: a `remedy` record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// The remedy with its settings.
@@ -57,7 +59,7 @@ pub struct Snippet {
     pub remedy: String,
     /// The user's line, from 1; 0 where none is known.
     pub line: u32,
-    /// Python to be put there.
+    /// Python code to insert.
     pub code: String,
     /// The reason why the file was not edited.
     pub why: String,
@@ -68,7 +70,7 @@ pub struct Snippet {
 pub struct Outcome {
     /// The whole file.
     pub source: String,
-    /// What changed, as a unified diff for `patch -p1` and `git apply`; empty if nothing did.
+    /// The changes, as a unified diff for `patch -p1` and `git apply`; empty if nothing changed.
     pub diff: String,
     /// The changes in the new file, including changes that the old file already had.
     pub placed: Vec<Placed>,
@@ -76,7 +78,7 @@ pub struct Outcome {
     pub snippets: Vec<Snippet>,
 }
 
-/// Makes `changes` in `source`, a file that the diff calls `file`. The lines of all of them are those of `source`.
+/// Makes `changes` in `source`, a file that the diff calls `file`. All lines of the changes are lines of `source`.
 pub fn patch(source: &str, file: &str, changes: &[Placed]) -> Outcome {
     let mut work = Work { text: source.to_owned(), moves: Vec::new() };
     let (mut placed, mut snippets) = (Vec::new(), Vec::new());
@@ -98,7 +100,7 @@ struct Work {
 }
 
 impl Work {
-    /// Where the byte at `offset` of the original is now.
+    /// The current offset of the original's byte at `offset`.
     fn new_offset(&self, offset: usize) -> usize {
         self.moves.iter().fold(offset, |offset, edited| edited.offset(offset))
     }
@@ -157,7 +159,7 @@ fn apply_verified(source: &Source<'_>, edits: Vec<Edit>) -> Result<Edited, Strin
     Ok(edited)
 }
 
-/// The changes in the order in which they are made, each once; those of one group stand and fall together.
+/// The changes in order of application, each once; changes of one group stand and fall together.
 fn groups(changes: &[Placed]) -> Vec<Vec<&Placed>> {
     let mut ordered: Vec<&Placed> = Vec::new();
     for change in changes {

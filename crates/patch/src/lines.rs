@@ -2,7 +2,7 @@
 
 use crate::syntax::Span;
 
-/// Where the lines of a text begin.
+/// The starts of a text's lines.
 #[derive(Debug)]
 pub(crate) struct Lines {
     starts: Vec<usize>,
@@ -41,12 +41,12 @@ impl Lines {
         Span::new(start_of(line), start_of(line + 1))
     }
 
-    /// Where the line of `offset` begins.
+    /// The start of the line of `offset`.
     pub(crate) fn start(&self, offset: usize) -> usize {
         self.span(self.line_at(offset)).start
     }
 
-    /// Where the line after that of `offset` begins.
+    /// The start of the line after the line of `offset`.
     pub(crate) fn next(&self, offset: usize) -> usize {
         self.span(self.line_at(offset)).end
     }

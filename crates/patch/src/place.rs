@@ -1,4 +1,4 @@
-//! Where in the source a change belongs: the statement of a line, the call on it.
+//! The position of a change in the source: the statement of a line, the call on the line.
 
 use report::Change;
 use trace::run::RemedyAction;
@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::syntax::{Binding, Kind, Node};
 use crate::why::Why;
 
-/// One change and the line on which it was seen to take effect.
+/// A change, and the line of its effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) source: &'a Source<'a>,
@@ -41,7 +41,7 @@ impl<'a> Place<'a> {
         smallest.ok_or(Why::NoStatement(self.line))
     }
 
-    /// Whether a node is on that line.
+    /// True if a node is on the line.
     pub(crate) fn covers(&self, node: &Node, line: u32) -> bool {
         self.line_of(node) <= line && line <= self.source.lines.line_at(node.span.end)
     }
@@ -51,10 +51,10 @@ impl<'a> Place<'a> {
         self.source.lines.line_at(node.span.start)
     }
 
-    /// The one call of the line that is wanted.
+    /// The only wanted call of the line.
     ///
-    /// A frame names the line on which its call begins, or another line of the statement. So where a statement has several calls
-    /// of the kind, those that begin on the line are looked at alone.
+    /// A frame names the line on which its call begins, or another line of the statement. So if a statement has several
+    /// calls of the kind, only those beginning on the line count.
     pub(crate) fn call(&self, wanted: &str, is_wanted: impl Fn(&Node) -> bool) -> Result<&'a Node, Why> {
         let statement = self.statement()?;
         let mut calls: Vec<&Node> = own(statement).filter(|node| node.kind == Kind::Call && is_wanted(node)).collect();
@@ -71,7 +71,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The only call of the file that is wanted, wherever it is.
+    /// The only wanted call of the file.
     pub(crate) fn only_call(&self, is_wanted: impl Fn(&Node) -> bool) -> Option<&'a Node> {
         let mut calls = self.source.root.walk().filter(|node| node.kind == Kind::Call && is_wanted(node));
         let call = calls.next()?;
@@ -85,7 +85,7 @@ impl<'a> Place<'a> {
         path.take_while(|other| other.span != node.span || other.kind != node.kind).collect()
     }
 
-    /// What `name` is assigned once in the whole file, if it is assigned nowhere else.
+    /// The value of `name` if the whole file assigns the name a single time.
     pub(crate) fn only_value(&self, name: &str) -> Option<&'a Node> {
         let assigns = |node: &&Node| {
             node.targets().iter().any(|target| target.mentions(name) && target.last_name() == Some(name))
@@ -96,7 +96,7 @@ impl<'a> Place<'a> {
         if is_plain && found.next().is_none() { assignment.value() } else { None }
     }
 
-    /// Whether `name` means something in the file already.
+    /// True if the file already uses `name`.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
         let binds = |node: &Node| match &node.kind {
             Kind::Name(it) | Kind::Parameter(it) | Kind::Function(it) | Kind::Class(it) => it == name,
@@ -112,7 +112,7 @@ impl<'a> Place<'a> {
         free.ok_or_else(|| Why::NameTaken(names.join("`, `")))
     }
 
-    /// What the imports of the module's own level bind.
+    /// The names bound by the module's own imports.
     pub(crate) fn imports(&self) -> impl Iterator<Item = &'a Binding> {
         let bindings = self.source.root.children.iter().filter_map(|node| match &node.kind {
             Kind::Import(bindings) => Some(bindings),
@@ -121,7 +121,7 @@ impl<'a> Place<'a> {
         bindings.flatten()
     }
 
-    /// How the file calls what an import binds: `th` after `import torch as th`.
+    /// The file's name for an import: `th` after `import torch as th`.
     pub(crate) fn import_name(&self, path: &str) -> Option<&'a str> {
         self.imports().find(|binding| binding.path == path).map(|binding| binding.name.as_str())
     }
@@ -147,14 +147,14 @@ impl<'a> Place<'a> {
             .ok_or_else(|| Why::Unfit("the file does not import torch".to_owned()))
     }
 
-    /// Whether the statement is the only one on its lines.
+    /// Refuses a statement on a line with a second statement.
     pub(crate) fn alone(&self, statement: &Node) -> Result<(), Why> {
         layout::indent(self.source, statement)?;
         layout::ends_line(self.source, statement)
     }
 }
 
-/// What belongs to a statement itself: of one with a body, not the body.
+/// The nodes of a statement itself, without its body.
 pub(crate) fn own(statement: &Node) -> impl Iterator<Item = &Node> {
     let mut pending = vec![statement];
     std::iter::from_fn(move || {

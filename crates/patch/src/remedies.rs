@@ -1,8 +1,8 @@
-//! The remedies in the source: how each is made there, and the code that is shown where it cannot be made.
+//! The remedies in the source: the edits of each, and the code to show where the edits cannot be made.
 //!
 //! # Note [Same as at run time]
-//! A patch writes down the edits that the agent's module of the same name made (`python/oomph/agent/remedies`): the patched program must
-//! reach the same peak. Where there are several ways to write a thing, the recorded action says which.
+//! A patch writes the edits that the agent's module of the same name made (`python/oomph/agent/remedies`): the patched
+//! program must reach the same peak. Of several possible edits, the recorded action names the right one.
 
 // make generate: patches
 mod activation_checkpointing;
@@ -77,11 +77,11 @@ use crate::why::Why;
 
 /// A remedy in the source.
 struct Patch {
-    /// The edits that make the change; none if the file has it already.
+    /// The edits that make the change; empty if the file has the change already.
     edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>,
     /// The change as code for a person.
     snippet: fn(&Placed) -> String,
-    /// The keyword of a library's trainer that makes the change, and the keyword's value; `None` without such a keyword.
+    /// The keyword of a library's trainer for the change, and its value; `None` without such a keyword.
     argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     trainer::edits(place, patch.argument).unwrap_or_else(|| (patch.edits)(place))
 }
 
-/// Whether a remedy that is recorded at several lines is wrong unless all of them are changed.
+/// True if a remedy with several recorded lines is wrong unless all lines are changed.
 pub(crate) fn is_whole(name: &str) -> bool {
     ::remedies::find(name).is_some_and(::remedies::RemedySpec::is_patched_whole)
 }

@@ -1,4 +1,4 @@
-//! Edits that somebody else thought of, made and verified as the remedies' are: for the fixes of `lint`.
+//! Edits by `lint`, for its fixes: made and verified like the edits of remedies.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ impl Rewrite {
         Rewrite { original: text.to_owned(), work: Work { text: text.to_owned(), moves: Vec::new() } }
     }
 
-    /// The file as it is now; the next edits count in it.
+    /// The current text of the file; the spans of the next edits refer to it.
     pub fn text(&self) -> &str {
         &self.work.text
     }
@@ -35,7 +35,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// All that changed, as a unified diff in which the file is called `file`; empty if nothing did.
+    /// The changes, as a unified diff in which the file is called `file`; empty without changes.
     pub fn diff(&self, file: &str) -> String {
         diff::unified(file, &self.original, &self.work.text, |offset| self.work.new_offset(offset))
     }

@@ -1,8 +1,9 @@
-//! Python source, read: the tree, the tokens that matter to an edit, and the lines. The only file that knows the parser.
+//! Parsed Python source: the tree, the tokens that matter to an edit, and the lines. No other file knows the parser.
 //!
 //! # Note [The parser]
-//! The parser is ruff's. Its crates are published as internal ones that may change with each version, so they are pinned exactly
-//! and what they say is turned into [`syntax`](crate::syntax) here. 0.0.10 is the last that builds with Rust 1.95.
+//! The parser is ruff's. Its crates are published as internal and may change with each version, so they are pinned
+//! exactly, and this file converts the parser's output into [`syntax`](crate::syntax). 0.0.10 is the last version that
+//! builds with Rust 1.95.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
@@ -39,13 +40,12 @@ pub(crate) enum TokenClass {
     Break,
     /// A comment, without its line break.
     Comment,
-    /// A string with its quotes; one with replacement fields is one token here.
+    /// A string with its quotes; a string with replacement fields is a single token here.
     Text,
-    /// Any other visible token.
+    /// Any visible token besides.
     Other,
 }
 
-/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) class: TokenClass,
@@ -96,7 +96,7 @@ impl<'a> Source<'a> {
         self.tokens.get(self.tokens.partition_point(|token| token.span.start < offset)).copied()
     }
 
-    /// Whether the byte at `offset` continues a string that began before it.
+    /// True if the byte at `offset` continues a string that began before.
     pub(crate) fn is_in_text(&self, offset: usize) -> bool {
         let next = self.tokens.partition_point(|token| token.span.start < offset);
         next.checked_sub(1)
@@ -109,7 +109,8 @@ fn span(range: TextRange) -> Span {
     Span::new(range.start().to_usize(), range.end().to_usize())
 }
 
-/// The tokens with one for each string; what has no width (indentation ended, the end of the file) is left out.
+/// The tokens, with a single token for each string; tokens without width (end of indentation, end of the file) are left
+/// out.
 fn classify(tokens: impl Iterator<Item = (TokenKind, Span)>) -> Vec<Token> {
     let mut result: Vec<Token> = Vec::new();
     let mut depth = 0_usize;
@@ -175,7 +176,7 @@ impl<'a> SourceOrderVisitor<'a> for Builder {
     }
 }
 
-/// Nodes whose children belong to the parent, and names that are part of the parent's kind.
+/// True for nodes with children that belong to the parent, and for names in the parent's kind.
 fn is_transparent(node: AnyNodeRef<'_>) -> bool {
     matches!(node, AnyNodeRef::WithItem(_) | AnyNodeRef::Identifier(_) | AnyNodeRef::Alias(_))
         || matches!(node, AnyNodeRef::Arguments(_) | AnyNodeRef::StringLiteral(_))

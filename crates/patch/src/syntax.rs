@@ -1,7 +1,7 @@
-//! A Python file as a tree of our own: what the remedies look at, in the words of Python's grammar.
+//! A Python file as a tree of our own: the nodes that remedies inspect, in the words of Python's grammar.
 //!
-//! The parser's own tree has ninety kinds of nodes and no promise of stability; this one has those that a change to a training
-//! script asks for, and is filled in `source.rs` alone. Children stand in the order of the source.
+//! The parser's own tree has ninety kinds of nodes and no promise of stability; this tree has only the kinds that a
+//! change to a training script needs, and is filled in `source.rs` alone. Children are in the order of the source.
 
 /// A range of bytes of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,7 @@ impl Span {
         Span::new(offset, offset)
     }
 
-    /// Whether all of `other` is in it.
+    /// True if `other` is inside this span.
     pub(crate) fn contains(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }
@@ -34,7 +34,7 @@ impl Span {
 pub(crate) struct Binding {
     /// The dotted path of what is imported.
     pub(crate) path: String,
-    /// The name it has in the file; of `import torch.nn` that is `torch`.
+    /// Its name in the file: `torch` for `import torch.nn`.
     pub(crate) name: String,
 }
 
@@ -75,7 +75,6 @@ pub(crate) enum Kind {
     Parameter(String),
     /// A decorator. One child.
     Decorator,
-    /// A name.
     Name(String),
     /// `value.name`, with the name. The only child is the value.
     Attribute(String),
@@ -97,7 +96,6 @@ pub(crate) enum Kind {
     Dictionary,
     /// `a[b]`. Children: value, index.
     Subscript,
-    /// A tuple.
     Tuple,
     /// `a * b` and other operations on two. Children: left, right.
     Operation,
@@ -108,16 +106,15 @@ pub(crate) enum Kind {
 /// A node with its range and children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// What it is.
     pub(crate) kind: Kind,
-    /// Where it is; a function starts at its first decorator.
+    /// Its span; a function starts at its first decorator.
     pub(crate) span: Span,
-    /// What it consists of, in the order of the source.
+    /// Its parts, in the order of the source.
     pub(crate) children: Vec<Node>,
 }
 
 impl Node {
-    /// Whether it is a statement.
+    /// True for a statement.
     pub(crate) fn is_statement(&self) -> bool {
         use Kind::{
             Annotated, Assign, Augmented, Class, Expression, For, Function, If, Import, Statement, Try, While, With,
@@ -140,12 +137,12 @@ impl Node {
         )
     }
 
-    /// Whether it is a loop.
+    /// True for a loop.
     pub(crate) fn is_loop(&self) -> bool {
         matches!(self.kind, Kind::For | Kind::While)
     }
 
-    /// It and all below it, in the order of the source.
+    /// The node and all nodes below, in the order of the source.
     pub(crate) fn walk(&self) -> impl Iterator<Item = &Node> {
         let mut pending = vec![self];
         std::iter::from_fn(move || {
@@ -155,7 +152,7 @@ impl Node {
         })
     }
 
-    /// It and all below it, without what is only evaluated when something is called: bodies of functions, classes and lambdas.
+    /// The node and all nodes below, without nodes evaluated only in calls: bodies of functions, classes and lambdas.
     pub(crate) fn walk_here(&self) -> impl Iterator<Item = &Node> {
         let mut pending = vec![self];
         let top = self.span;
@@ -168,7 +165,7 @@ impl Node {
         })
     }
 
-    /// The nodes that hold `span`, from it down to the smallest.
+    /// The nodes that contain `span`, from this node down to the smallest.
     pub(crate) fn path_to(&self, span: Span) -> Vec<&Node> {
         let mut path = vec![self];
         let mut node = self;
@@ -192,7 +189,7 @@ impl Node {
         }
     }
 
-    /// `torch.optim.AdamW`, if it is a name or attributes of one.
+    /// The dotted name `torch.optim.AdamW`; `None` for other expressions.
     pub(crate) fn dotted(&self) -> Option<String> {
         match &self.kind {
             Kind::Name(name) => Some(name.clone()),
@@ -217,7 +214,7 @@ impl Node {
         if matches!(function.kind, Kind::Attribute(_)) { function.children.first() } else { None }
     }
 
-    /// Of a call: its arguments.
+    /// The arguments of a call.
     pub(crate) fn arguments(&self) -> &[Node] {
         if self.kind == Kind::Call { self.children.get(1..).unwrap_or_default() } else { &[] }
     }
@@ -227,7 +224,7 @@ impl Node {
         self.arguments().iter().find(|argument| matches!(&argument.kind, Kind::Keyword(Some(it)) if it == name))
     }
 
-    /// Of a call: whether some arguments are unpacked, so that not all keywords are known.
+    /// True if a call unpacks arguments, so that not all keywords are known.
     pub(crate) fn has_unpacked(&self) -> bool {
         self.arguments().iter().any(|argument| argument.kind == Kind::Keyword(None))
     }
@@ -241,7 +238,7 @@ impl Node {
         }
     }
 
-    /// What an assignment assigns to.
+    /// The targets of an assignment.
     pub(crate) fn targets(&self) -> &[Node] {
         match self.kind {
             Kind::Assign => self.children.split_last().map_or(&[], |(_, targets)| targets),
@@ -250,7 +247,7 @@ impl Node {
         }
     }
 
-    /// Whether a name of this text is in it.
+    /// True if a name with this text is in the node.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         self.walk().any(|node| matches!(&node.kind, Kind::Name(it) if it == name))
     }

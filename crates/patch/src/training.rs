@@ -1,4 +1,4 @@
-//! The training step in the source: the call of `backward`, the statements whose graph it goes back through, the loop around them.
+//! The training step in the source: the call of `backward`, the statements of its graph, the loop around them.
 
 use crate::edit::Edit;
 use crate::layout;
@@ -6,7 +6,7 @@ use crate::place::{Place, own};
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
-/// Calls that bring data and compute nothing that autograd records.
+/// Calls that fetch or move data: autograd records nothing of them.
 const DATA: [&str; 16] = [
     "to", "cuda", "next", "iter", "randn", "rand", "randint", "zeros", "ones", "full", "empty", "tensor", "arange",
     "pop", "items", "long",
@@ -88,7 +88,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The first and the last statement of forward and loss: those that the loss is computed from, as far as they compute.
+    /// The first and the last statement of forward and loss: the computing statements that lead to the loss.
     pub(crate) fn forward(&self, place: &Place<'_>) -> Result<(&'a Node, &'a Node), Why> {
         let before = &self.block[..self.index];
         let mut needed: Vec<&str> = self.subject().map(names).unwrap_or_default();
@@ -144,13 +144,13 @@ fn split(place: &Place<'_>, step: &Step<'_>, subject: &Node, header: &str) -> Re
     Ok(vec![statement, Edit::replace(subject.span, loss)])
 }
 
-/// Whether a statement gives one of the names a value.
+/// True if a statement binds one of the names.
 fn binds(statement: &Node, wanted: &[&str]) -> bool {
     let targets = statement.walk_here().flat_map(Node::targets);
     targets.flat_map(names).any(|name| wanted.contains(&name))
 }
 
-/// Whether the node calls code that autograd may record.
+/// True if the node calls code that autograd may record.
 fn computes(node: &Node) -> bool {
     node.walk_here().any(|node| node.kind == Kind::Call && node.called().is_none_or(|name| !DATA.contains(&name)))
 }
@@ -181,13 +181,13 @@ pub(crate) fn method<'a>(block: &'a [Node], name: &str, is_fit: impl Fn(&Node) -
     if calls.next().is_none() { Some(found) } else { None }
 }
 
-/// `optimizer.step()`, not `scheduler.step()` nor `profiler.step()`.
+/// True for `optimizer.step()`, not for `scheduler.step()` or `profiler.step()`.
 pub(crate) fn is_optimizer(call: &Node) -> bool {
     let name = call.receiver().and_then(Node::last_name).unwrap_or_default().to_lowercase();
     name.starts_with("opt") || name.ends_with("optimizer") || name.ends_with("optim") || name.ends_with("opt")
 }
 
-/// Whether gradients are clipped in it.
+/// True if the statement clips gradients.
 pub(crate) fn mentions_clipping(statement: &Node) -> bool {
     statement.walk().any(|node| node.called().is_some_and(|name| name.starts_with("clip_grad")))
 }

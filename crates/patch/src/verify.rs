@@ -1,4 +1,4 @@
-//! What must hold of an edited file before it is shown.
+//! The conditions for showing an edited file.
 
 use thiserror::Error;
 
@@ -17,8 +17,8 @@ pub(crate) enum Broken {
     Touched(String),
 }
 
-/// The edited file parses; each token outside the edits is there unchanged and no other is; and statements of the module that hold no
-/// edit mean the same.
+/// Checks that the edited file parses, that all tokens outside the edits are unchanged, and that statements of the
+/// module without an edit mean the same.
 pub(crate) fn verify(before: &Source<'_>, edited: &Edited) -> Result<(), Broken> {
     let after = Source::parse(&edited.text)?;
     let cut = |span: Span| edited.edits.iter().any(|(old, _)| overlap(span, *old) && !old.contains(span));
@@ -48,7 +48,7 @@ fn visible_tokens<'a>(source: &'a Source<'_>) -> impl Iterator<Item = Span> + 'a
     source.tokens.iter().filter(move |token| is_seen(token.class)).map(|token| token.span)
 }
 
-/// Whether they share a byte, or one without width lies within the other.
+/// True if both share a byte, or if an empty span lies inside the other.
 fn overlap(one: Span, other: Span) -> bool {
     one.start < other.end && other.start < one.end
 }
@@ -66,7 +66,7 @@ fn untouched(root: &Node, is_wanted: impl Fn(Span) -> bool) -> Vec<&Node> {
     root.children.iter().filter(|node| is_wanted(node.span)).collect()
 }
 
-/// Whether both have the same kinds all the way down.
+/// True if both have the same kinds all the way down.
 fn is_same(one: &Node, other: &Node) -> bool {
     let (mut ours, mut theirs) = (one.walk(), other.walk());
     loop {

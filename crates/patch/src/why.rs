@@ -24,7 +24,7 @@ pub(crate) enum Why {
 }
 
 impl Why {
-    /// The same with the lines that `line` makes of its own.
+    /// The same reason, with its lines mapped by `line`.
     pub(crate) fn at(&self, line: impl Fn(u32) -> u32) -> Why {
         match self.clone() {
             Why::NoStatement(at) => Why::NoStatement(line(at)),

@@ -1,7 +1,8 @@
-//! Sources, what a run noted of them, and what they become: the tables of `tests/cases/*.md`.
+//! Sources, the records of a run, and the patched sources: the tables of `tests/cases/*.md`.
 //!
-//! A case is a heading, the source as a block of Python, the records as a list (``- `CHANGE` at LINE: `ACTION` ``, where the
-//! action is left out if it is `apply`), and either a second block, the source afterwards, or a quote (`> …`) for each change that must be left to the user, with words of its reason.
+//! A case is a heading, the source as a block of Python, the records as a list (``- `CHANGE` at LINE: `ACTION` ``,
+//! without the action for `apply`), and either a second block, the patched source, or a quote (`> …`) for each change
+//! that must be left to the user, with words of its reason.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use patch::{Outcome, Placed, patch};
@@ -80,7 +81,7 @@ fn wrong(case: &Case<'_>, before: &str, expected: &str, outcome: &Outcome) -> Op
     (!is_whole).then(|| "more is left to the user than was expected".to_owned())
 }
 
-/// What `patch` makes of a diff: an own reading of the format, which takes no line on trust.
+/// Applies a diff as `patch` does: a second reading of the format, which checks every line.
 fn apply(before: &str, diff: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let lines: Vec<&str> = diff.split_inclusive('\n').skip(2).collect();

@@ -1,4 +1,4 @@
-//! What holds of any text, any line and any remedy.
+//! Properties of any text, any line and any remedy.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use patch::{Placed, patch};
@@ -8,7 +8,7 @@ use proptest::sample::{Index, select};
 use report::Change;
 use trace::run::RemedyAction;
 
-/// Parts of programs that edits are likely to meet, and some that no program has.
+/// Likely lines of programs, and some that no program has.
 const LINES: [&str; 35] = [
     "import torch",
     "from torch import nn",
@@ -105,7 +105,7 @@ fn program() -> impl Strategy<Value = String> {
     })
 }
 
-/// Programs that parse: a loop with its usual statements in any order.
+/// Parsable programs: a loop with its usual statements in any order.
 fn training() -> impl Strategy<Value = String> {
     let body = vec(prop_oneof![select(&LINES[23..24]), select(&LINES[26..31])], 1..8);
     (vec(select([5, 6, 10, 11, 32].as_slice()), 0..4), select(&LINES[15..17]), body, any::<bool>()).prop_map(

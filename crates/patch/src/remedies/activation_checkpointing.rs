@@ -61,7 +61,7 @@ fn blocks(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     Ok(edits)
 }
 
-/// Whether a loop as `library_blocks` writes it is there.
+/// True if the file has a loop as `library_blocks` writes it.
 fn is_wrapped(place: &Place<'_>) -> bool {
     let is_forward = |node: &Node| node.targets().iter().any(|target| target.last_name() == Some("forward"));
     place
@@ -71,7 +71,7 @@ fn is_wrapped(place: &Place<'_>) -> bool {
         .any(|node| is_forward(node) && node.walk().any(|inner| inner.last_name() == Some("checkpoint")))
 }
 
-/// Whether a call is of the target of a loop around it, or of an element of a list.
+/// True if a call is of the target of a loop around it, or of an element of a list.
 fn is_block(place: &Place<'_>, call: &Node) -> bool {
     let Some(function) = call.function() else { return false };
     let Kind::Name(name) = &function.kind else { return function.kind == Kind::Subscript };

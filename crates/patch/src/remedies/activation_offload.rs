@@ -1,4 +1,4 @@
-//! activation-offload: the model's forward under `save_on_cpu`, so that what autograd saves lies in pinned host memory.
+//! activation-offload: the model's forward under `save_on_cpu`: autograd's saved tensors lie in pinned host memory.
 
 use super::Patch;
 use crate::edit::Edit;

@@ -1,7 +1,7 @@
-//! allocator-settings: the environment variable set before anything that may initialise CUDA is imported.
+//! allocator-settings: the environment variable, set before any import that may initialise CUDA.
 //!
-//! The settings are the allocator's own keys and values, or one text `conf` as the variable has it. `setdefault`, so that the
-//! user's environment has precedence.
+//! The settings are the allocator's own keys and values, or a single text `conf` as in the variable. The edit uses
+//! `setdefault`, so the user's environment has precedence.
 
 use report::Change;
 use serde_json::Value;
@@ -15,9 +15,9 @@ use crate::why::Why;
 
 pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.change));
 
-/// Read by all versions; those from 2.9 have `PYTORCH_ALLOC_CONF` too, and take this one where it is not set.
+/// Read by all versions; versions from 2.9 on read it if their `PYTORCH_ALLOC_CONF` is unset.
 const VARIABLE: &str = "PYTORCH_CUDA_ALLOC_CONF";
-/// Modules of the standard library that scripts import above torch; these import no torch themselves.
+/// Modules of the standard library that scripts import above torch; none of them imports torch.
 const STANDARD: [&str; 24] = [
     "abc",
     "argparse",
@@ -91,7 +91,7 @@ fn conf(change: &Change) -> String {
     }
 }
 
-/// The value that the file gives the variable by itself.
+/// The value that the file itself assigns to the variable.
 fn set_already<'a>(place: &Place<'a>) -> Option<&'a str> {
     let is_name =
         |node: &Node| matches!(&node.kind, Kind::Text(text) if text == VARIABLE || text == "PYTORCH_ALLOC_CONF");

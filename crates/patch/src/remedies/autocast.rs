@@ -30,7 +30,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     Ok(edits)
 }
 
-/// `dtype=float16` is a word of the agent alone: a trainer is told `fp16` or `bf16`.
+/// `dtype=float16` is the agent's spelling: a trainer takes `fp16` or `bf16`.
 fn argument(place: &Place<'_>, trainer: Trainer) -> (&'static str, &'static str) {
     let is_half = place.word("dtype") == Some("fp16");
     match (trainer, is_half) {
@@ -53,7 +53,7 @@ fn dtype(is_half: bool) -> &'static str {
     if is_half { "float16" } else { "bfloat16" }
 }
 
-/// An autocast that is there: switched on, in the type that was asked for.
+/// Switches an existing autocast on, in the requested type.
 fn enable_existing(place: &Place<'_>, call: &Node, dtype: &str) -> Result<Vec<Edit>, Why> {
     let given = call
         .keyword("dtype")

@@ -6,7 +6,8 @@ use crate::place::{Place, own};
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
-/// The assignment that makes the model: the only one with its class, else the only one of the name that is called on the line.
+/// The assignment that makes the model: the only one with its class, else the only assignment of the name called on the
+/// line.
 pub(super) fn find_model<'a>(place: &Place<'a>, class: &str) -> Result<(&'a Node, &'a str), Why> {
     let assignments = || place.source.root.walk().filter(|node| matches!(node.kind, Kind::Assign | Kind::Annotated));
     let calls = |node: &Node| node.value().is_some_and(|value| value.walk_here().any(|node| node.kind == Kind::Call));
@@ -28,7 +29,7 @@ pub(super) fn find_model<'a>(place: &Place<'a>, class: &str) -> Result<(&'a Node
     target(made).map(|name| (made, name)).ok_or(Why::NoStatement(place.line))
 }
 
-/// What `checkpoint` is called in the file, and the import that it needs.
+/// The file's name for `checkpoint`, and the necessary import.
 pub(super) fn checkpoint(place: &Place<'_>) -> Result<(&'static str, Option<Edit>), Why> {
     const LINE: &str = "from torch.utils.checkpoint import checkpoint";
     if place.import_name("torch.utils.checkpoint.checkpoint") == Some("checkpoint") {

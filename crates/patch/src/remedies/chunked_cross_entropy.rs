@@ -1,7 +1,7 @@
 //! chunked-cross-entropy: a loss that keeps logits and targets alone, where the program calls `cross_entropy` itself.
 //!
-//! Settings: `chunks`. A model of transformers that computes its loss by itself is left to the user: the program has to ask it for
-//! hidden states.
+//! Settings: `chunks`. A model of transformers that computes its loss by itself is left to the user: the program has to
+//! ask the model for hidden states.
 
 use trace::run::RemedyAction;
 
@@ -47,7 +47,7 @@ fn settings(place: &Place<'_>, call: &Node) -> Why {
     Why::Unfit(format!("`{}` has more than logits and targets", place.source.slice(call.span)))
 }
 
-/// Whether the run changed a model with a loss of its own, and not a call of `cross_entropy`.
+/// True if the run changed a model with its own loss, and not a call of `cross_entropy`.
 fn is_of_model(action: &RemedyAction) -> bool {
     !matches!(action, RemedyAction::ChunkLoss { .. })
 }

@@ -1,7 +1,9 @@
-//! gradient-accumulation: a loop over batches becomes one over k-ths of them, whose gradients add up before the optimizer steps.
+//! gradient-accumulation: a loop over batches becomes a loop over k-ths of batches, whose gradients add up before the
+//! optimizer steps.
 //!
-//! Settings: `steps`, k. The agent notes each part of it at a line of its own, and each is written there: the batch where the loader is made,
-//! `(loss / k).backward()`, and the condition at the step. All of them or none: a part of it is a wrong program.
+//! Settings: `steps`, k. The agent notes each edit at its own line, and each is written there: the batch in the call of
+//! the loader, `(loss / k).backward()`, and the condition at the step. All edits or none: a part of them makes a wrong
+//! program.
 
 use report::Change;
 use trace::run::RemedyAction;
@@ -16,7 +18,7 @@ use crate::why::Why;
 
 pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.change));
 
-/// What belongs to a step.
+/// The calls that belong to a step.
 const UPDATES: [&str; 4] = ["step", "update", "unscale_", "zero_grad"];
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
@@ -202,7 +204,7 @@ fn extend_range(
     Ok((counter.to_owned(), edits))
 }
 
-/// Whether a statement only tells people something.
+/// True if a statement only prints or logs.
 fn is_told(statement: &Node) -> bool {
     const TELLING: [&str; 7] = ["print", "log", "info", "debug", "write", "set_description", "set_postfix"];
     statement.walk().any(|node| node.called().is_some_and(|name| TELLING.contains(&name)))

@@ -1,4 +1,4 @@
-//! Blocks that a library calls, or a `Sequential`: their forward is put into a checkpoint after the model is made.
+//! Blocks called by a library or a `Sequential`: their forward is wrapped in a checkpoint after the model is made.
 //!
 //! The action names their classes.
 
@@ -10,7 +10,7 @@ use crate::layout;
 use crate::place::Place;
 use crate::why::Why;
 
-/// A loop over the modules of these classes, after the statement that makes the model.
+/// Inserts a loop over the modules of the recorded classes, after the statement that makes the model.
 pub(super) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let classes = classes(place.action)?;
     let (made, model) = find_model(place, "model that calls these blocks")?;
@@ -37,7 +37,7 @@ pub(super) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     Ok(edits)
 }
 
-/// The classes of the blocks. A `Sequential` may stand anywhere else in the model too, so its name tells nothing.
+/// The classes of the blocks. A `Sequential` may have any other role in the model too, so its name is no sign.
 fn classes(action: &RemedyAction) -> Result<&[String], Why> {
     let RemedyAction::CheckpointBlocks { classes } = action else {
         return Err(Why::Unfit("the run did not record which blocks it checkpointed".to_owned()));

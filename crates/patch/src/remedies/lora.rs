@@ -33,7 +33,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     Ok(edits)
 }
 
-/// The layers that get adapters, and a line before that makes a list of them: PEFT finds those of transformers by itself.
+/// The layers with adapters, and a line before that lists them: PEFT finds the layers of transformers by itself.
 fn targets(place: &Place<'_>, model: &str) -> Result<(Option<String>, String), Why> {
     let is_theirs = |path: &str| path == "transformers" || path.starts_with("transformers.");
     if place.imports().any(|binding| is_theirs(&binding.path)) {

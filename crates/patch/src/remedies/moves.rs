@@ -1,4 +1,4 @@
-//! The move of a model to the GPU in the source; shared by the remedies that come before it or in its place.
+//! The move of a model to the GPU in the source; shared by the remedies that precede or replace the move.
 
 use crate::edit::Edit;
 use crate::layout;
@@ -11,7 +11,7 @@ pub(super) struct Move<'a> {
     statement: &'a Node,
     /// The model's name after the move.
     pub(super) model: &'a str,
-    /// `.cuda()` of `model = Net().cuda()`; none where the model has its name already: `model.cuda()`.
+    /// `.cuda()` of `model = Net().cuda()`; `None` for `model.cuda()`, where the model has its name already.
     suffix: Option<Span>,
     /// The call of `to` or `cuda`.
     call: &'a Node,
@@ -37,7 +37,7 @@ impl<'a> Move<'a> {
         Ok(Move { statement, model, suffix, call })
     }
 
-    /// The device that it is moved to, as an expression.
+    /// The target device, as an expression.
     pub(super) fn device(&self, place: &Place<'_>) -> Result<String, Why> {
         let torch = place.torch()?;
         match self.call.arguments() {

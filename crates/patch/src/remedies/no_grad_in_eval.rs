@@ -1,4 +1,5 @@
-//! no-grad-in-eval: the function that evaluates under `@torch.no_grad()`; else its loop, or the statement alone, under `with`.
+//! no-grad-in-eval: the evaluating function under `@torch.no_grad()`; else its loop, or the statement alone, under
+//! `with`.
 
 use super::Patch;
 use crate::edit::Edit;
@@ -25,7 +26,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     layout::wrap(place.source, widest, widest, &format!("with {header}:"))
 }
 
-/// Whether autograd is off in it by its own words.
+/// True if the node itself switches autograd off.
 fn is_off_already(node: &Node) -> bool {
     let says = |part: &Node| part.walk().any(|inner| matches!(inner.last_name(), Some("no_grad" | "inference_mode")));
     match node.kind {
@@ -35,12 +36,13 @@ fn is_off_already(node: &Node) -> bool {
     }
 }
 
-/// Whether gradients are made in it, or it is made up of classes and functions.
+/// True if the node makes gradients, or consists of classes and functions.
 fn trains(node: &Node) -> bool {
     node.walk().any(|inner| matches!(inner.called(), Some("backward" | "step")))
 }
 
-/// A function whose purpose is to evaluate: it has a loop or says so, and is neither a layer's `forward` nor a generator.
+/// True for a function that evaluates: with a loop or a name of evaluation, but neither a layer's `forward` nor a
+/// generator.
 fn evaluates(function: &Node) -> bool {
     let Kind::Function(name) = &function.kind else { return false };
     let is_layer = name == "forward" || name.starts_with("__");

@@ -9,7 +9,7 @@ use crate::why::Why;
 pub(super) const PATCH: Patch = Patch::new(|place| bitsandbytes(place, "", "8bit"), |_| code("", "8bit"))
     .with_argument(|place, trainer| trainer_argument(place, trainer, "\"adamw_bnb_8bit\""));
 
-/// What bitsandbytes 0.49 and PyTorch 2.11 name alike in each class.
+/// Keywords with the same name in bitsandbytes 0.49 and PyTorch 2.11, for each class.
 const KEPT: [(&str, &[&str]); 5] = [
     ("Adam", &["lr", "betas", "eps", "weight_decay", "amsgrad"]),
     ("AdamW", &["lr", "betas", "eps", "weight_decay", "amsgrad"]),

@@ -1,4 +1,4 @@
-//! optimizer-adafactor: `torch.optim.Adafactor` in place of an optimizer that keeps a state as large as its parameters.
+//! optimizer-adafactor: `torch.optim.Adafactor` replaces an optimizer with a state as large as its parameters.
 
 use super::Patch;
 use super::optimizers::{constructor, replace_class};
@@ -9,7 +9,7 @@ use crate::why::Why;
 pub(super) const PATCH: Patch =
     Patch::new(edits, |_| "optimizer = torch.optim.Adafactor(model.parameters(), ...)".to_owned());
 
-/// What Adafactor has too, under the same name and with the same meaning.
+/// Keywords of Adafactor with the same name and meaning.
 const KEPT: [&str; 3] = ["lr", "weight_decay", "maximize"];
 
 fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {

@@ -1,4 +1,4 @@
-//! The construction of an optimizer in the source; shared by the remedies that change it.
+//! The construction of an optimizer in the source, for the remedies that edit the call.
 
 use super::trainer::Trainer;
 use crate::edit::Edit;
@@ -37,7 +37,7 @@ pub(super) fn trainer_argument(
     (trainer == Trainer::HuggingFace && constructor(place).is_err()).then_some(("optim", value))
 }
 
-/// `name=value` at the constructor, and no `other`, which contradicts it.
+/// Adds `name=value` to the constructor, and removes the contradicting `other`.
 pub(super) fn with_keyword(place: &Place<'_>, name: &str, value: &str, other: &str) -> Result<Vec<Edit>, Why> {
     let call = constructor(place)?;
     match call.keyword(other) {
@@ -53,8 +53,8 @@ pub(super) fn with_keyword(place: &Place<'_>, name: &str, value: &str, other: &s
     }
 }
 
-/// The class replace_class by `class`, which takes the keywords `kept` alone; `import` brings it. Positional arguments after the first two are
-/// refused: what they mean to another class is not known.
+/// Replaces the class by `class`, which takes the keywords `kept` alone; `import` imports it. Positional arguments
+/// after the first two are refused: their meaning in another class is unknown.
 pub(super) fn replace_class(
     place: &Place<'_>,
     class: &str,
@@ -78,7 +78,7 @@ pub(super) fn replace_class(
     Ok(edits)
 }
 
-/// The keywords that the other class does not have.
+/// Keywords unknown to the new class.
 fn list_dropped<'a>(call: &'a Node, kept: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let names = call.arguments().iter().filter_map(|argument| match &argument.kind {
         Kind::Keyword(Some(name)) => Some(name.as_str()),

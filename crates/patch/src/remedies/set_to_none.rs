@@ -1,4 +1,4 @@
-//! set-to-none: gradients dropped, not zeroed, and straight after `step`, so that none is alive during the next forward.
+//! set-to-none: gradients dropped, not zeroed, and straight after `step`: no gradient is alive during the next forward.
 
 use trace::run::RemedyAction;
 

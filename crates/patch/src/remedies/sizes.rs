@@ -1,7 +1,7 @@
-//! Numbers where they are written; shared by batch-size, sequence-length and resolution.
+//! Edits of written numbers; shared by batch-size, sequence-length and resolution.
 //!
-//! The action names the option, argument or variable; its line writes the number, or for an option reads the command line. Settings:
-//! `size` or `length`, the new number; `arg`, the option that the program takes it from.
+//! The action names the option, argument or variable; its line has the number, or for an option reads the command line.
+//! Settings: `size` or `length`, the new number; `arg`, the program's option for the number.
 
 use trace::run::RemedyAction;
 
@@ -75,7 +75,7 @@ fn find_number<'a>(place: &Place<'a>, named: &NamedSize<'_>) -> Result<&'a Node,
     }
 }
 
-/// What a node gives to a name: an assignment, a keyword, the default of a parameter.
+/// The value that a node binds to a name: an assignment, a keyword, the default of a parameter.
 fn value_for<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
     match (&node.kind, &node.children[..]) {
         (Kind::Keyword(Some(keyword)), _) => node.value().filter(|_| keyword == name),
@@ -100,7 +100,7 @@ pub(super) fn of_loader(call: &Node) -> Option<&Node> {
     named.or_else(|| call.arguments().get(1).filter(|argument| !matches!(argument.kind, Kind::Keyword(_))))
 }
 
-/// Where the number of an expression is written: here, in the one assignment of the name, in the option or field of that name.
+/// The node with an expression's number: itself, the only assignment of the name, or the option or field of that name.
 fn origin<'a>(place: &Place<'a>, value: &'a Node) -> Result<&'a Node, Why> {
     match &value.kind {
         Kind::Integer => Ok(value),
@@ -141,7 +141,7 @@ fn literal_default(option: &Node) -> Result<&Node, Why> {
         .ok_or_else(|| Why::Unfit("the option has no number as its default".to_owned()))
 }
 
-/// Whether an option has the name in one of its spellings: `--batch-size` is `batch_size`.
+/// True if one of an option's spellings is the name: `--batch-size` is `batch_size`.
 fn is_named(option: &Node, name: &str) -> bool {
     let plain = |name: &str| name.trim_start_matches('-').replace('-', "_");
     let spellings = option.arguments().iter().chain(option.keyword("dest").and_then(Node::value));
@@ -150,7 +150,7 @@ fn is_named(option: &Node, name: &str) -> bool {
         .any(|it| it == plain(name))
 }
 
-/// The text of a k-th of a batch: a number where it is one and can be parted, else a division.
+/// The text of a k-th of a batch: the quotient of a divisible number, else a division.
 pub(super) fn divide_text(place: &Place<'_>, batch: &Node, parts: u64) -> Result<String, Why> {
     let text = place.source.slice(batch.span);
     match batch.kind {

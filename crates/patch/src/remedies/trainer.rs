@@ -1,4 +1,4 @@
-//! Programs whose loop is Hugging Face's `Trainer` or Lightning's: there a remedy is an argument of the library's.
+//! Programs with the loop of Hugging Face's `Trainer` or of Lightning: there a remedy is an argument of the library.
 
 use crate::edit::Edit;
 use crate::layout;
@@ -19,7 +19,7 @@ pub(super) enum Trainer {
     Lightning,
 }
 
-/// The edit in a program that leaves its loop to a trainer: `argument` gives the keyword and its value. `None` in any other program.
+/// The edit in a program with a trainer's loop: `argument` returns the keyword and the value. `None` without a trainer.
 pub(super) fn edits<'a>(
     place: &Place<'a>,
     argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>,
