@@ -1,10 +1,10 @@
 //! The remedies as data: one row for each, in `table.rs`.
 //!
 //! # Note [One row for a remedy]
-//! A remedy has parts in several places: a module of the agent (`python/oomph/agent/remedies`), a file of `patch`, a page
-//! (`docs/remedies`) and cases (`tests/remedies`). All other knowledge of a remedy is in its row. `tests/files.rs` asks each
-//! row for its parts; `make generate` writes the lists that others read: the agent's `table.py`, the
-//! modules of `patch`, and the index of the pages.
+//! A remedy has parts in several places: a module of the agent (`python/oomph/agent/remedies`), a file of `patch`, a
+//! page (`docs/remedies`) and cases (`tests/remedies`). All other knowledge of a remedy is in its row. `tests/files.rs`
+//! checks the parts of each row; `make generate` writes the lists made from rows: the
+//! agent's `table.py`, the modules of `patch`, and the index of the pages.
 
 mod spec;
 mod table;
@@ -20,7 +20,7 @@ pub fn find(name: &str) -> Option<&'static RemedySpec> {
     TABLE.iter().find(|spec| spec.name == name)
 }
 
-/// The remedies that are edited into a source, in the order in which a patch makes them, then those that have code to copy.
+/// The remedies that are edited into a source, in the order of a patch, then the remedies with code to copy.
 pub fn in_patch_order() -> Vec<&'static RemedySpec> {
     let mut specs: Vec<&RemedySpec> = TABLE.iter().filter(|spec| spec.rewriting != Rewriting::Absent).collect();
     specs.sort_by_key(|spec| spec.patch_order());

@@ -7,9 +7,9 @@ use serde::Serialize;
 pub struct RemedySpec {
     /// Its stable name.
     pub name: &'static str,
-    /// Its effect in a few words.
+    /// The effect in a few words.
     pub summary: &'static str,
-    /// Its effect on the results.
+    /// The effect on the program's results.
     pub exactness: Exactness,
     /// A plan has at most one remedy of a group.
     pub group: &'static str,
@@ -17,17 +17,17 @@ pub struct RemedySpec {
     pub trying: Trying,
     /// The options that `fit` tries, the cheapest first.
     pub options: &'static [StandardOption],
-    /// The names of its settings.
+    /// The names of the remedy's settings.
     pub settings: &'static [&'static str],
-    /// The remedy without which it does nothing where the program trains.
+    /// The remedy without which this remedy has no effect in training.
     pub partner: Option<&'static str>,
-    /// Whether one rejection in a run voids the edits that were made before.
+    /// True if a rejection in a run voids all earlier edits.
     pub is_all_or_nothing: bool,
-    /// Whether a module of the agent makes it.
+    /// True if a module of the agent applies the remedy.
     pub has_agent: bool,
-    /// Whether its module has a `prepare`, which runs before the program imports torch.
+    /// True if the agent's module has a `prepare`, which runs before the program imports torch.
     pub is_before_torch: bool,
-    /// How it is written into a source.
+    /// The kind of edits in a source.
     pub rewriting: Rewriting,
 }
 
@@ -46,12 +46,12 @@ pub enum Exactness {
     OtherModel,
 }
 
-/// When `fit` tries a remedy.
+/// The condition under which `fit` tries a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trying {
     /// Unless the user denies it.
     Usual,
-    /// Only if the user allows it by name: it changes the training, or needs more than this machine.
+    /// Only if the user allows the remedy by name: it changes the training, or needs more than this machine.
     Asked,
     /// To show that the remedy has no effect; plans never contain folklore.
     Folklore,
@@ -75,14 +75,14 @@ pub enum SettingValue {
     Text(&'static str),
 }
 
-/// How a remedy is written into a source.
+/// The kind of a remedy's edits in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewriting {
     /// As edits at the lines that the run recorded.
     Edits {
-        /// The place among the edits of other remedies: calls first, then loops, which move the lines of the others.
+        /// The order among all remedies' edits: calls first, then loops, which move the lines of later edits.
         order: u8,
-        /// Whether the edits of all recorded lines are made or none: a part of them is a wrong program.
+        /// True if all recorded lines must be edited or none: a part makes a wrong program.
         is_whole: bool,
     },
     /// As code for the user to place.
@@ -177,12 +177,12 @@ impl RemedySpec {
         RemedySpec { rewriting: Rewriting::Snippet, ..self }
     }
 
-    /// The name of its Python module and of its Rust module.
+    /// The name of the Python module and of the Rust module.
     pub fn module(&self) -> String {
         self.name.replace('-', "_")
     }
 
-    /// Whether a plan may contain it.
+    /// True if a plan may contain the remedy.
     pub fn is_planned(&self) -> bool {
         self.trying != Trying::Folklore && self.rewriting != Rewriting::Absent
     }
@@ -195,7 +195,7 @@ impl RemedySpec {
         }
     }
 
-    /// Whether a patch makes the edits of all recorded lines or none.
+    /// True if a patch edits all recorded lines or none.
     pub fn is_patched_whole(&self) -> bool {
         matches!(self.rewriting, Rewriting::Edits { is_whole: true, .. })
     }

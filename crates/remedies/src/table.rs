@@ -1,7 +1,7 @@
 //! The table: every remedy, the cheapest kinds first.
 //!
-//! `summary` says what the remedy does; the page says what it costs and when it does not help. Times are typical: `fit` counts operators
-//! for the plans that it shows.
+//! `summary` states the effect; the page has the costs and the cases without effect. Times are typical: `fit` counts
+//! operators for the shown plans.
 
 use crate::spec::Exactness::{Identical, OtherModel, OtherNumerics, UpToRounding};
 use crate::spec::{RemedySpec, StandardOption};

@@ -13,7 +13,7 @@ fn is_file(path: &str) -> bool {
     Path::new(ROOT).join(path).is_file()
 }
 
-/// The texts of the files of a folder whose names begin so.
+/// The texts of the files in a folder whose names begin with `start`.
 fn texts(folder: &str, start: &str) -> String {
     let paths = fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(|entry| entry.unwrap().path());
     let wanted = paths.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(start) && path.is_file());
