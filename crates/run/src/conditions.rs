@@ -1,11 +1,11 @@
-//! The conditions of one run: all that differs between the runs of `check`, `fit` and `tune`.
+//! The conditions of a run: all differences between the runs of `check`, `fit` and `tune`.
 
 use report::Change;
 use trace::Bytes;
 
 use crate::route::Route;
 
-/// The conditions of one run.
+/// The conditions of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conditions {
     /// The memory that the program finds.
@@ -14,17 +14,17 @@ pub struct Conditions {
     pub changes: Vec<Change>,
     /// The allocator's settings (`PYTORCH_CUDA_ALLOC_CONF`) in place of the environment's; an empty text stands for the defaults.
     pub allocator_conf: Option<String>,
-    /// Whether PyTorch's allocator history is recorded, or only its counters.
+    /// True to record PyTorch's allocator history; false for its counters only.
     pub history: bool,
-    /// Whether operators are counted.
+    /// True to count operators.
     pub work: bool,
-    /// Whether the files that the program reads are noted.
+    /// True to note the files that the program reads.
     pub notes_files: bool,
-    /// When work of side streams is done.
+    /// The moment at which work of side streams is done.
     pub streams: Streams,
 }
 
-/// When work of side streams is done, and blocks that they used come back.
+/// The moment at which work of side streams is done, and its blocks are freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Streams {
     /// At once.
@@ -39,9 +39,9 @@ pub enum Streams {
 pub enum Limit {
     /// The device's memory.
     Device,
-    /// The device's memory less the bytes that other processes use.
+    /// The device's memory less the bytes of other processes.
     Shared {
-        /// Those bytes.
+        /// Bytes of other processes.
         others: Bytes,
     },
     /// More than any program asks for.

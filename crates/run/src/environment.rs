@@ -1,4 +1,4 @@
-//! The environment of a run: one function for every route, so that the routes agree.
+//! The environment of a run: a single function for all routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ pub const LIBRARY: &str = "liboomph_phantom.so";
 const CUDA_ALLOC_CONF: &str = "PYTORCH_CUDA_ALLOC_CONF";
 /// The newer name of the same variable.
 const ALLOC_CONF: &str = "PYTORCH_ALLOC_CONF";
-/// For the dynamic loader: the phantom, by its bare name, because the loader splits this list at blanks.
+/// For the dynamic loader: the phantom's bare name, because the loader splits the list at blanks.
 const LD_PRELOAD: &str = "LD_PRELOAD";
 /// For the dynamic loader: the phantom's folder.
 const LD_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
@@ -29,9 +29,9 @@ const PYTHONPATH: &str = "PYTHONPATH";
 const TRITON_LIBCUDA_PATH: &str = "TRITON_LIBCUDA_PATH";
 /// The machine's devices, which a program on the phantom does not see.
 const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
-/// A launcher's variables, which would give oomph's own rank to a program that is to be another rank.
+/// A launcher's variables, which would pass oomph's own rank to a program with another rank.
 const LAUNCHERS: [&str; 5] = ["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"];
-/// The variables of one run. Those that a run does not set are removed: oomph may itself run on a phantom.
+/// The variables of a run. Variables that a run does not set are removed: oomph may itself run on a phantom.
 const OF_A_RUN: [&str; 14] = [
     variable::UNLIMITED,
     variable::STREAMS,
@@ -56,7 +56,7 @@ pub struct Folders<'a> {
     pub library: &'a Path,
     /// The folder of the agent's `sitecustomize`.
     pub inject: &'a Path,
-    /// The run directory; of a server, the folder that holds its log and its file notes.
+    /// The run directory; for a server, the folder of its log and its file notes.
     pub run: &'a Path,
 }
 
@@ -76,7 +76,8 @@ pub enum Assignment {
     InFront(OsString),
 }
 
-/// Returns the environment of a run. [`Route::Forked`] gives the changes to the environment of [`of_server`].
+/// Returns the environment of a run. For [`Route::Forked`] the result holds the changes to the environment of
+/// [`of_server`].
 pub fn environment(spec: &RunSpec, conditions: &Conditions, folders: &Folders, route: Route) -> Environment {
     let mut whole = of_run(spec, conditions, folders);
     match route {
@@ -94,7 +95,7 @@ pub fn environment(spec: &RunSpec, conditions: &Conditions, folders: &Folders, r
     }
 }
 
-/// Returns the environment of a fork server, whose children get that of [`Route::Forked`].
+/// Returns the environment of a fork server, whose children run in that of [`Route::Forked`].
 pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Environment {
     let mut server = of_phantom(&spec.device.variable, spec.devices(), folders.library);
     server.in_front(PYTHONPATH, folders.inject);
@@ -149,14 +150,14 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
 }
 
 impl Environment {
-    /// Adds the bytes of each device that other processes use.
+    /// Adds the bytes of each device used by other processes.
     pub fn set_others(&mut self, others: Bytes) {
         if others > Bytes::ZERO {
             self.set(variable::OTHERS, others.0.to_string());
         }
     }
 
-    /// Returns the variables to set, each with its value, and those to remove. `inherited` looks a variable up.
+    /// Returns the variables to set, each with its value, and the variables to remove. `inherited` looks a variable up.
     pub fn resolve(
         &self,
         inherited: impl Fn(&str) -> Option<OsString>,
@@ -169,7 +170,7 @@ impl Environment {
         (set, self.remove.iter().copied().collect())
     }
 
-    /// Returns the changes that make this environment out of `base`, where both start from the same one.
+    /// Returns the changes from `base` to this environment; both start from the same variables.
     fn since(self, base: &Environment) -> Environment {
         let remove = self.remove.iter().chain(base.set.keys().filter(|name| !self.set.contains_key(*name)));
         let remove = remove.filter(|name| !base.remove.contains(*name)).copied().collect();
@@ -222,7 +223,7 @@ mod tests {
 
     type Variables = BTreeMap<String, OsString>;
 
-    /// The environment of a user who has set the very variables that oomph sets.
+    /// The environment of a user who has set the same variables as oomph.
     fn inherited() -> Variables {
         let names = OF_A_RUN.iter().chain(&LAUNCHERS).chain([&ALLOC_CONF, &PYTHONPATH, &LD_PRELOAD, &"HOME"]);
         names.map(|name| ((*name).to_owned(), OsString::from("theirs"))).collect()

@@ -1,4 +1,4 @@
-//! The fork server: its protocol, and the schedule of the trials that run as its children.
+//! The fork server: its protocol, and the schedule of trials in its children.
 
 mod protocol;
 mod schedule;

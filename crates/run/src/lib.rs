@@ -1,4 +1,4 @@
-//! How a program is run on a phantom GPU, as data and state machines.
+//! Running a program on a phantom GPU, as data and state machines.
 //!
 //! A [`RunSpec`] names the program and the device, [`Conditions`] name what a run must show. [`environment()`] turns both into
 //! environment variables for each [`Route`], and [`rerun::next`] decides after a run whether another one follows. `check`, `fit` and

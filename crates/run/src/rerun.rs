@@ -7,9 +7,9 @@ use crate::conditions::{Conditions, Limit, Streams};
 /// The facts about an ended run that decide about the next run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunFacts {
-    /// Whether only a run without a limit shows the whole program, see [`ran_out`].
+    /// True if only a run without a limit shows the whole program, see [`ran_out`].
     pub ran_out: bool,
-    /// Whether the peak depends on when side streams are done, see [`Run::has_side_streams`].
+    /// True if the peak depends on the completion of side streams, see [`Run::has_side_streams`].
     pub has_side_streams: bool,
     /// The bytes that the other ranks of the job need on the device that the fullest rank shares with them.
     pub others: Option<Bytes>,
@@ -55,7 +55,8 @@ pub fn next(conditions: &Conditions, facts: &RunFacts) -> Option<Rerun> {
     }
 }
 
-/// Whether only a run without a limit shows the whole program: the program ran out, or PyTorch emptied its cache to serve a request.
+/// True if only a run without a limit shows the whole program: the program ran out, or PyTorch emptied its cache to
+/// serve a request.
 pub fn ran_out(run: &Run) -> bool {
     run.processes.iter().flat_map(|process| &process.records).any(|record| match record {
         Record::Oom { .. } => true,

@@ -1,4 +1,4 @@
-//! A program and the device that it runs on.
+//! A program and the device of its runs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::conditions::{Conditions, Limit};
 /// The facts that all runs of a command share.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
-    /// The program and its arguments.
+    /// The program, then the arguments.
     pub command: Vec<OsString>,
-    /// Whether the command line names a script, which oomph starts with a Python of its choice.
+    /// True if the command line names a script, which oomph starts with a Python of its choice.
     pub is_script: bool,
     /// The GPU that the program sees.
     pub device: DeviceFacts,
@@ -22,13 +22,13 @@ pub struct RunSpec {
     pub devices: u32,
     /// The job of which single ranks run; `None` where every rank is a process.
     pub job: Option<Job>,
-    /// Optimizer steps after which the program is stopped; 0 runs it to its end.
+    /// Optimizer steps after which the program is stopped; 0 for no stop.
     pub steps: u32,
     /// The share of elements that value-dependent shapes are assumed to select.
     pub fraction: f64,
     /// The longest time that a run may take.
     pub timeout: Duration,
-    /// Whether the user wants to see what the program prints.
+    /// True to show the program's output.
     pub verbose: bool,
 }
 
@@ -51,12 +51,12 @@ impl RunSpec {
         self.job.as_ref().map_or(self.devices, |job| job.local_world_size)
     }
 
-    /// Whether a fork server can wait in place of the program: a Python starts it, in one process.
+    /// True if a fork server can replace the program's start: a Python starts the program, in a single process.
     pub fn can_fork(&self) -> bool {
         self.job.is_none() && (self.is_script || starts_python(&self.command))
     }
 
-    /// Whether a run prints the program's output: the first one does, for a user who asked.
+    /// True if a run prints the program's output: the first run, for a user who asked.
     pub fn shows_output(&self, conditions: &Conditions) -> bool {
         self.verbose && conditions.limit == Limit::Device
     }
@@ -79,13 +79,13 @@ impl RunSpec {
     }
 }
 
-/// Whether a command line starts a Python.
+/// True if a command line starts a Python.
 fn starts_python(command: &[OsString]) -> bool {
     let name = command.first().and_then(|program| Path::new(program).file_name()).unwrap_or_default();
     name.to_string_lossy().starts_with("python")
 }
 
-/// Returns one end for the ranks of a job: the first bad one, with the time of all.
+/// Returns the end of a job from the ends of all ranks: the first bad end, with the time of all.
 pub fn merge_ends(ends: Vec<Ended>) -> Ended {
     let seconds = ends.iter().map(|ended| ended.seconds).sum();
     let worst = ends.into_iter().reduce(|worst, next| if is_good(&worst) { next } else { worst });

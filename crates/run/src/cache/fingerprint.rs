@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::State;
 
-/// Folders of files that the kernel makes up when they are read.
+/// Folders of files that the kernel generates at each read.
 const OF_THE_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// The files that a run read, by path.
@@ -21,7 +21,7 @@ pub struct Fingerprint {
     imports: BTreeMap<String, Option<String>>,
 }
 
-/// The state and the content's digest of a file; `None` for a file that does not exist, and for a content that does not count.
+/// The state and the content's digest of a file; `None` for an absent file, and for a content that does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct File {
     state: Option<State>,
@@ -34,7 +34,7 @@ pub trait Disk {
     fn state(&self, path: &Path) -> Option<State>;
     /// The digest of a file's content; `None` for a file that counts by its state.
     fn content(&self, path: &Path, state: State) -> Option<u64>;
-    /// The digest of the names in a folder, or of those that Python can import; `None` if it cannot be listed.
+    /// The digest of the names in a folder, or of its importable names; `None` if the folder cannot be listed.
     fn names(&self, folder: &Path, importable_only: bool) -> Option<String>;
     /// The path without links; `None` if it does not exist.
     fn canonical(&self, path: &Path) -> Option<PathBuf>;
@@ -115,7 +115,7 @@ impl Fingerprint {
         }
         let file = Path::new(path);
         let content = before.and_then(|state| disk.content(file, state));
-        // Asked for after the content was read: an equal state then proves that this is the content of that state.
+        // Queried after the content was read: an equal state then proves that the content belongs to the state.
         let now = disk.state(file);
         if !is_same(before, now) {
             let has_passed = now.is_none() && search.made(file, before) || leads_to_generated(file, disk);
@@ -141,13 +141,13 @@ impl Fingerprint {
         Ok(())
     }
 
-    /// Whether a run would read the same again.
+    /// True if a run would read the same again.
     pub fn holds(&self, disk: &dyn Disk) -> bool {
         self.files.iter().all(|(path, file)| file.holds(Path::new(path), disk))
             && self.changed_folders(disk).next().is_none()
     }
 
-    /// Checks that every file has its old state: not even the same content was written again.
+    /// Checks that every file has its old state: even rewriting the same content counts as a change.
     pub fn check_untouched(&self, disk: &dyn Disk) -> Result<(), Unsure> {
         let files = self.files.iter().filter(|(path, file)| !is_same(file.state, disk.state(Path::new(path))));
         let mut touched = files.map(|(path, _)| path).chain(self.changed_folders(disk));
@@ -171,7 +171,7 @@ impl File {
 }
 
 impl SearchFacts {
-    /// Whether a file was a temporary one that the program made itself.
+    /// True if the program itself made the file, a temporary one.
     fn made(&self, path: &Path, before: Option<State>) -> bool {
         path.starts_with(&self.temporary) && before.is_some_and(|before| before.changed >= self.began)
     }
@@ -183,14 +183,14 @@ fn is_same(one: Option<State>, other: Option<State>) -> bool {
     one == other || (is_folder(one) && is_folder(other))
 }
 
-/// Whether the kernel makes up the file, or Python compiles it from a source that has a note of its own.
+/// True if the kernel generates the file, or Python compiles it from a source with its own note.
 fn is_generated(path: &Path) -> bool {
     const COMPILED: &str = "__pycache__";
     let is_compiled = path.ends_with(COMPILED) || path.parent().is_some_and(|folder| folder.ends_with(COMPILED));
     is_compiled || OF_THE_KERNEL.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Whether the path is another name of a generated file.
+/// True if the path is another name of a generated file.
 fn leads_to_generated(path: &Path, disk: &dyn Disk) -> bool {
     disk.canonical(path).is_some_and(|path| is_generated(&path))
 }

@@ -1,4 +1,4 @@
-//! Whether a result says something about the program, or about the moment.
+//! Tests if a result depends on the program, or on the moment.
 
 /// Parts of error messages about the machine's state.
 const OF_THE_MACHINE: [&str; 8] = [
@@ -12,8 +12,8 @@ const OF_THE_MACHINE: [&str; 8] = [
     "No space left",
 ];
 
-/// Whether a run would end like this again. `failure` is the error that ended the program, `status` its process's exit status, less than 0
-/// for a signal.
+/// True if a run would end the same way again. `failure` is the error that ended the program, `status` its process's
+/// exit status, negative for a signal.
 pub fn is_lasting(failure: Option<&str>, status: i32, timed_out: bool) -> bool {
     let is_of_the_machine = failure.is_some_and(|message| OF_THE_MACHINE.iter().any(|part| message.contains(part)));
     status >= 0 && !timed_out && !is_of_the_machine

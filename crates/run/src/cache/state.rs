@@ -38,18 +38,18 @@ impl State {
         words.next().is_none().then_some(state)
     }
 
-    /// Whether this is a directory.
+    /// True for a directory.
     pub fn is_folder(self) -> bool {
         self.mode & KIND == FOLDER
     }
 
-    /// Whether this is a regular file.
+    /// True for a regular file.
     pub fn is_regular(self) -> bool {
         self.mode & KIND == REGULAR
     }
 }
 
-/// As the phantom writes it.
+/// The spelling of the phantom.
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{},{},{},{}", self.size, self.modified, self.changed, self.inode, self.mode)

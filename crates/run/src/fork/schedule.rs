@@ -1,4 +1,4 @@
-//! When each trial of a search starts, and how: as a child of the fork server, several at a time, or plainly, one after the other.
+//! The start of each trial of a search: as a child of the fork server, several at a time, or plainly, one by one.
 //!
 //! # Note [Fork server states]
 //!
@@ -10,9 +10,10 @@
 //!                                   Gone
 //! ```
 //!
-//! A server that cannot be used is gone for the rest of the search: one that ended, that imports for too long, or whose child
-//! exits with [`CANNOT`]. Its trials then run plainly, where the program itself shows what is wrong. Trials that were children of
-//! a lost server start again. The caller performs each [`ScheduleEffect`] in order, and answers with the [`ScheduleEvent`] that follows.
+//! An unusable server is gone for the rest of the search: it ended, its imports took too long, or a child exited with
+//! [`CANNOT`]. Its trials then run plainly, so that the program itself shows the error. Trials in children of a lost
+//! server start again. The caller performs each [`ScheduleEffect`] in order, and answers with the resulting
+//! [`ScheduleEvent`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -59,9 +60,9 @@ struct Child {
 /// An input of the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduleEvent {
-    /// These trials are to run.
+    /// Requests these trials.
     Wanted(Vec<usize>),
-    /// This trial is to run plainly, with nothing else running. The server is not used again.
+    /// Requests this trial to run plainly, with nothing else running. The server is not used again.
     WantedAlone(usize),
     /// The server answered.
     Answered(Answer),
@@ -102,7 +103,7 @@ pub enum ScheduleEffect {
         trial: usize,
         /// The child's exit status; a signal is negative.
         status: i32,
-        /// Whether the child was ended because its time was up.
+        /// True if the child was ended at its time limit.
         timed_out: bool,
     },
     /// Run a trial in a process of its own.
@@ -126,7 +127,7 @@ impl Schedule {
         }
     }
 
-    /// Whether no trial waits or runs.
+    /// True if no trial waits or runs.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.children.is_empty() && self.plain.is_none()
     }
