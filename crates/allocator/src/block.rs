@@ -14,7 +14,8 @@ pub(crate) struct Block {
     /// The requested size. Stays when the block is freed, as in PyTorch.
     pub(crate) requested: u64,
     pub(crate) stream: Stream,
-    /// The number of searches of the pool when the block was cached there; gives the age for garbage collection.
+    /// The number of searches of the pool when the block was cached there; the difference is the age for garbage
+    /// collection.
     pub(crate) gc_base: u64,
     /// The neighbours within the segment.
     pub(crate) prev: BlockId,

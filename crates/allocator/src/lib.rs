@@ -1,7 +1,8 @@
-//! PyTorch's CUDA caching allocator as a pure state machine: the same operations give the same blocks.
+//! PyTorch's CUDA caching allocator as a pure state machine: the same operations make the same blocks.
 //!
 //! # Design constraints
-//! - No IO, no clock, no threads inside the machine: the same operations under the same settings give the same state.
+//! - No IO, no clock, no threads inside the machine: the same operations under the same settings lead to the same
+//!   state.
 //! - No device: the machine sees only the small interface [`Device`].
 //! - Versions of PyTorch are data: [`Rules`] for the machine, a table of keys for the parser of settings.
 

@@ -131,7 +131,7 @@ impl Settings {
     /// to their defaults, others keep their values.
     ///
     /// # Errors
-    /// PyTorch's error for a text that it rejects; [`Settings::apply`] gives the settings that remain.
+    /// PyTorch's error for a text that it rejects; [`Settings::apply`] keeps the settings that remain.
     pub fn reparse(&self, text: &str, release: Release) -> Result<Settings, SettingsError> {
         let mut settings = self.clone();
         settings.apply(text, release)?;

@@ -1,9 +1,9 @@
 //! `max_split_size_mb` together with `expandable_segments`: reserved memory that grows without bound.
 //!
-//! The figures are those measured by the author of PyTorch's pull request 193400 (for issue 123548) on a 16 GiB card
-//! with torch 2.12. Each cycle allocates 91 and 45.5 MiB, then 2 MiB that stay, and frees the first two. The result is
-//! one free block of 136.5 MiB, which is oversize: no smaller request may use the block, and the 2 MiB block separates
-//! it from the unmapped space at the end, so that it cannot grow into a fit either. Every cycle maps new pages.
+//! The figures are measurements by the author of PyTorch's pull request 193400 (for issue 123548) on a 16 GiB GPU with
+//! torch 2.12. Each cycle allocates 91 and 45.5 MiB, then 2 MiB that stay, and frees the first two. The result is a
+//! free block of 136.5 MiB, which is oversize: no smaller request may use the block, and the 2 MiB block separates it
+//! from the unmapped space at the end, so the block cannot grow into a fit either. Every cycle maps new pages.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use allocator::{Allocator, Rules, Settings, SimulatedDevice};

@@ -14,7 +14,7 @@ fn buffer(start: u32, end: u32, granules: u64) -> Buffer {
     Buffer { start, end, size: Bytes(granules * GRANULE.0) }
 }
 
-/// The packing, after checks that it is valid.
+/// The packing, after a check of its validity.
 fn packed(buffers: &[Buffer]) -> Packing {
     let packing = pack(buffers).unwrap();
     assert_eq!(packing.offsets.len(), buffers.len());

@@ -1,5 +1,5 @@
 //! Histories recorded by real PyTorch, replayed under their own settings: every segment event and every placement is
-//! repeated, through errors, emptied caches and blocks that other streams used.
+//! repeated, through errors, emptied caches and blocks that side streams used.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 #[path = "../../trace/tests/recorded/mod.rs"]
@@ -18,7 +18,7 @@ fn release(golden: &Golden) -> Release {
     Release { major: parts.next().unwrap(), minor: parts.next().unwrap() }
 }
 
-/// Streams by the order of their pointers, which the file keeps apart from their numbers.
+/// Streams in the order of their pointers, a separate list in the file.
 fn stream(golden: &Golden, stream: Stream) -> Stream {
     let index = usize::try_from(stream.0).unwrap();
     Stream(golden.json["stream_pointer_rank"][index].as_u64().unwrap())

@@ -27,7 +27,7 @@ fn what_real_pytorch_was_seen_to_do() {
     assert!(releases.into_iter().eq([0, 6, 7, 8, 9, 10, 11, 12, 15].map(release)));
 }
 
-/// A text, the first release that accepts it, and one resulting setting.
+/// A text, the first release that accepts it, and a resulting setting.
 #[test]
 fn a_release_takes_what_it_knows() {
     let cases = [
@@ -151,7 +151,7 @@ fn pair() -> impl Strategy<Value = String> {
 }
 
 prop_compose! {
-    /// Settings that the newest release accepts: no size is below that of large segments.
+    /// Settings that the newest release accepts: no size is below the size of large segments.
     fn settings()(
         sizes in (mib(), mib(), proptest::option::of(mib())),
         divisions in divisions(),

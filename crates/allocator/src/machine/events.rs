@@ -1,4 +1,4 @@
-//! Blocks that other streams still use, and their events.
+//! Blocks in use by side streams, and their events.
 
 use std::collections::VecDeque;
 
@@ -13,8 +13,8 @@ use crate::ids::BlockId;
 pub(super) struct Events {
     /// New events stay outstanding until they are completed by name.
     held: bool,
-    /// A queue for each stream, oldest event first, with a flag for done. A pending event does not hide later ones. The
-    /// order among streams is that of their pointers; PyTorch's is that of a hash map, which is unspecified.
+    /// A queue for each stream, oldest event first, with a flag for done. A pending event does not hide later events.
+    /// Streams are ordered by their pointers; PyTorch's order is unspecified, a hash map's.
     queues: Vec<(Stream, VecDeque<(bool, BlockId)>)>,
     /// Blocks withheld by [`Allocator::free_later`].
     blocks: Vec<BlockId>,
@@ -56,7 +56,7 @@ impl Events {
     }
 
     /// Removes all outstanding events of the blocks that `is_meant` accepts, oldest first. A stream that reached an
-    /// event has reached all earlier ones.
+    /// event has reached all earlier events.
     fn take(&mut self, is_meant: impl Fn(BlockId) -> bool) -> Vec<BlockId> {
         let mut taken: Vec<BlockId> = self.blocks.extract_if(.., |block| is_meant(*block)).collect();
         for (_, queue) in &mut self.queues {
@@ -83,7 +83,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         self.events.complete(None);
     }
 
-    /// Completes all events recorded on one stream so far.
+    /// Completes all events recorded on a stream so far.
     pub fn complete_events_of(&mut self, stream: Stream) {
         self.events.complete(Some(stream));
     }
@@ -108,7 +108,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// Records the events that a capture put off. Streams that used the block only in the capture get none.
+    /// Records the events deferred by a capture. Streams that used the block only in the capture get no event.
     pub(super) fn record_deferred(&mut self) {
         for id in std::mem::take(&mut self.deferred) {
             let during = self.capture_uses.remove(&id).unwrap_or_default();

@@ -51,7 +51,7 @@ impl<D: Device, O: Observer> Allocator<D, O> {
         }
     }
 
-    /// Counts one event fewer; after the last the block returns to its pool.
+    /// Counts an event as done; after the last event the block returns to its pool.
     pub(super) fn event_completed(&mut self, id: BlockId) {
         self.blocks[id].events -= 1;
         if self.blocks[id].events == 0 {

@@ -13,9 +13,9 @@ use crate::size::SMALL_SEGMENT_BYTES;
 const RESTORED_SPACE_BYTES: u64 = 1 << 40;
 
 impl<D: Device, O: Observer> Allocator<D, O> {
-    /// Adds a segment with its blocks, and returns the blocks in use, by address. `requested` gives the requested size
-    /// of the block at an address. Segments are added in the order of their addresses, which becomes the order of equal
-    /// blocks; the real order is not recorded.
+    /// Adds a segment with its blocks, and returns the blocks in use, by address. `requested` returns the requested
+    /// size of the block at an address. Segments are added in the order of their addresses, which becomes the order of
+    /// equal blocks; the real order is not recorded.
     pub fn restore_segment(
         &mut self,
         segment: &SegmentState,

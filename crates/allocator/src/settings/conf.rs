@@ -5,7 +5,7 @@ use trace::{Bytes, Release};
 
 use super::{MAX_MIB, Reserve, Settings, SettingsError};
 
-/// The error of settings that no text of a release gives.
+/// The error of settings that no text of a release expresses.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("PyTorch {release} has no text for these settings: for {text:?} it {}", .refused.as_ref().map_or_else(
     || String::from("sets others"),
@@ -21,7 +21,7 @@ pub struct Inexpressible {
 }
 
 impl Settings {
-    /// Prints the shortest list of keys for `PYTORCH_CUDA_ALLOC_CONF` that gives these settings under a release; empty
+    /// Prints the shortest list of keys for `PYTORCH_CUDA_ALLOC_CONF` that sets these settings under a release; empty
     /// for the defaults.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ fn reserve(reserve: Reserve) -> String {
     }
 }
 
-/// The shortest form that gives these divisions, or the plainest if none does.
+/// The shortest form that sets these divisions, or the plainest if no form does.
 fn write_divisions(wanted: [u64; 16], release: Release) -> String {
     let first = wanted.first().copied().unwrap_or_default();
     let scalar = wanted.iter().all(|&own| own == first).then(|| first.to_string());
