@@ -1,9 +1,9 @@
 //! The table of GPU models: the figures of each, with their sources.
 //!
-//! The table `gpus.toml` is compiled in. [`find`] takes the names that people type (`4090`, `rtx-4090`, `"NVIDIA
-//! GeForce RTX 4090"`); [`lookup`] also lists the models that a short name passes over. A name that several models
-//! share is an error that lists them, unless the models are variants of one chip of which one is an SXM card (Note
-//! `[Names]` in `lookup.rs`). [`Profile::device_variable`] is the text that the phantom reads.
+//! The table `gpus.toml` is compiled in. [`find`] takes the names that people type (`4090`, `rtx-4090`,
+//! `"NVIDIA GeForce RTX 4090"`); [`lookup`] also lists the models that a short name passes over. A name shared by
+//! several models is an error with their list, unless the models are variants of a chip with an SXM variant (Note
+//! `[Names]` in `lookup.rs`). [`Profile::device_variable`] is the phantom's text.
 //!
 //! # Design constraints
 //! - No file, no environment, no clock: the table is part of the program.

@@ -6,11 +6,11 @@
 //! model decides:
 //!
 //! 1. The text equals a name or an alias of the model: `4090` is the RTX 4090 and never its laptop variant, `rtx 3080`
-//!    is the 10 GB model, since CUDA gives that model this name.
+//!    is the 10 GB model, CUDA's name for that model.
 //! 2. The words of the text are a subset of the words of a name or an alias: `h100 sxm`, `quadro 8000`. The words that
-//!    mark a part or a variant of a card ([`VARIANTS`]) have to be typed: `h100` never means a MIG slice.
-//! 3. Several models match, the text names their chip (`a100`, `h100-80gb`), and SXM cards are among them: the SXM card
-//!    with the least memory. [`Match::passed_over`] lists the other cards, which `oomph` prints.
+//!    mark a part or a variant of a GPU ([`VARIANTS`]) have to be typed: `h100` never means a MIG slice.
+//! 3. Several models match, the text names their chip (`a100`, `h100-80gb`), and SXM models are among them: the SXM
+//!    model with the least memory. [`Match::passed_over`] lists the other models, which `oomph` prints.
 //!
 //! Other shared names are errors, with the names to type: `gh200` has variants of 96 GB and 144 GB, and
 //! `rtx-6000` is a name of three generations.
@@ -92,7 +92,7 @@ pub fn lookup(name: &str) -> Result<Match, UnknownGpu> {
     }
 }
 
-/// The SXM card with the least memory, if `asked` names a chip.
+/// The SXM model with the least memory, if `asked` names a chip.
 fn preferred(asked: &Words, matching: &[&'static Profile]) -> Option<&'static Profile> {
     let is_sxm = |word: &String| word.starts_with("sxm");
     let has_sxm = |profile: &Profile| labels(profile).any(|label| label.0.iter().any(is_sxm));

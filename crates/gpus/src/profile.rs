@@ -120,10 +120,10 @@ pub(crate) type FigureSource = (Provenance, String);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpuKind {
-    /// A whole card.
+    /// A whole GPU.
     #[default]
     Card,
-    /// A MIG slice of a card.
+    /// A MIG slice of a GPU.
     Slice,
     /// A GPU that shares the memory of the CPU.
     Integrated,
@@ -134,9 +134,9 @@ pub enum GpuKind {
 pub struct Profile {
     /// The name of the model, unique in the table.
     pub name: String,
-    /// Card, slice or integrated.
+    /// Whole GPU, slice or integrated.
     pub kind: GpuKind,
-    /// `cudaDeviceProp::name`. Differs from `name` where CUDA gives two models one name.
+    /// `cudaDeviceProp::name`. Differs from `name` for two models with the same name in CUDA.
     pub cuda_name: String,
     /// Other names of the model.
     pub aliases: Vec<String>,
