@@ -9,11 +9,11 @@
 //! ```
 //!
 //! # Design constraints
-//! - Pure: no file, no environment, no clock. The same text and options give the same findings in the same order.
-//! - Nothing is run and nothing is imported; a file is looked at by itself.
+//! - Pure: no file, no environment, no clock. The same text and options lead to the same findings in the same order.
+//! - Nothing is run and nothing is imported; a file is read by itself.
 //! - Precision before recall: a rule that is not sure says nothing (Note `[Silence]` in `semantics.rs`).
 //! - Any bytes are survived: what cannot be read is an [`Unreadable`] (Note `[Limits]` in `source.rs`).
-//! - `source.rs` alone calls the parser; `semantics` gives its tree a meaning; one file in `rules` is one rule.
+//! - `source.rs` alone calls the parser; `semantics` assigns a meaning to its tree; one file in `rules` is one rule.
 
 mod edits;
 mod finding;

@@ -184,7 +184,6 @@ pub(crate) struct Function<'a> {
     pub(crate) returned: Vec<&'a Expr>,
 }
 
-/// A `class`.
 #[derive(Debug)]
 pub(crate) struct Class<'a> {
     pub(crate) syntax: &'a StmtClassDef,

@@ -1,4 +1,4 @@
-//! Methods that store their arguments: `meter.update(loss)`, with `self.sum += value` in `update`.
+//! Methods with stored arguments: `meter.update(loss)`, with `self.sum += value` in `update`.
 
 use ruff_python_ast::{Expr, Operator, Stmt};
 use rustc_hash::FxHashMap;
@@ -127,7 +127,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Returns the class of this file that certainly made an object.
+    /// Returns the class, in this file, of an object with a certain class.
     pub(crate) fn class_of_object(&self, object: &'a Expr) -> Option<ClassId> {
         let origins = self.origins(object);
         let made = |value: &&'a Expr| {

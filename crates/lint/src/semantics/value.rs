@@ -23,7 +23,6 @@ pub(crate) enum Graph {
     Unsure,
 }
 
-/// The device of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TensorDevice {
     Gpu,
