@@ -1,17 +1,17 @@
-"""Becomes the program that a job of `forks.py` names: its arguments, folder, output and `__main__`."""
+"""Becomes the program of a job of `forks.py`, with its arguments, folder, output and `__main__`."""
 
 import json
 import os
 import sys
 import types
 
-# The fork server imports what its script does.
+# The fork server imports the packages that its script imports.
 import torch  # noqa: F401
 import torch.utils.data  # noqa: F401
 
 
 def become(job: dict) -> types.ModuleType:
-    """Makes this process that of the program, short of running it."""
+    """Turns this process into the program's, up to its first statement."""
     program = job["program"]
     os.chdir(job["folder"])
     for number, name in ((1, job["stdout"]), (2, job["stderr"])):

@@ -1,13 +1,13 @@
-"""Runs programs in forks of one process that has imported PyTorch: a run then takes a third of its time.
+"""Runs programs in forks of a process that has imported PyTorch: a run then takes a third of its time.
 
 Note [Forked programs]
 ~~~~~~~~~~~~~~~~~~~~~~
-The process is the agent's own fork server (Note [Fork server] in `python/oomph/agent/server.py`) over a phantom GPU, and the script
-that it forks for is `forked.py`, which runs the program that a job names. Phantom and agent read their variables in the child, so that each job may
-have another GPU. The server talks to one client; the cases of a suite are many processes. Between them stands a broker, with a socket that takes
-one job a connection and answers with the job's exit status.
+The process is the agent's own fork server (Note [Fork server] in `python/oomph/agent/server.py`) over a phantom GPU. Its script is
+`forked.py`, which runs the program of a job. Phantom and agent read their variables in the child, so each job may have another GPU. The
+server talks to a single client; the cases of a suite are many processes. A broker is in between, with a socket that takes a job per
+connection and answers with the job's exit status.
 
-A program that is tested for how it starts, or with a change to its source by the agent, is no job: the script is not its own here.
+A program whose start is tested, or whose source the agent changes, cannot be a job: its script would be `forked.py`.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 AGENT = HERE.parent / "python" / "oomph" / "agent" / "inject"
 SCRIPT = HERE / "forked.py"
-# The variable in which `forked.py` finds its job.
+# The variable with the job, for `forked.py`.
 JOB = "TESTS_FORKED_JOB"
-# No program takes this long, unless the machine is busy with much else.
+# More seconds than any program takes, unless the machine is very busy.
 PATIENCE = 900
 
 
@@ -57,7 +57,7 @@ class Forks:
         return self
 
     def __exit__(self, *_) -> None:
-        # Where the suite was cut short, it has ended the broker.
+        # If the suite was cut short, the broker may have ended already.
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(self.pid, signal.SIGTERM)
             usage = os.wait4(self.pid, 0)[2]
@@ -89,7 +89,7 @@ def variables(oomph: Path, *card: str) -> dict[str, str]:
 
 
 class _Broker:
-    """Numbers the jobs, hands them to the server, and each answer to the connection that waits for it."""
+    """Numbers the jobs, passes them to the server, and each answer to its connection."""
 
     def __init__(self, forks: Forks) -> None:
         self.forks = forks

@@ -1,16 +1,15 @@
-"""Runs the cases of a test suite in parallel, each in a process of its own, and reports what each one took.
+"""Runs the cases of a test suite in parallel, each in its own process, and reports the time of each.
 
-A check script makes a list of `Case` and ends with `sys.exit(suite.run("zoo", cases, arguments))`. Every script then has the same
-options, progress lines and last line, and each run is added to `target/tests/times.jsonl`. `python3 tests/suite.py [COUNT]` prints the
-totals of all suites in that file and the slowest cases among them, ten unless told otherwise; `make test` ends with it.
+A check script makes a list of `Case` and ends with `sys.exit(suite.run("zoo", cases, arguments))`. Every script then has the same options,
+progress lines and last line, and each run is added to `target/tests/times.jsonl`. `python3 tests/suite.py [COUNT]` prints the totals of all
+suites in that file and the COUNT slowest cases, by default ten; `make test` ends with this table.
 
 Note [Processes of a suite]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~
-The runner forks once per case and has a single thread, so a body may do as it likes with its working directory, environment and
-memory. `wait4` gives the CPU time of a case together with all processes that it waited for. On a busy machine the CPU time is the
-figure to compare: elapsed time measures the neighbours too. A case starts when a slot is free and its `memory` fits into what the
-machine had left when the suite began. Ctrl-C ends the cases and every process that they left behind: the runner is the subreaper of
-its descendants.
+The runner forks once per case and has a single thread, so a body may change its working directory, environment and memory at will. `wait4`
+reports the CPU time of a case together with all processes that it waited for. On a busy machine the CPU time is the figure to compare:
+elapsed time measures the neighbours too. A case starts when a slot is free and its `memory` fits into the memory that the machine had left
+when the suite began. Ctrl-C ends the cases and every remaining process: the runner is the subreaper of its descendants.
 """
 
 import argparse
@@ -40,15 +39,15 @@ class Skip(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One check. `body` returns the text to show beside its name, and fails with an `AssertionError` that says what was found."""
+    """A check. `body` returns the text to show beside its name, and fails with an `AssertionError` that states the finding."""
 
     name: str
     body: Callable[[], str | None]
     # GiB of memory at the peak of all processes of the case.
     memory: float = 2
-    # Nothing else runs beside it, because it measures time.
+    # True to run alone, because the case measures time.
     is_alone: bool = False
-    # Started before the others, so that it does not run on when they have ended.
+    # Started first, so that the suite does not end with this case alone.
     is_long: bool = False
     # Left to `make test-all`.
     is_extra: bool = False
@@ -56,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case ended."""
+    """The result of a case."""
 
     suite: str
     case: str
@@ -85,7 +84,7 @@ def choose(cases: list[Case], words: list[str], is_all: bool) -> list[Case]:
 
 
 def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: str = "") -> int:
-    """Runs the chosen cases; exit status 1 if one fails or none is chosen, 130 after Ctrl-C."""
+    """Runs the chosen cases; exit status 1 if a case fails or none is chosen, 130 after Ctrl-C."""
     names = [case.name for case in cases]
     doubled = sorted({name for name in names if names.count(name) > 1})
     assert not doubled, f"cases share a name: {doubled}"
@@ -120,7 +119,7 @@ def conclude(outcomes: list[Outcome], left: int, elapsed: float) -> int:
 
 
 class _Runner:
-    """The cases that wait, and those that run, by process."""
+    """The waiting cases, and the running cases by process."""
 
     def __init__(self, suite: str, cases: list[Case], jobs: int, folder: Path) -> None:
         self.suite, self.jobs, self.folder = suite, jobs, folder
@@ -130,7 +129,7 @@ class _Runner:
         self.free = _available_gib() * 0.9
 
     def run(self) -> list[Outcome]:
-        """Runs them to their end; if that fails, no process is left."""
+        """Runs all cases; after a failure, no process is left."""
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         outcomes: list[Outcome] = []
         try:
@@ -147,7 +146,7 @@ class _Runner:
         return outcomes
 
     def _next(self) -> Case | None:
-        """A case that may start now, taken from those that wait."""
+        """A case that may start now, removed from the waiting ones."""
         if len(self.running) >= self.jobs or any(case.is_alone for case, _ in self.running.values()):
             return None
         used = sum(case.memory for case, _ in self.running.values())
@@ -185,7 +184,7 @@ class _Runner:
 
 
 def _run_body(case: Case, path: Path) -> None:
-    """The body in the case's process, with its output in a file and its result in another."""
+    """Runs the body in the case's process, with its output in a file and its result in another."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     output = os.open(path.with_suffix(".out"), os.O_WRONLY | os.O_CREAT)
     os.dup2(output, 1)
@@ -210,7 +209,7 @@ def _result(case: Case) -> tuple[str, str]:
 
 
 def _end_children(running: dict) -> None:
-    """Ends the cases, and then all that they and the suite started: orphans become children of this process."""
+    """Ends the cases, and then all their descendants: orphans become children of this process."""
     for pid in running:
         _signal(pid, signal.SIGTERM)
     for pid in running:
@@ -237,7 +236,7 @@ def _children() -> list[int]:
 
 
 def _available_gib() -> float:
-    """What Linux says that programs can still have."""
+    """Linux's figure for the memory that programs can still use."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     (line,) = (line for line in lines if line.startswith("MemAvailable:"))
     return int(line.split()[1]) / (1 << 20)

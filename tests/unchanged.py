@@ -48,7 +48,7 @@ def questions(snapshots: list[str]) -> list[list[str]]:
 
 
 def answer(oomph: str, python: str, words: list[str]) -> tuple[int, object]:
-    """The exit status and the JSON of one question; what is no JSON stands as text."""
+    """The exit status and the JSON of a question; other output stays text."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {"PATH": f"{pathlib.Path(python).parent}:/usr/bin:/bin", "HOME": folder, "OOMPH_PYTHON": python}
         done = subprocess.run([oomph, *words], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=900, stdin=subprocess.DEVNULL)
@@ -72,7 +72,7 @@ def differences(before: object, after: object, path: str = ""):
 
 
 def is_reworded(key: str, before: object, after: object) -> bool:
-    """Whether two sentences have the same figures. An identifier has no blank, and must be equal; a source is a sentence."""
+    """True if two sentences have the same figures. An identifier has no blank, and must be equal; a source is a sentence."""
     both = isinstance(before, str) and isinstance(after, str) and (key == "source" or " " in before or " " in after)
     return both and figures(before) == figures(after)
 
@@ -83,7 +83,7 @@ def figures(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Asks both, and prints what differs; exit status 1 if a figure does."""
+    """Asks both, and prints the differences; exit status 1 if a figure differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", required=True)
     parser.add_argument("--after", required=True)

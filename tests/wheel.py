@@ -25,7 +25,7 @@ optimizer.step()
 
 
 def main() -> None:
-    """Prints each problem; exit status 1 if there is one."""
+    """Prints each problem; exit status 1 for any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("wheel", type=pathlib.Path)
     parser.add_argument("--python", type=pathlib.Path, required=True, help="a Python with PyTorch, for `oomph check`")

@@ -1,4 +1,4 @@
-"""Runs programs with the agent injected, and reads what it wrote."""
+"""Runs programs with the agent injected, and reads the run directory."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ needs_phantom = unittest.skipUnless(PHANTOM, "OOMPH_TEST_PHANTOM does not name t
 
 @dataclass
 class Ran:
-    """What is left of a program."""
+    """The results of a program."""
 
     status: int
     stdout: str
@@ -66,7 +66,7 @@ def run_program(source: str, *, phantom: bool = False, recorded: bool = True, **
 
 
 def _heed_interrupts() -> None:
-    """A shell makes what it starts in the background ignore Ctrl-C, and children inherit that."""
+    """Enables Ctrl-C: a shell makes its background jobs ignore the signal, and children inherit the setting."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

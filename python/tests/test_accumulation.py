@@ -41,7 +41,7 @@ _PROGRAM = """
     train("mean", False, True)
     train("mean", True, False)
 """
-# Three optimizers, one after the other, of which the third is where the first was.
+# Three optimizers in turn; the third has the address of the first.
 _REUSED_ADDRESS = """
     import gc
     import torch
@@ -91,7 +91,7 @@ class AccumulationTest(unittest.TestCase):
         self.assertEqual([record["text"] for record in ran.records("remedy") if not record["applied"]], [])
 
     def check_notes(self, parts) -> None:
-        """That the parts were parts: otherwise there is nothing to compare."""
+        """Checks that the parts were parts: otherwise the comparison is empty."""
         notes = [record["text"] for record in parts.records("remedy") if record["applied"]]
         self.assertEqual(len(parts.records("remedy")), len(notes))
         for expected in (

@@ -1,4 +1,4 @@
-"""Which blocks of a model are taken to repeat. See Note [Repeated blocks]."""
+"""The blocks of a model that count as repeated. See Note [Repeated blocks]."""
 
 import unittest
 
@@ -27,7 +27,7 @@ class BlocksTest(unittest.TestCase):
         self.assertEqual(described(repeated(model)), expected)
 
     def stages(self, *lengths: int):
-        """As a ResNet has them."""
+        """The stages of a ResNet."""
         return self.nn.Sequential(*(self.nn.Sequential(*(self.layer() for _ in range(length))) for length in lengths))
 
     def test_all_stages_have_blocks(self):

@@ -1,4 +1,4 @@
-"""Checkpoints over the phantom: large weights are zeros, everything else is what the file holds."""
+"""Checkpoints over the phantom: large weights are zeros, everything else has the file's values."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""The answers that pass a program's own checks, without PyTorch: booleans that tell what they are expected to be."""
+"""The answers that pass a program's own checks, without PyTorch: booleans that report the expected answer."""
 
 import sys
 import tempfile
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from oomph.agent import checks
 
-# Where an instruction's position is that of the whole statement or line, `and` hides which operand is read.
+# With positions of a whole statement or line, `and` hides the operand that is read.
 NAMES_OPERANDS = sys.version_info >= (3, 12)
 NAMES_CALLS = sys.version_info >= (3, 11)
 
 
 class Asked:
-    """A boolean that notes what would pass, and is `False` where nothing is known: what memory holds."""
+    """A boolean that notes the passing answer, and is `False` as memory would be without one."""
 
     def __init__(self) -> None:
         self.answers: list[bool | None] = []
@@ -32,14 +32,14 @@ class Asked:
 
 
 class PassingAnswers(unittest.TestCase):
-    """One program a row."""
+    """A program per row."""
 
     def check(self, source: str, *answers: bool | None) -> None:
         asked = Asked()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "program.py")
             file.write_text(textwrap.dedent(source))
-            # The answers decide how the program ends; it may not be by its own checks.
+            # The answers decide the program's end; its own checks must not.
             exec(compile(file.read_text(), str(file), "exec"), {"x": asked})
         self.assertEqual(asked.answers, list(answers), source)
 

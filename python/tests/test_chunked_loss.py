@@ -43,7 +43,7 @@ class ChunkedLossTest(unittest.TestCase):
     """The program as it is, and with the loss in three chunks."""
 
     def check(self, source: str, note: str) -> None:
-        """Runs both, and compares what they print, number by number."""
+        """Runs both, and compares the printed numbers."""
         whole, chunked = run_program(source), run_program(source, OOMPH_REMEDIES=_CHUNKED)
         self.assertEqual((whole.status, chunked.status), (0, 0), whole.stderr + chunked.stderr)
         self.assertIn(note, {record["text"] for record in chunked.records("remedy") if record["applied"]})

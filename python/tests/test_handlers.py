@@ -1,4 +1,4 @@
-"""Which handler takes an error, read from the program's source while it runs."""
+"""The handler that takes an error, read from the program's source while it runs."""
 
 import ast
 import linecache
@@ -15,7 +15,7 @@ class Full(RuntimeError):
 
 
 def found(source: str):
-    """What `handlers.find` says where the program calls `ask()`: the text of the handler's line and the lowered name."""
+    """The result of `handlers.find` at the program's call of `ask()`: the text of the handler's line and the lowered name."""
     source = textwrap.dedent(source)
     name = f"/home/ann/program{hash(source)}.py"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)

@@ -22,7 +22,7 @@ COMMON = """
             return (int(file.read().split()[1]) - int(open("/proc/self/statm").read().split()[2])) * 4096
 """
 
-# Each makes a tensor of one that holds `array`, and says what NumPy makes of it.
+# Each makes a tensor of one that holds `array`, beside NumPy's result.
 EXACT = """
     WAYS = {
         "clone": (lambda t: t.clone(), lambda a: a),
@@ -111,7 +111,7 @@ FREE = """
 
 @needs_phantom
 class Holes(unittest.TestCase):
-    """The programs check themselves: what they compare would fill a terminal."""
+    """The programs check themselves: the compared values would fill a terminal."""
 
     def check(self, source: str, says: str, **variables: str) -> None:
         ran = run_program(COMMON + source, phantom=True, **variables)

@@ -1,4 +1,4 @@
-"""Which GPUs a build of PyTorch has kernels for."""
+"""The GPUs for which a build of PyTorch has kernels."""
 
 import unittest
 

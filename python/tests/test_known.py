@@ -1,4 +1,4 @@
-"""The tables of operators whose values are known; what they give is compared with a CPU's by tests/values."""
+"""The tables of operators with known values; tests/values compares their results with a CPU's."""
 
 import unittest
 

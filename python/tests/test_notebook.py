@@ -1,4 +1,4 @@
-"""Notebooks as main scripts: what is left of a cell, and what runs."""
+"""Notebooks as main scripts: the remains of a cell, and the code that runs."""
 
 import json
 import tempfile
@@ -33,7 +33,7 @@ class NotebookTest(unittest.TestCase):
             path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
             namespace: dict = {}
             exec(notebook.compile_cells(str(path), lambda tree, name: False), namespace)
-        # A line of a text that looks like a magic is one in a cell that Python can read alone.
+        # A line of text that looks like a magic is a magic in a cell that Python cannot parse.
         self.assertEqual(namespace["text"], "\n%kept\n")
         self.assertEqual(namespace["where"], f"{path}:cell 3")
 

@@ -1,4 +1,4 @@
-"""The parts that need neither torch nor a GPU."""
+"""The parts that work without torch and without a GPU."""
 
 import contextlib
 import importlib
@@ -84,7 +84,7 @@ class RecordsTest(unittest.TestCase):
 
 
 class FramesTest(unittest.TestCase):
-    """Whose code a file is."""
+    """The owner of a file: user or library."""
 
     def test_owner_of_files(self):
         library = sysconfig.get_path("purelib")
@@ -157,7 +157,7 @@ class ImportingTest(unittest.TestCase):
 
 
 class FailureTest(unittest.TestCase):
-    """An error of the agent's is told and goes no further."""
+    """An error of the agent is printed and goes no further."""
 
     def test_one_line_once(self):
         @guarded

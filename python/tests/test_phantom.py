@@ -28,7 +28,7 @@ MIB = 1024 * KIB
 
 @needs_phantom
 class Training(unittest.TestCase):
-    """One small training program."""
+    """A small training program."""
 
     @classmethod
     def setUpClass(cls):
@@ -71,7 +71,7 @@ class Training(unittest.TestCase):
 
 @needs_phantom
 class Closure(unittest.TestCase):
-    """An optimizer that is given a closure: backward is backward, and the update comes after it."""
+    """An optimizer with a closure: backward is backward, and the update comes afterwards."""
 
     def check(self, call):
         step = f"optimizer.step({call})"

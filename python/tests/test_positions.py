@@ -1,4 +1,4 @@
-"""Marks for PyTorch before 2.10: positions that are counted name what the history's own text names."""
+"""Marks for PyTorch before 2.10: counted positions name the same events as the history's own text."""
 
 import unittest
 
@@ -7,7 +7,7 @@ from oomph.agent.positions import _attach
 from .support import needs_phantom, run_program
 from .test_phantom import MODEL
 
-# The marks are told to PyTorch, and counted as well; the counted ones are written under a name of their own.
+# The marks are passed to PyTorch, and counted as well; the counted marks are written under a name of their own.
 BOTH = """
     import json, torch
     from _oomph_agent import positions
@@ -55,7 +55,7 @@ class Attach(unittest.TestCase):
 
 @needs_phantom
 class BothWays(unittest.TestCase):
-    """With a PyTorch that has marks of its own, the counted ones are the same, event by event."""
+    """With a PyTorch that has its own marks, the counted marks are equal, event by event."""
 
     def test_of_a_training_program(self):
         ran = run_program(BOTH + MODEL, phantom=True)

@@ -38,7 +38,7 @@ class WithoutTorch(unittest.TestCase):
 
 @needs_torch
 class Ends(unittest.TestCase):
-    """Each way to end, and what the run says of it."""
+    """Each way to end, and the record of the end."""
 
     def check(self, source, status, reason, steps, **variables):
         ran = run_program(source, **variables)
@@ -114,7 +114,7 @@ class Ends(unittest.TestCase):
 
 @needs_torch
 class Harmless(unittest.TestCase):
-    """What the hooks must not disturb gives the same answers with and without them."""
+    """Programs that the hooks must not disturb print the same with and without the agent."""
 
     SOURCE = """
         import torch, torch.nn as nn

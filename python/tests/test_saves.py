@@ -1,4 +1,4 @@
-"""Checkpoints of a dry run: what was there before stays, what was not is written."""
+"""Checkpoints of a dry run: existing files stay, new files are written."""
 
 import unittest
 
@@ -37,7 +37,7 @@ SAFETENSORS = """
     print(list(load_file(here / "old.safetensors")))
 """
 
-# What follows is asked of files that are put there past Python's functions.
+# The checks below concern files that are created past Python's functions.
 BEFORE = """
     import os, pathlib, shutil, subprocess, torch
     here = pathlib.Path(__file__).parent
@@ -97,7 +97,7 @@ REMOVED = BEFORE + """
     print((here / "made.pt").exists(), (here / "moved").exists(), (here / "link.txt").is_symlink())
 """
 
-# Folders that hold checkpoints, and what programs do with them next.
+# Folders with checkpoints, and the next operations of programs on those folders.
 FOLDERS = BEFORE + """
     put("out/models/best.pt", "files/a.pt", "files/b.ckpt", "best/model.bin", "last/model.bin", "runs/1.pt")
     shutil.rmtree(here / "out")
@@ -121,7 +121,7 @@ FOLDERS = BEFORE + """
         print(error.strerror)
 """
 
-# Of any name, if torch.save wrote them before the program began; and files that say which checkpoint to go on with.
+# Files of any name written by torch.save before the program began, and files that name the checkpoint to resume from.
 NAMELESS = BEFORE + """
     put("latest", "young")
     (here / "latest").write_text("step-3")
@@ -143,7 +143,7 @@ NAMELESS = BEFORE + """
     print(*(torch.load(here / name).shape[0] for name in ("opened", "removed", "grown", "oldest", "touched.pt")))
 """
 
-# Ways past `torch.save`, names that are linked, and files of the program's other processes.
+# Ways past `torch.save`, linked names, and files of the program's child processes.
 WAYS = BEFORE + """
     import io, multiprocessing, tarfile
     put("script.pt", "packed.tar", "last.pt", "steps/1/model.pt", "gone.pt", "export.pt2")
@@ -174,7 +174,7 @@ WAYS = BEFORE + """
     print(torch.load(here / "async.pt").shape, torch.load(here / "buffer.pt").shape)
 """
 
-# Checkpoints in a folder and a file that the program made, by whatever means they came there.
+# Checkpoints in a folder and a file that the program made, by any means.
 MADE = BEFORE + """
     import tempfile
     os.makedirs(here / "unpacked")
@@ -190,7 +190,7 @@ MADE = BEFORE + """
 """
 
 
-# What else others do with functions that we stand in for.
+# Further uses of the replaced functions.
 FUNCTIONS = """
     import os, pickle, shutil, torch
     functions = [open, os.remove, os.unlink, os.rename, os.replace, os.mkdir, os.symlink, os.link, shutil.rmtree, torch.save]
@@ -215,7 +215,7 @@ FUNCTIONS = """
 
 @needs_phantom
 class Saves(unittest.TestCase):
-    """One program for each library that writes checkpoints."""
+    """A program for each library that writes checkpoints."""
 
     def check(self, source: str, stdout: str, spared: list[str], made: list[str]) -> None:
         ran = run_program(source, phantom=True)

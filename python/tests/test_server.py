@@ -1,4 +1,4 @@
-"""What the fork server imports before the program runs."""
+"""Imports of the fork server before the program runs."""
 
 import tempfile
 import unittest
@@ -10,7 +10,7 @@ SCRIPT = "import json\nimport torchvision.models\nfrom transformers import GPT2C
 
 
 class Named(unittest.TestCase):
-    """Installed packages that a script names; what lies beside the script is the program's own."""
+    """Installed packages that a script names; modules beside the script are the program's own."""
 
     def check(self, files: dict[str, str], expected: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What decides a size of the program: names, constants, and how the main script is changed."""
+"""The deciding size of a program: names, constants, and changes to the main script."""
 
 import ast
 import unittest
@@ -68,7 +68,7 @@ class Constants(unittest.TestCase):
             "class C:\n    batch_size: int = 16": [16],
             "def f(x, batch_size=8): pass": [8],
             "main(batch_size=7)": [7],
-            # What a tensor has, what is no number, and what others look at or evaluate.
+            # Sizes of tensors, values other than numbers, and names with finders of their own or of evaluation.
             "batch_size = x.shape[0]": [],
             "batch = True": [],
             "DataLoader(data, batch_size=5)": [],
@@ -97,7 +97,7 @@ class MainScript(unittest.TestCase):
 
 @needs_torch
 class Overridden(unittest.TestCase):
-    """A constant of the script, and what else binds its name."""
+    """A constant of the script, and other bindings of its name."""
 
     def check(self, source: str, *said: tuple[bool, str]) -> None:
         ran = run_program(f"import torch\n{source}", OOMPH_REMEDIES='[{"remedy": "batch-size", "settings": {"size": 4}}]')

@@ -21,7 +21,7 @@ PYTHON = suite.ROOT / "python"
 def main() -> int:
     """Exit status 1 if a test fails."""
     arguments = suite.parser(__doc__).parse_args()
-    # Where the binary unpacks what it carries.
+    # The binary unpacks its library here.
     command = [arguments.oomph, "phantom", "--gpu", "rtx-4090", "--", "printenv", "LD_LIBRARY_PATH"]
     paths = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     os.environ["OOMPH_TEST_PHANTOM"] = paths.strip().split(":")[0]
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def by_name(found: unittest.TestSuite) -> dict[str, unittest.TestSuite]:
-    """The tests, each by itself; those of a class that sets something up for all of them, together."""
+    """The tests by name; those of a class with a common set-up are one entry."""
     cases: dict[str, unittest.TestSuite] = {}
     for test in flattened(found):
         kind = type(test)
@@ -52,7 +52,7 @@ def flattened(found):
 
 
 def check(tests: unittest.TestSuite) -> str:
-    """Runs tests; their output is that of the case."""
+    """Runs tests; their output belongs to the case."""
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(tests)
     assert result.wasSuccessful(), f"{len(result.failures)} failures, {len(result.errors)} errors"
     if len(result.skipped) == result.testsRun:

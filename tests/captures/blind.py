@@ -1,4 +1,4 @@
-"""Programs about stream captures, streams and events, with the answer a real GPU gives.
+"""Programs about stream captures, streams and events, with the answer of a real GPU.
 
 Each answer comes from a document, from PyTorch or from somebody's record of a real GPU, and was
 written down before the program was run here. Every program runs in its own process, after
@@ -8,7 +8,7 @@ written down before the program was run here. Every program runs in its own proc
 from case import case
 
 CASES = [
-    # What a capture forbids to its own thread.
+    # Calls that a capture forbids in its own thread.
     case(
         "item in a capture",
         raises=900,

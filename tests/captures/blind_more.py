@@ -1,4 +1,4 @@
-"""Programs about stream captures, streams and events, with the answer a real GPU gives.
+"""Programs about stream captures, streams and events, with the answer of a real GPU.
 
 Each answer comes from a document, from PyTorch or from somebody's record of a real GPU, and was
 written down before the program was run here. Every program runs in its own process, after
@@ -29,7 +29,7 @@ _FREED_IN_A_CAPTURE = """
 
 
 CASES = [
-    # Captures that break, and what works after them.
+    # Captures that break, and the work that succeeds afterwards.
     case(
         "work after the capture broke",
         raises=901,

@@ -1,4 +1,4 @@
-"""What a case of captures is: a program, and what a GPU answers."""
+"""A case of captures: a program, and a GPU's answers."""
 
 from textwrap import dedent
 from typing import Any, NamedTuple
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 class Case(NamedTuple):
     """A program that runs in its own process, after `import torch`.
 
-    `raises` is about its first exception (the innermost `__context__`): the number of a CUDA error, or a piece of the text. `answer`, where it is
-    not None, is what the program leaves in its variable `answer`. `settings` are PyTorch's allocator's. `is_sure` is False where no source was
+    `raises` is about its first exception (the innermost `__context__`): the number of a CUDA error, or a piece of the text. `answer`, if
+    not None, is the value of the program's variable `answer`. `settings` are PyTorch's allocator's. `is_sure` is False if no source was
     found for the answer.
     """
 

@@ -1,10 +1,9 @@
-"""Captures and streams on the phantom as a GPU answers them: what is forbidden, how a capture ends, what a graph is made of.
+"""Captures and streams on the phantom as on a GPU: forbidden calls, the end of a capture, the content of a graph.
 
     python tests/captures/check.py --oomph target/release/oomph [WORD ...]
 
-`work.py` is the half that the code was written with, `blind.py` and `blind_more.py` the half that was
-written by somebody else before it and run afterwards.
-Each case names the source of what it expects.
+The code was written with `work.py`; `blind.py` and `blind_more.py` were written by somebody else before the code ran them. Each case names
+the source of its expectation.
 """
 
 import json
@@ -39,7 +38,7 @@ TEXTS = {
 }
 # Cases whose answer differs from a GPU's, and why.
 KNOWN = {"nodes and edges of a chain": "cuda.bindings.runtime has a runtime of its own inside, which asks for tables of NVIDIA's driver"}
-# Cases whose answer has numbers that kernels compute, which a phantom does not run: that they end without an error is what is judged.
+# Cases whose answer has numbers computed by kernels, which a phantom does not run: judged only by an end without an error.
 COMPUTED = frozenset(
     (
         "wait for an external event from outside",
@@ -65,7 +64,7 @@ COMPUTED = frozenset(
 
 
 def main() -> int:
-    """Exit status 1 if an answer differs from what its source says."""
+    """Exit status 1 if an answer differs from its source."""
     arguments = suite.parser(__doc__).parse_args()
     oomph = arguments.oomph.absolute()
     cases = [
@@ -84,7 +83,7 @@ def load(path: Path) -> list:
 
 
 def judge(oomph: Path, corpus: Path, first: int) -> str:
-    """Runs a part of a corpus; gives how many cases were as stated."""
+    """Runs a part of a corpus; returns the number of cases as stated."""
     cases = load(corpus)[first : first + CHUNK]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "rows.json")
@@ -101,7 +100,7 @@ def judge(oomph: Path, corpus: Path, first: int) -> str:
 
 
 def problem_of(case, row: dict) -> str | None:
-    """What differs from the case's statement; nothing if all is well."""
+    """The difference from the case's statement; `None` without one."""
     if case.raises is None and row["error"] is not None:
         return f"expected no error, found {row['trace'] or row['error']}"
     text = TEXTS.get(case.raises, str(case.raises))

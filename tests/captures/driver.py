@@ -1,4 +1,4 @@
-"""Runs cases of captures, each in a process of its own, and writes what came of them. `check.py` starts it under `oomph phantom`.
+"""Runs cases of captures, each in its own process, and writes their results. `check.py` starts it under `oomph phantom`.
 
     python driver.py CORPUS OUTPUT FIRST LAST
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-# What `answer` is where a program leaves none.
+# The answer of a program without one.
 NOTHING = "nothing"
 
 
@@ -37,7 +37,7 @@ def load(corpus: str) -> list:
 
 
 def run(case) -> dict:
-    """A case in a fork; gives its name, what it left, and the text of its first error."""
+    """Runs a case in a fork; returns the name, the answer, and the text of the first error."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "row.json")
         child = os.fork()
@@ -49,8 +49,8 @@ def run(case) -> dict:
 
 
 def open_library(name, *rest, **options):
-    """`ctypes.CDLL`, but for the runtime: a program that opens that file reaches NVIDIA's own code, which asks the driver for tables that
-    nobody documents (docs/limits.md). Its functions by name are the phantom's."""
+    """`ctypes.CDLL`, except for the runtime: a program with that file open reaches NVIDIA's own code, which asks the driver for
+    undocumented tables (docs/limits.md). The runtime's functions by name are the phantom's."""
     return _OPEN_LIBRARY(None if str(name).startswith("libcudart.so") else name, *rest, **options)
 
 
@@ -58,7 +58,7 @@ _OPEN_LIBRARY = ctypes.CDLL
 
 
 def end_with(case, output: Path) -> None:
-    """Runs a case, writes its row and ends the process, without what a process does at its end."""
+    """Runs a case, writes its row and ends the process at once, without handlers at exit."""
     row = {"error": None, "trace": "", "answer": NOTHING}
     try:
         os.chdir(output.parent)
@@ -76,7 +76,7 @@ def end_with(case, output: Path) -> None:
 
 
 def first_of(error: BaseException) -> BaseException:
-    """The error that was raised first: leaving a capture after an error raises another."""
+    """The first raised error: leaving a capture after an error raises a second."""
     while error.__context__ is not None:
         error = error.__context__
     return error

@@ -7,7 +7,7 @@ GUIDE = "CUDA C++ Programming Guide, Creating a Graph Using Stream Capture, "
 HEADER = "cuda_runtime_api.h, CUDA 13.0, "
 ALLOCATOR = "PyTorch 2.11, c10/cuda/CUDACachingAllocator.cpp, "
 
-# What most programs begin with.
+# The beginning of most programs.
 START = """
 graph = torch.cuda.CUDAGraph()
 x = torch.ones(128, device="cuda")

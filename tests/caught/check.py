@@ -1,9 +1,9 @@
-"""Programs that run out of memory and catch the error: the verdict, the line of the request, and what the program made of it.
+"""Programs that run out of memory and catch the error: the verdict, the line of the request, and the program's reaction.
 
     python tests/caught/check.py --oomph target/release/oomph [WORD ...]
 
-The first lines of every program say what is expected, worked out by hand from its source. `work` is the half that the code was written
-with, `blind` the half that was written by somebody else and run afterwards.
+The first lines of every program state the expectation, worked out by hand from its source. The code was written with `work`; `blind` was
+written by somebody else and run afterwards.
 """
 
 import json
@@ -20,9 +20,9 @@ sys.path.insert(1, str(HERE.parent))
 import suite
 
 PATIENCE = 900
-# One of each kind: `make test` runs these.
+# A program of each kind, for `make test`.
 USUAL = {"benchmark_table", "skip_batch", "find_executable_batch_size", "control_halve_and_retry", "exit_zero", "future_unread"}
-# Every verdict that a program may expect, as `check --json` and its exit status say it.
+# Every verdict that a program may expect, as in `check --json` and the exit status.
 VERDICTS = {"oom": ("oom", 1), "fits": ("fits", 0), "search": ("fits", 0)}
 
 
@@ -47,7 +47,7 @@ def expectations(path: Path) -> dict[str, str]:
 
 
 def judge(oomph: Path, path: Path) -> str:
-    """Checks the program and compares; gives the headline of the report."""
+    """Checks the program and compares; returns the headline of the report."""
     expected = expectations(path)
     command = [oomph, "check", "--json", "--gpu", "rtx-4090", "--vram", expected["vram"], "--python", sys.executable, path]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)

@@ -22,7 +22,7 @@ FULL = ("need-exceeds-device", "fragmentation", "unclear")
 
 @dataclass(frozen=True)
 class Program:
-    """A program that has a cause, and a control that does not."""
+    """A program with a cause, and a control without it."""
 
     name: str
     # The first rule, from the snapshot.
@@ -31,7 +31,7 @@ class Program:
     vram: str = "3GiB"
     # The rules of which one comes first from the text alone; empty if the program prints no error.
     text: tuple[str, ...] = FULL
-    # Whether the snapshot needs the text to show the cause, which is outside PyTorch's allocator.
+    # True if the snapshot needs the text to show the cause, which is outside PyTorch's allocator.
     needs_text: bool = False
     # The number of processes of a job; 0 for a single process.
     ranks: int = 0
@@ -42,7 +42,7 @@ class Program:
     others: str = "0"
     # Rules that the text must show beside the first.
     also: tuple[str, ...] = ()
-    # Whether the program, and not its control, lies on a drive of Windows.
+    # True if the program, but not its control, lies on a drive of Windows.
     on_windows: bool = False
     # The size of shared memory for program and control, as tmpfs takes it; empty for the machine's own.
     shared: str = ""

@@ -54,7 +54,7 @@ class Checker:
             self.problems.append(f"{what}: {found}, expected {expected}")
 
     def expect_first(self, source: str, report: dict, rules: tuple[str, ...]) -> None:
-        """One of `rules` comes first."""
+        """Checks that one of `rules` comes first."""
         found = [finding["rule"] for finding in report["findings"]]
         if not found or found[0] not in rules:
             findings = "".join(f"\n      {finding['rule']}: {finding['message']}" for finding in report["findings"])
@@ -152,7 +152,7 @@ def _cases(recorder: Recorder, peaks_only: bool) -> list[suite.Case]:
 
 
 def _checked(recorder: Recorder, check: Callable[..., str], *arguments) -> str:
-    """What a check shows; it fails with all problems that its checker collected."""
+    """The text of a check, which fails with all problems that its checker collected."""
     checker = Checker(recorder.oomph)
     try:
         detail = check(checker, *arguments)

@@ -22,7 +22,7 @@ DRIVE = Path("/mnt/c/train")
 
 @dataclass(frozen=True)
 class Rank:
-    """The records of one process."""
+    """The records of a process."""
 
     snapshot: Path
     # `max_memory_allocated()` and `max_memory_reserved()`, as the program prints them.
@@ -32,7 +32,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Recording:
-    """The records of one run."""
+    """The records of a run."""
 
     script: Path
     ranks: list[Rank]
@@ -40,7 +40,7 @@ class Recording:
 
     @property
     def ran_out(self) -> bool:
-        """Whether the log has an out-of-memory error."""
+        """True if the log has an out-of-memory error."""
         log = self.log.read_text(encoding="utf-8")
         return any(words in log for words in ("OutOfMemoryError", "DefaultCPUAllocator", "unable to allocate shared memory", "Bus error"))
 
@@ -56,7 +56,7 @@ class Recorder:
 
     oomph: Path
     folder: Path
-    # Where programs run; without it, each in a process that is started for it.
+    # Runs the programs; without it, each program starts in a new process.
     forks: Forks | None = None
 
     def record(self, kind: str, program: Program) -> Recording:
@@ -85,7 +85,7 @@ class Recorder:
             self._start(script, program, folder, rank, card)
 
     def _start(self, script: Path, program: Program, folder: Path, rank: int, card: tuple) -> None:
-        """A process of its own, with mounts of its own where the program needs them."""
+        """Starts a process, with its own mounts if the program needs them."""
         phantom = (self.oomph, "phantom", *card, "--")
         shared = (*NAMESPACES, "sh", "-c", SHARED, "sh", program.shared) if program.shared else ()
         on_windows, start = (), script

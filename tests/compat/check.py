@@ -1,15 +1,15 @@
-"""Runs `oomph check` with another PyTorch than the tests' own, and holds the report against PyTorch's counters.
+"""Runs `oomph check` with another PyTorch than the tests', and compares the report with PyTorch's counters.
 
     PYTHON tests/compat/check.py --oomph target/release/oomph
 
-PYTHON is the one whose PyTorch is meant. Of each program:
+The tested PyTorch is that of PYTHON. For each program:
 
-1. the peaks are `max_memory_allocated()` and `max_memory_reserved()`, as the program prints them under `check`, to the byte;
-2. without the agent, under `oomph phantom`, it prints the same: the agent changed nothing;
+1. the peaks are `max_memory_allocated()` and `max_memory_reserved()`, as printed by the program under `check`, to the byte;
+2. without the agent, under `oomph phantom`, the output is the same: the agent changed nothing;
 3. the parts of the breakdown add up to the peak;
 4. step and phase of the peak are known, and every site has them;
-5. parameters and optimizer state, where the program prints what they took, are what the breakdown says;
-6. nothing of the agent's failed.
+5. parameters and optimizer state, if printed by the program, equal the breakdown's;
+6. nothing in the agent failed.
 """
 
 import json
@@ -42,7 +42,7 @@ PARTS = re.compile(r"^parts (\d+) (\d+)$", re.MULTILINE)
 
 
 class Checker:
-    """One program under `check` and without it."""
+    """A program under `check` and without it."""
 
     def __init__(self, oomph: Path, program: tuple[str, ...], cache: str) -> None:
         self.oomph = oomph
@@ -52,7 +52,7 @@ class Checker:
         self.problems: list[str] = []
 
     def run(self) -> str:
-        """Checks everything; what there is to show."""
+        """Checks everything; returns the text to show."""
         checked = self._run("check", "--json", "--verbose", "--steps", "0", "--gpu", GPU, "--python", sys.executable, *self.program)
         report = json.loads(checked.stdout)
         self._expect("the version", report["torch"], torch.__version__)
@@ -102,7 +102,7 @@ def _last_peak(text: str) -> tuple[int, int] | None:
 
 
 def check(oomph: Path, program: tuple[str, ...], cache: str) -> str:
-    """Checks a program; gives what there is to show."""
+    """Checks a program; returns the text to show."""
     checker = Checker(oomph, program, cache)
     shown = checker.run()
     assert not checker.problems, "\n".join(f"    {problem}" for problem in checker.problems)

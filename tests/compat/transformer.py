@@ -1,4 +1,4 @@
-"""A small transformer in plain PyTorch, AdamW, with what PyTorch's own counters say of its parts."""
+"""A small transformer in plain PyTorch, AdamW, with PyTorch's own counters of its parts."""
 
 import torch
 import torch.nn as nn

@@ -42,7 +42,7 @@ def program_names() -> list[str]:
 
 
 def check(oomph: Path, names: list[str]) -> str:
-    """Runs some of the programs; gives their table, which the part's last line ends."""
+    """Runs some of the programs; returns their table, which ends with the part's last line."""
     command = [oomph, "phantom", "--gpu", "rtx-4090", "--", sys.executable, HERE / "crosscheck.py", *names]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, f"expected exit status 0, found {done.returncode}\n{done.stdout}\n{done.stderr[-3000:]}"

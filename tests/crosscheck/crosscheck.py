@@ -25,14 +25,13 @@ from programs import PROGRAMS
 # 2 x 4096 KiB + 8 x 16 KiB, the cuBLASLt workspace 1 MiB. One of each per thread: the program's and autograd's.
 WORKSPACES = {8_519_680: "cuBLAS", 1_048_576: "cuBLASLt"}
 WORKSPACES_OF_A_KIND = 2
-# PyTorch 2.11, c10/cuda/CUDACachingAllocator.h: blocks are multiples of 512 B; a large block that would leave
-# 1 MiB or less when split is handed out whole.
+# PyTorch 2.11, c10/cuda/CUDACachingAllocator.h: blocks are multiples of 512 B; a large block is not split if 1 MiB or less would be left.
 ROUNDING = 512
 LARGE_SLACK = 1 << 20
 
 
 def main():
-    """Checks every program, or those that are named, at every moment, then its peak."""
+    """Checks every program, or the named programs, at every moment, then its peak."""
     programs = {name: build for name, build in PROGRAMS.items() if name in (sys.argv[1:] or PROGRAMS)}
     warnings.filterwarnings("ignore", module="torch.distributed")
     problems = []
@@ -68,7 +67,7 @@ def moments(name, build):
 
 
 def compare(name, moment):
-    """Compares the allocator's blocks with the storages alive; prints a line, gives the equalities that fail."""
+    """Compares the allocator's blocks with the live storages; prints a line, returns the failed equalities."""
     gc.collect()
     storages, blocks = live_storages(), live_blocks()
     problems = []
@@ -90,7 +89,7 @@ def compare(name, moment):
 
 
 def sums(storages, workspaces):
-    """The totals: what was asked for is what lives; what is allocated exceeds it by rounding alone."""
+    """The totals: requested bytes are those of live storages; allocated bytes exceed them by rounding alone."""
     requested = torch.cuda.memory_stats()["requested_bytes.all.current"]
     alive = sum(storages.values()) + sum(workspaces)
     if requested != alive:
@@ -122,7 +121,7 @@ def live_blocks():
 
 
 def is_rounded(nbytes, size):
-    """Whether the allocator hands out a block of this size for so many bytes."""
+    """True if the allocator would use a block of this size for the request."""
     exact = round_up(nbytes)
     return size == exact or (exact > LARGE_SLACK and exact < size <= exact + LARGE_SLACK)
 
@@ -133,7 +132,7 @@ def round_up(nbytes):
 
 
 def peak(build):
-    """The peak of two training steps, and what of it are workspaces."""
+    """The peak of two training steps, and the workspaces among it."""
     release()
     if torch.cuda.memory_reserved():
         raise RuntimeError(f"expected an empty allocator, found {torch.cuda.memory_reserved()} B reserved")
@@ -144,7 +143,7 @@ def peak(build):
 
 
 def compare_peaks(name, build, peak, workspaces):
-    """Prints the peak beside MemTracker's of the same program; gives a problem if MemTracker's is the greater.
+    """Prints the peak beside MemTracker's of the same program; returns a problem if MemTracker's is greater.
 
     All peaks were measured before: a MemTracker keeps its model alive.
     """
@@ -161,10 +160,9 @@ def compare_peaks(name, build, peak, workspaces):
 def drop_callbacks():
     """Makes the thread of autograd's device release the callbacks that MemTracker queued, before Python ends.
 
-    PyTorch 2.11, torch/csrc/autograd/python_engine.cpp (`THPEngine_queue_callback`): a callback's last reference may
-    be that thread's, and it takes the GIL to drop it. After `Py_Finalize` has begun, that ends the process with
-    "terminate called without an active exception", on a GPU as here. The thread releases one backward pass before it
-    begins the next, and this one has no callback.
+    PyTorch 2.11, torch/csrc/autograd/python_engine.cpp (`THPEngine_queue_callback`): a callback's last reference may be that thread's, and
+    dropping it takes the GIL. After `Py_Finalize` has begun, this ends the process with "terminate called without an active exception", on
+    a GPU as here. The thread releases a backward pass before the next begins, and the pass here has no callback.
     """
     torch.ones(1, device="cuda", requires_grad=True).sum().backward()
 
@@ -179,7 +177,7 @@ def train(optimizer, loss, before_step=lambda: None):
 
 
 def release():
-    """Gives everything back to the device."""
+    """Returns all memory to the device."""
     gc.collect()
     torch._C._cuda_clearCublasWorkspaces()
     torch.cuda.empty_cache()

@@ -1,4 +1,4 @@
-"""The models of the cross-check: each function gives a model, its optimizer and a function that computes a loss."""
+"""The models of the cross-check: each function returns a model, its optimizer and a function that computes a loss."""
 
 from functools import partial
 
@@ -40,7 +40,7 @@ def language(name, autocast=False, **config):
 
 
 def recurrent(cls):
-    """A recurrent net of two layers, whose weights lie in one buffer of cuDNN's layout."""
+    """A recurrent net of two layers, with all weights in one buffer of cuDNN's layout."""
     model = cls(40, 80, num_layers=2).cuda()
     x = torch.randn(30, 8, 40, device="cuda")
     return model, torch.optim.Adam(model.parameters()), lambda: model(x)[0].mean()

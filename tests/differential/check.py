@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def check(arguments, programs: Path, options: tuple) -> str:
-    """Runs programs, and the model on what they left."""
+    """Runs programs, then the model on their records."""
     command = [arguments.oomph, "phantom", "--gpu", "rtx-4090", "--", sys.executable, HERE / "driver.py", *map(str, options)]
     with programs.open("wb") as output:
         done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, timeout=SECONDS)

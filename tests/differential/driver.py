@@ -77,9 +77,9 @@ def in_a_child(body) -> bool:
 
 
 def run(arguments: argparse.Namespace, number: int) -> Machine:
-    """Runs one program, writes its line, and returns the objects that own its memory.
+    """Runs a program, writes its line, and returns the objects that own its memory.
 
-    Program `number` of a seed does not depend on the other programs.
+    Program `number` of a seed does not depend on earlier programs.
     """
     chance = random.Random(f"{arguments.seed}.{number}")
     plan = plans.Plan.drawn(chance, arguments.kinds, torch.__version__)

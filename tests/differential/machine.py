@@ -18,7 +18,7 @@ SPACE = "d"
 
 
 class Machine:
-    """The allocator of one process. Each method is one operation of the README's table, recorded in `operations`."""
+    """The allocator of a process. Each method is an operation of the README's table, recorded in `operations`."""
 
     def __init__(self, plan):
         gc.disable()
@@ -135,7 +135,7 @@ class Machine:
         self._do("set_settings", None, settings, None, 0, lambda: parse(settings))
 
     def snapshot(self, pool: tuple[int, int] = (0, 0)) -> list[int]:
-        """The segments and blocks of this moment; the names of what is alive in a pool."""
+        """The segments and blocks of this moment; the names of live objects in a pool."""
         segments = self._do("snapshot", None, None, None, 0, lambda: record.segments(torch.cuda.memory._snapshot(), self))
         places = {place for segment in segments if tuple(segment["pool"]) == pool for place in record.allocated(segment)}
         return [name for name, address in self._addresses() if address - FIRST_ADDRESS in places]

@@ -1,6 +1,6 @@
-"""Programs whose threads run freely: their operations are read from PyTorch's history afterwards.
+"""Programs with free-running threads: their operations are read from PyTorch's history afterwards.
 
-Every operation holds the allocator's lock, so the history is an order in which one thread could have done the same
+Every operation holds the allocator's lock, so the history is an order in which a single thread could have done the same
 (`release_lock_on_cudamalloc` breaks this rule, and is left out). Only the end is compared in full: segments, history, statistics.
 """
 
@@ -31,7 +31,7 @@ def play(plan: "plans.Plan", seed: str, machine, operations: int) -> None:
 
 
 def work(plan: "plans.Plan", chance: random.Random, machine, operations: int) -> None:
-    """The part of one thread. Its remaining memory is kept, so that nothing is freed after the history is read."""
+    """The work of a thread. Its remaining memory is kept, so that nothing is freed after the history is read."""
     held = []
     machine.tensors[threading.get_ident()] = held
     for _ in range(operations):
@@ -47,7 +47,7 @@ def work(plan: "plans.Plan", chance: random.Random, machine, operations: int) ->
 
 
 def serial(trace: list[dict], machine):
-    """The operations that give such a history when executed in sequence."""
+    """The operations that produce such a history when executed in sequence."""
     names = {}
     for number, entry in enumerate(trace):
         if entry["action"] == "alloc":

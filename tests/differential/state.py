@@ -2,19 +2,18 @@
 
 # Note [Deferred frees]
 
-While a pool or a capture is entered, PyTorch defers the frees of tensors that other streams use. Two things it does then
-depend on where the C++ heap puts its blocks, so that no model can follow, and the programs here keep away from both:
-- What was deferred is taken up in the order of a hash map by block (`deferred_blocks`, 2.9 and later): there is at most one.
-- A stream that is recorded inside is remembered for the block (`block_to_cudagraph_stream_uses`) and forgotten only when a
-  free of that block was deferred. Left behind, it makes PyTorch skip the event of a later tensor at that block, which is then
-  handed out again while the other stream may still use it. So such a tensor is always freed before the pool is left.
+While a pool or a capture is entered, PyTorch defers the frees of tensors that side streams use. Two later actions depend on the C++ heap's
+placement of blocks, which no model can follow, and the programs here avoid both:
+- Deferred frees are performed in the order of a hash map by block (`deferred_blocks`, 2.9 and later): there is at most one.
+- A stream that is recorded inside is remembered for the block (`block_to_cudagraph_stream_uses`) and forgotten only after a deferred free
+  of that block. A remaining entry makes PyTorch skip the event of a later tensor at that block, which is then allocated again while the
+  side stream may still use it. So such a tensor is always freed before the pool is left.
 
 # Note [Pools that expand]
 
-A private pool counts its mappings up once for each request that mapped and down once for each range that is unmapped
-(`cudaMalloc_count`, 2.11). Where live tensors keep the free pages apart there are more ranges than there were requests:
-PyTorch stops with an internal assertion, or takes the pool for empty and destroys it under its tensors. So once expandable
-segments were on, a pool is emptied before its last user goes.
+A private pool counts its mappings up for each request that mapped and down for each unmapped range (`cudaMalloc_count`, 2.11). If live
+tensors separate the free pages, there are more ranges than there were requests: PyTorch stops with an internal assertion, or takes the pool
+for empty and destroys it under its tensors. So once expandable segments were on, a pool is emptied before its last user ends.
 """
 
 import dataclasses
@@ -40,7 +39,7 @@ class Tensor:
 
 
 class State:
-    """Each public method executes one random operation, if one is possible."""
+    """The state of a program. Each public method executes a random operation, if possible."""
 
     def __init__(self, plan, chance, machine):
         self.plan, self.chance, self.machine = plan, chance, machine
@@ -109,7 +108,7 @@ class State:
         if is_deferred and (self.has_deferred or self.used_inside not in (None, name)):
             return
         if is_deferred and self.captured and self.plan.version >= (2, 13):
-            # Its event could be recorded on a captured stream, from a stream that is not captured.
+            # The event could be recorded on a captured stream, from an uncaptured stream.
             return
         self.has_deferred |= is_deferred
         self.used_inside = None if name == self.used_inside else self.used_inside
@@ -267,7 +266,7 @@ class State:
             self.captured[name] = [stream]
 
     def _shared(self) -> tuple | None:
-        """A pool that a new graph may share: no capture uses it now."""
+        """A pool that a new graph may share: no capture uses the pool now."""
         entered = {name for names in self.entered.values() for name in names}
         busy = entered | self._captured_pools()
         pools = [("pool", name) for name in sorted(self.pools - busy - self.spent)]
@@ -284,7 +283,7 @@ class State:
             self.captured[name].append(stream)
 
     def destroy_graph(self) -> None:
-        """Deletes a graph that is not being captured and whose pool no other graph began with."""
+        """Deletes a graph outside of captures whose pool was not the start of another graph."""
         idle = [name for name in sorted(self.graphs) if name not in self.captured]
         has_expanded = self.plan.source.has_expanded
         if idle and not (has_expanded and self._is_diverted()):

@@ -16,7 +16,7 @@ MOST = 4
 
 
 def chosen(count: int, seed: int) -> list:
-    """The default stream and `count - 1` others, not in the order of their pointers."""
+    """The default stream and `count - 1` side streams, not in the order of their pointers."""
     pool = [torch.cuda.Stream() for _ in range(32)]
     found = [torch.cuda.default_stream()]
     for stream in pool:

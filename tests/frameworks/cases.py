@@ -1,4 +1,4 @@
-"""The programs, how each is started, and what its report must say."""
+"""The programs, their launchers, and the expected reports."""
 
 from dataclasses import dataclass, field
 
@@ -11,30 +11,30 @@ class Case:
     name: str
     program: str
     arguments: tuple[str, ...] = ()
-    # A launcher of the environment, and its arguments; else the program is run by Python.
+    # A launcher of the environment, and its arguments; without one, Python runs the program.
     launcher: tuple[str, ...] = ()
     gpus: int = 1
-    # Optimizer steps that are run; 0: the program is one that makes none.
+    # Optimizer steps to run; 0 for a program without steps.
     steps: int = 3
-    # Contents to what stands on the line of the program that must have made most of it.
+    # Contents, each with the text of the program's line that must have allocated most of it.
     lines: dict[str, str] = field(default_factory=dict)
-    # In which phase the peak is, where that is plain.
+    # The phase of the peak, if known.
     phase: str | None = None
-    # How many times the optimizer's parameters those that Python finds are: a second copy is no model's that runs.
+    # The ratio of the parameters that Python finds to the optimizer's: 2 for a second copy outside of the running model.
     parameters: int = 1
-    # Whether values decide its shapes or branches: then the count too needs the agent, which answers them.
+    # True if values decide its shapes or branches: then the count too needs the agent, which answers them.
     reads_values: bool = False
-    # Whether DDP's buckets, which C++ holds, have a copy of all gradients.
+    # True if DDP's buckets, held by C++, have a copy of all gradients.
     has_buckets: bool = False
-    # The bytes of what else C++ holds after a step, besides workspaces.
+    # Bytes of further C++ memory after a step, besides workspaces.
     others: tuple[int, ...] = ()
-    # Whether torch.compile measures candidates, which takes memory.
+    # True if torch.compile measures candidates, which takes memory.
     tunes: bool = False
-    # What stands for a library that holds memory of its own, and how much.
+    # A library with memory of its own, and its stand-in.
     outside: tuple[str, str] | None = None
-    # Variables of a launcher that is not there.
+    # Variables of an absent launcher.
     variables: dict[str, str] = field(default_factory=dict)
-    # Left to `make test-all`, because another case is of its kind.
+    # Left to `make test-all`, because another case is similar.
     is_extra: bool = False
 
 
@@ -42,7 +42,7 @@ class Case:
 PORT = "{port}"
 ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": PORT}
 DEEPSPEED = ("deepspeed", "--num_gpus", "2", "--master_port", PORT)
-# `torch.distributed.barrier` over NCCL reduces one byte, which the group keeps (ProcessGroupNCCL.cpp, 2.11).
+# `torch.distributed.barrier` over NCCL reduces a byte, which the group keeps (ProcessGroupNCCL.cpp, 2.11).
 BARRIER = (1,)
 # The seed and the offset of the generator that captured graphs read (CUDAGeneratorImpl.cpp, 2.11).
 PHILOX = (8, 8)

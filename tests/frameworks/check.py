@@ -32,7 +32,7 @@ LIBRARIES = ("libcudart.so.13", "libcublas.so.13")
 
 
 class Run:
-    """Both runs of one case."""
+    """Both runs of a case."""
 
     def __init__(self, case: Case, oomph: str, folder: Path):
         self.case, self.oomph, self.folder = case, oomph, folder
@@ -43,17 +43,17 @@ class Run:
             build(self.library)
 
     def words(self, *program):
-        """The command line of the program or of what stands in for it."""
+        """The command line of the program or of its stand-in."""
         python = Path(sys.executable)
         launcher = self.case.launcher
         start = [str(python.with_name(launcher[0])), *launcher[1:]] if launcher else [str(python)]
         return [word.replace(PORT, self.port) for word in (*start, *map(str, program), *self.case.arguments)]
 
     def start(self, *words):
-        """Runs a command. What torch.compile makes is kept for the second run, but where finding it takes memory."""
+        """Runs a command. The second run reuses torch.compile's cache, unless finding candidates takes memory."""
         cache = tempfile.mkdtemp(dir=self.folder) if self.case.tunes else self.folder / "compiled"
         caches = {"TORCHINDUCTOR_CACHE_DIR": str(cache), "TRITON_CACHE_DIR": f"{cache}/triton"}
-        # Launchers start `python`, and what else lies beside it.
+        # Launchers start `python`, and further programs beside it.
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         own = {name: value.replace(PORT, self.port) for name, value in self.case.variables.items()}
         variables = os.environ | {"PATH": path, "WORKSPACE_LIBRARY": str(self.library)} | own | caches
@@ -76,7 +76,7 @@ class Run:
         out = self.folder / "count"
         out.mkdir()
         words = self.words(HERE / "count.py", "--out", out, self.program)
-        # Ranks that tell each other what to do can only do so with the agent, which moves their values.
+        # Ranks that send instructions to each other need the agent, which moves their values.
         has_agent = self.case.gpus > 1 or self.case.reads_values
         how = ("check", "--steps", "0") if has_agent else ("phantom",)
         done = self.start(self.oomph, *how, "--gpu", GPU, "--gpus", str(self.case.gpus), "--", *words)
@@ -87,7 +87,7 @@ class Run:
 
 
 def free_port():
-    """One that nobody listens on."""
+    """A port without a listener."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return str(found.getsockname()[1])
@@ -113,7 +113,7 @@ def main():
 
 
 def run(case, oomph):
-    """Runs and compares one case; gives what there is to show."""
+    """Runs and compares a case; returns the text to show."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         both = Run(case, oomph, Path(folder))
         report, ranks = both.check(), both.count()
@@ -142,9 +142,9 @@ def compare(case, report, ranks):
 
 
 def peaks(case, report, ranks):
-    """The peak of every rank is the counter's. Of several ranks a broadcast copy is let go of when a thread gets to it."""
+    """Checks that the peak of every rank is the counter's. Of several ranks, one frees a broadcast copy late, in a thread."""
     shown = [rank["peak"]["allocated_bytes"] for rank in report["ranks"]] or [report["peak"]["allocated_bytes"]]
-    # Lightning starts its other ranks itself, with the program alone: those are not counted.
+    # Lightning starts its further ranks itself, with the program alone: they are not counted.
     if len(shown) != case.gpus:
         yield f"expected {case.gpus} ranks, found {report['ranks']}"
     for rank, (found, moments) in enumerate(zip(shown, ranks)):
@@ -154,7 +154,7 @@ def peaks(case, report, ranks):
 
 
 def contents(case, report, moments):
-    """Parameters and state are those that Python finds. At a peak in the first step there is no state yet."""
+    """Checks that parameters and state are those that Python finds. At a peak in the first step there is no state yet."""
     if case.phase == "setup":
         return
     last = moments[-1]
@@ -171,14 +171,14 @@ def leftovers(case, rank, moments):
     for number, moment in enumerate(moments, 1):
         buckets = moment["gradients"] if case.has_buckets else 0
         expected = sum(case.others) + buckets
-        # A graph is captured in the first step that can be, and a group's barrier called in the first that has one.
-        # A bucket that an operator of the agent's has seen is among the tensors that Python knows.
+        # A graph is captured in the first possible step, and a group's barrier called in the first step with a barrier. A bucket that an
+        # operator of the agent has seen is among the tensors known to Python.
         if sum(moment["others"]) not in {expected, buckets, expected - buckets}:
             yield f"rank {rank}, moment {number}: expected {expected} bytes that no tensor holds, found {moment['others']}"
 
 
 def blame(case, sites):
-    """The lines are the program's own, and those that it must be."""
+    """Checks that the lines are the program's own, and the expected ones."""
     text = (HERE / "programs" / case.program).read_text(encoding="utf-8").splitlines()
     for site in sites:
         location = site["location"]
@@ -193,7 +193,7 @@ def blame(case, sites):
 
 
 def largest_line(sites, category):
-    """The line that made most of a category, whatever it called."""
+    """The line that allocated most of a category, through any call."""
     lines = Counter()
     for site in sites:
         if site["category"] == category and site["location"]:

@@ -1,10 +1,10 @@
-"""Runs a program and counts its device memory without oomph: from the tensors that are alive.
+"""Runs a program and counts its device memory without oomph: from the live tensors.
 
     oomph phantom --gpu rtx-4090 -- python tests/frameworks/count.py --out FOLDER PROGRAM [ARGS]
 
-After each optimizer step and at the end, `FOLDER/rankN.json` gets what PyTorch's counters say and what Python's garbage
-collector finds: the storages of all tensors, those of parameters, gradients and optimizer states, and the blocks of the
-caching allocator that none of them explains. Nothing of the agent runs here.
+After each optimizer step and at the end, `FOLDER/rankN.json` gets PyTorch's counters and the findings of Python's garbage collector: the
+storages of all tensors, of parameters, gradients and optimizer states, and the unexplained blocks of the caching allocator. Nothing of the
+agent runs here.
 """
 
 import argparse
@@ -31,7 +31,7 @@ class Count:
         self.moments = []
 
     def note(self, name):
-        """One moment: counters first, before the collector frees what only cycles hold."""
+        """Writes a moment: counters first, before the collector frees cycles."""
         if not torch.cuda.is_initialized():
             return
         device = torch.cuda.current_device()
@@ -61,7 +61,7 @@ def live_blocks(device):
 
 
 def holders(device, blocks):
-    """What holds each block, by its address: the kinds of tensors whose storage lies in it."""
+    """The holders of each block, by its address: the kinds of tensors with a storage in the block."""
     found, starts = {}, sorted(blocks)
     for kind, tensor in alive():
         storage = storage_on(tensor, device)
@@ -72,9 +72,9 @@ def holders(device, blocks):
 
 
 def alive():
-    """Every tensor that Python knows, with its kind; a gradient is no object of the collector's."""
+    """Every tensor known to Python, with its kind; the collector has no gradients."""
     for item in gc.get_objects():
-        # Not `isinstance`, which asks objects for their `__class__`, and some warn of that.
+        # Not `isinstance`, which asks objects for their `__class__`: some objects warn.
         kind = type(item)
         if issubclass(kind, torch.Tensor):
             what = "parameters" if issubclass(kind, torch.nn.Parameter) else "tensors"
@@ -88,7 +88,7 @@ def alive():
 
 
 def parts(value):
-    """The tensors of a value that have memory: of a wrapper its parts."""
+    """The tensors of a value that have memory: for a wrapper its parts."""
     if isinstance(value, torch.Tensor):
         flatten = getattr(value, "__tensor_flatten__", None)
         yield from [getattr(value, name) for name in flatten()[0]] if flatten else [value]

@@ -19,7 +19,7 @@ SECONDS = 300
 
 
 def check(name, oomph):
-    """Checks one framework; gives what there is to show."""
+    """Checks a framework; returns the text to show."""
     with tempfile.TemporaryDirectory() as folder:
         program = (sys.executable, PROGRAM, name)
         run(folder, *program)
@@ -38,7 +38,7 @@ def check(name, oomph):
 
 
 def run(folder, *words):
-    """Runs a command, which must succeed; its standard output."""
+    """Runs a command, which must succeed; returns its standard output."""
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, f"{words}: expected exit status 0, found {done.returncode}\n{done.stderr[-3000:]}"
     return done.stdout

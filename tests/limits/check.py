@@ -1,15 +1,15 @@
-"""Every program of the tests on devices around its need: no verdict `fits` for what does not.
+"""Every program of the tests on devices around its need: no verdict `fits` for a device below the need.
 
     python tests/limits/check.py --oomph target/release/oomph [WORD ...]
 
-A program is checked on a device far larger than it needs, which shows its need and its peak of allocated memory. Then:
+A program is checked on a device far larger than its need, which shows the need and the peak of allocated memory. Then:
 
 - at the need it fits, with nothing to spare;
-- with one byte less it does not fit, or fits because PyTorch emptied its cache, which a finding says;
-- with one byte less than what is allocated at the peak, it does not fit, whatever PyTorch does with its cache.
+- with one byte less it does not fit, or fits because PyTorch emptied its cache, as a finding reports;
+- with one byte less than the allocated peak, the program does not fit, for any use of PyTorch's cache.
 
-The figures are compared with each other, so that nothing here is copied from an output. A program that looks for its own batch size by
-running out may fit everywhere.
+The figures are compared among themselves, so nothing here is copied from an output. A program in search of its own batch size by running
+out may fit everywhere.
 """
 
 import json
@@ -28,9 +28,9 @@ TESTS = suite.ROOT / "tests"
 PATIENCE = 900
 LARGE = "4096GiB"
 GPU = "rtx-4090"
-# A program and its arguments, where it needs some.
+# Programs with necessary arguments.
 ARGUMENTS = {"examples/gpt2.py": ["--batch-size", "2"]}
-# Programs that do not fit a device of their need, and why.
+# Programs too large for a device of their need, with the reason.
 UNFIT = {
     "tests/causes/cases/small_gpu_fraction/program.py": "it takes a quarter of any device",
     "tests/caught/work/child_ignored.py": "its need is that of one process, and two run at once",
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def list_programs() -> list[Path]:
-    """The programs that run by themselves on one device."""
+    """The programs that run by themselves on a single device."""
     patterns = ("programs/*.py", "causes/cases/*/*.py", "caught/*/*.py")
     return [suite.ROOT / "examples" / name for name in ("mlp.py", "gpt2.py", "resnet50.py")] + sorted(
         path for pattern in patterns for path in TESTS.glob(pattern) if path.name != "check.py"
@@ -56,7 +56,7 @@ def list_programs() -> list[Path]:
 
 
 def judge(oomph: Path, name: str) -> str:
-    """Checks a program on four devices; gives its need."""
+    """Checks a program on four devices; returns its need."""
     first = check(oomph, name, LARGE)
     if first.get("verdict") != "fits":
         raise suite.Skip(f"on {LARGE} the verdict is {first.get('verdict')}: {first.get('reason') or first.get('problem')}")
@@ -73,7 +73,7 @@ def judge(oomph: Path, name: str) -> str:
 
 
 def check(oomph: Path, name: str, vram: str) -> dict:
-    """The report of a program on a device of this size, or what was said instead."""
+    """The report of a program on a device of this size, or the error."""
     program = [suite.ROOT / name, *ARGUMENTS.get(name, [])]
     words = [oomph, "check", "--json", "--gpu", GPU, "--vram", vram, "--python", Path(sys.executable).absolute(), *program]
     # Some programs write files.
@@ -83,7 +83,7 @@ def check(oomph: Path, name: str, vram: str) -> dict:
 
 
 def is_fit(report: dict) -> bool:
-    """`fits`, and nothing beside it that says otherwise."""
+    """True for the verdict `fits` without a contradicting finding."""
     contradicts = has(report, "need-exceeds-device") and not has(report, "cache-flushed")
     return (report.get("verdict"), report.get("status")) == ("fits", 0) and report["spare_bytes"] >= 0 and not contradicts
 
@@ -94,12 +94,12 @@ def is_oom(report: dict) -> bool:
 
 
 def has(report: dict, rule: str) -> bool:
-    """Whether a finding of this rule is in the report."""
+    """True if the report has a finding of this rule."""
     return any(finding["rule"] == rule for finding in report["findings"])
 
 
 def describe(report: dict) -> str:
-    """The verdict with its figures, in one line."""
+    """The verdict and its figures in a line."""
     if "problem" in report:
         return report["problem"]
     rules = ", ".join(finding["rule"] for finding in report["findings"])

@@ -47,7 +47,7 @@ CONTEXTS = "Contexts of workers that are spawned are not in PyTorch's counters"
 
 @dataclass(frozen=True)
 class Pair:
-    """What the block `measured` states about a pair of programs."""
+    """The statement of a block `measured` about a pair of programs."""
 
     # A count of `measures.py`, and the difference of the programs in it.
     measure: str

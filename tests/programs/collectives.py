@@ -1,4 +1,4 @@
-"""Everything that ranks say to each other: one process per GPU, `torchrun --nproc-per-node 4 collectives.py`.
+"""All kinds of messages between ranks: a process per GPU, `torchrun --nproc-per-node 4 collectives.py`.
 
 Fails unless every rank takes part in it, or is answered for. With `alone` as its argument, values that other ranks alone
 could know are not asked for.
@@ -21,7 +21,7 @@ assert (rank, size) == (int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
 
 
 def of(other: int) -> int:
-    """What `other` sends, where everybody sends its rank."""
+    """The number that `other` sends if every rank sends its own."""
     return rank if is_alone else other
 
 

@@ -1,11 +1,11 @@
-"""PyTorch's own CUDA tests on the phantom: which pass, beside the list of those that must.
+"""PyTorch's own CUDA tests on the phantom: the passing tests, beside the list of required ones.
 
     python tests/pytorch/check.py --oomph target/release/oomph --tests /path/to/pytorch/test [--update] [WORD ...]
 
-The tests belong to the version of PyTorch that is installed, lie outside the repository, and are never copied into it. Each file runs
-in one process under `oomph check`, so that values that are known are known; a test that ends its process, or takes too long, is noted and
-the others go on in the next process. `passing-VERSION.txt` lists the ids that must pass; `--update` writes it, and prints the others
-with the first line of what they say.
+The tests belong to the installed version of PyTorch, lie outside the repository, and are never copied into it. Each file runs in a process
+under `oomph check`, so that the agent knows known values; a test that ends its process, or takes too long, is noted and the rest go on in
+the next process. `passing-VERSION.txt` lists the ids that must pass; `--update` writes the list, and prints the failing tests with the
+first line of their messages.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 
-# Devices, and files of `test/` that use so many.
+# Numbers of devices, and the files of `test/` for each.
 FILES = {
     1: (
         "test_cuda.py",
@@ -39,10 +39,10 @@ FILES = {
         "distributed/fsdp/test_fsdp_memory.py",
     ),
 }
-# Files whose tests need a process each: they ask whether CUDA was used before.
+# Files whose tests need a process each: they ask if CUDA was used before.
 FRESH = {"test_cuda_primary_ctx.py", "test_cuda_nvml_based_avail.py"}
 FILE_SECONDS = 1800
-# What PyTorch's helpers say where an answer is not that of a CPU, or of the test.
+# Texts of PyTorch's helpers about an answer other than a CPU's, or the test's.
 VALUES = re.compile(r"(Tensor-likes|Scalars|Sequences|Booleans) are not|Scalars are not|mismatch|not (almost )?equal|!= ", re.I)
 
 
@@ -94,7 +94,7 @@ def run_file(oomph: Path, tests: Path, name: str, devices: int) -> dict[str, tup
 
 
 def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path, done: Path) -> str:
-    """Runs those tests of a file that are not done; how the process ended, for the one that ended it."""
+    """Runs the remaining tests of a file; returns the end of the process, for the test that ended it."""
     ours = {"OUTCOMES": str(written), "DONE": str(done), "TEST_FOLDER": str(tests), "PYTHONPATH": str(HERE)}
     if name in FRESH:
         ours["ONE"] = "1"
@@ -119,7 +119,7 @@ def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path,
 
 
 def read_outcomes(written: Path, status: str) -> dict[str, tuple[str, str]]:
-    """What a process wrote; a test that began last and did not end is the one that ended the process."""
+    """The outcomes that a process wrote; a test that began last without an end ended the process."""
     outcomes: dict[str, tuple[str, str]] = {}
     begun = None
     for line in written.read_text(encoding="utf-8").splitlines() if written.exists() else ():
@@ -141,7 +141,7 @@ def reason(outcome: str, message: str) -> str:
 
 
 def update(version: str, found: dict[str, tuple[str, str]]) -> None:
-    """Writes both lists; tests of files that were not run stay."""
+    """Writes both lists; tests of other files stay."""
     ran = {name.partition("::")[0] for name in found}
     passing = [name for name in read_list(version) if name.partition("::")[0] not in ran]
     passing += [name for name, (outcome, _) in found.items() if outcome == "passed"]
@@ -157,7 +157,7 @@ def read_list(version: str) -> list[str]:
 
 
 def compare(version: str, found: dict[str, tuple[str, str]]) -> int:
-    """Names the tests that must pass and do not, and those that do and are not in the list."""
+    """Names the required tests that fail, and the passing tests outside the list."""
     must, ran = read_list(version), {name.partition("::")[0] for name in found}
     wrong = [name for name in must if name.partition("::")[0] in ran and found.get(name, ("absent", ""))[0] != "passed"]
     for name in wrong:

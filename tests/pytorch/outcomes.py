@@ -11,7 +11,7 @@ import os
 
 import pytest
 
-# A test that takes longer hangs, or computes on the CPU what a GPU would.
+# A longer test hangs, or computes on the CPU instead of a GPU.
 SECONDS = int(os.environ.get("SECONDS_EACH", "120"))
 TEST_FOLDER = os.environ.get("TEST_FOLDER", "")
 _LENGTH = 300
@@ -29,7 +29,7 @@ def name_of(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out what is done. `check` may run the tests once more, for a need that nobody asks for here."""
+    """Leaves out finished tests. `check` may run the tests once more for the need, which is not used here."""
     if os.path.exists(_marker()):
         items.clear()
     done = os.environ.get("DONE")

@@ -1,4 +1,4 @@
-"""Runs a program whose source already has the change: with the agent, which stops it after three steps, and without remedies."""
+"""Runs a program whose source already has the change: with the agent, which stops the program after three steps, and without remedies."""
 
 import json
 import tempfile

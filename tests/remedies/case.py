@@ -1,4 +1,4 @@
-"""What a case of the remedies is, and the arithmetic that its expected bytes are made of."""
+"""The cases of the remedies, and the arithmetic of their expected bytes."""
 
 from dataclasses import dataclass
 
@@ -12,17 +12,17 @@ class Case:
 
     # `programs/PROGRAM.py`.
     program: str
-    # What `oomph check --with` is given.
+    # The argument of `oomph check --with`.
     remedy: str
     # The peak of the program as it is. None, here and for `after`, where too much of a library is in it to be reckoned: then
     # the patched source must be there to compare with, and the peak must be lower.
     before: int | None
     # The peak with the remedy; where it does not apply, `before` once more.
     after: int | None
-    # What the report's notes say of the remedy: each text is part of one of them.
+    # Parts of the report's notes on the remedy.
     notes: tuple[str, ...]
-    # The same change made in the source, as `(old, new)`, each `old` being there once: it must reach the same peaks. None
-    # where nothing is changed.
+    # The same change in the source, as `(old, new)`, with each `old` occurring once: the result must have the same peaks. Empty if nothing
+    # is changed.
     by_hand: tuple[tuple[str, str], ...] = ()
     # The program's arguments.
     arguments: tuple[str, ...] = ()
@@ -33,17 +33,17 @@ class Case:
     verdict: str = "fits"
     # Packages without which the case is skipped.
     needs: tuple[str, ...] = ()
-    # Packages that must not be there.
+    # Packages that must be absent.
     lacks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What it is called in the table and on the command line."""
+        """The name in the table and on the command line."""
         return " ".join((self.remedy, self.program, *self.arguments, *self.options, *(f"without {package}" for package in self.lacks)))
 
 
 def block(nbytes: int) -> int:
-    """What the allocator takes for a request of so many bytes that is not a large one cut from a larger segment."""
+    """The block size for a request of `nbytes`, unless the block is cut from a larger segment."""
     return max(1, -(-nbytes // _ROUNDING)) * _ROUNDING
 
 

@@ -18,10 +18,10 @@ class Bigram:
     FIXED = 2 * WORDS * WIDTH * 4 + 2 * TOKENS * 8 + TOKENS * WIDTH * 4 + 2 * CUBLAS + 2 * SCALAR
     # In backward of the softmax: the logits, their logarithms of softmax, a gradient of each.
     PEAK = FIXED + 4 * LOGITS
-    # Logits, their gradient, the softmax of a chunk; the number of targets that count, and of the chunk's targets their indices and
-    # what is subtracted at them.
+    # Logits, their gradient, the softmax of a chunk; the number of counted targets, and for the chunk's targets their indices and the
+    # subtracted values.
     CHUNKED = FIXED + 2 * LOGITS + LOGITS // CHUNKS + SCALAR + blocks(TOKENS // CHUNKS * 8, TOKENS // CHUNKS * 4)
-    # Targets that are distributions, in place of indices: they, the logits, the logarithms and two gradients.
+    # Targets that are distributions instead of indices: the targets, the logits, the logarithms and two gradients.
     SOFT = FIXED - TOKENS * 8 + 5 * LOGITS
 
 

@@ -9,12 +9,12 @@ PARAMETERS = blocks(4096 * 1024 * 4, 4096 * 4, 16 * 4096 * 4, 16 * 4)
 
 
 def features(rows: int) -> int:
-    """What the model is given."""
+    """The input of the model."""
     return block(rows * 1024 * 4)
 
 
 def hidden(rows: int) -> int:
-    """What is in between."""
+    """The hidden values."""
     return block(rows * 4096 * 4)
 
 
@@ -34,12 +34,12 @@ def trainer(rows: int) -> int:
 
 
 def lightning(rows: int) -> int:
-    """Lightning lets go of gradients after the forward: they are there while the activation is computed. It holds four numbers."""
+    """Lightning frees gradients after the forward: they are alive while the activation is computed. It holds four numbers."""
     return WORKSPACES + 2 * PARAMETERS + features(rows) + 2 * hidden(rows) + labels(rows) + 4 * SCALAR
 
 
 def forward(side: int) -> int:
-    """image_transforms.py: eight images, the same at half their size, and what ten classes make of them."""
+    """image_transforms.py: eight images, the same at half their size, and their ten classes."""
     return WORKSPACES + blocks(10 * 3 * (side // 2) ** 2 * 4, 10 * 4, 8 * 3 * side**2 * 4, 8 * 3 * (side // 2) ** 2 * 4, 8 * 10 * 4)
 
 

@@ -28,8 +28,8 @@ class Attention:
     # Besides, as MultiheadAttention does it: scaled queries, the transposed input, the gradients of the output's projection and
     # of the head.
     WITH_WEIGHTS = 4 * PROJECTION + HEAD + 4 * SCORES + (1 + 1 + 3 + 1 + 1) * UNIT + PROJECTION + HEAD + Tower.ALWAYS
-    # In the backward of the head, with the gradients of its result, input and weight. Saved are: the input and its transpose;
-    # queries, keys, values; what attention gives, also in the order of the batch; the sum; one number a row of scores.
+    # In the backward of the head, with the gradients of its result, input and weight. Saved are: the input and its transpose; queries,
+    # keys, values; the result of attention, also in the order of the batch; the sum; a number per row of scores.
     WITHOUT_WEIGHTS = 4 * PROJECTION + 2 * HEAD + LOGITS + (1 + 1 + 3 + 2 + 1 + 1) * UNIT + 4 * 8 * 1024 * 4 + Tower.ALWAYS
 
 

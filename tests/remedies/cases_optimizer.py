@@ -4,14 +4,14 @@ from case import Case, block
 from peaks import WIDE, Mlp, Residual, Wide
 
 
-# So small that a sum over a matrix's columns is done in one go; of larger ones PyTorch keeps partial sums, by the GPU's size.
+# Small enough that a sum over a matrix's columns is computed at once; for larger matrices PyTorch keeps partial sums, by the GPU's size.
 DEEP = Mlp(512, 64)
 DEEP_ARGUMENTS = ("--width", "512", "--layers", "64")
 
 # mlp_sgd.py has no state.
 SGD = WIDE.in_backward(0)
 SGD_WITH_MOMENTUM = WIDE.in_backward(WIDE.parameters)
-# The 8-bit state of one moment, and one table.
+# The 8-bit state of a single moment, and a table.
 SGD_IN_8_BITS = WIDE.in_backward((WIDE.layers * (2 * (block(WIDE.numbers) + WIDE.bias)) + WIDE.scales()) // 2)
 MOMENTUM = ("--momentum", "0.9")
 

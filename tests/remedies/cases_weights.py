@@ -12,9 +12,9 @@ class Sharded:
     FIXED = 2 * CUBLAS + 2 * SCALAR
     # At the end of backward: all gradients, the batch, and the gradient of the first layer's result.
     PEAK = FIXED + 2 * WEIGHTS + NARROW + WIDE
-    # In backward of the last block but one: a quarter of the weights; of the last block the gradients on their way to the other
-    # GPUs, and the quarter that comes of them; the weights of this block, and those of the one before it as they arrive; the
-    # gradients of this block; what the four before it saved, and the gradients of this one's inputs and results.
+    # In backward of the last block but one: a quarter of the weights; of the last block the gradients on their way to the other GPUs, and
+    # the resulting quarter; the weights of this block, and those of the block before as they arrive; the gradients of this block; the saved
+    # tensors of the four blocks before, and the gradients of this block's inputs and results.
     IN_FLIGHT = (BLOCK + BLOCK // 4) + BLOCK + BLOCK + BLOCK
     PEAK_OF_FOUR = FIXED + WEIGHTS // 4 + IN_FLIGHT + NARROW + 4 * (2 * WIDE + NARROW) + WIDE + 2 * NARROW
 

@@ -1,10 +1,10 @@
-"""Runs each case of `cases_*.py`: a program as it is, with a remedy, and with the same change made in its source.
+"""Runs each case of `cases_*.py`: a program unchanged, with a remedy, and with the same change made in its source.
 
     python tests/remedies/check.py --oomph target/release/oomph
 
-1. The peaks as it is and with the remedy are those that the case states, which were computed from shapes.
-2. The report's notes say what became of the remedy.
-3. Where the remedy applies, the patched source reaches the same peaks, allocated and reserved, to the byte.
+1. The peaks without and with the remedy equal those of the case, which were computed from shapes.
+2. The report's notes describe the result of the remedy.
+3. If the remedy applies, the patched source reaches the same peaks, allocated and reserved, to the byte.
 """
 
 import fcntl
@@ -28,12 +28,12 @@ from case import Case
 from forks import Forks
 
 HERE = Path(__file__).resolve().parent
-# No program takes this long, unless the machine is busy with much else.
+# More seconds than any program takes, unless the machine is very busy.
 PATIENCE = 900
 
 
 class Checker:
-    """Runs programs below `folder`; a program as it is runs once for all its cases."""
+    """Runs programs below `folder`; an unchanged program runs once for all its cases."""
 
     def __init__(self, oomph: Path, pythons: list[Path], folder: Path, forks: Forks) -> None:
         self.forks = forks
@@ -42,7 +42,7 @@ class Checker:
         self.folder = folder
 
     def plain(self, case: Case, python: Path) -> dict:
-        """The report of the program as it is, from the file where the first case that needs it leaves it for all."""
+        """The report of the unchanged program, from a file that the first case writes for all others."""
         key = repr((case.program, case.arguments, case.options, case.gpu, python))
         with (self.folder / f"{hashlib.sha256(key.encode()).hexdigest()}.json").open("a+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -55,7 +55,7 @@ class Checker:
             return report
 
     def report(self, case: Case, python: Path, script: Path, *options: str) -> dict:
-        """What `oomph check --json` says of a script."""
+        """The report of `oomph check --json` on a script."""
         command = [self.oomph, "check", "--json", "--gpu", case.gpu, "--python", python, *case.options, *options, script, *case.arguments]
         environment = plain_environment() | {"OOMPH_CACHE_DIR": str(self.folder / "cache")}
         words = [str(word) for word in command]
@@ -64,7 +64,7 @@ class Checker:
         return json.loads(done.stdout)
 
     def python_for(self, case: Case) -> Path | None:
-        """The first Python that has what the case needs, and lacks what it must lack."""
+        """The first Python with the packages that the case needs, and without those that must be absent."""
         fitting = (python for python in self.pythons if _has(python, case.needs) == len(case.needs) and not _has(python, case.lacks))
         return next(fitting, None)
 
@@ -76,7 +76,7 @@ def program_of(case: Case) -> Path:
 
 @cache
 def _has(python: Path, packages: tuple[str, ...]) -> int:
-    """How many of these packages it can find."""
+    """The number of these packages that a Python can import."""
     code = f"import importlib.util as util; print(sum(util.find_spec(name) is not None for name in {packages!r}))"
     return int(subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout) if packages else 0
 
@@ -88,7 +88,7 @@ def plain_environment() -> dict[str, str]:
 
 
 def check_case(checker: Checker, case: Case, python: Path) -> tuple[str, list[str]]:
-    """What there is to show, and what is wrong."""
+    """The text to show, and the problems."""
     before = checker.plain(case, python)
     after = checker.report(case, python, program_of(case), "--with", case.remedy)
     problems = [
@@ -106,7 +106,7 @@ def check_case(checker: Checker, case: Case, python: Path) -> tuple[str, list[st
 
 
 def differing_peaks(case: Case, before: int, after: int) -> list[str]:
-    """Where they are not what the case states; or, if it states none, where the remedy does not help."""
+    """The differences from the stated peaks; or, without stated peaks, from a peak that the remedy lowers."""
     if case.before is None:
         assert case.by_hand, f"{case.name} states no bytes, and has no patched source to compare with"
         return [] if after < before else [f"the peak with the remedy: {after}, expected less than {before}"]
@@ -119,7 +119,7 @@ def peaks(report: dict) -> tuple[int, int]:
 
 
 def peaks_by_hand(checker: Checker, case: Case, python: Path) -> tuple[int, int]:
-    """Those of the patched source. One of several ranks, and what needs another Python, is no fork of ours."""
+    """The peaks of the patched source. One of several ranks, or a program with another Python, cannot run as a fork."""
     script = patched(checker, case)
     if case.options or python != checker.pythons[0]:
         return peaks(checker.report(case, python, script))
@@ -139,23 +139,25 @@ def patched(checker: Checker, case: Case) -> Path:
 
 
 def differs(what: str, found, expected) -> list[str]:
-    """A problem if they do."""
+    """A problem if both differ."""
     return [] if found == expected else [f"{what}: {found}, expected {expected}"]
 
 
 def cases() -> list[Case]:
-    """Those of every `cases_*.py`."""
+    """The cases of every `cases_*.py`."""
     sys.path.insert(0, str(HERE))
     return [case for path in sorted(HERE.glob("cases_*.py")) for case in importlib.import_module(path.stem).CASES]
 
 
 def kind_of(case: Case) -> tuple:
-    """Cases of a kind give a remedy the same settings, whatever their numbers, and end alike: `make test` runs the first of them."""
+    """Cases of a kind have the same remedy with the same settings, apart from numbers, and the same end: `make test` runs the first of each
+    kind.
+    """
     return re.sub(r"=\d+", "", case.remedy), bool(case.by_hand), case.verdict, case.needs, case.lacks
 
 
 def outcome_of(checker: Checker, case: Case) -> str:
-    """What there is to show of a case."""
+    """The text to show for a case."""
     python = checker.python_for(case)
     if python is None:
         raise suite.Skip(f"no Python that has {case.needs} and lacks {case.lacks}")

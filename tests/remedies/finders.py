@@ -2,9 +2,9 @@
 
     python tests/remedies/finders.py --oomph target/release/oomph --python PYTHON
 
-PYTHON has Lightning and accelerate. For each: the size it chooses, after how many trials, and whether a new process then fits with
-that size, for three steps. Beside them what `oomph fit` finds for the same program, and, with `--scan`, the largest size that fits of
-all. Prints a table in Markdown.
+PYTHON has Lightning and accelerate. For each finder: the chosen size, the number of trials, and if a new process then fits with that size,
+for three steps. Beside them the size of `oomph fit` for the same program, and, with `--scan`, the largest size that fits. Prints a table in
+Markdown.
 """
 
 import argparse
@@ -28,7 +28,7 @@ MOST = 40
 
 @dataclass(frozen=True)
 class Finder:
-    """One way to find a size, and the program that then uses it."""
+    """A way to find a size, and the program that then uses the size."""
 
     name: str
     program: str
@@ -53,26 +53,26 @@ class Prober:
         self.folder = folder
 
     def choice(self, finder: Finder) -> dict:
-        """What the finder prints, which is its last line."""
+        """The finder's output: its last line."""
         done = self._run("phantom", *self.card, "--", self.python, PROGRAMS / f"{finder.program}.py", *finder.arguments)
         assert done.returncode == 0 and done.stdout, f"{finder.name} ended with {done.returncode}: {done.stderr[-2000:]}"
         return json.loads(done.stdout.splitlines()[-1])
 
     def fits(self, program: str, size: int) -> bool:
-        """Whether a new process fits with it: what `check` says."""
+        """True if a new process fits with this size, by `check`."""
         words = ("check", *self.card, "--python", self.python, PROGRAMS / f"{program}.py", "--batch-size", size)
         done = self._run(*words)
         assert done.returncode in (0, 1), f"{done.args} ended with {done.returncode}: {done.stderr[-2000:]}"
         return done.returncode == 0
 
     def fit(self, program: str) -> dict:
-        """What `oomph fit` finds for the program as it is."""
+        """The result of `oomph fit` for the unchanged program."""
         done = self._run("fit", *self.card, "--target", 100, "--python", self.python, "--max-batch", "--json", PROGRAMS / f"{program}.py")
         assert done.stdout, f"{done.args} ended with {done.returncode}: {done.stderr[-2000:]}"
         return json.loads(done.stdout)["max_batch"]
 
     def largest(self, program: str, most: int) -> int:
-        """The truth: every size, one by one, without oomph's agent."""
+        """The truth: every size tried in order, without oomph's agent."""
         how = json.dumps(["--batch-size", "{}"])
         done = self._run("phantom", *self.card, "--", self.python, HERE / "scan.py", PROGRAMS / f"{program}.py", most, how)
         assert done.returncode == 0 and done.stdout, f"{done.args} ended with {done.returncode}: {done.stderr[-2000:]}"
@@ -87,9 +87,9 @@ class Prober:
 
 
 def compare(oomph: Path, python: Path, card: tuple[str, ...] = ("--gpu", GPU, "--vram", VRAM), most: int = 0) -> int:
-    """Prints the table, with the truth where sizes up to `most` are to be scanned.
+    """Prints the table, with the truth if sizes up to `most` are to be scanned.
 
-    Gives 1 if what `fit` found does not fit, is smaller than what a finder found that fits, or is not the truth.
+    Returns 1 if the size of `fit` does not fit, is smaller than a fitting size of a finder, or differs from the truth.
     """
     wrong = False
     print("| program | found by | size | trials | three steps with it |\n|---|---|---:|---:|---|")

@@ -1,12 +1,12 @@
-"""The largest batch that fits, as `oomph fit --max-batch` finds it, beside all batches, one by one.
+"""The largest batch that fits, by `oomph fit --max-batch`, beside a scan of all batches.
 
     python tests/remedies/max_batch.py --oomph target/release/oomph
 
 For each program of `batches` and each GPU, with so little memory that tens of samples fit:
 
-1. Every size from 1 to twice the largest is run (`scan.py`): which fit is the truth. It need not be all up to a largest: a batch may fit
-   though a smaller one does not, because it cuts the allocator's segments more luckily.
-2. `oomph check --with batch-size:size=N` says the same of the largest and of the next.
+1. Every size from 1 to twice the largest is run (`scan.py`): the fitting sizes are the truth. Gaps are possible: a batch may fit though a
+   smaller batch does not, because it cuts the allocator's segments more luckily.
+2. `oomph check --with batch-size:size=N` agrees for the largest and the next size.
 3. `oomph fit --max-batch` finds the largest, in at most 8 runs.
 """
 
@@ -38,7 +38,7 @@ class Program:
     name: str
     # Arguments, or a change of the source; `{}` is the size.
     how: tuple[str, ...] | dict[str, str]
-    # How much PyTorch may reserve.
+    # Bytes that PyTorch may reserve.
     room: int
     # Up to which size is looked.
     most: int
@@ -74,7 +74,7 @@ class Prober:
         return self._outside[gpu] + room
 
     def scan(self, program: Program, gpu: str, vram: int, most: int) -> dict:
-        """Every batch, one by one."""
+        """Runs every batch size in order."""
         how = json.dumps(program.how)
         command = ["phantom", "--gpu", gpu, "--vram", vram, "--", self.python, HERE / "scan.py", program.path, most, how]
         done = self._run(*command)
@@ -82,14 +82,14 @@ class Prober:
         return json.loads(done.stdout)
 
     def fits(self, program: Program, gpu: str, vram: int, size: int) -> bool:
-        """What `check` says of the program with the remedy."""
+        """The verdict of `check` on the program with the remedy."""
         card = ("--gpu", gpu, "--vram", vram, "--python", self.python)
         done = self._run("check", *card, "--with", f"batch-size:size={size}", program.path)
         assert done.returncode in (0, 1), f"{done.args} ended with {done.returncode}: {done.stderr}"
         return done.returncode == 0
 
     def largest(self, program: Program, gpu: str, vram: int) -> dict:
-        """What `fit` says."""
+        """The answer of `fit`."""
         card = ("--gpu", gpu, "--vram", vram, "--target", 100, "--python", self.python)
         done = self._run("fit", *card, "--max-batch", "--json", program.path)
         assert done.stdout, f"{done.args} ended with {done.returncode}: {done.stderr}"
@@ -102,7 +102,7 @@ class Prober:
 
 
 def check(prober: Prober, with_fit: bool, of: tuple[Program, str]) -> bool:
-    """Checks one program on one GPU, prints its line; whether all agree."""
+    """Checks a program on a GPU, prints its line; True if all agree."""
     program, gpu = of
     vram = prober.vram(gpu, program.room)
     fits = prober.scan(program, gpu, vram, program.most)["fits"]
@@ -125,7 +125,7 @@ def check(prober: Prober, with_fit: bool, of: tuple[Program, str]) -> bool:
 
 
 def main() -> int:
-    """Exit status 1 if one fails."""
+    """Exit status 1 after a failure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--oomph", type=Path, required=True, help="the binary")
     parser.add_argument("--python", type=Path, default=sys.executable, help="the Python that runs the programs [default: this one]")

@@ -1,14 +1,14 @@
-"""Runs programs with a remedy, has `crates/patch` write the same into their source, and compares the peaks of both.
+"""Runs programs with a remedy, writes the same change into their source with `crates/patch`, and compares the peaks of both.
 
     cargo build --release -p oomph -p patch --example patch --bins
     python tests/remedies/patched.py --oomph target/release/oomph --patch target/release/examples/patch
 
-A case is a program, its arguments, and remedies. It is run on the phantom with the agent applying the remedies; what the agent noted
-goes to the patcher; the patched program is run without remedies. The allocated peak must be the same, to the byte or within the bytes
-that the case states, with the reason. Where the table says so, nothing may be patched, and the reason and the code must be told. Every
-remedy that a plan may contain must have a case.
+A case is a program, its arguments, and remedies. It is run on the phantom with the agent applying the remedies; the agent's notes go to the
+patcher; the patched program is run without remedies. The allocated peak must be the same, to the byte or within the bytes that the case
+states, with the reason. If the table says so, nothing may be patched, and the reason and the code must be shown. Every remedy that a plan
+may contain must have a case.
 
-Without words or `--all`, one case of each remedy is run, the quickest.
+Without words or `--all`, the quickest case of each remedy is run.
 """
 
 import json
@@ -44,29 +44,29 @@ PLANNED = set(runpy.run_path(str(ROOT / "python" / "oomph" / "agent" / "remedies
 
 @dataclass(frozen=True)
 class Case:
-    """A program with remedies, and what becomes of it."""
+    """A program with remedies, and the expected result."""
 
     program: Path
-    # Texts as `report::Change` shows them: `autocast:dtype=bf16`.
+    # Texts as `report::Change` prints them: `autocast:dtype=bf16`.
     remedies: tuple[str, ...]
     arguments: tuple[str, ...] = ()
-    # What the patched source keeps alive beside, in bytes: a name for what had none.
+    # Additional bytes that the patched source keeps alive: a name for a nameless value.
     apart: int = 0
     # Words of the reason, where nothing is patched.
     refused: str | None = None
-    # The line that the agent would record, in a run that takes more than this machine.
+    # The line that the agent would record, in a run too large for this machine.
     noted: int | None = None
     # A package without which the case is skipped.
     needs: str | None = None
 
     @property
     def name(self) -> str:
-        """What it is called in the table."""
+        """The name in the table."""
         return " ".join((",".join(self.remedies), self.program.stem, *self.arguments))
 
 
 def examples() -> list[Case]:
-    """What each remedy does to the programs that users see first."""
+    """Each remedy on the programs that users see first."""
     gpt2, mlp, resnet = (EXAMPLES / f"{name}.py" for name in ("gpt2", "mlp", "resnet50"))
     small = ("--batch-size", "2", "--seq-len", "256")
     images = ("--batch-size", "4", "--no-cudnn")
@@ -204,7 +204,7 @@ def weights_stay(bench: Bench) -> str:
 
 
 def snippet_holds(bench: Bench) -> str:
-    """What the user is told to write where a model of transformers has the loss: it reaches the peak of the remedy."""
+    """The snippet for a model of transformers with its own loss: a program with the code has the remedy's peak."""
     case = Case(EXAMPLES / "gpt2.py", ("chunked-cross-entropy:chunks=4",), ("--batch-size", "2", "--seq-len", "256"))
     remedies = [change(text) for text in case.remedies]
     records = bench.run(case.program, case, remedies)
@@ -236,7 +236,7 @@ def plain_environment(folder: Path) -> dict[str, str]:
 
 def change(text: str) -> dict:
     """`autocast:dtype=bf16` as the agent takes it."""
-    # A colon parts settings, unless it is within one.
+    # A colon separates settings, unless it is inside a value.
     name, *settings = re.split(r":(?=\w+=)", text)
     pairs = (setting.split("=", 1) for setting in settings)
     return {"remedy": name, "settings": {key: int(value) if value.isdecimal() else value for key, value in pairs}}
@@ -244,7 +244,7 @@ def change(text: str) -> dict:
 
 @cache
 def has(python: Path, package: str | None) -> bool:
-    """Whether it can find the package."""
+    """True if a Python finds the package."""
     code = f"import importlib.util as util, sys; sys.exit(util.find_spec({package!r}) is None)"
     return package is None or subprocess.run([python, "-c", code], check=False).returncode == 0
 
@@ -258,7 +258,7 @@ def records_of(bench: Bench, case: Case, remedies: list[dict]) -> list[dict]:
 
 
 def check(bench: Bench, case: Case) -> str:
-    """What there is to show; an `AssertionError` says what is wrong."""
+    """Returns the text to show; an `AssertionError` states the problem."""
     if not has(bench.python, case.needs):
         raise suite.Skip(f"needs {case.needs}")
     remedies = [change(text) for text in case.remedies]
@@ -276,7 +276,7 @@ def check(bench: Bench, case: Case) -> str:
 
 
 def left_to_user(case: Case, diff: str, left: str) -> str:
-    """It is, with the place, the reason, and code to write there."""
+    """Checks that nothing is patched, and that the site, the reason and the code are shown."""
     first, _, code = left.partition("\n")
     is_placed = re.match(r"[a-z0-9-]+ at line [1-9]", first) is not None
     assert not diff and is_placed and case.refused in first, f"expected a line and `{case.refused}`, found `{left}` and the diff\n{diff}"

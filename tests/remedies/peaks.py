@@ -7,12 +7,12 @@ from case import block, blocks
 CUBLAS = 8_519_680
 # The program's thread and autograd's, and 1 MiB for the program's cuBLASLt.
 WORKSPACES = 2 * CUBLAS + (1 << 20)
-# A loss, the gradient of ones that backward starts with, and other single numbers.
+# A loss, the initial gradient of backward, and other single numbers.
 SCALAR = block(4)
 
 
 class Mlp:
-    """mlp_adamw.py: so many layers of so many features, in float32, at a batch of 64."""
+    """mlp_adamw.py: `layers` layers of `width` features, in float32, at a batch of 64."""
 
     def __init__(self, width: int, layers: int) -> None:
         self.weight, self.bias = block(width * width * 4), block(width * 4)
@@ -43,12 +43,12 @@ class Mlp:
 
     @property
     def foreach_off(self) -> int:
-        """The root of one weight's second moment, its quotient, and the last one's result, which is of a bias."""
+        """The root of a weight's second moment, its quotient, and the previous result, which is a bias's."""
         return self.in_step(2 * self.parameters, 2 * self.weight + self.bias)
 
     @property
     def adafactor(self) -> int:
-        """A row and a column for a weight. Temporaries: one update, what is left of the last bias's two, two means, a number."""
+        """A row and a column for a weight. Temporaries: an update, the remaining one of the last bias's two, two means, a number."""
         return self.in_step(self.layers * 3 * self.bias, self.weight + 4 * self.bias + SCALAR)
 
     def scales(self) -> int:
@@ -78,7 +78,7 @@ class Tower:
     """mlp_relu.py and its likes: 8 layers of 2048 x 2048 without bias at a batch of 4096, and a head with one output."""
 
     LAYERS, WIDTH, BATCH = 8, 2048, 4096
-    # What goes from layer to layer; the head's result.
+    # The values between layers; the head's result.
     UNIT, OUTPUT = block(BATCH * WIDTH * 4), block(BATCH * 4)
     LAYER, HEAD = block(WIDTH * WIDTH * 4), block(WIDTH * 4)
     BODY = LAYERS * LAYER
@@ -91,13 +91,13 @@ class Tower:
     RELU = PARAMETERS + HEAD + (1 + LAYERS + 2) * UNIT + ALWAYS
     # The same where the gradients of the step before are still there, filled with zeros.
     ZEROED = RELU + BODY
-    # The same where there is no head, but a result that is not needed by anybody, and is kept. One backward further on the
-    # gradient of the last layer is there too, and its ReLU's two gradients still are.
+    # The same without a head, but with an unused result that is kept. One backward later the gradient of the last layer is alive too,
+    # beside its ReLU's two gradients.
     KEPT = BODY + (1 + LAYERS + 2) * UNIT + LAYER + ALWAYS
     # At the end of forward, with the gradients of the step before: a layer's result, and what the last ReLU makes of it.
     LATE = PARAMETERS + PARAMETERS + (LAYERS + 2) * UNIT + WORKSPACES + SCALAR
-    # Activations and their gradients in half the bytes; the features, and besides their cast. Weights are cast too, and all but
-    # the first layer's are saved for backward; the head's are gone by then.
+    # Activations and their gradients in half the bytes; the features, and their cast. Weights are cast too, and all but the first layer's
+    # are saved for backward; the head's are freed by then.
     AUTOCAST = PARAMETERS + HEAD + UNIT + (1 + LAYERS + 2) * UNIT // 2 + (LAYERS - 1) * LAYER // 2 + ALWAYS
     # In the backward of the head, where each activation function has saved its input: these, the results, the features, the
     # gradient of the head's input and of its result.
@@ -112,18 +112,18 @@ class Residual:
     MATRIX = WIDTH * 4 * WIDTH * 4
     WEIGHTS = DEPTH * 2 * MATRIX
     FIXED = WEIGHTS + 2 * CUBLAS + 2 * SCALAR
-    # Each block saves its input and, of the wide ones, the input and the result of GELU. In backward of the last layer there are
-    # besides the gradients of its result, of its input and of its weight.
+    # Each block saves its input and, among the wide tensors, the input and the result of GELU. Backward of the last layer adds the
+    # gradients of its result, of its input and of its weight.
     SAVED = DEPTH * (NARROW + 2 * WIDE)
     IN_BACKWARD = NARROW + WIDE
     PEAK = FIXED + SAVED + IN_BACKWARD + MATRIX
-    # The wide ones of one block are there, computed again.
+    # The wide tensors of a single block are alive, recomputed.
     CHECKPOINTED = PEAK - (DEPTH - 1) * 2 * WIDE
     FIRST_TWO = PEAK - 2 * 2 * WIDE
-    # In GELU's backward: what it saved, its gradient and its result's; the batch, the gradient that goes past the second block, and
-    # the gradients of 4 blocks and of a layer.
+    # In GELU's backward: its saved tensor, its gradient and its result's; the batch, the gradient that goes past the second block, and the
+    # gradients of 4 blocks and of a layer.
     OFFLOADED = FIXED + 2 * NARROW + 3 * WIDE + (4 * 2 + 1) * MATRIX
-    # In quarters, with all gradients there while the next quarter runs, and the loss both before and after its division.
+    # In quarters, with all gradients alive while the next quarter runs, and the loss both before and after its division.
     ACCUMULATED = FIXED + SCALAR + WEIGHTS + (SAVED + IN_BACKWARD) // 4 + MATRIX
 
     CHECKPOINT_IMPORT = ("from torch import nn\n", "from torch import nn\nfrom torch.utils.checkpoint import checkpoint\n")
@@ -154,12 +154,12 @@ class Wide:
     TRAINED = 5 * WEIGHTS + 2 * CUBLAS + FEATURES + SCALAR
     # Weights and gradients at the end of backward; the batch, the gradient of the first layer's result.
     OFFLOADED_STATE = 2 * WEIGHTS + 2 * CUBLAS + 2 * FEATURES + 2 * SCALAR
-    # A batch, what a layer is given, what it gives.
+    # A batch, a layer's input, a layer's output.
     RUN = 3 * FEATURES + CUBLAS
     INFERRED = WEIGHTS + RUN
     ONE_LAYER = MATRIX + RUN
-    # Of rank 8: two matrices for each layer, with two moments; in forward of the last layer: what each A gave, what the three
-    # layers before gave, and of this one what the layer gave, what B gave, and that scaled.
+    # Of rank 8: two matrices for each layer, with two moments; in forward of the last layer: each A's output, the outputs of the three
+    # layers before, and for this layer its own output, B's output, and B's output scaled.
     ADAPTER = 8 * 4096 * 4
     ADAPTERS = 2 * LAYERS * ADAPTER
     RANK_OUT = 128 * 8 * 4

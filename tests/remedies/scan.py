@@ -1,11 +1,11 @@
-"""Runs a program with every batch size from 1 on, on the phantom that this process was started on, and prints which fit.
+"""Runs a program with every batch size from 1 on, on this process's phantom, and prints the sizes that fit.
 
     oomph phantom --gpu t4 --vram 1GiB -- python tests/remedies/scan.py PROGRAM MOST '["--batch-size", "{}"]'
     oomph phantom --gpu t4 --vram 1GiB -- python tests/remedies/scan.py PROGRAM MOST '{"batch_size = 2": "batch_size = {}"}'
 
-The last word says how a size is given: as arguments, or by changing the source. Each run is a fork of this process, which has imported
-PyTorch and not used CUDA. Neither the agent nor a remedy takes part: this is what the remedy and the search are held to. Prints a JSON
-object: `outside` (bytes that the GPU holds before PyTorch reserves any) and `fits` (one truth value for each size).
+The last word states how a size is passed: as arguments, or by changing the source. Each run is a fork of this process, which has imported
+PyTorch and not used CUDA. Neither the agent nor a remedy takes part: this is the truth for the remedy and the search. Prints a JSON object:
+`outside` (bytes that the GPU holds before PyTorch reserves any) and `fits` (a truth value for each size).
 """
 
 import importlib
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def in_a_fork(function) -> int:
-    """What the function gives in a process of its own."""
+    """Runs the function in a process of its own and returns its result."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -47,7 +47,7 @@ def in_a_fork(function) -> int:
 
 
 def fitting(program: Path, source: str, how, size: int) -> bool:
-    """Whether the program ends without running out of memory; any other error is one of the test."""
+    """True if the program ends without running out of memory; any other error fails the test."""
     if isinstance(how, dict):
         (old, new), *_ = how.items()
         assert source.count(old) == 1, f"`{old}` is {source.count(old)} times in {program}, expected once"
@@ -63,7 +63,7 @@ def fitting(program: Path, source: str, how, size: int) -> bool:
 
 
 def held() -> int:
-    """What is in use on a GPU on which PyTorch has reserved nothing."""
+    """The bytes in use on a GPU on which PyTorch has reserved nothing."""
     free, total = torch.cuda.mem_get_info()
     return total - free
 

@@ -1,9 +1,9 @@
-"""The situations of the guides, as docs/SITUATIONS.md has them: what `oomph fit` chooses, and what it would for other sizes of memory.
+"""The situations of the guides, as in docs/SITUATIONS.md: the choice of `oomph fit`, and its choices for other sizes of memory.
 
     python tests/remedies/situations.py --oomph target/release/oomph --python PYTHON > docs/SITUATIONS.md
 
-PYTHON has torchvision, transformers, PEFT, bitsandbytes, torchao, accelerate and Lightning, as that of `make frameworks`. Every figure
-is one that `oomph fit --json` says, and every plan was run. Also prints what finders by trial choose beside it (`finders.py`).
+PYTHON has torchvision, transformers, PEFT, bitsandbytes, torchao, accelerate and Lightning, as for `make frameworks`. Every figure is from
+`oomph fit --json`, and every plan was run. Also prints the choices of finders by trial (`finders.py`).
 """
 
 import argparse
@@ -30,7 +30,7 @@ EXACTNESS = {
 
 @dataclass(frozen=True)
 class Situation:
-    """A program and a GPU that it does not fit."""
+    """A program, and a GPU that is too small for it."""
 
     title: str
     gpu: str
@@ -39,7 +39,7 @@ class Situation:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What follows `oomph`."""
+        """The words after `oomph`."""
         return ("fit", "--gpu", self.gpu, *self.options, *self.program)
 
 
@@ -83,7 +83,7 @@ def main() -> int:
 
 
 def report(arguments: argparse.Namespace, situation: Situation) -> dict:
-    """What `fit --json` says."""
+    """The report of `fit --json`."""
     with tempfile.TemporaryDirectory(prefix="oomph-situations-") as folder:
         environment = plain_environment() | {"OOMPH_CACHE_DIR": folder}
         # Not resolved: an environment's Python is a link.
@@ -97,7 +97,7 @@ def report(arguments: argparse.Namespace, situation: Situation) -> dict:
 
 
 def section(situation: Situation, found: dict) -> str:
-    """One situation in Markdown."""
+    """A situation in Markdown."""
     lines = [f"## {situation.title}", "", "```sh", f"oomph {' '.join(situation.words)}", "```", "", answer(found), ""]
     if found["plans"]:
         lines += ["What changes:", "", *places(found["plans"][0]), ""]
@@ -110,7 +110,7 @@ def section(situation: Situation, found: dict) -> str:
 
 
 def answer(found: dict) -> str:
-    """The plan with its peak, or how far it is from one."""
+    """The plan with its peak, or the distance to the nearest plan."""
     gpu, before = found["gpu"], found["before"]
     needs = f"{gpu['name']}, {size(gpu['target_bytes'])} to use. As it is, it needs {size(before['device_bytes'])}"
     smallest = found["smallest_gpu"]
@@ -124,14 +124,14 @@ def answer(found: dict) -> str:
 
 
 def places(plan: dict) -> list[str]:
-    """Where a plan takes effect, and the setting that is no line of the program."""
+    """The lines at which a plan takes effect, and settings without a line in the program."""
     lines = [f"- `{place['file'].removeprefix(f'{ROOT}/')}:{place['line']}`: {place['text']}" for place in plan["places"]]
     settings = [remedy["settings"]["conf"] for remedy in plan["remedies"] if remedy["remedy"] == "allocator-settings"]
     return lines + [f"- `PYTORCH_CUDA_ALLOC_CONF={conf}`" for conf in settings]
 
 
 def row(sized: dict) -> str:
-    """One size of memory."""
+    """The row of a size of memory."""
     plan = sized["plan"]
     figures = f"{size(plan['peak']['device_bytes'])} | {results(plan)}" if plan else " | "
     changes = (names(plan) or "as it is") if plan else "nothing that is allowed fits"
@@ -139,7 +139,7 @@ def row(sized: dict) -> str:
 
 
 def names(plan: dict) -> str:
-    """The changes as `--with` takes them, less what gives a part of a batch its size: that belongs to the accumulation."""
+    """The changes as `--with` takes them, without the size of a batch's part, which belongs to the accumulation."""
     wanted = [remedy for remedy in plan["remedies"] if remedy["remedy"] != "batch-size"]
     return ", ".join(f"`{':'.join([remedy['remedy'], *settings(remedy)])}`" for remedy in wanted)
 
@@ -150,12 +150,12 @@ def settings(remedy: dict) -> list[str]:
 
 
 def results(plan: dict) -> str:
-    """What becomes of them."""
+    """The effect on the results."""
     return EXACTNESS[plan["cost"]["exactness"]]
 
 
 def size(count: int) -> str:
-    """Bytes as oomph prints them."""
+    """Bytes in oomph's format."""
     return f"{count / (1 << 30):.2f} GiB"
 
 

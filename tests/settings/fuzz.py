@@ -95,7 +95,7 @@ def forked(act):
 
 
 def told(torch, layout, source, batch, reached):
-    """Sets one text after the other in a running process, now and then from defaults."""
+    """Sets the texts in order in a running process, now and then from defaults."""
     tell = peek.setter(torch)
     tell("")
     for number, text in enumerate(batch):

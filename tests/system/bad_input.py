@@ -1,6 +1,6 @@
-"""Input that leaves nothing to check: a clear sentence, a hint, exit status 2, and nothing left behind.
+"""Input without anything to check: a clear sentence, a hint, exit status 2, and no remains.
 
-`box.assert_clean` runs after every case, so that no process and no temporary file is left is checked there.
+`box.assert_clean` runs after every case and checks that no process and no temporary file is left.
 """
 
 import json
@@ -19,7 +19,7 @@ STEPS = "for _ in range(3):\n    model(torch.randn(8, 64, device='cuda')).sum().
 
 
 def refused(result: Result, *says: str) -> None:
-    """oomph's own refusal: nothing on standard output, one error, and what to do."""
+    """Checks oomph's own refusal: nothing on standard output, a single error, and the next step."""
     expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
     contains(result, result.stderr, "error: ", *says)
     assert "hint: " in result.stderr or "try '--help'" in result.stderr, f"expected a hint\n{result}"
@@ -33,7 +33,7 @@ def no_noise(result: Result) -> None:
 
 
 def refuses(box: Box, says: tuple[str, ...], *words, **options) -> Result:
-    """One check that is refused."""
+    """Runs a check that must be refused."""
     result = box.check(*words, **options)
     refused(result, *says)
     return result
@@ -106,7 +106,7 @@ def script_is_refused(box: Box, text: str, *says: str) -> None:
 
 
 def missing_entry_point(box: Box) -> None:
-    """What the phantom lacks is named, with the line that called it."""
+    """A function that the phantom lacks is named, with the line of the call."""
     text = MODEL + "import ctypes\ndef call():\n    ctypes.CDLL(None).nvshmem_malloc(64)\n    raise RuntimeError('nvshmem failed')\ncall()\n"
     box.write("script.py", text)
     refuses(box, ("nvshmem_malloc", "which the phantom GPU does not have", "script.py:7", "report"), "script.py")
@@ -124,7 +124,7 @@ def missing_by_the_way(box: Box) -> None:
 
 
 def program_kills_itself(box: Box) -> None:
-    """What was recorded before a SIGKILL is a valid prefix: the verdict is that nothing can be said."""
+    """The records before a SIGKILL are a valid prefix: no verdict is possible."""
     box.write("script.py", MODEL + STEPS + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     result = box.check("--json", "--steps", "0", "script.py")
     expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
@@ -157,20 +157,20 @@ def leaves_at_once(box: Box) -> None:
 
 
 def end_is_unknown(box: Box) -> None:
-    """Where the program ends past all of Python, nobody knows what came last: no claim that it fits."""
+    """If the program ends past all of Python, its last act is unknown: no claim that it fits."""
     box.write("script.py", MODEL + STEPS + "import ctypes\nctypes.CDLL(None)._exit(0)\n")
     result = box.check("--json", "--steps", "9", "script.py")
     expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
 
 
 def without_the_agent(box: Box) -> None:
-    """A Python that looks at no environment does not start the agent."""
+    """A Python that ignores the environment does not start the agent."""
     box.write("script.py", MODEL + STEPS)
     refuses(box, ("agent was not started", "`python -I`"), "--", box.python, "-I", "script.py")
 
 
 def time_is_up(box: Box) -> None:
-    """A program that reaches no GPU in its time, and heeds no SIGTERM, is ended."""
+    """A program that reaches no GPU in its time, and ignores SIGTERM, is ended."""
     box.write("script.py", "import signal, torch\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.pause()\n")
     refuses(box, ("did not use CUDA within", "--timeout"), "--timeout", "6", "script.py")
 
@@ -186,7 +186,7 @@ def ignores_the_request_to_end(box: Box) -> None:
 
 
 def last_words(box: Box) -> None:
-    """What a program says as it exits is shown."""
+    """The last words of a program are shown."""
     box.write("script.py", "import sys, torch\nx = torch.empty(9, device='cuda')\nsys.exit('the data folder is empty')\n")
     result = box.check("script.py")
     expect(result, result.status, 2, "the exit status")
@@ -248,7 +248,7 @@ PYTHONS = (
 
 
 def python_is_refused(box: Box, version: str | None, *says: str) -> None:
-    """What a Python lacks is found before the script is started."""
+    """Missing parts of a Python are found before the script is started."""
     refuses(box, says, MLP, python=environment_with(box, version))
 
 
@@ -260,13 +260,13 @@ def active_environment_is_taken(box: Box) -> None:
 
 
 def no_python(box: Box) -> None:
-    """A Python that is not there, and one that is none."""
+    """A missing Python, and a file that is not a Python."""
     refuses(box, ("there is no Python", "/no/such/python", "--python"), MLP, python=Path("/no/such/python"))
     refuses(box, ("/bin/true",), MLP, python=Path("/bin/true"))
 
 
 def torch_in_a_command_line(box: Box) -> None:
-    """After `--` the Python is the user's choice, and so is what it lacks."""
+    """After `--` the Python is the user's choice, including its missing parts."""
     refuses(box, ("torch",), "--", environment_with(box, None), MLP)
 
 
@@ -274,14 +274,14 @@ def torch_in_a_command_line(box: Box) -> None:
 
 
 def ready(box: Box) -> tuple[Path, int]:
-    """A pipe through which a script tells that it is ready, and our end of it."""
+    """A pipe by which a script reports that it is ready, and our end of the pipe."""
     path = box.folder / "ready"
     os.mkfifo(path)
     return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
 
 
 def wait_for(pipe: int) -> str:
-    """What the script says next."""
+    """The next message of the script."""
     readable, _, _ = select.select([pipe], [], [], 60)
     assert readable, "the script did not get ready within 60 s"
     return os.read(pipe, 100).decode()
@@ -305,7 +305,7 @@ def interrupted(box: Box, ending: str, *signals: signal.Signals, searching: bool
     """A signal to oomph ends the program, its children, and theirs."""
     path, pipe = ready(box)
     box.write("script.py", MODEL + WAITS.format(path=str(path)) + ending)
-    # A shell between, so that no server forks the program.
+    # A shell in between, so that no server forks the program.
     plainly = ("fit", "--", "sh", "-c", 'exec "$0" script.py', box.python)
     process = box.start(box.oomph, *(plainly if searching else ("check", "--python", box.python, "script.py")))
     for number in signals:
@@ -369,7 +369,7 @@ def cache_is(box: Box, options: str, *says: str) -> None:
 
 
 def cache_without_permission(box: Box) -> None:
-    """A cache folder that others own."""
+    """A cache folder of another user."""
     folder = box.folder / "cache"
     folder.mkdir(mode=0o500)
     command = (*like_others(), box.oomph, "check", "--python", box.python, MLP)
@@ -378,7 +378,7 @@ def cache_without_permission(box: Box) -> None:
 
 
 def cache_below_a_file(box: Box) -> None:
-    """A cache folder that cannot be one."""
+    """A cache folder in an impossible place."""
     file = box.write("file", "")
     refuses(box, ("cannot unpack the phantom GPU", "OOMPH_CACHE_DIR="), MLP, env={"OOMPH_CACHE_DIR": file / "cache"})
     none = dict.fromkeys(("OOMPH_CACHE_DIR", "XDG_CACHE_HOME", "HOME"))
@@ -386,7 +386,7 @@ def cache_below_a_file(box: Box) -> None:
 
 
 def full_disk(box: Box, options: str) -> None:
-    """No room for the record: no verdict that rests on half of it."""
+    """No room for the record: no verdict based on half of the record."""
     full = box.folder / "full"
     result = check_unshared(box, options, full, MLP, TMPDIR=full)
     expect(result, result.status, 2, "the exit status")
@@ -435,7 +435,7 @@ def odd_bytes_in_paths(box: Box) -> None:
 
 
 def relative_cache(box: Box) -> None:
-    """A cache named relative to the folder that the user stands in, which the program leaves."""
+    """A cache named relative to the user's folder, which the program leaves."""
     box.write("script.py", "import os, subprocess, sys\nos.chdir('/')\n" + MODEL + STEPS)
     result = box.check("script.py", env={"OOMPH_CACHE_DIR": "here"})
     expect(result, result.status, 0, "the exit status")
@@ -445,7 +445,7 @@ def relative_cache(box: Box) -> None:
 
 
 def two_at_once(box: Box) -> None:
-    """Two that start with an empty cache unpack one."""
+    """Two commands that start with an empty cache unpack one."""
     cache = box.folder / "cache"
     words = (box.oomph, "check", "--python", box.python, MLP)
     pair = [box.start(*words, env={"OOMPH_CACHE_DIR": cache}) for _ in range(2)]
@@ -466,7 +466,7 @@ def damaged_cache(box: Box) -> None:
     expect(again, again.status, 0, "the exit status")
 
 
-# ---- what the user has set already ----
+# ---- variables and settings of the user ----
 
 
 def users_variables_stay(box: Box) -> None:
@@ -485,14 +485,14 @@ def visible_devices_is_no_trap(box: Box) -> None:
     for value in ("", "3", "-1"):
         result = box.check(MLP, env={"CUDA_VISIBLE_DEVICES": value})
         expect(result, result.status, 0, f"the exit status with CUDA_VISIBLE_DEVICES={value}")
-    # PyTorch asks NVML for the devices that the program itself chose, by their numbers among all.
+    # PyTorch asks NVML for the devices that the program itself chose, by their numbers among all devices.
     chosen = box.write("chosen.py", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '3'\nimport torch\nprint(torch.cuda.get_device_properties(0), torch.ones(1, device='cuda'))\n")
     result = box.check("--gpus", "4", chosen)
     expect(result, result.status, 0, "the exit status with one of four devices")
 
 
 def own_hooks_work(box: Box) -> None:
-    """A program with an excepthook and handlers of its own keeps them, and is understood."""
+    """A program keeps its own excepthook and handlers, and is understood."""
     hook = "import sys\nsys.excepthook = lambda *what: print('my own words', file=sys.stderr)\n"
     box.write("script.py", hook + MODEL + "raise KeyError('lost')\n")
     refuses(box, ("my own words", "raised KeyError: 'lost'", "script.py:6"), "script.py")

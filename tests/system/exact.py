@@ -1,20 +1,19 @@
 """Peaks, to the byte, of the three examples on four generations of GPUs.
 
-The expected figures are what the programs print about themselves (`torch.cuda.max_memory_allocated`,
-`max_memory_reserved`) with PyTorch 2.11.0, torchvision 0.26.0, transformers 5.17.0 and Python 3.11, where memory is
-not short. They were taken on a phantom that shares no code with oomph.
+The expected figures are the programs' own output (`torch.cuda.max_memory_allocated`, `max_memory_reserved`) with PyTorch 2.11.0,
+torchvision 0.26.0, transformers 5.17.0 and Python 3.11, with enough memory. They were taken on a phantom that shares no code with oomph.
 """
 
 from functools import partial
 
 from harness import EXAMPLES, Box, Case, expect
 
-# One GPU per generation whose code paths differ; what it has of memory must not matter here.
+# A GPU per generation with different code paths; the size of its memory must not matter here.
 T4, A100, RTX_4090, H100 = "t4", "a100-sxm4-40gb", "rtx-4090", "h100-sxm"
 BELOW_HOPPER = (T4, A100, RTX_4090)
 AMPERE_AND_ADA = (A100, RTX_4090)
 
-# Each program on one GPU below Hopper and on Hopper; the small one on all. The others are left to `make test-all`.
+# Each program on one GPU below Hopper and on Hopper; the small program on all GPUs. The rest is left to `make test-all`.
 USUAL = (RTX_4090, H100)
 
 # Program and arguments, GPUs, allocated, reserved. The differences between GPUs are real: cuBLAS takes a larger
@@ -37,7 +36,7 @@ PEAKS = (
 
 
 def check(box: Box, program: str, gpu: str, allocated: int, reserved: int) -> None:
-    """Where memory is not short, the peak is exact, and is the need."""
+    """With enough memory, the peak is exact, and equals the need."""
     script, *words = program.split()
     result = box.check("--json", "--gpu", gpu, "--vram", "200GiB", EXAMPLES / script, *words)
     expect(result, result.status, 0, "the exit status")

@@ -1,4 +1,4 @@
-"""`oomph explain` as a command: what it takes, what it answers, and what it refuses."""
+"""`oomph explain` as a command: its inputs, its answers, and its refusals."""
 
 import json
 import os
@@ -13,19 +13,19 @@ from bad_input import no_noise, refused, table
 from harness import PROGRAMS, Box, Case, Result, collect, contains, expect, like_others
 from samples import BLOCK, FORMS, HEALTHY, LOG, MIB, SNAPSHOT
 
-# The keys that `explain --json` promises, and those of each error.
+# The keys that `explain --json` promises, and the keys of each error.
 KEYS = {"version", "inputs", "findings", "ooms", "peak", "breakdown"}
 OOM = {"framework", "device_index", "requested_bytes", "total_bytes", "free_bytes", "allocated_bytes", "reserved_bytes", "reserved_unallocated_bytes", "process_bytes", "allowed_bytes", "other_processes"}
 FINDING = {"rule", "severity", "message", "location", "evidence", "remedies"}
 
 
 def explain(box: Box, *words, **options) -> Result:
-    """One run of `oomph explain`."""
+    """A run of `oomph explain`."""
     return box.run(box.oomph, "explain", *words, **options)
 
 
 def put(box: Box, name: str, content: bytes | str | dict) -> str:
-    """A file in the working folder; a dict becomes the pickle of a snapshot. Gives its name."""
+    """Writes a file in the working folder; a dict becomes the pickle of a snapshot. Returns the file's name."""
     if isinstance(content, dict):
         content = samples.pickled(content)
     path = box.work / name
@@ -35,7 +35,7 @@ def put(box: Box, name: str, content: bytes | str | dict) -> str:
 
 
 def answer(box: Box, *words, status: int = 1, **options) -> Result:
-    """A run that must answer, without a word beside it; the JSON keeps its promises."""
+    """A run that must answer, with nothing on standard error; the JSON keeps its promises."""
     result = explain(box, "--json", *words, **options)
     expect(result, (result.status, result.stderr), (status, ""), "status and standard error")
     report = result.report
@@ -46,11 +46,11 @@ def answer(box: Box, *words, status: int = 1, **options) -> Result:
 
 
 def refuses(box: Box, says: tuple[str, ...], *words, **options) -> None:
-    """A run that must refuse: one error, and what to do."""
+    """A run that must refuse: a single error, and the next step."""
     refused(explain(box, *words, **options), *says)
 
 
-# ---- what it takes ----
+# ---- inputs ----
 
 
 def is_the_sample(result: Result) -> None:
@@ -102,7 +102,7 @@ def log_is_read(box: Box, encoding: str = "utf-8") -> None:
 
 
 def nothing_is_found(box: Box) -> None:
-    """A log without an error: exit status 0, and it says so."""
+    """A log without an error: exit status 0, and a sentence to that effect."""
     name = put(box, "healthy.log", HEALTHY)
     expect(result := answer(box, name, status=0), (result.report["ooms"], result.report["findings"]), ([], []), "errors and findings")
     shown = explain(box, name)
@@ -154,7 +154,7 @@ def silent_pipe(box: Box) -> None:
 
 
 def log_and_snapshot(box: Box) -> None:
-    """A log and a snapshot are of one crash: one report, with the figures of both."""
+    """A log and a snapshot of the same crash: a single report, with the figures of both."""
     result = answer(box, put(box, "crash.log", LOG), put(box, "snapshot.pickle", SNAPSHOT))
     expect(result, [entry["kind"] for entry in result.report["inputs"]], ["text", "snapshot"], "the kinds of the inputs")
     expect(result, result.report["peak"]["allocated_bytes"], 10 * BLOCK, "peak.allocated_bytes")
@@ -163,7 +163,7 @@ def log_and_snapshot(box: Box) -> None:
 
 
 def segments_without_a_history(box: Box) -> None:
-    """The list that `torch.cuda.memory_snapshot()` gives, pickled: the memory in use, without a history."""
+    """The pickled list of `torch.cuda.memory_snapshot()`: the memory in use, without a history."""
     name = put(box, "segments.pickle", samples.pickled(SNAPSHOT["segments"]))
     report = explain(box, "--json", name).report
     reserved = sum(segment["total_size"] for segment in SNAPSHOT["segments"])
@@ -175,7 +175,7 @@ def segments_without_a_history(box: Box) -> None:
 
 
 def before_and_after(box: Box) -> None:
-    """Two snapshots of no rank are compared, in the order in which they are named."""
+    """Two snapshots of no rank are compared, in the order of the command line."""
     before = put(box, "before.pickle", samples.snapshot(4, ran_out=False))
     after = put(box, "after.pickle", samples.snapshot(10))
     result = answer(box, before, after)
@@ -186,7 +186,7 @@ def before_and_after(box: Box) -> None:
 
 
 def ranks_are_one_job(box: Box) -> None:
-    """Snapshots whose names tell ranks are one job, named one by one or as a folder."""
+    """Snapshots with ranks in their names are one job, named one by one or as a folder."""
     for rank, blocks in enumerate((10, 4)):
         put(box, f"job/rank{rank}.pickle", samples.snapshot(blocks, device=rank, ran_out=rank == 0))
     put(box, "job/notes.txt", "nothing of interest\n")
@@ -198,7 +198,7 @@ def ranks_are_one_job(box: Box) -> None:
 
 
 def saved_run(box: Box) -> None:
-    """What `check --save` kept is explained as it was checked."""
+    """A run saved by `check --save` is explained as it was checked."""
     saved = box.work / "run"
     checked = box.check("--json", "--vram", "600MiB", "--save", saved, PROGRAMS / "leak_graph.py")
     expect(checked, checked.status, 1, "the exit status of check")
@@ -209,7 +209,7 @@ def saved_run(box: Box) -> None:
 
 
 def part_of_a_folder_is_damaged(box: Box) -> None:
-    """What cannot be read of a folder is said; the rest is explained."""
+    """Unreadable files of a folder are reported; the rest is explained."""
     put(box, "job/rank0.pickle", samples.pickled(SNAPSHOT)[:-100])
     put(box, "job/rank1.log", LOG)
     result = explain(box, "--json", "job")
@@ -218,7 +218,7 @@ def part_of_a_folder_is_damaged(box: Box) -> None:
     no_noise(result)
 
 
-# ---- what it refuses ----
+# ---- refusals ----
 
 REFUSED = (
     ("a file that is not there", {}, ("nothing.log",), ("there is no file `nothing.log`",)),
@@ -260,7 +260,7 @@ def empty_standard_input(box: Box) -> None:
 
 
 def without_permission(box: Box) -> None:
-    """A file that others own."""
+    """A file of another user."""
     put(box, "secret.log", LOG)
     (box.work / "secret.log").chmod(0)
     result = box.run(*like_others(), box.oomph, "explain", "secret.log")
@@ -279,7 +279,7 @@ def damage(box: Box) -> None:
         no_noise(result)
 
 
-# ---- how it talks ----
+# ---- output ----
 
 
 def help_at_a_terminal(box: Box) -> None:
@@ -376,7 +376,7 @@ def formats(box: Box) -> None:
 
 
 def page(box: Box) -> None:
-    """One file that needs no network, besides the answer; it takes the place of an older one."""
+    """A single file without network access, besides the answer; it replaces an older page."""
     files = put(box, "crash.log", LOG), put(box, "snapshot.pickle", SNAPSHOT)
     put(box, "why.html", "older")
     result = answer(box, "--html", "why.html", *files)
@@ -395,7 +395,7 @@ def _umask() -> int:
 
 
 def hostile_page(box: Box) -> None:
-    """What stands in a snapshot is text on the page, never markup."""
+    """Texts of a snapshot are text on the page, never markup."""
     name = put(box, "snapshot.pickle", samples.snapshot(3, file="/home/</script><script>alert(1)</script><img src=x onerror=alert(2)>/train.py"))
     answer(box, "--html", "why.html", name)
     text = (box.work / "why.html").read_text(encoding="utf-8")

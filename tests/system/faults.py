@@ -1,6 +1,6 @@
-"""What a phantom cannot answer: each such thing in a program is detected and said, at its line. None is silently wrong.
+"""Programs beyond a phantom's abilities: each such operation is detected and reported, at its line. None is silently wrong.
 
-docs/COMPATIBILITY.md lists them. A case is a program, and what its report or its refusal must hold.
+docs/COMPATIBILITY.md lists them. A case is a program, and the content of its report or refusal.
 """
 
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import Box, Case, Result, Skip, contains, expect
 
-# What a program prints of its exit status.
+# Exit statuses.
 FITS, OOM, NO_ANSWER = 0, 1, 2
 
 
@@ -21,7 +21,7 @@ class Fault:
     source: str
     status: int
     says: tuple[str, ...]
-    # What must not.
+    # Texts that must be absent.
     silent: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
 
@@ -81,7 +81,7 @@ FAULTS = (
 
 
 def holds(box: Box, fault: Fault) -> None:
-    """One program, as a user checks it: in a log file, 80 columns wide."""
+    """A program, as a user checks it: in a log file, 80 columns wide."""
     script = box.write("fault.py", fault.source)
     result = box.check("-v", "--gpu", "rtx-4090", *fault.options, script.name)
     expect(result, result.status, fault.status, "status")
@@ -101,7 +101,7 @@ int take(size_t bytes) { void *address = 0; return cudaMalloc(&address, bytes); 
 
 
 def static_runtime(box: Box) -> None:
-    """An extension with a CUDA runtime of its own inside, which asks the driver for tables that nobody documents."""
+    """An extension with its own CUDA runtime inside, which asks the driver for undocumented tables."""
     places = box.run(box.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
     runtime = next(Path(places, "nvidia").glob("*/lib/libcudart_static.a"), None)
     if runtime is None:

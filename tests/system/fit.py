@@ -1,4 +1,4 @@
-"""`oomph fit`: the smallest change that makes a program fit, and what is said where there is none."""
+"""`oomph fit`: the smallest change that makes a program fit, and the answer without such a change."""
 
 import os
 import re
@@ -27,9 +27,9 @@ for _ in range(3):
     optimizer.step()
     optimizer.zero_grad()
 """
-# What no remedy can take away: one tensor that is used at once.
+# A program beyond all remedies: one tensor, all of it in use at once.
 HUGE = "import torch\nfor _ in range(2):\n    x = torch.ones(5 << 28, device='cuda')\n"
-# It fails where the result has a type that NumPy lacks.
+# Fails if the result has a type that NumPy lacks.
 SHOWS = TRAIN.replace("loss = model(x).square", "out = model(x)\n    loss = out.square") + "    print(out.detach().cpu().numpy().max())\n"
 FLAT = TRAIN.replace("(args.batch_size, 2048", "(1024, 2048").replace("default=16384", "default=8")
 
@@ -41,7 +41,7 @@ def fit(box: Box, *words, **options):
 
 
 def fits_already(box: Box) -> None:
-    """What fits is left alone: one run that says so and one that sees it in a process of its own."""
+    """A fitting program is not changed: one run that shows the fit, and a second in a separate process."""
     box.write("train.py", TRAIN)
     result = fit(box, "--gpu", "rtx-4090", "--json", "train.py")
     expect(result, result.status, 0, "status")
@@ -88,7 +88,7 @@ def the_patch_holds(box: Box) -> None:
 
 
 def nothing_helps(box: Box) -> None:
-    """A program of one huge tensor: the smallest GPU that holds it is named."""
+    """A program of one huge tensor: the smallest sufficient GPU is named."""
     box.write("huge.py", HUGE)
     result = fit(box, "--gpu", "rtx-4090", "--vram", "4GiB", "huge.py")
     expect(result, result.status, 1, "status")
@@ -115,7 +115,7 @@ def folklore(result: Result) -> None:
 
 
 def one_program(box: Box) -> None:
-    """A plan, its patch, and a search that keeps numerics: of one program in one folder, so that each takes what the one before it ran."""
+    """A plan, its patch, and a search that keeps numerics, all of one program in one folder, so that each reuses the earlier runs."""
     a_plan_holds(box)
     the_patch_holds(box)
     keep_numerics(box)
@@ -152,7 +152,7 @@ def every_size(box: Box) -> None:
         expect(result, within, True, f"the plan for {row['total_bytes']} fits")
 
 
-# Two thirds of what it needs are weights, gradients and states of blocks: what can be divided.
+# Two thirds of the need are weights, gradients and states of blocks, which can be divided.
 SHARDED = """
 import torch
 from torch import nn
@@ -187,14 +187,14 @@ for _ in range(3):
     optimizer.step()
     optimizer.zero_grad()
 """
-# All that would make it fit on one GPU.
+# All remedies that would make the program fit on one GPU.
 ON_ONE = "lora,autocast,optimizer-8bit,optimizer-paged,optimizer-adafactor,optimizer-offload,weights-8bit,weights-4bit,weights-offload"
-# What does not: activations are small. To try all of it takes most of the time.
+# Remedies without use here: activations are small. Trying all of them takes most of the time.
 BESIDE = "activation-checkpointing,activation-offload,inplace-activations,no-grad-in-eval,sdpa,chunked-cross-entropy,num-workers,pin-memory,empty-cache,gc-collect"
 
 
 def several_gpus(box: Box) -> None:
-    """What does not fit one GPU is divided among two, where there are two."""
+    """A program that does not fit one GPU is divided among two, if there are two."""
     box.write("sharded.py", SHARDED)
     words = ("--gpu", "rtx-4090", "--vram", "3GiB", "--deny", f"{ON_ONE},{BESIDE}", "--json", "sharded.py")
     one = fit(box, *words)
@@ -208,7 +208,7 @@ def several_gpus(box: Box) -> None:
 
 
 def raising_program(box: Box) -> None:
-    """What is wrong with the program itself is said as `check` says it."""
+    """Errors of the program itself are reported as by `check`."""
     box.write("bad.py", "import torch\nx = torch.ones(3, device='cuda')\nraise ValueError('no data')\n")
     result = fit(box, "bad.py")
     expect(result, result.status, 2, "status")
@@ -247,7 +247,7 @@ def interrupted(box: Box, *signals: signal.Signals) -> None:
 
 
 def await_runs(box: Box, count: int) -> None:
-    """Until so many runs were begun: their folders are numbered."""
+    """Waits until `count` runs were begun: their folders are numbered."""
     begun = re.compile(r"run(\d+)$")
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline:
@@ -259,7 +259,7 @@ def await_runs(box: Box, count: int) -> None:
 
 
 def unknown_remedy(box: Box) -> None:
-    """A misspelt remedy is named, with those there are."""
+    """A misspelt remedy is named, with the known names."""
     result = fit(box, "--deny", "autocats", "train.py")
     expect(result, result.status, 2, "status")
     contains(result, result.stderr, "autocats", "autocast")

@@ -1,6 +1,6 @@
-"""What all system tests share: a place of its own for each case, ways to run oomph in it, and what must hold after it.
+"""The shared part of all system tests: a separate place for each case, ways to run oomph there, and the conditions afterwards.
 
-After every case no process that it started is left, and nothing is left in the folder for temporary files.
+After every case no process of the case is left, and nothing is left in the folder for temporary files.
 """
 
 import json
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 PROGRAMS = ROOT / "tests" / "programs"
 
-# Names the case in the environment of everything it starts, whoever adopts it.
+# Names the case in the environment of all its processes, even of orphans.
 _MARK = "SYSTEM_TEST_CASE"
 # Of a run that takes more than ten seconds, in a file.
 _PROGRESS = re.compile(r"oomph: .*, \d+ s so far")
@@ -28,7 +28,7 @@ _PATIENCE = 900
 
 
 def like_others() -> list[str]:
-    """The words before a command line by which root gives up the right to read and write everything."""
+    """The words before a command line by which root drops the right to read and write everything."""
     rights = "-dac_override,-dac_read_search"
     words = [] if os.geteuid() else ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
     if words and subprocess.run([*words, "true"], capture_output=True).returncode != 0:
@@ -38,11 +38,11 @@ def like_others() -> list[str]:
 
 @dataclass(frozen=True)
 class Case:
-    """`body` fails by an `AssertionError`, which says what was found and what was expected."""
+    """A case; `body` fails by an `AssertionError` with the found and the expected value."""
 
     name: str
     body: Callable[["Box"], None]
-    # As `suite.Case` has them.
+    # As in `suite.Case`.
     alone: bool = False
     memory: float = 2
     is_long: bool = False
@@ -51,7 +51,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """What a command left."""
+    """The output of a command."""
 
     words: list[str]
     status: int
@@ -62,7 +62,7 @@ class Result:
 
     @property
     def report(self) -> dict:
-        """Standard output as the JSON object that it must be."""
+        """Standard output, which must be a JSON object."""
         try:
             return json.loads(self.stdout)
         except ValueError as error:
@@ -75,7 +75,7 @@ class Result:
 
 @dataclass
 class Box:
-    """The place of one case: a folder to work in, one for temporary files, an environment."""
+    """The place of a case: a folder to work in, a folder for temporary files, an environment."""
 
     oomph: Path
     python: Path
@@ -84,7 +84,7 @@ class Box:
 
     @property
     def temporary(self) -> Path:
-        """Where `TMPDIR` points."""
+        """The folder of `TMPDIR`."""
         return self.folder / "temporary files"
 
     @property
@@ -136,7 +136,7 @@ class Box:
 
 
 def collect(process: subprocess.Popen) -> Result:
-    """Waits for a command; one that hangs is killed, and fails the case."""
+    """Waits for a command; a hanging command is killed, and fails the case."""
     try:
         stdout, stderr = process.communicate(timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
@@ -174,11 +174,11 @@ class Workshop:
         self.oomph = oomph
         self.python = python
         self.folder = Path(tempfile.mkdtemp(prefix="oomph-system-"))
-        # The cases that run as another user come through here.
+        # Cases that run as another user need access.
         self.folder.chmod(0o755)
 
     def box(self, name: str) -> Box:
-        """A fresh box; no other has its name."""
+        """A fresh box with a unique name."""
         folder = self.folder / name
         box = Box(self.oomph, self.python, folder)
         box.work.mkdir(parents=True)
@@ -187,7 +187,7 @@ class Workshop:
             _MARK: f"{os.getpid()}-{name}",
             "TMPDIR": str(box.temporary),
             "OOMPH_CACHE_DIR": str(self.folder / "cache"),
-            # PyTorch's own, which it otherwise makes among the temporary files.
+            # PyTorch's own cache, which would otherwise lie among the temporary files.
             "TORCHINDUCTOR_CACHE_DIR": str(self.folder / "inductor"),
         }
         return box

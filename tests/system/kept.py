@@ -1,4 +1,4 @@
-"""What `oomph fit` keeps of its dry runs: not made again while all is the same, and made again when anything is not."""
+"""Dry runs that `oomph fit` keeps: reused while all inputs are equal, repeated after any change."""
 
 import os
 import shlex
@@ -10,7 +10,7 @@ from pathlib import Path
 from fit import TRAIN, await_runs, fit
 from harness import Box, Case, Result, collect, contains, expect
 
-# It looks at files in every way there is: as modules, as data, in native code, in a helper, by their names and their absence.
+# Reads files in every way: as modules, as data, in native code, in a helper, by their names and their absence.
 LOOKS = """
 import ctypes
 import os
@@ -38,7 +38,7 @@ SEARCH = ("--gpu", "rtx-4090", "--vram", "1500MiB", "--deny", _DENIED, "--json",
 
 
 def looking(box: Box) -> None:
-    """The program and all that it looks at."""
+    """Writes the program and all its files."""
     box.write("looks.py", LOOKS)
     box.write("helper.py", "ROWS = 1\n")
     box.write("lib/site-packages/installed.py", "ROWS = 1\n")
@@ -51,12 +51,12 @@ def looking(box: Box) -> None:
 
 
 def counts(result: Result) -> tuple[int, int]:
-    """How many dry runs were made, and how many were kept from before."""
+    """The number of dry runs made, and the number reused."""
     return result.report["runs"], result.report["kept"]
 
 
 def same(result: Result) -> dict:
-    """The report without what may differ."""
+    """The report without variable parts."""
     return {key: value for key, value in result.report.items() if key not in ("runs", "kept", "seconds")}
 
 
@@ -72,7 +72,7 @@ def a_second_search(box: Box) -> None:
 
 
 def without_cache(box: Box) -> None:
-    """What it is told to leave alone is left alone."""
+    """With `--no-cache` nothing is reused."""
     box.write("train.py", TRAIN)
     first = fit(box, *SEARCH)
     second = fit(box, "--no-cache", *SEARCH)
@@ -81,7 +81,7 @@ def without_cache(box: Box) -> None:
 
 
 def rewritten(path: Path, text: str) -> None:
-    """Another content of the same length, as old as the one before: only the file system knows that it was touched."""
+    """Writes other content of the same length and age: only the file system knows of the change."""
     before = path.stat()
     path.write_text(text, encoding="utf-8")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -99,13 +99,13 @@ CHANGES = {
     "a file that was not there": lambda box: box.write("flag", ""),
     "a package that hides an installed one": lambda box: box.write("installed/__init__.py", "ROWS = 3\n"),
 }
-# One of what the program imports, and one of what it opens.
+# An imported module, and an opened file.
 USUAL_CHANGES = ("a module beside it", "data that native code reads")
 OTHER_CHANGES = tuple(what for what in CHANGES if what not in USUAL_CHANGES)
 
 
 def every_change(box: Box, changes: tuple[str, ...]) -> None:
-    """Whatever the program looks at, a change of it has the program run again; what it does not look at does not."""
+    """A change of any file that the program reads causes a new run; a change of other files does not."""
     looking(box)
     words = (*CARD, "looks.py")
     first = fit(box, *words)
@@ -127,7 +127,7 @@ OTHERS = {
 
 
 def no_change(box: Box) -> None:
-    """What the program does not look at does not have it run again."""
+    """Changes of unread files cause no new run."""
     looking(box)
     fit(box, *CARD, "looks.py")
     os.utime(box.work / "looks.py")
@@ -138,7 +138,7 @@ def no_change(box: Box) -> None:
 
 
 def other_limits(box: Box) -> None:
-    """With another limit of the process it runs again."""
+    """Another limit of the process causes a new run."""
     looking(box)
     fit(box, *CARD, "looks.py")
     words = shlex.join(map(str, [box.oomph, "fit", "--python", box.python, *CARD, "looks.py"]))
@@ -147,7 +147,7 @@ def other_limits(box: Box) -> None:
 
 
 def another(box: Box, *others: str) -> None:
-    """With another GPU, argument or variable it runs again."""
+    """Another GPU, argument or variable causes a new run."""
     looking(box)
     fit(box, *CARD, "looks.py")
     for what in others:
@@ -157,7 +157,7 @@ def another(box: Box, *others: str) -> None:
 
 
 def damaged(box: Box) -> None:
-    """What cannot be read is said, and its run is made again."""
+    """An unreadable entry is reported, and its run repeated."""
     box.write("one.py", "import torch\nx = torch.ones(5, device='cuda')\n")
     box.environment["OOMPH_CACHE_DIR"] = str(box.folder / "cache")
     first = fit(box, *CARD, "one.py")
@@ -170,7 +170,7 @@ def damaged(box: Box) -> None:
     expect(last, counts(last), (0, 2), "dry runs made and kept")
 
 
-# elf(5): a file with one program header, whose code ends with status 0.
+# elf(5): a file with a single program header, whose code ends with status 0.
 _CODE = bytes([0xB8, 60, 0, 0, 0, 0x31, 0xFF, 0x0F, 0x05])
 STATIC = (
     b"\x7fELF"
@@ -190,7 +190,7 @@ NOT_KEPT = {
 
 
 def not_kept(box: Box, name: str) -> None:
-    """What nobody can look at again, and what depends on chance, is run again; the first is said."""
+    """Runs with unrepeatable reads, and runs that depend on chance, are repeated; the former is reported."""
     box.environment["OOMPH_CACHE_DIR"] = str(box.folder / "cache")
     text, why = NOT_KEPT[name]
     box.write("log", "")
@@ -204,7 +204,7 @@ def not_kept(box: Box, name: str) -> None:
 
 
 def interrupted(box: Box) -> None:
-    """A search that was cut short goes on where it was."""
+    """A search that was cut short resumes."""
     box.write("train.py", TRAIN)
     process = box.start(box.oomph, "fit", "--python", box.python, *SEARCH)
     await_runs(box, 5)
@@ -213,14 +213,14 @@ def interrupted(box: Box) -> None:
     expect(cut, cut.report["interrupted"], True, "interrupted")
     rest = fit(box, *SEARCH)
     whole = fit(box, *SEARCH)
-    # What was under way was lost: no more than a run for each core.
+    # Unfinished runs were lost: at most one per core.
     expect(rest, rest.report["kept"] >= cut.report["runs"] >= 3, True, "what was run is kept")
     expect(rest, sum(counts(rest)), whole.report["kept"], "all answers")
     expect(whole, (whole.report["runs"], same(whole)), (0, same(rest)), "runs and report")
 
 
 def at_once(box: Box) -> None:
-    """Two searches of one program share what they keep, and both say the same."""
+    """Two searches of a program share their cache, and print the same answer."""
     box.write("train.py", TRAIN)
     words = ("fit", "--python", box.python, "--gpu", "rtx-4090", "--json", "train.py")
     results = [collect(process) for process in [box.start(box.oomph, *words) for _ in range(2)]]

@@ -1,10 +1,10 @@
-"""Programs whose shapes are decided by values that they were given: each reaches its third step, and no value is read that is not known."""
+"""Programs whose shapes are decided by given values: each reaches its third step, and reads no unknown value."""
 
 from functools import partial
 
 from harness import Box, Case, expect
 
-# A mixture of experts whose tokens are routed by given indices, each expert on the tokens that are its.
+# A mixture of experts that routes tokens by given indices; each expert computes its tokens only.
 ROUTED = """import torch
 torch.manual_seed(0)
 experts = torch.nn.ModuleList(torch.nn.Linear(256, 256) for _ in range(4)).cuda()
@@ -25,7 +25,7 @@ for step in range(4):
     optimizer.step()
     optimizer.zero_grad()
 """
-# The same by sorting: tokens in the order of their experts, cut where one expert's end.
+# The same by sorting: tokens in the order of experts, cut at each expert's end.
 SORTED = """import torch
 torch.manual_seed(0)
 experts = torch.nn.ModuleList(torch.nn.Linear(256, 256) for _ in range(3)).cuda()
@@ -42,7 +42,7 @@ for step in range(4):
     optimizer.step()
     optimizer.zero_grad()
 """
-# Sequences packed in one row: their ends decide positions, and -100 leaves labels out of the loss.
+# Sequences packed in a row: their ends decide positions, and -100 excludes labels from the loss.
 PACKED = """import torch
 torch.manual_seed(0)
 embed, head = torch.nn.Embedding(100, 64).cuda(), torch.nn.Linear(64, 100).cuda()

@@ -1,4 +1,4 @@
-"""Models and checkpoints that no host could hold: their device bytes by arithmetic, and that they cost the host next to nothing.
+"""Models and checkpoints too large for any host: their device bytes by arithmetic, at nearly no cost to the host.
 
 The checkpoints are sparse files, made and removed by the cases: true headers, holes as data.
 """
@@ -17,7 +17,7 @@ path.append(str(LARGE))
 import llama  # noqa: E402
 
 GIB = 1 << 30
-# What the programs may take of the host: the imports take 0.8 GiB.
+# The programs' limit of host memory: the imports take 0.8 GiB.
 MOST_HOST_BYTES = 2 * GIB
 MOST_SECONDS = 60
 SIZE_7B, SIZE_70B = llama.SIZES["7b"], llama.SIZES["70b"]
@@ -28,7 +28,7 @@ ROTARY_BYTES = 2 * 512
 
 
 def check_large(box: Box, *words, python: Path | None = None) -> tuple[Result, dict]:
-    """Runs a program, which must take less than a minute and leave the host alone; gives also what it says of itself."""
+    """Runs a program, which must end within a minute and use little host memory; also returns the program's own figures."""
     started = _seconds_of_children()
     result = box.check("--json", *words, python=python)
     seconds = _seconds_of_children() - started
@@ -39,7 +39,7 @@ def check_large(box: Box, *words, python: Path | None = None) -> tuple[Result, d
 
 
 def _seconds_of_children() -> float:
-    """Processor time, which other work on the machine leaves alone; a case has a process of its own."""
+    """Processor time, independent of other work on the machine; a case has its own process."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -74,7 +74,7 @@ def check_checkpoint(box: Box, kind: str, way: str, element_bytes: int, buffers:
 
 # Each format loaded by each library once: `make test` runs these.
 USUAL = {"from_pretrained-bf16", "from_pretrained-fp32", "load_file", "torch.load", "load_state_dict"}
-# How the checkpoint is written, how it is loaded, bytes an element on the GPU, bytes beside the weights.
+# The writer of the checkpoint, the loader, bytes per element on the GPU, bytes beside the weights.
 CHECKPOINTS = (
     ("safetensors", "from_pretrained-bf16", 2, ROTARY_BYTES),
     ("safetensors", "from_pretrained-fp16", 2, ROTARY_BYTES),
@@ -90,7 +90,7 @@ CHECKPOINTS = (
 
 
 def check_generation(box: Box, dtype: str) -> None:
-    """70 billion parameters on a B200: they fit in bf16, and `generate` keeps what its cache is by arithmetic."""
+    """70 billion parameters on a B200: they fit in bf16, and `generate` keeps a cache of the computed size."""
     result, usage = check_large(box, "--gpu", "b200", LARGE / "generate.py", "70b", dtype)
     expect(result, result.status, 0, "the exit status")
     expect(result, usage["tokens"], 1024, "the tokens generated, the prompt's included")
@@ -104,7 +104,7 @@ def check_generation(box: Box, dtype: str) -> None:
 
 
 def check_too_large(box: Box) -> None:
-    """In fp32 they do not fit, and the need is at least what the shapes say."""
+    """In fp32 they do not fit, and the need is at least the sum of the shapes."""
     result, _ = check_large(box, "--gpu", "b200", LARGE / "generate.py", "70b", "fp32")
     expect(result, result.status, 1, "the exit status")
     need = result.report["need"]["allocated_bytes"]
@@ -159,7 +159,7 @@ def check_qlora(box: Box) -> None:
 
 
 def check_absent(box: Box) -> None:
-    """A name of the hub that is not on the disk: what to do is said."""
+    """A name of the hub that is not on the disk: the message names the next step."""
     program = "from transformers import AutoModelForCausalLM\nAutoModelForCausalLM.from_pretrained('somebody/something-7b')\n"
     result = box.check(box.write("train.py", program), env={"HF_HUB_OFFLINE": "1", "HF_HOME": box.work / "hub"})
     expect(result, result.status, 2, "the exit status")

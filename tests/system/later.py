@@ -1,4 +1,4 @@
-"""What the steps of a dry run did not train, and a later phase of the program may: said beside the verdict."""
+"""Parameters that the steps of a dry run did not train, but a later phase may: a remark beside the verdict."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ FROZEN = "body.requires_grad_(False)\n"
 # 1024 x 1024 + 1024 numbers of 4 bytes.
 SIZE = "2 parameters (4.00 MiB)"
 
-# Name, lines before the loop and in it, what is said.
+# Name, lines before the loop and in the loop, the remark.
 PHASES = (
     ("an optimizer without a step", BOTH, "pass", f"SGD (train.py:3) made no step: once its {SIZE}"),
     ("frozen parameters of an optimizer", FROZEN + "first = torch.optim.Adam([*body.parameters(), *head.parameters()])", "pass", f"Adam (train.py:4) holds 2 frozen {SIZE[2:]}"),
@@ -36,7 +36,7 @@ def check(box: Box, setup: str, rest: str, says: str | None) -> None:
     expect(result, len(notes), 0 if says is None else 1, f"notes, {notes}")
     if says is not None:
         contains(result, notes[0], says)
-        # On a device with so little to spare that they matter.
+        # On a device with so little spare memory that they matter.
         brief = box.check("--gpu", "rtx-4090", "--vram", "700MiB", script)
         words = " ".join(brief.stdout.split())
         contains(brief, words, says, "in the steps that were run, with", "4.00 MiB of parameters that an optimizer holds were not trained yet")

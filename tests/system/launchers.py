@@ -1,16 +1,16 @@
-"""Programs that are started in other ways than `python SCRIPT`, and programs of several processes."""
+"""Programs with another start than `python SCRIPT`, and programs of several processes."""
 
 import stat
 from pathlib import Path
 
 from harness import PROGRAMS, Box, Case, Result, contains, expect
 
-# Of ddp.py, in bytes. There are as many gradients, copies of them in DDP's buckets, and two states of AdamW.
+# The parameters of ddp.py, in bytes. Gradients, their copies in DDP's buckets, and two states of AdamW have the same size.
 PARAMETERS = (1024 * 4096 + 4096 + 4096 * 10 + 10) * 4
 
 
 def fits(box: Box, *words, steps: int = 3, **options) -> Result:
-    """A check that comes to its end."""
+    """Runs a check to its end."""
     result = box.check("--json", *words, **options)
     expect(result, (result.status, result.report["verdict"]), (0, "fits"), "status and verdict")
     expect(result, result.report["steps"], steps, "steps")
@@ -32,7 +32,7 @@ def torchrun(box: Box, script: Path = PROGRAMS / "ddp.py") -> tuple:
 
 
 def two_ranks(box: Box) -> None:
-    """Two ranks over NCCL, which the phantom answers; both stop after the wanted step."""
+    """Two ranks over NCCL, which the phantom answers; both stop after the requested step."""
     result = fits(box, "--gpus", "2", "--steps", "2", "--", *torchrun(box), steps=2)
     ranks = result.report["ranks"]
     expect(result, [(rank["rank"], rank["device"], rank["oom"]) for rank in ranks], [(0, 0, False), (1, 1, False)], "ranks")
@@ -41,12 +41,12 @@ def two_ranks(box: Box) -> None:
     shown = {part["category"]: part["bytes"] for part in result.report["breakdown"]}
     rounding = 2 << 20
     assert 2 * PARAMETERS <= shown["gradients"] < 2 * PARAMETERS + rounding, result
-    # Also where PyTorch's NCCL watchdog let go late of the broadcast that DDP began with: the agent waits for it.
+    # Even if PyTorch's NCCL watchdog frees the broadcast of DDP's beginning late: the agent waits for the watchdog.
     expect(result, peaks[1], peaks[0], "the peak of rank 1")
 
 
 def too_few_gpus(box: Box) -> None:
-    """Two ranks on one GPU: PyTorch says so, and nothing hangs."""
+    """Two ranks on a single GPU: PyTorch raises, and nothing hangs."""
     result = box.check("--gpus", "1", "--", *torchrun(box))
     expect(result, (result.status, result.stdout), (2, ""), "status and output")
     contains(result, result.stderr, "ddp.py:", "invalid device ordinal", "--gpus N")
@@ -66,7 +66,7 @@ dist.barrier()
 
 
 def a_rank_fails_first(box: Box) -> None:
-    """A rank that raises before its first step is the answer, though the other rank made a step."""
+    """A rank that raises before its first step is the answer, although rank 1 made a step."""
     script = box.write("failing.py", FAILING_RANK)
     result = box.check("--gpus", "1", "--", *torchrun(box, script))
     expect(result, (result.status, result.stdout), (2, ""), "status and output")
@@ -74,7 +74,7 @@ def a_rank_fails_first(box: Box) -> None:
 
 
 def one_rank_runs_out(box: Box) -> None:
-    """Ranks that run out of memory are the answer, whatever the launcher then raises about them."""
+    """Ranks that run out of memory are the answer, whatever error the launcher raises afterwards."""
     result = box.check("--json", "--gpus", "2", "--vram", "500MiB", "--", *torchrun(box))
     expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")
     contains(result, result.report["oom"]["message"], "CUDA out of memory")
@@ -96,14 +96,14 @@ def shell_script(box: Box) -> None:
 
 
 def helper_before(box: Box) -> None:
-    """A program that first asks another Python process, with torch in it, for something."""
+    """A program that first runs a second Python process with torch."""
     text = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.is_available()'], check=True)\n"
     script = box.write("outer.py", text + (PROGRAMS / "deep_mlp.py").read_text(encoding="utf-8"))
     fits(box, script)
 
 
 def child_that_never_began(box: Box, text: str | None, *parts: str) -> None:
-    """The error is what the child printed, and not the launcher's forty lines about it."""
+    """The error is the child's output, and not the launcher's forty lines."""
     script = box.work / "train.py"
     if text is not None:
         box.write("train.py", text)

@@ -1,16 +1,16 @@
-"""Memory that each step leaves behind: how much, which line, and when the device is full."""
+"""Memory that each step leaves behind: its size, its line, and the step at which the device is full."""
 
 from pathlib import Path
 
 from harness import PROGRAMS, Box, Case, Result, expect
 
 
-# What each program keeps, and so the rule that speaks of it.
+# The rule for the objects that each program keeps.
 RULES = {"leak.py": "growing-collection", "leak_graph.py": "retained-graph"}
 
 
 def growth_of(box: Box, *words) -> tuple[Result, dict | None]:
-    """The report's `growth`; the finding goes with it, and names what keeps the memory."""
+    """The report's `growth`; the finding goes with it, and names the keeper of the memory."""
     result = box.check("--json", "--gpu", "rtx-4090", *words)
     report = result.report
     found = [finding["rule"] for finding in report["findings"] if finding["rule"] in RULES.values()]
@@ -27,14 +27,14 @@ def line_with(program: str, text: str) -> int:
 
 
 def small_leak(box: Box) -> None:
-    """Each loss is a scalar, for which the allocator hands out its smallest block."""
+    """Each loss is a scalar, in the allocator's smallest block."""
     result, growth = growth_of(box, "--steps", "30", PROGRAMS / "leak.py")
     assert growth is not None, result
     expect(result, growth["bytes_per_step"], 512, "growth.bytes_per_step")
     assert growth["location"]["file"].endswith("leak.py"), result
     expect(result, growth["location"]["line"], line_with("leak.py", "loss = "), "growth.location.line")
     report = result.report
-    # What the allocator holds unused is a few MiB: thousands of the tens of millions of steps.
+    # The allocator's unused memory is a few MiB: thousands of the tens of millions of steps.
     left = (report["gpu"]["total_bytes"] - report["peak"]["device_bytes"]) // 512
     assert abs(growth["full_at_step"] - (report["steps"] + left)) < left / 1000, result
 

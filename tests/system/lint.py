@@ -28,7 +28,7 @@ LINE, COLUMN, END = 11, 9, 22
 RULE = "accumulated-graph"
 CLEAN = MISTAKE.replace("total += loss", "total += loss.item()")
 MENDED = MISTAKE.replace("total += loss", "total += loss.detach()")
-# A fix that may change results, and one that does not.
+# A fix that may change results, and a fix that does not.
 BOTH = MISTAKE.replace("loss.backward()", "loss.backward(retain_graph=True)")
 NOT_PYTHON = "import torch\nprint 'x'\n"
 STYLE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader(data)\n"
@@ -63,7 +63,7 @@ def clean(box: Box) -> None:
 
 
 def concise(box: Box) -> None:
-    """Each finding is one line."""
+    """Each finding is a line."""
     box.write("train.py", MISTAKE)
     result = lint(box, "--format", "concise", "train.py", status=1)
     [line] = result.stdout.splitlines()

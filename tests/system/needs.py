@@ -1,6 +1,6 @@
 """The need of programs that do not fit: exact, or a lower bound with the reason.
 
-Without a limit every program here ends before its largest request, unless its case says otherwise. The sizes are those in its source.
+Without a limit every program here ends before its largest request, unless its case states otherwise. The sizes are in its source.
 """
 
 from functools import partial
@@ -8,7 +8,7 @@ from functools import partial
 from harness import Box, Case, contains, expect
 
 GIB = 1 << 30
-# What all of them begin with: 26 GiB, which are freed.
+# The common beginning: 26 GiB, allocated and freed.
 FIRST = 26
 START = f"import os, sys, time, torch\nx = torch.empty({FIRST} << 30, dtype=torch.uint8, device='cuda')\ndel x\n"
 END = "y = torch.empty(128 << 30, dtype=torch.uint8, device='cuda')\n"
@@ -35,7 +35,7 @@ def stopped(box: Box, between: str, says: tuple) -> None:
 
 
 def reached(box: Box) -> None:
-    """The control: nothing stops the program, and the need is that of its largest request."""
+    """The control: nothing stops the program, and the need is its largest request."""
     script = box.write("train.py", START + END)
     result = box.check("--json", "--gpu", "rtx-4090", script)
     expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")

@@ -1,9 +1,9 @@
-"""What an HTML page draws, read as its script reads it: Note [Page data] in crates/report/src/render/html/data.rs."""
+"""The drawing of an HTML page, read as its script reads it: Note [Page data] in crates/report/src/render/html/data.rs."""
 
 import base64
 import json
 
-# What a page that needs no network cannot hold.
+# Texts that would load from the network.
 LOADING = ("src=\"http", "src='http", "href=\"http", "@import", "url(http", "fetch(", "<iframe")
 
 

@@ -1,4 +1,4 @@
-"""Programs of several processes that are no ranks: in the background, one after the other, at once; and programs whose second run differs."""
+"""Programs of several processes without ranks: in the background, in sequence, at once; and programs whose second run differs."""
 
 import signal
 import time
@@ -31,7 +31,7 @@ BACKGROUND = {
 
 
 def background(box: Box, what: str) -> None:
-    """The report is of what runs in the background, and says so."""
+    """The report is about the background process, and names it."""
     name, text = BACKGROUND[what]
     box.write("work.py", TRAIN)
     script = box.write(name, text.replace("{python}", f"'{box.python}'"))
@@ -84,7 +84,7 @@ SEVERAL = {
 
 
 def several(box: Box, what: str) -> None:
-    """Processes of which two do not fit together: they need not, where one waits for the other."""
+    """Processes of which two do not fit together: fitting is not needed if one waits for the other."""
     text, status, verdict = SEVERAL[what]
     box.write("work.py", TRAIN)
     script = box.write("train.py", text)
@@ -110,7 +110,7 @@ COURSES = {
 
 
 def course(box: Box, what: str) -> None:
-    """Where the run without a limit does not repeat the first run, the report names the first request that differs."""
+    """If the run without a limit does not repeat the first run, the report names the first differing request."""
     size, differs = COURSES[what]
     script = box.write("train.py", CHANCE.format(size=size))
     result = box.check("--json", "--gpu", "rtx-4090", "--vram", "8GiB", script)

@@ -1,4 +1,4 @@
-"""Jobs of many ranks: all of them as processes of one machine, and single ones of a job that is not there."""
+"""Jobs of many ranks: all as processes of one machine, and single ranks of an absent job."""
 
 from functools import partial
 
@@ -10,13 +10,13 @@ _FLOAT = 4
 
 
 def torchrun(box: Box, ranks: int, program: str, *words) -> tuple:
-    """So many ranks on a port of their own; torchrun never removes its folder of logs."""
+    """A launch of `ranks` ranks on a free port; torchrun never removes its folder of logs."""
     options = ("--standalone", "--nproc-per-node", ranks, "--log-dir", box.folder / "logs")
     return (box.python.with_name("torchrun"), *options, PROGRAMS / program, *words)
 
 
 def fits(box: Box, *words, **options) -> Result:
-    """A check that comes to its end, and says nothing that it should not."""
+    """Runs a check to its end, without unexpected messages."""
     result = box.check("--json", "--vram", "200GiB", *words, **options)
     expect(result, (result.status, result.report["verdict"]), (0, "fits"), "status and verdict")
     assert "oomph agent:" not in result.stderr and "oomph phantom:" not in result.stderr, result
@@ -35,7 +35,7 @@ def shard_bytes(rows: int, columns: int, size: int, element: int) -> int:
 
 
 def alone_as_together(box: Box, kind: str) -> None:
-    """A rank that runs alone peaks where it peaks among four processes, to the byte."""
+    """A rank that runs alone has the peak of the same rank among four processes, to the byte."""
     all_four = fits(box, "--gpus", 4, "--", *torchrun(box, 4, "sharded.py", kind))
     together = peaks(all_four)
     expect(all_four, sorted(together), [0, 1, 2, 3], "ranks")
@@ -48,7 +48,7 @@ def alone_as_together(box: Box, kind: str) -> None:
 
 
 def imbalance(box: Box) -> None:
-    """Rank 0 holds more: the finding says how much, and which line made it."""
+    """Rank 0 holds more: the finding states the difference, and the line that allocated it."""
     extra = 256 << 20
     result = fits(box, "--world-size", 4, "--rank", "0,1", PROGRAMS / "sharded.py", "fsdp2", extra >> 20)
     found = peaks(result)
@@ -61,7 +61,7 @@ def imbalance(box: Box) -> None:
 
 
 def wrong_device(box: Box) -> None:
-    """Two ranks on one GPU, which fit alone and not together: they run out, and the finding says why."""
+    """Two ranks on one GPU, which fit alone but not together: they run out, and the finding states the reason."""
     mib = 7 << 10
     result = box.check("--json", "--gpu", "rtx-4090", "--gpus", 2, "--", *torchrun(box, 2, "all_on_zero.py", mib))
     expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")
@@ -74,7 +74,7 @@ def wrong_device(box: Box) -> None:
 
 
 def launcher_taken_over(box: Box) -> None:
-    """Of a launcher's eight workers one runs on, as the rank that was asked for."""
+    """Of a launcher's eight workers a single one continues, as the requested rank."""
     result = fits(box, "--world-size", 64, "--rank", "last", "--", *torchrun(box, 8, "sharded.py", "fsdp2"))
     rows = [(row["rank"], row["device"]) for row in result.report["ranks"]]
     expect(result, rows, [(63, 7)], "rank and device")
@@ -83,7 +83,7 @@ def launcher_taken_over(box: Box) -> None:
 
 
 def collectives(box: Box) -> None:
-    """All that ranks say to each other, as four processes and as each of two that are alone."""
+    """All messages between ranks, as four processes and as each of two lone ranks."""
     fits(box, "--gpus", 4, "--", *torchrun(box, 4, "collectives.py"))
     alone = fits(box, "--world-size", 4, "--rank", "0,3", PROGRAMS / "collectives.py", "alone")
     names = {assumption["id"] for assumption in alone.report["assumptions"]}
@@ -91,7 +91,7 @@ def collectives(box: Box) -> None:
 
 
 def unknown_object(box: Box) -> None:
-    """What another rank alone could know is not made up: the message says who would have said it."""
+    """Knowledge of an absent rank alone is not invented: the message names the rank that would have sent it."""
     text = (
         "import torch, torch.distributed as dist\n"
         "torch.zeros(1, device='cuda')\n"
@@ -119,7 +119,7 @@ def llama(box: Box, shape: tuple, size: int, rank: str) -> None:
 
 
 def bad_options(box: Box) -> None:
-    """What does not go together is said before anything runs."""
+    """Contradicting options are refused before anything runs."""
     cases = (
         (("--world-size", 12), "no multiple of --local-world-size 8"),
         (("--world-size", 4, "--rank", 4), "there is no rank 4 in a job of 4"),

@@ -2,7 +2,7 @@
 
     python tests/system/run.py --oomph target/release/oomph [WORD ...]
 
-One file per theme holds a table of cases. The Python that runs this file is the one under test.
+A file per theme holds a table of cases. The Python that runs this file is the Python under test.
 """
 
 import sys

@@ -29,12 +29,12 @@ HEALTHY = "epoch 0: loss 2.301, out of 1250 batches 100 are done, memory 11.2 Gi
 
 
 def frames(line: int, file: str = TRAIN) -> list[dict]:
-    """A stack of one frame."""
+    """A stack of a single frame."""
     return [{"name": "main", "filename": file, "line": line}]
 
 
 def snapshot(blocks: int, file: str = TRAIN, ran_out: bool = True, device: int = 0) -> dict:
-    """A program that makes `blocks` blocks on line 7, one after the other, and then asks for one too many on line 9."""
+    """A program that makes `blocks` blocks on line 7, in sequence, and then requests one too many on line 9."""
     addresses = [(0x7F00 << 32) + index * BLOCK for index in range(blocks)]
     events, segments = [], []
     for time, address in enumerate(addresses):
@@ -53,7 +53,7 @@ def snapshot(blocks: int, file: str = TRAIN, ran_out: bool = True, device: int =
 
 
 def pickled(value, protocol: int = 2) -> bytes:
-    """As `_dump_snapshot` writes it."""
+    """The bytes that `_dump_snapshot` writes."""
     return pickle.dumps(value, protocol)
 
 
@@ -89,7 +89,7 @@ class Code:
 
 
 SNAPSHOT = snapshot(10)
-# Every way in which one snapshot comes.
+# Every form of a snapshot.
 FORMS = {
     "a pickle": pickled(SNAPSHOT),
     "a pickle of protocol 0": pickled(SNAPSHOT, 0),

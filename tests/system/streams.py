@@ -1,4 +1,4 @@
-"""Blocks that a side stream used (`record_stream`): counted as late as they can come back, with what they would be if they came back at once."""
+"""Blocks that a side stream used (`record_stream`): freed as late as possible in the figures, beside the figures with immediate frees."""
 
 import re
 from functools import partial

@@ -1,7 +1,6 @@
-"""What `oomph tune` foretells from one recording, beside what the real allocator does under the settings.
+"""Predictions of `oomph tune` from a single recording, beside the real allocator under the same settings.
 
-The expected figures are what the program prints about itself (`torch.cuda.max_memory_reserved`) with PyTorch 2.11 under
-each setting.
+The expected figures are the program's own output (`torch.cuda.max_memory_reserved`) with PyTorch 2.11 under each setting.
 """
 
 import json
@@ -26,27 +25,27 @@ KEYS = ("conf", "reserved_bytes", "allocated_bytes", "segments", "retries", "oom
 
 
 def on_the_phantom(box: Box, conf: str) -> list[int]:
-    """What the program says it allocated and reserved at most; its snapshot lies in the working folder."""
+    """The program's own peaks of allocated and reserved memory; its snapshot is in the working folder."""
     result = box.run(box.oomph, "phantom", "--gpu", "rtx-4090", "--", box.python, PROGRAM, env={CONF: conf})
     expect(result, result.status, 0, "the exit status")
     return [int(word) for word in result.stdout.split()[1:]]
 
 
 def tune(box: Box, *words, status: int) -> Result:
-    """`oomph tune`, which must end like this."""
+    """`oomph tune`, which must end with `status`."""
     result = box.run(box.oomph, "tune", *words)
     expect(result, result.status, status, "the exit status")
     return result
 
 
 def replayed(report: dict, conf: str) -> dict:
-    """What a setting came to."""
+    """The result of a setting."""
     named = [*report["settings"], *report["guides"], report["current"]]
     return next(setting for setting in named if setting["conf"] == conf)
 
 
 def one_recording_foretells_all(box: Box) -> None:
-    """The default's recording gives what three real runs under three settings reserve, to the byte."""
+    """The default's recording predicts the reserved memory of three real runs under three settings, to the byte."""
     expected = {conf: [ALLOCATED, reserved] for conf, reserved in RESERVED.items()}
     found = {conf: on_the_phantom(box, conf) for conf in reversed(RESERVED)}
     result = tune(box, "--json", "snapshot.pickle", status=1)
@@ -99,7 +98,7 @@ def a_program_is_recorded_tuned_and_run_again(box: Box) -> None:
 
 
 def a_program_that_runs_out_gets_through(box: Box) -> None:
-    """Where a setting makes room, it is found, from a kept run as well, and a real run under it gets through."""
+    """A sufficient setting is found, from a kept run as well, and a real run under that setting succeeds."""
     words = ("--gpu", "rtx-4090", "--vram", "3.5GiB")
     kept = box.check(*words, "--save", "run", FRAGMENTS)
     expect(kept, kept.status, 1, "the exit status of check")
@@ -154,7 +153,7 @@ def a_setting_that_harms_is_named(box: Box) -> None:
 
 
 def nothing_to_gain(box: Box) -> None:
-    """Where the best is in force, that is said, and the status is 0."""
+    """If the best setting is in force, the answer says so, and the status is 0."""
     on_the_phantom(box, "expandable_segments:True")
     result = tune(box, "snapshot.pickle", status=0)
     headline = " ".join(result.stdout.split("\n\n")[0].split())
@@ -163,7 +162,7 @@ def nothing_to_gain(box: Box) -> None:
 
 
 def too_small_a_device(box: Box) -> None:
-    """What is alive at once does not fit: that is a proof, whatever the settings."""
+    """The live memory does not fit: that is a proof for all settings."""
     on_the_phantom(box, "")
     result = tune(box, "--vram", "400MiB", "snapshot.pickle", status=1)
     headline = " ".join(result.stdout.split("\n\n")[0].split())
@@ -172,7 +171,7 @@ def too_small_a_device(box: Box) -> None:
     expect(result, (report["recommended"], report["findings"][0]["rule"]), (None, "need-exceeds-device"), "the finding")
     result = tune(box, "--json", "--vram", "500MiB", "snapshot.pickle", status=1)
     needs = result.report["needs"]
-    # What is cached is given back before an error is raised, so even the default gets along; but only by retries.
+    # Cached memory is released before an error is raised, so even the default succeeds; but only by retries.
     expect(result, (needs["current_bytes"], needs["recommended_bytes"]), (484 * MIB, 484 * MIB), "the least memory")
     retries = (result.report["current"]["retries"], result.report["recommended"]["retries"])
     expect(result, retries, (2, 0), "retries now and then")
@@ -219,7 +218,7 @@ BAD = (
 
 
 def bad(box: Box, content: bytes, parts: tuple[str, ...]) -> None:
-    """A file that cannot be tuned is named, with what was found and what was expected."""
+    """An untunable file is named, with the found and the expected content."""
     (box.work / "bad").write_bytes(content)
     result = tune(box, "bad", status=2)
     expect(result, result.stdout, "", "standard output")
@@ -227,7 +226,7 @@ def bad(box: Box, content: bytes, parts: tuple[str, ...]) -> None:
 
 
 def long_history() -> dict:
-    """Segments that come and go, a few hundred thousand times: a search that takes a while."""
+    """Segments that come and go, a few hundred thousand times: a long search."""
     events = []
     for index in range(100_000):
         common = {"addr": 0x7F0000000000, "size": samples.BLOCK + index % 999 * 512, "stream": 0, "frames": [], "time_us": index}
@@ -237,7 +236,7 @@ def long_history() -> dict:
 
 
 def interrupted(box: Box) -> None:
-    """Ctrl-C ends the search with the best so far, and says so; until then a terminal shows how far it is."""
+    """Ctrl-C ends the search with the best so far, and a note; until then a terminal shows the progress."""
     box.write("long.json", json.dumps(long_history()))
     terminal, end = pty.openpty()
     process = box.start(box.oomph, "tune", "--json", "long.json", stderr=end)
@@ -246,7 +245,7 @@ def interrupted(box: Box) -> None:
     while b"at best" not in shown and process.poll() is None:
         shown += os.read(terminal, 4096)
     process.send_signal(signal.SIGINT)
-    # What a terminal is told must be read, or who tells it waits.
+    # The terminal's output must be read, or its writer waits.
     threading.Thread(target=drain, args=(terminal,), daemon=True).start()
     result = collect(process)
     assert result.status in (0, 1), f"the search was not ended in time\n{result}"

@@ -1,4 +1,4 @@
-"""What `check` concludes: verdict, need, breakdown, JSON, what is kept."""
+"""Conclusions of `check`: verdict, need, breakdown, JSON, saved files."""
 
 import pages
 from harness import EXAMPLES, PROGRAMS, Box, Case, Result, contains, expect
@@ -14,7 +14,7 @@ FINDING = {"rule", "severity", "message", "location", "evidence", "remedies"}
 
 
 def answer(box: Box, verdict: str, *words, **options) -> Result:
-    """A check whose exit status, verdict and arithmetic are as they must be."""
+    """A check with the expected exit status, verdict and arithmetic."""
     result = box.check("--json", *words, **options)
     expect(result, result.report["verdict"], verdict, "the verdict")
     expect(result, result.status, {"fits": 0, "oom": 1, "incomplete": 2}[verdict], "the exit status")
@@ -25,7 +25,7 @@ def answer(box: Box, verdict: str, *words, **options) -> Result:
 
 
 def check(box: Box, verdict: str, *words, env: dict | None = None, **expected) -> None:
-    """One check, and what some of its JSON must be; `__` in a name stands for the dot of a path."""
+    """Runs a check and compares parts of its JSON; `__` in a name stands for the dot of a path."""
     result = answer(box, verdict, *words, env=env)
     for path, value in expected.items():
         found = result.report
@@ -35,7 +35,7 @@ def check(box: Box, verdict: str, *words, env: dict | None = None, **expected) -
 
 
 def oom_is_named(box: Box) -> None:
-    """Where it ran out and what it would need: the figures of the run that nothing limits."""
+    """The line of the error and the need: the figures of the run without a limit."""
     result = answer(box, "oom", "--gpu", "rtx-4090", GPT2, "--batch-size", "16")
     report = result.report
     expect(result, report["need"]["allocated_bytes"], 29955978240, "need.allocated_bytes")
@@ -102,7 +102,7 @@ def saved_run_opens_in_memory_viz(box: Box) -> None:
 
 
 def a_chip_takes_its_sxm_card(box: Box) -> None:
-    """A name that several cards share takes the SXM card, and the other names to type are listed."""
+    """A name shared by several GPUs means the SXM model, and the other names to type are listed."""
     result = answer(box, "fits", "--gpu", "a100", MLP)
     expect(result, result.report["gpu"]["name"], "NVIDIA A100-SXM4-40GB", "the GPU")
     contains(result, result.stderr, "note: `a100`", "a100-pcie-40gb", "a100-sxm-80gb", "a100-80gb-pcie")
@@ -118,7 +118,7 @@ def both_devices_count(box: Box) -> None:
 
 
 def request_beyond_all_devices(box: Box) -> None:
-    """What no run can have is still needed."""
+    """The need includes requests that no run can satisfy."""
     script = box.write("huge.py", "import torch\nx = torch.empty(2**50, device='cuda')\n")
     result = answer(box, "oom", script)
     assert result.report["need"]["device_bytes"] > 4 * 2**50, result
@@ -139,7 +139,7 @@ def spinning_is_stopped(box: Box) -> None:
 
 
 def search_for_a_batch_fits(box: Box) -> None:
-    """A program that halves its batch until one fits is said to do so, and the answer is about the batch that it ends with."""
+    """A program that halves its batch until a batch fits is described so, and the answer is about the final batch."""
     report = answer(box, "fits", "--vram", "4GiB", PROGRAMS / "catches_oom.py", "--batch-size", str(2**18)).report
     search = report["search"]
     assert (search["lowers"], search["caught_at"]["line"]) == ("batch_size", 30), search
@@ -149,7 +149,7 @@ def search_for_a_batch_fits(box: Box) -> None:
 
 
 def formats(box: Box) -> None:
-    """Each format gives the verdict and every finding; in the annotations at its line."""
+    """Each format shows the verdict and every finding; in the annotations at its line."""
     words = "--vram", "600MiB", PROGRAMS / "leak_graph.py"
     report = answer(box, "oom", *words).report
     place = ", ".join(report["oom"][key] for key in ("phase", "module"))
@@ -186,7 +186,7 @@ def _place(box: Box, finding: dict) -> str:
 
 
 def page(box: Box) -> None:
-    """The page stands beside the answer, whatever that is, holds what it says, and draws the run that the answer is about."""
+    """The page is written beside any answer, holds its text, and draws the run of the answer."""
     cases = (
         (0, "24GiB", "fits NVIDIA GeForce RTX 4090", "peak", "The run on NVIDIA GeForce RTX 4090."),
         (1, "600MiB", "does not fit NVIDIA GeForce RTX 4090", "need", "The run without a limit, whose peak is the need."),

@@ -33,13 +33,13 @@ def module_of(path: pathlib.Path, root: pathlib.Path) -> tuple[str, ...]:
 
 
 def without_tests(text: str) -> str:
-    """The source without comments and without its test module, which comes last."""
+    """The source without comments and without its test module at the end."""
     text = re.split(r"^#\[cfg\(test\)\]\s*mod ", text, maxsplit=1, flags=re.M)[0]
     return re.sub(r"//[^\n]*", "", text)
 
 
 def expanded(prefix: list[str], tree: str):
-    """The paths of a `use` tree: `a::{b, c::d}` gives `a::b` and `a::c::d`."""
+    """The paths of a `use` tree: `a::b` and `a::c::d` of `a::{b, c::d}`."""
     tree = tree.strip()
     brace = tree.find("{")
     if brace < 0:
@@ -86,7 +86,7 @@ def used(module: tuple[str, ...], text: str):
 
 
 def reexports(module: tuple[str, ...], text: str) -> dict[str, tuple[str, ...]]:
-    """What a module passes on under its own name."""
+    """The names that a module re-exports, with their paths."""
     found = {}
     for use in USE.finditer(text):
         if use[1]:
@@ -99,7 +99,7 @@ def reexports(module: tuple[str, ...], text: str) -> dict[str, tuple[str, ...]]:
 
 
 def resolve(path: tuple[str, ...], modules: dict, exports: dict, depth: int = 0) -> tuple[str, ...] | None:
-    """The file that defines what a path names."""
+    """The file that defines the target of a path."""
     module: tuple[str, ...] = ()
     for place, segment in enumerate(path):
         if module + (segment,) in modules:
@@ -126,7 +126,7 @@ def python_cycles(root: pathlib.Path) -> list[list[str]]:
 
 
 def imported(node: ast.AST, package: str):
-    """The modules that one statement may import."""
+    """The modules that a statement may import."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""Names that mean more than one thing: types that several crates define, functions that share a name with all around them."""
+"""Names with more than one meaning: types defined by several crates, functions that share a name with their surroundings."""
 
 import collections
 import pathlib
@@ -22,7 +22,7 @@ def sources(root: pathlib.Path):
 
 
 def types(root: pathlib.Path) -> dict[str, list[pathlib.Path]]:
-    """The files that define each type name; an associated type is none of its own."""
+    """The files that define each type name; an associated type does not count."""
     found = collections.defaultdict(list)
     for _, path, text in sources(root):
         for match in TYPE.finditer(text):
@@ -50,7 +50,7 @@ def one_name_for_all(root: pathlib.Path):
 
 
 def shadows(root: pathlib.Path):
-    """Locals that take the name of the function that computes them."""
+    """Locals with the name of the function that computes them."""
     for _, path, text in sources(root):
         for match in SHADOW.finditer(text):
             yield path.relative_to(root), match[1]

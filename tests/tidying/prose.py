@@ -23,7 +23,7 @@ DATA = re.compile(r"///|\w+ = ")
 
 
 class Sentence:
-    """A sentence of a comment: where it is, its text, and how many of its words are pronouns."""
+    """A sentence of a comment: its place, its text, and the number of its pronouns."""
 
     def __init__(self, path: pathlib.Path, line: int, text: str):
         self.path, self.line, self.text = path, line, text
@@ -54,7 +54,7 @@ class Comment:
 
 
 class Part:
-    """The comments of a crate, of its tests, of the agent, or of all other tests."""
+    """The comments of a crate, of a crate's tests, of the agent, or of all tests besides."""
 
     def __init__(self, comments: list[Comment]):
         self.comments = comments

@@ -13,7 +13,7 @@ ROOT = HERE.parents[1]
 
 @dataclass(frozen=True)
 class Program:
-    """One command line. `gib` is the memory of the smallest GPU that it is meant for."""
+    """A command line. `gib` is the memory of the smallest intended GPU."""
 
     name: str
     kind: str
@@ -26,7 +26,7 @@ class Program:
 
     @property
     def missing(self) -> list[str]:
-        """The packages that it needs and this Python lacks."""
+        """The program's packages that this Python lacks."""
         return [package for package in self.needs if importlib.util.find_spec(package) is None]
 
     @property
@@ -36,7 +36,7 @@ class Program:
         return shlex.join([*variables, "python", str(self.script.relative_to(ROOT)), *self.arguments])
 
     def variables(self) -> dict[str, str]:
-        """Our environment without what would change the program, and with what it asks for."""
+        """The environment without variables that would change the program, and with the program's own."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTORCH_", "TORCH_"))}
         return kept | self.environment
 
@@ -48,7 +48,7 @@ def programs() -> list[Program]:
 
 
 def chosen(names: list[str]) -> list[Program]:
-    """Those whose names or kinds are given; all, where none is given. A name that is none is an error."""
+    """The programs with one of these names or kinds; all programs for an empty list. An unknown name is an error."""
     every = programs()
     known = {program.name for program in every} | {program.kind for program in every}
     unknown = sorted(set(names) - known)

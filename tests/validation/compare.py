@@ -1,13 +1,13 @@
-"""Predicts the programs of the suite and those of published figures, and holds docs/ACCURACY.md to it. Needs no GPU.
+"""Predicts the programs of the suite and of published figures, and holds docs/ACCURACY.md to the predictions. Needs no GPU.
 
     python tests/validation/compare.py --oomph PATH                  the fast ones, in some minutes
     python tests/validation/compare.py --oomph PATH --all            all that are kept
     python tests/validation/compare.py --oomph PATH --all --update   all, kept in predicted.json and docs/ACCURACY.md
     python tests/validation/compare.py --oomph PATH WORD ...         those whose names hold a word, such as a kind, or `published`
 
-A prediction is what `oomph check` says. It is made with the PyTorch of the Python that runs this file. predicted.json keeps each, so
-that the document can be written without running all: it fails here when a prediction is no longer the kept one, and when
-the document is not what the records, the published figures and the kept predictions give. Exit status 0: all as kept.
+A prediction is the report of `oomph check`. It is made with the PyTorch of the Python that runs this file. predicted.json keeps each, so
+that the document can be written without running all: this script fails if a prediction differs from the kept one, and if the document
+differs from the records, the published figures and the kept predictions. Exit status 0: all as kept.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from truth import records
 KEPT = HERE / "predicted.json"
 DOCUMENT = ROOT / "docs" / "ACCURACY.md"
 PACKAGES = ("torch", "torchvision", "transformers")
-# The GPU on which programs are predicted of which no record of a real one is kept.
+# The GPU of predictions without a record of a real GPU.
 USUAL = "h100-sxm"
 # Stands before the keys of published figures in the names of cases.
 PUBLISHED = "published"
@@ -58,12 +58,12 @@ def main() -> int:
 
 
 def made_with() -> dict[str, str]:
-    """What predictions depend on besides oomph."""
+    """The versions that predictions depend on besides oomph's."""
     return {package: version(package) for package in PACKAGES}
 
 
 def jobs() -> list[tuple[str, str, Job, bool, bool]]:
-    """What to predict: the name of its case, its key, the job, whether its segments are wanted, and whether it is fast."""
+    """The predictions to make: the name of the case, its key, the job, whether its segments are kept, and whether it is fast."""
     recorded = records()
     wanted = []
     for program in chosen([]):
@@ -76,7 +76,9 @@ def jobs() -> list[tuple[str, str, Job, bool, bool]]:
 
 
 def cases(arguments: argparse.Namespace, kept: dict | None, folder: Path) -> list[suite.Case]:
-    """A case for each prediction, and one for the document. With `kept`, they must be equal to it; what was never kept needs to be asked for."""
+    """A case for each prediction, and a case for the document. With `kept`, both must be equal to the kept ones; new predictions have to be
+    requested.
+    """
     missing = {program.name: program.missing for program in chosen([]) if program.missing}
     oomph = arguments.oomph.absolute()
     rows = [
@@ -99,7 +101,7 @@ def outcome(oomph: Path, key: str, job: Job, segments: bool, kept: dict | None, 
 
 
 def keep(kept: dict, found: dict) -> None:
-    """Writes predicted.json, a line for each, so that a difference reads well in version control."""
+    """Writes predicted.json, a line for each prediction, for readable differences in version control."""
     known = {record.key for several in records().values() for record in several} | {figure.job.key for figure in figures()}
     known |= {f"{USUAL}: {program.name}" for program in chosen([])}
     merged = kept["predictions"] | found
@@ -120,7 +122,7 @@ def publish(predictions: dict) -> None:
 
 
 def check_document(predictions: dict) -> None:
-    """It is what the records, the published figures and the kept predictions give."""
+    """Checks that the document follows from the records, the published figures and the kept predictions."""
     is_kept = DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == render(predictions)
     assert is_kept, "docs/ACCURACY.md is not what the records and the kept predictions give (--update writes it)"
 

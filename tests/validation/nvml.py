@@ -1,4 +1,4 @@
-"""What the driver says of a GPU, without a CUDA context: NVML through its C interface, because nothing else is installed."""
+"""The driver's facts about a GPU, without a CUDA context: NVML through its C interface, because no binding is installed."""
 
 import ctypes
 
@@ -15,7 +15,7 @@ _TEXT = 96
 
 
 class Nvml:
-    """One device, by its index in the driver's order."""
+    """A device, by its index in the driver's order."""
 
     def __init__(self, index: int = 0) -> None:
         self._library = ctypes.CDLL("libnvidia-ml.so.1")
@@ -32,7 +32,7 @@ class Nvml:
         return self._text("nvmlDeviceGetName", self._device)
 
     def used(self) -> int:
-        """Bytes of the device that processes hold, without those that the driver keeps for itself."""
+        """Bytes of the device held by processes, without the driver's own."""
         memory = _Memory(version=_MEMORY_V2)
         self._call("nvmlDeviceGetMemoryInfo_v2", self._device, ctypes.byref(memory))
         return memory.used

@@ -1,4 +1,4 @@
-"""What `oomph check` says of a program: one run on a phantom GPU, and what is kept of it."""
+"""The report of `oomph check` on a program: a run on a phantom GPU, and the kept figures."""
 
 import json
 import pickle
@@ -12,7 +12,7 @@ from catalogue import ROOT, Program
 from segments import runs
 
 PATIENCE = 600
-# What is kept of a prediction, in its order.
+# The kept figures of a prediction, in order.
 FIGURES = ("verdict", "allocated_bytes", "reserved_bytes", "device_bytes")
 
 
@@ -33,14 +33,14 @@ class Job:
 
 
 class Failed(AssertionError):
-    """The check could not be done; says what it printed."""
+    """The check failed; holds its output."""
 
 
 def predict(oomph: Path, job: Job, segments: bool = False) -> dict:
     """The verdict, the peaks if there were no limit, and on request what the allocator asked the device for."""
     with tempfile.TemporaryDirectory(prefix="oomph-validate-") as folder:
         save = ["--save", folder + "/run"] if segments else []
-        # What a compiler finds cached it does not try again, and trying takes memory.
+        # A compiler does not repeat cached searches, and searching takes memory: the cache starts empty.
         environment = job.environment | {"TORCHINDUCTOR_CACHE_DIR": folder + "/inductor"}
         command = [oomph, "check", "--json", "--steps", "0", "--gpu", job.gpu, *save, "--python", sys.executable]
         words = [str(word) for word in [*command, job.script, *job.arguments]]

@@ -1,4 +1,4 @@
-"""Figures that others published, beside what `oomph check` says of the same program."""
+"""Published figures, beside the report of `oomph check` on the same programs."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ from predict import Job
 
 @dataclass(frozen=True)
 class Source:
-    """Where figures stand, and what they are of."""
+    """The place of some figures, and their subject."""
 
     title: str
     url: str
@@ -24,15 +24,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure, as it is printed there."""
+    """A figure, as printed in its source."""
 
     source: Source
     run: str
     published: str
     because: str
-    # Whether a run with the other version showed what `because` says.
+    # True if a run with the other version showed the claim of `because`.
     proven: bool
-    # Whether a model was made from it, so that it confirms nothing.
+    # True if a model was made from the figure, which therefore confirms nothing.
     made_a_model: bool
     fast: bool
 
@@ -43,7 +43,7 @@ class Figure:
 
     @property
     def rounding(self) -> int:
-        """Half its last digit, in bytes, at least one: what is within it is the same figure."""
+        """Half of the last digit, in bytes, at least 1: within it, figures are equal."""
         return max(1, int(Decimal(5).scaleb(Decimal(self.published).as_tuple().exponent - 1) * self.source.unit))
 
     @property

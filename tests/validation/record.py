@@ -1,14 +1,13 @@
-"""Records on this machine's GPU what each program of the suite takes: the truth that predictions are held against.
+"""Records the memory of each program of the suite on this machine's GPU: the truth for predictions.
 
     python tests/validation/record.py --out tests/validation/truth [NAME ...]
 
-Needs a GPU, torch, torchvision and transformers, and nothing of oomph. Each program has a process of its own, forked from this
-one, which imports the packages once and never touches the GPU; a program with variables of its own gets a fresh interpreter.
-What is there already is not run again, so that a broken run can be continued. One small JSON file for each program comes
-out, in a folder named after the GPU.
+Needs a GPU, torch, torchvision and transformers, and nothing of oomph. Each program has a process of its own, forked from this process,
+which imports the packages once and never touches the GPU; a program with variables of its own gets a fresh interpreter. Existing records
+are not repeated, so that a broken run can be continued. The result is a small JSON file for each program, in a folder named after the GPU.
 
-A phantom GPU answers as a real one would, except that it computes nothing: a record is true only if the device multiplied
-two matrices. All else is marked `"real": false`, written to `phantom/`, and refused by compare.py.
+A phantom GPU answers as a real GPU would, except that it computes nothing: a record is true only if the device multiplied two matrices. All
+others are marked `"real": false`, written to `phantom/`, and refused by compare.py.
 """
 
 import argparse
@@ -28,9 +27,9 @@ sys.dont_write_bytecode = True
 from catalogue import HERE, Program, chosen
 
 PATIENCE = 120
-# What nearly every program imports, and what takes longest to import.
+# Imports of nearly every program, the slowest ones.
 PRELOADED = ("torch", "torchvision", "transformers.modeling_utils")
-# What a file may take in the repository.
+# The most bytes of a file in the repository.
 LARGEST = 20 << 10
 
 
@@ -56,7 +55,7 @@ def main() -> int:
 
 
 def record(program: Program, folder: Path, device: dict, again: bool) -> bool:
-    """Runs one program, unless it was or cannot be; says on one line what came of it."""
+    """Runs a program, unless it has a record or cannot run; prints the result in a line."""
     path = folder / f"{program.name}.json"
     if path.exists() and not again:
         return _say(program, "is there already", True)
@@ -78,7 +77,7 @@ def record(program: Program, folder: Path, device: dict, again: bool) -> bool:
 
 
 def run(program: Program, out: Path) -> str | None:
-    """Records one program; gives what went wrong."""
+    """Records a program; returns the error."""
     start = _child if program.environment else _forked
     try:
         start("program", out, program.script, *program.arguments, environment=program.variables())
@@ -130,7 +129,7 @@ def _run_in_fork(words: list[str], environment: dict, output: int) -> None:
 
 
 def _wait(child: int) -> int:
-    """Its exit status; one that takes too long is killed."""
+    """The exit status; a program over the time limit is killed."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         pid, status = os.waitpid(child, os.WNOHANG)

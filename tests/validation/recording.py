@@ -1,4 +1,4 @@
-"""One recorded program: runs a script in this process and writes what its GPU memory did.
+"""A recorded program: runs a script in this process and writes the course of its GPU memory.
 
     python recording.py device                          prints what the device is, as JSON
     python recording.py program OUT SCRIPT [ARG ...]    runs the script and writes the record
@@ -27,9 +27,9 @@ sys.dont_write_bytecode = True
 from nvml import Nvml
 from segments import runs
 
-# Steps beyond these are not told apart.
+# Later steps share an entry.
 MOST_STEPS = 64
-# `[times, action, size]` entries; a program that makes more is one whose record would be too large.
+# `[times, action, size]` entries; a program with more has too large a record.
 MOST_RUNS = 600
 
 
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def device(nvml: Nvml | None) -> dict:
-    """What identifies the device and the software on it; `real` is whether it computes."""
+    """The identity of the device and its software; `real` is True if the device computes."""
     properties = torch.cuda.get_device_properties(0)
     major, minor, patch = _cudnn(torch.backends.cudnn.version() or 0)
     return {
@@ -67,7 +67,7 @@ def device(nvml: Nvml | None) -> dict:
 
 
 def computes() -> bool:
-    """Whether kernels run: a product of two random matrices of whole numbers is what the processor makes of it."""
+    """True if kernels run: a product of two random integer matrices equals the processor's."""
     left, right = (torch.randint(-9, 10, (64, 64)).double() for _ in range(2))
     return torch.equal((left.cuda() @ right.cuda()).cpu(), left @ right)
 
@@ -87,7 +87,7 @@ def _packages(*names: str) -> dict[str, str]:
 
 
 def _nvml() -> Nvml | None:
-    """NVML, or nothing where it is not to be had: a container may lack it."""
+    """NVML, or `None` without it: a container may lack the library."""
     try:
         return Nvml()
     except OSError:
@@ -119,7 +119,7 @@ class Watch:
             torch.cuda.reset_peak_memory_stats()
 
     def finish(self) -> dict:
-        """What there is to tell of the whole."""
+        """The figures of the whole program."""
         torch.cuda.synchronize()
         peaks = [torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()]
         allocated, reserved = (max(pair) for pair in zip(self.most, peaks))
@@ -150,7 +150,7 @@ def _record(out: Path, script: str, arguments: list[str]) -> None:
         oom = str(error)
     told = watch.finish()
     requests = told.pop("segments")
-    # The device is asked last, because it has to compute something, which takes memory.
+    # The device is asked last, because the test computes, which takes memory.
     torch.cuda.empty_cache()
     record = {"gpu": device(nvml), "settings": torch.cuda.memory._snapshot()["allocator_settings"]} | told | {"oom": oom}
     record["segments"] = requests[:MOST_RUNS]
@@ -159,7 +159,7 @@ def _record(out: Path, script: str, arguments: list[str]) -> None:
 
 
 def _compact(record: dict) -> str:
-    """One line for each entry, so that a difference reads well in version control."""
+    """A line for each entry, for readable differences in version control."""
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in record.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

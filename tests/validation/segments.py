@@ -1,4 +1,4 @@
-"""What the allocator asked the device for, in short: `[times, action, size]`, equal requests in a row as one."""
+"""The allocator's requests to the device, in short: `[times, action, size]`, with equal requests in a row as one."""
 
 ACTIONS = {"segment_alloc": "alloc", "segment_free": "free", "segment_map": "map", "segment_unmap": "unmap"}
 
@@ -18,7 +18,7 @@ def runs(history: list[dict]) -> list[list]:
 
 
 def agreement(recorded: list[list], predicted: list[list]) -> tuple[int, int]:
-    """How many requests agree from the first on, and how many were recorded."""
+    """The number of requests that agree from the first on, and the number recorded."""
     one, other = ([request[1:] for request in found for _ in range(request[0])] for found in (recorded, predicted))
     same = next((i for i, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other)))
     return same, len(one)

@@ -1,4 +1,4 @@
-"""The suite itself: its table, what a record keeps, what is no truth, when a figure is the same."""
+"""The suite itself: its table, the content of a record, records that are no truth, equality of figures."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ class Suite(unittest.TestCase):
     """Each is a table of cases."""
 
     def test_the_programs_are_there(self) -> None:
-        """Enough of them, each by a name of its own and with a script that says what it is for."""
+        """Enough programs, each with a unique name and a script that states its purpose."""
         every = programs()
         self.assertGreaterEqual(len(every), 60)
         self.assertEqual(len({program.name for program in every}), len(every))
@@ -31,7 +31,7 @@ class Suite(unittest.TestCase):
             self.assertNotIn("import oomph", text, script)
 
     def test_equal_requests_in_a_row_are_one(self) -> None:
-        """Whatever else happened between them."""
+        """Equal requests are one in spite of other events between them."""
         names = ("segment_alloc", "alloc", "segment_alloc", "segment_free", "segment_map", "free_completed", "segment_unmap")
         history = [{"action": action, "size": 2 << 20} for action in names]
         size = 2 << 20
@@ -50,7 +50,7 @@ class Suite(unittest.TestCase):
             self.assertEqual(Figure(source, "", printed, "", proven=False, made_a_model=False, fast=True).rounding, rounding)
 
     def test_errors_are_predicted_less_measured(self) -> None:
-        """Of what ran; and a program that ran out of memory where `fits` was predicted is a false one."""
+        """Errors count only programs that ran; a program that ran out of memory despite the prediction `fits` is a false one."""
         gpu = {"name": "Some GPU", "slug": "some-gpu", "driver": "1", "versions": {"torch": "2"}}
         end = {"allocated_bytes": 1000, "reserved_bytes": 2000, "device_bytes": 3000}
         ran, out = Record("ran", gpu, {}, end, None, [[2, "alloc", 2]]), Record("out", gpu, {}, end, "CUDA out of memory", [])

@@ -1,4 +1,4 @@
-"""The records of real GPUs that are kept in `truth/`. One that a phantom GPU gave is refused."""
+"""The records of real GPUs in `truth/`. A record of a phantom GPU is refused."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ FOLDER = HERE / "truth"
 
 @dataclass(frozen=True)
 class Record:
-    """What one program did on one real GPU."""
+    """The figures of a program on a real GPU."""
 
     program: str
     gpu: dict
@@ -21,7 +21,7 @@ class Record:
 
     @property
     def key(self) -> str:
-        """The name of its prediction."""
+        """The name of the prediction."""
         return f"{self.gpu['slug']}: {self.program}"
 
 

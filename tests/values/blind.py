@@ -1,4 +1,4 @@
-"""Cases of values: the half that was written by somebody else, before it was run. `check.py` says how they are judged."""
+"""Cases of values: the half written by somebody else, before the first run. `check.py` explains the judgement."""
 
 # Name, whether every value that is read must be known (True), must be unknown (False), or either is right (None), and the program.
 # `device` is the device; what the program leaves in `answer` is compared with that of the same lines on the CPU.

@@ -1,4 +1,4 @@
-"""Cases of values: the half that was written by somebody else, before it was run. `check.py` says how they are judged."""
+"""Cases of values: the half written by somebody else, before the first run. `check.py` explains the judgement."""
 
 # Name, whether every value that is read must be known (True), must be unknown (False), or either is right (None), and the program.
 # `device` is the device; what the program leaves in `answer` is compared with that of the same lines on the CPU.
@@ -228,7 +228,7 @@ answer = [x.cumsum(0).tolist(), x.cumprod(0).tolist(), value.tolist(), index.tol
 """),
 ]
 
-# What is stale: memory that was freed, and values that were overwritten by every road there is.
+# Stale values: memory that was freed, and values overwritten in every possible way.
 CASES += [
     ("a freed block taken by what is not known", False, """
 big = torch.ones(600, 600, device=device)

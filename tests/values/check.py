@@ -1,10 +1,10 @@
-"""Values on the phantom beside those of a CPU: what the agent takes to be known is right, and what must be known is.
+"""Values on the phantom beside a CPU's: values known to the agent are right, and the required values are known.
 
     python tests/values/check.py --oomph target/release/oomph [WORD ...]
 
-`work.py` is the half that the code was written with, `blind.py` and `blind_more.py` the half that was written by somebody else before it and run afterwards.
-`random` are programs made of a seed. Each case is run on the CPU and on the phantom in one process; an answer that differs from the
-CPU's is wrong unless the agent noted that a value was unknown.
+The code was written with `work.py`; `blind.py` and `blind_more.py` were written by somebody else before the code ran them. `random` are
+programs made of a seed. Each case is run on the CPU and on the phantom in a single process; an answer that differs from the CPU's is wrong
+unless the agent noted an unknown value.
 """
 
 import json
@@ -61,7 +61,7 @@ PROGRAMS_OF_A_SEED = 500
 
 
 def main() -> int:
-    """Exit status 1 if a known value is wrong, or one that must be known is not."""
+    """Exit status 1 if a known value is wrong, or a required value unknown."""
     arguments = suite.parser(__doc__).parse_args()
     oomph = arguments.oomph.absolute()
     cases = [
@@ -77,14 +77,14 @@ def main() -> int:
 
 
 def count(path: Path) -> int:
-    """How many cases a file has."""
+    """The number of cases in a file."""
     scope: dict = {}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
     return len(scope["CASES"])
 
 
 def judge(oomph: Path, corpus: str, first: int, last: int) -> str:
-    """Runs a part of a corpus; gives how many were known."""
+    """Runs a part of a corpus; returns the number of known values."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "answers.json")
         words = [oomph, "check", "--json", "--gpu", "rtx-4090", "--python", Path(sys.executable).absolute()]
@@ -99,7 +99,7 @@ def judge(oomph: Path, corpus: str, first: int, last: int) -> str:
 
 
 def problem_of(row: dict) -> str | None:
-    """What is wrong with a case; nothing if all is well."""
+    """The problem of a case; `None` without one."""
     is_right = is_alike(row["expected"], row["found"])
     shown = f"{row['name']}: {row['found']}, expected {row['expected']}" + (f"\n{row['source']}" if row["name"].startswith("seed") else "")
     if str(row["expected"]).startswith("error"):
@@ -123,7 +123,7 @@ def stale_of(rows: list[dict]) -> list[str]:
 
 
 def is_alike(one, other) -> bool:
-    """Equal, numbers up to rounding; what a random program read, and was told to be unknown, may be anything."""
+    """True for equal values, numbers up to rounding; a value read by a random program and noted as unknown may be anything."""
     if other == "unknown":
         return True
     if isinstance(one, list) and isinstance(other, list):

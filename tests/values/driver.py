@@ -1,8 +1,8 @@
-"""Runs cases of values on the CPU and on the phantom, and writes what came out. `check.py` starts it under `oomph check`.
+"""Runs cases of values on the CPU and on the phantom, and writes the results. `check.py` starts it under `oomph check`.
 
     python driver.py CORPUS OUTPUT FIRST LAST
 
-A record has the answers of both devices, and whether the agent noted that an unknown value was read. `corpus` is a file with `CASES`;
+A record has the answers of both devices, and True if the agent noted a read of an unknown value. `corpus` is a file with `CASES`;
 `random SEED` makes them.
 """
 
@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# How much was noted in `read`.
+# The number of notes so far, in `read`.
 READ = {"noted": 0}
 
 
@@ -35,14 +35,14 @@ def main() -> None:
         noted, ours = count_noted(values), READ["noted"]
         found = answer(source, "cuda", values)
         noted = count_noted(values) - noted
-        # Whether an unknown value decided something before the end.
+        # True if an unknown value decided something before the end.
         is_decided = noted > READ["noted"] - ours
         rows.append({"name": name, "known": is_known, "expected": expected, "found": found, "noted": noted > 0, "decided": is_decided, "source": source})
     Path(output).write_text(json.dumps(rows), encoding="utf-8")
 
 
 def load(corpus: str) -> list:
-    """The cases of a file, or those that a seed makes."""
+    """The cases of a file, or the cases of a seed."""
     if corpus.isdecimal():
         import programs
 
@@ -54,7 +54,7 @@ def load(corpus: str) -> list:
 
 
 def answer(source: str, device: str, values):
-    """What the program leaves in `answer`, as JSON has it; a text for an error."""
+    """The program's `answer` as JSON; a text for an error."""
     scope = {"torch": torch, "F": F, "nn": nn, "math": math, "np": np, "device": device}
     scope["read"] = lambda it: read(it, values)
     torch.manual_seed(0)
@@ -66,7 +66,7 @@ def answer(source: str, device: str, values):
 
 
 def read(it, values):
-    """The values of a tensor; "unknown" where the agent notes that they are."""
+    """The values of a tensor; "unknown" if the agent notes a read of unknown values."""
     noted = count_noted(values)
     found = [str(it.dtype), it.tolist()]
     noted = count_noted(values) - noted
@@ -75,7 +75,7 @@ def read(it, values):
 
 
 def count_noted(values) -> int:
-    """How many reads of unknown values, and shapes that hang on some, the agent noted so far."""
+    """The number of reads of unknown values, and of dependent shapes, that the agent noted so far."""
     return sum(values.reads.values()) + sum(values.shapes.values()) + values.assumed
 
 

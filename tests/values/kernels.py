@@ -1,4 +1,4 @@
-"""Kernels of Triton, which are in a file because Triton reads their source."""
+"""Kernels of Triton, in a file because Triton reads their source."""
 
 import triton
 import triton.language as tl

@@ -1,7 +1,7 @@
 """Random small programs of tensor operations, each of which runs on a CPU.
 
-A statement that raises there is left out, so every shape and dtype that PyTorch takes may come. At the end each tensor is read by
-itself: `read` gives its values, or "unknown" where the phantom says so.
+Statements that raise there are left out, so all shapes and dtypes of PyTorch may come. At the end each tensor is read separately: `read`
+returns the values, or "unknown" if the phantom does not know them.
 """
 
 import random
@@ -9,7 +9,7 @@ import resource
 
 import torch
 
-# `{a}`, `{b}` are tensors that are there, `{n}` is a new one, `{k}` a small number.
+# `{a}`, `{b}` are existing tensors, `{n}` is a new one, `{k}` a small number.
 FACTORIES = (
     "{n} = torch.tensor([[3, 1, 2, 0], [1, 5, 1, 7], [0, 2, 2, 9]]).to(device)",
     "{n} = torch.tensor([0.5, -1.0, 2.0, {k}], device=device)",
@@ -96,7 +96,7 @@ LENGTH = 12
 PROGRAMS = 500
 
 
-# Memory of the host that a statement may take: one asked for a tensor of 10^10 elements.
+# Host memory that a statement may take: a generated statement asked for a tensor of 10^10 elements.
 MOST_BYTES = 4 << 30
 
 
@@ -125,7 +125,7 @@ def program(draw: random.Random) -> str:
 
 
 def statement(draw: random.Random, names: list[str], number: int) -> str:
-    """One statement; its operands are mostly those made last."""
+    """A statement; its operands are mostly the latest tensors."""
     kinds, weights = zip(*KINDS)
     text = draw.choice(draw.choices(kinds, weights)[0] if names else FACTORIES)
     first, second = (draw.choice(names[-3:]) for _ in range(2)) if names else ("", "")
@@ -133,7 +133,7 @@ def statement(draw: random.Random, names: list[str], number: int) -> str:
 
 
 def runs(line: str, scope: dict) -> bool:
-    """Runs a statement, which may leave everything as it was and raise."""
+    """Runs a statement; returns False if it raises."""
     try:
         exec(line, scope)
     except Exception:

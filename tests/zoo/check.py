@@ -62,7 +62,7 @@ class Zoo:
         self.oomph, self.folder, self.kept, self.is_whole = oomph, folder, kept, is_whole
 
     def run(self, file, number):
-        """Runs a part of a file; gives what there is to show."""
+        """Runs a part of a file; returns the text to show."""
         out = self.folder / f"{file}-{number}.jsonl"
         script = [str(HERE / f"{file}.py"), "--part", f"{number}/{PARTS[file]}", "--out", str(out)]
         script += [] if self.is_whole else ["--one-precision"]
@@ -70,7 +70,7 @@ class Zoo:
             command = [self.oomph, "check", "--gpu", GPU, "--steps", "0", "--verbose", "--", sys.executable, *script]
         else:
             command = [self.oomph, "phantom", "--gpu", GPU, "--", sys.executable, *script]
-        # What torch.compile compiles is compiled anew: benchmarking candidates takes memory, finding them cached does not.
+        # torch.compile must compile anew: benchmarking candidates takes memory, finding them in a cache does not.
         variables = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(self.folder / f"inductor-{file}-{number}")}
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=variables)
         found, problems = read(out)
@@ -121,12 +121,12 @@ def read(out):
 
 
 def made_with():
-    """What the peaks depend on: the versions and the GPU."""
+    """The versions and the GPU that decide the peaks."""
     return {package: version(package) for package in PACKAGES} | {"gpu": GPU}
 
 
 def keep(results):
-    """Writes the table, one line per entry, so that a difference reads well in version control."""
+    """Writes the table, a line per entry, for readable differences in version control."""
     lines = [f"    {json.dumps(name)}: {json.dumps(results[name])}" for name in sorted(results)]
     head = json.dumps(made_with(), indent=2)[:-2]
     text = head + ',\n  "peaks": {\n' + ",\n".join(lines) + "\n  }\n}\n"

@@ -1,6 +1,6 @@
-"""The detectors of torchvision: one training step each, on the losses that they compute themselves.
+"""The detectors of torchvision: a training step each, on the losses that they compute themselves.
 
-They are apart from the rest of vision because their shapes depend on values: which anchors match, what NMS keeps.
+They are apart from the rest of vision because their shapes depend on values: matching anchors, boxes kept by NMS.
 """
 
 import torch

@@ -1,7 +1,7 @@
-"""Runs a file of small PyTorch programs one after another and notes the peak memory of each.
+"""Runs a file of small PyTorch programs in order and notes the peak memory of each.
 
-The programs know nothing of oomph: any CUDA device will do. A file of the zoo builds a list of `Program`s and
-calls `main`. Each program starts from an empty caching allocator, so that its peak depends on nothing before it.
+The programs know nothing of oomph: any CUDA device will do. A file of the zoo builds a list of `Program`s and calls `main`. Each program
+starts from an empty caching allocator, so that its peak depends on no earlier program.
 """
 
 import argparse
@@ -26,7 +26,7 @@ OPTIMIZERS = {SGD: functools.partial(torch.optim.SGD, lr=0.01, momentum=0.9), AD
 
 @dataclass(frozen=True)
 class Program:
-    """`run(precision)` is the program; it is called once for each of its precisions."""
+    """A program: `run(precision)`, called once for each of its precisions."""
 
     name: str
     run: Callable[[str], None]
@@ -34,7 +34,7 @@ class Program:
 
 
 def training(name, build, precisions, optimizer=SGD):
-    """A program that takes one training step; `build()` gives the model and a function that gives its output."""
+    """A program of a single training step; `build()` returns the model and a function that computes its output."""
 
     def run(precision):
         with torch.device("cuda"):
@@ -68,7 +68,7 @@ def autocast(precision):
 
 
 def total(output):
-    """A loss out of whatever a model returns: its own loss, else the mean of every tensor that has a gradient."""
+    """A loss out of any model's output: its own loss, else the mean of every tensor with a gradient."""
     loss = getattr(output, "loss", None)
     if isinstance(loss, torch.Tensor):
         return loss
@@ -115,9 +115,10 @@ def main(programs):
 
 
 def precisions_of(program, turn):
-    """The precisions to run: all, or the one whose turn it is.
+    """The precisions to run: all, or the one of this turn.
 
-    Compiled programs always take their first: what one of them has benchmarked, the next finds in the cache and has no peak of.
+    Compiled programs always take their first: a second precision would find the first's benchmarks in the cache and have no peak of its
+    own.
     """
     if turn is None:
         return program.precisions
@@ -126,7 +127,7 @@ def precisions_of(program, turn):
 
 
 def run_one(program, precision, out):
-    """Runs one program in one precision; prints and notes its peaks, or its traceback."""
+    """Runs a program in a precision; prints and notes its peaks, or its traceback."""
     result = {"name": program.name, "precision": precision}
     faulthandler.dump_traceback_later(SECONDS_FOR_ONE, exit=True)
     start = time.perf_counter()
@@ -144,7 +145,7 @@ def run_one(program, precision, out):
 
 
 def fresh():
-    """Brings the caching allocator back to the state of a new process, and makes sure that it got there."""
+    """Brings the caching allocator back to the state of a new process, and checks the state."""
     torch._dynamo.reset()
     torch.manual_seed(0)
     release()
@@ -158,7 +159,7 @@ def fresh():
 
 
 def release():
-    """Gives everything that nobody holds back to the device."""
+    """Returns all unused memory to the device."""
     gc.collect()
     torch._C._cuda_clearCublasWorkspaces()
     torch.cuda.empty_cache()

@@ -11,7 +11,7 @@ VOCABULARY = 128
 LENGTH = 32
 SIDE = 64
 
-# The names that most configurations share; a configuration that uses others says so below.
+# The names that most configurations share; a configuration with other names says so below.
 TINY = {
     "vocab_size": VOCABULARY,
     "hidden_size": 64,
@@ -82,7 +82,7 @@ def tokens(length=LENGTH):
 
 
 def text():
-    """Sentences that are their own labels."""
+    """Sentences that serve as their own labels."""
     ids = tokens()
     return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": ids}
 
@@ -253,7 +253,7 @@ ARCHITECTURES = {
 
 
 def architecture(name, model_class, config, inputs):
-    """One training step with AdamW of the architecture, its weights as its own initialisation leaves them."""
+    """A training step of the architecture with AdamW, with its own initial weights."""
 
     def build():
         cls = getattr(transformers, model_class)

@@ -17,7 +17,7 @@ ALL = ("fp32", "bf16", "fp16")
 
 
 class Wrapped(nn.Module):
-    """Gives any function of the parameters a module's face; what the function makes is on the device by default."""
+    """A module around any function of parameters; its tensors are on the device by default."""
 
     def __init__(self, function, *shapes):
         super().__init__()
@@ -30,7 +30,7 @@ class Wrapped(nn.Module):
 
 
 def layer(name, make, *shapes, precisions=BOTH):
-    """One training step of the module that `make()` gives, on random inputs of these shapes that need gradients."""
+    """A training step of the module made by `make()`, on random inputs of these shapes that need gradients."""
 
     def build():
         inputs = [torch.randn(shape, requires_grad=True) for shape in shapes]
@@ -40,12 +40,12 @@ def layer(name, make, *shapes, precisions=BOTH):
 
 
 def function(name, body, *shapes, precisions=("fp32",)):
-    """One training step of parameters of these shapes, their loss being `body` of them."""
+    """A training step of parameters of these shapes, with the loss `body`."""
     return training(name, lambda: (Wrapped(body, *shapes), lambda model: model()), precisions)
 
 
 def plain(name, body, precisions=("fp32",)):
-    """`body` as it is, with CUDA as the default device, no training step around it."""
+    """`body` unchanged, with CUDA as the default device, without a training step."""
 
     def run(precision):
         with torch.device("cuda"), autocast(precision):
@@ -539,7 +539,7 @@ def checkpointed(reentrant, precision):
 
 
 def streamed(precision):
-    """Work on two streams, a tensor handed from one to the other, and events that time it."""
+    """Work on two streams, a tensor passed between them, and events that time the work."""
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     side = torch.cuda.Stream()
     start.record()
@@ -575,7 +575,7 @@ def offloaded(precision):
 
 def functional(precision):
     """A second derivative by autograd; gradients of each sample, a Jacobian and a Hessian, by torch.func."""
-    # First, and far from the peak: autograd's thread lets go of a graph that it made when it gets round to it.
+    # First, and far from the peak: autograd's thread frees its graph at an unknown later moment.
     second_derivative()
     weight = torch.randn(16, 16, device="cuda")
     batch = torch.randn(8, 16, device="cuda")

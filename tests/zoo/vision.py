@@ -8,7 +8,7 @@ from harness import main, training
 PRECISIONS = ("fp32", "fp16")
 CLASSES = 10
 
-# Architecture: side of its square images. Where it says `image_size`, the model is built for that size.
+# Architecture: side of its square images. With `image_size`, the model is built for that size.
 CLASSIFICATION = {
     "alexnet": 64,
     "convnext_tiny": 64,
@@ -76,7 +76,7 @@ def classification(name, side):
 
 
 def segmentation(name):
-    """A class for each pixel, with the auxiliary head where there is one."""
+    """A class for each pixel, with the auxiliary head if the model has one."""
 
     def build():
         model = models.get_model(name, weights=None, weights_backbone=None, num_classes=CLASSES)

@@ -57,7 +57,7 @@ for step in range(6):
     loss = model(x).float().square().mean()
     loss.backward()
     if step == 1:
-        signal.raise_signal(signal.SIGUSR1)  # what the scheduler does a minute before the end
+        signal.raise_signal(signal.SIGUSR1)  # the scheduler's signal a minute before the end
     print(f"step {step} snapshots {snapshots.written}", flush=True)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)

@@ -13,7 +13,7 @@ from torch import nn
 
 
 class RetryError(Exception):
-    """tenacity's: raised when the last attempt failed too."""
+    """tenacity's: raised after the last failed retry."""
 
 
 def retry(on, attempts, wait, before_sleep):

@@ -11,7 +11,7 @@ SIDE = 4096
 
 
 def state_bytes(name: str) -> tuple[int, int]:
-    """What an optimizer keeps for a square matrix: on the device, and in memory that moves."""
+    """An optimizer's state for a square matrix: on the device, and in managed memory."""
     layer = torch.nn.Linear(SIDE, SIDE, bias=False, device="cuda")
     optimizer = getattr(bitsandbytes.optim, name)(layer.parameters())
     layer(torch.ones(1, SIDE, device="cuda")).sum().backward()

@@ -53,5 +53,5 @@ def others(size: dict) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def elements(shapes: Iterator[tuple[str, tuple[int, ...]]]) -> int:
-    """How many numbers such weights hold."""
+    """The number of elements of such weights."""
     return sum(math.prod(shape) for _, shape in shapes)

@@ -38,7 +38,7 @@ def write_sharded(folder: Path, tensors: list) -> None:
 
 
 def write_bin(path: Path, tensors: list) -> None:
-    """What `torch.save` writes of a state dict."""
+    """Writes a state dict as `torch.save` does."""
     import torch
 
     state = {name: torch.empty(shape, dtype=torch.bfloat16) for name, shape in tensors}

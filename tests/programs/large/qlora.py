@@ -27,7 +27,7 @@ optimizer = bitsandbytes.optim.PagedAdamW32bit(trained, lr=2e-4)
 
 
 def state_bytes() -> int:
-    """What 4-bit weights have beside them: absmax in 8 bits, its own absmax, two code books, an offset."""
+    """The state of 4-bit weights: absmax in 8 bits, its own absmax, two code books, an offset."""
     states = [p.quant_state for p in model.parameters() if getattr(p, "quant_state", None) is not None]
     parts = [(s.absmax, s.code, s.offset, s.state2.absmax, s.state2.code) for s in states]
     return sum(part.nbytes for state in parts for part in state)

@@ -1,4 +1,4 @@
-"""What a program took of the host: read by the programs beside this file, which leave it as `usage.json`."""
+"""A program's use of the host: read by the programs beside this file, which write `usage.json`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Trains layers whose activations are not the only ones to look at their input, or need it themselves."""
+"""Trains layers whose activations share their input with other code, or need the input themselves."""
 
 import torch
 from torch import nn

@@ -7,7 +7,7 @@ BATCH, HEADS, TIME, WIDTH = 4, 8, 1024, 256
 
 
 class Attention(nn.Module):
-    """Every position looks at every other."""
+    """Attention of every position to every position."""
 
     def __init__(self):
         super().__init__()

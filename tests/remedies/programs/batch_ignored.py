@@ -1,4 +1,4 @@
-"""The option `--batch-size` is there, and the program does not look at it."""
+"""A program with an unused option `--batch-size`."""
 
 import argparse
 

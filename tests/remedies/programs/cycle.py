@@ -9,7 +9,7 @@ WIDTH, LAYERS, BATCH = 2048, 8, 4096
 
 
 class Result:
-    """What a step gave; its `latest` is the result itself until there is another."""
+    """The result of a step; its `latest` is the result itself until the next."""
 
     def __init__(self, output):
         self.output = output

@@ -1,4 +1,4 @@
-"""Trains one layer of PyTorch's own attention under a large head; nobody looks at the attention's weights."""
+"""Trains one layer of PyTorch's own attention under a large head; the attention's weights are not used."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Residual blocks on sequences that a DataLoader gives."""
+"""Residual blocks on sequences from a DataLoader."""
 
 import argparse
 

@@ -1,6 +1,6 @@
 """Language and speech models from configurations, with random weights made on the device. No download.
 
-`SHAPES` gives, for each name, a function that makes the model and one that makes its inputs from a batch and a length.
+`SHAPES` holds, for each name, a function that makes the model and a function that makes its inputs from a batch and a length.
 """
 
 import torch

@@ -33,7 +33,7 @@ for _ in range(3):
     optimizer.zero_grad()
     with autocast():
         output = model(images)
-        # Inception and GoogLeNet give several heads while they train.
+        # Inception and GoogLeNet have several heads in training.
         loss = cross_entropy(output if isinstance(output, torch.Tensor) else output[0], labels)
     scaler.scale(loss).backward()
     scaler.step(optimizer)

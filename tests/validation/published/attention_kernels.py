@@ -11,14 +11,14 @@ parser.add_argument("length", type=int)
 args = parser.parse_args()
 
 q, k, v = (torch.randn(1, 8, args.length, 64, device="cuda", dtype=torch.float16) for _ in range(3))
-# There the math kernel ran before, which left cuBLAS its workspace.
+# In the published run the math kernel ran before, which left a workspace of cuBLAS.
 torch.mm(q[0, 0, :16], k[0, 0, :16].T)
 torch.backends.cuda.enable_math_sdp(args.mode == "math")
 torch.backends.cuda.enable_flash_sdp(args.mode == "flash")
 torch.backends.cuda.enable_mem_efficient_sdp(False)
 torch.cuda.empty_cache()
 torch.cuda.reset_peak_memory_stats()
-# As there, the loop's variable is what is bound to the result: each round ends the result of the one before.
+# As published, the loop's variable is bound to the result: each round frees the result of the round before.
 for _ in range(60):
     _ = scaled_dot_product_attention(q, k, v, is_causal=True)
 print(torch.cuda.max_memory_allocated() / 2**20)

@@ -57,7 +57,7 @@ def measure(model, batch, length):
             torch.cuda.reset_peak_memory_stats()
             torch.cuda.empty_cache()
         model.zero_grad()
-        # The outputs stay until the next ones are there, as in that loop: the logits, and keys and values where they are cached.
+        # As in the published loop, the outputs stay until the next outputs exist: the logits, and cached keys and values.
         outputs = model(input_ids=tokens)
         loss = outputs.logits.sum()
         loss.backward()

@@ -1,4 +1,4 @@
-"""Two-dimensional convolutions in half precision of images that grow, as pytorch/pytorch issue 123533 has it."""
+"""Two-dimensional convolutions in half precision of growing images, from pytorch/pytorch issue 123533."""
 
 import argparse
 

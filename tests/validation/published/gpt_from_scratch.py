@@ -24,7 +24,7 @@ BATCH = 32 if has["batch"] else 8
 
 
 def later(length, device=None):
-    """One above the diagonal: what a token must not see."""
+    """The mask of later tokens: 1 above the diagonal."""
     return torch.triu(torch.ones(length, length, device=device), diagonal=1)
 
 

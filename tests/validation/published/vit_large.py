@@ -1,7 +1,7 @@
 """ViT-L/16 of torchvision finetuned on ten classes, as in rasbt/pytorch-memory-optim.
 
-`plain` is its 01_pytorch-vit.py. The others run under Lightning's Fabric with precision `bf16-true`, of which the memory sees two
-things: the model and its inputs are bfloat16, and what the model gives comes back as float32.
+`plain` is its 01_pytorch-vit.py. The others run under Lightning's Fabric with precision `bf16-true`, with two effects on memory: the model
+and its inputs are bfloat16, and the model's output comes back as float32.
 """
 
 import argparse
@@ -24,7 +24,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=5e-5)
 
 
 def batch():
-    """Images as the loader gives them: float32."""
+    """Images in the loader's type, float32."""
     return torch.randn(args.batch, 3, 224, 224).to("cuda"), torch.randint(10, (args.batch,)).to("cuda")
 
 

@@ -11,7 +11,7 @@ import torch
 
 
 class State:
-    """What is known of a batch."""
+    """The facts about a batch."""
 
     def __init__(self, size):
         self.hidden = torch.zeros(size, 1024, device="cuda")  # the cause

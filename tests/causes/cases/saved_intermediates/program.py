@@ -1,4 +1,4 @@
-"""A forward hook that keeps a copy of every layer's output, to look at later."""
+"""A forward hook that keeps a copy of every layer's output, for later inspection."""
 
 # /// case
 # rule = "saved-intermediates"
