@@ -29,5 +29,4 @@ pub use fit::{
 pub use judge::caught::{Requests, judge_requests};
 pub use judge::sharing::others_of_shared;
 pub use judge::{ending, launchers};
-pub use rules::{Rule, rules};
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch, tune, with_measured};

@@ -8,6 +8,20 @@
 //! numbers of one instant suggest ranks after a cause that the history shows. The evidence of each finding states the
 //! reason.
 
+mod growth;
+pub(crate) mod input;
+mod replayed;
+mod rule;
+pub(crate) mod shared;
+
+use causes::CauseId;
+use report::{Evidence, Finding, Severity, Value};
+use trace::Bytes;
+
+use self::input::{Facts, Failure};
+use self::rule::{Cause, Rank, Rule, When};
+
+// make generate: rules
 mod allocator_setting_harmful;
 mod batch_too_large;
 mod cache_flushed;
@@ -17,9 +31,7 @@ mod fragmentation;
 mod grad_recorded_in_eval;
 mod gradients_alive_in_forward;
 mod growing_collection;
-mod growth;
 mod host_memory;
-pub(crate) mod input;
 mod mig;
 mod need_exceeds_device;
 mod non_pytorch_memory;
@@ -28,11 +40,8 @@ mod optimizer_state;
 mod other_process_memory;
 mod rank_imbalance;
 mod reference_cycle;
-mod replayed;
 mod retained_graph;
-mod rule;
 mod saved_intermediates;
-pub(crate) mod shared;
 mod shm;
 mod small_gpu_fraction;
 mod unclear;
@@ -40,14 +49,7 @@ mod value_dependent_shape;
 mod wrong_device;
 mod wsl;
 
-use report::{Evidence, Finding, Severity, Value};
-use trace::Bytes;
-
-use self::input::{Facts, Failure};
-pub use self::rule::Rule;
-use self::rule::{Cause, Rank, When};
-
-/// All rules. The order breaks ties between causes that are equal under Note [Ranking].
+/// The rules in the order of the table.
 static RULES: &[Rule] = &[
     wrong_device::RULE,
     other_process_memory::RULE,
@@ -76,19 +78,15 @@ static RULES: &[Rule] = &[
     value_dependent_shape::RULE,
     unclear::RULE,
 ];
+// end: rules
 
-/// All rules of `check` and `explain`, in their own order.
-pub fn rules() -> &'static [Rule] {
-    RULES
-}
-
-/// Returns the findings of `check`, most severe first, then by group.
+/// Returns the findings of `check`, most severe first, then by the causes' roles.
 pub(crate) fn of_a_check(facts: &Facts) -> Vec<Finding> {
-    let grouped = RULES.iter().filter_map(|rule| Some((rule.group_in_check()?, rule)));
-    let causes = grouped.flat_map(|(group, rule)| rule.causes(facts).into_iter().map(move |cause| (group, cause)));
-    let mut findings: Vec<_> = causes.map(|(group, cause)| (group, weigh(cause, facts))).collect();
-    findings.sort_by_key(|(group, finding)| (finding.severity, *group));
-    findings.into_iter().map(|(_, finding)| finding).collect()
+    let applied = RULES.iter().filter(|rule| rule.is_for_check());
+    let mut findings: Vec<Finding> =
+        applied.flat_map(|rule| rule.causes(facts)).map(|cause| weigh(cause, facts)).collect();
+    findings.sort_by_key(|finding| (finding.severity, finding.rule.role()));
+    findings
 }
 
 /// A warning is about 1/200 of the device at least; less is a remark.
@@ -105,7 +103,7 @@ fn weigh(cause: Cause, facts: &Facts) -> Finding {
 }
 
 fn is_large(cause: &Cause, facts: &Facts) -> bool {
-    let grows = facts.growth.as_ref().filter(|_| GROWTH.contains(&cause.finding.rule.0));
+    let grows = facts.growth.as_ref().filter(|_| GROWTH.contains(&cause.finding.rule));
     match (grows, cause.bytes, &facts.device.total) {
         (Some(growth), ..) => !growth.is_harmless(),
         (None, Some(bytes), Some(total)) => bytes.0.saturating_mul(LEAST_SHARE) >= total.nearest.0,
@@ -114,7 +112,7 @@ fn is_large(cause: &Cause, facts: &Facts) -> bool {
 }
 
 /// The rules whose bytes are those of a step, and come again with each.
-const GROWTH: [&str; 3] = ["growing-collection", "retained-graph", "reference-cycle"];
+const GROWTH: [CauseId; 3] = [CauseId::GrowingCollection, CauseId::RetainedGraph, CauseId::ReferenceCycle];
 
 /// Returns the findings of `explain`, most telling first. See Note [Ranking].
 pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
@@ -141,7 +139,7 @@ fn add_reason(cause: Cause, missing: Option<Bytes>) -> Finding {
         finding.evidence.push(Evidence {
             what: "accounts for".to_owned(),
             value: Value::Text(text),
-            source: "ranking",
+            source: "ranking".into(),
         });
     }
     finding

@@ -26,7 +26,7 @@ fn of_texts(ooms: Vec<StatedOom>) -> ExplainReport {
 }
 
 fn rules(report: &ExplainReport) -> Vec<&str> {
-    report.findings.iter().map(|finding| finding.rule.0).collect()
+    report.findings.iter().map(|finding| finding.rule.name()).collect()
 }
 
 fn line(finding: &Finding) -> Option<u32> {

@@ -70,7 +70,7 @@ fn what_a_table_shows_is_found() {
     ];
     for (what, text, expected) in cases {
         let report = explained(&text);
-        let found: Vec<&str> = report.findings.iter().map(|finding| finding.rule.0).collect();
+        let found: Vec<&str> = report.findings.iter().map(|finding| finding.rule.name()).collect();
         assert_eq!(found, expected, "{what}: {:#?}", report.findings);
     }
 }

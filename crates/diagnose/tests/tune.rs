@@ -68,7 +68,7 @@ fn the_saving_is_what_the_pages_of_the_largest_need() {
     // In 40 MiB the first is given back when the second is asked for.
     let needs = &report.needs;
     assert_eq!((needs.current_bytes.map(mib), needs.recommended_bytes.map(mib)), (Some(40), Some(40)));
-    assert_eq!((report.findings.len(), report.findings[0].rule.0), (1, "fragmentation"));
+    assert_eq!((report.findings.len(), report.findings[0].rule.name()), (1, "fragmentation"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_setting_that_costs_is_named_as_harmful() {
     let report = tune(&case(vec![recorded(&[64, 36], "max_split_size_mb:32")]), &()).unwrap();
     assert_eq!(mib(report.current.reserved_bytes), 100);
     assert_eq!(recommended(&report), Some(("", 64)));
-    assert_eq!(report.findings[0].rule.0, "allocator-setting-harmful");
+    assert_eq!(report.findings[0].rule.name(), "allocator-setting-harmful");
     assert_eq!(report.recommended.unwrap().lines.bash, "unset PYTORCH_CUDA_ALLOC_CONF");
 }
 
@@ -134,7 +134,7 @@ fn what_is_alive_at_once_and_does_not_fit_is_a_proof() {
     let case = TuneCase { device: Some(device(38)), ..case(vec![recorded(&[30, 40], "")]) };
     let report = tune(&case, &()).unwrap();
     assert!(report.current.oom);
-    assert_eq!((recommended(&report), report.findings[0].rule.0), (None, "need-exceeds-device"));
+    assert_eq!((recommended(&report), report.findings[0].rule.name()), (None, "need-exceeds-device"));
     assert!(report.findings[0].message.starts_with("no setting of any allocator helps: 40.00 MiB"));
 }
 

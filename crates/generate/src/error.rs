@@ -22,4 +22,10 @@ pub(crate) enum GenerateError {
         /// The missing line, without the signs of a comment.
         mark: String,
     },
+    /// A rule's file does not open with the row of its cause.
+    #[error("{path}: expected the row of a cause in the first lines, as in caught_oom.rs", path = path.display())]
+    NoRow {
+        /// The file.
+        path: PathBuf,
+    },
 }

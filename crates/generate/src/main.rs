@@ -11,6 +11,7 @@
 
 mod actions;
 mod agent_contract;
+mod causes;
 #[cfg(feature = "pages")]
 mod command_line;
 mod error;
@@ -19,8 +20,6 @@ mod lint_modules;
 mod lint_pages;
 mod output;
 mod remedy_lists;
-#[cfg(feature = "pages")]
-mod rule_pages;
 mod variables;
 
 use std::path::Path;
@@ -49,8 +48,9 @@ fn main() -> ExitCode {
 fn list_outputs() -> Result<Vec<Output>, GenerateError> {
     let mut outputs = vec![agent_contract::write(), variables::write(), actions::write(), lint_modules::write()?];
     outputs.extend(remedy_lists::write());
+    outputs.extend(causes::write()?);
     #[cfg(feature = "pages")]
-    outputs.extend([lint_pages::write(), rule_pages::write(), command_line::write()]);
+    outputs.extend([lint_pages::write(), command_line::write()]);
     Ok(outputs)
 }
 

@@ -1,5 +1,6 @@
 //! A finding of a rule, and the fix for it.
 
+use causes::CauseId;
 use report::lint::{LintEdit, LintFinding, LintFix};
 use report::{Location, RuleId, Severity};
 
@@ -73,7 +74,7 @@ pub struct Finding {
     /// The advice, in a few words.
     pub help: &'static str,
     /// The cause that `check` and `explain` name when a run shows the mistake.
-    pub cause: Option<&'static str>,
+    pub cause: Option<CauseId>,
     /// The fix, for mistakes with a mechanical one.
     pub fix: Option<Fix>,
 }

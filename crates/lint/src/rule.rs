@@ -1,5 +1,6 @@
 //! The type of a rule, and of the code reported by one.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_text_size::Ranged;
 
@@ -19,7 +20,7 @@ pub struct Rule {
     /// The advice, in a few words.
     pub help: &'static str,
     /// The cause that `check` and `explain` name when a run shows the mistake.
-    pub cause: Option<&'static str>,
+    pub cause: Option<CauseId>,
     pub(crate) check: fn(&Model<'_>, &mut Matches),
 }
 

@@ -6,8 +6,9 @@
 use std::fs;
 use std::path::Path;
 
+use causes::CauseId;
 use lint::{Options, SourceFile};
-use report::{Evidence, Finding, Location, Remedy, RuleId, Value};
+use report::{Evidence, Finding, Location, Remedy, Value};
 
 /// Adds lint's finding about the same cause to each finding; in the script, if the run does not tell the line.
 pub(crate) fn link(findings: &mut [Finding], folder: &str, script: Option<&Path>) {
@@ -21,12 +22,12 @@ pub(crate) fn link(findings: &mut [Finding], folder: &str, script: Option<&Path>
     }
 }
 
-fn nearest(cause: RuleId, location: &Location) -> Option<lint::Finding> {
+fn nearest(cause: CauseId, location: &Location) -> Option<lint::Finding> {
     let source = SourceFile::python(&fs::read(&location.file).ok()?).ok()?;
     let found = lint::check(&source, &Options::default()).ok()?;
     found
         .into_iter()
-        .filter(|found| found.cause == Some(cause.0))
+        .filter(|found| found.cause == Some(cause))
         .min_by_key(|found| found.start.line.abs_diff(location.line))
 }
 
@@ -34,7 +35,7 @@ fn evidence(seen: &lint::Finding, location: &Location, folder: &str) -> Evidence
     Evidence {
         what: format!("`{}` in the source", seen.rule),
         value: Value::Text(place(seen, location, folder)),
-        source: "oomph lint",
+        source: "oomph lint".into(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! A finding: a problem with its evidence and remedies. All commands of oomph share the shape.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use causes::CauseId;
 use serde::Serialize;
 use trace::Bytes;
 
-/// The stable name of a rule, e.g. `growing-collection`.
+/// The stable name of a rule of `lint`, e.g. `accumulated-graph`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RuleId(pub &'static str);
@@ -80,7 +82,7 @@ pub struct Evidence {
     /// The value.
     pub value: Value,
     /// The source of the value, e.g. `memory_stats after each step`.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
 }
 
 /// The proof that a remedy works.
@@ -121,11 +123,11 @@ pub struct Remedy {
     pub how: String,
 }
 
-/// A problem, or a useful fact, with its evidence.
+/// A problem, or a useful fact, with its evidence. `Rule` is the type of its name: a cause, or a [`RuleId`] of `lint`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// The rule that produced the finding.
-    pub rule: RuleId,
+pub struct Finding<Rule = CauseId> {
+    /// The name of the pattern that was found.
+    pub rule: Rule,
     /// The severity.
     pub severity: Severity,
     /// One sentence that stands alone, without a full stop.

@@ -36,7 +36,7 @@ pub struct LintReport {
 pub struct LintFinding {
     /// The fields shared by all commands.
     #[serde(flatten)]
-    pub finding: Finding,
+    pub finding: Finding<RuleId>,
     /// The cell of a notebook, from 1; lines are counted from the first line of the cell.
     pub cell: Option<u32>,
     /// The position after the last character, line and column from 1.

@@ -1,13 +1,14 @@
 //! The renderers against pages that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
+use causes::CauseId;
 use report::explain::{DeviceMemory, Extent, HistoryPeak, Holder, MemoryPart, Picture, TotalsPoint};
 use report::render::terminal::{Detail, Look, Styles};
 use report::render::{Format, Report, html, render};
 use report::{
     Assumption, Breakdown, CheckReport, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth, Location,
-    Need, Oom, Part, Peak, Place, Rank, Remedy, RuleId, RunPicture, Severity, Site, SiteFrame, SizeSearch, Standing,
-    Usage, Value, ValueShape, Verdict,
+    Need, Oom, Part, Peak, Place, Rank, Remedy, RunPicture, Severity, Site, SiteFrame, SizeSearch, Standing, Usage,
+    Value, ValueShape, Verdict,
 };
 use trace::{Bytes, Phase};
 
@@ -113,14 +114,14 @@ fn full() -> CheckReport {
             location: Some(at(60)),
         }),
         findings: vec![Finding {
-            rule: RuleId("growing-collection"),
+            rule: CauseId::GrowingCollection,
             severity: Severity::Warning,
             message: "each step leaves 512 B behind, made at train.py:60".to_owned(),
             location: Some(at(60)),
             evidence: vec![Evidence {
                 what: "growth per step".to_owned(),
                 value: Value::Bytes(Bytes(512)),
-                source: "memory_stats after each step",
+                source: "memory_stats after each step".into(),
             }],
             remedies: vec![Remedy {
                 remedy: "keep the number, not the tensor".to_owned(),

@@ -1,13 +1,14 @@
 //! The renderers of `tune`, against texts that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
+use causes::CauseId;
 use report::render::terminal::Look;
 use report::render::{Format, Report, render};
 use report::tune::{
     Agreement, Calls, CostModel, Effect, EmptyCache, Guide, Lines, Measured, Needs, Recommendation, Search, Setting,
     TuneReport, TunedDevice, TunedTrace,
 };
-use report::{Evidence, Finding, Remedy, RuleId, Severity, Standing, Value};
+use report::{Evidence, Finding, Remedy, Severity, Standing, Value};
 use trace::{Bytes, DeviceIndex};
 
 fn written(report: &dyn Report, format: Format) -> String {
@@ -56,11 +57,11 @@ fn recommendation() -> Recommendation {
 
 fn finding() -> Finding {
     Finding {
-        rule: RuleId("fragmentation"),
+        rule: CauseId::Fragmentation,
         severity: Severity::Warning,
         message: "484.00 MiB would do".to_owned(),
         location: None,
-        evidence: vec![Evidence { what: "alive".to_owned(), value: Value::Count(1), source: "replay" }],
+        evidence: vec![Evidence { what: "alive".to_owned(), value: Value::Count(1), source: "replay".into() }],
         remedies: vec![Remedy {
             remedy: "set it".to_owned(),
             standing: Standing::Verified,

@@ -1,5 +1,7 @@
 //! `allocator-setting-harmful`: an allocator setting, or emptying the cache in every step, costs more than it saves.
 //!
+//! Role surroundings, order 90.
+//!
 //! - `max_split_size_mb`: free blocks above this size are never split, so a request of about the same size takes a whole
 //!   block (Note `[Block sizes]` in `trace`). The cost is the difference between block and request.
 //! - `roundup_power2_divisions`: requests are rounded up further; the cost is the same difference.
@@ -9,7 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use allocator::replay::find_releases;
-use report::{Finding, Location, Remedy, RuleId, Severity, Standing};
+use causes::CauseId;
+use report::{Finding, Location, Remedy, Severity, Standing};
 use trace::{Action, Bytes, EventIndex, SnapshotSettings, StackId};
 
 use super::input::Facts;
@@ -24,12 +27,8 @@ const MIN_SHARE_DENOMINATOR: u64 = 20;
 /// The cache must be emptied in at least this many steps.
 const MIN_STEPS: u32 = 3;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("allocator-setting-harmful"),
-    summary: "an allocator setting, or emptying the cache in every step, costs more than it saves",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule =
+    Rule { cause: CauseId::AllocatorSettingHarmful, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_rounding(facts).or_else(|| find_emptied_cache(facts))
@@ -50,7 +49,7 @@ fn find_rounding(facts: &Facts) -> Option<Cause> {
     }
     let most = stacks.into_iter().max_by_key(|(_, bytes)| *bytes).and_then(|(stack, _)| view.own_line(stack));
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!("{name} makes blocks {wasted} larger in total than the requests"),
         location: most,
@@ -108,7 +107,7 @@ fn find_emptied_cache(facts: &Facts) -> Option<Cause> {
     let total: Bytes = released.iter().map(|&(_, bytes)| bytes).sum();
     let segments = u64::try_from(released.len()).unwrap_or(u64::MAX);
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
             "the cache was emptied in {times} of {all} steps: {segments} segments, {total} in total, were released and \

@@ -1,18 +1,16 @@
 //! `batch-too-large`: activations, temporaries and inputs fill the device, and they grow with the batch.
+//!
+//! Role peak, order 210.
 
-use report::{Contents, Finding, Remedy, RuleId, Standing};
+use causes::CauseId;
+use report::{Contents, Finding, Remedy, Standing};
 use trace::Bytes;
 
 use super::input::Facts;
 use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes};
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("batch-too-large"),
-    summary: "activations, temporaries and inputs fill the device, and they grow with the batch",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::BatchTooLarge, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.fatal)?, facts.moment?);
@@ -24,7 +22,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     }
     let source = "lifetimes in the history";
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!("{scales} of the {total} allocated at the error grow with the batch"),
         location: facts.failed_at(),

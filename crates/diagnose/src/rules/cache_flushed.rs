@@ -1,17 +1,15 @@
-//! `cache-flushed`: the program continued only because PyTorch emptied its cache, which is slow.
+//! `cache-flushed`: the program continued only because PyTorch emptied its cache.
+//!
+//! Role retries, order 240.
 
-use report::{Finding, RuleId, Severity};
+use causes::CauseId;
+use report::{Finding, Severity};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{bytes, count};
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("cache-flushed"),
-    summary: "the program continued only because PyTorch emptied its cache",
-    when: When::Both(Group::Retries),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::CacheFlushed, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let retries = facts.retries;
@@ -25,7 +23,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     ];
     evidence.extend(facts.need.map(|need| bytes("used on a device of any size", need, "the run without a limit")));
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
             "the program fits only because PyTorch emptied its cache {times}; each time waits for the device"

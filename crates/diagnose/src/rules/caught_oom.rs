@@ -1,17 +1,15 @@
 //! `caught-oom`: an out-of-memory error was caught, and the program continued.
+//!
+//! Role caught, order 230.
 
-use report::{Caught, Finding, RuleId, Severity, SizeSearch, Then};
+use causes::CauseId;
+use report::{Caught, Finding, Severity, SizeSearch, Then};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{bytes, count};
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("caught-oom"),
-    summary: "an out-of-memory error was caught, and the program continued",
-    when: When::Both(Group::Caught),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::CaughtOom, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     if facts.fatal && facts.caught.is_none() {
@@ -21,7 +19,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let mut evidence = vec![count("out-of-memory errors", facts.failures, request.request_source)];
     evidence.extend(request.requested.map(|requested| bytes("request", requested.nearest, request.request_source)));
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if facts.search.is_some() { Severity::Info } else { Severity::Warning },
         message: message(facts),
         location: request.location.clone(),

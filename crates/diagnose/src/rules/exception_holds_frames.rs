@@ -1,12 +1,15 @@
 //! `exception-holds-frames`: a failed step was retried while the exception still held the tensors of the first try.
 //!
+//! Role peak, order 120.
+//!
 //! A traceback refers to its frames, and the frames to their locals: inside `except` until the block ends, in a notebook
 //! until the next error. Evidence: tensors that the failed try allocated are alive at a later error, or while a later
 //! forward runs.
 
 use std::collections::BTreeMap;
 
-use report::{Contents, Evidence, Finding, Location, RuleId};
+use causes::CauseId;
+use report::{Contents, Evidence, Finding, Location};
 use trace::{Bytes, EventIndex, Moment, StackId};
 
 use super::input::Facts;
@@ -19,12 +22,8 @@ use crate::measure::view::View;
 /// Shares below 1/20 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("exception-holds-frames"),
-    summary: "a failed step was retried while the exception still held the tensors of the first try",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule =
+    Rule { cause: CauseId::ExceptionHoldsFrames, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_in_history(facts).or_else(|| find_in_text(facts))
@@ -107,7 +106,7 @@ fn cause(
     bytes: Option<Bytes>,
 ) -> Cause {
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message,
         location,

@@ -1,22 +1,20 @@
 //! `fragmentation`: the allocator held enough free memory for the request, but no free block was large enough.
+//!
+//! Role request, order 190.
 
-use report::{Breakdown, Finding, Remedy, RuleId, Severity};
+use causes::CauseId;
+use report::{Breakdown, Finding, Remedy, Severity};
 use trace::Bytes;
 
 use super::input::{Facts, Failure};
 use super::replayed::Replayable;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes, text};
 
 /// A table without a request counts as fragmented from 1/4 of reserved bytes in inactive splits.
 const MIN_SPLIT_DENOMINATOR: u64 = 4;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("fragmentation"),
-    summary: "the allocator held enough free memory for the request, but no free block was large enough",
-    when: When::Both(Group::Request),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::Fragmentation, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     if facts.failure.is_some() { find_in_error(facts) } else { find_in_table(facts) }
@@ -34,7 +32,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
         vec![bytes("reserved", reserved, counters.source), bytes("inactive splits", split, counters.source)];
     evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, counters.source)));
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
             "out of memory with {split} of {reserved} free in inactive splits, which cannot be released; the requested \
@@ -59,7 +57,7 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     let mut evidence = evidence(failure, requested);
     let remedies = remedies(facts, &mut evidence);
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Error,
         message: format!(
             "{requested} could not be allocated with {cached} reserved and free: no free block was large enough"

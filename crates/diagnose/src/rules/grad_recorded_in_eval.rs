@@ -1,12 +1,15 @@
 //! `grad-recorded-in-eval`: a forward without a backward saves its activations for a backward.
 //!
+//! Role peak, order 170.
+//!
 //! Evidence: in a pass without a backward most results of the forward were alive until its end, and then freed without a
 //! backward. Under `no_grad` each result lives until the next is computed. A history without any backward whose only pass
 //! failed may be evaluation or the first step of training; the finding is then a warning.
 
 use std::collections::BTreeSet;
 
-use report::{Contents, Finding, Remedy, RuleId, Severity};
+use causes::CauseId;
+use report::{Contents, Finding, Remedy, Severity};
 use trace::{Action, Bytes, EventIndex, Phase, StackId};
 
 use super::input::Facts;
@@ -20,12 +23,7 @@ const MIN_TENSORS: u64 = 8;
 /// Shares below 1/20 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("grad-recorded-in-eval"),
-    summary: "a forward without a backward saves its activations for a backward",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::GradRecordedInEval, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_completed_pass(facts).or_else(|| find_failed_pass(facts))
@@ -41,7 +39,7 @@ fn find_failed_pass(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
             "{saved} of activations were saved and no backward ran: evaluation does not need to save activations"
@@ -70,7 +68,7 @@ fn find_completed_pass(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if facts.fatal && held >= pass.most { Severity::Error } else { Severity::Warning },
         message: format!(
             "a forward without a backward saved {} for a backward: {} tensors were alive until its end",

@@ -1,22 +1,21 @@
 //! `gradients-alive-in-forward`: gradients of the previous step are still alive while the forward saves activations.
+//!
+//! Role peak, order 180.
 
-use report::{Contents, Finding, Remedy, RuleId, Severity, Standing};
+use causes::CauseId;
+use report::{Contents, Finding, Remedy, Severity, Standing};
 use trace::{Bytes, EventIndex, Moment, Phase};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::bytes;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
 const SOURCE: &str = "lifetimes in the trace";
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("gradients-alive-in-forward"),
-    summary: "gradients of the previous step are still alive while the forward saves activations",
-    when: When::Both(Group::Peak),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule =
+    Rule { cause: CauseId::GradientsAliveInForward, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let view = facts.view?;
@@ -27,7 +26,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     }
     let activations = view.live_bytes(at, Contents::Activations);
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if facts.explains && facts.fatal { Severity::Error } else { Severity::Warning },
         message: format!(
             "{stale} of gradients from an earlier step are alive at the peak: zero_grad(set_to_none=True) directly \

@@ -1,13 +1,15 @@
 //! `growing-collection`: tensors are kept in a list, a dict, a cache or an exporter, step after step.
 //!
+//! Role growth, order 150.
+//!
 //! A loss or an output that is kept after its backward costs only its own bytes: backward has freed the tensors that its
 //! graph saved. Such a tensor is a growing collection, not a retained graph.
 
-use report::RuleId;
+use causes::CauseId;
 
 use super::growth::{Change, find_growth};
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rule, When};
+use super::rule::{Cause, Check, Rule, When};
 use crate::measure::retention::Retention;
 
 const CHANGE: Change = (
@@ -15,13 +17,8 @@ const CHANGE: Change = (
     "use .item() or .detach().cpu() where the result is stored",
 );
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("growing-collection"),
-    summary: "tensors are kept in a list, a dict, a cache or an exporter, step after step",
-    when: When::Both(Group::Growth),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::GrowingCollection, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    find_growth(facts, Retention::Collection, RULE.id, CHANGE)
+    find_growth(facts, Retention::Collection, RULE.cause, CHANGE)
 }

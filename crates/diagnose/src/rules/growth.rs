@@ -3,7 +3,8 @@
 //! Each reason of growth is a rule, because the reason decides the remedy. (Earlier versions of `check` had one rule,
 //! `growing-memory`.)
 
-use report::{Evidence, Finding, Growth, Location, Remedy, RuleId, Severity, Standing};
+use causes::CauseId;
+use report::{Evidence, Finding, Growth, Location, Remedy, Severity, Standing};
 use trace::{Bytes, Moment};
 
 use super::rule::{Cause, Rank};
@@ -21,7 +22,7 @@ const MAX_LINES: usize = 3;
 pub(super) type Change = (&'static str, &'static str);
 
 /// Finds growth whose reason is `retention`, for `rule`; `change` is the remedy.
-pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: RuleId, change: Change) -> Option<Cause> {
+pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: CauseId, change: Change) -> Option<Cause> {
     let growth = facts.growth.as_ref().filter(|_| facts.retention == Some(retention))?;
     let view = facts.view?;
     let most = facts.survivors.first();

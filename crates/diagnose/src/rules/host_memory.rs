@@ -1,18 +1,16 @@
 //! `host-memory`: the host's memory ran out, not the device's.
+//!
+//! Role surroundings, order 70.
 
-use report::{Evidence, Finding, Remedy, RuleId};
+use causes::CauseId;
+use report::{Evidence, Finding, Remedy};
 use trace::text::OomKind;
 
 use super::input::{Facts, Failure};
 use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes, text};
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("host-memory"),
-    summary: "the host's memory ran out, not the device's",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::HostMemory, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
@@ -24,11 +22,11 @@ fn find(facts: &Facts) -> Option<Cause> {
         }
         _ => return None,
     };
-    Some(host_cause(RULE.id, facts, failure, message, remedy))
+    Some(host_cause(RULE.cause, facts, failure, message, remedy))
 }
 
 /// The cause that a failure of the host's memory amounts to, for `rule`.
-pub(super) fn host_cause(rule: RuleId, facts: &Facts, failure: &Failure, message: &str, remedy: Remedy) -> Cause {
+pub(super) fn host_cause(rule: CauseId, facts: &Facts, failure: &Failure, message: &str, remedy: Remedy) -> Cause {
     let finding = Finding {
         rule,
         severity: facts.severity(),

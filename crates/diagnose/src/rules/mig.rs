@@ -1,6 +1,9 @@
-//! `mig`: the device has the size of a MIG slice of a larger GPU.
+//! `mig`: the device is a MIG slice of a larger GPU.
+//!
+//! Role surroundings, order 40.
 
-use report::{Finding, RuleId};
+use causes::CauseId;
+use report::Finding;
 use trace::Bytes;
 
 use super::input::Facts;
@@ -8,12 +11,7 @@ use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes};
 use super::small_gpu_fraction::find_fraction;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("mig"),
-    summary: "the device is a MIG slice of a larger GPU",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::Mig, when: When::Explain, check: Check::One(find) };
 
 /// Totals of MIG slices in MiB, as `cudaMemGetInfo` states them (names as in NVIDIA's MIG user guide). Sizes that a whole GPU
 /// has too are left out: 2g.10gb (RTX 3080), 3g.40gb (A100 with 40 GB).
@@ -27,7 +25,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     }
     let (total, name) = slice(facts)?;
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!("the device has {total}, like a MIG slice {name}: it may be a part of a larger GPU"),
         location: None,

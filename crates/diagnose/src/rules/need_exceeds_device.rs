@@ -1,10 +1,13 @@
 //! `need-exceeds-device`: the program needs more memory than the device has, whatever the allocator does.
+//!
+//! Role need, order 220.
 
-use report::{Breakdown, Contents, Finding, Remedy, RuleId, Severity, Standing};
+use causes::CauseId;
+use report::{Breakdown, Contents, Finding, Remedy, Severity, Standing};
 use trace::Bytes;
 
 use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes};
 
 /// The categories that stay from step to step.
@@ -15,12 +18,7 @@ const MAX_CACHED_DENOMINATOR: u64 = 4;
 /// The evidence names at most this many parts of the breakdown.
 const MAX_PARTS: usize = 3;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("need-exceeds-device"),
-    summary: "the program needs more memory than the device has, whatever the allocator does",
-    when: When::Both(Group::Need),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::NeedExceedsDevice, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     if facts.explains { find_full_device(facts) } else { find_measured_need(facts) }
@@ -48,7 +46,7 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
     let named = held.iter().filter(|(_, held)| *held > Bytes::ZERO);
     evidence.extend(named.map(|(contents, held)| bytes(contents.words(), *held, "memory alive at the error")));
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
             "{} allocated and {} requested are more than the {room} available to this process",
@@ -95,7 +93,7 @@ fn find_measured_need(facts: &Facts) -> Option<Cause> {
     let name = facts.device.name.unwrap_or("the device");
     let least = if facts.is_need_partial { "at least " } else { "" };
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Error,
         message: format!("the program needs {least}{need} and {name} has {total}: {least}{} too little", need - total),
         location: facts.failure.as_ref().filter(|_| facts.fatal).and_then(|failure| failure.location.clone()),

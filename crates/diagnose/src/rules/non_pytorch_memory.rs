@@ -1,7 +1,9 @@
-//! `non-pytorch-memory`: this process holds device memory outside PyTorch's allocator (CUDA context, NCCL, cuDNN, other
-//! libraries, local memory of kernels), or a library was refused memory.
+//! `non-pytorch-memory`: this process holds device memory outside PyTorch's allocator, or a library was refused memory.
+//!
+//! Role surroundings, order 60.
 
-use report::{Evidence, Finding, RuleId, Severity};
+use causes::CauseId;
+use report::{Evidence, Finding, Severity};
 use trace::Bytes;
 use trace::text::OomKind;
 
@@ -12,12 +14,7 @@ use super::shared::{advice, bytes};
 /// The largest CUDA context with PyTorch's modules, as seen on devices of compute capability 7.0 to 9.0.
 const MAX_CONTEXT: Bytes = Bytes::from_mib(700);
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("non-pytorch-memory"),
-    summary: "this process holds device memory outside PyTorch's allocator, or a library was refused memory",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::NonPytorchMemory, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
@@ -36,7 +33,7 @@ fn find_refused_library(facts: &Facts, failure: &Failure) -> Option<Cause> {
         _ => return None,
     };
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!("{who} was refused device memory; PyTorch's allocator may hold the rest of the device"),
         location: failure.location.clone(),
@@ -58,7 +55,7 @@ fn find_unreserved_memory(facts: &Facts, failure: &Failure) -> Option<Cause> {
     }
     let decides = failure.missing().is_some_and(|missing| beside - MAX_CONTEXT >= missing);
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if decides { facts.severity() } else { Severity::Warning },
         message: format!("{beside} of this process's memory is outside PyTorch's allocator"),
         location: None,

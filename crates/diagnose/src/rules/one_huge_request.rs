@@ -1,10 +1,13 @@
 //! `one-huge-request`: one request is larger than the memory that could ever be free.
+//!
+//! Role request, order 110.
 
-use report::{Contents, Finding, RuleId, Severity};
+use causes::CauseId;
+use report::{Contents, Finding, Severity};
 use trace::Bytes;
 
 use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes};
 
 /// `explain` calls a request huge from 1/3 of the device on.
@@ -14,12 +17,7 @@ const MIN_REQUEST_DENOMINATOR: u64 = 3;
 const PERSISTENT: [Contents; 4] =
     [Contents::Parameters, Contents::Gradients, Contents::OptimizerState, Contents::Buffers];
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("one-huge-request"),
-    summary: "one request is larger than the memory that could ever be free",
-    when: When::Both(Group::Request),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::OneHugeRequest, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
@@ -38,7 +36,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let source = "memory alive at the error";
     evidence.extend(kept.map(|kept| bytes("parameters, gradients, optimizer state, buffers", kept, source)));
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Error,
         message: format!("one request for {requested} is larger than the {most} that could ever be free"),
         location: failure.location.clone(),

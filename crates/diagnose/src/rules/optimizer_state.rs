@@ -1,11 +1,13 @@
-//! `optimizer-state`: the peak or the failed request is the optimizer's state, or the temporaries of its step, which the
-//! foreach implementation allocates.
+//! `optimizer-state`: the peak or the failed request is the optimizer's state, or the temporaries of its step.
+//!
+//! Role peak, order 200.
 
-use report::{Contents, Finding, Remedy, RuleId, Severity, Standing};
+use causes::CauseId;
+use report::{Contents, Finding, Remedy, Severity, Standing};
 use trace::{Bytes, Phase};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes};
 use crate::measure::sweep::peak_without;
 use crate::measure::view::View;
@@ -15,12 +17,7 @@ const MIN_PEAK_DENOMINATOR: u64 = 50;
 /// Temporaries that raise the peak by less than 1/1000 of the device are not reported.
 const MIN_DEVICE_DENOMINATOR: u64 = 1000;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("optimizer-state"),
-    summary: "the peak or the failed request is the optimizer's state, or the temporaries of its step",
-    when: When::Both(Group::Peak),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::OptimizerState, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_temporaries(facts).or_else(|| find_failed_step(facts))
@@ -36,7 +33,7 @@ fn find_failed_step(facts: &Facts) -> Option<Cause> {
     let temporaries = facts.live_bytes(Contents::Temporaries);
     let source = "memory alive at the error";
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
             "out of memory in the optimizer step, with {state} of optimizer state and {temporaries} of temporaries"
@@ -76,7 +73,7 @@ fn find_temporaries(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Warning,
         message: format!("the peak is in the optimizer step: {temporaries} of it are the optimizer's temporaries"),
         location: None,

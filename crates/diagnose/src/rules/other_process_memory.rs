@@ -1,7 +1,11 @@
-//! `other-process-memory`: another process holds memory of the device. (Ranks of one job on one device are
-//! `wrong-device`.)
+//! `other-process-memory`: another process holds memory of the device.
+//!
+//! Role surroundings, order 20.
+//!
+//! (Ranks of one job on one device are `wrong-device`.)
 
-use report::{Evidence, Finding, Remedy, RuleId, Severity};
+use causes::CauseId;
+use report::{Evidence, Finding, Remedy, Severity};
 use trace::Bytes;
 use trace::text::StatedBytes;
 
@@ -13,12 +17,7 @@ use super::wrong_device::is_shared_by_ranks;
 /// Shares below 1/20 of the device are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("other-process-memory"),
-    summary: "another process holds memory of the device",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::OtherProcessMemory, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_in_error(facts).or_else(|| find_in_table(facts))
@@ -33,7 +32,7 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     }
     let decides = failure.missing().is_some_and(|missing| held >= missing);
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if facts.fatal && decides { Severity::Error } else { Severity::Warning },
         message: format!("other processes hold {held} of the device's {}", total.nearest),
         location: None,
@@ -74,7 +73,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     }
     let decides = failure.is_some_and(|failure| explains_failure(failure, total, held));
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if facts.fatal && decides { Severity::Error } else { Severity::Warning },
         message: format!("nvidia-smi lists {} with {held} of the GPU's {total}", count_processes(sizes.len())),
         location: None,

@@ -1,21 +1,19 @@
 //! `rank-imbalance`: one rank of a job holds much more than the others.
+//!
+//! Role job, order 100.
 
-use report::{Evidence, Finding, RuleId, Severity};
+use causes::CauseId;
+use report::{Evidence, Finding, Severity};
 use trace::Bytes;
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes};
 
 /// The fullest rank holds more than 1/5 above the median of the others.
 const MIN_EXCESS_DENOMINATOR: u64 = 5;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("rank-imbalance"),
-    summary: "one rank of a job holds much more than the others",
-    when: When::Both(Group::Job),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::RankImbalance, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let most = facts.ranks.iter().max_by_key(|rank| (rank.allocated, std::cmp::Reverse(rank.rank)))?;
@@ -34,7 +32,7 @@ fn find(facts: &Facts) -> Option<Cause> {
         extra.map(|(held, line)| bytes(&format!("only there, allocated at {}", facts.at(line)), *held, "its snapshot")),
     );
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if facts.fatal { Severity::Error } else { Severity::Warning },
         message: format!("rank {} holds {more} more than the others at its peak", most.rank),
         location: extra.map(|(_, line)| line.clone()),

@@ -1,12 +1,15 @@
 //! `reference-cycle`: tensors in reference cycles, which only Python's garbage collector frees.
 //!
+//! Role growth, order 130.
+//!
 //! Evidence: tensors of one line and several steps were freed at once, between two allocations. A list of tensors that the
 //! program clears now and then looks the same; the evidence says so.
 
-use report::{Evidence, Finding, RuleId};
+use causes::CauseId;
+use report::{Evidence, Finding};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes, count, text};
 use crate::measure::growth::Survivors;
 use crate::measure::leaks::Burst;
@@ -14,19 +17,14 @@ use crate::measure::retention::{Retention, cycles};
 
 const SOURCE: &str = "lifetimes in the history";
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("reference-cycle"),
-    summary: "tensors in reference cycles, which only Python's garbage collector frees",
-    when: When::Both(Group::Growth),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::ReferenceCycle, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let view = facts.view.filter(|_| facts.retention == Some(Retention::Cycle))?;
     let line = facts.survivors.first()?;
     let burst = cycles(view, &line.stacks)?;
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
             "{} tensors allocated here ({}) outlived their steps; earlier tensors were freed {} at once, as the garbage \

@@ -1,10 +1,12 @@
 //! `retained-graph`: a result is kept with its autograd graph, and with every tensor that its forward saved.
+//!
+//! Role growth, order 140.
 
-use report::RuleId;
+use causes::CauseId;
 
 use super::growth::{Change, find_growth};
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rule, When};
+use super::rule::{Cause, Check, Rule, When};
 use crate::measure::retention::Retention;
 
 const CHANGE: Change = (
@@ -12,13 +14,8 @@ const CHANGE: Change = (
     "use .item() or .detach() where the result is stored, or compute it under torch.no_grad()",
 );
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("retained-graph"),
-    summary: "a result is kept with its autograd graph, and with every tensor that its forward saved",
-    when: When::Both(Group::Growth),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::RetainedGraph, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    find_growth(facts, Retention::Graph, RULE.id, CHANGE)
+    find_growth(facts, Retention::Graph, RULE.cause, CHANGE)
 }

@@ -1,24 +1,23 @@
 //! The parts of a rule: its declaration, and the cause that it finds.
 
-use report::{Finding, RuleId};
+use causes::CauseId;
+use report::Finding;
 use trace::Bytes;
 
 use super::input::Facts;
 
 /// A rule of `check` and `explain`, declared as `RULE` by a file in `rules/`.
 #[derive(Clone, Copy)]
-pub struct Rule {
-    /// The name of the pattern; the documentation page is `docs/rules/ID.md`.
-    pub id: RuleId,
-    /// The pattern in one line, for `oomph rule` and `docs/rules/README.md`.
-    pub summary: &'static str,
+pub(super) struct Rule {
+    /// The cause that the rule finds.
+    pub(super) cause: CauseId,
     pub(super) when: When,
     pub(super) check: Check,
 }
 
 impl std::fmt::Debug for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Rule").field(&self.id.0).finish()
+        f.debug_tuple("Rule").field(&self.cause).finish()
     }
 }
 
@@ -26,34 +25,13 @@ impl std::fmt::Debug for Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// `check` alone.
-    Check(Group),
+    Check,
     /// `explain` alone.
     Explain,
     /// `check` and `explain`.
-    Both(Group),
+    Both,
     /// `explain`, if every other finding is a [`Rank::Aside`].
     Otherwise,
-}
-
-/// The order of `check`'s findings among findings of one severity; within a group the registry's order counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Group {
-    /// The failed request.
-    Request,
-    /// Growth from step to step; at most one of its rules finds a cause.
-    Growth,
-    /// The need and the device.
-    Need,
-    /// The processes of a job.
-    Job,
-    /// The contents of the peak.
-    Peak,
-    /// Retries after the cache was emptied.
-    Retries,
-    /// Errors that the program caught.
-    Caught,
-    /// Shapes that depend on values.
-    Shapes,
 }
 
 /// The function that evaluates a rule.
@@ -100,16 +78,13 @@ impl Rule {
         }
     }
 
-    /// The rule's group in `check`; `None` if only `explain` applies it.
-    pub(super) fn group_in_check(&self) -> Option<Group> {
-        match self.when {
-            When::Check(group) | When::Both(group) => Some(group),
-            When::Explain | When::Otherwise => None,
-        }
+    /// Whether `check` applies the rule.
+    pub(super) fn is_for_check(&self) -> bool {
+        matches!(self.when, When::Check | When::Both)
     }
 
     /// Whether `explain` always applies the rule.
     pub(super) fn is_for_explain(&self) -> bool {
-        matches!(self.when, When::Explain | When::Both(_))
+        matches!(self.when, When::Explain | When::Both)
     }
 }

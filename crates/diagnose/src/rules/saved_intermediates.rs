@@ -1,16 +1,19 @@
 //! `saved-intermediates`: results from inside the model are kept for debugging, metrics or the next step.
 //!
+//! Role growth, order 160.
+//!
 //! Two forms: results that add up from step to step, and results that the next step replaces, alive while the next forward
 //! runs.
 
 use std::collections::BTreeMap;
 
-use report::{Contents, Finding, Location, Remedy, RuleId, Standing};
+use causes::CauseId;
+use report::{Contents, Finding, Location, Remedy, Standing};
 use trace::{Bytes, Moment, Phase, StackId};
 
 use super::growth::{Change, find_growth};
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{bytes, count};
 use crate::measure::life::Life;
 use crate::measure::retention::Retention;
@@ -22,15 +25,10 @@ const CHANGE: Change =
 /// Shares below 1/50 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 50;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("saved-intermediates"),
-    summary: "results from inside the model are kept for debugging, metrics or the next step",
-    when: When::Both(Group::Growth),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::SavedIntermediates, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let growth = find_growth(facts, Retention::Intermediate, RULE.id, CHANGE);
+    let growth = find_growth(facts, Retention::Intermediate, RULE.cause, CHANGE);
     growth.or_else(|| find_stale(facts).filter(|_| facts.explains))
 }
 
@@ -43,7 +41,7 @@ fn find_stale(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: report::Severity::Warning,
         message: format!("{held} of results that the previous step allocated here are still alive"),
         location: Some(location),

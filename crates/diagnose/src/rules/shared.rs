@@ -11,17 +11,17 @@ pub(crate) const SEGMENT_SLACK: Bytes = Bytes::from_mib(20);
 
 /// Evidence that is an amount of memory.
 pub(super) fn bytes(what: &str, bytes: Bytes, source: &'static str) -> Evidence {
-    Evidence { what: what.to_owned(), value: Value::Bytes(bytes), source }
+    Evidence { what: what.to_owned(), value: Value::Bytes(bytes), source: source.into() }
 }
 
 /// Evidence that is a count.
 pub(super) fn count(what: &str, count: u64, source: &'static str) -> Evidence {
-    Evidence { what: what.to_owned(), value: Value::Count(count), source }
+    Evidence { what: what.to_owned(), value: Value::Count(count), source: source.into() }
 }
 
 /// Evidence that is a text.
 pub(super) fn text(what: &str, text: String, source: &'static str) -> Evidence {
-    Evidence { what: what.to_owned(), value: Value::Text(text), source }
+    Evidence { what: what.to_owned(), value: Value::Text(text), source: source.into() }
 }
 
 /// A remedy without a figure: it helps elsewhere and was not measured in this run.

@@ -1,6 +1,8 @@
-//! `shm`: the host's shared memory ran out.
+//! `shm`: the host's shared memory ran out; DataLoader workers pass batches through it.
+//!
+//! Role surroundings, order 80.
 
-use report::RuleId;
+use causes::CauseId;
 use trace::text::OomKind;
 
 use super::host_memory::host_cause;
@@ -8,12 +10,7 @@ use super::input::Facts;
 use super::rule::{Cause, Check, Rule, When};
 use super::shared::advice;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("shm"),
-    summary: "the host's shared memory ran out; DataLoader workers pass batches through it",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::Shm, when: When::Explain, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| failure.kind == OomKind::SharedMemory)?;
@@ -22,5 +19,5 @@ fn find(facts: &Facts) -> Option<Cause> {
         "docker run --shm-size=8g or --ipc=host; df -h /dev/shm shows its size",
     );
     let message = "the host's shared memory ran out; DataLoader workers pass batches through it";
-    Some(host_cause(RULE.id, facts, failure, message, remedy))
+    Some(host_cause(RULE.cause, facts, failure, message, remedy))
 }

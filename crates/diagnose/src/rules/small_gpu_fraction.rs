@@ -1,17 +1,16 @@
 //! `small-gpu-fraction`: a memory fraction set for this process makes the device smaller than its memory.
+//!
+//! Role surroundings, order 30.
 
-use report::{Finding, Remedy, RuleId, Severity};
+use causes::CauseId;
+use report::{Finding, Remedy, Severity};
 
 use super::input::Facts;
 use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{SEGMENT_SLACK, advice, bytes};
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("small-gpu-fraction"),
-    summary: "a memory fraction set for this process makes the device smaller than its memory",
-    when: When::Explain,
-    check: Check::One(find_fraction),
-};
+pub(super) const RULE: Rule =
+    Rule { cause: CauseId::SmallGpuFraction, when: When::Explain, check: Check::One(find_fraction) };
 
 /// Finds a fraction that the error states, or that a refusal with enough free memory implies.
 pub(super) fn find_fraction(facts: &Facts) -> Option<Cause> {
@@ -28,7 +27,7 @@ fn implied_fraction(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: facts.severity(),
         message: format!("{requested} was refused with {reserved} reserved and {free} free: a memory fraction is set"),
         location: None,
@@ -57,7 +56,7 @@ fn stated_fraction(facts: &Facts) -> Option<Cause> {
     let more = (total - allowed).min(failure.free?.nearest);
     let decides = requested <= failure.free?.nearest;
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: if decides { facts.severity() } else { Severity::Warning },
         message: format!("this process may use {allowed} of the device's {total}"),
         location: None,

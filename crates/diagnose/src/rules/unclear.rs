@@ -1,17 +1,17 @@
-//! `unclear`: the evidence does not decide between causes. The finding says what to record next.
+//! `unclear`: the evidence does not decide between causes.
+//!
+//! Role unclear, order 260.
+//!
+//! The finding says what to record next.
 
-use report::{Evidence, Finding, Location, RuleId, Severity};
+use causes::CauseId;
+use report::{Evidence, Finding, Location, Severity};
 
 use super::input::{Facts, Failure};
 use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes, count, text};
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("unclear"),
-    summary: "the evidence does not decide between causes",
-    when: When::Otherwise,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::Unclear, when: When::Otherwise, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let finding = find_in_error(facts).or_else(|| find_in_table(facts))?;
@@ -42,7 +42,7 @@ fn find_in_table(facts: &Facts) -> Option<Finding> {
 
 fn finding(severity: Severity, message: String, location: Option<Location>, evidence: Vec<Evidence>) -> Finding {
     Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity,
         message,
         location,

@@ -1,17 +1,15 @@
 //! `value-dependent-shape`: the size of a result depends on values, which a dry run does not compute.
+//!
+//! Role shapes, order 250.
 
-use report::{Finding, RuleId, Severity, ValueShape};
+use causes::CauseId;
+use report::{Finding, Severity, ValueShape};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{count, text};
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("value-dependent-shape"),
-    summary: "the size of a result depends on values, which a dry run does not compute",
-    when: When::Check(Group::Shapes),
-    check: Check::Many(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::ValueDependentShape, when: When::Check, check: Check::Many(find) };
 
 fn find(facts: &Facts) -> Vec<Cause> {
     let findings = facts.value_shapes.iter().map(finding);
@@ -21,7 +19,7 @@ fn find(facts: &Facts) -> Vec<Cause> {
 fn finding(shape: &ValueShape) -> Finding {
     let percent = format!("{} % of the elements", shape.fraction * 100.0);
     Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Info,
         message: format!("the result of {} depends on values: {percent} were assumed to be selected", shape.op),
         // Autograd's threads have no Python line.

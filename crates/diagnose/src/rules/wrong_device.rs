@@ -1,23 +1,22 @@
-//! `wrong-device`: several processes of one job use one device, for example every rank on GPU 0. (Earlier versions of `check`
-//! called the rule `shared-device`.)
+//! `wrong-device`: several processes of one job use one device, for example every rank on GPU 0.
+//!
+//! Role job, order 10.
+//!
+//! (Earlier versions of `check` called the rule `shared-device`.)
 
-use report::{Evidence, Finding, RuleId, Severity};
+use causes::CauseId;
+use report::{Evidence, Finding, Severity};
 use trace::Bytes;
 
 use super::input::{Facts, RankFacts};
-use super::rule::{Cause, Check, Group, Rank, Rule, When};
+use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, bytes, count, other_processes, text};
 use crate::judge::sharing::Shared;
 
 const DRY_RUN: &str = "the dry run";
 const SOURCE: &str = "the sum of each process's own peak";
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("wrong-device"),
-    summary: "several processes of one job use one device, for example every rank on GPU 0",
-    when: When::Both(Group::Job),
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::WrongDevice, when: When::Both, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_in_dry_run(facts).or_else(|| find_in_errors(facts)).or_else(|| find_in_snapshots(facts))
@@ -109,7 +108,7 @@ fn find_in_snapshots(facts: &Facts) -> Option<Cause> {
 
 fn cause(severity: Severity, message: String, evidence: Vec<Evidence>, bytes: Option<Bytes>) -> Cause {
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity,
         message,
         location: None,

@@ -1,6 +1,9 @@
 //! `wsl`: the program ran under WSL, where Windows uses a part of the device's memory.
+//!
+//! Role surroundings, order 50.
 
-use report::{Finding, RuleId, Severity};
+use causes::CauseId;
+use report::{Finding, Severity};
 
 use super::input::Facts;
 use super::mig::slice;
@@ -8,12 +11,7 @@ use super::rule::{Cause, Check, Rank, Rule, When};
 use super::shared::{advice, text};
 use super::small_gpu_fraction::find_fraction;
 
-pub(super) const RULE: Rule = Rule {
-    id: RuleId("wsl"),
-    summary: "the program ran under WSL, where Windows uses a part of the device's memory",
-    when: When::Explain,
-    check: Check::One(find),
-};
+pub(super) const RULE: Rule = Rule { cause: CauseId::Wsl, when: When::Explain, check: Check::One(find) };
 
 /// Finds a traceback with a path on a Windows drive, such as `/mnt/c/train.py`.
 fn find(facts: &Facts) -> Option<Cause> {
@@ -23,7 +21,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let files = facts.stated.iter().flat_map(|oom| &oom.traceback).map(|frame| frame.file.as_str());
     let file = files.filter(|_| facts.fatal).find(|file| is_on_windows_drive(file))?;
     let finding = Finding {
-        rule: RULE.id,
+        rule: RULE.cause,
         severity: Severity::Info,
         message: "the program ran under WSL, where Windows uses a part of the device's memory".to_owned(),
         location: None,

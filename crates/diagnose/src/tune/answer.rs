@@ -1,8 +1,9 @@
 //! The recommendation among the replayed settings, and the reasons for it.
 
 use allocator::{Rules, Tie};
+use causes::CauseId;
 use report::tune::{Agreement, Recommendation, Setting, TuneReport};
-use report::{Evidence, Finding, Remedy, RuleId, Severity, Standing, Value};
+use report::{Evidence, Finding, Remedy, Severity, Standing, Value};
 use trace::Bytes;
 
 use super::case::TuneCase;
@@ -107,7 +108,7 @@ fn improvable(report: &TuneReport, recommended: &Recommendation, default: Option
     let Setting { reserved_bytes: now, .. } = report.current;
     let then = recommended.setting.reserved_bytes;
     let harms = !report.current.conf.is_empty() && default.is_some_and(|default| default.reserved_bytes < now);
-    let rule = if harms { "allocator-setting-harmful" } else { "fragmentation" };
+    let rule = if harms { CauseId::AllocatorSettingHarmful } else { CauseId::Fragmentation };
     let end = if report.current.oom { "it runs out" } else { "" };
     let message = match end {
         "" if then == now => format!("the allocator releases its cache {} times to make room", report.current.retries),
@@ -119,7 +120,7 @@ fn improvable(report: &TuneReport, recommended: &Recommendation, default: Option
         ),
     };
     Finding {
-        rule: RuleId(rule),
+        rule,
         severity: if report.current.oom { Severity::Error } else { Severity::Warning },
         message,
         location: None,
@@ -142,8 +143,11 @@ fn remedy(report: &TuneReport, recommended: &Recommendation) -> Remedy {
 }
 
 fn evidence(report: &TuneReport) -> Vec<Evidence> {
-    let bytes =
-        |what: &str, bytes: Bytes| Evidence { what: what.to_owned(), value: Value::Bytes(bytes), source: SOURCE };
+    let bytes = |what: &str, bytes: Bytes| Evidence {
+        what: what.to_owned(),
+        value: Value::Bytes(bytes),
+        source: SOURCE.into(),
+    };
     vec![
         bytes("reserved at most now", report.current.reserved_bytes),
         bytes("most bytes alive at once", report.limit_bytes),
@@ -163,7 +167,7 @@ fn unavoidable(report: &TuneReport) -> Finding {
         format!("none of the {} replayed settings fits in {usable}", report.search.replayed)
     };
     Finding {
-        rule: RuleId("need-exceeds-device"),
+        rule: CauseId::NeedExceedsDevice,
         severity: Severity::Error,
         message,
         location: None,

@@ -33,7 +33,7 @@ fn parts(report: &CheckReport) -> Vec<(Contents, u64)> {
 }
 
 fn finding<'a>(report: &'a CheckReport, rule: &str) -> Option<&'a Finding> {
-    report.findings.iter().find(|finding| finding.rule.0 == rule)
+    report.findings.iter().find(|finding| finding.rule.name() == rule)
 }
 
 /// What a training step keeps from one to the next.
@@ -203,7 +203,7 @@ fn an_error_names_its_cause() {
         model.step(&mut program);
         program.oom(42, requested * MIB, cached * MIB);
         let report = check(&case(program.raise("torch.OutOfMemoryError", "", true)));
-        let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.0).collect();
+        let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.name()).collect();
         assert_eq!(rules, expected, "requested {requested}, cached {cached}");
     }
 }
@@ -316,7 +316,7 @@ fn a_program_that_went_on_is_not_said_to_need_more_than_there_is() {
     case.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
     let report = check(&case);
     assert_eq!(report.verdict, fits(1024 - 24 - 1));
-    let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.0).collect();
+    let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.name()).collect();
     assert_eq!(rules, ["cache-flushed"]);
     assert_eq!(report.findings[0].evidence[2].value, report::Value::Bytes(Bytes::from_mib(1524)));
 }

@@ -1,5 +1,6 @@
 //! `total += loss`: a running total that keeps the graph of every step.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "a running total that keeps the graph of every loss added to it",
     help: "add `loss.item()` or `loss.detach()`",
-    cause: Some("retained-graph"),
+    cause: Some(CauseId::RetainedGraph),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! Allocator settings after the first use of the GPU.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`PYTORCH_CUDA_ALLOC_CONF` set after the first use of the GPU",
     help: "set the variable before the first tensor is moved to the GPU, best in the shell",
-    cause: Some("allocator-setting-harmful"),
+    cause: Some(CauseId::AllocatorSettingHarmful),
     check,
 };
 

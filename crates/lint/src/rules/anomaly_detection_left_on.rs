@@ -5,6 +5,7 @@ use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::RegionKind;
 use crate::semantics::{Model, is_bool};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`set_detect_anomaly(True)` in a training program",
     help: "remove the call, or enter `torch.autograd.detect_anomaly()` around the code being debugged",
-    cause: Some("host-memory"),
+    cause: Some(CauseId::HostMemory),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! Attention that stores the matrix of scores.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator};
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "attention that stores the softmax of all scores",
     help: "use `torch.nn.functional.scaled_dot_product_attention`",
-    cause: Some("one-huge-request"),
+    cause: Some(CauseId::OneHugeRequest),
     check,
 };
 

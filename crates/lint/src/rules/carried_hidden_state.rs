@@ -1,5 +1,6 @@
 //! `out, hidden = rnn(x, hidden)` in a loop, without a detach.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "a recurrent state passed from batch to batch with its graph",
     help: "detach the state before the next batch: `hidden = hidden.detach()`",
-    cause: Some("retained-graph"),
+    cause: Some(CauseId::RetainedGraph),
     check,
 };
 

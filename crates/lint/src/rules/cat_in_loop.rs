@@ -1,5 +1,6 @@
 //! `x = torch.cat([x, y])` for every batch.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Style,
     summary: "a tensor that grows by `torch.cat` with every batch",
     help: "append to a list, and call `torch.cat` once after the loop",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`backward(create_graph=True)` in a loop",
     help: "use `torch.autograd.grad(..., create_graph=True)`, or set `.grad` to None after use",
-    cause: Some("reference-cycle"),
+    cause: Some(CauseId::ReferenceCycle),
     check,
 };
 

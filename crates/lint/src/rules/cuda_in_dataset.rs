@@ -1,5 +1,6 @@
 //! `.cuda()` in the workers of a loader.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`__getitem__` or `collate_fn` moves a tensor to the GPU",
     help: "return host tensors, and move each batch in the training loop",
-    cause: Some("non-pytorch-memory"),
+    cause: Some(CauseId::NonPytorchMemory),
     check,
 };
 

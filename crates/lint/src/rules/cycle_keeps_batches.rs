@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "`itertools.cycle` of a DataLoader",
     help: "write `while True: yield from loader`",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! A dataset on the GPU.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "a whole dataset moved to the GPU",
     help: "move each batch: `x = x.to(device, non_blocking=True)`",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

@@ -4,6 +4,7 @@ use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`torch.cuda.empty_cache()` in every step of a loop",
     help: "remove the call; call it once between phases if another process needs the memory",
-    cause: Some("cache-flushed"),
+    cause: Some(CauseId::CacheFlushed),
     check,
 };
 

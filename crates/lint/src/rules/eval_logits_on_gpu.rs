@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "a Hugging Face Trainer that gathers the logits of the whole evaluation on the GPU",
     help: "pass `preprocess_logits_for_metrics` to reduce the logits, or `eval_accumulation_steps`",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

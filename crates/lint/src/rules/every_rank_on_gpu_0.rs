@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "an NCCL process group in which no rank selects its GPU",
     help: "call `torch.cuda.set_device(local_rank)` at the start of the process",
-    cause: Some("wrong-device"),
+    cause: Some(CauseId::WrongDevice),
     check,
 };
 

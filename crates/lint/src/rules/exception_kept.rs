@@ -1,5 +1,6 @@
 //! An out-of-memory error stored with its traceback.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "an exception kept after its `except` block",
     help: "keep `str(error)` or `traceback.format_exc()`",
-    cause: Some("exception-holds-frames"),
+    cause: Some(CauseId::ExceptionHoldsFrames),
     check,
 };
 

@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model, ValueKind};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "a forward in evaluation mode with gradients recorded",
     help: "put the call in `with torch.no_grad():`",
-    cause: Some("grad-recorded-in-eval"),
+    cause: Some(CauseId::GradRecordedInEval),
     check,
 };
 

@@ -4,6 +4,7 @@ use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`gc.collect()` in every step of a loop",
     help: "remove the call; if it frees tensors, break the reference cycle that keeps them alive",
-    cause: Some("reference-cycle"),
+    cause: Some(CauseId::ReferenceCycle),
     check,
 };
 

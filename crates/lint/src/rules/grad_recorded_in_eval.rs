@@ -1,5 +1,6 @@
 //! An evaluation loop without `torch.no_grad()`.
 
+use causes::CauseId;
 use report::RuleId;
 
 use crate::finding::MemoryEffect;
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "an evaluation loop without `torch.no_grad()`",
     help: "put the loop in `with torch.no_grad():`, or decorate the function with `@torch.no_grad()`",
-    cause: Some("grad-recorded-in-eval"),
+    cause: Some(CauseId::GradRecordedInEval),
     check,
 };
 

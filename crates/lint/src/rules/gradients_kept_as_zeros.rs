@@ -4,6 +4,7 @@ use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`zero_grad(set_to_none=False)`",
     help: "remove `set_to_none=False`: the default sets gradients to None",
-    cause: Some("gradients-alive-in-forward"),
+    cause: Some(CauseId::GradientsAliveInForward),
     check,
 };
 

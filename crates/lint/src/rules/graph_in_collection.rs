@@ -1,5 +1,6 @@
 //! `losses.append(loss)`: a list that keeps the graph of every step.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "a list or dict that keeps the losses or outputs of all steps with their graphs",
     help: "store `.item()` of a number, `.detach().cpu()` of a tensor",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! Activations stored by a hook.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "a hook that keeps module inputs or outputs with their graph",
     help: "keep `output.detach()`, or `output.detach().cpu()` for later use",
-    cause: Some("saved-intermediates"),
+    cause: Some(CauseId::SavedIntermediates),
     check,
 };
 

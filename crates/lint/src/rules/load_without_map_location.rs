@@ -5,6 +5,7 @@ use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::RegionKind;
 use crate::semantics::{Call, Model};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`torch.load` without `map_location` in a distributed program",
     help: "pass `map_location=\"cpu\"`",
-    cause: Some("wrong-device"),
+    cause: Some(CauseId::WrongDevice),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! `list(loader)`: all batches at once.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "all batches of a DataLoader in one list",
     help: "iterate over the loader",
-    cause: Some("host-memory"),
+    cause: Some(CauseId::HostMemory),
     check,
 };
 

@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, ValueKind};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`next(iter(loader))` in a loop",
     help: "create the iterator once, before the loop",
-    cause: Some("host-memory"),
+    cause: Some(CauseId::HostMemory),
     check,
 };
 

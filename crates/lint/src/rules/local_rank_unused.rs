@@ -1,5 +1,6 @@
 //! A local rank that is parsed but never used.
 
+use causes::CauseId;
 use ruff_python_ast::Expr;
 
 use crate::finding::MemoryEffect;
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`--local_rank` that is parsed and never used",
     help: "call `torch.cuda.set_device(local_rank)` before the first tensor is moved to the GPU",
-    cause: Some("wrong-device"),
+    cause: Some(CauseId::WrongDevice),
     check,
 };
 

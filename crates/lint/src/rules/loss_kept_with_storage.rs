@@ -1,5 +1,6 @@
 //! `losses.append(mse.detach())`: a number in a large storage.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -25,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "a detached `mse_loss` kept with a storage of the size of its input",
     help: "store `.item()`, or `.detach().clone()`",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

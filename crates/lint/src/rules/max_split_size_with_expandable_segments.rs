@@ -1,5 +1,6 @@
 //! Two allocator settings that work against each other.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`max_split_size_mb` together with `expandable_segments`",
     help: "set `expandable_segments:True` alone",
-    cause: Some("allocator-setting-harmful"),
+    cause: Some(CauseId::AllocatorSettingHarmful),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! `optimizer.zero_grad` without parentheses.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`optimizer.zero_grad` without parentheses",
     help: "add `()`",
-    cause: Some("gradients-alive-in-forward"),
+    cause: Some(CauseId::GradientsAliveInForward),
     check,
 };
 

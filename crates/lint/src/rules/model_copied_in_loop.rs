@@ -1,5 +1,6 @@
 //! `copy.deepcopy(model)` while training.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "a deep copy of a model or its state in a training loop",
     help: "copy to the CPU: `{k: v.cpu() for k, v in model.state_dict().items()}`",
-    cause: Some("saved-intermediates"),
+    cause: Some(CauseId::SavedIntermediates),
     check,
 };
 

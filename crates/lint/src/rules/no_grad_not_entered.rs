@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`torch.no_grad()` as a statement of its own",
     help: "write `with torch.no_grad():`",
-    cause: Some("grad-recorded-in-eval"),
+    cause: Some(CauseId::GradRecordedInEval),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! `one_hot` of a vocabulary.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -15,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`one_hot` with a large number of classes",
     help: "pass class indices: losses and embeddings accept them",
-    cause: Some("one-huge-request"),
+    cause: Some(CauseId::OneHugeRequest),
     check,
 };
 

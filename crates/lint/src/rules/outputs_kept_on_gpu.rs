@@ -4,6 +4,7 @@ use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Mode, Model};
+use causes::CauseId;
 use report::RuleId;
 use ruff_text_size::Ranged;
 
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Style,
     summary: "outputs of an evaluation collected on the GPU",
     help: "move each output to the host: `outputs.append(out.cpu())`",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

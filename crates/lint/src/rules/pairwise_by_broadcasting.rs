@@ -1,5 +1,6 @@
 //! Pairwise distances computed from all differences.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{Expr, Operator};
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "all pairwise differences of two sets of vectors in one tensor",
     help: "use `torch.cdist`",
-    cause: Some("one-huge-request"),
+    cause: Some(CauseId::OneHugeRequest),
     check,
 };
 

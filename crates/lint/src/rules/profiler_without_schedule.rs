@@ -4,6 +4,7 @@ use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::{LoopId, RegionKind, Syntax};
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "a profiler around a training loop, without a schedule",
     help: "pass `schedule=torch.profiler.schedule(...)` and call `prof.step()`",
-    cause: Some("host-memory"),
+    cause: Some(CauseId::HostMemory),
     check,
 };
 

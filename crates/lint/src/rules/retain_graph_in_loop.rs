@@ -4,6 +4,7 @@ use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`backward(retain_graph=True)` as the only backward of a training step",
     help: "remove `retain_graph`; detach tensors carried over from the previous step",
-    cause: Some("retained-graph"),
+    cause: Some(CauseId::RetainedGraph),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! A retry during the lifetime of the traceback.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::{ExceptHandlerExceptHandler, Stmt};
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "a retry inside the `except` that caught the out-of-memory error",
     help: "leave the `except` block first: set a flag in it and retry after it",
-    cause: Some("exception-holds-frames"),
+    cause: Some(CauseId::ExceptionHoldsFrames),
     check,
 };
 

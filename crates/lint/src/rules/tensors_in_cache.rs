@@ -1,5 +1,6 @@
 //! An unbounded cache of tensors.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Grows,
     summary: "an unbounded `functools.cache` on a function that returns tensors",
     help: "bound the cache: `lru_cache(maxsize=1)`, or store the needed results by hand",
-    cause: Some("growing-collection"),
+    cause: Some(CauseId::GrowingCollection),
     check,
 };
 

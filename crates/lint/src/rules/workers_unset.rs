@@ -3,6 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Style,
     summary: "a DataLoader without `num_workers`",
     help: "set `num_workers`: without workers the GPU waits for each batch",
-    cause: Some("host-memory"),
+    cause: Some(CauseId::HostMemory),
     check,
 };
 

@@ -1,5 +1,6 @@
 //! Loader workers over tensors on the GPU.
 
+use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
 
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "a DataLoader with workers over a dataset on the GPU",
     help: "keep the dataset on the host, or set `num_workers=0`",
-    cause: Some("non-pytorch-memory"),
+    cause: Some(CauseId::NonPytorchMemory),
     check,
 };
 

@@ -4,6 +4,7 @@ use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
 use crate::semantics::{Call, Model};
+use causes::CauseId;
 use report::RuleId;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     effect: MemoryEffect::Wastes,
     summary: "`zero_grad()` between forward and backward",
     help: "call `zero_grad()` right after `step()`",
-    cause: Some("gradients-alive-in-forward"),
+    cause: Some(CauseId::GradientsAliveInForward),
     check,
 };
 

@@ -53,8 +53,8 @@ fn list() -> String {
         push_row(&mut text, rule.id.0, rule.summary);
     }
     text.push_str("\nCauses in runs, named by `oomph check` and `oomph explain`\n");
-    for rule in diagnose::rules() {
-        push_row(&mut text, rule.id.0, rule.summary);
+    for cause in causes::TABLE {
+        push_row(&mut text, cause.name, cause.summary);
     }
     text
 }

@@ -3,6 +3,8 @@
 //! The syntax and its escapes are those of GitHub's `actions/toolkit`, `packages/core/src/command.ts`: in the message
 //! `%`, `\r` and `\n` are written as percent codes, in a property also `:` and `,`.
 
+use std::fmt::Display;
+
 use super::concise;
 use super::layout::short_path;
 use super::sanitize::clean;
@@ -80,7 +82,7 @@ fn findings(findings: &[Finding], folder: &str) -> String {
     findings.iter().map(|finding| of(finding, folder)).collect()
 }
 
-fn of(finding: &Finding, folder: &str) -> String {
+fn of<Rule: Display>(finding: &Finding<Rule>, folder: &str) -> String {
     let command = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -88,7 +90,7 @@ fn of(finding: &Finding, folder: &str) -> String {
     };
     let remedies = finding.remedies.iter().map(|remedy| format!("\n{}: {}", clean(&remedy.remedy), clean(&remedy.how)));
     let message = clean(&finding.message).into_owned() + &remedies.collect::<String>();
-    line(command, finding.location.as_ref(), finding.rule.0, &message, folder)
+    line(command, finding.location.as_ref(), &finding.rule.to_string(), &message, folder)
 }
 
 /// `message` may have several lines; the text of each is clean.

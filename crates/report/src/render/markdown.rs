@@ -2,6 +2,8 @@
 //!
 //! The escapes are those of CommonMark 0.31, section 2.4: a backslash before ASCII punctuation makes it plain text.
 
+use std::fmt::Display;
+
 use super::layout::{line_of, short_path};
 use super::sanitize::clean;
 use super::{Rendered, Renderer, concise};
@@ -64,9 +66,9 @@ fn findings(findings: &[Finding], folder: &str) -> String {
     findings.iter().map(|finding| item(finding, folder)).collect()
 }
 
-fn item(finding: &Finding, folder: &str) -> String {
+fn item<Rule: Display>(finding: &Finding<Rule>, folder: &str) -> String {
     let at = finding.location.as_ref().map_or_else(String::new, |location| code(&line_of(location, folder)) + " ");
-    let (word, rule) = (finding.severity.word(), code(finding.rule.0));
+    let (word, rule) = (finding.severity.word(), code(&finding.rule.to_string()));
     let remedies = finding.remedies.iter().map(remedy);
     format!("- **{word}** {rule} {at}{}\n{}", escape(&finding.message), remedies.collect::<String>())
 }

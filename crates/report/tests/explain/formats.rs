@@ -1,7 +1,8 @@
 //! The formats for programs: one line a finding, GitHub's workflow commands, JSON.
 
+use causes::CauseId;
 use report::render::Format;
-use report::{Finding, Location, RuleId, Severity};
+use report::{Finding, Location, Severity};
 use serde_json::{Value, json};
 
 use crate::{samples, written};
@@ -37,7 +38,7 @@ fn github_shows_a_finding_at_its_line() {
 #[test]
 fn github_commands_are_escaped() {
     let finding = Finding {
-        rule: RuleId("one-huge-request"),
+        rule: CauseId::OneHugeRequest,
         severity: Severity::Info,
         message: "100 % of it\n::error::not a command, a:b".to_owned(),
         location: Some(Location { file: "a,b:c%.py".to_owned(), line: 3, column: Some(7) }),
@@ -53,7 +54,7 @@ fn github_commands_are_escaped() {
 #[test]
 fn markdown_is_escaped() {
     let finding = Finding {
-        rule: RuleId("one-huge-request"),
+        rule: CauseId::OneHugeRequest,
         severity: Severity::Info,
         message: "<b>*not bold*</b> `x` [a](b) 1|2".to_owned(),
         location: Some(Location { file: "a`` b.py".to_owned(), line: 3, column: None }),

@@ -1,13 +1,14 @@
 //! Reports made by hand, with round figures.
 
+use causes::CauseId;
 use report::explain::{
     BlockPicture, Comparison, Counters, DeviceHistory, DeviceMemory, ExplainReport, Extent, Fragmentation, HistoryOom,
     HistoryPeak, Holder, Input, InputKind, MemoryPart, Picture, SegmentPicture, SiteDifference, Span, StackPicture,
     TotalsPoint,
 };
 use report::{
-    Breakdown, Contents, Evidence, Finding, Growth, Location, Part, Place, Remedy, RuleId, Severity, Site, SiteFrame,
-    Standing, Value,
+    Breakdown, Contents, Evidence, Finding, Growth, Location, Part, Place, Remedy, Severity, Site, SiteFrame, Standing,
+    Value,
 };
 use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Address, Bytes, Frame, Phase, SegmentKind};
@@ -68,14 +69,14 @@ fn oom() -> StatedOom {
 
 fn full() -> Finding {
     Finding {
-        rule: RuleId("need-exceeds-device"),
+        rule: CauseId::NeedExceedsDevice,
         severity: Severity::Error,
         message: "19.00 GiB of 24.00 GiB are in the program's hands, too much for 2.00 GiB more".to_owned(),
         location: Some(at(57)),
         evidence: vec![Evidence {
             what: "free and cached".to_owned(),
             value: Value::Bytes(gib(2)),
-            source: "the error's own figures",
+            source: "the error's own figures".into(),
         }],
         remedies: vec![
             Remedy {
@@ -98,7 +99,7 @@ fn full() -> Finding {
 
 fn neighbour() -> Finding {
     Finding {
-        rule: RuleId("other-process-memory"),
+        rule: CauseId::OtherProcessMemory,
         severity: Severity::Warning,
         message: "process 4711 holds 2.00 GiB of the same GPU".to_owned(),
         location: None,

@@ -41,7 +41,7 @@ fn write_finding(html: &mut Html, finding: &Finding, folder: &str) {
     html.raw(finding.severity.word());
     html.raw("\"><h3>");
     html.wrap("<span class=\"severity\">", finding.severity.word(), "</span> ");
-    html.wrap("<span class=\"rule\">", finding.rule.0, "</span></h3>\n");
+    html.wrap("<span class=\"rule\">", finding.rule.name(), "</span></h3>\n");
     html.wrap("<p>", &finding.message, "</p>\n");
     if let Some(location) = &finding.location {
         html.wrap("<p class=\"at\">at <code>", &line_of(location, folder), "</code></p>\n");
@@ -59,7 +59,7 @@ fn evidence(html: &mut Html, finding: &Finding) {
     for evidence in &finding.evidence {
         html.wrap("<tr><th scope=\"row\">", &evidence.what, "</th>");
         html.wrap("<td>", &evidence.value.to_string(), "</td>");
-        html.wrap("<td class=\"source\">", evidence.source, "</td></tr>\n");
+        html.wrap("<td class=\"source\">", &evidence.source, "</td></tr>\n");
     }
     html.raw("</tbody></table>\n");
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use causes::Role;
 use trace::Bytes;
 
 use super::page::Page;
@@ -197,8 +198,9 @@ fn stem_of(file: &str) -> &str {
 
 /// Whether the short report has room for a finding: the first that is no mere remark, and does not repeat the headline.
 fn matters(report: &CheckReport, finding: &Finding) -> bool {
-    let repeats = report.verdict.is_oom() && finding.rule.0 == "need-exceeds-device" && finding.remedies.is_empty();
-    let is_search = matches!(&report.verdict, Verdict::Fits { search: Some(_), .. }) && finding.rule.0 == "caught-oom";
+    let repeats = report.verdict.is_oom() && finding.rule.role() == Role::Need && finding.remedies.is_empty();
+    let is_search =
+        matches!(&report.verdict, Verdict::Fits { search: Some(_), .. }) && finding.rule.role() == Role::Caught;
     (finding.severity != Severity::Info || is_search) && !repeats
 }
 

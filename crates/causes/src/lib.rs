@@ -1,0 +1,15 @@
+//! The causes as data: one row for each, in `table.rs`.
+//!
+//! # Note [One row for a cause]
+//! A cause has a rule (`crates/diagnose/src/rules`), a page (`docs/rules`) and a case (`tests/causes`). The rule's file opens with the
+//! row: name, summary, role and order. `make generate` writes the table from these openings, and the lists that others read: the
+//! modules of `diagnose::rules` and the index of the pages.
+
+mod id;
+mod lookup;
+mod spec;
+mod table;
+
+pub use self::id::CauseId;
+pub use self::spec::{CauseSpec, Role};
+pub use self::table::TABLE;
