@@ -13,10 +13,23 @@ pub struct Variable {
     pub constant: &'static str,
     /// The name in the environment.
     pub name: &'static str,
+    /// The span of time for which a value holds.
+    pub scope: Scope,
     /// The parts that read the variable.
     pub readers: &'static [Component],
     /// The values and what they ask for, in Markdown.
     pub meaning: &'static str,
+}
+
+/// The span of time for which the value of a variable holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Until the user changes it.
+    User,
+    /// One run: the environment of every other run lacks it.
+    Run,
+    /// One process and its children.
+    Process,
 }
 
 /// A part of oomph that reads variables.
@@ -42,37 +55,43 @@ impl Component {
 }
 
 macro_rules! variables {
-    ($($constant:ident = $name:literal, $($reader:ident)|+: $meaning:literal;)+) => {
+    ($($constant:ident = $name:literal, $scope:ident, $($reader:ident)|+: $meaning:literal;)+) => {
         $(#[doc = $meaning] pub const $constant: &str = $name;)+
 
         /// All variables, in the order of the documentation.
         pub const ALL: &[Variable] = &[
-            $(Variable { constant: stringify!($constant), name: $name, readers: &[$($reader),+], meaning: $meaning }),+
+            $(Variable {
+                constant: stringify!($constant),
+                name: $name,
+                scope: Scope::$scope,
+                readers: &[$($reader),+],
+                meaning: $meaning,
+            }),+
         ];
     };
 }
 
 variables! {
-    PYTHON = "OOMPH_PYTHON", Binary: "the Python that runs scripts, as `--python`";
-    CACHE_DIR = "OOMPH_CACHE_DIR", Binary: "the folder to unpack the phantom and the agent into; default: the user's cache folder";
-    RUN_DIR = "OOMPH_RUN_DIR", Phantom | Agent: "absolute path of the run directory; unset = record nothing";
-    DEVICES = "OOMPH_DEVICES", Phantom: "number of devices shown; default 1";
-    DEVICE = "OOMPH_DEVICE", Phantom: "the profile, `key=value` joined by `;` (Note [Device variable] in `crates/phantom/src/device.rs`)";
-    UNLIMITED = "OOMPH_UNLIMITED", Phantom: "`1`: no request is refused for want of memory, and the device shows 4 TiB";
-    OTHERS = "OOMPH_OTHERS", Phantom: "bytes of each device that other processes use";
-    STREAMS = "OOMPH_STREAMS", Phantom: "`late`: a block that a side stream used comes back when the program waits for the stream, not at once (Note [Late streams] in `crates/phantom/src/cuda/event.rs`)";
-    STEPS = "OOMPH_STEPS", Agent: "stop after this number of optimizer steps; `0` = run to the end";
-    FRACTION = "OOMPH_FRACTION", Agent: "share of elements that value-dependent shapes are assumed to select; default 0.5";
-    REMEDIES = "OOMPH_REMEDIES", Agent: "the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`)";
-    HISTORY = "OOMPH_HISTORY", Agent: "`0`: record PyTorch's counters only, no history of the allocator";
-    WORK = "OOMPH_WORK", Agent: "`1`: count FLOPs, bytes and copies of operators (`work.py`)";
-    FILES = "OOMPH_FILES", Phantom | Agent: "the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`)";
-    SERVE = "OOMPH_SERVE", Phantom | Agent: "set: wait as a fork server (Note [Fork server] in `server.py`)";
-    RANK = "OOMPH_RANK", Agent: "the only rank of a job that runs; unset = every rank is a process";
-    WORLD_SIZE = "OOMPH_WORLD_SIZE", Agent: "number of ranks in that job";
-    LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Agent: "number of that job's ranks on one machine";
-    OWNER = "OOMPH_OWNER", Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/oomph/src/effects/watchdog.rs`)";
-    AGENT_PID = "OOMPH_AGENT_PID", Agent: "set by the agent: the first process of the run, so that its helpers record nothing";
+    PYTHON = "OOMPH_PYTHON", User, Binary: "the Python that runs scripts, as `--python`";
+    CACHE_DIR = "OOMPH_CACHE_DIR", User, Binary: "the folder to unpack the phantom and the agent into; default: the user's cache folder";
+    RUN_DIR = "OOMPH_RUN_DIR", Run, Phantom | Agent: "absolute path of the run directory; unset = record nothing";
+    DEVICES = "OOMPH_DEVICES", Run, Phantom: "number of devices shown; default 1";
+    DEVICE = "OOMPH_DEVICE", Run, Phantom: "the profile, `key=value` joined by `;` (Note [Device variable] in `crates/phantom/src/device.rs`)";
+    UNLIMITED = "OOMPH_UNLIMITED", Run, Phantom: "`1`: no request is refused for want of memory, and the device shows 4 TiB";
+    OTHERS = "OOMPH_OTHERS", Run, Phantom: "bytes of each device that other processes use";
+    STREAMS = "OOMPH_STREAMS", Run, Phantom: "`late`: a block that a side stream used comes back when the program waits for the stream, not at once (Note [Late streams] in `crates/phantom/src/cuda/event.rs`)";
+    STEPS = "OOMPH_STEPS", Run, Agent: "stop after this number of optimizer steps; `0` = run to the end";
+    FRACTION = "OOMPH_FRACTION", Run, Agent: "share of elements that value-dependent shapes are assumed to select; default 0.5";
+    REMEDIES = "OOMPH_REMEDIES", Run, Agent: "the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`)";
+    HISTORY = "OOMPH_HISTORY", Run, Agent: "`0`: record PyTorch's counters only, no history of the allocator";
+    WORK = "OOMPH_WORK", Run, Agent: "`1`: count FLOPs, bytes and copies of operators (`work.py`)";
+    FILES = "OOMPH_FILES", Run, Phantom | Agent: "the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`)";
+    SERVE = "OOMPH_SERVE", Run, Phantom | Agent: "set: wait as a fork server (Note [Fork server] in `server.py`)";
+    RANK = "OOMPH_RANK", Run, Agent: "the only rank of a job that runs; unset = every rank is a process";
+    WORLD_SIZE = "OOMPH_WORLD_SIZE", Run, Agent: "number of ranks in that job";
+    LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Run, Agent: "number of that job's ranks on one machine";
+    OWNER = "OOMPH_OWNER", Process, Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/oomph/src/effects/watchdog.rs`)";
+    AGENT_PID = "OOMPH_AGENT_PID", Process, Agent: "set by the agent: the first process of the run, so that its helpers record nothing";
 }
 
 #[cfg(test)]
