@@ -28,7 +28,6 @@ use trace::Bytes;
 pub use self::case::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch};
 pub use self::measured::with_measured;
 use self::search::SettingSearch;
-pub(crate) use self::traces::release;
 use self::traces::{Trace, read_traces};
 use self::trial::{Stage, outcome, worst};
 use crate::explain::{ExplainInput, InputContents};

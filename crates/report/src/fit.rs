@@ -193,7 +193,7 @@ pub struct VramRow {
 pub struct Batch {
     /// The name of the setting, e.g. `--batch-size`.
     pub name: String,
-    /// The category.
+    /// The number of samples.
     pub size: u64,
     /// The kind of the setting: `option`, `training-arguments`, `loader` or `constant`.
     pub source: String,

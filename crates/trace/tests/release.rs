@@ -44,6 +44,9 @@ fn versions_are_parsed_and_compared() {
         ("2.110.0", Some((2, 110)), false),
         ("2.15", Some((2, 15)), true),
         ("1.13.1", Some((1, 13)), false),
+        ("2.12a0", Some((2, 12)), true),
+        ("2.x", None, false),
+        ("2", None, false),
         ("two", None, false),
         ("", None, false),
     ];

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use allocator::replay::{Program, recorded_settings, replay};
 use allocator::{Rules, Settings, SimulatedDevice};
+use trace::release::Release;
 use trace::run::PhantomRecord;
 use trace::{Action, Address, Bytes, Event, EventIndex, History, Run};
 
 use crate::measure::run_records::torch;
 use crate::measure::usage::fullest;
-use crate::tune::release;
 
 /// What the allocator of the fullest device was asked for.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl Recording {
         let snapshot = process.snapshot.as_ref()?;
         let events = usize::try_from(device.0).ok().and_then(|index| snapshot.traces.get(index))?;
         let program = Program::of(snapshot, device, &History::of(snapshot, device)).ok()?;
-        let release = torch(run).and_then(release).unwrap_or(snapshot.torch.from);
+        let release = torch(run).and_then(Release::parse).unwrap_or(snapshot.torch.from);
         let settings = recorded_settings(&snapshot.settings, events, release);
         let program = program.with_optional(&optional(&process.phantom, events));
         program.is_whole().then_some(Recording { program, settings, rules: Rules::of(release) })

@@ -153,14 +153,7 @@ fn release_of(process: &Process) -> Option<Release> {
         trace::Record::Process { torch, .. } => Some(torch.as_str()),
         _ => None,
     })?;
-    release(text)
-}
-
-/// Parses `2.11` from `2.11.0+cu130`.
-pub(crate) fn release(text: &str) -> Option<Release> {
-    let mut parts = text.split('.');
-    let mut number = || parts.next()?.parse().ok();
-    Some(Release { major: number()?, minor: number()? })
+    Release::parse(text)
 }
 
 /// Returns the recorded text if it describes the settings in force; otherwise, as after a change at run time, an
@@ -274,24 +267,4 @@ pub(super) fn blocks(requests: &[u64], settings: &Settings) -> Vec<u64> {
     blocks.sort_unstable();
     blocks.dedup();
     blocks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_read_to_its_minor() {
-        let cases = [
-            ("2.11.0+cu130", Some((2, 11))),
-            ("2.0.1", Some((2, 0))),
-            ("2.9", Some((2, 9))),
-            ("nightly", None),
-            ("2", None),
-            ("2.x", None),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(release(text).map(|release| (release.major, release.minor)), expected, "{text}");
-        }
-    }
 }
