@@ -27,6 +27,6 @@ pub use fit::{
     settings_by_replay, trial, with_fresh_run, with_times,
 };
 pub use judge::caught::{Requests, judge_requests};
-pub use judge::sharing::others_of_shared;
+pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch, tune, with_measured};

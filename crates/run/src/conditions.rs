@@ -3,8 +3,6 @@
 use report::Change;
 use trace::Bytes;
 
-use crate::route::Route;
-
 /// The conditions of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conditions {
@@ -12,8 +10,6 @@ pub struct Conditions {
     pub limit: Limit,
     /// Remedies to apply to the program while it runs.
     pub changes: Vec<Change>,
-    /// The allocator's settings (`PYTORCH_CUDA_ALLOC_CONF`) in place of the environment's; an empty text stands for the defaults.
-    pub allocator_conf: Option<String>,
     /// True to record PyTorch's allocator history; false for its counters only.
     pub history: bool,
     /// True to count operators.
@@ -39,11 +35,8 @@ pub enum Streams {
 pub enum Limit {
     /// The device's memory.
     Device,
-    /// The device's memory less the bytes of other processes.
-    Shared {
-        /// Bytes of other processes.
-        others: Bytes,
-    },
+    /// A part of the device, in bytes; other processes use the rest.
+    Of(Bytes),
     /// More than any program asks for.
     Unlimited,
 }
@@ -57,7 +50,6 @@ impl Conditions {
         Conditions {
             limit: Limit::Device,
             changes,
-            allocator_conf: None,
             history: true,
             work: false,
             notes_files: false,
@@ -77,27 +69,10 @@ impl Conditions {
         Conditions { streams: Streams::Late, ..self }
     }
 
-    /// Returns the sentence that the progress line shows.
-    pub fn progress(&self, route: Route) -> String {
-        let sentence = match self.limit {
-            Limit::Unlimited => "it ran out; running without a limit",
-            _ if self.streams == Streams::Late => "it has side streams; running once more with late ones",
-            Limit::Device => "running on the phantom GPU",
-            Limit::Shared { .. } => "ranks share a GPU; running with a part of it for each",
-        };
-        match route {
-            Route::Rank(rank) => format!("rank {rank}: {sentence}"),
-            Route::Plain | Route::Forked => sentence.to_owned(),
-        }
-    }
-
-    /// Returns the allocator's settings, from the conditions or from the remedy that sets them.
+    /// Returns the allocator's settings from the remedy; they replace `PYTORCH_CUDA_ALLOC_CONF`. An empty text stands for the defaults.
     pub(crate) fn conf(&self) -> Option<&str> {
-        let by_remedy = || {
-            let settings = self.changes.iter().filter(|change| change.remedy == SETTINGS);
-            settings.into_iter().find_map(|change| change.settings.get("conf")?.as_str())
-        };
-        self.allocator_conf.as_deref().or_else(by_remedy)
+        let mut settings = self.changes.iter().filter(|change| change.remedy == SETTINGS);
+        settings.find_map(|change| change.settings.get("conf")?.as_str())
     }
 
     /// Returns the agent's remedies as JSON; `None` where the agent has none to apply.
@@ -105,13 +80,6 @@ impl Conditions {
         let remedies: Vec<&Change> = self.changes.iter().filter(|change| change.remedy != SETTINGS).collect();
         // Names and JSON values can always be written.
         (!remedies.is_empty()).then(|| serde_json::to_string(&remedies).unwrap_or_default())
-    }
-}
-
-impl Limit {
-    /// The limit that leaves `free` of a device of `total`.
-    pub fn leaving(free: Bytes, total: Bytes) -> Limit {
-        Limit::Shared { others: total - free }
     }
 }
 
@@ -125,8 +93,8 @@ mod tests {
         let both = Conditions::on_device(vec![settings(), Change::new("sdpa")]);
         assert_eq!(both.conf(), Some("max_split_size_mb:64"));
         assert_eq!(both.remedies().as_deref(), Some(r#"[{"remedy":"sdpa"}]"#));
-        let own = Conditions { allocator_conf: Some(String::new()), ..both };
-        assert_eq!(own.conf(), Some(""), "the conditions' settings come first, and empty ones are the defaults");
+        let defaults = Conditions::on_device(vec![Change::new(SETTINGS).with("conf", "")]);
+        assert_eq!(defaults.conf(), Some(""));
         let alone = Conditions::on_device(vec![settings()]);
         assert_eq!(alone.remedies(), None);
         assert_eq!(Conditions::on_device(Vec::new()).conf(), None);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use trace::Bytes;
 use trace::run::Job;
+use wire::variable::Scope;
 use wire::{file, variable};
 
 use crate::conditions::{Conditions, Limit, Streams};
@@ -31,24 +32,6 @@ const TRITON_LIBCUDA_PATH: &str = "TRITON_LIBCUDA_PATH";
 const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
 /// A launcher's variables, which would pass oomph's own rank to a program with another rank.
 const LAUNCHERS: [&str; 5] = ["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"];
-/// The variables of a run. Variables that a run does not set are removed: oomph may itself run on a phantom.
-const OF_A_RUN: [&str; 14] = [
-    variable::UNLIMITED,
-    variable::STREAMS,
-    variable::OTHERS,
-    variable::RUN_DIR,
-    variable::STEPS,
-    variable::FRACTION,
-    variable::REMEDIES,
-    variable::HISTORY,
-    variable::WORK,
-    variable::SERVE,
-    variable::FILES,
-    variable::RANK,
-    variable::WORLD_SIZE,
-    variable::LOCAL_WORLD_SIZE,
-];
-
 /// The folders that the variables name.
 #[derive(Clone, Copy, Debug)]
 pub struct Folders<'a> {
@@ -109,7 +92,7 @@ pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Enviro
 /// Returns the environment of a command on the phantom that records nothing.
 pub fn of_phantom(device: &str, devices: u32, library_dir: &Path) -> Environment {
     let mut phantom = Environment::default();
-    for name in OF_A_RUN.into_iter().chain([CUDA_VISIBLE_DEVICES]) {
+    for name in of_a_run().chain([CUDA_VISIBLE_DEVICES]) {
         phantom.unset(name);
     }
     phantom.set(variable::DEVICE, device);
@@ -118,6 +101,11 @@ pub fn of_phantom(device: &str, devices: u32, library_dir: &Path) -> Environment
     phantom.in_front(LD_PRELOAD, LIBRARY);
     phantom.in_front(LD_LIBRARY_PATH, library_dir);
     phantom
+}
+
+/// Lists the variables of a run. A run removes inherited ones: oomph may itself run on a phantom.
+fn of_a_run() -> impl Iterator<Item = &'static str> {
+    variable::ALL.iter().filter(|row| row.scope == Scope::Run).map(|row| row.name)
 }
 
 fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environment {
@@ -130,7 +118,7 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
     run.set(variable::WORK, if conditions.work { "1" } else { "0" });
     match conditions.limit {
         Limit::Device => {}
-        Limit::Shared { others } => run.set_others(others),
+        Limit::Of(bytes) => run.set_others(spec.device.total - bytes),
         Limit::Unlimited => run.set(variable::UNLIMITED, "1"),
     }
     if conditions.streams == Streams::Late {
@@ -225,8 +213,8 @@ mod tests {
 
     /// The environment of a user who has set the same variables as oomph.
     fn inherited() -> Variables {
-        let names = OF_A_RUN.iter().chain(&LAUNCHERS).chain([&ALLOC_CONF, &PYTHONPATH, &LD_PRELOAD, &"HOME"]);
-        names.map(|name| ((*name).to_owned(), OsString::from("theirs"))).collect()
+        let names = of_a_run().chain(LAUNCHERS).chain([ALLOC_CONF, PYTHONPATH, LD_PRELOAD, "HOME"]);
+        names.map(|name| (name.to_owned(), OsString::from("theirs"))).collect()
     }
 
     fn apply(environment: &Environment, to: &Variables) -> Variables {
@@ -247,11 +235,11 @@ mod tests {
         vec![
             plain(),
             plain().with_limit(Limit::Unlimited),
-            plain().with_limit(Limit::Shared { others: Bytes(7) }),
-            plain().with_limit(Limit::Shared { others: Bytes::ZERO }),
+            plain().with_limit(Limit::Of(Bytes(1))),
+            plain().with_limit(Limit::Of(spec().device.total)),
             Conditions::on_device(vec![Change::new("sdpa")]),
             Conditions::on_device(vec![settings]),
-            Conditions { allocator_conf: Some(String::new()), ..plain() },
+            Conditions::on_device(vec![Change::new("allocator-settings").with("conf", "")]),
             Conditions { history: false, work: true, ..plain() },
             Conditions { notes_files: true, ..plain() },
         ]
@@ -271,7 +259,7 @@ mod tests {
     fn no_variable_of_another_run_is_left() {
         let conditions = Conditions::on_device(Vec::new());
         let plain = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Plain), &inherited());
-        let left: Vec<&str> = OF_A_RUN.into_iter().filter(|name| plain.get(*name) == Some(&"theirs".into())).collect();
+        let left: Vec<&str> = of_a_run().filter(|name| plain.get(*name) == Some(&"theirs".into())).collect();
         assert_eq!(left, [""; 0]);
         assert_eq!(plain[ALLOC_CONF], "theirs", "the user's settings stay where a run has none");
         assert_eq!(plain[PYTHONPATH], "/oomph/inject:theirs");
@@ -280,7 +268,7 @@ mod tests {
 
     #[test]
     fn settings_replace_both_of_pytorchs_variables() {
-        let conditions = Conditions { allocator_conf: Some("a:1".to_owned()), ..Conditions::on_device(Vec::new()) };
+        let conditions = Conditions::on_device(vec![Change::new("allocator-settings").with("conf", "a:1")]);
         let plain = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Plain), &inherited());
         assert_eq!((plain.get(ALLOC_CONF), &plain[CUDA_ALLOC_CONF]), (None, &OsString::from("a:1")));
     }

@@ -3,6 +3,7 @@
 use trace::{Bytes, Record, Run};
 
 use crate::conditions::{Conditions, Limit, Streams};
+use crate::route::Route;
 
 /// The facts about an ended run that decide about the next run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,8 +12,8 @@ pub struct RunFacts {
     pub ran_out: bool,
     /// True if the peak depends on the completion of side streams, see [`Run::has_side_streams`].
     pub has_side_streams: bool,
-    /// The bytes that the other ranks of the job need on the device that the fullest rank shares with them.
-    pub others: Option<Bytes>,
+    /// The fullest rank's part of a device, in bytes, if the ranks on the device do not fit together.
+    pub part: Option<Bytes>,
 }
 
 /// The next run.
@@ -35,22 +36,32 @@ pub enum Reason {
     RanOut,
 }
 
+/// Returns the sentence of the progress line. A first run has no reason.
+pub fn describe(reason: Option<Reason>, route: Route) -> String {
+    let sentence = match reason {
+        None => "running on the phantom GPU",
+        Some(Reason::SharedDevice) => "ranks share a GPU; running with a part of it for each",
+        Some(Reason::SideStreams) => "it has side streams; running once more with late ones",
+        Some(Reason::RanOut) => "it ran out; running without a limit",
+    };
+    match route {
+        Route::Rank(rank) => format!("rank {rank}: {sentence}"),
+        Route::Plain | Route::Forked => sentence.to_owned(),
+    }
+}
+
 /// Returns the run after a run under `conditions`, if any: ranks on a shared device get a part of the device each, then side streams are
 /// late, then a program that ran out gets unlimited memory.
 pub fn next(conditions: &Conditions, facts: &RunFacts) -> Option<Rerun> {
     let rerun = |limit, reason| Some(Rerun { conditions: conditions.clone().with_limit(limit), reason });
     match (conditions.limit, facts) {
-        (Limit::Device, RunFacts { others: Some(others), .. }) => {
-            rerun(Limit::Shared { others: *others }, Reason::SharedDevice)
-        }
-        (Limit::Device | Limit::Shared { .. }, RunFacts { has_side_streams: true, .. })
+        (Limit::Device, RunFacts { part: Some(part), .. }) => rerun(Limit::Of(*part), Reason::SharedDevice),
+        (Limit::Device | Limit::Of(_), RunFacts { has_side_streams: true, .. })
             if conditions.streams == Streams::AtOnce =>
         {
             Some(Rerun { conditions: conditions.clone().with_late_streams(), reason: Reason::SideStreams })
         }
-        (Limit::Device | Limit::Shared { .. }, RunFacts { ran_out: true, .. }) => {
-            rerun(Limit::Unlimited, Reason::RanOut)
-        }
+        (Limit::Device | Limit::Of(_), RunFacts { ran_out: true, .. }) => rerun(Limit::Unlimited, Reason::RanOut),
         _ => None,
     }
 }
@@ -89,29 +100,29 @@ mod tests {
 
     #[test]
     fn shared_devices_come_first_and_a_run_without_a_limit_is_the_last() {
-        let others = Some(Bytes(7));
-        let shared = Limit::Shared { others: Bytes(7) };
+        let part = Some(Bytes(7));
+        let shared = Limit::Of(Bytes(7));
         let sharing = Some((shared, Reason::SharedDevice));
         let unlimited = Some((Limit::Unlimited, Reason::RanOut));
         let cases = [
             (Limit::Device, false, None, None),
             (Limit::Device, true, None, unlimited),
-            (Limit::Device, false, others, sharing),
-            (Limit::Device, true, others, sharing),
+            (Limit::Device, false, part, sharing),
+            (Limit::Device, true, part, sharing),
             (shared, true, None, unlimited),
-            (shared, true, others, unlimited),
-            (shared, false, others, None),
-            (Limit::Unlimited, true, others, None),
+            (shared, true, part, unlimited),
+            (shared, false, part, None),
+            (Limit::Unlimited, true, part, None),
         ];
-        for (limit, ran_out, others, expected) in cases {
-            let facts = RunFacts { ran_out, others, ..RunFacts::default() };
-            assert_eq!(limits(limit, facts), expected, "{limit:?} {ran_out} {others:?}");
+        for (limit, ran_out, part, expected) in cases {
+            let facts = RunFacts { ran_out, part, ..RunFacts::default() };
+            assert_eq!(limits(limit, facts), expected, "{limit:?} {ran_out} {part:?}");
         }
     }
 
     #[test]
     fn side_streams_are_late_once_and_before_the_run_without_a_limit() {
-        let facts = RunFacts { has_side_streams: true, ran_out: true, others: None };
+        let facts = RunFacts { has_side_streams: true, ran_out: true, part: None };
         let at_once = Conditions::on_device(Vec::new());
         let late = next(&at_once, &facts);
         assert_eq!(late.as_ref().map(|rerun| rerun.reason), Some(Reason::SideStreams));

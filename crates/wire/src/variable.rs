@@ -26,9 +26,9 @@ pub struct Variable {
 pub enum Scope {
     /// Until the user changes it.
     User,
-    /// One run: the environment of every other run lacks it.
+    /// One run. A run removes the variables of other runs.
     Run,
-    /// One process and its children.
+    /// A process and its children.
     Process,
 }
 

@@ -57,9 +57,9 @@ pub(crate) fn find_shared(launch: &Launch, run: &Run) -> Option<Shared> {
     shared.max_by_key(|shared| (shared.together, std::cmp::Reverse(shared.device)))
 }
 
-/// Returns the bytes of the device to assign to other processes so that each rank has its part: the rest if the
-/// fullest rank gets its share of the sum. `None` if all ranks fit together, or simultaneous execution is unknown.
-pub fn others_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
+/// Returns the bytes of the device that the fullest rank gets if each rank gets its share of the sum. `None` if all ranks fit together, or
+/// simultaneous execution is unknown.
+pub fn part_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
     if run.processes.iter().any(ended_by_oom) {
         return None;
     }
@@ -67,7 +67,7 @@ pub fn others_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
     let found = find_shared(launch, run).filter(|found| found.is_job && found.together > total)?;
     let most = found.held.iter().map(|(_, bytes)| *bytes).max()?;
     let part = u128::from(total.0) * u128::from(most.0) / u128::from(found.together.0);
-    Some(total - Bytes(u64::try_from(part).ok()?))
+    Some(Bytes(u64::try_from(part).ok()?))
 }
 
 fn of_device(device: DeviceIndex, users: &[&Process], context: Bytes) -> Shared {

@@ -131,7 +131,7 @@ fn facts(recording: &Recording) -> RunFacts {
     RunFacts {
         ran_out: rerun::ran_out(&recording.run) && !is_search,
         has_side_streams: recording.run.has_side_streams(),
-        others: diagnose::others_of_shared(&recording.launch, &recording.run),
+        part: diagnose::part_of_shared(&recording.launch, &recording.run),
     }
 }
 

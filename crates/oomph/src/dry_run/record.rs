@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use run::rerun::{self, Reason, RunFacts};
 use run::spec::merge_ends;
-use run::{Conditions, Route};
+use run::{Conditions, Environment, Route};
 use trace::run::{Ended, Launch};
 use trace::{Bytes, Run};
 
@@ -31,13 +31,31 @@ impl Recording {
 
 /// Runs the program once, or each rank that was asked for once.
 pub(crate) fn record(program: &Program, conditions: &Conditions, folder: &Path) -> Result<Recording, Error> {
+    record_again(program, conditions, None, folder)
+}
+
+/// The same; `reason` is that of a run after the first.
+fn record_again(
+    program: &Program,
+    conditions: &Conditions,
+    reason: Option<Reason>,
+    folder: &Path,
+) -> Result<Recording, Error> {
     let spec = &program.spec;
     let mut launch = spec.launch(conditions);
     run_dir::write_launch(folder, &launch)?;
+    let start = |route| {
+        let shown = match () {
+            () if spec.shows_output(conditions) => Shown::Output,
+            () if program.is_quiet => Shown::Nothing,
+            () => Shown::Progress(rerun::describe(reason, route)),
+        };
+        start(program, &program.environment(conditions, folder, route), folder, shown)
+    };
     let ended = match &spec.job {
-        None => start(program, conditions, folder, Route::Plain)?,
+        None => start(Route::Plain)?,
         Some(job) => {
-            let ranks = job.ranks.iter().map(|rank| start(program, conditions, folder, Route::Rank(*rank)));
+            let ranks = job.ranks.iter().map(|rank| start(Route::Rank(*rank)));
             merge_ends(ranks.collect::<Result<Vec<_>, _>>()?)
         }
     };
@@ -46,16 +64,10 @@ pub(crate) fn record(program: &Program, conditions: &Conditions, folder: &Path) 
     Ok(Recording { launch, run: run_dir::read(folder)?, folder: folder.to_owned() })
 }
 
-fn start(program: &Program, conditions: &Conditions, folder: &Path, route: Route) -> Result<Ended, Error> {
-    let shown = match () {
-        () if program.spec.shows_output(conditions) => Shown::Output,
-        () if program.is_quiet => Shown::Nothing,
-        () => Shown::Progress(conditions.progress(route)),
-    };
-    let environment = program.environment(conditions, folder, route);
+fn start(program: &Program, environment: &Environment, folder: &Path, shown: Shown) -> Result<Ended, Error> {
     let ended = launch::run(&Start {
         command: &program.spec.command,
-        environment: &environment,
+        environment,
         folder,
         timeout: program.spec.timeout,
         shown,
@@ -93,7 +105,8 @@ pub(crate) fn record_to_end(
         let Some(again) = rerun::next(&conditions, &facts(&limited)) else {
             return Ok(Recordings { limited, unlimited: None, bounds });
         };
-        let recording = record(program, &again.conditions, &make_folder(folder, again.reason)?)?;
+        let subfolder = make_folder(folder, again.reason)?;
+        let recording = record_again(program, &again.conditions, Some(again.reason), &subfolder)?;
         match again.reason {
             Reason::RanOut => return Ok(Recordings { limited, unlimited: Some(recording), bounds }),
             Reason::SharedDevice => (limited, conditions) = (recording, again.conditions),

@@ -147,8 +147,8 @@ mod tests {
             changed(vec![Change::new("lora").with("rank", 16)]),
             changed(vec![Change::new("lora").with("rank", 8)]),
             changed(vec![Change::new("sdpa"), Change::new("lora").with("rank", 8)]),
-            plain().with_limit(Limit::Shared { others: Bytes(1) }),
-            plain().with_limit(Limit::Shared { others: Bytes(2) }),
+            plain().with_limit(Limit::Of(Bytes(1))),
+            plain().with_limit(Limit::Of(Bytes(2))),
             Conditions { history: false, ..plain() },
             Conditions { work: true, ..plain() },
         ];

@@ -107,11 +107,9 @@ impl<'a> TrialRunner<'a> {
 
     /// The conditions of a variant's run.
     fn conditions(&self, variant: &Variant) -> Conditions {
-        let total = self.program.spec.device.total;
         Conditions {
-            limit: variant.limit.map_or(Limit::Unlimited, |limit| Limit::leaving(limit, total)),
+            limit: variant.limit.map_or(Limit::Unlimited, Limit::Of),
             changes: variant.changes.clone(),
-            allocator_conf: None,
             history: variant.recorded,
             work: variant.counted,
             notes_files: self.cache.is_some(),

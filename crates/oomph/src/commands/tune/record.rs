@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, with_measured};
+use report::Change;
 use report::tune::TuneReport;
 use run::Conditions;
 use run::rerun::{self, RunFacts};
@@ -39,7 +40,7 @@ fn recorded(program: &Program) -> Result<ExplainInput, Error> {
     let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |recording| RunFacts {
         has_side_streams: false,
         ran_out: rerun::ran_out(&recording.run),
-        others: None,
+        part: None,
     })?;
     let whole = recordings.unlimited.unwrap_or(recordings.limited);
     let path = whole.launch.command.join(" ");
@@ -51,9 +52,9 @@ fn verified(program: &Program, report: TuneReport) -> Result<TuneReport, Error> 
     let Some(recommended) = report.recommended.as_ref().filter(|_| !report.search.interrupted) else {
         return Ok(report);
     };
-    let conf = Some(recommended.setting.conf.clone());
+    let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", recommended.setting.conf.as_str());
     let place = RunDir::make(None)?;
-    let conditions = Conditions { allocator_conf: conf, ..Conditions::on_device(Vec::new()) };
+    let conditions = Conditions::on_device(vec![settings]);
     let recording = record(program, &conditions, place.path())?;
     Ok(with_measured(report, &recording.run))
 }
