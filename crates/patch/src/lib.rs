@@ -21,9 +21,9 @@ mod diff;
 mod edit;
 mod layout;
 mod lines;
-mod place;
 mod remedies;
 mod rewrite;
+mod site;
 mod source;
 mod syntax;
 mod training;
@@ -35,8 +35,8 @@ use trace::run::RemedyAction;
 
 use crate::edit::{Edit, Edited, apply};
 use crate::lines::Lines;
-use crate::place::Place;
 pub use crate::rewrite::Rewrite;
+use crate::site::ChangeSite;
 use crate::source::Source;
 pub use crate::source::Unreadable;
 use crate::why::Why;
@@ -127,8 +127,8 @@ impl Work {
             0 => 0,
             line => source.lines.line_at(self.new_offset(original.span(line).start)),
         };
-        let place = Place { source: &source, line, change: &placed.change, action: &placed.action };
-        let edits = remedies::edits(&place).map_err(|why| self.describe_reason(original, placed.line, &why))?;
+        let site = ChangeSite { source: &source, line, change: &placed.change, action: &placed.action };
+        let edits = remedies::edits(&site).map_err(|why| self.describe_reason(original, placed.line, &why))?;
         if edits.is_empty() {
             return Ok(());
         }

@@ -72,27 +72,30 @@ use report::Change;
 use self::trainer::Trainer;
 use crate::Placed;
 use crate::edit::Edit;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::why::Why;
 
 /// A remedy in the source.
 struct Patch {
     /// The edits that make the change; empty if the file has the change already.
-    edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>,
+    edits: fn(&ChangeSite<'_>) -> Result<Vec<Edit>, Why>,
     /// The change as code for a person.
     snippet: fn(&Placed) -> String,
     /// The keyword of a library's trainer for the change, and its value; `None` without such a keyword.
-    argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>,
+    argument: fn(&ChangeSite<'_>, Trainer) -> Option<(&'static str, &'static str)>,
 }
 
 impl Patch {
     /// A patch of the program's own loop.
-    const fn new(edits: fn(&Place<'_>) -> Result<Vec<Edit>, Why>, snippet: fn(&Placed) -> String) -> Patch {
+    const fn new(edits: fn(&ChangeSite<'_>) -> Result<Vec<Edit>, Why>, snippet: fn(&Placed) -> String) -> Patch {
         Patch { edits, snippet, argument: |_, _| None }
     }
 
     /// The same with a keyword for programs that leave the loop to a library.
-    const fn with_argument(self, argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>) -> Patch {
+    const fn with_argument(
+        self,
+        argument: fn(&ChangeSite<'_>, Trainer) -> Option<(&'static str, &'static str)>,
+    ) -> Patch {
         Patch { argument, ..self }
     }
 }
@@ -107,10 +110,10 @@ pub(crate) fn rank(name: &str) -> usize {
 }
 
 /// The edits that make a change.
-pub(crate) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let name = &place.change.remedy;
+pub(crate) fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let name = &site.change.remedy;
     let patch = find(name).ok_or_else(|| Why::Unfit(format!("{name} is not written into a source")))?;
-    trainer::edits(place, patch.argument).unwrap_or_else(|| (patch.edits)(place))
+    trainer::edits(site, patch.argument).unwrap_or_else(|| (patch.edits)(site))
 }
 
 /// True if a remedy with several recorded lines is wrong unless all lines are changed.

@@ -2,7 +2,7 @@
 
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::{Place, own};
+use crate::site::{ChangeSite, own};
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -26,13 +26,13 @@ pub(crate) struct Step<'a> {
 }
 
 /// The step that the line belongs to: in the loop or function around the line, or the only one in the file.
-pub(crate) fn step<'a>(place: &Place<'a>) -> Result<Step<'a>, Why> {
-    let all = steps(&place.source.root);
+pub(crate) fn step<'a>(site: &ChangeSite<'a>) -> Result<Step<'a>, Why> {
+    let all = steps(&site.source.root);
     let holds = |owner: &Node, step: &Step<'_>| owner.span.contains(step.backward.span);
     let around = |step: &&Step<'a>| {
-        let owners = place.source.root.path_to(step.backward.span);
+        let owners = site.source.root.path_to(step.backward.span);
         let scopes = owners.into_iter().filter(|node| node.is_loop() || matches!(node.kind, Kind::Function(_)));
-        scopes.filter(|owner| holds(owner, step)).any(|owner| place.covers(owner, place.line))
+        scopes.filter(|owner| holds(owner, step)).any(|owner| site.covers(owner, site.line))
     };
     let near: Vec<&Step<'a>> = all.iter().filter(around).collect();
     match (&near[..], &all[..]) {
@@ -89,7 +89,7 @@ impl<'a> Step<'a> {
     }
 
     /// The first and the last statement of forward and loss: the computing statements that lead to the loss.
-    pub(crate) fn forward(&self, place: &Place<'_>) -> Result<(&'a Node, &'a Node), Why> {
+    pub(crate) fn forward(&self, site: &ChangeSite<'_>) -> Result<(&'a Node, &'a Node), Why> {
         let before = &self.block[..self.index];
         let mut needed: Vec<&str> = self.subject().map(names).unwrap_or_default();
         let mut range: Option<(usize, usize)> = None;
@@ -99,7 +99,7 @@ impl<'a> Step<'a> {
                 needed.extend(names(statement));
             }
         }
-        let noted = before.iter().position(|statement| place.covers(statement, place.line));
+        let noted = before.iter().position(|statement| site.covers(statement, site.line));
         let range = range.map(|(first, last)| (noted.map_or(first, |noted| noted.min(first)), last));
         range.map(|(first, last)| (&before[first], &before[last])).ok_or_else(|| {
             Why::Unfit("the statements that compute the loss do not stand before backward in one block".to_owned())
@@ -108,39 +108,39 @@ impl<'a> Step<'a> {
 }
 
 /// Forward and loss put under `header`. A loss that is computed in the statement of `backward` itself gets a statement of its own.
-pub(crate) fn wrap_forward(place: &Place<'_>, header: &str) -> Result<Vec<Edit>, Why> {
-    let step = step(place)?;
+pub(crate) fn wrap_forward(site: &ChangeSite<'_>, header: &str) -> Result<Vec<Edit>, Why> {
+    let step = step(site)?;
     let subject = step.subject();
     if let Some(subject) = subject.filter(|subject| computes(subject)) {
-        return split(place, &step, subject, header);
+        return split(site, &step, subject, header);
     }
-    let (first, last) = step.forward(place)?;
-    layout::wrap(place.source, first, last, header)
+    let (first, last) = step.forward(site)?;
+    layout::wrap(site.source, first, last, header)
 }
 
 /// The statement on the line, in which the model is called, put under `header`.
-pub(crate) fn wrap_call(place: &Place<'_>, header: &str) -> Result<Vec<Edit>, Why> {
-    let statement = place.statement()?;
+pub(crate) fn wrap_call(site: &ChangeSite<'_>, header: &str) -> Result<Vec<Edit>, Why> {
+    let statement = site.statement()?;
     let backward = own(statement).find(|node| node.called() == Some("backward"));
     match (&statement.kind, backward) {
-        (_, Some(_)) => wrap_forward(place, header),
+        (_, Some(_)) => wrap_forward(site, header),
         (Kind::Expression | Kind::Assign | Kind::Augmented | Kind::Annotated, None) => {
-            layout::wrap(place.source, statement, statement, header)
+            layout::wrap(site.source, statement, statement, header)
         }
         _ => Err(Why::Unfit("the model is not called in a statement of its own".to_owned())),
     }
 }
 
 /// `model(x).sum().backward()` becomes `loss = model(x).sum()` under the header, then `loss.backward()`.
-fn split(place: &Place<'_>, step: &Step<'_>, subject: &Node, header: &str) -> Result<Vec<Edit>, Why> {
-    let text = place.source.slice(subject.span);
+fn split(site: &ChangeSite<'_>, step: &Step<'_>, subject: &Node, header: &str) -> Result<Vec<Edit>, Why> {
+    let text = site.source.slice(subject.span);
     if text.contains(['\n', '\r']) {
         return Err(Why::Unfit("the loss is computed over several lines in the statement of backward".to_owned()));
     }
-    place.alone(step.statement())?;
-    let loss = place.free_name(&["loss", "total_loss", "step_loss"])?;
-    let lines = [header.to_owned(), format!("{}{loss} = {text}", layout::unit(place.source))];
-    let statement = layout::before(place.source, step.statement(), &lines)?;
+    site.alone(step.statement())?;
+    let loss = site.free_name(&["loss", "total_loss", "step_loss"])?;
+    let lines = [header.to_owned(), format!("{}{loss} = {text}", layout::unit(site.source))];
+    let statement = layout::before(site.source, step.statement(), &lines)?;
     Ok(vec![statement, Edit::replace(subject.span, loss)])
 }
 

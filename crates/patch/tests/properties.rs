@@ -69,7 +69,7 @@ const CHANGES: [(&str, &str); 24] = [
         r#"{"kind": "call-method", "model": "Net", "method": "gradient_checkpointing_enable"}"#,
     ),
     ("activation-checkpointing:blocks=2", r#"{"kind": "checkpoint-blocks", "classes": ["Block"]}"#),
-    ("set-to-none:place=after-step", r#"{"kind": "move-zero-grad"}"#),
+    ("set-to-none:site=after-step", r#"{"kind": "move-zero-grad"}"#),
     ("set-to-none", APPLY),
     ("no-grad-in-eval", APPLY),
     ("activation-offload", APPLY),

@@ -2,7 +2,7 @@
 
 use super::Patch;
 use crate::edit::Edit;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::training;
 use crate::why::Why;
 
@@ -10,10 +10,10 @@ pub(super) const PATCH: Patch = Patch::new(edits, |_| {
     "with torch.autograd.graph.save_on_cpu(pin_memory=True):\n    outputs = model(inputs)".to_owned()
 });
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    if place.source.root.walk().any(|node| node.called() == Some("save_on_cpu")) {
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    if site.source.root.walk().any(|node| node.called() == Some("save_on_cpu")) {
         return Ok(Vec::new());
     }
-    let header = format!("with {}.autograd.graph.save_on_cpu(pin_memory=True):", place.torch()?);
-    training::wrap_call(place, &header)
+    let header = format!("with {}.autograd.graph.save_on_cpu(pin_memory=True):", site.torch()?);
+    training::wrap_call(site, &header)
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -45,13 +45,13 @@ const STANDARD: [&str; 24] = [
     "typing",
 ];
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let conf = conf(place.change);
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let conf = conf(site.change);
     if conf.is_empty() || conf.contains(['"', '\\', '\n', '\r']) {
         return Err(Why::Unfit(format!("the settings `{conf}` are none of the allocator's")));
     }
-    let rest = layout::after_prologue(place.source);
-    if let Some(value) = set_already(place) {
+    let rest = layout::after_prologue(site.source);
+    if let Some(value) = set_already(site) {
         return if value == conf {
             Ok(Vec::new())
         } else {
@@ -61,7 +61,7 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let standard = rest.iter().take_while(|statement| is_standard(statement)).count();
     let (imports, others) = rest.split_at(standard);
     let bound = imports.iter().find_map(os_name);
-    if bound.is_none() && place.import_name("os").is_none() && place.is_taken("os") {
+    if bound.is_none() && site.import_name("os").is_none() && site.is_taken("os") {
         return Err(Why::NameTaken("os".to_owned()));
     }
     let set = format!("{}.environ.setdefault(\"{VARIABLE}\", \"{conf}\")", bound.unwrap_or("os"));
@@ -70,8 +70,8 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
     let lines: Vec<String> = import.into_iter().chain([String::new(), set]).collect();
     let alone: Vec<String> = lines.iter().cloned().chain([String::new()]).collect();
     match (imports.last(), others.first()) {
-        (Some(last), _) => Ok(vec![layout::after(place.source, last, &lines)?]),
-        (None, Some(first)) => Ok(vec![layout::before(place.source, first, &alone)?]),
+        (Some(last), _) => Ok(vec![layout::after(site.source, last, &lines)?]),
+        (None, Some(first)) => Ok(vec![layout::before(site.source, first, &alone)?]),
         (None, None) => Err(Why::Unfit("the file has no statement".to_owned())),
     }
 }
@@ -92,10 +92,10 @@ fn conf(change: &Change) -> String {
 }
 
 /// The value that the file itself assigns to the variable.
-fn set_already<'a>(place: &Place<'a>) -> Option<&'a str> {
+fn set_already<'a>(site: &ChangeSite<'a>) -> Option<&'a str> {
     let is_name =
         |node: &Node| matches!(&node.kind, Kind::Text(text) if text == VARIABLE || text == "PYTORCH_ALLOC_CONF");
-    let statements = place.source.root.walk().filter(|node| matches!(node.kind, Kind::Assign | Kind::Call));
+    let statements = site.source.root.walk().filter(|node| matches!(node.kind, Kind::Assign | Kind::Call));
     let sets = statements
         .filter(|node| node.walk().any(is_name) && (node.kind == Kind::Assign || node.called() == Some("setdefault")));
     sets.map(|node| match node.children.last().map(|value| &value.kind) {

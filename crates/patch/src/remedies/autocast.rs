@@ -8,31 +8,31 @@ use super::Patch;
 use super::trainer::Trainer;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::training::{Step, is_optimizer, mentions_clipping, method, step, wrap_forward};
 use crate::why::Why;
 
 pub(super) const PATCH: Patch =
-    Patch::new(edits, |placed| snippet(&placed.change)).with_argument(|place, trainer| Some(argument(place, trainer)));
+    Patch::new(edits, |placed| snippet(&placed.change)).with_argument(|site, trainer| Some(argument(site, trainer)));
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let (torch, is_half) = (place.torch()?, is_half(place.change)?);
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let (torch, is_half) = (site.torch()?, is_half(site.change)?);
     let dtype = format!("{torch}.{}", dtype(is_half));
-    let step = step(place)?;
+    let step = step(site)?;
     if let Some(there) = step.block.iter().flat_map(Node::walk).find(|node| node.called() == Some("autocast")) {
-        return enable_existing(place, there, &dtype);
+        return enable_existing(site, there, &dtype);
     }
-    let mut edits = wrap_forward(place, &format!("with {torch}.autocast(\"cuda\", dtype={dtype}):"))?;
+    let mut edits = wrap_forward(site, &format!("with {torch}.autocast(\"cuda\", dtype={dtype}):"))?;
     if is_half {
-        edits.extend(add_scaler(place, &step, torch)?);
+        edits.extend(add_scaler(site, &step, torch)?);
     }
     Ok(edits)
 }
 
 /// `dtype=float16` is the agent's spelling: a trainer takes `fp16` or `bf16`.
-fn argument(place: &Place<'_>, trainer: Trainer) -> (&'static str, &'static str) {
-    let is_half = place.word("dtype") == Some("fp16");
+fn argument(site: &ChangeSite<'_>, trainer: Trainer) -> (&'static str, &'static str) {
+    let is_half = site.word("dtype") == Some("fp16");
     match (trainer, is_half) {
         (Trainer::HuggingFace, true) => ("fp16", "True"),
         (Trainer::HuggingFace, false) => ("bf16", "True"),
@@ -54,7 +54,7 @@ fn dtype(is_half: bool) -> &'static str {
 }
 
 /// Switches an existing autocast on, in the requested type.
-fn enable_existing(place: &Place<'_>, call: &Node, dtype: &str) -> Result<Vec<Edit>, Why> {
+fn enable_existing(site: &ChangeSite<'_>, call: &Node, dtype: &str) -> Result<Vec<Edit>, Why> {
     let given = call
         .keyword("dtype")
         .and_then(Node::value)
@@ -62,37 +62,37 @@ fn enable_existing(place: &Place<'_>, call: &Node, dtype: &str) -> Result<Vec<Ed
     let mut edits = match given {
         Some(value) if value.dotted().as_deref() == Some(dtype) => Vec::new(),
         Some(value) => vec![Edit::replace(value.span, dtype)],
-        None => layout::keyword(place.source, call, "dtype", dtype)?,
+        None => layout::keyword(site.source, call, "dtype", dtype)?,
     };
     if call.keyword("enabled").is_some() {
-        edits.extend(layout::keyword(place.source, call, "enabled", "True")?);
+        edits.extend(layout::keyword(site.source, call, "enabled", "True")?);
     }
     Ok(edits)
 }
 
 /// Backward from the scaled loss, and the step through the scaler.
-fn add_scaler(place: &Place<'_>, step: &Step<'_>, torch: &str) -> Result<Vec<Edit>, Why> {
-    if place.source.root.walk().any(|node| node.called() == Some("GradScaler")) {
+fn add_scaler(site: &ChangeSite<'_>, step: &Step<'_>, torch: &str) -> Result<Vec<Edit>, Why> {
+    if site.source.root.walk().any(|node| node.called() == Some("GradScaler")) {
         return Err(Why::Unfit("the file has a GradScaler already".to_owned()));
     }
-    let scaler = place.free_name(&["scaler", "grad_scaler"])?;
+    let scaler = site.free_name(&["scaler", "grad_scaler"])?;
     let loss = step.loss().ok_or_else(|| Why::Unfit("backward does not start from a name".to_owned()))?;
-    let receiver = step.backward.receiver().ok_or(Why::NoStatement(place.line))?;
+    let receiver = step.backward.receiver().ok_or(Why::NoStatement(site.line))?;
     let (index, update) = method(step.block, "step", |call| call.arguments().is_empty() && is_optimizer(call))
         .ok_or_else(|| Why::Unfit("no one call of the optimizer's step stands beside backward".to_owned()))?;
-    let optimizer = update.receiver().map(|node| place.source.slice(node.span)).unwrap_or_default();
+    let optimizer = update.receiver().map(|node| site.source.slice(node.span)).unwrap_or_default();
     let between = step.block.get(step.index + 1..index);
     let between = between.ok_or_else(|| Why::Unfit("the optimizer steps before backward".to_owned()))?;
     let clips = between.iter().find(|statement| mentions_clipping(statement));
     let around = step.around.ok_or_else(|| Why::Unfit("backward is not in a loop of its own".to_owned()))?;
     let mut edits = vec![
-        layout::before(place.source, around, &[format!("{scaler} = {torch}.amp.GradScaler(\"cuda\")")])?,
+        layout::before(site.source, around, &[format!("{scaler} = {torch}.amp.GradScaler(\"cuda\")")])?,
         Edit::replace(receiver.span, format!("{scaler}.scale({loss})")),
         Edit::replace(update.span, format!("{scaler}.step({optimizer})")),
-        layout::after(place.source, &step.block[index], &[format!("{scaler}.update()")])?,
+        layout::after(site.source, &step.block[index], &[format!("{scaler}.update()")])?,
     ];
     if let Some(clips) = clips {
-        edits.push(layout::before(place.source, clips, &[format!("{scaler}.unscale_({optimizer})")])?);
+        edits.push(layout::before(site.source, clips, &[format!("{scaler}.unscale_({optimizer})")])?);
     }
     Ok(edits)
 }

@@ -9,7 +9,7 @@ use super::Patch;
 use crate::Placed;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -19,32 +19,32 @@ const NAME: &str = "ChunkedCrossEntropy";
 /// The agent's own.
 const CHUNKS: u64 = 8;
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    if is_of_model(place.action) {
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    if is_of_model(site.action) {
         return Err(Why::Unfit(
             "the model computes logits and loss in one; it must be asked for hidden states".to_owned(),
         ));
     }
-    if place.statement().is_ok_and(|statement| statement.mentions(NAME)) {
+    if site.statement().is_ok_and(|statement| statement.mentions(NAME)) {
         return Ok(Vec::new());
     }
-    let call = place.call("cross_entropy", |call| is_loss(place, call))?;
-    let [logits, targets] = call.arguments() else { return Err(settings(place, call)) };
+    let call = site.call("cross_entropy", |call| is_loss(site, call))?;
+    let [logits, targets] = call.arguments() else { return Err(settings(site, call)) };
     if [logits, targets].iter().any(|argument| matches!(argument.kind, Kind::Keyword(_))) {
-        return Err(settings(place, call));
+        return Err(settings(site, call));
     }
-    let function = call.function().ok_or(Why::NoStatement(place.line))?;
-    let chunks = place.number("chunks").unwrap_or(CHUNKS);
+    let function = call.function().ok_or(Why::NoStatement(site.line))?;
+    let chunks = site.number("chunks").unwrap_or(CHUNKS);
     let mut edits = vec![
         Edit::replace(function.span, format!("{NAME}.apply")),
-        layout::argument(place.source, call, &chunks.to_string())?,
+        layout::argument(site.source, call, &chunks.to_string())?,
     ];
-    edits.extend(class(place)?);
+    edits.extend(class(site)?);
     Ok(edits)
 }
 
-fn settings(place: &Place<'_>, call: &Node) -> Why {
-    Why::Unfit(format!("`{}` has more than logits and targets", place.source.slice(call.span)))
+fn settings(site: &ChangeSite<'_>, call: &Node) -> Why {
+    Why::Unfit(format!("`{}` has more than logits and targets", site.source.slice(call.span)))
 }
 
 /// True if the run changed a model with its own loss, and not a call of `cross_entropy`.
@@ -53,28 +53,28 @@ fn is_of_model(action: &RemedyAction) -> bool {
 }
 
 /// `F.cross_entropy(…)`, or a call of what was made by `nn.CrossEntropyLoss()`.
-fn is_loss(place: &Place<'_>, call: &Node) -> bool {
+fn is_loss(site: &ChangeSite<'_>, call: &Node) -> bool {
     if call.called() == Some("cross_entropy") {
         return true;
     }
     let Some(Node { kind: Kind::Name(name), .. }) = call.function() else { return false };
-    let made = place.only_value(name);
+    let made = site.only_value(name);
     made.is_some_and(|made| made.called() == Some("CrossEntropyLoss") && made.arguments().is_empty())
 }
 
 /// The class, after the imports.
-fn class(place: &Place<'_>) -> Result<Option<Edit>, Why> {
+fn class(site: &ChangeSite<'_>) -> Result<Option<Edit>, Why> {
     let is_class = |node: &Node| matches!(&node.kind, Kind::Class(name) if name == NAME);
-    if place.source.root.children.iter().any(is_class) {
+    if site.source.root.children.iter().any(is_class) {
         return Ok(None);
     }
-    if place.is_taken(NAME) {
+    if site.is_taken(NAME) {
         return Err(Why::NameTaken(NAME.to_owned()));
     }
-    let unit = layout::unit(place.source);
-    let code = CLASS.replace("torch.", &format!("{}.", place.torch()?)).replace("    ", &unit);
+    let unit = layout::unit(site.source);
+    let code = CLASS.replace("torch.", &format!("{}.", site.torch()?)).replace("    ", &unit);
     let lines: Vec<String> = ["", ""].into_iter().chain(code.lines()).chain([""]).map(str::to_owned).collect();
-    layout::after_imports(place.source, &lines).map(Some)
+    layout::after_imports(site.source, &lines).map(Some)
 }
 
 fn snippet(placed: &Placed) -> String {

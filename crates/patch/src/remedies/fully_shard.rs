@@ -2,7 +2,7 @@
 
 use super::Patch;
 use crate::edit::Edit;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::why::Why;
 
 pub(super) const PATCH: Patch = Patch::new(edits, |_| CODE.to_owned());
@@ -14,6 +14,6 @@ for layer in model.layers:
     fully_shard(layer)
 fully_shard(model)  # before the optimizer is made; start with torchrun";
 
-fn edits(_: &Place<'_>) -> Result<Vec<Edit>, Why> {
+fn edits(_: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
     Err(Why::Unfit("the program must be started once for each GPU".to_owned()))
 }

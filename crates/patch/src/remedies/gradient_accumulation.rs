@@ -11,7 +11,7 @@ use trace::run::RemedyAction;
 use super::{Patch, sizes};
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::training::{mentions_clipping, sole_call};
 use crate::why::Why;
@@ -21,14 +21,14 @@ pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.chang
 /// The calls that belong to a step.
 const UPDATES: [&str; 4] = ["step", "update", "unscale_", "zero_grad"];
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let parts = place.number("steps")?;
-    match place.action {
-        RemedyAction::ScaleLoss { .. } => divide_loss(place, parts),
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let parts = site.number("steps")?;
+    match site.action {
+        RemedyAction::ScaleLoss { .. } => divide_loss(site, parts),
         RemedyAction::KeepLoss {} => Ok(Vec::new()),
-        RemedyAction::GateStep { .. } => guard(place, parts),
-        RemedyAction::DivideArgument { callee, keyword, .. } => divide_batch(place, callee, keyword, parts),
-        RemedyAction::MultiplyArgument { callee, keyword, .. } => multiply_steps(place, callee, keyword, parts),
+        RemedyAction::GateStep { .. } => guard(site, parts),
+        RemedyAction::DivideArgument { callee, keyword, .. } => divide_batch(site, callee, keyword, parts),
+        RemedyAction::MultiplyArgument { callee, keyword, .. } => multiply_steps(site, callee, keyword, parts),
         _ => Err(unknown()),
     }
 }
@@ -38,13 +38,13 @@ fn unknown() -> Why {
 }
 
 /// `(loss / k).backward()`: the name keeps its value, so logged losses stay the same.
-fn divide_loss(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
-    let call = place.call("backward", |call| call.called() == Some("backward"))?;
-    let receiver = call.receiver().ok_or(Why::NoStatement(place.line))?;
+fn divide_loss(site: &ChangeSite<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
+    let call = site.call("backward", |call| call.called() == Some("backward"))?;
+    let receiver = call.receiver().ok_or(Why::NoStatement(site.line))?;
     let scaled = receiver.arguments().first().filter(|_| receiver.called() == Some("scale"));
     let given = call.arguments().first().filter(|argument| !matches!(argument.kind, Kind::Keyword(_)));
     let is_divided =
-        |node: &Node| node.kind == Kind::Operation && place.source.slice(node.span).ends_with(&format!("/ {parts}"));
+        |node: &Node| node.kind == Kind::Operation && site.source.slice(node.span).ends_with(&format!("/ {parts}"));
     if [Some(receiver), scaled, given].into_iter().flatten().any(is_divided) {
         return Ok(Vec::new());
     }
@@ -52,38 +52,38 @@ fn divide_loss(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
         Some(argument) => (argument, true),
         None => (receiver, false),
     };
-    let text = place.source.slice(loss.span);
+    let text = site.source.slice(loss.span);
     let is_simple = matches!(loss.kind, Kind::Name(_) | Kind::Attribute(_) | Kind::Call | Kind::Subscript);
     let divided = if is_simple { format!("{text} / {parts}") } else { format!("({text}) / {parts}") };
     Ok(vec![Edit::replace(loss.span, if is_argument { divided } else { format!("({divided})") })])
 }
 
 /// A smaller batch where it is given: `DataLoader(…, batch_size=…)`, `TrainingArguments(per_device_train_batch_size=…)`.
-fn divide_batch(place: &Place<'_>, callee: &str, keyword: &str, parts: u64) -> Result<Vec<Edit>, Why> {
-    let call = place.call(callee, |call| call.called() == Some(callee))?;
+fn divide_batch(site: &ChangeSite<'_>, callee: &str, keyword: &str, parts: u64) -> Result<Vec<Edit>, Why> {
+    let call = site.call(callee, |call| call.called() == Some(callee))?;
     let named = call.keyword(keyword).and_then(Node::value);
     let batch = named.or_else(|| if callee == "DataLoader" { sizes::of_loader(call) } else { None });
     match batch {
-        Some(batch) => Ok(vec![Edit::replace(batch.span, sizes::divide_text(place, batch, parts)?)]),
+        Some(batch) => Ok(vec![Edit::replace(batch.span, sizes::divide_text(site, batch, parts)?)]),
         // transformers 5.17, training_args.py: 8.
         None if keyword == "per_device_train_batch_size" && 8 % parts == 0 => {
-            layout::keyword(place.source, call, keyword, &(8 / parts).to_string())
+            layout::keyword(site.source, call, keyword, &(8 / parts).to_string())
         }
         None => Err(Why::Unfit(format!("{callee} is not given a `{keyword}` here"))),
     }
 }
 
 /// A library's own switch: `TrainingArguments(gradient_accumulation_steps=…)`, `Trainer(accumulate_grad_batches=…)`.
-fn multiply_steps(place: &Place<'_>, callee: &str, keyword: &str, parts: u64) -> Result<Vec<Edit>, Why> {
-    let call = place.call(callee, |call| call.called() == Some(callee))?;
+fn multiply_steps(site: &ChangeSite<'_>, callee: &str, keyword: &str, parts: u64) -> Result<Vec<Edit>, Why> {
+    let call = site.call(callee, |call| call.called() == Some(callee))?;
     let given = call.keyword(keyword).and_then(Node::value);
     let before = match given {
         None => 1,
-        Some(steps) => place.source.slice(steps.span).parse::<u64>().map_err(|_| {
-            Why::Unfit(format!("`{keyword}` is `{}`; expected a number", place.source.slice(steps.span)))
+        Some(steps) => site.source.slice(steps.span).parse::<u64>().map_err(|_| {
+            Why::Unfit(format!("`{keyword}` is `{}`; expected a number", site.source.slice(steps.span)))
         })?,
     };
-    layout::keyword(place.source, call, keyword, &before.saturating_mul(parts).to_string())
+    layout::keyword(site.source, call, keyword, &before.saturating_mul(parts).to_string())
 }
 
 /// The loop around a step.
@@ -95,30 +95,29 @@ struct Loop<'a> {
 }
 
 /// The step under `if (i + 1) % k == 0:`, and a `zero_grad` before backward under `if i % k == 0:`.
-fn guard(place: &Place<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
-    let statement = place.statement()?;
-    let path = place.source.root.path_to(statement.span);
+fn guard(site: &ChangeSite<'_>, parts: u64) -> Result<Vec<Edit>, Why> {
+    let statement = site.statement()?;
+    let path = site.source.root.path_to(statement.span);
     if path
         .iter()
-        .any(|node| node.kind == Kind::If && place.source.slice(node.span).contains(&format!("% {parts} == 0")))
+        .any(|node| node.kind == Kind::If && site.source.slice(node.span).contains(&format!("% {parts} == 0")))
     {
         return Ok(Vec::new());
     }
-    let around = around(place, statement)?;
+    let around = around(site, statement)?;
     let (first, last) = updates(&around)?;
-    let (counter, mut edits) = count(place, &around, parts)?;
-    let end =
-        tail(place, around.header).map(|loader| format!(" or {counter} + 1 == len({loader})")).unwrap_or_default();
+    let (counter, mut edits) = count(site, &around, parts)?;
+    let end = tail(site, around.header).map(|loader| format!(" or {counter} + 1 == len({loader})")).unwrap_or_default();
     let header = format!("if ({counter} + 1) % {parts} == 0{end}:");
-    edits.extend(layout::wrap(place.source, &around.block[first], &around.block[last], &header)?);
+    edits.extend(layout::wrap(site.source, &around.block[first], &around.block[last], &header)?);
     for zero in around.block[..first].iter().filter(|statement| called(statement) == Some("zero_grad")) {
-        edits.extend(layout::wrap(place.source, zero, zero, &format!("if {counter} % {parts} == 0:"))?);
+        edits.extend(layout::wrap(site.source, zero, zero, &format!("if {counter} % {parts} == 0:"))?);
     }
     Ok(edits)
 }
 
-fn around<'a>(place: &Place<'a>, statement: &Node) -> Result<Loop<'a>, Why> {
-    let path = place.above(statement);
+fn around<'a>(site: &ChangeSite<'a>, statement: &Node) -> Result<Loop<'a>, Why> {
+    let path = site.above(statement);
     let [.., header, block] = path[..] else {
         return Err(Why::Unfit("the step is not in a loop".to_owned()));
     };
@@ -154,19 +153,19 @@ fn updates(around: &Loop<'_>) -> Result<(usize, usize), Why> {
 }
 
 /// The counter of the loop, and the edits that add a missing counter.
-fn count(place: &Place<'_>, around: &Loop<'_>, parts: u64) -> Result<(String, Vec<Edit>), Why> {
-    let [target, iterated, ..] = &around.header.children[..] else { return Err(Why::NoStatement(place.line)) };
-    let text = |node: &Node| place.source.slice(node.span).to_owned();
+fn count(site: &ChangeSite<'_>, around: &Loop<'_>, parts: u64) -> Result<(String, Vec<Edit>), Why> {
+    let [target, iterated, ..] = &around.header.children[..] else { return Err(Why::NoStatement(site.line)) };
+    let text = |node: &Node| site.source.slice(node.span).to_owned();
     match (iterated.called(), target.children.first(), iterated.arguments()) {
         (Some("enumerate"), Some(Node { kind: Kind::Name(name), .. }), [_]) if target.kind == Kind::Tuple => {
             Ok((name.clone(), Vec::new()))
         }
-        (Some("range"), _, [stop]) => extend_range(place, around, target, stop, parts),
+        (Some("range"), _, [stop]) => extend_range(site, around, target, stop, parts),
         (Some("range" | "enumerate"), ..) => {
             Err(Why::Unfit(format!("the loop counts in its own way: `{}`", text(iterated))))
         }
         _ => {
-            let counter = place.free_name(&["i", "step", "micro_step"])?;
+            let counter = site.free_name(&["i", "step", "micro_step"])?;
             let is_bare = target.kind == Kind::Tuple && !text(target).starts_with('(');
             let names = if is_bare { format!("({})", text(target)) } else { text(target) };
             let edits = vec![
@@ -180,7 +179,7 @@ fn count(place: &Place<'_>, around: &Loop<'_>, parts: u64) -> Result<(String, Ve
 
 /// `for step in range(n)` makes a batch each time: k times as many of them.
 fn extend_range(
-    place: &Place<'_>,
+    site: &ChangeSite<'_>,
     around: &Loop<'_>,
     target: &Node,
     stop: &Node,
@@ -191,7 +190,7 @@ fn extend_range(
     if uses.count() > 0 {
         return Err(Why::Unfit(format!("the loop computes with its counter `{name}`")));
     }
-    let text = place.source.slice(stop.span);
+    let text = site.source.slice(stop.span);
     let is_simple =
         matches!(stop.kind, Kind::Integer | Kind::Name(_) | Kind::Attribute(_) | Kind::Call | Kind::Subscript);
     let times = if is_simple { format!("{text} * {parts}") } else { format!("({text}) * {parts}") };
@@ -199,7 +198,7 @@ fn extend_range(
     if name != "_" {
         return Ok((name.clone(), edits));
     }
-    let counter = place.free_name(&["i", "step", "micro_step"])?;
+    let counter = site.free_name(&["i", "step", "micro_step"])?;
     edits.push(Edit::replace(target.span, counter));
     Ok((counter.to_owned(), edits))
 }
@@ -211,13 +210,13 @@ fn is_told(statement: &Node) -> bool {
 }
 
 /// The loader, if it has a length: its last group may be smaller, and steps as well.
-fn tail<'a>(place: &Place<'a>, header: &'a Node) -> Option<&'a str> {
+fn tail<'a>(site: &ChangeSite<'a>, header: &'a Node) -> Option<&'a str> {
     let iterated = header.children.get(1)?;
     let loader = if iterated.called() == Some("enumerate") { iterated.arguments().first()? } else { iterated };
     let Kind::Name(name) = &loader.kind else { return None };
-    let is_loader = place.only_value(name)?.called() == Some("DataLoader");
-    let has_no_length = place.source.root.walk().any(|node| node.last_name() == Some("IterableDataset"))
-        || place.is_taken("IterableDataset");
+    let is_loader = site.only_value(name)?.called() == Some("DataLoader");
+    let has_no_length = site.source.root.walk().any(|node| node.last_name() == Some("IterableDataset"))
+        || site.is_taken("IterableDataset");
     (is_loader && !has_no_length).then_some(name)
 }
 

@@ -7,31 +7,31 @@ use trace::run::RemedyAction;
 use super::checkpoints::{checkpoint, find_model};
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::why::Why;
 
 /// Inserts a loop over the modules of the recorded classes, after the statement that makes the model.
-pub(super) fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let classes = classes(place.action)?;
-    let (made, model) = find_model(place, "model that calls these blocks")?;
-    let (module, block) = (place.free_name(&["module", "part"])?, place.free_name(&["block", "layer"])?);
-    let (name, import) = checkpoint(place)?;
-    let (functools, second) = place.module("functools")?;
+pub(super) fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let classes = classes(site.action)?;
+    let (made, model) = find_model(site, "model that calls these blocks")?;
+    let (module, block) = (site.free_name(&["module", "part"])?, site.free_name(&["block", "layer"])?);
+    let (name, import) = checkpoint(site)?;
+    let (functools, second) = site.module("functools")?;
     let test = match classes {
         [class] => format!("== \"{class}\""),
         several => format!("in (\"{}\")", several.join("\", \"")),
     };
-    let first = place.number("blocks").map(|most| format!("[:{most}]")).unwrap_or_default();
+    let first = site.number("blocks").map(|most| format!("[:{most}]")).unwrap_or_default();
     let lines = [
         format!(
             "for {block} in [{module} for {module} in {model}.modules() if type({module}).__name__ {test}]{first}:"
         ),
         format!(
             "{}{block}.forward = {functools}.partial({name}, {block}.forward, use_reentrant=False)",
-            layout::unit(place.source)
+            layout::unit(site.source)
         ),
     ];
-    let mut edits = vec![layout::after(place.source, made, &lines)?];
+    let mut edits = vec![layout::after(site.source, made, &lines)?];
     edits.extend(second);
     edits.extend(import);
     Ok(edits)

@@ -2,7 +2,7 @@
 
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node, Span};
 use crate::why::Why;
 
@@ -19,13 +19,13 @@ pub(super) struct Move<'a> {
 
 impl<'a> Move<'a> {
     /// The move on the line.
-    pub(super) fn find(place: &Place<'a>) -> Result<Move<'a>, Why> {
-        let call = place.call("to or cuda", is_move)?;
-        let unfit = || Why::Unfit(format!("the model is moved within `{}`", place.source.slice(call.span)));
-        let statement = place.statement()?;
+    pub(super) fn find(site: &ChangeSite<'a>) -> Result<Move<'a>, Why> {
+        let call = site.call("to or cuda", is_move)?;
+        let unfit = || Why::Unfit(format!("the model is moved within `{}`", site.source.slice(call.span)));
+        let statement = site.statement()?;
         let receiver = call.receiver().ok_or_else(unfit)?;
-        let name = place.source.slice(receiver.span);
-        let target = statement.targets().first().map(|target| place.source.slice(target.span));
+        let name = site.source.slice(receiver.span);
+        let target = statement.targets().first().map(|target| site.source.slice(target.span));
         let is_bare = statement.kind == Kind::Expression && statement.children.first() == Some(call);
         let is_value = statement.targets().len() == 1 && statement.value() == Some(call);
         let (model, is_named) = match target {
@@ -38,29 +38,29 @@ impl<'a> Move<'a> {
     }
 
     /// The target device, as an expression.
-    pub(super) fn device(&self, place: &Place<'_>) -> Result<String, Why> {
-        let torch = place.torch()?;
+    pub(super) fn device(&self, site: &ChangeSite<'_>) -> Result<String, Why> {
+        let torch = site.torch()?;
         match self.call.arguments() {
             [] => Ok(format!("{torch}.device(\"cuda\")")),
             [only] if !matches!(only.kind, Kind::Keyword(_)) && self.call.called() == Some("to") => {
-                Ok(format!("{torch}.device({})", place.source.slice(only.span)))
+                Ok(format!("{torch}.device({})", site.source.slice(only.span)))
             }
-            _ => Err(Why::Unfit(format!("`{}` does more than name a device", place.source.slice(self.call.span)))),
+            _ => Err(Why::Unfit(format!("`{}` does more than name a device", site.source.slice(self.call.span)))),
         }
     }
 
     /// `lines` straight before the model is moved.
-    pub(super) fn insert_before(&self, place: &Place<'_>, lines: &[String]) -> Result<Vec<Edit>, Why> {
-        let Some(suffix) = self.suffix else { return Ok(vec![layout::before(place.source, self.statement, lines)?]) };
-        let moved = format!("{}{}", self.model, place.source.slice(suffix));
+    pub(super) fn insert_before(&self, site: &ChangeSite<'_>, lines: &[String]) -> Result<Vec<Edit>, Why> {
+        let Some(suffix) = self.suffix else { return Ok(vec![layout::before(site.source, self.statement, lines)?]) };
+        let moved = format!("{}{}", self.model, site.source.slice(suffix));
         let lines: Vec<String> = lines.iter().cloned().chain([moved]).collect();
-        Ok(vec![Edit::delete(suffix), layout::after(place.source, self.statement, &lines)?])
+        Ok(vec![Edit::delete(suffix), layout::after(site.source, self.statement, &lines)?])
     }
 
     /// `line` in the place of the move.
-    pub(super) fn replace_with(&self, place: &Place<'_>, line: String) -> Result<Vec<Edit>, Why> {
+    pub(super) fn replace_with(&self, site: &ChangeSite<'_>, line: String) -> Result<Vec<Edit>, Why> {
         match self.suffix {
-            Some(suffix) => Ok(vec![Edit::delete(suffix), layout::after(place.source, self.statement, &[line])?]),
+            Some(suffix) => Ok(vec![Edit::delete(suffix), layout::after(site.source, self.statement, &[line])?]),
             None => Ok(vec![Edit::replace(self.statement.span, line)]),
         }
     }

@@ -4,26 +4,26 @@
 use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
 pub(super) const PATCH: Patch = Patch::new(edits, |_| "with torch.no_grad():\n    outputs = model(inputs)".to_owned());
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let statement = place.statement()?;
-    let header = format!("{}.no_grad()", place.torch()?);
-    let path = place.source.root.path_to(statement.span);
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let statement = site.statement()?;
+    let header = format!("{}.no_grad()", site.torch()?);
+    let path = site.source.root.path_to(statement.span);
     if path.iter().any(|node| is_off_already(node)) {
         return Ok(Vec::new());
     }
     let around: Vec<&Node> = path.into_iter().filter(|node| !trains(node)).collect();
     let function = around.iter().copied().find(|node| matches!(node.kind, Kind::Function(_)));
     if let Some(function) = function.filter(|function| evaluates(function)) {
-        return Ok(vec![layout::before(place.source, function, &[format!("@{header}")])?]);
+        return Ok(vec![layout::before(site.source, function, &[format!("@{header}")])?]);
     }
     let widest = around.into_iter().find(|node| node.is_loop()).unwrap_or(statement);
-    layout::wrap(place.source, widest, widest, &format!("with {header}:"))
+    layout::wrap(site.source, widest, widest, &format!("with {header}:"))
 }
 
 /// True if the node itself switches autograd off.

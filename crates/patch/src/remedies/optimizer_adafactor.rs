@@ -3,7 +3,7 @@
 use super::Patch;
 use super::optimizers::{constructor, replace_class};
 use crate::edit::Edit;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::why::Why;
 
 pub(super) const PATCH: Patch =
@@ -12,10 +12,10 @@ pub(super) const PATCH: Patch =
 /// Keywords of Adafactor with the same name and meaning.
 const KEPT: [&str; 3] = ["lr", "weight_decay", "maximize"];
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let name = constructor(place)?.called().unwrap_or_default();
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let name = constructor(site)?.called().unwrap_or_default();
     if name == "Adafactor" {
         return Ok(Vec::new());
     }
-    replace_class(place, &format!("{}.optim.Adafactor", place.torch()?), &KEPT, None)
+    replace_class(site, &format!("{}.optim.Adafactor", site.torch()?), &KEPT, None)
 }

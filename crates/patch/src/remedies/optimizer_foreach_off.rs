@@ -4,6 +4,6 @@ use super::Patch;
 use super::optimizers::with_keyword;
 
 pub(super) const PATCH: Patch = Patch::new(
-    |place| with_keyword(place, "foreach", "False", "fused"),
+    |site| with_keyword(site, "foreach", "False", "fused"),
     |_| "optimizer = torch.optim.AdamW(model.parameters(), ..., foreach=False)".to_owned(),
 );

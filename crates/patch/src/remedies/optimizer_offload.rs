@@ -4,7 +4,7 @@ use super::Patch;
 use super::optimizers::constructor;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -14,22 +14,22 @@ pub(super) const PATCH: Patch = Patch::new(edits, |_| {
 
 const CLASS: &str = "CPUOffloadOptimizer";
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    if place.statement().is_ok_and(|statement| statement.mentions(CLASS)) {
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    if site.statement().is_ok_and(|statement| statement.mentions(CLASS)) {
         return Ok(Vec::new());
     }
-    let call = constructor(place)?;
-    let function = call.function().ok_or(Why::NoStatement(place.line))?;
+    let call = constructor(site)?;
+    let function = call.function().ok_or(Why::NoStatement(site.line))?;
     if call.has_unpacked() {
-        return Err(Why::Unpacked(place.line, "optimizer_class".to_owned()));
+        return Err(Why::Unpacked(site.line, "optimizer_class".to_owned()));
     }
-    let class = place.source.slice(function.span);
+    let class = site.source.slice(function.span);
     let mut edits = vec![Edit::replace(function.span, CLASS)];
-    edits.extend(import(place)?);
+    edits.extend(import(site)?);
     // All that follows the parameters is given by name; PyTorch's optimizers have `lr` in the second place.
-    let is_given_by_place = |argument: &&Node| !matches!(argument.kind, Kind::Keyword(_));
-    match call.arguments().iter().filter(is_given_by_place).collect::<Vec<_>>()[..] {
-        [] => edits.push(layout::argument(place.source, call, &format!("optimizer_class={class}"))?),
+    let is_positional = |argument: &&Node| !matches!(argument.kind, Kind::Keyword(_));
+    match call.arguments().iter().filter(is_positional).collect::<Vec<_>>()[..] {
+        [] => edits.push(layout::argument(site.source, call, &format!("optimizer_class={class}"))?),
         [parameters] => edits.push(Edit::insert(parameters.span.end, format!(", optimizer_class={class}"))),
         [_, rate] => edits.push(Edit::insert(rate.span.start, format!("optimizer_class={class}, lr="))),
         ref several => {
@@ -43,12 +43,12 @@ fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
 }
 
 /// The import that the class needs.
-fn import(place: &Place<'_>) -> Result<Option<Edit>, Why> {
-    if place.import_name("torchao.optim.CPUOffloadOptimizer") == Some(CLASS) {
+fn import(site: &ChangeSite<'_>) -> Result<Option<Edit>, Why> {
+    if site.import_name("torchao.optim.CPUOffloadOptimizer") == Some(CLASS) {
         Ok(None)
-    } else if place.is_taken(CLASS) {
+    } else if site.is_taken(CLASS) {
         Err(Why::NameTaken(CLASS.to_owned()))
     } else {
-        layout::import(place.source, "from torchao.optim import CPUOffloadOptimizer").map(Some)
+        layout::import(site.source, "from torchao.optim import CPUOffloadOptimizer").map(Some)
     }
 }

@@ -3,7 +3,7 @@
 use super::trainer::Trainer;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -24,47 +24,47 @@ const CLASSES: [&str; 12] = [
 ];
 
 /// The constructor of an optimizer on the line.
-pub(super) fn constructor<'a>(place: &Place<'a>) -> Result<&'a Node, Why> {
-    place.call("an optimizer of PyTorch", |call| call.called().is_some_and(|name| CLASSES.contains(&name)))
+pub(super) fn constructor<'a>(site: &ChangeSite<'a>) -> Result<&'a Node, Why> {
+    site.call("an optimizer of PyTorch", |call| call.called().is_some_and(|name| CLASSES.contains(&name)))
 }
 
 /// The argument of Hugging Face's trainer in a program that makes no optimizer on the line.
 pub(super) fn trainer_argument(
-    place: &Place<'_>,
+    site: &ChangeSite<'_>,
     trainer: Trainer,
     value: &'static str,
 ) -> Option<(&'static str, &'static str)> {
-    (trainer == Trainer::HuggingFace && constructor(place).is_err()).then_some(("optim", value))
+    (trainer == Trainer::HuggingFace && constructor(site).is_err()).then_some(("optim", value))
 }
 
 /// Adds `name=value` to the constructor, and removes the contradicting `other`.
-pub(super) fn with_keyword(place: &Place<'_>, name: &str, value: &str, other: &str) -> Result<Vec<Edit>, Why> {
-    let call = constructor(place)?;
+pub(super) fn with_keyword(site: &ChangeSite<'_>, name: &str, value: &str, other: &str) -> Result<Vec<Edit>, Why> {
+    let call = constructor(site)?;
     match call.keyword(other) {
         Some(keyword) if call.keyword(name).is_none() => {
             Ok(vec![Edit::replace(keyword.span, format!("{name}={value}"))])
         }
         Some(_) => {
-            let mut edits = layout::keyword(place.source, call, name, value)?;
-            edits.extend(layout::drop_keyword(place.source, call, other));
+            let mut edits = layout::keyword(site.source, call, name, value)?;
+            edits.extend(layout::drop_keyword(site.source, call, other));
             Ok(edits)
         }
-        None => layout::keyword(place.source, call, name, value),
+        None => layout::keyword(site.source, call, name, value),
     }
 }
 
 /// Replaces the class by `class`, which takes the keywords `kept` alone; `import` imports it. Positional arguments
 /// after the first two are refused: their meaning in another class is unknown.
 pub(super) fn replace_class(
-    place: &Place<'_>,
+    site: &ChangeSite<'_>,
     class: &str,
     kept: &[&str],
     import: Option<&str>,
 ) -> Result<Vec<Edit>, Why> {
-    let call = constructor(place)?;
-    let function = call.function().ok_or(Why::NoStatement(place.line))?;
+    let call = constructor(site)?;
+    let function = call.function().ok_or(Why::NoStatement(site.line))?;
     if call.has_unpacked() {
-        return Err(Why::Unpacked(place.line, "foreach".to_owned()));
+        return Err(Why::Unpacked(site.line, "foreach".to_owned()));
     }
     let positional = call.arguments().iter().filter(|argument| !matches!(argument.kind, Kind::Keyword(_))).count();
     if positional > 2 {
@@ -73,8 +73,8 @@ pub(super) fn replace_class(
         )));
     }
     let mut edits = vec![Edit::replace(function.span, class)];
-    edits.extend(list_dropped(call, kept).filter_map(|name| layout::drop_keyword(place.source, call, name)));
-    edits.extend(import.map(|line| layout::import(place.source, line)).transpose()?);
+    edits.extend(list_dropped(call, kept).filter_map(|name| layout::drop_keyword(site.source, call, name)));
+    edits.extend(import.map(|line| layout::import(site.source, line)).transpose()?);
     Ok(edits)
 }
 

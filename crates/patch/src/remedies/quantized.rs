@@ -1,12 +1,12 @@
 //! Layers of bitsandbytes in place of the model's; shared by the remedies that pack weights.
 
 use crate::edit::Edit;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::why::Why;
 
 /// Left to the user: the layers of a model are made anywhere.
-pub(super) fn edits(_: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    Err(Why::Unfit("layers of bitsandbytes take the place of the model's, wherever those are made".to_owned()))
+pub(super) fn edits(_: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    Err(Why::Unfit("layers of bitsandbytes take the site of the model's, wherever those are made".to_owned()))
 }
 
 /// The code for a layer by hand, and for a model of transformers with these settings.

@@ -5,7 +5,7 @@ use trace::run::RemedyAction;
 use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -14,25 +14,25 @@ pub(super) const PATCH: Patch =
 
 const KEYWORD: &str = "attn_implementation";
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    if matches!(place.action, RemedyAction::SetArgument { callee, .. } if callee == "MultiheadAttention") {
-        let call = place.call("an attention of query, key and value", |call| positional(call) >= 3)?;
-        return layout::keyword(place.source, call, "need_weights", "False");
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    if matches!(site.action, RemedyAction::SetArgument { callee, .. } if callee == "MultiheadAttention") {
+        let call = site.call("an attention of query, key and value", |call| positional(call) >= 3)?;
+        return layout::keyword(site.source, call, "need_weights", "False");
     }
     let text = "\"sdpa\"";
-    if let Some(call) = place.only_call(|call| call.keyword(KEYWORD).is_some()) {
-        let value = call.keyword(KEYWORD).and_then(Node::value).ok_or(Why::NoStatement(place.line))?;
+    if let Some(call) = site.only_call(|call| call.keyword(KEYWORD).is_some()) {
+        let value = call.keyword(KEYWORD).and_then(Node::value).ok_or(Why::NoStatement(site.line))?;
         let is_there = matches!(&value.kind, Kind::Text(text) if text == "sdpa");
         return Ok(if is_there { Vec::new() } else { vec![Edit::replace(value.span, text)] });
     }
     let makes = |call: &Node| {
         call.called().is_some_and(|name| matches!(name, "from_pretrained" | "from_config") && !is_tokenizer(call))
     };
-    let call = match place.call("from_pretrained or from_config", makes) {
+    let call = match site.call("from_pretrained or from_config", makes) {
         Ok(call) => call,
-        Err(why) => place.only_call(makes).ok_or(why)?,
+        Err(why) => site.only_call(makes).ok_or(why)?,
     };
-    layout::keyword(place.source, call, KEYWORD, text)
+    layout::keyword(site.source, call, KEYWORD, text)
 }
 
 fn positional(call: &Node) -> usize {

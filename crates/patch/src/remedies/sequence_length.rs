@@ -2,4 +2,4 @@
 
 use super::{Patch, sizes};
 
-pub(super) const PATCH: Patch = Patch::new(|place| sizes::edits(place, "length"), |_| "max_length = ...".to_owned());
+pub(super) const PATCH: Patch = Patch::new(|site| sizes::edits(site, "length"), |_| "max_length = ...".to_owned());

@@ -5,7 +5,7 @@ use trace::run::RemedyAction;
 use super::Patch;
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::training::{is_optimizer, method, sole_call, step};
 use crate::why::Why;
@@ -13,27 +13,27 @@ use crate::why::Why;
 pub(super) const PATCH: Patch =
     Patch::new(edits, |_| "optimizer.step()\noptimizer.zero_grad(set_to_none=True)  # straight after step".to_owned());
 
-fn edits(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    match place.action {
-        RemedyAction::MoveZeroGrad {} => move_call(place),
-        _ => to_none(place),
+fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    match site.action {
+        RemedyAction::MoveZeroGrad {} => move_call(site),
+        _ => to_none(site),
     }
 }
 
 /// `zero_grad(set_to_none=True)` on the line.
-fn to_none(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let call = place.call("zero_grad", |call| call.called() == Some("zero_grad"))?;
+fn to_none(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let call = site.call("zero_grad", |call| call.called() == Some("zero_grad"))?;
     match call.arguments() {
         [] | [Node { kind: Kind::Boolean(true), .. }] => Ok(Vec::new()),
         [only] if !matches!(only.kind, Kind::Keyword(_)) => Ok(vec![Edit::replace(only.span, "set_to_none=True")]),
-        _ => layout::keyword(place.source, call, "set_to_none", "True"),
+        _ => layout::keyword(site.source, call, "set_to_none", "True"),
     }
 }
 
 /// The call taken from where it is and put straight after the step.
-fn move_call(place: &Place<'_>) -> Result<Vec<Edit>, Why> {
-    let source = place.source;
-    let step = step(place)?;
+fn move_call(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
+    let source = site.source;
+    let step = step(site)?;
     let block = step.block;
     let ours = |call: &Node| is_optimizer(call) || call.receiver().and_then(Node::last_name) == Some("scaler");
     let (stepped, _) = method(block, "step", ours).ok_or_else(|| refuse_without("step"))?;

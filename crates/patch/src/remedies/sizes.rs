@@ -6,7 +6,7 @@
 use trace::run::RemedyAction;
 
 use crate::edit::Edit;
-use crate::place::{Place, own};
+use crate::site::{ChangeSite, own};
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -14,22 +14,22 @@ use crate::why::Why;
 const OPTIONS: [&str; 2] = ["add_argument", "option"];
 
 /// The edit of the number; `setting` names the remedy's own for it.
-pub(super) fn edits(place: &Place<'_>, setting: &str) -> Result<Vec<Edit>, Why> {
-    if matches!(place.action, RemedyAction::KeepSize { .. }) {
+pub(super) fn edits(site: &ChangeSite<'_>, setting: &str) -> Result<Vec<Edit>, Why> {
+    if matches!(site.action, RemedyAction::KeepSize { .. }) {
         return Ok(Vec::new());
     }
-    let named = NamedSize::new(place);
-    let size = named.new.map_or_else(|| place.number(setting), Ok)?.to_string();
-    let number = find_number(place, &named)?;
-    let found = place.source.slice(number.span);
-    if found == size {
+    let named = NamedSize::new(site);
+    let wanted = named.new.map_or_else(|| site.number(setting), Ok)?.to_string();
+    let number = find_number(site, &named)?;
+    let found = site.source.slice(number.span);
+    if found == wanted {
         return Ok(Vec::new());
     }
     match &named.old {
         Some(old) if old != found => {
             Err(Why::Unfit(format!("the file says {found} and the program ran with {old}: its command line decides")))
         }
-        _ => Ok(vec![Edit::replace(number.span, size)]),
+        _ => Ok(vec![Edit::replace(number.span, wanted)]),
     }
 }
 
@@ -43,35 +43,35 @@ struct NamedSize<'a> {
 }
 
 impl<'a> NamedSize<'a> {
-    fn new(place: &Place<'a>) -> NamedSize<'a> {
-        let (name, new, old) = match place.action {
+    fn new(site: &ChangeSite<'a>) -> NamedSize<'a> {
+        let (name, new, old) = match site.action {
             RemedyAction::SetSize { name, size, previous } => (name.as_str(), Some(*size), Some(previous.to_string())),
             RemedyAction::FindSize { name, .. } => (name.as_str(), None, None),
             _ => ("", None, None),
         };
-        NamedSize { name: place.word("arg").unwrap_or(name), new, old }
+        NamedSize { name: site.word("arg").unwrap_or(name), new, old }
     }
 }
 
 /// The literal that sets the size.
-fn find_number<'a>(place: &Place<'a>, named: &NamedSize<'_>) -> Result<&'a Node, Why> {
-    if let Ok(option) = place.call("an option", |call| call.called().is_some_and(|name| OPTIONS.contains(&name))) {
+fn find_number<'a>(site: &ChangeSite<'a>, named: &NamedSize<'_>) -> Result<&'a Node, Why> {
+    if let Ok(option) = site.call("an option", |call| call.called().is_some_and(|name| OPTIONS.contains(&name))) {
         return literal_default(option);
     }
-    if let Some(option) = options(place).find(|option| !named.name.is_empty() && is_named(option, named.name)) {
+    if let Some(option) = options(site).find(|option| !named.name.is_empty() && is_named(option, named.name)) {
         return literal_default(option);
     }
-    let statement = place.statement()?;
+    let statement = site.statement()?;
     let given = own(statement).filter_map(|node| value_for(node, named.name)).find(|value| value.kind == Kind::Integer);
     if let Some(number) = given {
         return Ok(number);
     }
-    match place.call("DataLoader", |call| call.called() == Some("DataLoader")) {
+    match site.call("DataLoader", |call| call.called() == Some("DataLoader")) {
         Ok(loader) => {
             let batch = of_loader(loader).ok_or_else(|| Why::Unfit("the DataLoader is not given a size".to_owned()))?;
-            origin(place, batch)
+            origin(site, batch)
         }
-        Err(why) => only_old(place, statement, named).ok_or(why),
+        Err(why) => only_old(site, statement, named).ok_or(why),
     }
 }
 
@@ -87,9 +87,9 @@ fn value_for<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
 }
 
 /// The only number of the old value on the line.
-fn only_old<'a>(place: &Place<'a>, statement: &'a Node, named: &NamedSize<'_>) -> Option<&'a Node> {
-    let old = |node: &&Node| node.kind == Kind::Integer && Some(place.source.slice(node.span)) == named.old.as_deref();
-    let mut same = own(statement).filter(old).filter(|node| place.line_of(node) == place.line);
+fn only_old<'a>(site: &ChangeSite<'a>, statement: &'a Node, named: &NamedSize<'_>) -> Option<&'a Node> {
+    let old = |node: &&Node| node.kind == Kind::Integer && Some(site.source.slice(node.span)) == named.old.as_deref();
+    let mut same = own(statement).filter(old).filter(|node| site.line_of(node) == site.line);
     let only = same.next()?;
     if same.next().is_none() { Some(only) } else { None }
 }
@@ -101,37 +101,37 @@ pub(super) fn of_loader(call: &Node) -> Option<&Node> {
 }
 
 /// The node with an expression's number: itself, the only assignment of the name, or the option or field of that name.
-fn origin<'a>(place: &Place<'a>, value: &'a Node) -> Result<&'a Node, Why> {
+fn origin<'a>(site: &ChangeSite<'a>, value: &'a Node) -> Result<&'a Node, Why> {
     match &value.kind {
         Kind::Integer => Ok(value),
         Kind::Name(name) => {
-            let number = place.only_value(name).filter(|number| number.kind == Kind::Integer);
+            let number = site.only_value(name).filter(|number| number.kind == Kind::Integer);
             number.ok_or_else(|| Why::Unfit(format!("`{name}` is not assigned a number once")))
         }
-        Kind::Attribute(name) => option_or_field(place, name),
-        _ => Err(refuse_computed(place, value)),
+        Kind::Attribute(name) => option_or_field(site, name),
+        _ => Err(refuse_computed(site, value)),
     }
 }
 
-fn refuse_computed(place: &Place<'_>, value: &Node) -> Why {
-    Why::Unfit(format!("the size is computed: `{}`", place.source.slice(value.span)))
+fn refuse_computed(site: &ChangeSite<'_>, value: &Node) -> Why {
+    Why::Unfit(format!("the size is computed: `{}`", site.source.slice(value.span)))
 }
 
 /// `args.batch_size`: the default of the option; `config.batch_size`: that of the class's field.
-fn option_or_field<'a>(place: &Place<'a>, name: &str) -> Result<&'a Node, Why> {
-    if let Some(option) = options(place).find(|option| is_named(option, name)) {
+fn option_or_field<'a>(site: &ChangeSite<'a>, name: &str) -> Result<&'a Node, Why> {
+    if let Some(option) = options(site).find(|option| is_named(option, name)) {
         return literal_default(option);
     }
     let is_field = |node: &&Node| node.targets().iter().any(|target| target.last_name() == Some(name));
-    let mut values = place.source.root.walk().filter(is_field).filter_map(Node::value);
+    let mut values = site.source.root.walk().filter(is_field).filter_map(Node::value);
     match (values.next(), values.next()) {
         (Some(value), None) if value.kind == Kind::Integer => Ok(value),
         _ => Err(Why::Unfit(format!("no option and no field `{name}` has a number of its own"))),
     }
 }
 
-fn options<'a>(place: &Place<'a>) -> impl Iterator<Item = &'a Node> {
-    place.source.root.walk().filter(|node| node.called().is_some_and(|name| OPTIONS.contains(&name)))
+fn options<'a>(site: &ChangeSite<'a>) -> impl Iterator<Item = &'a Node> {
+    site.source.root.walk().filter(|node| node.called().is_some_and(|name| OPTIONS.contains(&name)))
 }
 
 fn literal_default(option: &Node) -> Result<&Node, Why> {
@@ -151,13 +151,13 @@ fn is_named(option: &Node, name: &str) -> bool {
 }
 
 /// The text of a k-th of a batch: the quotient of a divisible number, else a division.
-pub(super) fn divide_text(place: &Place<'_>, batch: &Node, parts: u64) -> Result<String, Why> {
-    let text = place.source.slice(batch.span);
+pub(super) fn divide_text(site: &ChangeSite<'_>, batch: &Node, parts: u64) -> Result<String, Why> {
+    let text = site.source.slice(batch.span);
     match batch.kind {
         Kind::Integer => match text.parse::<u64>() {
-            Ok(size) if size % parts == 0 => Ok((size / parts).to_string()),
-            Ok(size) => Err(Why::Unfit(format!("a batch of {size} cannot be parted into {parts}"))),
-            Err(_) => Err(refuse_computed(place, batch)),
+            Ok(samples) if samples % parts == 0 => Ok((samples / parts).to_string()),
+            Ok(samples) => Err(Why::Unfit(format!("a batch of {samples} cannot be parted into {parts}"))),
+            Err(_) => Err(refuse_computed(site, batch)),
         },
         Kind::Name(_) | Kind::Attribute(_) | Kind::Subscript | Kind::Call => Ok(format!("{text} // {parts}")),
         _ => Ok(format!("({text}) // {parts}")),

@@ -2,7 +2,7 @@
 
 use crate::edit::Edit;
 use crate::layout;
-use crate::place::Place;
+use crate::site::ChangeSite;
 use crate::syntax::{Kind, Node};
 use crate::why::Why;
 
@@ -21,32 +21,32 @@ pub(super) enum Trainer {
 
 /// The edit in a program with a trainer's loop: `argument` returns the keyword and the value. `None` without a trainer.
 pub(super) fn edits<'a>(
-    place: &Place<'a>,
-    argument: fn(&Place<'_>, Trainer) -> Option<(&'static str, &'static str)>,
+    site: &ChangeSite<'a>,
+    argument: fn(&ChangeSite<'_>, Trainer) -> Option<(&'static str, &'static str)>,
 ) -> Option<Result<Vec<Edit>, Why>> {
-    let has_own_loop = place.source.root.walk().any(|node| node.called() == Some("backward"));
+    let has_own_loop = site.source.root.walk().any(|node| node.called() == Some("backward"));
     if has_own_loop {
         return None;
     }
     [Trainer::HuggingFace, Trainer::Lightning].into_iter().find_map(|trainer| {
-        let call = constructor(place, trainer)?;
-        let (keyword, value) = argument(place, trainer)?;
-        Some(layout::keyword(place.source, call, keyword, value))
+        let call = constructor(site, trainer)?;
+        let (keyword, value) = argument(site, trainer)?;
+        Some(layout::keyword(site.source, call, keyword, value))
     })
 }
 
 /// The call that configures the trainer.
-fn constructor<'a>(place: &Place<'a>, trainer: Trainer) -> Option<&'a Node> {
+fn constructor<'a>(site: &ChangeSite<'a>, trainer: Trainer) -> Option<&'a Node> {
     match trainer {
-        Trainer::HuggingFace => place.only_call(|call| call.called().is_some_and(|name| ARGUMENTS.contains(&name))),
-        Trainer::Lightning => place.only_call(|call| call.called() == Some("Trainer") && is_lightnings(place, call)),
+        Trainer::HuggingFace => site.only_call(|call| call.called().is_some_and(|name| ARGUMENTS.contains(&name))),
+        Trainer::Lightning => site.only_call(|call| call.called() == Some("Trainer") && is_lightnings(site, call)),
     }
 }
 
-fn is_lightnings(place: &Place<'_>, call: &Node) -> bool {
+fn is_lightnings(site: &ChangeSite<'_>, call: &Node) -> bool {
     let name = call.function().and_then(Node::dotted).unwrap_or_default();
     let first = name.split('.').next().unwrap_or_default();
-    let imports = place.source.root.walk().filter_map(|node| match &node.kind {
+    let imports = site.source.root.walk().filter_map(|node| match &node.kind {
         Kind::Import(bindings) => Some(bindings),
         _ => None,
     });

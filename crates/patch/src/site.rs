@@ -11,7 +11,7 @@ use crate::why::Why;
 
 /// A change, and the line of its effect.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ChangeSite<'a> {
     pub(crate) source: &'a Source<'a>,
     pub(crate) line: u32,
     pub(crate) change: &'a Change,
@@ -19,7 +19,7 @@ pub(crate) struct Place<'a> {
     pub(crate) action: &'a RemedyAction,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ChangeSite<'a> {
     /// A setting that is a whole number.
     pub(crate) fn number(&self, key: &str) -> Result<u64, Why> {
         let value = self.change.settings.get(key);
