@@ -1,6 +1,6 @@
 //! The columns of the table.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A row of the table: one remedy.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct RemedySpec {
 }
 
 /// The effect of a change on the results. Ordered: the mildest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exactness {
     /// The same to the bit.

@@ -57,8 +57,8 @@ pub struct Part {
 }
 
 /// A total and the parts that make it up, largest first. In JSON: the list of its parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(into = "Vec<Part>")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<Part>", try_from = "Vec<Part>")]
 pub struct Breakdown {
     total: Bytes,
     parts: Vec<Part>,
@@ -101,6 +101,15 @@ impl Breakdown {
     pub fn bytes_of(&self, category: Contents) -> Bytes {
         let same = self.parts.iter().filter(|part| part.category == category);
         same.map(|part| part.bytes).sum()
+    }
+}
+
+/// The total is the sum of the parts.
+impl TryFrom<Vec<Part>> for Breakdown {
+    type Error = DoesNotAddUp;
+
+    fn try_from(parts: Vec<Part>) -> Result<Breakdown, DoesNotAddUp> {
+        Breakdown::new(parts.iter().map(|part| part.bytes).sum(), parts)
     }
 }
 

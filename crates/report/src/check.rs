@@ -1,13 +1,13 @@
 //! The report of `check` as values. The serialised form is the contract of `check --json`: keys are added, never renamed.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use trace::{Bytes, Phase};
 
 use crate::breakdown::{Breakdown, Contents};
 use crate::finding::{Finding, Location};
 
 /// The answer to "does this program fit this GPU".
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// oomph's own version.
     pub version: String,
@@ -70,7 +70,7 @@ impl CheckReport {
 }
 
 /// The GPU of the question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpu {
     /// The vendor's name of the GPU.
     pub name: String,
@@ -85,7 +85,7 @@ pub struct Gpu {
 }
 
 /// Whether the program fits. A program that fits cannot lack memory: its spare memory has no sign.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
     /// The program ran through, and every request was served.
@@ -112,7 +112,7 @@ pub enum Verdict {
 }
 
 /// A program's search for a size that fits: it asks, runs out, catches the error, and asks for less.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeSearch {
     /// The number that the program made smaller, such as `batch_size`.
     pub lowers: String,
@@ -123,7 +123,7 @@ pub struct SizeSearch {
 }
 
 /// What the program needs, and whether that is all.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Need {
     /// The largest use of memory that was seen without a limit.
     #[serde(flatten)]
@@ -135,7 +135,7 @@ pub struct Need {
 }
 
 /// What fills the memory at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filling {
     /// The moment of the most allocated bytes.
     #[serde(flatten)]
@@ -170,19 +170,18 @@ pub struct Usage {
 }
 
 /// A moment of the run, as far as known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The optimizer step under way, counted from 1.
     pub step: Option<u32>,
     /// The part of the step.
-    #[serde(serialize_with = "phase_name")]
     pub phase: Option<Phase>,
     /// The module whose forward was running.
     pub module: Option<String>,
 }
 
 /// The largest use of memory, with its time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peak {
     /// The size of the peak.
     #[serde(flatten)]
@@ -193,7 +192,7 @@ pub struct Peak {
 }
 
 /// The out-of-memory error of the program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Oom {
     /// The size of the failed request; `None` for a library's request whose error states no size.
     pub requested_bytes: Option<Bytes>,
@@ -209,7 +208,7 @@ pub struct Oom {
 }
 
 /// An error that the program caught.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caught {
     /// The line that caught it, if the source shows one.
     pub location: Option<Location>,
@@ -221,7 +220,7 @@ pub struct Caught {
 }
 
 /// What a program did after it caught an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "then", rename_all = "kebab-case")]
 pub enum Then {
     /// It went on, and made further optimizer steps.
@@ -237,7 +236,7 @@ pub enum Then {
 }
 
 /// A line of the program, with the blocks that the line allocated and that were alive at the peak.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
     /// The sum of block sizes, as the allocator counts.
     pub bytes: Bytes,
@@ -255,7 +254,7 @@ pub struct Site {
 }
 
 /// One line of a stack.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteFrame {
     /// The function's name.
     pub function: String,
@@ -268,7 +267,7 @@ pub struct SiteFrame {
 }
 
 /// Memory that survives each step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Growth {
     /// The median over the steps.
     pub bytes_per_step: Bytes,
@@ -291,7 +290,7 @@ impl Growth {
 }
 
 /// A figure that a library chooses on a real GPU, and that oomph models.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assumption {
     /// A stable name.
     pub id: String,
@@ -302,7 +301,7 @@ pub struct Assumption {
 }
 
 /// A line with shapes that depend on values computed on a GPU.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ValueShape {
     /// The operator, e.g. `aten::nonzero`.
     pub op: String,
@@ -315,7 +314,7 @@ pub struct ValueShape {
 }
 
 /// A process of a job with several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
     /// `RANK`.
     pub rank: u32,
@@ -325,9 +324,4 @@ pub struct Rank {
     pub peak: Usage,
     /// Whether it ran out of memory.
     pub oom: bool,
-}
-
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's calling convention")]
-fn phase_name<S: Serializer>(phase: &Option<Phase>, serializer: S) -> Result<S::Ok, S::Error> {
-    phase.map(Phase::name).serialize(serializer)
 }

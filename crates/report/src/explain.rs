@@ -4,7 +4,7 @@ mod memory;
 mod picture;
 mod tables;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::text::StatedOom;
 use trace::{Bytes, DeviceIndex};
 
@@ -13,10 +13,10 @@ use crate::check::{Growth, Place, Site, SiteFrame};
 use crate::finding::{Finding, Location};
 pub use memory::{DeviceMemory, Extent, Holder, MemoryPart};
 pub use picture::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
-pub use tables::{StatedCard, StatedCounters, StatedProcess};
+pub use tables::{StatedCard, StatedCounters, StatedProcess, TableSource};
 
 /// The answer to "why did it run out of memory".
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExplainReport {
     /// oomph's own version.
     pub version: String,
@@ -56,7 +56,7 @@ pub struct ExplainReport {
 }
 
 /// A file that was read, or standard input.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// The name of the input as the user gave it; `-` for standard input.
     pub path: String,
@@ -69,7 +69,7 @@ pub struct Input {
 }
 
 /// The kind of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputKind {
     /// A memory snapshot, pickled or as JSON.
@@ -81,7 +81,7 @@ pub enum InputKind {
 }
 
 /// The counters of PyTorch's allocator at one instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Allocated bytes.
     pub allocated_bytes: Bytes,
@@ -94,7 +94,7 @@ pub struct Counters {
 }
 
 /// The largest use of memory in a history.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryPeak {
     /// `torch.cuda.max_memory_allocated()` over the history.
     pub allocated_bytes: Bytes,
@@ -110,7 +110,7 @@ pub struct HistoryPeak {
 }
 
 /// The history of a device in an input.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceHistory {
     /// Index into [`ExplainReport::inputs`].
     pub input: usize,
@@ -138,7 +138,7 @@ pub struct DeviceHistory {
 }
 
 /// A request that failed, as a history records it: to the byte, where a message is rounded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryOom {
     /// The event, counted from 0.
     pub event: u32,
@@ -156,7 +156,7 @@ pub struct HistoryOom {
 }
 
 /// The reserved memory that is not in use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragmentation {
     /// Reserved less active.
     pub free_bytes: Bytes,
@@ -173,7 +173,7 @@ pub struct Fragmentation {
 }
 
 /// The difference between two inputs, or between ranks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The names of the sides, e.g. `rank 0` and `rank 1`, or two paths.
     pub sides: Vec<String>,
@@ -184,7 +184,7 @@ pub struct Comparison {
 }
 
 /// A line with more bytes on one side than on another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteDifference {
     /// The bytes of the line on each side; zero on a side without the line.
     pub bytes: Vec<Bytes>,

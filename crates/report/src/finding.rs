@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use causes::CauseId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::Bytes;
 
 /// The stable name of a rule of `lint`, e.g. `accumulated-graph`.
@@ -19,7 +19,7 @@ impl fmt::Display for RuleId {
 }
 
 /// The severity of a finding, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The program fails.
@@ -42,7 +42,7 @@ impl Severity {
 }
 
 /// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     /// The file, as the interpreter names it.
     pub file: String,
@@ -52,14 +52,14 @@ pub struct Location {
     pub column: Option<u32>,
 }
 
-/// The value of an [`Evidence`]. In JSON a plain number or text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The value of an [`Evidence`]. In JSON a plain number or text; a number is read back as a count, since JSON states no unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// An amount of memory.
-    Bytes(Bytes),
     /// A number of things.
     Count(u64),
+    /// An amount of memory.
+    Bytes(Bytes),
     /// Anything else.
     Text(String),
 }
@@ -75,7 +75,7 @@ impl fmt::Display for Value {
 }
 
 /// A fact that a finding rests on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The quantity, e.g. `growth per step`.
     pub what: String,
@@ -86,7 +86,7 @@ pub struct Evidence {
 }
 
 /// The proof that a remedy works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
     /// Run or replayed in this invocation, before and after.
@@ -109,7 +109,7 @@ impl Standing {
 }
 
 /// A change that lowers the peak.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remedy {
     /// The change, in a few words.
     pub remedy: String,
@@ -124,7 +124,7 @@ pub struct Remedy {
 }
 
 /// A problem, or a useful fact, with its evidence. `Rule` is the type of its name: a cause, or a [`RuleId`] of `lint`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding<Rule = CauseId> {
     /// The name of the pattern that was found.
     pub rule: Rule,

@@ -10,7 +10,7 @@ use crate::change::Change;
 use crate::check::{Assumption, Usage};
 
 /// The answer to "what is the smallest change that makes this program fit".
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
     /// oomph's own version.
     pub version: String,
@@ -58,7 +58,7 @@ pub struct FitReport {
 }
 
 /// A GPU and the memory that the program may use.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FitGpu {
     /// The vendor's name of the GPU.
     pub name: String,
@@ -69,7 +69,7 @@ pub struct FitGpu {
 }
 
 /// Whether the program fits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FitVerdict {
     /// The unchanged program fits.
@@ -82,7 +82,7 @@ pub enum FitVerdict {
 }
 
 /// Changes to make together, with their effect.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The changes, in the order of application.
     #[serde(rename = "remedies")]
@@ -100,7 +100,7 @@ pub struct Plan {
 }
 
 /// The cost of a change for the user.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// The effect on the program's results.
     pub exactness: Exactness,
@@ -111,7 +111,7 @@ pub struct Cost {
 }
 
 /// The source of an estimate of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeSource {
     /// The remedy's typical cost, the same for every program.
@@ -138,7 +138,7 @@ pub struct Placed {
 }
 
 /// A remedy alone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// The remedy with its settings.
     pub change: Change,
@@ -148,7 +148,7 @@ pub struct Tried {
 }
 
 /// The effect of a remedy on a program.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
     /// The remedy lowers the peak.
@@ -178,7 +178,7 @@ pub enum Effect {
 }
 
 /// A size of memory.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VramRow {
     /// The GPU's memory.
     pub total_bytes: Bytes,
@@ -204,7 +204,7 @@ pub struct Batch {
 }
 
 /// The largest batch that fits.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MaxBatch {
     /// The size; 0 if a single sample does not fit.
     pub size: u64,
@@ -221,7 +221,7 @@ pub struct MaxBatch {
 }
 
 /// A batch that was run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchTried {
     /// The number of samples.
     pub size: u64,

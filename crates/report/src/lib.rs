@@ -11,6 +11,7 @@
 pub mod breakdown;
 pub mod change;
 pub mod check;
+pub mod document;
 pub mod explain;
 pub mod finding;
 pub mod fit;

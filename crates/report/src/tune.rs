@@ -1,12 +1,14 @@
 //! The report of `tune` as values. The serialised form is the contract of `tune --json`: keys are added, never renamed.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use trace::{Bytes, DeviceIndex};
 
 use crate::finding::{Finding, Standing};
 
 /// The answer to "which settings of the allocator suit this program".
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TuneReport {
     /// oomph's own version.
     pub version: String,
@@ -52,7 +54,7 @@ pub struct TuneReport {
 }
 
 /// A recorded device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TunedTrace {
     /// The file or folder, as the user named it.
     pub path: String,
@@ -73,7 +75,7 @@ pub struct TunedTrace {
 }
 
 /// The agreement of a replay with the recording.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Whether the replay repeats the recording entirely.
     pub exact: bool,
@@ -86,7 +88,7 @@ pub struct Agreement {
 }
 
 /// A device, by its memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunedDevice {
     /// The source of the figures: the GPU's name, or the error in the history.
     pub name: String,
@@ -97,7 +99,7 @@ pub struct TunedDevice {
 }
 
 /// The outcome of a program under a setting; of several traces, the worst of each figure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// The value of `PYTORCH_CUDA_ALLOC_CONF`; empty for the defaults.
     pub conf: String,
@@ -118,12 +120,12 @@ pub struct Setting {
     /// Whether the calls take too long to recommend the setting.
     pub too_costly: bool,
     /// `reserved_bytes` of each trace, if there are several.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reserved_bytes_by_trace: Vec<Bytes>,
 }
 
 /// Calls of the driver over the whole recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
     /// `cudaMalloc`.
     pub cuda_malloc: u64,
@@ -136,7 +138,7 @@ pub struct Calls {
 }
 
 /// A recommended setting.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recommendation {
     /// The outcome of the setting.
     #[serde(flatten)]
@@ -150,7 +152,7 @@ pub struct Recommendation {
     /// The basis of the standing.
     pub how: String,
     /// The environment variable to set.
-    pub variable: &'static str,
+    pub variable: Cow<'static, str>,
     /// The setting as a line of a shell or of Python.
     pub lines: Lines,
     /// The best setting without expandable segments, which Windows and some interconnects lack; `None` if the recommendation does not use them.
@@ -160,7 +162,7 @@ pub struct Recommendation {
 }
 
 /// A setting as lines to copy.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
     /// For bash and other Unix shells.
     pub bash: String,
@@ -173,7 +175,7 @@ pub struct Lines {
 }
 
 /// The outcome of a run of the real allocator under the setting.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// `max_memory_reserved`.
     pub reserved_bytes: Bytes,
@@ -188,7 +190,7 @@ pub struct Measured {
 }
 
 /// A popular recommendation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Guide {
     /// The outcome; all zero if PyTorch rejects the setting.
     #[serde(flatten)]
@@ -202,7 +204,7 @@ pub struct Guide {
 }
 
 /// The effect of a setting compared with the current one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Less memory.
@@ -231,7 +233,7 @@ impl Effect {
 }
 
 /// The program with other calls of `torch.cuda.empty_cache()`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EmptyCache {
     /// The position of the calls, e.g. `after each step`.
     pub at: String,
@@ -243,7 +245,7 @@ pub struct EmptyCache {
 }
 
 /// The smallest memory for PyTorch's allocator in which the program runs through.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
     /// The bytes under the current settings; `None` if the search ended early.
     pub current_bytes: Option<Bytes>,
@@ -254,7 +256,7 @@ pub struct Needs {
 }
 
 /// The extent of the search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
     /// The number of settings considered.
     pub considered: u64,
@@ -265,7 +267,7 @@ pub struct Search {
 }
 
 /// The assumed times of calls, in microseconds. No time is measured on the user's machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CostModel {
     /// The time of a `cudaMalloc`.
     pub cuda_malloc_us: u64,

@@ -1,11 +1,17 @@
 //! The renderers of `fit`, against texts that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
-use report::fit::{Batch, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, Placed, Plan, TimeSource, Tried};
+mod reread;
+
+use report::fit::{
+    Batch, BatchTried, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, MaxBatch, Placed, Plan, TimeSource,
+    Tried, VramRow,
+};
 use report::render::terminal::Look;
 use report::render::{Format, Report, render};
 use report::{Change, Usage};
 use trace::Bytes;
+use trace::run::RemedyAction;
 
 fn written(report: &dyn Report, format: Format) -> String {
     render(report, format, Look::default()).unwrap()
@@ -131,6 +137,33 @@ needed
   search   36 dry runs, 43.6 s in all
   oomph    0.1.0
 ";
+
+#[test]
+fn reports_are_read_back() {
+    let action = RemedyAction::SetSize { name: "--batch-size".to_owned(), size: 8, previous: 64 };
+    let place = Placed { action: Some(action), ..placed("batch-size", 12, "--batch-size is 8 instead of 64") };
+    let plan = plan(vec![part()], 16 << 10, vec![place]);
+    let max_batch = MaxBatch {
+        size: 8,
+        runs: 2,
+        tried: vec![BatchTried { size: 8, fits: true }, BatchTried { size: 16, fits: false }],
+        peak: Some(usage(16 << 10)),
+        bytes_per_sample: Some(Bytes(123)),
+        independent: false,
+    };
+    let tried =
+        [Effect::Nothing { peak: usage(1 << 10), why: None }, Effect::Fails { message: "RuntimeError".to_owned() }];
+    reread::check(&with_plan());
+    reread::check(&without_plan());
+    reread::check(&FitReport {
+        plans: vec![plan.clone()],
+        tried: tried.map(|effect| Tried { change: part(), effect }).to_vec(),
+        by_vram: vec![VramRow { total_bytes: Bytes(3), target_bytes: Bytes(2), plan: Some(plan) }],
+        max_batch: Some(max_batch),
+        smallest_gpu: Some(with_plan().gpu),
+        ..with_plan()
+    });
+}
 
 #[test]
 fn a_terminal_shows_the_plan_first() {

@@ -1,6 +1,8 @@
 //! The renderers against pages that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
+mod reread;
+
 use causes::CauseId;
 use report::explain::{DeviceMemory, Extent, HistoryPeak, Holder, MemoryPart, Picture, TotalsPoint};
 use report::render::terminal::{Detail, Look, Styles};
@@ -294,6 +296,14 @@ fn markdown_is_a_heading_and_a_list() {
                    - keep the number, not the tensor: `losses.append(loss.item())`\n";
     assert_eq!(written(&fits(), Format::Markdown), fits_text);
     assert_eq!(written(&full(), Format::Markdown), verdict.to_owned() + finding);
+}
+
+#[test]
+fn reports_are_read_back() {
+    let filling = Filling { place: Place::default(), breakdown: full().breakdown, sites: full().sites };
+    reread::check(&fits());
+    reread::check(&full());
+    reread::check(&CheckReport { need: Need { filling: Some(filling), ..full().need }, ..full() });
 }
 
 /// The first line of a report on a terminal.

@@ -1,6 +1,8 @@
 //! The renderers of `tune`, against texts that were written by hand.
 #![expect(clippy::unwrap_used, reason = "test")]
 
+mod reread;
+
 use causes::CauseId;
 use report::render::terminal::Look;
 use report::render::{Format, Report, render};
@@ -43,7 +45,7 @@ fn recommendation() -> Recommendation {
         above_limit_bytes: Bytes::from_mib(2),
         standing: Standing::Verified,
         how: "replayed; under the recorded settings the replay did all that was recorded".to_owned(),
-        variable: "PYTORCH_CUDA_ALLOC_CONF",
+        variable: "PYTORCH_CUDA_ALLOC_CONF".into(),
         lines: Lines {
             bash: "export A=\"expandable_segments:True\"".to_owned(),
             powershell: "$env:A=\"expandable_segments:True\"".to_owned(),
@@ -148,14 +150,14 @@ fn a_run_under_the_setting_is_shown() {
     }
 }
 
-#[test]
-fn nothing_to_set() {
+/// Nothing is worth setting, and the search was ended early.
+fn nothing() -> TuneReport {
     let device = TunedDevice {
         name: "NVIDIA L4".to_owned(),
         total_bytes: Bytes::from_mib(22_000),
         usable_bytes: Bytes::from_mib(21_700),
     };
-    let nothing = TuneReport {
+    TuneReport {
         recommended: None,
         findings: Vec::new(),
         front: Vec::new(),
@@ -175,8 +177,22 @@ fn nothing_to_set() {
         }],
         notes: Vec::new(),
         ..report()
-    };
-    assert_eq!(written(&nothing, Format::Terminal), include_str!("tune/nothing.txt"));
+    }
+}
+
+#[test]
+fn nothing_to_set() {
+    assert_eq!(written(&nothing(), Format::Terminal), include_str!("tune/nothing.txt"));
+}
+
+#[test]
+fn reports_are_read_back() {
+    let several = Setting { reserved_bytes_by_trace: vec![Bytes(1), Bytes(2)], ..setting("", 9, mallocs(1), 7) };
+    let measured = Some(Measured { retries: 1, ..Measured::default() });
+    let recommended = Recommendation { without_expandable: Some(several), measured, ..recommendation() };
+    reread::check(&report());
+    reread::check(&nothing());
+    reread::check(&TuneReport { recommended: Some(recommended), ..report() });
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Events of the allocator's history, with the marks of the agent.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bytes::Bytes;
 use crate::ids::{Address, PoolId, Stream, Time};
 use crate::stack::StackId;
@@ -84,7 +86,8 @@ impl Event {
 }
 
 /// A part of a training step, as seen by the agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Before the first forward: building and moving the model.
     #[default]

@@ -50,7 +50,7 @@ pub(super) fn gather_facts<'a>(
             .filter(|counters| counters.ooms == Some(0))
             .and_then(|counters| counters.retries)
             .unwrap_or_default(),
-        retries_source: counters.map_or("", |counters| counters.source),
+        retries_source: counters.map_or("", |counters| counters.source.name()),
         counters,
         card: tables::card(report),
         ..Facts::default()

@@ -1,6 +1,6 @@
 //! The tables of PyTorch and `nvidia-smi` in texts, and the choice of the tables for the report.
 
-use report::explain::{ExplainReport, StatedCard, StatedCounters, StatedProcess};
+use report::explain::{ExplainReport, StatedCard, StatedCounters, StatedProcess, TableSource};
 use trace::text::{Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes};
 
 use super::case::{ExplainCase, InputContents};
@@ -31,7 +31,7 @@ fn of_summary(input: usize, summary: &MemorySummary) -> StatedCounters {
     StatedCounters {
         input,
         line: summary.line,
-        source: "memory_summary",
+        source: TableSource::MemorySummary,
         rank: summary.rank,
         device_index: summary.device_index,
         allocated_bytes: now(Metric::AllocatedBytes),
@@ -49,7 +49,7 @@ fn of_stats(input: usize, stats: &MemoryStats) -> StatedCounters {
     StatedCounters {
         input,
         line: stats.line,
-        source: "memory_stats",
+        source: TableSource::MemoryStats,
         rank: stats.rank,
         device_index: None,
         allocated_bytes: bytes("allocated_bytes.all.current"),

@@ -28,9 +28,11 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let allocated = counters.allocated_bytes.map(|allocated| allocated.nearest);
-    let mut evidence =
-        vec![bytes("reserved", reserved, counters.source), bytes("inactive splits", split, counters.source)];
-    evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, counters.source)));
+    let mut evidence = vec![
+        bytes("reserved", reserved, counters.source.name()),
+        bytes("inactive splits", split, counters.source.name()),
+    ];
+    evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, counters.source.name())));
     let finding = Finding {
         rule: RULE.cause,
         severity: Severity::Warning,

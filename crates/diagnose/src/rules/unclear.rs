@@ -34,8 +34,8 @@ fn find_in_table(facts: &Facts) -> Option<Finding> {
         ("reserved", counters.reserved_bytes),
         ("inactive splits", counters.inactive_split_bytes),
     ];
-    let mut evidence = vec![count("out-of-memory errors", ooms, counters.source)];
-    evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters.source))));
+    let mut evidence = vec![count("out-of-memory errors", ooms, counters.source.name())];
+    evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters.source.name()))));
     let message = "the table counts out-of-memory errors and does not state the requested size".to_owned();
     Some(finding(Severity::Warning, message, None, evidence))
 }

@@ -33,7 +33,7 @@ pub(super) fn recommendation(
         setting: chosen.setting.clone(),
         standing,
         how,
-        variable: VARIABLE,
+        variable: VARIABLE.into(),
         lines: write_lines(&chosen.setting.conf),
         without_expandable: plain.map(|trial| trial.setting.clone()),
         measured: None,

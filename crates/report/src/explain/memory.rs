@@ -1,21 +1,43 @@
 //! The holders of a device's memory: parts that add up to the whole, or cannot be built.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::Bytes;
 
 use crate::breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 
 /// The holders of a device's memory at one moment, in drawing order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StatedMemory")]
 pub struct DeviceMemory {
+    /// The sum of the parts.
+    total_bytes: Bytes,
+    /// The meaning of the total.
+    extent: Extent,
+    /// The moment, e.g. `at the error`.
+    when: String,
+    /// This process with its largest part first, other processes, free memory; empty parts are left out.
+    parts: Vec<MemoryPart>,
+}
+
+/// A [`DeviceMemory`] as a document states it, before its parts are added up.
+#[derive(Deserialize)]
+struct StatedMemory {
     total_bytes: Bytes,
     extent: Extent,
     when: String,
     parts: Vec<MemoryPart>,
 }
 
+impl TryFrom<StatedMemory> for DeviceMemory {
+    type Error = DoesNotAddUp;
+
+    fn try_from(stated: StatedMemory) -> Result<DeviceMemory, DoesNotAddUp> {
+        DeviceMemory::new(stated.total_bytes, stated.extent, stated.when, stated.parts)
+    }
+}
+
 /// The meaning of the total.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// All memory of the device.
@@ -41,7 +63,7 @@ impl Extent {
 }
 
 /// The holder of a part of a device's memory, in drawing order: this process first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "holder", content = "category", rename_all = "snake_case")]
 pub enum Holder {
     /// Blocks that PyTorch's allocator has allocated, with their category if a trace shows one.
@@ -74,12 +96,12 @@ impl Holder {
 }
 
 /// The memory of a holder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryPart {
     /// The holder.
     #[serde(flatten)]
     pub holder: Holder,
-    /// The size of the peak.
+    /// The size of the part.
     pub bytes: Bytes,
 }
 

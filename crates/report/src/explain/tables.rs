@@ -1,17 +1,17 @@
 //! The tables that people paste: PyTorch's counters and the output of `nvidia-smi`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::text::StatedBytes;
 
 /// The counters of one device in a table of PyTorch's; a counter that the table lacks is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedCounters {
     /// Index into [`crate::explain::ExplainReport::inputs`].
     pub input: usize,
     /// The first line of the table in the text, counted from 1.
     pub line: u32,
-    /// The function that prints the table: `memory_summary` or `memory_stats`.
-    pub source: &'static str,
+    /// The function that prints the table.
+    pub source: TableSource,
     /// The rank that a prefix of the line names.
     pub rank: Option<u32>,
     /// The device, in PyTorch's numbering; `memory_stats` does not state a device.
@@ -32,8 +32,29 @@ pub struct StatedCounters {
     pub ooms: Option<u64>,
 }
 
+/// A function of PyTorch's that prints the allocator's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableSource {
+    /// `torch.cuda.memory_summary()`.
+    #[default]
+    MemorySummary,
+    /// `torch.cuda.memory_stats()`.
+    MemoryStats,
+}
+
+impl TableSource {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            TableSource::MemorySummary => "memory_summary",
+            TableSource::MemoryStats => "memory_stats",
+        }
+    }
+}
+
 /// A GPU in the output of `nvidia-smi`; a value that the output lacks is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedCard {
     /// Index into [`crate::explain::ExplainReport::inputs`].
     pub input: usize,
@@ -52,7 +73,7 @@ pub struct StatedCard {
 }
 
 /// A process on a GPU.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedProcess {
     /// The process id; `None` if the driver does not state one.
     pub pid: Option<u32>,

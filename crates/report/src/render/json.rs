@@ -1,9 +1,8 @@
-//! `--json`: one object per report, with the serialised fields of its type; sizes are plain integers in bytes.
-
-use serde::Serialize;
+//! `--json`: one object per report, with the version of its schema and the serialised fields of its type; sizes are plain integers in bytes.
 
 use super::{Rendered, Renderer};
 use crate::check::CheckReport;
+use crate::document::write;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
@@ -14,28 +13,22 @@ pub(super) struct Json;
 
 impl Renderer for Json {
     fn check(&self, report: &CheckReport) -> Rendered {
-        object(report)
+        write(report)
     }
 
     fn explain(&self, report: &ExplainReport) -> Rendered {
-        object(report)
+        write(report)
     }
 
     fn fit(&self, report: &FitReport) -> Rendered {
-        object(report)
+        write(report)
     }
 
     fn lint(&self, report: &LintReport) -> Rendered {
-        object(report)
+        write(report)
     }
 
     fn tune(&self, report: &TuneReport) -> Rendered {
-        object(report)
+        write(report)
     }
-}
-
-pub(super) fn object(report: &impl Serialize) -> Rendered {
-    let mut text = serde_json::to_string_pretty(report)?;
-    text.push('\n');
-    Ok(text)
 }

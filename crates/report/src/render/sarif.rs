@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::Rendered;
-use super::json::object;
 use super::layout::short_path;
+use crate::document::to_text;
 use crate::finding::Severity;
 use crate::lint::{LineColumn, LintEdit, LintFinding, LintFix, LintReport, LintRule, UnreadableFile};
 
@@ -15,7 +15,7 @@ pub fn lint(report: &LintReport) -> Rendered {
     let rules: Vec<Value> = report.rules.iter().map(rule).collect();
     let results: Vec<Value> = report.findings.iter().map(|found| result(found, report)).collect();
     let notifications: Vec<Value> = report.unreadable.iter().map(|file| notification(file, &report.folder)).collect();
-    object(&json!({
+    to_text(&json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
         "runs": [{

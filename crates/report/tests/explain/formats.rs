@@ -5,7 +5,7 @@ use report::render::Format;
 use report::{Finding, Location, Severity};
 use serde_json::{Value, json};
 
-use crate::{samples, written};
+use crate::{reread, samples, written};
 
 const FULL: &str = "19.00 GiB of 24.00 GiB are in the program's hands, too much for 2.00 GiB more";
 
@@ -22,6 +22,11 @@ fn each_finding_is_a_line_that_stands_alone() {
     for (report, expected) in cases {
         assert_eq!(written(&report, Format::Concise), expected);
     }
+}
+
+#[test]
+fn reports_are_read_back() {
+    samples::all().iter().for_each(reread::check);
 }
 
 #[test]

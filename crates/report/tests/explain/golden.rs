@@ -1,6 +1,6 @@
 //! Pages for the terminal, against texts written by hand.
 
-use report::explain::{ExplainReport, Input, InputKind, StatedCard, StatedCounters, StatedProcess};
+use report::explain::{ExplainReport, Input, InputKind, StatedCard, StatedCounters, StatedProcess, TableSource};
 use report::render::terminal::{Look, Styles};
 use report::render::{Format, render};
 use trace::Frame;
@@ -47,7 +47,7 @@ fn tables_in_a_text() {
     let gib = |n: u64| Some(StatedBytes::exact(n << 30));
     let counters = StatedCounters {
         line: 4,
-        source: "memory_summary",
+        source: TableSource::MemorySummary,
         device_index: Some(0),
         allocated_bytes: gib(1),
         allocated_peak_bytes: gib(3),

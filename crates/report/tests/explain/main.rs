@@ -5,6 +5,8 @@ mod foreign;
 mod formats;
 mod golden;
 mod page;
+#[path = "../reread/mod.rs"]
+mod reread;
 mod samples;
 
 use report::render::terminal::Look;

@@ -1,6 +1,6 @@
 //! The artifacts of a text, as values.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::look_alike::LookAlike;
 use super::nvidia_smi::NvidiaSmi;
@@ -45,7 +45,7 @@ impl Artifact {
 /// A request of PyTorch's allocator that the device refused, from PyTorch's log line (2.13 and later; sizes are exact).
 ///
 /// Before an error there are two such lines; a single line was followed by success after the cache was released.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The line of the text, counted from 1.
     pub line: u32,
@@ -62,7 +62,7 @@ pub struct Refusal {
 }
 
 /// The device of an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Framework {
     /// PyTorch on NVIDIA.
@@ -81,7 +81,7 @@ pub enum Framework {
 }
 
 /// The memory that ran out, by the origin of the error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OomKind {
     /// PyTorch's caching allocator.
@@ -115,7 +115,7 @@ pub enum OomKind {
 }
 
 /// Another process named in an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherProcess {
     /// The process id; in a container the host's id.
     pub pid: u32,
@@ -124,7 +124,7 @@ pub struct OtherProcess {
 }
 
 /// Errors of one kind, device, rank and source line, of which the last stands for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OomGroup {
     /// The number of errors; printings of one error count once.
     pub errors: u64,
@@ -133,7 +133,7 @@ pub struct OomGroup {
 }
 
 /// An out-of-memory error as stated in a text. Missing statements are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedOom {
     /// The device.
     pub framework: Framework,

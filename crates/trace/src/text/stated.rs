@@ -2,14 +2,15 @@
 
 use std::ops::{Add, Sub};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 
 /// A size as stated in a text: rounded to a number of digits, so it stands for all sizes from `lowest` to `highest`.
 ///
-/// Serialized as the nearest whole number of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Serialized as the nearest whole number of bytes; a size that is read back is exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "Bytes", into = "Bytes")]
 pub struct StatedBytes {
     /// The size as written.
     pub nearest: Bytes,
@@ -50,8 +51,14 @@ impl Sub for StatedBytes {
     }
 }
 
-impl Serialize for StatedBytes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.nearest.serialize(serializer)
+impl From<Bytes> for StatedBytes {
+    fn from(bytes: Bytes) -> StatedBytes {
+        StatedBytes::exact(bytes.0)
+    }
+}
+
+impl From<StatedBytes> for Bytes {
+    fn from(stated: StatedBytes) -> Bytes {
+        stated.nearest
     }
 }

@@ -32,7 +32,7 @@ fn words_of_counters(counters: &StatedCounters) -> String {
     words.extend(counters.inactive_split_bytes.map(|bytes| format!("{} in inactive splits", bytes.nearest)));
     words.extend(counters.retries.map(|n| format!("retries: {n}")));
     words.extend(counters.ooms.map(|n| format!("out-of-memory errors: {n}")));
-    format!("{}{device}, line {}: {}", counters.source, counters.line, words.join("; "))
+    format!("{}{device}, line {}: {}", counters.source.name(), counters.line, words.join("; "))
 }
 
 fn now_and_peak(now: Option<StatedBytes>, peak: Option<StatedBytes>, what: &str) -> Option<String> {

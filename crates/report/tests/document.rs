@@ -1,0 +1,274 @@
+//! Reading reports back: reports of any content, documents of other versions, and documents that are refused with the place in them.
+#![expect(clippy::unwrap_used, reason = "test")]
+
+use causes::CauseId;
+use proptest::prelude::*;
+use report::document::{JsonReport, ReadError, read, write};
+use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
+use report::fit::FitReport;
+use report::{
+    Assumption, Breakdown, Caught, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Need, Oom, Part,
+    Peak, Place, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage, Value, ValueShape, Verdict,
+};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use trace::{Bytes, Phase};
+
+/// Everything that a strategy draws for one report.
+#[derive(Clone, Debug)]
+struct Draw {
+    text: String,
+    bytes: u64,
+    negative: i64,
+    number: u32,
+    ratio: f64,
+    is_set: bool,
+    kind: u8,
+}
+
+fn draws() -> impl Strategy<Value = Draw> {
+    let ratio = prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL;
+    (any::<String>(), any::<u64>(), any::<i64>(), any::<u32>(), ratio, any::<bool>(), 0..6u8).prop_map(
+        |(text, bytes, negative, number, ratio, is_set, kind)| Draw {
+            text,
+            bytes,
+            negative,
+            number,
+            ratio,
+            is_set,
+            kind,
+        },
+    )
+}
+
+impl Draw {
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+
+    /// The value, in half of all reports.
+    fn maybe<T>(&self, value: T) -> Option<T> {
+        self.is_set.then_some(value)
+    }
+
+    fn location(&self) -> Location {
+        Location { file: self.text(), line: self.number, column: self.maybe(self.number) }
+    }
+
+    fn usage(&self) -> Usage {
+        let [allocated_bytes, reserved_bytes, device_bytes] = [1, 2, 3].map(|part| Bytes(self.bytes / part));
+        Usage { allocated_bytes, reserved_bytes, device_bytes }
+    }
+
+    fn place(&self) -> Place {
+        let phases = [Phase::Setup, Phase::Data, Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Other];
+        let phase = self.maybe(phases[usize::from(self.kind)]);
+        Place { step: self.maybe(self.number), phase, module: self.maybe(self.text()) }
+    }
+
+    fn breakdown(&self) -> Breakdown {
+        let part = |category, divisor| Part { category, bytes: Bytes(self.bytes / divisor) };
+        let parts = vec![part(Contents::OptimizerState, 2), part(Contents::Unattributed, 3)];
+        Breakdown::new(parts.iter().map(|part| part.bytes).sum(), parts).unwrap()
+    }
+
+    fn site(&self) -> Site {
+        let frame = SiteFrame { function: self.text(), file: self.text(), line: self.number, own: self.is_set };
+        Site {
+            bytes: Bytes(self.bytes),
+            count: self.bytes,
+            category: Contents::Activations,
+            location: self.maybe(self.location()),
+            frames: vec![frame],
+            place: self.place(),
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        let search = SizeSearch { lowers: self.text(), caught_at: self.location(), errors: self.bytes };
+        match self.kind % 3 {
+            0 => Verdict::Fits {
+                spare_bytes: Bytes(self.bytes),
+                search: self.maybe(search),
+                stopped: self.maybe(self.text()),
+            },
+            1 => Verdict::Oom { spare_bytes: self.negative },
+            _ => Verdict::Incomplete { reason: self.text(), spare_bytes: self.negative },
+        }
+    }
+
+    fn oom(&self) -> Oom {
+        let then = match self.kind % 3 {
+            0 => Then::WentOn { steps: self.number },
+            1 => Then::Ended { status: None },
+            _ => Then::Ended { status: Some(-1) },
+        };
+        Oom {
+            requested_bytes: self.maybe(Bytes(self.bytes)),
+            place: self.place(),
+            location: self.maybe(self.location()),
+            message: self.text(),
+            caught: self.maybe(Caught { location: self.maybe(self.location()), errors: self.bytes, then }),
+        }
+    }
+
+    fn finding(&self) -> Finding {
+        let value = match self.kind % 3 {
+            0 => Value::Bytes(Bytes(self.bytes)),
+            1 => Value::Count(self.bytes),
+            _ => Value::Text(self.text()),
+        };
+        Finding {
+            rule: if self.is_set { CauseId::GrowingCollection } else { CauseId::Fragmentation },
+            severity: if self.is_set { Severity::Error } else { Severity::Info },
+            message: self.text(),
+            location: self.maybe(self.location()),
+            evidence: vec![Evidence { what: self.text(), value, source: self.text().into() }],
+            remedies: vec![Remedy {
+                remedy: self.text(),
+                standing: Standing::Advice,
+                before_bytes: self.maybe(Bytes(self.bytes)),
+                after_bytes: None,
+                how: self.text(),
+            }],
+        }
+    }
+
+    fn need(&self) -> Need {
+        let filling = report::Filling { place: self.place(), breakdown: self.breakdown(), sites: vec![self.site()] };
+        Need { usage: self.usage(), at_least: self.maybe(self.text()), filling: self.maybe(filling) }
+    }
+
+    fn report(&self) -> CheckReport {
+        let growth = Growth {
+            bytes_per_step: Bytes(self.bytes),
+            first_step: self.number,
+            full_at_step: self.maybe(self.number),
+            location: None,
+        };
+        CheckReport {
+            version: self.text(),
+            torch: self.maybe(self.text()),
+            gpu: Gpu {
+                name: self.text(),
+                total_bytes: Bytes(self.bytes),
+                context_bytes: Bytes(1),
+                usable_bytes: Bytes(0),
+                assumed: self.is_set,
+            },
+            verdict: self.verdict(),
+            steps: self.number,
+            only_first_step: self.is_set,
+            untrained_bytes: self.maybe(Bytes(self.bytes)),
+            peak: Peak { usage: self.usage(), place: self.place() },
+            need: self.need(),
+            oom: self.maybe(self.oom()),
+            breakdown: self.breakdown(),
+            sites: vec![self.site()],
+            growth: self.maybe(growth),
+            findings: vec![self.finding()],
+            assumptions: vec![Assumption { id: self.text(), text: self.text(), bytes: Bytes(self.bytes) }],
+            value_shapes: vec![ValueShape {
+                op: self.text(),
+                location: self.location(),
+                count: self.bytes,
+                fraction: self.ratio,
+            }],
+            ranks: Vec::new(),
+            notes: vec![self.text()],
+            seconds: self.ratio,
+            caveats: Vec::new(),
+            next: None,
+            folder: String::new(),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_report_is_read_back_as_it_was_written(draw in draws()) {
+        let text = write(&draw.report()).unwrap();
+        let again: CheckReport = read(text.as_bytes()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(write(&again).unwrap(), text);
+    }
+
+    #[test]
+    fn no_bytes_make_reading_panic(bytes in any::<Vec<u8>>(), text in "[\\[\\]{}\":,0-9a-z_.-]{0,60}") {
+        prop_assert!(read::<CheckReport>(&bytes).is_err());
+        prop_assert!(read::<ExplainReport>(text.as_bytes()).is_err());
+    }
+}
+
+fn text() -> String {
+    write(&ExplainReport { version: "0.1.0".to_owned(), ..ExplainReport::default() }).unwrap()
+}
+
+#[test]
+fn a_document_of_this_version_or_without_a_version_is_read() {
+    let without = text().replacen("\"schema_version\": 1,", "", 1);
+    for text in [text(), without, text().replacen('{', "{\"a key of a later oomph\": [1],", 1)] {
+        assert_eq!(read::<ExplainReport>(text.as_bytes()).unwrap().version, "0.1.0");
+    }
+}
+
+#[test]
+fn a_document_of_a_newer_version_is_refused_whatever_it_holds() {
+    for text in
+        [text().replacen("\"schema_version\": 1", "\"schema_version\": 2", 1), r#"{"schema_version": 2}"#.to_owned()]
+    {
+        let error = read::<ExplainReport>(text.as_bytes()).unwrap_err();
+        assert!(matches!(error, ReadError::Newer { found: 2, newest: 1 }), "{error}");
+        let expected = "the report has schema_version 2, this oomph reads up to 1: a newer oomph wrote it";
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+/// Checks that a document is refused with a place in it and a text.
+fn check_refused<R: JsonReport + DeserializeOwned>(document: &str, path: &str, problem: &str) {
+    match read::<R>(document.as_bytes()) {
+        Err(ReadError::Content { path: found, source, .. }) => {
+            assert_eq!(found, path, "{source}");
+            assert!(source.to_string().contains(problem), "{source}");
+        }
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("{document} was read"),
+    }
+}
+
+/// The document of an empty `explain` report with another value under a key.
+fn with(key: &str, value: serde_json::Value) -> String {
+    let mut document: serde_json::Value = serde_json::from_str(&text()).unwrap();
+    document[key] = value;
+    document.to_string()
+}
+
+#[test]
+fn a_refusal_names_the_place_in_the_document() {
+    check_refused::<CheckReport>("", ".", "EOF while parsing");
+    check_refused::<CheckReport>("{}", ".", "missing field `version`");
+    check_refused::<CheckReport>("{} {}", ".", "trailing characters");
+    check_refused::<ExplainReport>("{} {}", ".", "trailing characters");
+    check_refused::<FitReport>(r#"{"schema_version": -1}"#, "schema_version", "expected u64");
+    check_refused::<FitReport>(r#"{"version": 1}"#, "version", "expected a string");
+    check_refused::<ExplainReport>(&with("notes", json!(["a", 1])), "notes[1]", "expected a string");
+    let input = json!({"path": "a", "kind": "film", "torch": null, "rank": null});
+    check_refused::<ExplainReport>(&with("inputs", json!([input])), "inputs[0].kind", "unknown variant `film`");
+    let memory = json!({"total_bytes": 2, "extent": "device", "when": "", "parts": [{"holder": "free", "bytes": 1}]});
+    check_refused::<ExplainReport>(
+        &with("memory", memory),
+        "memory",
+        "the parts add up to 1 bytes, expected the total of 2",
+    );
+    let deep = "[".repeat(100_000);
+    check_refused::<ExplainReport>(&text().replacen("[]", &deep, 1), "inputs", "expected value");
+}
+
+#[test]
+fn the_holders_of_memory_are_read_back() {
+    let parts = [(Holder::Allocated(None), 1), (Holder::Allocated(Some(Contents::Inputs)), 2), (Holder::Free, 4)];
+    let parts = parts.map(|(holder, bytes)| MemoryPart { holder, bytes: Bytes(bytes) }).to_vec();
+    let memory = DeviceMemory::new(Bytes(7), Extent::Allowed, "at the error".to_owned(), parts).unwrap();
+    let report = ExplainReport { memory: Some(memory), ..ExplainReport::default() };
+    let again: ExplainReport = read(write(&report).unwrap().as_bytes()).unwrap();
+    assert_eq!(again, report);
+}
