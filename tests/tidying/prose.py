@@ -17,6 +17,8 @@ PRONOUNS = set(
 )
 SHARE = 0.25
 SHORTEST = 4
+# The doc comments of the command line's arguments, which users read as help pages: questions may open them.
+HELP = "oomph help"
 OPENINGS = set("what whether how which where those who when".split())
 # A block of data in a comment: the settings that a test reads from its own programs.
 DATA = re.compile(r"///|\w+ = ")
@@ -97,7 +99,9 @@ def parts(root: pathlib.Path, names: list[str]) -> dict[str, Part]:
 
 
 def part_of(name: str) -> str | None:
-    """The crate of a source file, `CRATE tests`, `agent`, `agent tests` or `tests`; None for generated files, benchmarks and examples."""
+    """The crate of a source file, `CRATE tests`, `agent`, `agent tests`, `tests` or `HELP`; None for generated files and examples."""
+    if re.match(r"crates/oomph/src/args\b", name):
+        return HELP
     crate = re.fullmatch(r"crates/([a-z]+)/(src|tests)/(?!generated/).*\.rs", name)
     if crate:
         return crate[1] if crate[2] == "src" else f"{crate[1]} tests"

@@ -140,7 +140,7 @@ fn calls_of_empty_cache_are_told_and_can_be_taken_out_and_put_in() {
     assert_eq!(calls(&without.with_empty_cache_after(&[trace::EventIndex(3)])), 2);
 }
 
-/// Events of any kind at few addresses, so that they collide.
+/// Events of any kind at few addresses: collisions are frequent.
 fn any_events() -> impl Strategy<Value = Vec<Event>> {
     let actions = prop::sample::select(vec![
         Action::Alloc,

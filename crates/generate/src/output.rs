@@ -23,7 +23,7 @@ impl Output {
         Output { path, part: Some(name), text }
     }
 
-    /// Returns the text that the file should have, given the one that it has.
+    /// Returns the expected text of the file, from its present text.
     pub(crate) fn apply(&self, current: &str) -> Result<String, GenerateError> {
         let Some(name) = self.part else { return Ok(self.text.clone()) };
         let start = self.find(current, 0, &format!("make generate: {name}"))?.end;
