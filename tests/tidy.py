@@ -90,7 +90,7 @@ def files():
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
-        # A program of `tests/caught` opens with the expected result, and the reason.
+        # A program of `tests/caught` or `tests/fits` opens with the expected result, and the reason.
         if not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
         most = LINES if prose.is_source(prose.part_of(name)) else TEST_LINES
