@@ -1,4 +1,4 @@
-//! Builds the report of `explain` from the files that a crash left.
+//! Explains the files that a crash left.
 
 mod case;
 mod comparison;
@@ -10,71 +10,77 @@ mod history;
 mod memory;
 mod notes;
 mod ranks;
+mod statements;
 mod tables;
 
-use report::explain::{ExplainReport, Input};
-use trace::text::{Artifact, StatedOom};
+use report::explain::{Comparison, DeviceMemory, ExplainReport};
+use report::{Finding, Site, SourceLink};
 
 pub use self::case::{ExplainCase, ExplainInput, InputContents};
 use self::comparison::comparison;
-use self::devices::{Seen, focus, list_devices};
+use self::devices::{Seen, list_devices};
 use self::evidence::gather_facts;
-use self::failure::focus_oom;
 use self::memory::memory;
 use self::notes::notes;
+use self::statements::Statements;
 use crate::rules;
 
-/// Returns the report of `explain` for `case`.
-pub fn explain(case: &ExplainCase) -> ExplainReport {
+/// The explanation of a crash, before its findings are linked to the source.
+#[derive(Debug)]
+pub struct Explanation {
+    version: String,
+    stated: Statements,
+    sites: Vec<Site>,
+    comparison: Option<Comparison>,
+    findings: Vec<Finding>,
+    memory: Option<DeviceMemory>,
+    notes: Vec<String>,
+}
+
+/// Explains `case`.
+pub fn explain(case: &ExplainCase) -> Explanation {
     let seen = list_devices(case);
-    let mut report = frame(case);
-    report.focus_oom = focus_oom(&report.ooms);
-    report.devices = seen.iter().map(Seen::history).collect();
-    report.focus = focus(&seen, &report);
-    let subject = report.focus.and_then(|focus| seen.get(focus));
-    if let (Some(subject), Some(history)) = (subject, report.focus.and_then(|focus| report.devices.get(focus))) {
-        report.peak = Some(history.peak.clone());
-        report.breakdown = Some(history.breakdown.clone());
-        report.sites = subject.sites();
-    }
-    report.comparison = comparison(&seen, &report);
-    let facts = gather_facts(&report, &seen, subject);
-    let (findings, memory) = (rules::of_a_crash(&facts), memory(&facts));
-    let notes = notes(case, &report, subject.map(|subject| &subject.view));
-    ExplainReport { findings, memory, notes, ..report }
-}
-
-/// Returns the parts of the report that need no device.
-fn frame(case: &ExplainCase) -> ExplainReport {
-    let mut report = ExplainReport {
+    let stated = Statements::of(case, &seen);
+    let subject = stated.focus.and_then(|focus| seen.get(focus));
+    let facts = gather_facts(&stated, &seen, subject);
+    Explanation {
         version: case.version.clone(),
-        inputs: case.inputs.iter().map(describe_input).collect(),
-        folder: case.folder.clone(),
-        ..ExplainReport::default()
-    };
-    for (index, oom) in stated(case) {
-        report.ooms.push(oom.clone());
-        report.oom_inputs.push(index);
+        sites: subject.map(Seen::sites).unwrap_or_default(),
+        comparison: comparison(&seen, &stated),
+        findings: rules::of_a_crash(&facts),
+        memory: memory(&facts),
+        notes: notes(case, &stated, subject.map(|subject| &subject.view)),
+        stated,
     }
-    (report.counters, report.cards) = (tables::counters(case), tables::cards(case));
-    report
 }
 
-fn describe_input(input: &ExplainInput) -> Input {
-    let torch = input.contents.torch();
-    Input { path: input.path.clone(), kind: input.contents.kind(), torch, rank: input.rank }
-}
+impl Explanation {
+    /// The findings, most telling first.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
 
-/// Returns the errors of all texts, each with the index of its input.
-fn stated(case: &ExplainCase) -> impl Iterator<Item = (usize, &StatedOom)> {
-    case.inputs.iter().enumerate().flat_map(|(index, input)| {
-        let artifacts = match &input.contents {
-            InputContents::Text(artifacts) => artifacts.as_slice(),
-            InputContents::Snapshot(_) | InputContents::Run(..) => &[],
-        };
-        artifacts.iter().filter_map(move |artifact| match artifact {
-            Artifact::Oom(oom) => Some((index, oom)),
-            _ => None,
-        })
-    })
+    /// Returns the report. `links`: the mistake in the source that causes each finding, in the order of the findings.
+    pub fn report(self, links: Vec<Option<SourceLink>>) -> ExplainReport {
+        let subject = self.stated.subject();
+        ExplainReport {
+            version: self.version,
+            peak: subject.map(|history| history.peak.clone()),
+            breakdown: subject.map(|history| history.breakdown.clone()),
+            sites: self.sites,
+            findings: SourceLink::join(self.findings, links),
+            memory: self.memory,
+            comparison: self.comparison,
+            notes: self.notes,
+            inputs: self.stated.inputs,
+            ooms: self.stated.ooms,
+            oom_inputs: self.stated.oom_inputs,
+            focus_oom: self.stated.focus_oom,
+            devices: self.stated.devices,
+            focus: self.stated.focus,
+            counters: self.stated.counters,
+            cards: self.stated.cards,
+            folder: self.stated.folder,
+        }
+    }
 }

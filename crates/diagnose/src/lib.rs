@@ -21,7 +21,7 @@ mod testing;
 mod tune;
 
 pub use check::{Case, UnlimitedRun, check, draw};
-pub use explain::{ExplainCase, ExplainInput, InputContents, explain};
+pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
     Allowed, BatchRun, BatchSearch, Ending, FitCase, Recording, Search, Trial, Variant, depends_on_chance, fit,
     settings_by_replay, trial, with_fresh_run, with_times,

@@ -14,7 +14,8 @@ use trace::{Bytes, Frame, SnapshotSettings};
 fn of(inputs: Vec<(Option<u32>, InputContents)>) -> ExplainReport {
     let input = |(rank, contents)| ExplainInput { path: "an input".to_owned(), rank, contents };
     let inputs = inputs.into_iter().map(input).collect();
-    explain(&ExplainCase { inputs, version: "0.1.0".to_owned(), folder: "/home/ann/gpt".to_owned() })
+    let case = ExplainCase { inputs, version: "0.1.0".to_owned(), folder: "/home/ann/gpt".to_owned() };
+    explain(&case).report(Vec::new())
 }
 
 fn of_crash(crash: Crash) -> ExplainReport {

@@ -10,7 +10,7 @@ use trace::Bytes;
 fn explained(text: &str) -> ExplainReport {
     let contents = InputContents::Text(trace::text::read(text.as_bytes()));
     let input = ExplainInput { path: "crash.log".to_owned(), rank: None, contents };
-    explain(&ExplainCase { inputs: vec![input], version: "0.1.0".to_owned(), folder: String::new() })
+    explain(&ExplainCase { inputs: vec![input], version: "0.1.0".to_owned(), folder: String::new() }).report(Vec::new())
 }
 
 /// `memory_stats()` as Python prints it; sizes in MiB.

@@ -8,18 +8,17 @@ use std::path::Path;
 
 use causes::CauseId;
 use lint::{Options, SourceFile};
-use report::{Evidence, Finding, Location, Remedy, Value};
+use report::{Evidence, Finding, Location, Remedy, SourceLink, Value};
 
-/// Adds lint's finding about the same cause to each finding; in the script, if the run does not tell the line.
-pub(crate) fn link(findings: &mut [Finding], folder: &str, script: Option<&Path>) {
+/// Returns lint's finding about the cause of each finding; in the script, if the run does not tell the line.
+pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) -> Vec<Option<SourceLink>> {
     let script = script.map(|script| Location { file: script.display().to_string(), line: 1, column: None });
-    for finding in findings {
-        let Some(location) = finding.location.as_ref().or(script.as_ref()) else { continue };
-        if let Some(seen) = nearest(finding.rule, location) {
-            finding.evidence.push(evidence(&seen, location, folder));
-            finding.remedies.push(remedy(&seen, location, folder));
-        }
-    }
+    let link = |finding: &Finding| {
+        let location = finding.location.as_ref().or(script.as_ref())?;
+        let seen = nearest(finding.rule, location)?;
+        Some(SourceLink { evidence: evidence(&seen, location, folder), remedy: remedy(&seen, location, folder) })
+    };
+    findings.iter().map(link).collect()
 }
 
 fn nearest(cause: CauseId, location: &Location) -> Option<lint::Finding> {

@@ -139,3 +139,30 @@ pub struct Finding<Rule = CauseId> {
     /// The remedies, best first.
     pub remedies: Vec<Remedy>,
 }
+
+/// The mistake in the source that causes a finding, as lint names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceLink {
+    /// The rule of lint, and the line of the mistake.
+    pub evidence: Evidence,
+    /// The remedy of the mistake.
+    pub remedy: Remedy,
+}
+
+impl SourceLink {
+    /// Adds the links to the findings, in their order; a finding beyond the last link has none.
+    pub fn join(findings: Vec<Finding>, links: Vec<Option<SourceLink>>) -> Vec<Finding> {
+        let links = links.into_iter().chain(std::iter::repeat(None));
+        findings.into_iter().zip(links).map(|(finding, link)| finding.with_link(link)).collect()
+    }
+}
+
+impl Finding {
+    fn with_link(mut self, link: Option<SourceLink>) -> Finding {
+        if let Some(SourceLink { evidence, remedy }) = link {
+            self.evidence.push(evidence);
+            self.remedies.push(remedy);
+        }
+        self
+    }
+}

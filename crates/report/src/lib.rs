@@ -26,5 +26,5 @@ pub use check::{
     Assumption, Caught, CheckReport, Filling, Gpu, Growth, Need, Oom, Peak, Place, Rank, Site, SiteFrame, SizeSearch,
     Then, Usage, ValueShape, Verdict,
 };
-pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, Standing, Value};
+pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value};
 pub use run_picture::{DevicePicture, RunPicture};

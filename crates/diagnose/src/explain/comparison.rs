@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use report::SiteFrame;
-use report::explain::{Comparison, ExplainReport, SiteDifference};
+use report::explain::{Comparison, SiteDifference};
 use trace::{Bytes, StackId};
 
 use super::devices::Seen;
 use super::ending::find_moment;
+use super::statements::Statements;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
@@ -26,13 +27,13 @@ struct Held {
 }
 
 /// Compares the inputs that have a history or segments; `None` with fewer than two inputs.
-pub(super) fn comparison(seen: &[Seen], report: &ExplainReport) -> Option<Comparison> {
-    let sides = sides(seen, report);
+pub(super) fn comparison(seen: &[Seen], stated: &Statements) -> Option<Comparison> {
+    let sides = sides(seen, stated);
     if sides.len() < 2 {
         return None;
     }
-    let name = |index: usize| seen.get(index).map_or_else(String::new, |seen| name(seen, report));
-    let peak = |index: &usize| report.devices.get(*index).map(|history| history.peak.clone());
+    let name = |index: usize| seen.get(index).map_or_else(String::new, |seen| name(seen, stated));
+    let peak = |index: &usize| stated.devices.get(*index).map(|history| history.peak.clone());
     let views: Vec<&View> = sides.iter().filter_map(|index| seen.get(*index)).map(|seen| &seen.view).collect();
     Some(Comparison {
         sides: sides.iter().map(|index| name(*index)).collect(),
@@ -42,9 +43,9 @@ pub(super) fn comparison(seen: &[Seen], report: &ExplainReport) -> Option<Compar
 }
 
 /// Returns the fullest device of each process, in input order.
-fn sides(seen: &[Seen], report: &ExplainReport) -> Vec<usize> {
+fn sides(seen: &[Seen], stated: &Statements) -> Vec<usize> {
     let mut fullest: BTreeMap<(usize, Option<u32>), usize> = BTreeMap::new();
-    let allocated = |index: usize| report.devices.get(index).map(|history| history.peak.allocated_bytes);
+    let allocated = |index: usize| stated.devices.get(index).map(|history| history.peak.allocated_bytes);
     for (index, device) in seen.iter().enumerate() {
         let best = fullest.entry((device.input, device.rank)).or_insert(index);
         if allocated(index) > allocated(*best) {
@@ -54,8 +55,8 @@ fn sides(seen: &[Seen], report: &ExplainReport) -> Vec<usize> {
     fullest.into_values().collect()
 }
 
-fn name(seen: &Seen, report: &ExplainReport) -> String {
-    let path = report.inputs.get(seen.input).map_or_else(String::new, |input| input.path.clone());
+fn name(seen: &Seen, stated: &Statements) -> String {
+    let path = stated.inputs.get(seen.input).map_or_else(String::new, |input| input.path.clone());
     seen.rank.map_or(path, |rank| format!("rank {rank}"))
 }
 

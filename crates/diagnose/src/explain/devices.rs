@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use report::explain::{DeviceHistory, ExplainReport};
+use report::explain::DeviceHistory;
 use report::{Growth, Site};
+use trace::text::StatedOom;
 use trace::{DeviceIndex, EventIndex, Snapshot};
 
 use super::case::{ExplainCase, InputContents};
 use super::ending::find_moment;
-use super::history;
+use super::history::history;
 use crate::measure::growth::Survivors;
 use crate::measure::leaks::{Leaks, leaks};
 use crate::measure::sites::sites;
@@ -38,7 +39,7 @@ impl<'a> Seen<'a> {
 
     /// Summarizes the device's history.
     pub(super) fn history(&self) -> DeviceHistory {
-        DeviceHistory { growth: self.growth.clone(), ..history::history(self.input, &self.view) }
+        history(self.input, &self.view, self.growth.clone())
     }
 
     /// Returns the lines that allocated the bytes alive at the peak.
@@ -88,11 +89,10 @@ fn used_devices(snapshot: &Snapshot) -> BTreeSet<DeviceIndex> {
     traced.chain(snapshot.segments.iter().map(|segment| segment.device)).collect()
 }
 
-/// Returns the device where a request failed, else the device that the error names, else the fullest device.
-pub(super) fn focus(seen: &[Seen], report: &ExplainReport) -> Option<usize> {
-    let named = report.focus_oom.and_then(|oom| report.ooms.get(oom));
+/// Returns the device where a request failed, else the device that the error `named` names, else the fullest device.
+pub(super) fn focus(seen: &[Seen], devices: &[DeviceHistory], named: Option<&StatedOom>) -> Option<usize> {
     let score = |index: usize| {
-        let (seen, history) = (seen.get(index)?, report.devices.get(index)?);
+        let (seen, history) = (seen.get(index)?, devices.get(index)?);
         let failed = seen.last_oom().is_some();
         let same_rank = named.is_some_and(|oom| oom.rank.is_some() && oom.rank == seen.rank);
         let same_device = named.is_some_and(|oom| oom.device_index == Some(history.device.0));

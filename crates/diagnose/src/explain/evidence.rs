@@ -1,6 +1,6 @@
 //! Joins the inputs' statements into the facts for the rules.
 
-use report::explain::{DeviceHistory, ExplainReport, StatedCounters};
+use report::explain::{DeviceHistory, StatedCounters};
 use trace::Bytes;
 use trace::text::StatedBytes;
 
@@ -8,60 +8,61 @@ use super::devices::Seen;
 use super::ending::{find_moment, has_ended};
 use super::failure::failure;
 use super::ranks::ranks;
+use super::statements::Statements;
 use super::tables;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
 use crate::rules::shared::SEGMENT_SLACK;
 
-/// Returns the facts of the report.
+/// Returns the facts that the inputs state.
 pub(super) fn gather_facts<'a>(
-    report: &'a ExplainReport,
+    stated: &'a Statements,
     seen: &'a [Seen<'a>],
     subject: Option<&'a Seen<'a>>,
 ) -> Facts<'a> {
-    let said = report.focus_oom.and_then(|focus| report.ooms.get(focus));
-    let history = report.focus.and_then(|focus| report.devices.get(focus));
+    let said = stated.focus_oom.and_then(|focus| stated.ooms.get(focus));
+    let history = stated.subject();
     let view = subject.map(|subject| &subject.view);
     let failure = failure(said, history);
     let failure = failure.map(|failure| Failure { largest_free: view.and_then(largest_free), ..failure });
     let fatal = failure.is_some() && (said.is_some() || view.is_some_and(has_ended));
-    let counters = tables::subject(report);
+    let counters = tables::subject(stated);
     let survivors = subject.map(|subject| subject.survivors.clone()).unwrap_or_default();
     Facts {
-        folder: &report.folder,
+        folder: &stated.folder,
         view,
         device: device(said.and_then(|oom| oom.total_bytes), failure.as_ref(), history),
         explains: true,
         fatal,
         failures: view.map_or(0, |view| u64::try_from(view.trace.history.ooms().len()).unwrap_or(u64::MAX)),
         failure,
-        peak_place: report.peak.as_ref().map(|peak| peak.place.clone()).unwrap_or_default(),
-        reserved_peak: reserved_peak(report, counters),
-        breakdown: report.breakdown.clone().unwrap_or_default(),
+        peak_place: history.map(|history| history.peak.place.clone()).unwrap_or_default(),
+        reserved_peak: reserved_peak(history, counters),
+        breakdown: history.map(|history| history.breakdown.clone()).unwrap_or_default(),
         growth: history.and_then(|history| history.growth.clone()),
         growth_source: "lifetimes in the history",
         retention: view.filter(|_| !survivors.is_empty()).map(|view| find_retention(view, &survivors)),
         survivors,
         moment: view.and_then(find_moment),
-        ranks: ranks(seen, report),
-        stated: &report.ooms,
+        ranks: ranks(seen, stated),
+        stated: &stated.ooms,
         retries: counters
             .filter(|counters| counters.ooms == Some(0))
             .and_then(|counters| counters.retries)
             .unwrap_or_default(),
         retries_source: counters.map_or("", |counters| counters.source.name()),
         counters,
-        card: tables::card(report),
+        card: tables::card(stated),
         ..Facts::default()
     }
 }
 
 /// Returns the peak of the reserved bytes by the history, else by PyTorch's table.
-fn reserved_peak(report: &ExplainReport, counters: Option<&StatedCounters>) -> Bytes {
-    let history = report.peak.as_ref().map(|peak| peak.reserved_bytes);
+fn reserved_peak(history: Option<&DeviceHistory>, counters: Option<&StatedCounters>) -> Bytes {
+    let shown = history.map(|history| history.peak.reserved_bytes);
     let table = counters.and_then(|counters| counters.reserved_peak_bytes).map(|peak| peak.nearest);
-    history.or(table).unwrap_or_default()
+    shown.or(table).unwrap_or_default()
 }
 
 /// Returns the largest free block for the stream and pool of the last failed request.

@@ -1,7 +1,7 @@
 //! Summarizes the history of one device.
 
-use report::Breakdown;
 use report::explain::{Counters, DeviceHistory, Fragmentation, HistoryOom};
+use report::{Breakdown, Growth};
 use trace::Totals;
 
 use crate::measure::breakdown::breakdown;
@@ -10,7 +10,7 @@ use crate::measure::picture::picture;
 use crate::measure::view::View;
 
 /// Returns the report's section on one device of input number `input`.
-pub(super) fn history(input: usize, view: &View) -> DeviceHistory {
+pub(super) fn history(input: usize, view: &View, growth: Option<Growth>) -> DeviceHistory {
     let peak = find_peak(view);
     DeviceHistory {
         input,
@@ -20,7 +20,7 @@ pub(super) fn history(input: usize, view: &View) -> DeviceHistory {
         at_dump: counters(view.trace.history.at_end()),
         oom: oom(view),
         fragmentation: fragmentation(view),
-        growth: None,
+        growth,
         steps: steps(view),
         picture: picture(view),
         peak,

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use report::Contents;
-use report::explain::{DeviceHistory, ExplainReport};
+use report::explain::DeviceHistory;
 use trace::text::{Artifact, OtherFramework};
 use trace::{Action, UnknownAction};
 
 use super::case::{ExplainCase, InputContents};
+use super::statements::Statements;
 use crate::measure::view::View;
 
 /// Allocations without a category get a note from 1/10 of the peak on.
@@ -18,9 +19,9 @@ const SHARE: u64 = 10;
 const KINDS: usize = 3;
 
 /// Returns all notes.
-pub(super) fn notes(case: &ExplainCase, report: &ExplainReport, view: Option<&View>) -> Vec<String> {
+pub(super) fn notes(case: &ExplainCase, stated: &Statements, view: Option<&View>) -> Vec<String> {
     let mut notes: Vec<String> = case.inputs.iter().flat_map(look_alikes).collect();
-    let history = report.focus.and_then(|focus| report.devices.get(focus));
+    let history = stated.subject();
     notes.extend(history.and_then(cut));
     notes.extend(history.and_then(note_unknown_bytes));
     notes.extend(view.and_then(without_stacks));

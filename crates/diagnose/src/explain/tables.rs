@@ -1,9 +1,10 @@
-//! The tables of PyTorch and `nvidia-smi` in texts, and the choice of the tables for the report.
+//! The tables of PyTorch and `nvidia-smi` in texts.
 
-use report::explain::{ExplainReport, StatedCard, StatedCounters, StatedProcess, TableSource};
+use report::explain::{StatedCard, StatedCounters, StatedProcess, TableSource};
 use trace::text::{Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes};
 
 use super::case::{ExplainCase, InputContents};
+use super::statements::Statements;
 
 fn artifacts(case: &ExplainCase) -> impl Iterator<Item = (usize, &Artifact)> {
     case.inputs.iter().enumerate().flat_map(|(index, input)| {
@@ -72,7 +73,7 @@ pub(super) fn cards(case: &ExplainCase) -> Vec<StatedCard> {
     for (input, smi) in tables {
         match (cards.as_mut_slice(), smi.gpus.as_slice(), &smi.processes) {
             ([only], [], Some(all)) if only.processes.is_none() => {
-                only.processes = Some(all.iter().map(stated).collect());
+                only.processes = Some(all.iter().map(to_stated).collect());
             }
             _ => cards.extend(cards_of(input, smi)),
         }
@@ -95,7 +96,7 @@ fn cards_of(input: usize, smi: &NvidiaSmi) -> Vec<StatedCard> {
         processes: smi
             .processes
             .as_ref()
-            .map(|all| all.iter().filter(|process| is_on(process, gpu)).map(stated).collect()),
+            .map(|all| all.iter().filter(|process| is_on(process, gpu)).map(to_stated).collect()),
     };
     gpus.iter().map(card).collect()
 }
@@ -108,21 +109,21 @@ fn is_on(process: &SmiProcess, gpu: &SmiGpu) -> bool {
     }
 }
 
-fn stated(process: &SmiProcess) -> StatedProcess {
+fn to_stated(process: &SmiProcess) -> StatedProcess {
     StatedProcess { pid: process.pid, name: process.name.clone(), bytes: process.used_bytes }
 }
 
 /// Returns PyTorch's table of the failed device, else the table with most reserved bytes; the last table wins a tie.
-pub(super) fn subject(report: &ExplainReport) -> Option<&StatedCounters> {
-    let failed = report.focus_oom.and_then(|focus| report.ooms.get(focus));
+pub(super) fn subject(stated: &Statements) -> Option<&StatedCounters> {
+    let failed = stated.focus_oom.and_then(|focus| stated.ooms.get(focus));
     let same = |counters: &StatedCounters| {
         failed.is_some_and(|oom| oom.device_index == counters.device_index && oom.rank == counters.rank)
     };
-    report.counters.iter().max_by_key(|counters| (same(counters), counters.reserved_peak_bytes))
+    stated.counters.iter().max_by_key(|counters| (same(counters), counters.reserved_peak_bytes))
 }
 
 /// Returns `nvidia-smi`'s table of the failed device if the device is known, else of the fullest device.
-pub(super) fn card(report: &ExplainReport) -> Option<&StatedCard> {
-    let failed = report.focus_oom.and_then(|focus| report.ooms.get(focus)?.device_index);
-    report.cards.iter().max_by_key(|card| (failed.is_some() && card.index == failed, card.used_bytes))
+pub(super) fn card(stated: &Statements) -> Option<&StatedCard> {
+    let failed = stated.focus_oom.and_then(|focus| stated.ooms.get(focus)?.device_index);
+    stated.cards.iter().max_by_key(|card| (failed.is_some() && card.index == failed, card.used_bytes))
 }

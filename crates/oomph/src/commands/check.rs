@@ -38,7 +38,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let bounds = recordings.bounds;
     let case = make_case(recordings, &program, started);
     let mut report = diagnose::check(&case);
-    lint_links::link(&mut report.findings, &case.folder, words.script());
+    let links = lint_links::find(&report.findings, &case.folder, words.script());
+    report.findings = report::SourceLink::join(report.findings, links);
     report.assumptions.extend(gpu_choice::list_assumptions(&program.profile));
     if matches!(report.verdict, Verdict::Incomplete { .. } | Verdict::Fits { stopped: Some(_), .. }) {
         let hint = hint.or_else(|| last_words(place.path()));

@@ -25,8 +25,9 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         folder: std::env::current_dir().unwrap_or_default().display().to_string(),
     };
-    let mut report = diagnose::explain(&case);
-    lint_links::link(&mut report.findings, &case.folder, None);
+    let explanation = diagnose::explain(&case);
+    let links = lint_links::find(explanation.findings(), &case.folder, None);
+    let report = explanation.report(links);
     if let Some(path) = &arguments.output.html {
         publish::write_whole(path, &html::explain(&report))?;
     }
