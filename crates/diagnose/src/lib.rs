@@ -23,10 +23,10 @@ mod tune;
 pub use check::{Case, UnlimitedRun, check, draw};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
-    Allowed, BatchRun, BatchSearch, Ending, FitCase, Recording, Search, Trial, Variant, depends_on_chance, fit,
-    settings_by_replay, trial, with_fresh_run, with_times,
+    Allowed, BatchRun, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, Recording, Search, StepTimes, Trial,
+    Unconfirmed, Variant, fit, settings_by_replay, trial,
 };
 pub use judge::caught::{Requests, judge_requests};
 pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
-pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch, tune, with_measured};
+pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Tuning, Watch, tune};

@@ -22,63 +22,156 @@ mod trial;
 use allocator::SimulatedDevice;
 use allocator::replay::replay;
 use allocator::settings::Settings;
-use report::tune::{Needs, Setting, TuneReport, TunedDevice};
-use trace::Bytes;
+use report::Finding;
+use report::tune::{EmptyCache, Guide, Needs, Recommendation, Search, Setting, TuneReport, TunedDevice, TunedTrace};
+use trace::{Bytes, Run};
 
 pub use self::case::{EmptyCacheAt, Gpu, TuneCase, TuneError, Watch};
-pub use self::measured::with_measured;
 use self::search::SettingSearch;
 use self::traces::{Trace, read_traces};
 use self::trial::{Stage, outcome, worst};
 use crate::explain::{ExplainInput, InputContents};
 
-/// Returns the report of `tune` for `case`.
+/// The figures of a search, on which its answer rests.
+#[derive(Debug)]
+struct Figures {
+    /// The version of PyTorch whose allocator was replayed.
+    torch: String,
+    /// The replayed traces.
+    traces: Vec<TunedTrace>,
+    device: Option<TunedDevice>,
+    /// The outcome of the recorded settings.
+    current: Setting,
+    /// The most bytes alive at once.
+    limit_bytes: Bytes,
+    packing_bytes: Option<Bytes>,
+    /// The extent of the search.
+    search: Search,
+}
+
+/// The answer to a case, before a run under the recommended setting.
+#[derive(Debug)]
+pub struct Tuning {
+    version: String,
+    folder: String,
+    figures: Figures,
+    empty_cache: Vec<EmptyCache>,
+    guides: Vec<Guide>,
+    settings: Vec<Setting>,
+    front: Vec<Setting>,
+    recommended: Option<Recommendation>,
+    needs: Needs,
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+}
+
+/// Searches for the setting that suits `case`.
 ///
 /// # Errors
 /// Fails for inputs without a replayable history, and for positions of `empty_cache` outside every history.
-pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<TuneReport, TuneError> {
+pub fn tune(case: &TuneCase, watch: &dyn Watch) -> Result<Tuning, TuneError> {
     let traces = read_traces(case)?;
     let device = device(case, &traces);
     let stage = Stage::on(device.as_ref());
-    let (limit, packing) = limit(&traces);
+    let (limit_bytes, packing_bytes) = limit(&traces);
     let current = current(&traces, stage);
-    let mut search = SettingSearch::new(&traces, stage, limit, watch);
+    let mut search = SettingSearch::new(&traces, stage, limit_bytes, watch);
     search.run();
     if search.trials.is_empty() {
         return Err(TuneError::Interrupted);
     }
-    let mut report = TuneReport {
-        version: case.version.clone(),
+    let figures = Figures {
         torch: traces.iter().map(|trace| trace.release).max().map(|release| release.to_string()).unwrap_or_default(),
+        traces: report_traces(&traces, recorded_stage(case, &traces)),
         device,
-        limit_bytes: limit,
-        packing_bytes: packing,
+        current,
+        limit_bytes,
+        packing_bytes,
         search: search.done(),
-        cost_model: cost::MODEL,
-        folder: case.folder.clone(),
-        empty_cache: empty_cache::empty_cache(case, &traces, stage)?,
-        guides: guides::guides(&search, &current),
-        ..TuneReport::default()
     };
-    report.traces = report_traces(&traces, recorded_stage(case, &traces));
-    report.savable_bytes = current.reserved_bytes.saturating_sub(limit);
-    report.current = current;
-    decide(case, &mut search, &mut report);
-    Ok(report)
+    let empty_cache = empty_cache::empty_cache(case, &traces, stage)?;
+    let guides = guides::guides(&search, &figures.current);
+    sort_trials(&mut search, &figures);
+    Ok(answer(case, &search, figures, empty_cache, guides))
 }
 
-/// Sorts the replayed settings and fills the report with the conclusions.
-fn decide(case: &TuneCase, search: &mut SettingSearch<'_>, report: &mut TuneReport) {
-    let allowance = cost::allowance_us(spent_now(search, &report.current), report.limit_bytes.0);
-    pareto::judge(&mut search.trials, &report.current, allowance);
-    pareto::sort(&mut search.trials, &report.current);
+/// Judges the replayed settings and sorts them, best first.
+fn sort_trials(search: &mut SettingSearch<'_>, figures: &Figures) {
+    let allowance = cost::allowance_us(spent_now(search, &figures.current), figures.limit_bytes.0);
+    pareto::judge(&mut search.trials, &figures.current, allowance);
+    pareto::sort(&mut search.trials, &figures.current);
+}
+
+fn answer(
+    case: &TuneCase,
+    search: &SettingSearch<'_>,
+    figures: Figures,
+    empty_cache: Vec<EmptyCache>,
+    guides: Vec<Guide>,
+) -> Tuning {
     let trials = &search.trials;
-    report.settings = trials.iter().map(|trial| trial.setting.clone()).collect();
-    report.front = pareto::front(trials, &report.current);
-    report.recommended = answer::recommendation(search, trials, &report.current);
-    report.needs = needs(search, report);
-    report.findings = answer::findings(report, answer::of_default(trials));
-    report.notes = answer::notes(case, search, report);
+    let recommended = answer::recommendation(search, trials, &figures.current);
+    let needs = needs(search, &figures, recommended.as_ref());
+    Tuning {
+        version: case.version.clone(),
+        folder: case.folder.clone(),
+        settings: trials.iter().map(|trial| trial.setting.clone()).collect(),
+        front: pareto::front(trials, &figures.current),
+        findings: answer::findings(&figures, recommended.as_ref(), answer::of_default(trials)),
+        notes: answer::notes(case, search, &figures, recommended.as_ref(), &needs),
+        figures,
+        empty_cache,
+        guides,
+        recommended,
+        needs,
+    }
+}
+
+impl Tuning {
+    /// Returns the recommended value of `PYTORCH_CUDA_ALLOC_CONF`; `None` if no setting is better.
+    pub fn recommended_conf(&self) -> Option<&str> {
+        self.recommended.as_ref().map(|recommended| recommended.setting.conf.as_str())
+    }
+
+    /// Checks that the search was ended before its end.
+    pub fn is_interrupted(&self) -> bool {
+        self.figures.search.interrupted
+    }
+
+    /// Returns the report, with what `run`, a run under the recommended setting, says of the prediction. `seconds`: the
+    /// duration of search and run.
+    pub fn report(self, run: Option<&Run>, seconds: f64) -> TuneReport {
+        let (recommended, findings) = match (self.recommended, run) {
+            (Some(recommended), Some(run)) => {
+                let (recommended, findings) = measured::verify(recommended, self.findings, run);
+                (Some(recommended), findings)
+            }
+            (recommended, _) => (recommended, self.findings),
+        };
+        let figures = self.figures;
+        TuneReport {
+            version: self.version,
+            torch: figures.torch,
+            traces: figures.traces,
+            device: figures.device,
+            savable_bytes: figures.current.reserved_bytes.saturating_sub(figures.limit_bytes),
+            current: figures.current,
+            recommended,
+            settings: self.settings,
+            front: self.front,
+            guides: self.guides,
+            empty_cache: self.empty_cache,
+            limit_bytes: figures.limit_bytes,
+            packing_bytes: figures.packing_bytes,
+            needs: self.needs,
+            search: figures.search,
+            cost_model: cost::MODEL,
+            findings,
+            notes: self.notes,
+            seconds,
+            folder: self.folder,
+        }
+    }
 }
 
 /// Returns the present cost of driver calls; if the program runs out now, the cost on a device that is never full.
@@ -142,19 +235,19 @@ fn current(traces: &[Trace<'_>], stage: Stage) -> Setting {
     worst(traces.first().map(|trace| trace.conf.clone()).unwrap_or_default(), outcomes.collect())
 }
 
-fn report_traces(traces: &[Trace<'_>], stage: Stage) -> Vec<report::tune::TunedTrace> {
+fn report_traces(traces: &[Trace<'_>], stage: Stage) -> Vec<TunedTrace> {
     let replayed = |trace: &Trace<'_>| outcome(trace, &trace.program, &trace.settings, stage).reserved_bytes;
     traces.iter().map(|trace| trace.to_report(replayed(trace))).collect()
 }
 
 /// Returns the needs under the current and the recommended settings.
-fn needs(search: &SettingSearch<'_>, report: &TuneReport) -> Needs {
-    if report.search.interrupted {
+fn needs(search: &SettingSearch<'_>, figures: &Figures, recommended: Option<&Recommendation>) -> Needs {
+    if figures.search.interrupted {
         return Needs::default();
     }
-    let recommended = report.recommended.as_ref().and_then(|recommended| search.settings(&recommended.setting.conf));
-    let current = || need(search, report.limit_bytes, |trace| &trace.settings);
-    let then = || recommended.as_ref().and_then(|settings| need(search, report.limit_bytes, |_| settings));
+    let recommended = recommended.and_then(|recommended| search.settings(&recommended.setting.conf));
+    let current = || need(search, figures.limit_bytes, |trace| &trace.settings);
+    let then = || recommended.as_ref().and_then(|settings| need(search, figures.limit_bytes, |_| settings));
     let (current, then) = rayon::join(current, then);
     Needs {
         current_bytes: current.map(|need| need.bytes),

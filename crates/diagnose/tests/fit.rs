@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use diagnose::{Allowed, BatchSearch, Ending, FitCase, Search, Trial, Variant, fit, with_times};
+use diagnose::{Allowed, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, Search, Trial, Variant, fit};
 use proptest::prelude::*;
-use report::fit::{Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, Placed, Plan, TimeSource, Tried};
+use report::fit::{Effect, Exactness, FitGpu, FitReport, FitVerdict, Placed};
 use report::{Change, Usage};
 use trace::Bytes;
 
@@ -104,7 +104,12 @@ fn search(toy: Toy, target: u64, allowed: Allowed) -> (report::fit::FitReport, u
         }
     }
     let gpu = FitGpu { name: "toy".to_owned(), total_bytes: Bytes(target * MIB), target_bytes: Bytes(target * MIB) };
-    (fit(&FitCase { gpu, ..FitCase::default() }, &search), search.runs())
+    (report(&FitCase { gpu, ..FitCase::default() }, &search), search.runs())
+}
+
+/// The report of a search without later runs.
+fn report(case: &FitCase, search: &Search) -> FitReport {
+    fit(case, search, FoundPlans::of(search, case.gpu.target_bytes), FitRuns::default())
 }
 
 const GPT: Toy = Toy {
@@ -157,7 +162,7 @@ fn checkpoints_that_dry_runs_leave_are_named() {
     let case = FitCase { folder: "/home/ann/gpt".to_owned(), ..FitCase::default() };
     let expected = "out/best.pt and 1 more file were written by the dry run: they hold zeros where a GPU would have computed \
                     something, so that training should not resume from them";
-    assert_eq!(fit(&case, &search).notes, [expected]);
+    assert_eq!(report(&case, &search).notes, [expected]);
 }
 
 #[test]
@@ -314,35 +319,4 @@ fn the_largest_batch_is_found_without_replays() {
     check(1000, 100, 10_000, 500);
     check(1000, 100, 1050, 8);
     check(1000, 1, 10_000, 1);
-}
-
-/// One change has one time, wherever the report shows it; what is in no plan alone keeps its usual price.
-#[test]
-fn counted_times_replace_typical_ones() {
-    let cost = Cost { exactness: Exactness::UpToRounding, time_ratio: 1.03, time_source: TimeSource::Typical };
-    let plan = |changes: Vec<Change>| Plan {
-        changes,
-        peak: Usage::default(),
-        fits: true,
-        retries: false,
-        cost,
-        places: Vec::new(),
-    };
-    let tried =
-        |name: &str| Tried { change: Change::new(name), effect: Effect::Helps { peak: Usage::default(), cost } };
-    let accumulation = vec![Change::new("gradient-accumulation"), Change::new("batch-size").with("size", 8)];
-    let both = vec![Change::new("lora"), Change::new("autocast")];
-    let report = FitReport {
-        plans: vec![plan(accumulation), plan(both)],
-        tried: vec![tried("gradient-accumulation"), tried("lora")],
-        ..FitReport::default()
-    };
-    let report = with_times(report, 2.0, &[Some(2.76), Some(1.0)]);
-    let times: Vec<f64> = report.plans.iter().map(|plan| plan.cost.time_ratio).collect();
-    assert_eq!(times, [1.38, 0.5]);
-    let alone = report.tried.iter().map(|row| match &row.effect {
-        Effect::Helps { cost, .. } => (cost.time_ratio, cost.time_source),
-        other => panic!("{other:?}"),
-    });
-    assert_eq!(alone.collect::<Vec<_>>(), [(1.38, TimeSource::Counted), (1.03, TimeSource::Typical)]);
 }

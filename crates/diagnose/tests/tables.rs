@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use diagnose::{ExplainCase, ExplainInput, InputContents, explain};
-use report::explain::ExplainReport;
+use report::explain::{ExplainReport, TableSource};
 use trace::Bytes;
 
 fn explained(text: &str) -> ExplainReport {
@@ -80,7 +80,7 @@ fn tables_are_in_the_report() {
     let report = explained(&(stats(500, 1000, 400, 1, 1) + "\n" + &smi(22_528, &[(7, 300)])));
     let counters = &report.counters[0];
     assert_eq!(counters.reserved_bytes.unwrap().nearest, Bytes::from_mib(1000));
-    assert_eq!((counters.retries, counters.ooms, counters.source), (Some(1), Some(1), "memory_stats"));
+    assert_eq!((counters.retries, counters.ooms, counters.source), (Some(1), Some(1), TableSource::MemoryStats));
     let processes = report.cards.iter().flat_map(|card| card.processes.iter().flatten());
     let processes: Vec<_> = processes.map(|process| (process.pid, process.bytes.unwrap().nearest)).collect();
     assert_eq!(processes, [(Some(7), Bytes::from_mib(300))]);

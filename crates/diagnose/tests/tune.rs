@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocator::settings::Settings;
 use allocator::{Allocator, Rules, SimulatedDevice};
-use diagnose::{EmptyCacheAt, ExplainInput, Gpu, InputContents, TuneCase, TuneError, Watch, tune, with_measured};
+use diagnose::{EmptyCacheAt, ExplainInput, Gpu, InputContents, TuneCase, TuneError, Watch, tune};
 use report::Standing;
 use report::tune::{Effect, TuneReport};
 use trace::run::{DeviceStats, EndReason};
@@ -43,6 +43,10 @@ fn case(snapshots: Vec<Snapshot>) -> TuneCase {
     TuneCase { inputs: inputs.collect(), ..TuneCase::default() }
 }
 
+fn tuned(case: &TuneCase) -> TuneReport {
+    tune(case, &()).unwrap().report(None, 0.0)
+}
+
 fn device(mib: u64) -> Gpu {
     Gpu { name: "a device".to_owned(), total: Bytes(mib * MIB), context: Bytes::ZERO }
 }
@@ -60,7 +64,7 @@ fn recommended(report: &TuneReport) -> Option<(&str, u64)> {
 #[test]
 fn the_saving_is_what_the_pages_of_the_largest_need() {
     // The second is larger than the first: by default each has a segment. Pages of 20 MiB serve both.
-    let report = tune(&case(vec![recorded(&[30, 40], "")]), &()).unwrap();
+    let report = tuned(&case(vec![recorded(&[30, 40], "")]));
     assert_eq!((mib(report.current.reserved_bytes), mib(report.limit_bytes)), (70, 40));
     assert_eq!(recommended(&report), Some(("expandable_segments:True", 40)));
     assert_eq!(report.recommended.as_ref().map(|recommended| recommended.standing), Some(Standing::Verified));
@@ -73,7 +77,7 @@ fn the_saving_is_what_the_pages_of_the_largest_need() {
 
 #[test]
 fn what_is_in_force_and_best_is_left_alone() {
-    let report = tune(&case(vec![recorded(&[40, 30], "")]), &()).unwrap();
+    let report = tuned(&case(vec![recorded(&[40, 30], "")]));
     assert_eq!(mib(report.current.reserved_bytes), 40);
     assert_eq!((recommended(&report), report.findings.len()), (None, 0));
 }
@@ -81,7 +85,7 @@ fn what_is_in_force_and_best_is_left_alone() {
 #[test]
 fn a_setting_that_costs_is_named_as_harmful() {
     // From 32 MiB on nothing is split, and a block that is larger by 20 MiB or more serves nothing.
-    let report = tune(&case(vec![recorded(&[64, 36], "max_split_size_mb:32")]), &()).unwrap();
+    let report = tuned(&case(vec![recorded(&[64, 36], "max_split_size_mb:32")]));
     assert_eq!(mib(report.current.reserved_bytes), 100);
     assert_eq!(recommended(&report), Some(("", 64)));
     assert_eq!(report.findings[0].rule.name(), "allocator-setting-harmful");
@@ -95,7 +99,7 @@ fn on_windows_there_are_no_expandable_segments() {
     let frame = snapshot.stacks.intern_frame(Frame { function: "main".to_owned(), file, line: 1 });
     let stack = snapshot.stacks.intern_stack(&[frame]);
     snapshot.traces[0].iter_mut().for_each(|event| event.stack = stack);
-    let report = tune(&case(vec![snapshot]), &()).unwrap();
+    let report = tuned(&case(vec![snapshot]));
     assert!(report.settings.iter().all(|setting| !setting.conf.contains("expandable")), "{:?}", report.recommended);
     assert_eq!(report.guides[0].setting.conf, "expandable_segments:True");
     assert_eq!(report.guides[0].effect, Effect::Refused);
@@ -105,13 +109,13 @@ fn on_windows_there_are_no_expandable_segments() {
 fn settings_changed_at_run_time_are_named() {
     let mut snapshot = recorded(&[64, 36], "max_split_size_mb:32");
     snapshot.settings.conf = String::new();
-    let report = tune(&case(vec![snapshot]), &()).unwrap();
+    let report = tuned(&case(vec![snapshot]));
     assert_eq!((report.current.conf.as_str(), mib(report.current.reserved_bytes)), ("max_split_size_mb:32", 100));
 }
 
 #[test]
 fn guides_are_compared_with_now() {
-    let report = tune(&case(vec![recorded(&[200, 150], "")]), &()).unwrap();
+    let report = tuned(&case(vec![recorded(&[200, 150], "")]));
     let effect = |conf: &str| {
         let guide = report.guides.iter().find(|guide| guide.setting.conf == conf).unwrap();
         (guide.effect, guide.change_bytes / (1 << 20))
@@ -123,7 +127,7 @@ fn guides_are_compared_with_now() {
 
 #[test]
 fn of_several_programs_the_worst_counts() {
-    let report = tune(&case(vec![recorded(&[30, 40], ""), recorded(&[50, 60], "")]), &()).unwrap();
+    let report = tuned(&case(vec![recorded(&[30, 40], ""), recorded(&[50, 60], "")]));
     let by_trace: Vec<u64> = report.current.reserved_bytes_by_trace.iter().map(|&bytes| mib(bytes)).collect();
     assert_eq!((mib(report.current.reserved_bytes), by_trace, mib(report.limit_bytes)), (110, vec![70, 110], 60));
     assert_eq!(recommended(&report), Some(("expandable_segments:True", 60)));
@@ -132,7 +136,7 @@ fn of_several_programs_the_worst_counts() {
 #[test]
 fn what_is_alive_at_once_and_does_not_fit_is_a_proof() {
     let case = TuneCase { device: Some(device(38)), ..case(vec![recorded(&[30, 40], "")]) };
-    let report = tune(&case, &()).unwrap();
+    let report = tuned(&case);
     assert!(report.current.oom);
     assert_eq!((recommended(&report), report.findings[0].rule.name()), (None, "need-exceeds-device"));
     assert!(report.findings[0].message.starts_with("no setting of any allocator helps: 40.00 MiB"));
@@ -142,7 +146,7 @@ fn what_is_alive_at_once_and_does_not_fit_is_a_proof() {
 fn emptying_the_cache_is_replayed_where_asked() {
     let places = vec![EmptyCacheAt::Event(EventIndex(2))];
     let case = TuneCase { empty_cache_at: places, ..case(vec![recorded(&[30, 40], "")]) };
-    let tried = tune(&case, &()).unwrap().empty_cache;
+    let tried = tuned(&case).empty_cache;
     let figures: Vec<(u64, u64)> = tried.iter().map(|one| (one.times, mib(one.setting.reserved_bytes))).collect();
     // Without the program's own call at the end nothing changes; after the first tensor its segment is given back.
     assert_eq!(figures, [(0, 70), (2, 40)]);
@@ -173,13 +177,13 @@ fn what_cannot_be_replayed_is_named() {
 #[test]
 fn the_same_case_gives_the_same_report() {
     let case = TuneCase { device: Some(device(200)), ..case(vec![recorded(&[21, 3, 40, 1, 77, 30, 5], "")]) };
-    assert_eq!(tune(&case, &()).unwrap(), tune(&case, &()).unwrap());
+    assert_eq!(tuned(&case), tuned(&case));
 }
 
 #[test]
 fn every_setting_is_one_that_the_version_takes() {
     let case = TuneCase { device: Some(device(200)), ..case(vec![recorded(&[21, 3, 40, 1, 77, 30, 5], "")]) };
-    let report = tune(&case, &()).unwrap();
+    let report = tuned(&case);
     assert!(report.settings.len() > 50, "{}", report.settings.len());
     for setting in &report.settings {
         assert!(Settings::parse(&setting.conf, RELEASE).is_ok(), "{}", setting.conf);
@@ -189,10 +193,10 @@ fn every_setting_is_one_that_the_version_takes() {
 
 #[test]
 fn a_program_that_sets_its_own_settings_is_not_taken_for_a_proof() {
-    let report = tune(&case(vec![recorded(&[30, 40], "")]), &()).unwrap();
+    let tuning = tune(&case(vec![recorded(&[30, 40], "")]), &()).unwrap();
     let snapshot = Some(recorded(&[30, 40], "max_split_size_mb:32"));
     let run = Run { processes: vec![Process { snapshot, ..Process::default() }] };
-    let recommended = with_measured(report, &run).recommended.unwrap();
+    let recommended = tuning.report(Some(&run), 0.0).recommended.unwrap();
     assert!(
         recommended.how.contains("sets PYTORCH_CUDA_ALLOC_CONF itself (`max_split_size_mb:32`)"),
         "{}",
@@ -219,7 +223,7 @@ impl Watch for Impatient {
 fn an_interrupted_search_keeps_what_it_has() {
     let case = case(vec![recorded(&[30, 40], "")]);
     // The first two replayed are the defaults and expandable segments.
-    let report = tune(&case, &Impatient { left: AtomicUsize::new(2) }).unwrap();
+    let report = tune(&case, &Impatient { left: AtomicUsize::new(2) }).unwrap().report(None, 0.0);
     assert!(report.search.interrupted);
     assert_eq!(recommended(&report), Some(("expandable_segments:True", 40)));
     assert_eq!(tune(&case, &Impatient { left: AtomicUsize::new(0) }).unwrap_err(), TuneError::Interrupted);
@@ -227,7 +231,7 @@ fn an_interrupted_search_keeps_what_it_has() {
 
 #[test]
 fn a_run_under_the_setting_verifies_it_or_not() {
-    let report = || tune(&case(vec![recorded(&[30, 40], "")]), &()).unwrap();
+    let tuning = || tune(&case(vec![recorded(&[30, 40], "")]), &()).unwrap();
     let cases = [(40, 40, Standing::Verified), (42, 40, Standing::Estimated), (40, 38, Standing::Verified)];
     for (reserved, allocated, standing) in cases {
         let stats = DeviceStats {
@@ -238,7 +242,7 @@ fn a_run_under_the_setting_verifies_it_or_not() {
         let end =
             Record::End { reason: EndReason::Exit, steps: 0, devices: vec![stats], snapshot: None, monotonic_ns: 0 };
         let run = Run { processes: vec![Process { records: vec![end], ..Process::default() }] };
-        let measured = with_measured(report(), &run);
+        let measured = tuning().report(Some(&run), 0.0);
         let recommended = measured.recommended.unwrap();
         assert_eq!(recommended.standing, standing, "{}", recommended.how);
         assert_eq!(recommended.measured.map(|measured| mib(measured.reserved_bytes)), Some(reserved));

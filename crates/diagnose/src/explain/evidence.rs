@@ -9,7 +9,6 @@ use super::ending::{find_moment, has_ended};
 use super::failure::failure;
 use super::ranks::ranks;
 use super::statements::Statements;
-use super::tables;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
@@ -21,13 +20,13 @@ pub(super) fn gather_facts<'a>(
     seen: &'a [Seen<'a>],
     subject: Option<&'a Seen<'a>>,
 ) -> Facts<'a> {
-    let said = stated.focus_oom.and_then(|focus| stated.ooms.get(focus));
+    let said = stated.failed();
     let history = stated.subject();
     let view = subject.map(|subject| &subject.view);
     let failure = failure(said, history);
     let failure = failure.map(|failure| Failure { largest_free: view.and_then(largest_free), ..failure });
     let fatal = failure.is_some() && (said.is_some() || view.is_some_and(has_ended));
-    let counters = tables::subject(stated);
+    let counters = stated.table();
     let survivors = subject.map(|subject| subject.survivors.clone()).unwrap_or_default();
     Facts {
         folder: &stated.folder,
@@ -53,7 +52,7 @@ pub(super) fn gather_facts<'a>(
             .unwrap_or_default(),
         retries_source: counters.map_or("", |counters| counters.source.name()),
         counters,
-        card: tables::card(stated),
+        card: stated.card(),
         ..Facts::default()
     }
 }

@@ -54,6 +54,25 @@ impl Statements {
     pub(super) fn subject(&self) -> Option<&DeviceHistory> {
         self.devices.get(self.focus?)
     }
+
+    /// Returns PyTorch's table of the failed device, else the table with most reserved bytes; the last table wins a tie.
+    pub(super) fn table(&self) -> Option<&StatedCounters> {
+        let same = |counters: &StatedCounters| {
+            self.failed().is_some_and(|oom| oom.device_index == counters.device_index && oom.rank == counters.rank)
+        };
+        self.counters.iter().max_by_key(|counters| (same(counters), counters.reserved_peak_bytes))
+    }
+
+    /// Returns `nvidia-smi`'s table of the failed device if the device is known, else of the fullest device.
+    pub(super) fn card(&self) -> Option<&StatedCard> {
+        let failed = self.failed().and_then(|oom| oom.device_index);
+        self.cards.iter().max_by_key(|card| (failed.is_some() && card.index == failed, card.used_bytes))
+    }
+
+    /// Returns the error that the figures are taken from.
+    pub(super) fn failed(&self) -> Option<&StatedOom> {
+        self.ooms.get(self.focus_oom?)
+    }
 }
 
 fn describe_input(input: &ExplainInput) -> Input {

@@ -4,7 +4,6 @@ use report::explain::{StatedCard, StatedCounters, StatedProcess, TableSource};
 use trace::text::{Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes};
 
 use super::case::{ExplainCase, InputContents};
-use super::statements::Statements;
 
 fn artifacts(case: &ExplainCase) -> impl Iterator<Item = (usize, &Artifact)> {
     case.inputs.iter().enumerate().flat_map(|(index, input)| {
@@ -111,19 +110,4 @@ fn is_on(process: &SmiProcess, gpu: &SmiGpu) -> bool {
 
 fn to_stated(process: &SmiProcess) -> StatedProcess {
     StatedProcess { pid: process.pid, name: process.name.clone(), bytes: process.used_bytes }
-}
-
-/// Returns PyTorch's table of the failed device, else the table with most reserved bytes; the last table wins a tie.
-pub(super) fn subject(stated: &Statements) -> Option<&StatedCounters> {
-    let failed = stated.focus_oom.and_then(|focus| stated.ooms.get(focus));
-    let same = |counters: &StatedCounters| {
-        failed.is_some_and(|oom| oom.device_index == counters.device_index && oom.rank == counters.rank)
-    };
-    stated.counters.iter().max_by_key(|counters| (same(counters), counters.reserved_peak_bytes))
-}
-
-/// Returns `nvidia-smi`'s table of the failed device if the device is known, else of the fullest device.
-pub(super) fn card(stated: &Statements) -> Option<&StatedCard> {
-    let failed = stated.focus_oom.and_then(|focus| stated.ooms.get(focus)?.device_index);
-    stated.cards.iter().max_by_key(|card| (failed.is_some() && card.index == failed, card.used_bytes))
 }

@@ -1,15 +1,16 @@
 //! What is known at the end of a search, or wherever it was cut short, as a report.
 
-use report::fit::{Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, Plan, Tried, VramRow};
-use report::{Assumption, Change};
+use report::fit::{Effect, FitGpu, FitReport, MaxBatch, Plan, Tried, VramRow};
+use report::{Assumption, Part};
 use trace::Bytes;
 
 use super::catalogue::Choosable;
-use super::cost::{Tier, cost};
-use super::plans::{Helpful, choosables, sets, tops};
-use super::search::{Search, Standing, changes, is_helpful, took_effect};
+use super::cost::cost;
+use super::found::{FoundPlans, in_program, make_plan_of};
+use super::search::{Search, Standing, is_helpful, took_effect};
 use super::trial::{Ending, Trial};
 use super::variant::Variant;
+use super::verified::StepTimes;
 use crate::judge::saves;
 
 /// The launcher's facts about a search.
@@ -29,49 +30,67 @@ pub struct FitCase {
     pub gpus: Vec<(FitGpu, Bytes)>,
     /// Figures that were assumed, not measured.
     pub assumptions: Vec<Assumption>,
-    /// Further remarks.
-    pub notes: Vec<String>,
 }
 
-/// The report of what `search` found.
-pub fn fit(case: &FitCase, search: &Search) -> FitReport {
-    let target = case.gpu.target_bytes;
-    let plans = plans(search, target);
-    let fits = search.standing(&[], target) == Standing::Fits;
-    let need = search.base().map(|base| base.usage).unwrap_or_default();
+/// What the launcher ran after the search, and the account of all runs.
+#[derive(Debug, Default)]
+pub struct FitRuns {
+    /// The times of steps, where they were counted.
+    pub times: Option<StepTimes>,
+    /// The runs of [`FoundPlans::list_unconfirmed`], in its order, up to the first that ended well.
+    pub fresh: Vec<Trial>,
+    /// What was allocated at the peak of the floor, if no plan fits.
+    pub floor_holds: Vec<Part>,
+    /// The largest batch that fits, on request.
+    pub max_batch: Option<MaxBatch>,
+    /// The number of dry runs.
+    pub dry_runs: u32,
+    /// The number of results taken from the run cache.
+    pub cached: u32,
+    /// The remark of the run cache.
+    pub remark: Option<String>,
+    /// Whether Ctrl-C ended the search early.
+    pub is_interrupted: bool,
+    /// The duration in seconds.
+    pub seconds: f64,
+}
+
+/// The report of what `search` found, after later runs of the plans that were `found`.
+pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) -> FitReport {
+    let notes = notes(case, search).chain(found.note_chance(&runs.fresh)).chain(runs.remark).collect();
+    let timed = found.with_times(runs.times.as_ref());
+    let tried = search.choosable().into_iter().filter_map(|option| judge_option(search, option));
+    let tried = tried.map(|tried| if runs.times.is_some() { timed.price(tried) } else { tried }).collect();
+    let confirmed = timed.confirm(&runs.fresh);
     FitReport {
-        gpu: case.gpu.clone(),
-        verdict: match (fits, plans.is_empty()) {
-            (true, _) => FitVerdict::Fits,
-            (false, false) => FitVerdict::FitsWithPlan,
-            (false, true) => FitVerdict::DoesNotFit,
-        },
-        before: need,
-        tried: search.choosable().into_iter().filter_map(|option| judge_option(search, option)).collect(),
-        by_vram: case.by_vram.iter().map(|(total, target)| row(search, *total, *target)).collect(),
-        smallest_gpu: smallest_gpu(case, need.device_bytes),
-        batch: search.base().and_then(|base| base.batch.clone()),
-        assumptions: case.assumptions.clone(),
-        notes: notes(case, search),
-        runs: search.runs(),
         version: case.version.clone(),
         torch: search.base().and_then(|base| base.torch.clone()),
-        floor: floor(search),
+        gpu: case.gpu.clone(),
+        verdict: confirmed.verdict,
+        before: confirmed.before,
+        plans: confirmed.plans,
+        floor: confirmed.floor,
+        floor_holds: runs.floor_holds,
+        tried,
+        by_vram: case.by_vram.iter().map(|(total, target)| row(search, *total, *target)).collect(),
+        smallest_gpu: smallest_gpu(case, confirmed.before.device_bytes),
+        batch: search.base().and_then(|base| base.batch.clone()),
+        max_batch: runs.max_batch,
+        assumptions: case.assumptions.clone(),
+        notes,
+        runs: runs.dry_runs,
+        kept: runs.cached,
+        interrupted: runs.is_interrupted,
+        seconds: runs.seconds,
         folder: case.folder.clone(),
-        plans,
-        ..FitReport::default()
     }
 }
 
-fn notes(case: &FitCase, search: &Search) -> Vec<String> {
+fn notes(case: &FitCase, search: &Search) -> impl Iterator<Item = String> {
     let shown = |file| str::strip_prefix(file, &case.folder).map_or(file, |inside| inside.trim_start_matches('/'));
     let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| shown(file)).collect();
-    let said = case.notes.iter().cloned();
-    said.chain(note_unreplayed(search))
-        .chain(note_side_streams(search))
-        .chain(without_batch(search))
-        .chain(saves::note_left(&saved))
-        .collect()
+    let known = [note_unreplayed(search), note_side_streams(search), without_batch(search), saves::note_left(&saved)];
+    known.into_iter().flatten()
 }
 
 /// That settings of the allocator were not looked for.
@@ -100,96 +119,6 @@ fn smallest_gpu(case: &FitCase, need: Bytes) -> Option<FitGpu> {
     case.gpus.iter().find(|(gpu, context)| elsewhere(*context) <= gpu.target_bytes).map(|(gpu, _)| gpu.clone())
 }
 
-/// Every set that fits and is not beaten in both memory and time; the cheapest is the first. A set that still fits with a
-/// change less is left out.
-fn plans(search: &Search, target: Bytes) -> Vec<Plan> {
-    let candidates = search.candidates(true);
-    let fits = |set: &[&Helpful]| search.standing(&changes(set), target) == Standing::Fits;
-    let most = Tier::ALL.into_iter().flat_map(|tier| tops(&candidates, tier));
-    let shrunk = Tier::ALL.into_iter().filter_map(|tier| search.shrink(&candidates, tier, target, 1).0);
-    let fitting: Vec<Vec<&Helpful>> =
-        sets(&candidates).into_iter().chain(shrunk).chain(most).filter(|set| fits(set)).collect();
-    let mut unbeaten: Vec<Plan> = fewer_blocks(search, target).into_iter().collect();
-    for set in fitting.iter().filter(|set| is_minimal(set, &fitting)) {
-        if let Some(plan) = plan(search, set, target)
-            && !unbeaten.iter().any(|other| beats(other, &plan))
-        {
-            unbeaten.push(plan);
-        }
-    }
-    unbeaten
-}
-
-/// The cheapest plan with no more checkpointed blocks than it needs. The time is the time with all blocks, until operators are counted.
-fn fewer_blocks(search: &Search, target: Bytes) -> Option<Plan> {
-    let fewest = search.with_fewest_blocks(target)?;
-    let all = search.cheapest(target)?;
-    let candidates = search.candidates(true);
-    let set: Vec<&Helpful> = candidates.iter().filter(|helpful| all.contains(&helpful.option.change)).collect();
-    make_plan(search, fewest, target, cost(&choosables(&set)))
-}
-
-/// Whether no smaller set of the same changes is among those that fit.
-fn is_minimal(set: &[&Helpful], fitting: &[Vec<&Helpful>]) -> bool {
-    let holds =
-        |other: &Vec<&Helpful>| other.iter().all(|one| set.iter().any(|two| one.option.change == two.option.change));
-    !fitting.iter().any(|other| other.len() < set.len() && holds(other))
-}
-
-/// Whether `one` is as good as `other` in memory, time and results.
-fn beats(one: &Plan, other: &Plan) -> bool {
-    one.peak.device_bytes <= other.peak.device_bytes
-        && one.cost.time_ratio <= other.cost.time_ratio
-        && one.cost.exactness <= other.cost.exactness
-}
-
-/// A set that was run and fits.
-fn plan(search: &Search, set: &[&Helpful], target: Bytes) -> Option<Plan> {
-    make_plan(search, changes(set), target, cost(&choosables(set)))
-}
-
-/// The plan of changes that were run and fit.
-fn make_plan(search: &Search, changes: Vec<Change>, target: Bytes, cost: Cost) -> Option<Plan> {
-    if search.standing(&changes, target) != Standing::Fits {
-        return None;
-    }
-    let limited = search.trial(&Variant::within(changes.clone(), target));
-    let trial = limited.or_else(|| search.trial(&Variant::need(changes.clone())))?;
-    Some(Plan {
-        changes: search.to_make(&Variant::need(changes)),
-        peak: trial.usage,
-        fits: true,
-        retries: trial.retries,
-        cost: in_program(cost, trial),
-        places: trial.applied.clone(),
-    })
-}
-
-/// A cost with what becomes of the results in this program.
-fn in_program(cost: Cost, trial: &Trial) -> Cost {
-    let least = if trial.alters { Exactness::OtherNumerics } else { Exactness::Identical };
-    Cost { exactness: cost.exactness.max(least), ..cost }
-}
-
-/// The set with the lowest need of all that were run: no plan gets below it by much.
-fn floor(search: &Search) -> Option<Plan> {
-    let helpful = search.candidates(true);
-    let most = Tier::ALL.into_iter().flat_map(|tier| tops(&helpful, tier));
-    let ran = sets(&helpful).into_iter().chain(most).filter_map(|set| {
-        let trial = search.trial(&Variant::need(changes(&set))).filter(|trial| trial.is_done())?;
-        Some((set, trial))
-    });
-    let (set, trial) = ran.min_by_key(|(_, trial)| trial.usage.device_bytes)?;
-    Some(Plan {
-        changes: search.to_make(&Variant::need(changes(&set))),
-        peak: trial.usage,
-        fits: false,
-        retries: trial.retries,
-        cost: cost(&choosables(&set)),
-        places: trial.applied.clone(),
-    })
-}
-
 /// The cheapest plan for another size of memory.
 fn row(search: &Search, total: Bytes, target: Bytes) -> VramRow {
     let unchanged = (search.standing(&[], target) == Standing::Fits).then(|| Plan {
@@ -205,7 +134,7 @@ fn row(search: &Search, total: Bytes, target: Bytes) -> VramRow {
 
 fn cheapest(search: &Search, target: Bytes) -> Option<Plan> {
     let helpful = search.candidates(true);
-    search.cheapest_set(&helpful, target).and_then(|set| plan(search, &set, target))
+    search.cheapest_set(&helpful, target).and_then(|set| make_plan_of(search, &set, target))
 }
 
 /// The effect of an option alone.

@@ -13,7 +13,7 @@ use crate::tune::{Gpu, TuneCase, TuneError, tune};
 pub fn settings_by_replay(run: Run, gpu: Gpu) -> Result<Option<String>, TuneError> {
     let input = ExplainInput { path: "the program".to_owned(), rank: None, contents: InputContents::Run(run, None) };
     match tune(&TuneCase { inputs: vec![input], device: Some(gpu), ..TuneCase::default() }, &()) {
-        Ok(report) => Ok(report.recommended.map(|recommended| recommended.setting.conf)),
+        Ok(tuning) => Ok(tuning.recommended_conf().map(str::to_owned)),
         Err(TuneError::NoHistory(_)) => Ok(None),
         Err(error) => Err(error),
     }

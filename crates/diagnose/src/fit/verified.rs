@@ -1,32 +1,113 @@
-//! What runs after the search say of its plans: how long a step takes, and whether a fresh process comes to the same.
+//! What runs after the search say of its plans: the time of a step, and the result of a fresh process.
 
 use remedies::BATCH_SIZE;
-use report::Change;
-use report::fit::{Effect, FitReport, FitVerdict, Plan, TimeSource};
+use report::fit::{Effect, FitVerdict, Plan, TimeSource, Tried};
+use report::{Change, Usage};
 use trace::Bytes;
 
+use super::found::FoundPlans;
 use super::trial::Trial;
 
-/// So much difference between two runs of one program is no news.
+/// Smaller differences between two runs of one program are not reported.
 const SAME_BYTES: u64 = 2 << 20;
 
-/// The report with counted times in place of typical ones: `unchanged` seconds a step, and those of each plan, where counted. A
-/// plan of one change gives its time to the row of that change.
-pub fn with_times(mut report: FitReport, unchanged: f64, plans: &[Option<f64>]) -> FitReport {
-    for (plan, seconds) in report.plans.iter_mut().zip(plans) {
-        if let Some(seconds) = seconds.filter(|_| unchanged > 0.0) {
-            plan.cost.time_ratio = seconds / unchanged;
-            plan.cost.time_source = TimeSource::Counted;
+/// The counted seconds of a step.
+#[derive(Clone, Debug)]
+pub struct StepTimes {
+    /// The seconds of the unchanged program.
+    pub unchanged: f64,
+    /// The seconds of each plan, in the order of the plans; `None` where they were not counted.
+    pub plans: Vec<Option<f64>>,
+}
+
+/// A run that has to show that a plan holds in a process of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unconfirmed {
+    /// The changes of the plan; empty for the unchanged program.
+    pub changes: Vec<Change>,
+    /// The use of memory that the search saw.
+    pub usage: Usage,
+}
+
+impl Unconfirmed {
+    /// Returns the difference between `trial` and the search's own run, if it is too large for chance to be excluded.
+    pub fn depends_on_chance(&self, trial: &Trial) -> Option<Bytes> {
+        let apart = trial.usage.allocated_bytes.0.abs_diff(self.usage.allocated_bytes.0);
+        (apart > SAME_BYTES).then_some(Bytes(apart))
+    }
+}
+
+impl FoundPlans {
+    /// Lists what has to run in a process of its own, on a device of the target's size, one after the other until a run ends well: the
+    /// plans, or the unchanged program that fits.
+    pub fn list_unconfirmed(&self) -> Vec<Unconfirmed> {
+        match self.verdict {
+            FitVerdict::DoesNotFit => Vec::new(),
+            _ if self.plans.is_empty() => vec![Unconfirmed { changes: Vec::new(), usage: self.before }],
+            _ => {
+                let plan = |plan: &Plan| Unconfirmed { changes: plan.changes.clone(), usage: plan.peak };
+                self.plans.iter().map(plan).collect()
+            }
         }
     }
-    for row in &mut report.tried {
-        if let Effect::Helps { cost, .. } = &mut row.effect
-            && let Some(plan) = report.plans.iter().find(|plan| is_alone(&row.change, plan))
-        {
-            *cost = plan.cost;
+
+    /// Returns the plans after the runs of [`FoundPlans::list_unconfirmed`]: those that did not hold are left out.
+    #[must_use]
+    pub fn confirm(self, fresh: &[Trial]) -> FoundPlans {
+        let failed = fresh.iter().filter(|trial| !trial.is_done()).count();
+        let retries = fresh.last().filter(|trial| trial.is_done()).map(|trial| trial.retries);
+        let mut plans: Vec<Plan> = self.plans.into_iter().skip(failed).collect();
+        if let (Some(plan), Some(retries)) = (plans.first_mut(), retries) {
+            plan.retries = retries;
+        }
+        let holds = failed == 0 || !plans.is_empty();
+        FoundPlans { verdict: if holds { self.verdict } else { FitVerdict::DoesNotFit }, plans, ..self }
+    }
+
+    /// Returns a note for each difference between the search's runs and the `fresh` ones.
+    pub(super) fn note_chance(&self, fresh: &[Trial]) -> Vec<String> {
+        let unconfirmed = self.list_unconfirmed();
+        let apart = unconfirmed.iter().zip(fresh).filter_map(|(plan, trial)| plan.depends_on_chance(trial));
+        let mut notes = Vec::new();
+        for apart in apart {
+            let note =
+                format!("two runs of the same program differ by {apart}: its memory depends on chance or on the time");
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+
+    /// Returns the plans with counted times in place of typical ones, where they were counted.
+    #[must_use]
+    pub(super) fn with_times(self, times: Option<&StepTimes>) -> FoundPlans {
+        let Some(StepTimes { unchanged, plans: seconds }) = times else { return self };
+        let ratios =
+            seconds.iter().map(|seconds| seconds.filter(|_| *unchanged > 0.0).map(|seconds| seconds / unchanged));
+        let ratios = ratios.chain(std::iter::repeat(None));
+        let plans = self.plans.into_iter().zip(ratios).map(|(plan, ratio)| match ratio {
+            Some(ratio) => with_ratio(plan, ratio),
+            None => plan,
+        });
+        FoundPlans { plans: plans.collect(), ..self }
+    }
+
+    /// Returns the row of a change with the cost of the plan that makes it alone.
+    pub(super) fn price(&self, tried: Tried) -> Tried {
+        match (tried.effect, self.plans.iter().find(|plan| is_alone(&tried.change, plan))) {
+            (Effect::Helps { peak, .. }, Some(plan)) => {
+                Tried { change: tried.change, effect: Effect::Helps { peak, cost: plan.cost } }
+            }
+            (effect, _) => Tried { change: tried.change, effect },
         }
     }
-    report
+}
+
+fn with_ratio(mut plan: Plan, ratio: f64) -> Plan {
+    plan.cost.time_ratio = ratio;
+    plan.cost.time_source = TimeSource::Counted;
+    plan
 }
 
 /// Whether a plan is one change, with the smaller batches that go with it.
@@ -35,36 +116,66 @@ fn is_alone(change: &Change, plan: &Plan) -> bool {
     plan.changes.contains(change) && plan.changes.iter().all(belongs)
 }
 
-/// By how much a run of the first plan, or of the unchanged program that fits, differs from what the search saw of it.
-pub fn depends_on_chance(report: &FitReport, trial: &Trial) -> Option<Bytes> {
-    let expected = report.plans.first().map_or(report.before, |plan| plan.peak);
-    let apart = trial.usage.allocated_bytes.0.abs_diff(expected.allocated_bytes.0);
-    (apart > SAME_BYTES).then_some(Bytes(apart))
-}
+#[cfg(test)]
+mod tests {
+    use report::fit::{Cost, Exactness};
 
-/// The report after the first plan, or the unchanged program that fits, was run in a process of its own, on a device of the
-/// target's size. A plan that does not hold there is taken out; `true` says that the next one has to be run.
-pub fn with_fresh_run(report: &mut FitReport, trial: &Trial) -> bool {
-    if let Some(apart) = depends_on_chance(report, trial) {
-        let note =
-            format!("two runs of the same program differ by {apart}: its memory depends on chance or on the time");
-        if !report.notes.contains(&note) {
-            report.notes.push(note);
+    use super::super::trial::Ending;
+    use super::*;
+
+    const COST: Cost = Cost { exactness: Exactness::UpToRounding, time_ratio: 1.03, time_source: TimeSource::Typical };
+
+    fn found(plans: Vec<Vec<Change>>) -> FoundPlans {
+        let plan = |changes| Plan {
+            changes,
+            peak: Usage::default(),
+            fits: true,
+            retries: false,
+            cost: COST,
+            places: Vec::new(),
+        };
+        let verdict = if plans.is_empty() { FitVerdict::Fits } else { FitVerdict::FitsWithPlan };
+        FoundPlans { verdict, before: Usage::default(), plans: plans.into_iter().map(plan).collect(), floor: None }
+    }
+
+    fn tried(name: &str) -> Tried {
+        Tried { change: Change::new(name), effect: Effect::Helps { peak: Usage::default(), cost: COST } }
+    }
+
+    /// One change has one time, wherever the report shows it; what is in no plan alone keeps its usual price.
+    #[test]
+    fn counted_times_replace_typical_ones() {
+        let accumulation = vec![Change::new("gradient-accumulation"), Change::new("batch-size").with("size", 8)];
+        let both = vec![Change::new("lora"), Change::new("autocast")];
+        let counted = StepTimes { unchanged: 2.0, plans: vec![Some(2.76), Some(1.0)] };
+        let timed = found(vec![accumulation, both]).with_times(Some(&counted));
+        let ratios: Vec<f64> = timed.plans.iter().map(|plan| plan.cost.time_ratio).collect();
+        assert_eq!(ratios, [1.38, 0.5]);
+        let alone = [tried("gradient-accumulation"), tried("lora")].map(|row| match timed.price(row).effect {
+            Effect::Helps { cost, .. } => (cost.time_ratio, cost.time_source),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(alone, [(1.38, TimeSource::Counted), (1.03, TimeSource::Typical)]);
+    }
+
+    #[test]
+    fn a_plan_that_does_not_hold_in_a_fresh_process_is_left_out() {
+        let run = |ending| Trial { ending, retries: true, ..Trial::default() };
+        let two = || vec![vec![Change::new("lora")], vec![Change::new("autocast")]];
+        // Plans; fresh runs; the verdict, the number of plans left, and whether the first one retries.
+        let cases = [
+            (two(), vec![], FitVerdict::FitsWithPlan, 2, false),
+            (two(), vec![Ending::Done], FitVerdict::FitsWithPlan, 2, true),
+            (two(), vec![Ending::RanOut, Ending::Done], FitVerdict::FitsWithPlan, 1, true),
+            (two(), vec![Ending::RanOut, Ending::RanOut], FitVerdict::DoesNotFit, 0, false),
+            (vec![], vec![Ending::Done], FitVerdict::Fits, 0, false),
+            (vec![], vec![Ending::RanOut], FitVerdict::DoesNotFit, 0, false),
+        ];
+        for (plans, endings, verdict, left, retries) in cases {
+            let fresh: Vec<Trial> = endings.into_iter().map(run).collect();
+            let confirmed = found(plans).confirm(&fresh);
+            let first = confirmed.plans.first().is_some_and(|plan| plan.retries);
+            assert_eq!((confirmed.verdict, confirmed.plans.len(), first), (verdict, left, retries), "{fresh:?}");
         }
     }
-    if trial.is_done() {
-        if let Some(plan) = report.plans.first_mut() {
-            plan.retries = trial.retries;
-        }
-        return false;
-    }
-    if report.plans.is_empty() {
-        report.verdict = FitVerdict::DoesNotFit;
-        return false;
-    }
-    report.plans.remove(0);
-    if report.plans.is_empty() {
-        report.verdict = FitVerdict::DoesNotFit;
-    }
-    !report.plans.is_empty()
 }

@@ -2,10 +2,11 @@
 
 use allocator::{Rules, Tie};
 use causes::CauseId;
-use report::tune::{Agreement, Recommendation, Setting, TuneReport};
+use report::tune::{Agreement, Needs, Recommendation, Setting};
 use report::{Evidence, Finding, Remedy, Severity, Standing, Value};
 use trace::Bytes;
 
+use super::Figures;
 use super::case::TuneCase;
 use super::conf::Conf;
 use super::lines::{VARIABLE, write_lines};
@@ -95,83 +96,89 @@ fn depends_on_addresses(search: &SettingSearch<'_>, trace: &Trace<'_>, chosen: &
     Some(format!("equal blocks are chosen by address, which the driver decides: with other addresses it may be {most}"))
 }
 
-/// Returns the finding of the report, with its remedy.
-pub(super) fn findings(report: &TuneReport, default: Option<&Setting>) -> Vec<Finding> {
-    match &report.recommended {
-        Some(recommended) => vec![improvable(report, recommended, default)],
-        None if report.current.oom => vec![unavoidable(report)],
+/// Returns the finding of a search, with its remedy.
+pub(super) fn findings(
+    figures: &Figures,
+    recommended: Option<&Recommendation>,
+    default: Option<&Setting>,
+) -> Vec<Finding> {
+    match recommended {
+        Some(recommended) => vec![improvable(figures, recommended, default)],
+        None if figures.current.oom => vec![unavoidable(figures)],
         None => Vec::new(),
     }
 }
 
-fn improvable(report: &TuneReport, recommended: &Recommendation, default: Option<&Setting>) -> Finding {
-    let Setting { reserved_bytes: now, .. } = report.current;
+fn improvable(figures: &Figures, recommended: &Recommendation, default: Option<&Setting>) -> Finding {
+    let Setting { reserved_bytes: now, .. } = figures.current;
     let then = recommended.setting.reserved_bytes;
-    let harms = !report.current.conf.is_empty() && default.is_some_and(|default| default.reserved_bytes < now);
+    let harms = !figures.current.conf.is_empty() && default.is_some_and(|default| default.reserved_bytes < now);
     let rule = if harms { CauseId::AllocatorSettingHarmful } else { CauseId::Fragmentation };
-    let end = if report.current.oom { "it runs out" } else { "" };
+    let end = if figures.current.oom { "it runs out" } else { "" };
     let message = match end {
-        "" if then == now => format!("the allocator releases its cache {} times to make room", report.current.retries),
-        "" => format!("the allocator reserves {now} for at most {} alive at once; {then} would do", report.limit_bytes),
+        "" if then == now => format!("the allocator releases its cache {} times to make room", figures.current.retries),
+        "" => {
+            format!("the allocator reserves {now} for at most {} alive at once; {then} would do", figures.limit_bytes)
+        }
         end => format!(
             "{end} under {}, and gets through under {}",
-            name(&report.current.conf),
+            name(&figures.current.conf),
             name(&recommended.setting.conf)
         ),
     };
     Finding {
         rule,
-        severity: if report.current.oom { Severity::Error } else { Severity::Warning },
+        severity: if figures.current.oom { Severity::Error } else { Severity::Warning },
         message,
         location: None,
-        evidence: evidence(report),
-        remedies: vec![remedy(report, recommended)],
+        evidence: evidence(figures),
+        remedies: vec![remedy(figures, recommended)],
     }
 }
 
-fn remedy(report: &TuneReport, recommended: &Recommendation) -> Remedy {
+fn remedy(figures: &Figures, recommended: &Recommendation) -> Remedy {
     Remedy {
         remedy: match recommended.setting.conf.as_str() {
             "" => format!("remove {VARIABLE}"),
             conf => format!("set {VARIABLE}={conf}"),
         },
         standing: recommended.standing,
-        before_bytes: Some(report.current.reserved_bytes),
+        before_bytes: Some(figures.current.reserved_bytes),
         after_bytes: Some(recommended.setting.reserved_bytes),
         how: recommended.how.clone(),
     }
 }
 
-fn evidence(report: &TuneReport) -> Vec<Evidence> {
+fn evidence(figures: &Figures) -> Vec<Evidence> {
     let bytes = |what: &str, bytes: Bytes| Evidence {
         what: what.to_owned(),
         value: Value::Bytes(bytes),
         source: SOURCE.into(),
     };
     vec![
-        bytes("reserved at most now", report.current.reserved_bytes),
-        bytes("most bytes alive at once", report.limit_bytes),
+        bytes("reserved at most now", figures.current.reserved_bytes),
+        bytes("most bytes alive at once", figures.limit_bytes),
     ]
 }
 
 /// Returns the finding that the program runs out under every setting.
-fn unavoidable(report: &TuneReport) -> Finding {
-    let usable = report.device.as_ref().map_or(Bytes::ZERO, |device| device.usable_bytes);
-    let is_proven = report.limit_bytes > usable;
+fn unavoidable(figures: &Figures) -> Finding {
+    let usable = figures.device.as_ref().map_or(Bytes::ZERO, |device| device.usable_bytes);
+    let is_proven = figures.limit_bytes > usable;
     let message = if is_proven {
         format!(
             "no setting of any allocator helps: {} are alive at once, and PyTorch can have {usable} of the device",
-            report.limit_bytes
+            figures.limit_bytes
         )
     } else {
-        format!("none of the {} replayed settings fits in {usable}", report.search.replayed)
+        format!("none of the {} replayed settings fits in {usable}", figures.search.replayed)
     };
     Finding {
         rule: CauseId::NeedExceedsDevice,
         severity: Severity::Error,
         message,
         location: None,
-        evidence: evidence(report),
+        evidence: evidence(figures),
         remedies: Vec::new(),
     }
 }
@@ -182,7 +189,13 @@ pub(super) fn name(conf: &str) -> &str {
 }
 
 /// Returns notes on the answer's limits, one sentence each.
-pub(super) fn notes(case: &TuneCase, search: &SettingSearch<'_>, report: &TuneReport) -> Vec<String> {
+pub(super) fn notes(
+    case: &TuneCase,
+    search: &SettingSearch<'_>,
+    figures: &Figures,
+    recommended: Option<&Recommendation>,
+    needs: &Needs,
+) -> Vec<String> {
     let traces = search.traces;
     let mut notes = Vec::new();
     for trace in traces {
@@ -191,14 +204,14 @@ pub(super) fn notes(case: &TuneCase, search: &SettingSearch<'_>, report: &TuneRe
     for input in without_history(case) {
         notes.push(format!("`{input}` has no memory history, and was left out"));
     }
-    if report.search.interrupted {
+    if figures.search.interrupted {
         notes.push("the search was interrupted: this is the best of what was replayed until then".to_owned());
     }
-    if let Some(at) = report.needs.contradicted_at {
+    if let Some(at) = needs.contradicted_at {
         notes.push(format!("the least memory is uncertain: the outcome at {at} differs from that of its neighbours"));
     }
     if traces.iter().any(|trace| trace.oldest != trace.release) {
-        let (oldest, newest) = (search.release(), &report.torch);
+        let (oldest, newest) = (search.release(), &figures.torch);
         notes.push(format!(
             "the snapshot may be of PyTorch {oldest}: settings that only later versions know were not tried; it was replayed as \
              {newest}, and --torch names the version"
@@ -213,11 +226,7 @@ pub(super) fn notes(case: &TuneCase, search: &SettingSearch<'_>, report: &TuneRe
     if traces.windows(2).any(|pair| pair[0].conf != pair[1].conf) {
         notes.push("the traces were recorded under different settings: \"now\" is each one's own".to_owned());
     }
-    if report
-        .recommended
-        .as_ref()
-        .is_some_and(|recommended| recommended.setting.conf.contains("expandable_segments:True"))
-    {
+    if recommended.is_some_and(|recommended| recommended.setting.conf.contains("expandable_segments:True")) {
         notes.push("PyTorch ignores expandable segments on Windows".to_owned());
     }
     notes

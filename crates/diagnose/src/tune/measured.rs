@@ -1,30 +1,30 @@
 //! A real run under the recommended setting, compared with the prediction.
 
-use report::Standing;
-use report::tune::{Measured, Setting, TuneReport};
+use report::tune::{Measured, Recommendation, Setting};
+use report::{Finding, Remedy, Standing};
 use trace::{Bytes, Record, Run};
 
 use crate::ending::ended_by_oom;
 use crate::measure::run_records;
 
-/// Returns `report` with the results of `run`, made under the recommended setting. The prediction is verified if the
-/// run reserved the predicted bytes with the predicted retries; otherwise a prediction verified by replay alone
-/// becomes an estimate.
-#[must_use]
-pub fn with_measured(mut report: TuneReport, run: &Run) -> TuneReport {
-    let Some(recommended) = &mut report.recommended else { return report };
+/// Returns the recommendation and the findings with the results of `run`, made under the recommended setting. The prediction is
+/// verified if the run reserved the predicted bytes with the predicted retries; otherwise a prediction verified by replay
+/// alone becomes an estimate.
+pub(super) fn verify(recommended: Recommendation, findings: Vec<Finding>, run: &Run) -> (Recommendation, Vec<Finding>) {
     if let Some(own) = own_settings(run, &recommended.setting.conf) {
-        let end = format!("; the program sets PYTORCH_CUDA_ALLOC_CONF itself (`{own}`), so no run under it was made");
-        recommended.how.push_str(&end);
-        return report;
+        let how = format!(
+            "{}; the program sets PYTORCH_CUDA_ALLOC_CONF itself (`{own}`), so no run under it was made",
+            recommended.how
+        );
+        return (Recommendation { how, ..recommended }, findings);
     }
     let measured = measured(run, &recommended.setting);
-    (recommended.standing, recommended.how) = judge(&measured, &recommended.setting);
-    recommended.measured = Some(measured);
-    for remedy in report.findings.iter_mut().flat_map(|finding| &mut finding.remedies) {
-        (remedy.standing, remedy.how) = (recommended.standing, recommended.how.clone());
-    }
-    report
+    let (standing, how) = judge(&measured, &recommended.setting);
+    let prove = |remedy: Remedy| Remedy { standing, how: how.clone(), ..remedy };
+    let prove_all =
+        |finding: Finding| Finding { remedies: finding.remedies.into_iter().map(prove).collect(), ..finding };
+    let findings = findings.into_iter().map(prove_all).collect();
+    (Recommendation { standing, how, measured: Some(measured), ..recommended }, findings)
 }
 
 fn judge(measured: &Measured, predicted: &Setting) -> (Standing, String) {

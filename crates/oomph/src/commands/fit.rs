@@ -11,7 +11,7 @@ mod watching;
 use std::path::Path;
 use std::time::Instant;
 
-use diagnose::{Ending, Search};
+use diagnose::{Ending, FitRuns, FoundPlans, Search};
 use report::fit::{FitReport, FitVerdict};
 use report::render::terminal::{self, Detail};
 use run::{Conditions, Limit};
@@ -23,6 +23,7 @@ use self::watching::Watching;
 use crate::args::{Emit, Fit};
 use crate::dry_run::program::{self, Program};
 use crate::dry_run::record::record;
+use crate::dry_run::run_cache::RunCache;
 use crate::effects::interrupt;
 use crate::effects::run_dir::RunDir;
 use crate::error::{Error, ProgramFailure};
@@ -37,35 +38,42 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let mut program = program::prepare(&arguments.gpu, None, &arguments.run, &words)?;
     program.is_quiet = true;
     let watching = Watching::start();
-    let mut report = search(arguments, &program, &watching)?;
-    report.interrupted = interrupt::has_come();
+    let report = search(arguments, &program, &watching, started)?;
     drop(watching);
-    report.seconds = started.elapsed().as_secs_f64();
     show(arguments, &report)
 }
 
 /// Searches for plans, or for the largest batch.
-fn search(arguments: &Fit, program: &Program, watching: &Watching) -> Result<FitReport, Error> {
+fn search(arguments: &Fit, program: &Program, watching: &Watching, started: Instant) -> Result<FitReport, Error> {
     let case = input::case(arguments, program);
     let jobs = arguments.jobs.map_or_else(jobs::default_jobs, std::num::NonZeroUsize::get);
     let runner = TrialRunner::new(program, jobs, !arguments.max_batch, !arguments.no_cache)?;
-    let mut bench = Bench { program, runner, watching, jobs, batch_arg: arguments.batch_arg.as_deref() };
+    let (target, batch_arg) = (case.gpu.target_bytes, arguments.batch_arg.as_deref());
+    let mut bench = Bench { program, runner, watching, jobs, target, batch_arg };
     let mut search = Search::new(input::targets(&case), input::allowed(arguments));
     bench.explore(&mut search, !arguments.max_batch)?;
     if search.unchanged().is_none_or(|trial| trial.ending != Ending::Done) {
         drop(bench);
         return Err(explain_failure(program, &search));
     }
-    let mut report = diagnose::fit(&case, &search);
-    if arguments.max_batch {
-        report.max_batch = Some(find_largest_batch(&mut bench, &search, case.gpu.target_bytes)?);
-    } else if !interrupt::has_come() {
-        report = bench.add_times(report)?;
-        bench.confirm(&mut report)?;
-        bench.explain_floor(&search, &mut report)?;
-    }
-    bench.count_runs(&mut report);
-    Ok(report)
+    let found = FoundPlans::of(&search, target);
+    let runs = if arguments.max_batch {
+        FitRuns { max_batch: Some(find_largest_batch(&mut bench, &search, target)?), ..FitRuns::default() }
+    } else if interrupt::has_come() {
+        FitRuns::default()
+    } else {
+        bench.run_plans(&search, &found)?
+    };
+    let counts = bench.runner.counts();
+    let runs = FitRuns {
+        dry_runs: counts.dry_runs,
+        cached: counts.cached,
+        remark: bench.runner.cache().and_then(RunCache::remark),
+        is_interrupted: interrupt::has_come(),
+        seconds: started.elapsed().as_secs_f64(),
+        ..runs
+    };
+    Ok(diagnose::fit(&case, &search, found, runs))
 }
 
 /// Explains why the unchanged program does not run: as `check` would, after a run of its own.

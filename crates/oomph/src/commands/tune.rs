@@ -31,10 +31,9 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {
     let inputs = artifacts::read(&recordings(&arguments.files))?;
     let case = TuneCase { inputs, ..case(arguments)? };
     let watching = Watching::start();
-    let mut report = diagnose::tune(&case, &watching)?;
+    let tuning = diagnose::tune(&case, &watching)?;
     drop(watching);
-    report.seconds = started.elapsed().as_secs_f64();
-    show(arguments, &report)
+    show(arguments, &tuning.report(None, started.elapsed().as_secs_f64()))
 }
 
 /// Returns the input that recorded files and programs share.

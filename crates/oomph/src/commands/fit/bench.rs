@@ -1,13 +1,13 @@
 //! The steps of a search that need runs.
 
-use diagnose::{Ending, Search, Trial, Variant};
-use report::Change;
-use report::fit::{FitReport, FitVerdict};
+use diagnose::{Ending, FitRuns, FoundPlans, Search, StepTimes, Trial, Variant};
+use report::fit::FitVerdict;
+use report::{Change, Part};
+use trace::Bytes;
 
 use super::trial_runner::TrialRunner;
 use super::watching::Watching;
 use crate::dry_run::program::Program;
-use crate::dry_run::run_cache::RunCache;
 use crate::error::Error;
 
 /// The number of plans that are timed.
@@ -20,6 +20,8 @@ pub(super) struct Bench<'a> {
     pub(super) watching: &'a Watching,
     /// The number of variants that are asked for at a time.
     pub(super) jobs: usize,
+    /// The memory that a plan may use.
+    pub(super) target: Bytes,
     /// The user's name for the option or variable that sets the batch size.
     pub(super) batch_arg: Option<&'a str>,
 }
@@ -60,13 +62,25 @@ impl Bench<'_> {
         vec![self.batch_arg.map_or(probe.clone(), |name| probe.with("arg", name))]
     }
 
-    /// Adds the time of each plan, from the operators that the plan runs.
-    pub(super) fn add_times(&mut self, report: FitReport) -> Result<FitReport, Error> {
-        if report.plans.is_empty() {
-            return Ok(report);
+    /// Runs the plans that were found, to time them and to see them hold.
+    pub(super) fn run_plans(&mut self, search: &Search, found: &FoundPlans) -> Result<FitRuns, Error> {
+        let times = self.count_times(found)?;
+        let fresh = self.confirm(found)?;
+        let floor_holds = if found.clone().confirm(&fresh).verdict() == FitVerdict::DoesNotFit {
+            self.explain_floor(search, found)?
+        } else {
+            Vec::new()
+        };
+        Ok(FitRuns { times, fresh, floor_holds, ..FitRuns::default() })
+    }
+
+    /// Counts the operators of the first plans, and computes their times.
+    fn count_times(&mut self, found: &FoundPlans) -> Result<Option<StepTimes>, Error> {
+        if found.plans().is_empty() {
+            return Ok(None);
         }
         let unchanged = std::iter::once(Vec::new());
-        let changes = unchanged.chain(report.plans.iter().take(PLANS_TIMED).map(|plan| plan.changes.clone()));
+        let changes = unchanged.chain(found.plans().iter().take(PLANS_TIMED).map(|plan| plan.changes.clone()));
         let variants: Vec<Variant> =
             changes.map(|changes| Variant { counted: true, ..Variant::need(changes) }).collect();
         let mut seconds = vec![None; variants.len()];
@@ -76,49 +90,38 @@ impl Bench<'_> {
             seconds[index] = work.map(|work| rates.seconds(&work));
         })?;
         let plans = seconds.split_off(1);
-        Ok(match seconds.first() {
-            Some(Some(unchanged)) => diagnose::with_times(report, *unchanged, &plans),
-            _ => report,
-        })
+        Ok(seconds.first().copied().flatten().map(|unchanged| StepTimes { unchanged, plans }))
     }
 
-    /// Runs the first plan, or the unchanged program that fits, in a process of its own: a plan that is shown was seen to fit.
-    pub(super) fn confirm(&mut self, report: &mut FitReport) -> Result<(), Error> {
-        while report.verdict != FitVerdict::DoesNotFit {
-            let changes = report.plans.first().map(|plan| plan.changes.clone()).unwrap_or_default();
-            let variant = Variant::within(changes, report.gpu.target_bytes);
-            let Some(trial) = self.runner.run_alone(&variant)? else { return Ok(()) };
-            if diagnose::depends_on_chance(report, &trial).is_some()
+    /// Runs the first plan, or the unchanged program that fits, in a process of its own, and the next one if it does not hold: a plan that
+    /// is shown was seen to fit.
+    fn confirm(&mut self, found: &FoundPlans) -> Result<Vec<Trial>, Error> {
+        let mut fresh = Vec::new();
+        for plan in found.list_unconfirmed() {
+            let variant = Variant::within(plan.changes.clone(), self.target);
+            let Some(trial) = self.runner.run_alone(&variant)? else { break };
+            if plan.depends_on_chance(&trial).is_some()
                 && let Some(cache) = self.runner.cache()
             {
                 cache.forget();
             }
-            if !diagnose::with_fresh_run(report, &trial) {
-                return Ok(());
+            let holds = trial.ending == Ending::Done;
+            fresh.push(trial);
+            if holds {
+                break;
             }
         }
-        Ok(())
+        Ok(fresh)
     }
 
-    /// Where no plan fits: adds the memory that stays allocated although every useful remedy was applied.
-    pub(super) fn explain_floor(&mut self, search: &Search, report: &mut FitReport) -> Result<(), Error> {
-        if report.verdict != FitVerdict::DoesNotFit {
-            return Ok(());
-        }
-        report.floor_holds = search.unchanged().map(|trial| trial.holds.clone()).unwrap_or_default();
-        if let Some(floor) = &report.floor {
-            let variant = Variant { recorded: true, ..Variant::need(floor.changes.clone()) };
-            let mut holds = Vec::new();
-            self.run(&[variant], &mut |_, trial| holds = trial.holds)?;
-            report.floor_holds = holds;
-        }
-        Ok(())
-    }
-
-    /// Adds the numbers of dry runs and of cached results, and why results were not stored.
-    pub(super) fn count_runs(&self, report: &mut FitReport) {
-        let counts = self.runner.counts();
-        (report.runs, report.kept) = (counts.dry_runs, counts.cached);
-        report.notes.extend(self.runner.cache().and_then(RunCache::remark));
+    /// Where no plan fits: the memory that stays allocated although every useful remedy was applied.
+    fn explain_floor(&mut self, search: &Search, found: &FoundPlans) -> Result<Vec<Part>, Error> {
+        let Some(floor) = found.floor() else {
+            return Ok(search.unchanged().map(|trial| trial.holds.clone()).unwrap_or_default());
+        };
+        let variant = Variant { recorded: true, ..Variant::need(floor.changes.clone()) };
+        let mut holds = Vec::new();
+        self.run(&[variant], &mut |_, trial| holds = trial.holds)?;
+        Ok(holds)
     }
 }

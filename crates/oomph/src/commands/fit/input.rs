@@ -50,7 +50,6 @@ pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
         context_bytes: profile.context_bytes,
         gpus,
         assumptions: gpu_choice::list_assumptions(profile).collect::<Vec<Assumption>>(),
-        notes: Vec::new(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, with_measured};
+use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, Tuning};
 use report::Change;
-use report::tune::TuneReport;
 use run::Conditions;
 use run::rerun::{self, RunFacts};
+use trace::Run;
 
 use super::watching::Watching;
 use crate::args::Tune;
@@ -26,11 +26,10 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let gpu = || Gpu { name: profile.name.clone(), total: profile.total_bytes, context: profile.context_bytes };
     let case = TuneCase { device: case.device.or_else(|| Some(gpu())), ..case };
     let watching = Watching::start();
-    let mut report = diagnose::tune(&case, &watching)?;
+    let tuning = diagnose::tune(&case, &watching)?;
     drop(watching);
-    report = verified(&program, report)?;
-    report.seconds = started.elapsed().as_secs_f64();
-    super::show(arguments, &report)
+    let run = run_recommended(&program, &tuning)?;
+    super::show(arguments, &tuning.report(run.as_ref(), started.elapsed().as_secs_f64()))
 }
 
 /// Records the program to its end: without a limit, if the program runs out.
@@ -48,13 +47,12 @@ fn recorded(program: &Program) -> Result<ExplainInput, Error> {
 }
 
 /// Runs the program under the recommended setting, if there is one.
-fn verified(program: &Program, report: TuneReport) -> Result<TuneReport, Error> {
-    let Some(recommended) = report.recommended.as_ref().filter(|_| !report.search.interrupted) else {
-        return Ok(report);
+fn run_recommended(program: &Program, tuning: &Tuning) -> Result<Option<Run>, Error> {
+    let Some(conf) = tuning.recommended_conf().filter(|_| !tuning.is_interrupted()) else {
+        return Ok(None);
     };
-    let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", recommended.setting.conf.as_str());
+    let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", conf);
     let place = RunDir::make(None)?;
     let conditions = Conditions::on_device(vec![settings]);
-    let recording = record(program, &conditions, place.path())?;
-    Ok(with_measured(report, &recording.run))
+    Ok(Some(record(program, &conditions, place.path())?.run))
 }
