@@ -104,12 +104,12 @@ def differences(expected: dict, report: dict, word: str, status: int, sentence: 
         yield f"exit status {status} with `{word}`"
     low, high = bounds(expected.get("peak_gib", "0..inf"))
     need = (report.get("need") or {}).get("device_bytes", 0) / GIB
-    is_whole = word == expected["truth"] and not (report["need"] or {}).get("at_least")
+    is_whole = word == expected["truth"] and not (report.get("need") or {}).get("at_least")
     is_conditional = word == "does not fit" and expected["truth"] == "fits"
     if not is_conditional and (need > high or (need < low and is_whole)):
         yield f"needs {need:.2f} GiB, expected {expected['peak_gib']}"
     full_at = (report.get("growth") or {}).get("full_at")
-    if word == "does not fit" and "full_at" in expected and not (full_at is None and report["oom"]):
+    if word == "does not fit" and "full_at" in expected and not (full_at is None and report.get("oom")):
         low, high = bounds(expected["full_at"])
         if full_at is None or not low <= full_at <= high:
             yield f"full at {full_at}, expected {expected['full_at']}"
