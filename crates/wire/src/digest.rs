@@ -18,7 +18,7 @@ pub fn hash_names(mut names: Vec<Vec<u8>>, importable_only: bool) -> u64 {
     names.iter().fold(FNV_EMPTY, |hash, name| extend_fnv(extend_fnv(hash, name), b"\0"))
 }
 
-/// Whether a file name may be a module, a package (any name without a dot) or the metadata of an installed package.
+/// True if a file name may be a module, a package (any name without a dot) or the metadata of an installed package.
 pub fn is_importable(name: &[u8]) -> bool {
     name != b"__pycache__" && (!name.contains(&b'.') || IMPORTABLE.iter().any(|ending| name.ends_with(ending)))
 }
