@@ -65,7 +65,7 @@ pub enum ContainerError {
 
 /// Opens a file, and unpacks it if necessary.
 ///
-/// A zip is opened at its first member that is a pickle, else at the first JSON, else at the first text.
+/// A zip is opened at its first pickle, else at the first JSON, else at the first text.
 pub fn open<'a>(mut input: impl Read + Seek + 'a) -> Result<Opened<'a>, ContainerError> {
     let head = fill(&mut input, HEAD)?;
     input.rewind()?;
@@ -75,7 +75,7 @@ pub fn open<'a>(mut input: impl Read + Seek + 'a) -> Result<Opened<'a>, Containe
     open_stream(input)
 }
 
-/// [`open`] for streams that cannot be rewound, such as a pipe. A zip is rejected: its directory is at its end.
+/// [`open`] for streams without rewinding, such as a pipe. A zip is rejected: its directory is at its end.
 pub fn open_stream<'a>(input: impl Read + 'a) -> Result<Opened<'a>, ContainerError> {
     let mut content: Box<dyn BufRead + 'a> = Box::new(BufReader::new(input));
     for _ in 0..MOST_LAYERS {

@@ -47,7 +47,7 @@ pub fn read(mut opened: Opened<'_>) -> Result<Content, ContentError> {
     }
     if opened.kind == ContentKind::Pickle || opened.kind == ContentKind::Json && is_snapshot(head) {
         let snapshot = read_snapshot(&mut opened.content)?;
-        // A packed file ends in its checksum, which is compared at the end of the content.
+        // A packed file ends in a checksum, which is compared at the end of the content.
         io::copy(&mut opened.content, &mut io::sink())?;
         return Ok(Content::Snapshot(Box::new(snapshot)));
     }
@@ -57,13 +57,13 @@ pub fn read(mut opened: Opened<'_>) -> Result<Content, ContentError> {
     Ok(Content::Text(text::read_stream(head.chain(opened.content))?))
 }
 
-/// The bytes to read before the content if its first bytes are those of a text: none. `None` for other content.
+/// The bytes to read before a text's content: none. `None` for other content.
 fn text_of(head: &[u8]) -> Option<Cursor<Vec<u8>>> {
     (!is_binary(head)).then(Cursor::default)
 }
 
-/// Skips the NUL bytes with which a log begins that was truncated while its writer kept its offset (`copytruncate` of
-/// logrotate). Returns the first bytes behind them, which were read, if they are those of a text.
+/// Skips the NUL bytes at the start of a log that was truncated while its writer kept the offset (`copytruncate` of
+/// logrotate). Returns the first bytes behind, already read, if the content is a text.
 fn text_behind_nuls(content: &mut impl BufRead) -> io::Result<Option<Cursor<Vec<u8>>>> {
     skip_nuls(content)?;
     let mut head = Vec::new();
@@ -83,7 +83,7 @@ fn skip_nuls(content: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Tests for a control character that no program prints: neither of a line, nor of a terminal.
+/// Tests for a control character of binaries, used neither for lines nor by terminals.
 fn is_of_binary(byte: u8) -> bool {
     byte < b' ' && !(0x07..=0x0d).contains(&byte) && byte != 0x1b
 }

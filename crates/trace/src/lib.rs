@@ -7,7 +7,7 @@
 //! # Design constraints
 //! - No policy: `diagnose` decides what is good or bad.
 //! - No file paths, no clock, no environment. Bytes come in, values go out.
-//! - A damaged input gives an error value with what was found and where, or a valid prefix, never a panic.
+//! - A damaged input leads to an error value with the finding and its place, or to a valid prefix, never to a panic.
 
 pub mod bytes;
 pub mod container;

@@ -1,7 +1,7 @@
 //! Versions of PyTorch, and the versions that oomph supports.
 //!
-//! The other places that name the newest version are `README.md` and `docs/COMPATIBILITY.md`; `tests/release.rs` compares
-//! them. CONTRIBUTING lists the steps for a new version.
+//! The newest version also stands in `README.md` and `docs/COMPATIBILITY.md`; `tests/release.rs` compares the three.
+//! CONTRIBUTING lists the steps for a new version.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Texts from a crash: error messages in logs, and the tables that PyTorch and `nvidia-smi` print.
 //!
-//! [`read`] finds all of them in any text. It never fails: a text without any gives an empty list.
+//! [`read`] finds all artifacts in any text. It never fails: a text without artifacts leads to an empty list.
 
 mod anchor;
 mod artifact;

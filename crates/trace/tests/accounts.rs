@@ -19,7 +19,7 @@ fn event(action: Action, address: u64, size: u64) -> Event {
 enum Op {
     Alloc(u64),
     Free(prop::sample::Index),
-    /// A free of a block that another stream still uses.
+    /// A free of a block in use by a side stream.
     LetGo(prop::sample::Index),
     Complete(prop::sample::Index),
     EmptyCache,
@@ -152,7 +152,7 @@ fn check_order(state: &State) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// One of the totals.
+/// A function that selects a total.
 type Total = fn(&Totals) -> Bytes;
 
 /// A peak is the first largest value.

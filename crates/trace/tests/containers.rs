@@ -1,4 +1,4 @@
-//! Packed files: every packing of a snapshot gives the same content; damaged packings are errors.
+//! Packed files: every packing of a snapshot has the same content; damaged packings are errors.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::io::{Cursor, Read, Write};
@@ -77,7 +77,7 @@ fn of_a_zip_the_member_most_like_a_snapshot_is_read() {
         ),
         (&[("read.me", b"hello"), ("s.json", json)], "s.json", ContentKind::Json, json),
         (&[("empty", b""), ("log", b"hello"), ("log2", b"again")], "log", ContentKind::Text, b"hello"),
-        // what torch.save writes
+        // the members of torch.save
         (
             &[("archive/data.pkl", SNAPSHOT), ("archive/version", b"3\n")],
             "archive/data.pkl",

@@ -54,7 +54,7 @@ fn a_failed_request_tells_how_much_memory_there_is() {
 }
 
 /// A large-enough free block is not used if its size is limited (`max_split_size_mb`), or if it was freed only while
-/// memory was released: PyTorch searches before that (`get_free_block`).
+/// memory was released: PyTorch searches before the release (`get_free_block`).
 fn check_free_blocks(golden: &Golden, history: &History, request: &FailedRequest) {
     let free = history.free_blocks_at(request, |_| true);
     assert!(free.serving <= free.any, "{}", golden.name);
@@ -86,7 +86,7 @@ struct Replay<'a> {
     /// The totals after each event.
     totals: Vec<Totals>,
     columns: [Column; 4],
-    /// The stream of each block, and whether another stream uses it too, which delays its free.
+    /// The stream of each block, and true for a block of several streams, whose free is delayed.
     blocks: HashMap<u64, (u64, bool)>,
 }
 

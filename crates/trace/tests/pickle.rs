@@ -1,6 +1,6 @@
-//! The pickle reader: every protocol gives the same value, and no input makes it panic, hang or fill the memory.
+//! The pickle reader: every protocol leads to the same value, and no input makes it panic, hang or fill the memory.
 //!
-//! `pickles/protocol<N>.pickle` hold one value, written by Python's own `pickle` at every protocol.
+//! `pickles/protocol<N>.pickle` hold the same value, written by Python's own `pickle` at every protocol.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use proptest::prelude::*;
@@ -165,7 +165,7 @@ fn neither_decoding_nor_dropping_recurses_and_cycles_are_only_references() {
     assert_eq!(inner.node(), cyclic.root().node());
 }
 
-/// A reader that returns one byte at a time, so that every value crosses the end of a buffer.
+/// A reader that returns a byte at a time, so that every value crosses the end of a buffer.
 struct Drop<'a>(&'a [u8]);
 
 impl std::io::Read for Drop<'_> {
@@ -196,7 +196,7 @@ fn every_prefix_of_a_pickle_is_an_error() {
 }
 
 proptest! {
-    /// Instructions only, so that more of them are reached than by arbitrary bytes.
+    /// Instructions only, so that the test reaches more of them than arbitrary bytes would.
     #[test]
     fn arbitrary_programs_never_panic(program in proptest::collection::vec(instruction(), 0..100)) {
         let pickle = [&program.concat()[..], b"."].concat();

@@ -69,7 +69,7 @@ fn add_up(name: &str, snapshot: &Snapshot) {
     }
 }
 
-/// The known versions of some files: two by their names, one by metadata that no version before 2.10 writes.
+/// The known versions of some files: two by their names, a third by metadata of 2.10 or later.
 fn versions(name: &str, snapshot: &Snapshot) {
     let known = [
         ("torch20_history_blocks.pickle", 0, Some(1)),

@@ -1,6 +1,6 @@
-//! The snapshot reader: every protocol, every pickler and JSON give the same result, and hostile input is an error.
+//! The snapshot reader: every protocol, every pickler and JSON lead to the same result, and hostile input is an error.
 //!
-//! `pickles/protocol<N>.pickle` hold one value, written by Python's own `pickle` at every protocol.
+//! `pickles/protocol<N>.pickle` hold the same value, written by Python's own `pickle` at every protocol.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 #[path = "snapshots/emit.rs"]
@@ -347,7 +347,7 @@ fn every_flipped_bit_is_survived() {
             read += usize::from(read_snapshot(&whole[..]).is_ok());
             whole[bit / 8] ^= 1 << (bit % 8);
         }
-        // Some flips change a number or a name that nobody reads, the others are errors.
+        // Some flips change an unread number or name, all others are errors.
         assert!((1..whole.len() * 8).contains(&read), "{read}");
     }
 }

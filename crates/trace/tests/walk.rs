@@ -144,7 +144,7 @@ fn check_device(name: &str, snapshot: &Snapshot, device: DeviceIndex) {
     show(name, snapshot, &history, device);
 }
 
-/// Prints the results for which there is nothing to compare with.
+/// Prints the results without a comparison.
 fn show(name: &str, snapshot: &Snapshot, history: &History, device: DeviceIndex) {
     let peaks = [history.peaks().allocated, history.peaks().reserved];
     let peaks = peaks.map(|peak| peak.map_or(0, |peak| peak.bytes.0));

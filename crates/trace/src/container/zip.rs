@@ -16,7 +16,7 @@ struct Member {
     encrypted: bool,
 }
 
-/// Opens the first member that is a pickle, else the first that is JSON, else the first text.
+/// Opens the first pickle among the members, else the first JSON, else the first text.
 pub(super) fn open<'a>(input: impl Read + Seek + 'a) -> Result<Opened<'a>, ContainerError> {
     let mut archive = ZipArchive::new(input).map_err(|error| ContainerError::Zip(error.to_string()))?;
     let all = archive.len();

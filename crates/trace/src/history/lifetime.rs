@@ -11,7 +11,7 @@ pub struct Moment(u32);
 impl Moment {
     /// Before the first event of the history.
     pub const BEFORE: Moment = Moment(0);
-    /// Neither within the history nor before it.
+    /// Neither within the history nor before.
     pub const NEVER: Moment = Moment(u32::MAX);
 
     /// Right after `event`.
@@ -52,7 +52,7 @@ pub struct Lifetime {
     pub block: Bytes,
     /// The requested size.
     pub requested: Bytes,
-    /// The stack of the allocation: from its event, else from the dump.
+    /// The stack of the allocation, from the event or from the dump.
     pub stack: StackId,
     /// The moment of the allocation; [`Moment::BEFORE`] for a block older than the history.
     pub begun: Moment,

@@ -31,7 +31,7 @@ pub(super) struct Neighbours {
     rules: SizeRules,
     edges: FxHashMap<u64, Edges>,
     pub(super) ranges: Ranges,
-    /// Set if some memory is, or may be, in expandable segments, whose blocks have no slack.
+    /// Set if some memory is, or may be, in expandable segments, whose blocks end exactly.
     expandable: bool,
     /// Set if memory in no known segment is assumed to be in an expandable segment.
     unknown_is_expandable: bool,

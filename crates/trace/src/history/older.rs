@@ -61,7 +61,7 @@ fn list_open(older: &[Lifetime], neighbours: &Neighbours) -> Vec<Open> {
 /// At most this number of blocks above 1 MiB end within 1 MiB; forged histories with more are not searched further.
 const NEAR: usize = 2;
 
-/// Searches for other large blocks that begin at an open end.
+/// Searches for large blocks that begin at an open end.
 fn look_for_ends(open: &mut [Open], lifetimes: &[Lifetime]) {
     if open.is_empty() {
         return;

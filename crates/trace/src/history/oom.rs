@@ -9,7 +9,7 @@ use crate::bytes::Bytes;
 use crate::event::Event;
 use crate::ids::{EventIndex, PoolId, Stream};
 
-/// A request that failed.
+/// A failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedRequest {
     /// The event.
@@ -20,7 +20,7 @@ pub struct FailedRequest {
     pub device_free: Bytes,
     /// The stream of the request.
     pub stream: Stream,
-    /// The pool of the request, in versions that write it.
+    /// The pool of the request, in versions with pools.
     pub pool: Option<PoolId>,
     /// The allocator's counters at that moment.
     pub totals: Totals,
@@ -29,7 +29,7 @@ pub struct FailedRequest {
 /// The largest free blocks at the moment of a failed request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FreeBlocks {
-    /// The largest block that the request could use: of its stream, its size class, and its pool if known.
+    /// The largest block for the request: of its stream, its size class, and its pool if known.
     pub serving: Bytes,
     /// The largest of all blocks.
     pub any: Bytes,
@@ -42,7 +42,7 @@ impl FailedRequest {
     }
 
     /// The memory available to PyTorch's allocator on this device at that moment: reserved plus free. The rest of the
-    /// device is the CUDA context, other libraries, other processes.
+    /// device holds the CUDA context, libraries, and foreign processes.
     pub fn capacity(&self) -> Bytes {
         self.totals.reserved + self.device_free
     }

@@ -17,9 +17,9 @@ pub(super) struct Range {
     pub(super) size: u64,
     pub(super) stream: Stream,
     pub(super) expandable: bool,
-    /// The size class; `None` if neither a dump nor the size shows it.
+    /// The size class; `None` if unknown from dump and size.
     pub(super) kind: Option<SegmentKind>,
-    /// The pool, in versions that write it.
+    /// The pool, in versions with pools.
     pub(super) pool: Option<PoolId>,
 }
 
@@ -57,7 +57,7 @@ impl Ranges {
         self.ranges.iter().map(|(&start, range)| (start, range))
     }
 
-    /// The range that contains `address`, with its start.
+    /// The range around `address`, with the range's start.
     pub(super) fn at(&self, address: Address) -> Option<(u64, Range)> {
         let (&start, &range) = self.ranges.range(..=address.0).next_back()?;
         (address.0 - start < range.size).then_some((start, range))
@@ -97,7 +97,7 @@ impl Ranges {
         held
     }
 
-    /// Undoes an event: removes memory that it reserved, adds memory that it released.
+    /// Undoes an event: removes reserved memory, adds released memory.
     pub(super) fn undo(&mut self, event: &Event) {
         self.cut(event.address.0, event.address.offset(event.size.0).0);
         if matches!(event.action, Action::SegmentFree | Action::SegmentUnmap) {
@@ -125,7 +125,7 @@ impl Ranges {
         }
     }
 
-    /// Joins the range at `start` with the next, if both belong to one expandable segment.
+    /// Joins the range at `start` with the next, if both belong to the same expandable segment.
     fn join(&mut self, start: u64) {
         let Some(&range) = self.ranges.get(&start) else {
             return;

@@ -15,10 +15,10 @@
 // | a large segment, rounded request of at least `max_split_size` | never | its segment |
 //
 // While expandable segments are on, their rule also holds in large segments that were reserved before. Rounded sizes
-// are multiples of 512 B, so "at least 512 B" leaves no slack. `roundup_power2_divisions` rounds further; a request of
-// at most 1 MiB stays at most 1 MiB. The rules are the same from 2.0 to 2.15. Versions differ in how the configuration
-// string becomes divisions (up to 2.9 `>` overwrites the pair before it); `allocator_settings` states the result. 2.0
-// to 2.2 do not write it, and 512 B are assumed. Up to 1.13, `roundup_power2_divisions:1` did not round at all.
+// are multiples of 512 B, so "at least 512 B" is exact. `roundup_power2_divisions` rounds further; a request of at most
+// 1 MiB stays at most 1 MiB. The rules are the same from 2.0 to 2.15. Versions differ in how the configuration string
+// becomes divisions (up to 2.9 `>` overwrites the pair before it); `allocator_settings` states the result. 2.0 to 2.2
+// do not write it, and 512 B are assumed. Up to 1.13, `roundup_power2_divisions:1` did not round at all.
 //
 // Pools with `no_split` are recognised in the dump (`unsplit.rs`). Not modelled: such pools deleted before the dump,
 // and other settings that changed during the history. If such a block is in the dump, its size is taken from there.

@@ -1,5 +1,5 @@
-//! Pools whose segments are never split (`torch.cuda.MemPool(no_split=True)`, 2.10 and later): a request gets a whole
-//! segment. The trace does not record this; it is inferred from the dumped blocks.
+//! Pools with `torch.cuda.MemPool(no_split=True)` (2.10 and later): a request gets a whole segment. The trace does not
+//! record the option, which is inferred from the dumped blocks.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::ids::{Address, PoolId};
 use crate::snapshot::{BlockState, Segment};
 
-/// The pools that are never split, with their segments by address.
+/// The unsplit pools, with their segments by address.
 #[derive(Debug, Default)]
 pub(super) struct Unsplit {
     pools: FxHashSet<PoolId>,

@@ -4,14 +4,14 @@ use super::arena::{NodeId, Slot, StrId, number};
 
 /// The most entries. Real memos have one for each container and string.
 const MOST: usize = 1 << 27;
-/// The most entries that are neither container nor string.
+/// The most entries besides containers and strings.
 const MOST_OTHERS: usize = 1 << 16;
 
 /// Entries of 4 bytes: the kind in the lowest two bits, the number above.
 #[derive(Debug)]
 pub(super) struct Memo<T> {
     entries: Vec<u32>,
-    /// Entries that are neither container nor string; no pickler writes them.
+    /// Entries besides containers and strings; no pickler writes such entries.
     others: Vec<Slot<T>>,
     filled: usize,
 }

@@ -29,7 +29,7 @@ use super::Snapshot;
 use crate::container::{ContentKind, sniff};
 use crate::pickle::{self, Limits, ValueBuilder};
 
-/// The number of bytes by which JSON and pickles are told apart.
+/// The number of bytes that distinguish JSON from pickles.
 const HEAD: u64 = 512;
 
 /// Reads a snapshot from a stream of its pickle or JSON; [`crate::container::open`] unpacks files.

@@ -2,7 +2,7 @@
 
 use crate::release::Release;
 
-/// The versions of PyTorch that write the keys of a snapshot, and not those that it lacks.
+/// The versions of PyTorch that write exactly the keys of a snapshot.
 ///
 /// A snapshot does not name its version. Keys were added over time (measured on the wheels of 1.13 to 2.15), so the
 /// present and the missing keys leave a few versions. A script that rewrote the snapshot may have removed keys.
@@ -79,7 +79,7 @@ impl Seen {
         self.0 & 1 << key as u16 != 0
     }
 
-    /// The versions that match.
+    /// The matching versions.
     pub(crate) fn versions(self) -> TorchVersions {
         let newest = SINCE.iter().rfind(|&&(key, _, _)| self.has(key));
         let from = newest.map_or(release(1, 0), |&(_, since, _)| since);
@@ -94,7 +94,7 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// The present keys, the first version that matches and the first that does not.
+    /// The present keys, the first matching version and the first later version without a match.
     type Case<'a> = (&'a [&'a [SnapshotKey]], Release, Option<Release>);
 
     #[test]

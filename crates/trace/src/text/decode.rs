@@ -55,7 +55,7 @@ impl Decoder {
         }
     }
 
-    /// Appends what is left at the end of the text.
+    /// Appends the pending bytes at the end of the text.
     pub(super) fn finish(&mut self, decoded: &mut Vec<u8>) {
         match self.encoding {
             Encoding::Utf16(unit) => self.decode_units(unit, true, decoded),
@@ -89,7 +89,7 @@ impl Decoder {
     }
 }
 
-/// Tests for the first of two units that are one character.
+/// Tests for the first unit of a pair.
 fn is_first_half(unit: u16) -> bool {
     (0xd800..0xdc00).contains(&unit)
 }

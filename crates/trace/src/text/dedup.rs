@@ -2,18 +2,18 @@
 //!
 //! # Note [One error printed twice]
 //! A traceback that is logged and raised again, a launcher that repeats its worker's last words, an exception "during
-//! handling of the above": each prints one error several times. Two printings are one error if no statement differs:
-//! device, numbers, rank, process. The later printing then adds what the first lacks (its traceback, numbers that were
-//! cut off), and `occurrences` counts. Two errors with equal numbers cannot be distinguished from one error printed
+//! handling of the above": each prints the same error several times. Two printings are the same error if no statement
+//! differs: device, numbers, rank, process. The later printing then adds missing parts (its traceback, numbers that
+//! were cut off), and `occurrences` counts. Two errors with equal numbers cannot be distinguished from an error printed
 //! twice; ranks can, since every rank names itself or its device. An error without any number is merged with the last
-//! of its kind.
+//! error of its kind.
 
 use super::artifact::{OomKind, StatedOom};
 
 /// The number of latest errors to compare: printings of one error are not further apart.
 pub(super) const NEAR: usize = 32;
 
-/// Adds an error to `errors`, or merges it with one of the last.
+/// Adds an error to `errors`, or merges the error with a recent one.
 pub(super) fn add(errors: &mut Vec<StatedOom>, error: StatedOom) {
     let same = errors.iter_mut().rev().take(NEAR).find(|earlier| are_same(earlier, &error));
     match same {

@@ -1,10 +1,10 @@
 //! The errors of a text, in bounded memory.
 //!
 //! # Note [Many errors]
-//! A job that retries without end prints an error at each try. The latest errors are kept as they are; when they are
-//! more than [`MOST`], the older ones are grouped by kind, device, rank and line of the user's source. The last error of
-//! a group stands for all of them, with their number and the line of the first: the last error is the one that a report
-//! is about. A text with fewer errors has no groups.
+//! A job that retries without end prints an error at each try. The latest errors are kept unchanged; beyond [`MOST`],
+//! older errors are grouped by kind, device, rank and line of the user's source. The last error of a group represents
+//! the group, with the number of errors and the line of the first: reports are about the last error. A text with fewer
+//! errors has no groups.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,7 @@ use crate::source_file::is_user_file;
 
 /// The most errors that stand by themselves.
 const MOST: usize = 256;
-/// The number of last errors that stand by themselves behind groups: two show that one was raised while another was
-/// handled.
+/// The number of last errors outside of groups: two errors show that the second was raised while the first was handled.
 const LAST: usize = 2;
 /// The most groups by line and rank; further errors are grouped by kind alone.
 const MOST_GROUPS: usize = 256;
@@ -38,7 +37,7 @@ struct GroupKey {
 }
 
 impl Errors {
-    /// Adds an error, or counts it as a printing of an earlier one.
+    /// Adds an error, or counts it as a printing of an earlier error.
     pub(super) fn add(&mut self, error: StatedOom) {
         dedup::add(&mut self.latest, error);
         if self.latest.len() >= MOST {
@@ -100,7 +99,7 @@ mod tests {
     use crate::stack::Frame;
     use crate::text::StatedBytes;
 
-    /// An error that differs from all others, at a line of the source.
+    /// An error with a unique number, at a line of the source.
     fn error(line: u32, source_line: u32) -> StatedOom {
         let frame = Frame { file: "train.py".to_owned(), line: source_line, function: "step".to_owned() };
         let free_bytes = Some(StatedBytes::exact(line.into()));

@@ -1,11 +1,11 @@
 //! A quick test for the anchors among the significant bytes of a text.
 //!
 //! # Note [Fragments]
-//! The automaton looks at each byte, one after another. A log of gigabytes has an anchor in few of its blocks, so a block
-//! is first reduced to its significant bytes, in which every anchor is contiguous, and searched for fragments: six
-//! letters, rare in other texts, of which every anchor has one. Of six letters, every third place starts a gram of four
-//! letters, so one place in three is looked up. A known gram is compared with the anchors that have it there; only a
-//! block with an anchor is given to the automaton.
+//! The automaton reads each byte in turn. A log of gigabytes has an anchor in few of its blocks, so a block is first
+//! reduced to its significant bytes, in which every anchor is contiguous, and searched for fragments: six letters, rare
+//! in other texts, of which every anchor has one. Of six letters, every third place starts a gram of four letters, so
+//! one place in three is looked up. A known gram is compared with the anchors that have it there; only a block with an
+//! anchor goes to the automaton.
 
 use std::sync::LazyLock;
 

@@ -27,7 +27,7 @@ pub struct NvidiaSmi {
     pub processes: Option<Vec<SmiProcess>>,
 }
 
-/// A GPU, in NVML's numbering. `CUDA_VISIBLE_DEVICES` and `CUDA_DEVICE_ORDER` may give PyTorch another numbering.
+/// A GPU, in NVML's numbering. PyTorch's numbering may differ, by `CUDA_VISIBLE_DEVICES` and `CUDA_DEVICE_ORDER`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SmiGpu {
     /// The number.

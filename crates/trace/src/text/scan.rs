@@ -1,4 +1,4 @@
-//! Finds the anchors of a text, one block after another.
+//! Finds the anchors of a text, block by block.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! A text in pieces, in bounded memory.
 //!
 //! # Note [Windows]
-//! An anchor is looked at together with the [`BEHIND`] bytes before its end and the [`AHEAD`] bytes after it, and with no
-//! others. Every text gives the same artifacts therefore, whatever the lengths of the pieces that it comes in. A traceback
-//! is within [`BEHIND`] (`traceback.rs` reads 64 KiB, and no line is longer), a table within [`AHEAD`].
+//! An anchor is read together with the [`BEHIND`] bytes before its end and the [`AHEAD`] bytes after it, and with no
+//! others. So the artifacts of a text do not depend on the lengths of its pieces. A traceback is within [`BEHIND`]
+//! (`traceback.rs` reads 64 KiB, and no line is longer), a table within [`AHEAD`].
 
 use super::artifact::Artifact;
 use super::automaton::Hit;

@@ -48,7 +48,7 @@ pub(crate) const fn bare(framework: Framework, kind: OomKind) -> Expect {
 /// The caching allocator on NVIDIA.
 pub(crate) const CUDA: Expect = bare(Framework::Cuda, OomKind::Allocator);
 
-/// A message and what it states.
+/// A message and its statements.
 pub(crate) type Case = (&'static str, Expect);
 
 /// The errors of a text.
@@ -128,7 +128,7 @@ fn one(size: StatedBytes) -> String {
     format!("{} ({}..={})", size.nearest.0, size.lowest.0, size.highest.0)
 }
 
-/// Checks that the text holds exactly this one error; the failure lists what was found.
+/// Checks that the text holds exactly this error; the failure lists the found errors.
 pub(crate) fn check(text: &[u8], expect: &Expect) -> Result<(), String> {
     let found: Vec<String> = errors(text).iter().map(show).collect();
     let expected = [expected(expect)];

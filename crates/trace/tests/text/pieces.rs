@@ -1,11 +1,11 @@
-//! A text in pieces gives what the whole text gives, wherever the pieces end, and however long the text is.
+//! A text in pieces has the artifacts of the whole text, wherever the pieces end, and however long the text is.
 
 use proptest::prelude::*;
 use trace::text::{Artifact, TextReader, read};
 
 use crate::{allocator, outside};
 
-/// More than the reader looks at around an anchor, on either side.
+/// More than the reader's window around an anchor, on either side.
 const FAR: usize = 3 << 20;
 
 /// Texts between which filling is put: messages, tracebacks, tables.
@@ -77,7 +77,7 @@ proptest! {
     }
 }
 
-/// The artifacts of `parts` with so much filling between them that each is read alone; lines are those of the parts.
+/// The artifacts of `parts` with enough filling in between for separate reads; line numbers are relative to the parts.
 fn check_far(parts: &[&str]) {
     let filling = "step 17 loss 0.123 of 40\n";
     let times = FAR / filling.len();

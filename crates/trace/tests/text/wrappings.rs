@@ -116,7 +116,7 @@ fn prefixes_name_the_rank_or_the_process() {
     }
 }
 
-/// A message that is cut off loses the numbers after the cut, and no other changes.
+/// A cut message loses the numbers after the cut; all others stay.
 #[test]
 fn cutting_a_message_off_loses_numbers_and_changes_none() {
     for (text, _) in of_the_allocator().filter(|(text, _)| !text.contains("Allocation on device")) {

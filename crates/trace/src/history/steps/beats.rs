@@ -52,10 +52,10 @@ impl Symbols {
         Symbols { sequence, values, places }
     }
 
-    /// The shortest loop with almost all recurring symbols; else the loop with most of them. If any symbol `counts`,
-    /// only such symbols are considered.
+    /// The shortest loop with almost all recurring symbols; else the loop with most recurring symbols. If any symbol
+    /// `counts`, only such symbols are considered.
     ///
-    /// `is_inner` tests the symbols of one turn for a loop that is known to be within another.
+    /// `is_inner` tests the symbols of a turn for a known inner loop.
     pub(super) fn step(&self, counts: impl Fn(u64) -> bool, is_inner: impl Fn(&[u64]) -> bool) -> Option<RepeatedLoop> {
         let returning = self.mark_returning(counts);
         let total = returning.iter().filter(|&&returns| returns).count();
@@ -77,7 +77,7 @@ impl Symbols {
         best.filter(|(share, _)| *share >= MOST).map(|(_, found)| found)
     }
 
-    /// Marks symbols that recur late in the sequence, which excludes those of the set-up. If any symbol counts, only
+    /// Marks symbols that recur late in the sequence, which excludes the set-up's symbols. If any symbol counts, only
     /// such symbols are marked.
     fn mark_returning(&self, counts: impl Fn(u64) -> bool) -> Vec<bool> {
         let length = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
@@ -104,7 +104,7 @@ impl Symbols {
         }
         for found in &mut loops {
             let most = found.beats.iter().map(|beat| beat.places.len()).max().unwrap_or_default();
-            // A beat may have begun just before the others, or go on just after them.
+            // A beat may begin just before the rest, or end just after.
             found.beats.retain(|beat| beat.places.len() + 1 >= most);
         }
         let heard_often = |found: &RepeatedLoop| found.beats[0].places.len() > 2 || found.beats.len() * 5 >= returning;
@@ -112,7 +112,7 @@ impl Symbols {
         loops
     }
 
-    /// The beat of a symbol: of all its positions, else of the first after each of its longest pauses.
+    /// The beat of a symbol: of all positions, else of the first position after each of the longest pauses.
     fn beat(&self, places: &[u32]) -> Option<Beat> {
         let end = u32::try_from(self.sequence.len()).unwrap_or(u32::MAX);
         even(places, end).or_else(|| even(&after_pauses(places), end))
@@ -139,7 +139,7 @@ fn even(places: &[u32], end: u32) -> Option<Beat> {
     let period = *sorted.get(sorted.len() / 2)?;
     let uneven = late.iter().filter(|&&gap| !is_same(period, gap)).count();
     let heard = places.last().is_some_and(|&last| end - last <= period + period / 2);
-    // The first steps are longer, since they allocate what stays.
+    // The first steps are longer, since they allocate the survivors.
     let from = gaps.iter().position(|&gap| gap >= period / 2 && gap <= period * 2)?;
     (uneven * FEW <= late.len() && heard && period > 1).then(|| Beat { period, places: places[from..].to_vec() })
 }
@@ -179,7 +179,7 @@ mod tests {
             ("abcabcabcabc", Some((3, vec![0, 3, 6, 9]))),
             // Set-up, then layers within steps.
             ("zyxwsLmLmLmLmosLmLmLmLmosLmLmLmLmo", Some((10, vec![4, 14, 24]))),
-            // Steps that differ a little in length: the shortest beat is that of i.
+            // Steps that differ a little in length: the shortest beat is i's.
             ("abcdefghijklmnopabcdefghhijklmnopabcdefghijklmnop", Some((16, vec![8, 25, 41]))),
             // Optimizer (p) after every third batch, over several parameters.
             ("abcdabcdabcdpppppabcdabcdabcdpppppabcdabcdabcdppppp", Some((17, vec![0, 17, 34]))),

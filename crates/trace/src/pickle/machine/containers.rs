@@ -96,7 +96,7 @@ impl<R: Read, F: Fold> Machine<R, F> {
         if index <= self.offset && self.memo.set(at, top) { Ok(()) } else { Err(PickleErrorKind::MemoIndex(index)) }
     }
 
-    /// Runs this `LONG_BINGET` and those that follow. Lists of frames consist of them.
+    /// Runs this `LONG_BINGET` and all directly following. Lists of frames consist of such instructions.
     #[inline]
     pub(super) fn recall_all(&mut self) -> Step {
         loop {

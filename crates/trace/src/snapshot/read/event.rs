@@ -1,4 +1,4 @@
-//! Reads one event, with the mark that the agent had set.
+//! Reads an event, with the agent's mark.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use crate::event::Event;
 pub(super) enum Trace {
     /// Consecutive among the records.
     Folded(Range<u32>),
-    /// Read or copied one by one.
+    /// Read or copied singly.
     Own(Vec<Event>),
 }
 

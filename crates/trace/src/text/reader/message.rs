@@ -11,7 +11,7 @@ use super::Reader;
 const WINDOWS: [usize; 2] = [1 << 10, 32 << 10];
 
 impl Reader<'_> {
-    /// The message that starts at `start`, with its anchor up to `anchor_end`; returns its end too.
+    /// The message at `start`, with its anchor up to `anchor_end`; also returns the message's end.
     pub(super) fn message(
         &mut self,
         framework: Framework,
