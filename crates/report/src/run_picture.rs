@@ -7,7 +7,7 @@ use crate::explain::{DeviceMemory, HistoryPeak, Picture};
 /// The run behind the figures of a `check` report: without a limit if the program does not fit, else on the named GPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunPicture {
-    /// Whether the run had no limit: then its peak is the need.
+    /// True if the run had no limit: then its peak is the need.
     pub is_unlimited: bool,
     /// The holders of the device's memory at the peak; `None` if no device was used.
     pub memory: Option<DeviceMemory>,

@@ -51,13 +51,13 @@ fn plan(changes: Vec<Change>, mib: u64, places: Vec<Placed>) -> Plan {
     Plan { changes, peak: usage(mib), fits: true, retries: false, cost: cost(TimeSource::Counted), places }
 }
 
-/// One of two settings of which the same is to be said.
+/// A setting of a pair with equal results.
 fn fused(setting: u64) -> Tried {
     let why = "AdamW was made with fused=True".to_owned();
     Tried { change: Change::new("optimizer-fused").with("x", setting), effect: Effect::NotApplicable { why } }
 }
 
-/// A program that fits in eight parts, and what else was tried.
+/// A program that fits in eight parts, and the further trials.
 fn with_plan() -> FitReport {
     let places = vec![
         placed("batch-size", 12, "--batch-size is 8 instead of 64"),

@@ -59,7 +59,7 @@ pub struct SegmentPicture {
     /// The size class, if known.
     #[serde(serialize_with = "kind_name")]
     pub kind: Option<SegmentKind>,
-    /// Whether the segment is a mapped range of an expandable segment.
+    /// True if the segment is a mapped range of an expandable segment.
     pub is_expandable: bool,
     /// The blocks in use, by offset; the gaps are free.
     pub blocks: Vec<BlockPicture>,
@@ -79,8 +79,8 @@ pub struct BlockPicture {
 /// A stack, with the blocks that the stack allocated and that are alive at the peak.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StackPicture {
-    /// The whole stack, innermost first, less C++ frames where there are Python ones: stacks are merged from their outer
-    /// ends. Empty where none was recorded.
+    /// The whole stack, innermost first, without C++ frames if there are Python frames: stacks are merged from their
+    /// outer ends. Empty without a recorded stack.
     pub frames: Vec<SiteFrame>,
     /// The category of most bytes.
     pub category: Contents,

@@ -22,7 +22,7 @@ impl Renderer for Concise {
         Ok(clean(&verdict(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder))
     }
 
-    // The findings, one line each, or a line that states their absence.
+    // The findings, a line each, or a line that states their absence.
     fn explain(&self, report: &ExplainReport) -> Rendered {
         if report.findings.is_empty() {
             return Ok(clean(&answer(report)).into_owned() + "\n");
@@ -30,7 +30,7 @@ impl Renderer for Concise {
         Ok(lines(&report.findings, &report.folder))
     }
 
-    // The answer, then one line for each place that the plan changes.
+    // The answer, then a line for each place of the plan.
     fn fit(&self, report: &FitReport) -> Rendered {
         let places = report.plans.first().into_iter().flat_map(|plan| &plan.places);
         let places = places.map(|place| match place.line {

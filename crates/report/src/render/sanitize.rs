@@ -1,12 +1,12 @@
-//! Text from outside, made harmless, and how wide it is shown.
+//! Text from outside, made harmless, and its width on a terminal.
 //!
 //! # Note [Foreign text]
-//! Names of files and functions, and the words of error messages, come from files that anyone may have written. On a
-//! terminal an escape sequence in them could move the cursor, set the title or answer for the user, and a character that
-//! turns the direction of writing could make one path look like another. So every human format shows a control or
-//! invisible formatting character as an escape in plain letters (`\x1b`, `\u{202e}`), and white space as one space.
-//! Functions that measure, break or cut a text clean the text first, and the page cleans each line again before decorating
-//! the line: no caller can forget the step. JSON has its own escapes, HTML its own in `html/escape.rs`.
+//! Names of files and functions, and the words of error messages, come from files of unknown authors. On a terminal an
+//! escape sequence in a name could move the cursor, set the title or answer for the user, and a character that reverses
+//! the direction of writing could make a path look like another. So every human format shows a control or invisible
+//! formatting character as an escape in plain letters (`\x1b`, `\u{202e}`), and white space as one space. Functions
+//! that measure, break or cut a text clean the text first, and the page cleans each line again before decorating the
+//! line: no caller can forget the step. JSON has its own escapes, HTML its own in `html/escape.rs`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -45,13 +45,13 @@ fn is_harmful(letter: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The columns that a terminal gives to `text`.
+/// The columns of `text` on a terminal.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// The columns of one character: two for East Asian wide ones and pictures, none for marks that join the letter before.
-/// The ranges are the large ones of Unicode's `EastAsianWidth.txt` (W and F) and of its combining blocks.
+/// The columns of a character: two for East Asian wide characters and pictures, none for marks that join the letter
+/// before. The ranges are the large ones of Unicode's `EastAsianWidth.txt` (W and F) and of its combining blocks.
 pub(super) fn columns_of(letter: char) -> usize {
     match letter {
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' => 0,

@@ -58,7 +58,7 @@ pub enum Bars {
     Unicode,
 }
 
-/// How much of a report is shown.
+/// The amount of detail in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// Some fifteen lines, for the commands that have such a form.

@@ -1,4 +1,4 @@
-//! What any report may say, however hostile its strings: Note [Foreign text] in `render/sanitize.rs`.
+//! Properties of any report with hostile strings: Note [Foreign text] in `render/sanitize.rs`.
 
 use proptest::prelude::*;
 use report::explain::ExplainReport;
@@ -121,7 +121,7 @@ proptest! {
     }
 }
 
-/// How many angle brackets a page has: what a browser makes elements of.
+/// The number of angle brackets in a page: a browser's elements.
 fn elements(page: &str) -> (usize, usize) {
     (page.matches('<').count(), page.matches('>').count() - json_closing_brackets(page))
 }

@@ -79,7 +79,7 @@ fn tables_in_a_text() {
     check(&report, include_str!("golden/tables.txt"));
 }
 
-/// What stands after `ran out` for an error that was raised on `frames`, the innermost first.
+/// The text after `ran out` for an error that was raised on `frames`, the innermost first.
 fn ran_out(oom: StatedOom, frames: &[(&str, u32, &str)]) -> String {
     let frame = |&(file, line, function): &(&str, u32, &str)| Frame {
         file: file.to_owned(),

@@ -1,4 +1,4 @@
-//! The page: it loads nothing, stays small, and its script reads what was packed.
+//! The page: it loads nothing, stays small, and its script reads the packed data.
 
 use std::path::Path;
 use std::process::Command;
@@ -104,7 +104,7 @@ fn the_page_of_a_long_history_stays_below_2_mb_and_says_what_it_leaves_out() {
     assert!(page.contains("more devices have no drawings here"));
 }
 
-/// Runs `tests/explain/page.mjs` on a page of the snapshot sample; that file knows what the sample holds.
+/// Runs `tests/explain/page.mjs`, which knows the contents of the sample, on a page of the snapshot sample.
 #[test]
 fn the_script_reads_what_was_packed() {
     if Command::new("node").arg("--version").output().is_err() {

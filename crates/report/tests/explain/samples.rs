@@ -115,7 +115,7 @@ fn memory(parts: &[(Holder, u64)]) -> DeviceMemory {
     DeviceMemory::new(total, Extent::Device, "at the error".to_owned(), parts).unwrap()
 }
 
-/// A log with one error in it.
+/// A log with an error.
 pub(crate) fn text_only() -> ExplainReport {
     ExplainReport {
         inputs: vec![input("crash.log", InputKind::Text, None)],
@@ -150,7 +150,7 @@ fn peak(whole: bool) -> HistoryPeak {
     }
 }
 
-/// Two allocations, one of them freed, and a request that failed.
+/// Two allocations, the first of them freed, and a failed request.
 fn picture() -> Picture {
     let point = |event, allocated, reserved| TotalsPoint {
         event,
@@ -215,7 +215,7 @@ fn site() -> Site {
     }
 }
 
-/// A snapshot whose history ends with a request that failed.
+/// A snapshot whose history ends with a failed request.
 pub(crate) fn snapshot() -> ExplainReport {
     let failed = HistoryOom {
         event: 3,
@@ -259,7 +259,7 @@ pub(crate) fn healthy() -> ExplainReport {
     }
 }
 
-/// Two snapshots beside each other.
+/// Two snapshots in comparison.
 pub(crate) fn compared() -> ExplainReport {
     let before = HistoryPeak { allocated_bytes: gib(10), reserved_bytes: gib(12), ..peak(true) };
     let differ =

@@ -22,7 +22,7 @@ pub(super) struct Page<'a> {
     pub(super) run: String,
     /// The devices with their pictures. The first that is the main device is drawn first.
     pub(super) devices: Vec<Drawing<'a>>,
-    /// What filled the memory, at one moment or several.
+    /// The contents of the memory, at one moment or several.
     pub(super) fillings: Vec<Filled<'a>>,
     /// The difference between two inputs, or between ranks.
     pub(super) comparison: Option<&'a Comparison>,
@@ -40,7 +40,7 @@ pub(super) struct Page<'a> {
 pub(super) struct Drawing<'a> {
     /// The name, e.g. `rank 0, cuda:0`.
     pub(super) name: String,
-    /// Whether the report is about the device.
+    /// True if the report is about the device.
     pub(super) is_main: bool,
     /// The number of events.
     pub(super) events: u64,

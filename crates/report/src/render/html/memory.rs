@@ -35,7 +35,7 @@ fn bar(html: &mut Html, memory: &DeviceMemory) {
     html.raw("</svg>\n");
 }
 
-/// The class that gives a holder its colour in `page.css`.
+/// The class of a holder's colour in `page.css`.
 fn class(holder: Holder) -> &'static str {
     match holder {
         Holder::Allocated(Some(category)) => class_of(category),
