@@ -56,7 +56,7 @@ struct Training {
     crash: Crash,
     gradients: Vec<Tensor>,
     state: Vec<Tensor>,
-    /// What the step before left in the script's variables.
+    /// The tensor that the step before left in the script's variables.
     loaded: Option<Tensor>,
 }
 
@@ -145,7 +145,7 @@ fn a_step_is_taken_apart_to_the_byte_without_any_mark() {
     assert_eq!(report.findings, []);
 }
 
-/// `stacks="all"`, which is what `_record_memory_history()` does unless told otherwise.
+/// `stacks="all"`, the default of `_record_memory_history()`.
 #[test]
 fn frames_of_cpp_between_pythons_change_nothing() {
     let report = |crash: Crash| {
@@ -173,7 +173,7 @@ fn frames_of_cpp_between_pythons_change_nothing() {
 
 #[test]
 fn what_survives_step_after_step_is_named_by_why() {
-    // What a step keeps, the rule it is, and the line.
+    // The tensors that a step keeps, the expected rule, and the line.
     type Keep = fn(&mut Training) -> Vec<Tensor>;
     let graph: Keep = |training| training.forward();
     let collection: Keep = |training| vec![training.crash.alloc(At::Script(40), 16)];
@@ -489,7 +489,7 @@ fn gib(gib: f64) -> Option<StatedBytes> {
     Some(StatedBytes { nearest: bytes(gib), lowest: bytes((gib - 0.005).max(0.0)), highest: bytes(gib + 0.005) })
 }
 
-/// An error of torch 2.x with everything that it can state.
+/// An error of torch 2.x with all possible statements.
 fn stated(requested: f64, free: f64, process: f64, allocated: f64, cached: f64) -> StatedOom {
     StatedOom {
         requested_bytes: gib(requested),
@@ -622,7 +622,7 @@ fn locations_are_the_scripts_own() {
     assert_eq!(report.findings[0].location, Some(location));
 }
 
-/// What a random program does next.
+/// The next act of a random program.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Alloc(u8, u64),
@@ -696,7 +696,7 @@ proptest! {
 
 #[test]
 fn events_of_unknown_kinds_are_left_out_and_said() {
-    // How often each kind comes, and what is said.
+    // The number of events of each kind, and the notes.
     let cases: [(&[u8], &[&str]); 3] = [
         (&[1], &["1 event of an unknown kind `a` was left out"]),
         (&[1, 3], &["3 events of an unknown kind `b` were left out", "1 event of an unknown kind `a` was left out"]),

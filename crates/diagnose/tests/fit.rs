@@ -1,4 +1,5 @@
-//! The search for a plan on made-up programs whose peaks are a formula: what it finds is held to a look at every set.
+//! The search for a plan on made-up programs whose peaks are a formula: the result is compared with a scan of every
+//! set.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -9,7 +10,7 @@ use report::{Change, Usage};
 use trace::Bytes;
 
 const MIB: u64 = 1 << 20;
-/// So many blocks a toy has. What is kept of one that is checkpointed is a quarter.
+/// The number of a toy's blocks. A checkpointed block keeps a quarter.
 const BLOCKS: u64 = 8;
 
 /// A program of weights, optimizer state, temporaries and activations, all in MiB.
@@ -19,11 +20,11 @@ struct Toy {
     state: u64,
     temporaries: u64,
     activations: u64,
-    /// What the allocator holds beside what is allocated.
+    /// Reserved bytes beyond the allocated ones.
     cached: u64,
-    /// Whether a part of a batch has statistics of its own.
+    /// True if a part of a batch has statistics of its own.
     has_batch_norm: bool,
-    /// Whether it has layers that adapters fit.
+    /// True if the toy has layers for adapters.
     has_linears: bool,
 }
 
@@ -51,7 +52,7 @@ impl Toy {
         (weights + gradients + state) / gpus + activations.max(temporaries)
     }
 
-    /// Whether a remedy does something here beside `changes`.
+    /// True if a remedy has an effect here beside `changes`.
     fn applies(self, remedy: &str, changes: &[Change]) -> bool {
         const HELPING: [&str; 6] = [
             "gradient-accumulation",
@@ -199,7 +200,7 @@ fn what_alters_results_here_is_said_and_can_be_forbidden() {
     check(true, Change::new("activation-checkpointing").with("blocks", 6), Exactness::Identical);
 }
 
-/// Where temporaries hide what accumulation brings, its strongest option is still part of the most that can be done.
+/// If temporaries hide the saving of accumulation, its strongest option is still part of the strongest set.
 #[test]
 fn what_is_hidden_alone_is_done_in_full() {
     let toy = Toy {
@@ -226,7 +227,7 @@ fn what_needs_a_partner_is_tried_beside_it() {
     assert_eq!(found, ["lora:rank=16", "weights-8bit"]);
     let alone = report.tried.iter().find(|tried| tried.change.remedy == "weights-8bit").map(|tried| &tried.effect);
     assert!(matches!(alone, Some(Effect::NotApplicable { .. })), "{alone:?}");
-    // Where adapters are denied, nothing is left for packed weights to do.
+    // Without adapters, packed weights have no effect.
     let without = deny.into_iter().chain(["lora".to_owned()]).collect();
     let (report, _) = search(toy, 4_000, Allowed { deny: without, ..Allowed::default() });
     assert_eq!(report.verdict, FitVerdict::DoesNotFit);

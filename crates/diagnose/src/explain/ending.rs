@@ -1,4 +1,4 @@
-//! The end of a program, and the moment that an explanation looks at.
+//! The end of a program, and the moment of an explanation.
 
 use trace::{Action, Moment};
 

@@ -5,7 +5,7 @@ use remedies::{Exactness, FULLY_SHARD, RemedySpec, Trying};
 use super::catalogue::Choosable;
 use super::trial::Trial;
 
-/// Which remedies the user allows.
+/// The user's choice of remedies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// Remedies that are tried only on request.
@@ -14,23 +14,24 @@ pub struct Allowed {
     pub deny: Vec<String>,
     /// Set to exclude remedies that change numbers beyond rounding.
     pub keep_numerics: bool,
-    /// How many GPUs there are to divide the program among; 0 is one.
+    /// The number of available GPUs to divide the program among; 0 for one.
     pub gpus: u64,
 }
 
 impl Allowed {
-    /// Whether the results of a trial are permitted in this program.
+    /// True if the results of a trial are permitted in this program.
     pub(super) fn permits_results_of(&self, trial: &Trial) -> bool {
         !(self.keep_numerics && trial.alters)
     }
 
-    /// Whether there are the GPUs that an option divides the program among. Without a number of them any will do.
+    /// True if there are enough GPUs for an option that divides the program. An option without a number of GPUs fits
+    /// any number.
     pub(super) fn has_gpus_for(&self, option: &Choosable) -> bool {
         let wanted = option.change.settings.get("gpus").and_then(serde_json::Value::as_u64);
         self.gpus < 2 || wanted.is_none_or(|wanted| wanted <= self.gpus)
     }
 
-    /// Whether a remedy may be tried.
+    /// True if a remedy may be tried.
     pub(super) fn permits(&self, spec: &RemedySpec) -> bool {
         let is_in = |list: &[String]| list.iter().any(|name| name == spec.name);
         let has_gpus = spec.name == FULLY_SHARD && self.gpus > 1;

@@ -1,17 +1,18 @@
 //! The largest batch that fits, by few dry runs.
 //!
 //! # Note [Largest batch]
-//! Which batches fit is no simple limit. A request may come from a rest of another segment at one size and need a segment of its own
-//! at the next, so that a batch can fit though one sample less does not (seen with a plain MLP: 1 to 23, 25, 27 and 29 fit, 24, 26, 28
-//! and 30 do not). Bisection finds one of the edges, not the last. And larger batches may do other things: PyTorch sums over many
-//! rows in two passes, a library takes another workspace.
+//! The fitting batches have no simple limit. A request may come from a rest of another segment at one size and need a
+//! segment of its own at the next, so that a batch can fit though one sample less does not (seen with a plain MLP: 1 to
+//! 23, 25, 27 and 29 fit, 24, 26, 28 and 30 do not). Bisection finds one of the edges, not the last. And larger batches
+//! may run other kernels: PyTorch sums over many rows in two passes, a library takes another workspace.
 //!
 //! 1. Two batches are run without a limit, recorded. Every request is a line through the two (`Program::scaled`); the peak is not: what
 //!    is largest in a small batch need not be in a large one.
-//! 2. The program is replayed at other sizes on a device of the target's size. The largest that gets through is run next, again without
-//!    a limit: a run tells what it needs, an exact replay of it whether that fits, and it is one of the two for the sizes around it.
-//! 3. Between batches that do different things the two lines may differ. There one of the smaller sizes in question is run.
-//! 4. Where no two batches do the same, a line through their peaks gives a guess, then the middle of what is open.
+//! 2. The program is replayed at other sizes on a device of the target's size. The largest successful size is run next,
+//!    again without a limit: a run shows its need, an exact replay of the run shows if the need fits, and the run is a
+//!    base for the sizes around it.
+//! 3. Between batches with different kernels the two lines may differ. There a run of one of the smaller sizes decides.
+//! 4. If no two batches agree, a line through their peaks is the first guess, then the middle of the open interval.
 //! 5. What runs are left go to the sizes just above the largest that fits, within the target: no line foresees that a library asks for
 //!    less.
 //! 6. The answer is always a size that was run within the target.
@@ -27,11 +28,11 @@ use super::trial::Trial;
 
 /// More samples than these no batch has.
 const MOST_SAMPLES: u64 = 1 << 24;
-/// So many sizes above an edge are replayed, and an eighth of it.
+/// The number of replayed sizes above an edge, besides an eighth of the edge.
 const SIZES_ABOVE: u64 = 16;
-/// So many sizes above the largest that fits are run, as long as there are runs left.
+/// The number of sizes to run above the largest fitting one, as long as there are runs left.
 const SIZES_LOOKED_AT: u64 = 4;
-/// So many runs are made, unless the last ones turn out not to hold.
+/// The number of runs, unless the last prove wrong.
 const MOST_RUNS: u32 = 8;
 
 /// The batch sizes that are known to fit or not to fit.
@@ -50,7 +51,7 @@ pub struct BatchSearch {
 /// The knowledge of a batch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// It ran within the target.
+    /// A run within the target.
     Seen,
     /// A replay of its own recording gets through.
     Replayed,
@@ -62,9 +63,9 @@ enum Standing {
 /// A batch to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchRun {
-    /// How many samples.
+    /// The number of samples.
     pub size: u64,
-    /// Whether on a device of the target's size; else without a limit, recorded.
+    /// True on a device of the target's size; false without a limit, recorded.
     pub limited: bool,
 }
 
@@ -122,15 +123,15 @@ impl BatchSearch {
         }
     }
 
-    /// Whether the peak does not depend on the batch. That two small ones have the same is not enough: their activations may be
-    /// less than what the optimizer takes.
+    /// True if the peak does not depend on the batch. Equal peaks of two small batches are not enough: their
+    /// activations may be smaller than the optimizer's memory.
     pub fn is_flat(&self) -> bool {
         let peaks = |sample: &Sample| sample.usage.allocated_bytes;
         let is_same = matches!(self.samples.as_slice(), [one, other, ..] if peaks(one) == peaks(other));
         is_same && matches!(self.forecast(MOST_SAMPLES / 2), Forecast::Fits | Forecast::Unknown)
     }
 
-    /// The sizes to look at, above the largest that is known to fit.
+    /// The sizes to run, above the largest known to fit.
     fn looks(&self) -> Vec<BatchRun> {
         let low = self.low().unwrap_or(0);
         let above = |is_open: fn(Option<&Standing>) -> bool| {
@@ -165,7 +166,7 @@ impl BatchSearch {
         self.samples.forecast(size, self.target)
     }
 
-    /// The largest size that may fit, if sizes below it do.
+    /// The largest size that may fit, if smaller sizes do.
     fn edge(&self, from: u64) -> u64 {
         let may_fit = |size| matches!(self.forecast(size), Forecast::Fits | Forecast::Unsure);
         let (mut low, mut high) = (from, MOST_SAMPLES);
@@ -189,7 +190,7 @@ impl BatchSearch {
         Some(guess.unwrap_or(middle).clamp(low + 1, high - 1))
     }
 
-    /// Where what is alive reaches the target, by the two batches nearest to `low`.
+    /// The size at which the live bytes reach the target, by the two batches nearest to `low`.
     fn by_peaks(&self, low: u64) -> Option<u64> {
         let near = self.samples.as_slice().iter().min_by_key(|sample| sample.size.abs_diff(low))?;
         let slope = self.samples.bytes_per_sample(near.size).filter(|slope| *slope > Bytes::ZERO)?;
@@ -207,7 +208,7 @@ impl BatchSearch {
         self.known.iter().rev().find(|(_, standing)| **standing == wanted).map(|(size, _)| *size)
     }
 
-    /// What was found.
+    /// The answer.
     pub fn answer(&self) -> MaxBatch {
         let size = self.largest(Standing::Seen).unwrap_or(0);
         let tried = self.known.iter().map(|(&size, standing)| BatchTried {

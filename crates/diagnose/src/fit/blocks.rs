@@ -1,8 +1,9 @@
-//! How many blocks must be checkpointed: each of them is computed twice.
+//! The number of blocks to checkpoint: each of them is computed twice.
 //!
 //! # Note [Fewest blocks]
-//! Where the cheapest plan checkpoints, it does so with all repeated blocks. The first 1, 2, 4 … of them are then tried in the same plan
-//! until it fits, and what lies between by halves. That more blocks need less is taken for granted; what is said to fit was run.
+//! If the cheapest plan checkpoints, it does so with all repeated blocks. The first 1, 2, 4 … blocks are then tried in
+//! the same plan until the plan fits, and the numbers in between by halves. More blocks are assumed to need less; every
+//! plan reported as fitting was run.
 
 use remedies::CHECKPOINTING;
 use report::Change;
@@ -60,7 +61,7 @@ impl Search {
         Some(high)
     }
 
-    /// Whether so many blocks are all there are: the need is that of the plan with all.
+    /// True if `blocks` is the number of all blocks: the need is that of the plan with all.
     fn is_all(&self, changes: &[Change], blocks: u64) -> bool {
         let need = |changes: &[Change]| Some(self.trial(&Variant::need(changes.to_vec()))?.usage);
         need(changes).is_some_and(|all| need(&with_blocks(changes, blocks)) == Some(all))

@@ -47,7 +47,7 @@ fn change(name: &str, option: &StandardOption) -> Change {
     }
 }
 
-/// Whether micro-batches of equal size make up the batch.
+/// True if micro-batches of equal size make up the batch.
 fn divides(change: &Change, batch: Option<u64>) -> bool {
     let steps = change.settings.get("steps").and_then(serde_json::Value::as_u64);
     steps.zip(batch).is_none_or(|(steps, batch)| batch.is_multiple_of(steps))

@@ -1,4 +1,4 @@
-//! What a set of changes costs, and which of two sets is the cheaper.
+//! The cost of a set of changes, and the comparison of two costs.
 
 use report::fit::{Cost, Exactness, TimeSource};
 
@@ -22,7 +22,7 @@ impl Tier {
     pub(super) const ALL: [Tier; 4] = [Tier::Free, Tier::Slower, Tier::Numerics, Tier::Model];
 }
 
-/// Whether an option belongs to no dearer tier than `tier`.
+/// True if an option belongs to `tier` or a cheaper tier.
 pub(super) fn is_within(option: &Choosable, tier: Tier) -> bool {
     tier_of(option.exactness(), option.time_ratio) <= tier
 }
@@ -54,7 +54,7 @@ pub(super) fn price(set: &[&Choosable]) -> (Tier, usize, u64, usize) {
     (dearest, altering, permille(slowed(set)) + PERMILLE_PER_CHANGE * set.len() as u64, set.len())
 }
 
-/// How much slower a set is. What makes a step faster is no reason to add it.
+/// The slowdown of a set. A faster step is no reason to add a change.
 fn slowed(set: &[&Choosable]) -> f64 {
     set.iter().map(|option| option.time_ratio.max(1.0)).product()
 }

@@ -84,14 +84,14 @@ fn fewer_blocks(search: &Search, target: Bytes) -> Option<Plan> {
     make_plan(search, fewest, target, cost(&choosables(&set)))
 }
 
-/// Whether no smaller set of the same changes is among those that fit.
+/// True if no smaller set of the same changes fits.
 fn is_minimal(set: &[&Helpful], fitting: &[Vec<&Helpful>]) -> bool {
     let holds =
         |other: &Vec<&Helpful>| other.iter().all(|one| set.iter().any(|two| one.option.change == two.option.change));
     !fitting.iter().any(|other| other.len() < set.len() && holds(other))
 }
 
-/// Whether `one` is as good as `other` in memory, time and results.
+/// True if `one` is as good as `other` in memory, time and results.
 fn beats(one: &Plan, other: &Plan) -> bool {
     one.peak.device_bytes <= other.peak.device_bytes
         && one.cost.time_ratio <= other.cost.time_ratio
@@ -120,7 +120,7 @@ fn make_plan(search: &Search, changes: Vec<Change>, target: Bytes, cost: Cost) -
     })
 }
 
-/// A cost with what becomes of the results in this program.
+/// A cost with the effect on results in this program.
 pub(super) fn in_program(cost: Cost, trial: &Trial) -> Cost {
     let least = if trial.alters { Exactness::OtherNumerics } else { Exactness::Identical };
     Cost { exactness: cost.exactness.max(least), ..cost }

@@ -8,7 +8,7 @@ use super::cost::{Tier, is_within, price};
 /// The largest number of changes in a plan.
 const MOST_CHANGES: usize = 5;
 
-/// An option that was run alone, with the need it had.
+/// An option with its need in a run alone.
 #[derive(Clone, Debug)]
 pub(super) struct Helpful {
     pub(super) option: Choosable,
@@ -17,7 +17,7 @@ pub(super) struct Helpful {
     pub(super) with: Option<&'static str>,
 }
 
-/// All sets with at most one option of each group and none that lacks its partner, the cheapest first.
+/// All sets with at most one option of each group and with all partners, the cheapest first.
 pub(super) fn sets(options: &[Helpful]) -> Vec<Vec<&Helpful>> {
     let mut all: Vec<Vec<&Helpful>> = Vec::new();
     extend(options, 0, &mut Vec::new(), &mut all);
@@ -38,13 +38,13 @@ fn extend<'a>(options: &'a [Helpful], from: usize, chosen: &mut Vec<&'a Helpful>
     }
 }
 
-/// Whether a set contains the partner of an option.
+/// True if a set contains the partner of an option.
 pub(super) fn has_partner(one: &Helpful, set: &[&Helpful]) -> bool {
     one.with.is_none_or(|partner| set.iter().any(|other| other.option.spec.name == partner))
 }
 
-/// The most that can be done within a tier: of each group the option that needs least; then the same with another remedy in the
-/// place of one, since what is strongest alone need not be so together.
+/// The strongest sets within a tier: of each group the option with the least need; then the same with a remedy
+/// exchanged, since the strongest options alone need not be the strongest together.
 pub(super) fn tops(options: &[Helpful], tier: Tier) -> Vec<Vec<&Helpful>> {
     let within: Vec<&Helpful> = options.iter().filter(|helpful| is_within(&helpful.option, tier)).collect();
     let mut best: Vec<&Helpful> = Vec::new();
@@ -65,8 +65,8 @@ pub(super) fn tops(options: &[Helpful], tier: Tier) -> Vec<Vec<&Helpful>> {
     if best.is_empty() { Vec::new() } else { std::iter::once(best).chain(others).collect() }
 }
 
-/// Whether `next` needs less than `one`. Of two options of one remedy that need the same alone, because something else is then at the
-/// peak, the later does more.
+/// True if `next` needs less than `one`. Two options of a remedy may need the same alone, because the peak is then
+/// elsewhere; the later option does more.
 fn is_stronger(next: &Helpful, one: &Helpful) -> bool {
     next.need < one.need || (next.need == one.need && next.option.spec.name == one.option.spec.name)
 }
@@ -76,8 +76,9 @@ pub(super) fn choosables<'a>(set: &[&'a Helpful]) -> Vec<&'a Choosable> {
     set.iter().map(|helpful| &helpful.option).collect()
 }
 
-/// What a set may need at the least, by two reckonings: savings that add up (of different things) and that multiply (of the
-/// same). The truth lies between, mostly; nearer to the first, since what costs little is tried first and a run is cheap.
+/// A lower estimate of a set's need, between two sums: savings that add up (different memory) and savings that multiply
+/// (the same memory). The truth mostly lies between; the estimate is nearer to the first, since cheap sets are tried
+/// first and a run is cheap.
 pub(super) fn estimate_need(base: Bytes, set: &[&Helpful]) -> Bytes {
     let saved: u64 = set.iter().map(|helpful| (base - helpful.need).0).sum();
     let added = base - Bytes(saved);

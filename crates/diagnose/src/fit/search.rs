@@ -1,4 +1,4 @@
-//! The search itself: which dry runs come next, and what is known after them. See Note [Search for a plan].
+//! The search itself: the next dry runs, and the knowledge after them. See Note [Search for a plan].
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::variant::{TrialKey, Variant};
 
 /// With so few changes a set is small enough.
 const FEW: usize = 2;
-/// So many sets are run for one target before the search gives up.
+/// The number of sets to run for a target before the search ends.
 const MOST_SETS: usize = 24;
 /// A reckoned peak so far above the target is still worth a run, in percent.
 const SLACK_PERCENT: u64 = 112;
@@ -28,23 +28,23 @@ const SLACK_OF_IDLE_PERCENT: u64 = 125;
 pub(super) enum Standing {
     /// Not run.
     Unknown,
-    /// Its need is above the target, its allocated bytes are not: releasing the cache may help.
+    /// The need is above the target, the allocated bytes are not: releasing the cache may help.
     Open,
     /// It was run within the target.
     Fits,
-    /// It cannot fit, or fails.
+    /// Cannot fit, or fails.
     DoesNot,
 }
 
 /// The search: the trials so far, and the next variants to run.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// What a program may use of each device, the one that was asked for first.
+    /// Usable bytes of each device, the requested device first.
     targets: Vec<Bytes>,
-    /// Which remedies may be tried.
+    /// The remedies that may be tried.
     choice: Allowed,
     trials: BTreeMap<TrialKey, Trial>,
-    /// How many dry runs there were.
+    /// The number of dry runs.
     runs: u32,
 }
 
@@ -65,7 +65,7 @@ impl Search {
         self.base()
     }
 
-    /// How many dry runs there were.
+    /// The number of dry runs.
     pub fn runs(&self) -> u32 {
         self.runs
     }
@@ -103,13 +103,13 @@ impl Search {
         self.choosable().into_iter().map(|option| Variant::need(vec![option.change])).collect()
     }
 
-    /// Every option that lacked its partner, beside the partner.
+    /// Every option that lacked its partner, with the partner.
     fn pairs(&self) -> Vec<Variant> {
         let options = self.choosable();
         options.iter().filter_map(|option| Some(Variant::need(self.pair(option, &options)?.1))).collect()
     }
 
-    /// The partner of an option that does nothing without it, and both as changes, in the order of the catalogue.
+    /// The partner of an option without effect alone, and both as changes, in the order of the catalogue.
     fn pair(&self, option: &Choosable, all: &[Choosable]) -> Option<(Change, Vec<Change>)> {
         let alone = self.trial(&Variant::need(vec![option.change.clone()]))?;
         let partner = all.iter().find(|other| Some(other.spec.name) == option.spec.partner)?;
@@ -137,8 +137,8 @@ impl Search {
         self.trials.get(&TrialKey::new(variant))
     }
 
-    /// The changes to make for a variant: what was chosen, and what goes with it. Parts of a batch that no DataLoader cuts are
-    /// made by asking for smaller batches where their size is set.
+    /// The changes to make for a variant: the chosen ones, and their companions. Parts of a batch that no DataLoader
+    /// cuts are made by requesting smaller batches where the program sets their size.
     pub fn to_make(&self, variant: &Variant) -> Vec<Change> {
         let steps = variant.changes.iter().find_map(|change| change.settings.get("steps")?.as_u64());
         let batch = self
@@ -151,8 +151,8 @@ impl Search {
         variant.changes.iter().cloned().chain(part).collect()
     }
 
-    /// The options that may be part of a plan: those that lower the peak alone, and with `idle` also those that take effect and
-    /// leave it as it is. Beside another remedy these may help.
+    /// The options for a plan: those that lower the peak alone, and with `idle` also options that take effect without a
+    /// change of the peak. Beside another remedy these may help.
     pub(super) fn candidates(&self, idle: bool) -> Vec<Helpful> {
         let Some(base) = self.base() else { return Vec::new() };
         let all = self.choosable();
@@ -182,7 +182,7 @@ impl Search {
         Some(Helpful { option: option.clone(), need, with: option.spec.partner })
     }
 
-    /// What is known of `changes` within `target`.
+    /// The standing of `changes` within `target`.
     pub(super) fn standing(&self, changes: &[Change], target: Bytes) -> Standing {
         let need = Variant::need(changes.to_vec());
         let Some(trial) = self.trial(&need) else { return Standing::Unknown };
@@ -236,8 +236,8 @@ impl Search {
         Vec::new()
     }
 
-    /// Sets of one tier in the order of cost that may fit and were not run, up to the first that is known to fit; and whether there
-    /// is one.
+    /// Sets of a tier that may fit and were not run, in the order of cost, up to the first known to fit; and true if
+    /// there is such a set.
     fn cheaper_sets(&self, options: &[Helpful], tier: Tier, target: Bytes, most: usize) -> (Vec<Variant>, bool) {
         let Some(base) = self.base() else { return (Vec::new(), false) };
         let mut wanted = Vec::new();
@@ -257,12 +257,12 @@ impl Search {
         (wanted, false)
     }
 
-    /// How many sets of several changes were run.
+    /// The number of sets of several changes that were run.
     fn tried_sets(&self) -> usize {
         self.trials.keys().filter(|key| key.is_set()).count()
     }
 
-    /// Whether a set is worth a run. What an option brings that brings nothing alone cannot be reckoned.
+    /// True if a set is worth a run. The effect of an option that brings nothing alone cannot be estimated.
     fn may_fit(&self, base: &Trial, set: &[&Helpful], target: Bytes) -> bool {
         let need = base.usage.device_bytes;
         let has_idle = set.iter().any(|helpful| helpful.need == need);
@@ -270,7 +270,7 @@ impl Search {
         estimate_need(need, set) <= near && !self.is_within_a_failure(set, target)
     }
 
-    /// Whether a set that holds all of these was run and does not fit: fewer changes do not either.
+    /// True if a larger set was run and does not fit: fewer changes do not fit either.
     pub(super) fn is_within_a_failure(&self, set: &[&Helpful], target: Bytes) -> bool {
         let too_large = |trial: &Trial| trial.is_done() && trial.least() > target;
         let mut failures = self.trials.iter().filter(|(_, trial)| too_large(trial));
@@ -278,7 +278,7 @@ impl Search {
     }
 }
 
-/// Whether a remedy took effect in a run.
+/// True if a remedy took effect in a run.
 pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
     // PyTorch itself reads the environment: no agent notes that.
     let (is_all_or_nothing, is_of_environment) =
@@ -287,8 +287,8 @@ pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
     (noted(&trial.applied) || is_of_environment) && !(is_all_or_nothing && noted(&trial.rejected))
 }
 
-/// Whether an option lowers the peak. Cached memory counts, except for remedies that only empty the cache: PyTorch empties its cache before
-/// the error is raised.
+/// True if an option lowers the peak. Cached memory counts, except for remedies that only empty the cache: PyTorch
+/// empties its cache before the error is raised.
 pub(super) fn is_helpful(trial: &Trial, option: &Choosable, before: Usage) -> bool {
     match option.spec.trying {
         Trying::Folklore => trial.usage.allocated_bytes < before.allocated_bytes,

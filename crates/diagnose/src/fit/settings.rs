@@ -1,12 +1,12 @@
-//! The allocator's settings that suit a recorded program: what `tune` finds.
+//! The allocator's settings that suit a recorded program, by `tune`.
 
 use trace::Run;
 
 use crate::explain::{ExplainInput, InputContents};
 use crate::tune::{Gpu, TuneCase, TuneError, tune};
 
-/// What `PYTORCH_CUDA_ALLOC_CONF` should be for a program that was recorded in `run`, on `gpu`; `None` where nothing is better than
-/// what it has, or where PyTorch keeps no history.
+/// The recommended `PYTORCH_CUDA_ALLOC_CONF` for the program of `run`, on `gpu`; `None` if nothing is better than the
+/// present value, or if PyTorch keeps no history.
 ///
 /// # Errors
 /// A history that cannot be replayed.

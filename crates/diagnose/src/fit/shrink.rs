@@ -15,8 +15,9 @@ impl Search {
         sets(options).into_iter().filter(fits).chain(shrunk).min_by_key(|set| price(&choosables(set)))
     }
 
-    /// The strongest set of a tier that fits, without the changes that it does not need (the dearest is dropped first), and with the mildest
-    /// sufficient option of each remaining remedy. Also returns at most `most` runs that decide which further changes can be dropped.
+    /// The strongest set of a tier that fits, without unneeded changes (the dearest is dropped first), and with the
+    /// mildest sufficient option of each remaining remedy. Also returns at most `most` runs that decide which further
+    /// changes can be dropped.
     pub(super) fn shrink<'a>(
         &self,
         options: &'a [Helpful],
@@ -29,7 +30,7 @@ impl Search {
             return (None, Vec::new());
         };
         let mut known = kept.clone();
-        // A set of which it is not known is taken to fit, so that several runs can go on at the same time.
+        // A set with unknown result is assumed to fit, so that several runs can go on at the same time.
         let mut wanted = Vec::new();
         for option in dearest_first(&kept) {
             for less in std::iter::once(None).chain(milder(option, options).map(Some)) {
@@ -78,7 +79,7 @@ fn milder<'a>(option: &'a Helpful, options: &'a [Helpful]) -> impl Iterator<Item
     before.into_iter().rev()
 }
 
-/// A set with another option in the place of those of the same remedy, or without it and what needs it.
+/// A set with `by` instead of `option`; without `by`, the set without `option` and its dependents.
 fn exchanged<'a>(set: &[&'a Helpful], option: &Helpful, by: Option<&'a Helpful>) -> Vec<&'a Helpful> {
     let name = option.option.spec.name;
     let kept = set.iter().filter_map(|one| if one.option.spec.name == name { by } else { Some(*one) });

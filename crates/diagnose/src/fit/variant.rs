@@ -1,4 +1,4 @@
-//! A program with changes on a device: what one dry run of a search runs.
+//! A program with changes on a device: the input of a dry run.
 
 use report::Change;
 use trace::Bytes;
@@ -6,13 +6,13 @@ use trace::Bytes;
 /// A program with changes, on a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// What is changed.
+    /// The changes.
     pub changes: Vec<Change>,
     /// The device's memory; `None` = without a limit.
     pub limit: Option<Bytes>,
-    /// Whether the allocator's history is wanted.
+    /// True to record the allocator's history.
     pub recorded: bool,
-    /// Whether operators are counted.
+    /// True to count operators.
     pub counted: bool,
 }
 
@@ -22,18 +22,18 @@ impl Variant {
         Variant { changes, limit: None, recorded: false, counted: false }
     }
 
-    /// These changes on a device of so much memory.
+    /// These changes on a device of `limit` bytes.
     pub fn within(changes: Vec<Change>, limit: Bytes) -> Variant {
         Variant { changes, limit: Some(limit), recorded: false, counted: false }
     }
 
-    /// Whether the program is as it is: at most it is asked what sets its batch size.
+    /// True for the unchanged program, which is at most asked for the setting of its batch size.
     pub fn is_unchanged(&self) -> bool {
         self.changes.iter().all(|change| change.settings.contains_key("probe"))
     }
 }
 
-/// The identity of a trial: its changes in their order, and the limit. What a run records besides changes no result.
+/// The identity of a trial: its changes in order, and the limit. Additional records do not change a result.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TrialKey {
     /// Each change with its settings, as text.
@@ -47,12 +47,12 @@ impl TrialKey {
         TrialKey { changes: texts(&variant.changes).collect(), limit: variant.limit }
     }
 
-    /// Whether several changes were made together.
+    /// True if several changes were made together.
     pub(super) fn is_set(&self) -> bool {
         self.changes.len() > 1
     }
 
-    /// Whether all of `changes` were made, and perhaps others.
+    /// True if all of `changes` were made, and perhaps more.
     pub(super) fn has_all<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> bool {
         texts(changes).all(|change| self.changes.contains(&change))
     }

@@ -110,7 +110,7 @@ fn with_ratio(mut plan: Plan, ratio: f64) -> Plan {
     plan
 }
 
-/// Whether a plan is one change, with the smaller batches that go with it.
+/// True if a plan is a single change, with its smaller batches.
 fn is_alone(change: &Change, plan: &Plan) -> bool {
     let belongs = |other: &Change| other == change || other.remedy == BATCH_SIZE;
     plan.changes.contains(change) && plan.changes.iter().all(belongs)
@@ -142,7 +142,8 @@ mod tests {
         Tried { change: Change::new(name), effect: Effect::Helps { peak: Usage::default(), cost: COST } }
     }
 
-    /// One change has one time, wherever the report shows it; what is in no plan alone keeps its usual price.
+    /// A change has a single time, wherever the report shows it; a change without a plan of its own keeps its usual
+    /// price.
     #[test]
     fn counted_times_replace_typical_ones() {
         let accumulation = vec![Change::new("gradient-accumulation"), Change::new("batch-size").with("size", 8)];

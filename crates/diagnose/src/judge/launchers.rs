@@ -1,6 +1,6 @@
-//! What the processes of a launcher printed before the launcher spoke of their failure.
+//! The output of a launcher's processes before the launcher reports their failure.
 
-/// The failure of a launcher's process, by what it printed.
+/// The failure of a launcher's process, by the process's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildFailure {
     /// The exit status; `None` after a signal.
@@ -16,12 +16,12 @@ const FAILED: &str = " failed (exitcode: ";
 /// The number of lines that are shown.
 const LINES: usize = 12;
 
-/// Whether an error says no more than that a process of the launcher failed.
+/// True if an error only states that a process of the launcher failed.
 pub fn is_of_a_launcher(type_name: &str) -> bool {
     type_name.ends_with("ChildFailedError")
 }
 
-/// Finds the failure in the output of a launcher and its processes: what stands before the launcher's first word about it.
+/// Finds the failure in the output of a launcher and its processes: the text before the launcher's first report.
 pub fn find_child_failure(output: &str) -> Option<ChildFailure> {
     let before = output.lines().take_while(|line| !line.contains(FAILED));
     let lines: Vec<&str> = before.filter(|line| !is_log_line(line) && !line.trim().is_empty()).collect();
@@ -30,7 +30,7 @@ pub fn find_child_failure(output: &str) -> Option<ChildFailure> {
     Some(ChildFailure { code, last_line, output: lines[lines.len().saturating_sub(LINES)..].join("\n") })
 }
 
-/// Whether a line is PyTorch's log: `W1123 22:39:03.123000 71 torch/distributed/run.py:852]`.
+/// True for a line of PyTorch's log: `W1123 22:39:03.123000 71 torch/distributed/run.py:852]`.
 fn is_log_line(line: &str) -> bool {
     let mut bytes = line.bytes();
     bytes.next().is_some_and(|level| b"IWEF".contains(&level)) && bytes.take(4).filter(u8::is_ascii_digit).count() == 4

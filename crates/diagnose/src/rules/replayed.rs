@@ -5,8 +5,8 @@
 //! A remedy by settings is `verified` if the model reproduces the recording under the recorded settings, and has a
 //! lower peak under the new settings. If the model does not reproduce the recording, or the history lacks its
 //! beginning, the remedy is `estimated`. A remedy is also `estimated` if equal blocks are ordered by address (up to
-//! 2.11) and another order gives another result, because the driver chooses the addresses. Both peaks are replayed on
-//! a device that is never full, so that they compare; the failed request is replayed on the device of the failure.
+//! 2.11) and another order leads to another result, because the driver chooses the addresses. Both peaks are replayed
+//! on a device that is never full, so that they compare; the failed request is replayed on the device of the failure.
 
 use std::fmt::Write as _;
 

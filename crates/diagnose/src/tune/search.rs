@@ -193,8 +193,8 @@ impl<'a> SettingSearch<'a> {
         self.bases().iter().flat_map(|base| values::with_class_divisions(base, &self.requests)).collect()
     }
 
-    /// Combines the classes with a gain: the largest gain first, adding one class at a time. Also tries more and less
-    /// slack for unsplit blocks.
+    /// Combines the classes with a gain: the largest gain first, adding a class at a time. Also tries more and less
+    /// excess for unsplit blocks.
     fn roundings(&self) -> Vec<Conf> {
         self.bases().iter().flat_map(|base| [self.join_classes(base), self.loosen_roundings(base)].concat()).collect()
     }

@@ -31,7 +31,7 @@ fn allocating(mib: u64) -> Run {
     program.end(EndReason::Exit)
 }
 
-/// A run of 1 GiB that runs out, and one without a limit that takes 1.5 GiB.
+/// A run of 1 GiB that runs out, and a run without a limit that takes 1.5 GiB.
 fn not_fitting() -> Case {
     let mut case = case(out_of_memory(400 * MIB, 0));
     case.unlimited = Some(ended(allocating(1500)));

@@ -18,7 +18,7 @@ pub(crate) const MIB: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tensor(u64, u64);
 
-/// What a stack is doing, with the script's line.
+/// The act of a stack, with the script's line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum At {
     /// A line of the script, nothing else.
@@ -27,19 +27,18 @@ pub(crate) enum At {
     Placed(u32),
     /// A `Linear` in a model that the script's line calls.
     Linear(u32),
-    /// A `ReLU` in it.
+    /// A `ReLU` in the model.
     Relu(u32),
-    /// A hook of the script's (its line) that such a call runs.
+    /// A hook of the script (its line) that such a call runs.
     Hook(u32),
     /// `cross_entropy` in the script.
     Loss(u32),
-    /// One of autograd's own threads.
+    /// A thread of autograd.
     Backward,
     /// Adam's `_init_group`.
     State(u32),
     /// Adam's step.
     Step(u32),
-    /// `zero_grad`.
     ZeroGrad(u32),
 }
 
@@ -52,7 +51,7 @@ pub(crate) struct Crash {
     segments: BTreeMap<u64, u64>,
     /// Size of each block in use, by address.
     live: BTreeMap<u64, u64>,
-    /// Whether frames of C++ are recorded between Python's.
+    /// True if C++ frames are recorded between Python's.
     native: bool,
 }
 
@@ -76,7 +75,7 @@ impl Crash {
         crash
     }
 
-    /// Makes a tensor of so many MiB, in a segment of its own or one of that size that is free.
+    /// Makes a tensor of `mib` MiB, in a new segment or a free segment of that size.
     pub(crate) fn alloc(&mut self, at: At, mib: u64) -> Tensor {
         self.alloc_in(at, mib, mib)
     }
@@ -92,7 +91,7 @@ impl Crash {
         Tensor(address, mib * MIB)
     }
 
-    /// Lets go of a tensor, at a line.
+    /// Frees a tensor, at a line.
     pub(crate) fn free(&mut self, tensor: Tensor, at: At) {
         let stack = self.stack(at);
         self.event(Action::FreeRequested, tensor.0, tensor.1, stack);
@@ -100,7 +99,7 @@ impl Crash {
         self.cached.entry(tensor.1 / MIB).or_default().push(tensor.0);
     }
 
-    /// Lets go of all of them.
+    /// Frees all of the tensors.
     pub(crate) fn free_all(&mut self, tensors: impl IntoIterator<Item = Tensor>, at: At) {
         for tensor in tensors {
             self.free(tensor, at);
@@ -131,7 +130,7 @@ impl Crash {
         [first, second]
     }
 
-    /// Lets go of a tensor that shares its segment.
+    /// Frees a tensor that shares its segment.
     pub(crate) fn free_part(&mut self, tensor: Tensor, at: At) {
         let stack = self.stack(at);
         self.event(Action::FreeRequested, tensor.0, tensor.1, stack);
@@ -145,7 +144,7 @@ impl Crash {
         self.event(Action::Oom, free * MIB, mib * MIB, stack);
     }
 
-    /// Something happens that only a later version knows, called by the name of this number.
+    /// An event that only later versions know, with the name of this number.
     pub(crate) fn unknown(&mut self, name: u8) {
         self.event(Action::Unknown(UnknownAction(name)), 0, 0, StackId::EMPTY);
     }
@@ -162,7 +161,7 @@ impl Crash {
         Tensor(to, tensor.1)
     }
 
-    /// What the unknown kinds of events are called.
+    /// The names of the unknown kinds of events.
     pub(crate) fn names(&mut self, names: &[&str]) {
         self.snapshot.unknown_actions = names.iter().map(|&name| name.into()).collect();
     }
@@ -235,8 +234,8 @@ fn frame(function: &str, file: &str, line: u32) -> Frame {
     Frame { function: function.to_owned(), file, line }
 }
 
-/// A stack as `stacks="all"` has it: one line reaches the allocator in several ways, and of autograd's threads there is
-/// nothing else.
+/// A stack with `stacks="all"`: a line reaches the allocator in several ways, and autograd's threads have only C++
+/// frames.
 fn among_native(python: Vec<Frame>, event: usize) -> Vec<Frame> {
     let native = |function: &str, file: &str| Frame { function: function.to_owned(), file: file.to_owned(), line: 0 };
     let mut frames = vec![
@@ -261,7 +260,7 @@ fn call() -> [Frame; 2] {
     [frame("_call_impl", module, 1885), frame("_wrapped_call_impl", module, 1779)]
 }
 
-/// What a module's frames lie in, when `line` of the script calls a model.
+/// The frames around a module, when `line` of the script calls a model.
 fn in_model(inner: &[Frame], line: u32) -> Vec<Frame> {
     let container = frame("forward", "nn/modules/container.py", 253);
     [inner, &call(), &[container], &call(), &[script(line)]].concat()
