@@ -1,4 +1,4 @@
-//! Why oomph could not do its work: one sentence each, and what to do next.
+//! Failures of oomph: a sentence each, and the next step.
 
 mod input;
 mod lint;
@@ -16,7 +16,7 @@ pub(crate) use self::lint::LintError;
 pub(crate) use self::program::{ProgramFailure, is_about_data};
 pub(crate) use self::setup::SetupError;
 
-/// Why a command failed. The text says what was found and [`Error::hint`] what to do.
+/// The failure of a command. The text states the finding and [`Error::hint`] the next step.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
     #[error("{0}")]

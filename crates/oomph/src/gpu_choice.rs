@@ -10,13 +10,13 @@ use crate::args::GpuOptions;
 use crate::error::{Error, SetupError};
 use crate::output;
 
-/// The GPU that is assumed where the user names none and the machine has no known one.
+/// The assumed GPU if the user names none and the machine has no known GPU.
 const DEFAULT: &str = "rtx-4090";
 
-/// A GPU, with the memory that the user gave it.
+/// A GPU, with the memory set by the user.
 pub(crate) struct GpuChoice {
     pub(crate) profile: Profile,
-    /// Whether the user named no GPU.
+    /// True if the user named no GPU.
     pub(crate) is_assumed: bool,
 }
 
@@ -49,7 +49,7 @@ fn with_memory(profile: &Profile, vram: Option<Bytes>) -> Result<Profile, Error>
     }
 }
 
-/// The first GPU that the driver of this machine lists, if oomph knows it.
+/// The first GPU in the list of this machine's driver, if oomph knows the model.
 fn of_this_machine() -> Option<String> {
     let folders = fs::read_dir("/proc/driver/nvidia/gpus").ok()?;
     let mut folders: Vec<_> = folders.flatten().map(|entry| entry.path()).collect();
@@ -59,8 +59,8 @@ fn of_this_machine() -> Option<String> {
     gpus::find(&name).is_ok().then_some(name)
 }
 
-/// Lists the figures of a GPU that are estimates, and so count against "fits". Published context sizes are estimates too: programs
-/// load different kernels.
+/// Lists the estimated figures of a GPU, which count against "fits". Published context sizes are estimates too:
+/// programs load different kernels.
 pub(crate) fn list_assumptions(profile: &Profile) -> impl Iterator<Item = Assumption> + '_ {
     let figures = [
         (Field::TotalBytes, "gpu-memory", "the GPU's memory", profile.total_bytes),

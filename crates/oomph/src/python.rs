@@ -1,4 +1,4 @@
-//! The Python that runs the script, and its PyTorch, found without an import, which takes seconds.
+//! The Python of the script, and its PyTorch, found without the import, which takes seconds.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ struct Torch {
     cuda: Option<String>,
 }
 
-/// Chooses the Python for scripts: the named one, the active environment's, that of the environment that oomph is installed in, else
+/// Chooses the Python for scripts: the named one, the active environment's, the Python of oomph's own environment, else
 /// `python3` or `python`.
 pub(crate) fn choose(named: Option<&Path>) -> PathBuf {
     if let Some(named) = named {

@@ -1,4 +1,4 @@
-//! Opens a file and reads its content; errors show its name.
+//! Opens a file and reads its content; errors name the file.
 
 use std::path::Path;
 

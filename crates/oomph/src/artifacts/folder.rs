@@ -1,4 +1,4 @@
-//! Reads a folder as one job: the files that its processes left, or a run that `oomph check --save` kept.
+//! Reads a folder as one job: the files of its processes, or a run saved by `oomph check --save`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Standard input that sends nothing: a person who waits learns what the command waits for.
+//! Silent standard input: a waiting person learns about the wait.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

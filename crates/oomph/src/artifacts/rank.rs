@@ -1,9 +1,9 @@
-//! Which rank a file is of, by its name: frameworks name per-rank files in a handful of ways.
+//! The rank of a file, by its name: frameworks name per-rank files in a handful of ways.
 
 use std::path::Path;
 
-/// The rank that a path tells, its last part first: `rank0_memory_snapshot.pickle`, `snapshot-r3.pickle`,
-/// `rank_2/crash.log`, and `attempt_0/1/stderr.log`, as `torchrun --log-dir` makes it.
+/// The rank in a path, read from its last part upwards: `rank0_memory_snapshot.pickle`, `snapshot-r3.pickle`,
+/// `rank_2/crash.log`, and `attempt_0/1/stderr.log` of `torchrun --log-dir`.
 pub(super) fn of(path: &Path) -> Option<u32> {
     let mut parts = path.iter().rev().map(|part| part.to_string_lossy());
     let name = parts.next()?;
@@ -31,7 +31,7 @@ fn leading_number(text: &str) -> Option<u32> {
     text[..end].parse().ok()
 }
 
-/// `r3`, and nothing else; with more digits it is often a model, such as `r50`.
+/// `r3` alone; with more digits the word is often a model, such as `r50`.
 fn short(word: &str) -> Option<u32> {
     let digit = word.strip_prefix('r').filter(|digit| digit.len() == 1)?;
     digit.parse().ok()

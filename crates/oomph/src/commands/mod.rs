@@ -17,7 +17,7 @@ use crate::exit::ExitStatus;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
-    // The program takes the place of this process, and Ctrl-C is its own.
+    // The program replaces this process, and handles Ctrl-C itself.
     if !matches!(command, Command::Phantom(_)) {
         interrupt::watch()?;
     }

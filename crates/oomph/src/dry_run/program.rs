@@ -19,10 +19,10 @@ pub(crate) struct Program {
     pub(crate) spec: RunSpec,
     /// The GPU that the program sees.
     pub(crate) profile: Profile,
-    /// Whether oomph chose the GPU, because the user named none.
+    /// True if oomph chose the GPU, because the user named none.
     pub(crate) gpu_assumed: bool,
     pub(crate) unpacked: Unpacked,
-    /// Whether runs leave the terminal alone, because the command shows a progress of its own.
+    /// True if runs print nothing to the terminal, because the command shows its own progress.
     pub(crate) is_quiet: bool,
 }
 

@@ -22,7 +22,7 @@ use crate::error::Error;
 pub(crate) struct RunCache {
     store: Store,
     search: SearchFacts,
-    /// Whether runs with a history also find settings of the allocator.
+    /// True if runs with a history also find settings of the allocator.
     tunes: bool,
     /// The files that the fork server read.
     server: Option<Result<Fingerprint, Unsure>>,
@@ -50,7 +50,7 @@ impl RunCache {
         Ok(RunCache { store, search, tunes, server: None, unsure: None })
     }
 
-    /// Returns the stored result of a run by one of these routes.
+    /// Returns the stored result of a run by any of these routes.
     pub(crate) fn get(&self, conditions: &Conditions, routes: &[Route]) -> Option<Trial> {
         let routes = if self.lacks_history(conditions) { &[] } else { routes };
         routes.iter().find_map(|route| self.store.get(&run_key(conditions, self.tunes, *route)))
@@ -93,7 +93,7 @@ impl RunCache {
         }
     }
 
-    /// Whether the result needs the history of the run, which `--max-batch` replays and which is too large to store.
+    /// True if the result needs the history of the run, which `--max-batch` replays and which is too large to store.
     fn lacks_history(&self, conditions: &Conditions) -> bool {
         conditions.history && !self.tunes
     }
@@ -109,7 +109,7 @@ impl RunCache {
     }
 }
 
-/// Reads the file notes of a run. A process that notes nothing although it was watched `from_start` was not watched at all.
+/// Reads the file notes of a run. A process without notes although watched `from_start` was not watched at all.
 fn read_notes(folder: &Path, search: &SearchFacts, from_start: bool) -> Result<Fingerprint, Unsure> {
     let notes: PathBuf = folder.join(file::FILES);
     let text = match std::fs::read(&notes) {
@@ -125,7 +125,7 @@ fn read_notes(folder: &Path, search: &SearchFacts, from_start: bool) -> Result<F
     Fingerprint::of(&text, search, &RealDisk)
 }
 
-/// Whether standard input holds something that a process could read, and not a second time.
+/// True if standard input holds something that a process could read, and not a second time.
 fn has_input() -> bool {
     let kind = fstat(std::io::stdin()).map(|found| SFlag::from_bits_truncate(found.st_mode) & SFlag::S_IFMT);
     kind.is_ok_and(|kind| kind != SFlag::S_IFCHR)

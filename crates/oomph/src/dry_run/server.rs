@@ -40,7 +40,7 @@ impl ForkServer {
         Ok(ForkServer { child, requests, answers })
     }
 
-    /// Asks for a run. A server that is gone shows as the end of its answers.
+    /// Sends a request for a run. A dead server shows as the end of its answers.
     pub(crate) fn ask(&mut self, request: &Request) {
         if let Some(requests) = &mut self.requests {
             let _: std::io::Result<()> = requests.write_all(&request.to_line()).and_then(|()| requests.flush());

@@ -1,4 +1,4 @@
-//! Programs that go on after their first process has ended: daemons, and what a shell script starts with `&`.
+//! Programs that continue after their first process: daemons, and commands that a shell script starts with `&`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use wire::file;
 
 use super::reap;
 
-/// The time in which a process that was just forked may still become the program.
+/// The time in which a forked process may still become the program.
 const TIME_TO_START: Duration = Duration::from_secs(2);
 
 /// The processes that carry a program on.
@@ -17,14 +17,14 @@ const TIME_TO_START: Duration = Duration::from_secs(2);
 pub(crate) enum Background {
     /// There are none.
     Ended,
-    /// There are some that may use a GPU later.
+    /// Processes that may use a GPU later.
     Starting,
     /// Some use a phantom GPU.
     Running,
 }
 
-/// Looks for processes that carry a program on whose first process ended `since`. There are none where the first process used a GPU itself:
-/// the others are its helpers.
+/// Searches for processes that continue a program after its first process ended `since`. Empty if the first process
+/// used a GPU itself: the rest are its helpers.
 pub(crate) fn find(folder: &Path, first: Pid, since: Duration) -> io::Result<Background> {
     if uses_gpu(folder, first) {
         return Ok(Background::Ended);
@@ -38,7 +38,7 @@ pub(crate) fn find(folder: &Path, first: Pid, since: Duration) -> io::Result<Bac
     Ok(if may_start { Background::Starting } else { Background::Ended })
 }
 
-/// Whether a process touched a phantom GPU: it then has a journal.
+/// True if a process touched a phantom GPU and so has a journal.
 fn uses_gpu(folder: &Path, pid: Pid) -> bool {
     u32::try_from(pid.as_raw()).is_ok_and(|pid| folder.join(file::journal(pid)).exists())
 }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
 
-/// Signals so close to the first are one Ctrl-C: `timeout` and others signal a process and then its group.
+/// Signals within this time are a single Ctrl-C: `timeout` and others signal a process and then its group.
 const SAME: Duration = Duration::from_millis(300);
 
 static SEARCHING: AtomicBool = AtomicBool::new(false);
@@ -48,12 +48,11 @@ pub(crate) fn begin_search() {
     SEARCHING.store(true, Ordering::SeqCst);
 }
 
-/// Ends a search.
 pub(crate) fn end_search() {
     SEARCHING.store(false, Ordering::SeqCst);
 }
 
-/// Whether Ctrl-C came during a search.
+/// True if Ctrl-C came during a search.
 pub(crate) fn has_come() -> bool {
     CAME.get().is_some()
 }

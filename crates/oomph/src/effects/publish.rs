@@ -13,7 +13,7 @@ use crate::error::Error;
 /// The temporary file under way, which is removed if the process ends early.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Checks that `path` can be written, before long work is done for its content.
+/// Checks that `path` is writable, before long work on its content.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
     beside(path).map(drop)
 }
@@ -23,8 +23,9 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
     write(path, beside(path)?, text)
 }
 
-/// Writes `text` over the file at `path`, which keeps its permissions and, if root writes, its owner. A link stays, and its target is
-/// written. A file with several names is written in place and keeps them. A file without the right to write fails.
+/// Writes `text` over the file at `path`, which keeps its permissions and, if root writes, its owner. For a link, the
+/// target is written. A file with several names is written in place and keeps them. A file without the right to write
+/// fails.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Error> {
     let failed = |source| Error::Unwritable { path: path.to_owned(), source };
     let path = path.canonicalize().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Ends processes: the program, its workers, and daemons in sessions of their own.
+//! Ends processes: the program, its workers, and daemons in separate sessions.
 
 use std::fs;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -9,9 +9,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-/// Makes orphans children of this process, which then finds them.
+/// Makes orphans children of this process, for `list_orphans`.
 pub(crate) fn adopt_orphans() {
-    // Old kernels lack this; orphans then end with their parent or by their own timeout.
+    // Old kernels fail here; orphans then end with their parent or by their own timeout.
     let _: nix::Result<()> = prctl::set_child_subreaper(true);
 }
 
@@ -23,7 +23,8 @@ pub(crate) fn signal_tree(root: Pid, signal: Signal) {
     }
 }
 
-/// Whether a process ignores a signal, as its status says (proc_pid_status(5): `SigIgn`, a mask whose lowest bit is signal 1).
+/// True if a process ignores a signal, by its status (proc_pid_status(5): `SigIgn`, a mask whose lowest bit is signal
+/// 1).
 pub(crate) fn ignores(pid: Pid, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -39,11 +40,11 @@ pub(crate) fn spare(child: Pid) {
     SPARED.store(child.as_raw(), Ordering::SeqCst);
 }
 
-/// Lists the living descendants of this process, and collects the others.
+/// Lists the living descendants of this process, and collects the dead.
 pub(crate) fn list_orphans() -> Vec<Pid> {
     let (ended, living): (Vec<Pid>, Vec<Pid>) = list_descendants().into_iter().partition(|pid| has_ended(*pid));
     for pid in ended {
-        // A child of another process is for that one to collect.
+        // A grandchild is collected by its parent.
         let _: nix::Result<_> = waitpid(pid, Some(WaitPidFlag::WNOHANG));
     }
     living
@@ -61,7 +62,7 @@ fn list_descendants() -> Vec<Pid> {
     descendants(Pid::this()).into_iter().filter(|pid| *pid != spared).collect()
 }
 
-/// Whether a process is a zombie (proc_pid_stat(5)). Its name, which is in parentheses, may hold any character.
+/// True for a zombie (proc_pid_stat(5)). The name in parentheses may hold any character.
 fn has_ended(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))

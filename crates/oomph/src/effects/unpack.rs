@@ -1,7 +1,7 @@
-//! Unpacks the phantom library and the agent, which the binary carries compressed, into a folder named by their hash.
+//! Unpacks the phantom library and the agent, compressed in the binary, into a folder named by their hash.
 //!
-//! The folder is filled under a scratch name and then renamed, so that it is complete or absent. Of two processes that start at
-//! once, the second finds the folder of the first and deletes its own. A folder that has lost files is replaced.
+//! The folder is filled under a scratch name and then renamed, so that it is complete or absent. Of two simultaneous
+//! processes, the second finds the folder of the first and deletes its own. A folder with lost files is replaced.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -65,7 +65,7 @@ fn searchable(parent: PathBuf) -> Result<PathBuf, Error> {
     if splits { Err(Error::from(SetupError::CacheSplits(folder))) } else { Ok(folder) }
 }
 
-/// Checks that every file exists in its full length.
+/// Checks that every file is present in full length.
 fn is_whole(folder: &Path) -> bool {
     FILES.iter().all(|(name, length)| fs::metadata(folder.join(name)).is_ok_and(|found| found.len() == *length as u64))
 }

@@ -1,10 +1,10 @@
-//! Ends the programs that a killed oomph leaves behind, and removes their folders.
+//! Ends the remaining programs of a killed oomph, and removes their folders.
 //!
 //! # Note [Watchdog]
-//! Nothing runs in a process after SIGKILL, so the watchdog is a process of its own: oomph with a hidden argument. It waits for the end of
-//! its standard input, whose other end oomph alone holds. When that closes, however oomph ended, it kills every process whose environment
-//! names that oomph, and removes its temporary folders; after a good end there is nothing to do. Process groups would not be enough:
-//! launchers start their workers in sessions of their own.
+//! Nothing runs in a process after SIGKILL, so the watchdog is a separate process: oomph with a hidden argument. It
+//! waits for the end of standard input, whose other end only oomph holds. After any end of oomph the watchdog kills
+//! every process with the name of that oomph in its environment, and removes the temporary folders; after a good end
+//! there is nothing to do. Process groups would not be enough: launchers start their workers in separate sessions.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
@@ -21,15 +21,15 @@ use super::reap;
 
 /// The hidden argument; the name of an oomph follows.
 const END_WHAT_IS_LEFT: &str = "--end-what-is-left-of";
-/// The variable that [`std::env::temp_dir`] reads.
+/// The variable of [`std::env::temp_dir`].
 const TMPDIR: &str = "TMPDIR";
-/// A process may start another while it is being killed.
+/// The number of rounds: a process may start further processes while it is being killed.
 const ROUNDS: usize = 10;
 
 /// The running watchdog, with its standard input.
 static WATCHDOG: Mutex<Option<Child>> = Mutex::new(None);
 
-/// Starts the watchdog, once in a process. A system that does not let it start runs without one.
+/// Starts the watchdog once per process. If the system does not start it, oomph runs without.
 pub(crate) fn start() {
     let mut watchdog = WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner);
     if watchdog.is_none() {
@@ -44,12 +44,13 @@ fn spawn() -> io::Result<Child> {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(END_WHAT_IS_LEFT).arg(owner());
-    // Nobody who looks for oomph's processes by their environment is to find this one.
+    // A search for oomph's processes by their environment must not find the watchdog.
     command.env_clear().env(TMPDIR, std::env::temp_dir());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/").process_group(0).spawn()
 }
 
-/// The name of this oomph: its process id and the time. Containers may share a folder for temporary files and number their processes alike.
+/// The name of this oomph: its process id and the time. Containers may share a folder for temporary files and number
+/// their processes alike.
 pub(crate) fn owner() -> &'static str {
     static OWNER: OnceLock<String> = OnceLock::new();
     OWNER.get_or_init(|| {
@@ -58,13 +59,13 @@ pub(crate) fn owner() -> &'static str {
     })
 }
 
-/// Returns the name of the oomph that this process is to watch; `None` for every other command line.
+/// Returns the name of the oomph to watch; `None` for every other command line.
 pub(crate) fn find_watched(line: &[OsString]) -> Option<&str> {
     let [_, word, owner] = line else { return None };
     owner.to_str().filter(|_| word == END_WHAT_IS_LEFT)
 }
 
-/// Waits for the end of oomph, and ends what is left of it.
+/// Waits for the end of oomph, and ends the remaining processes.
 pub(crate) fn watch(owner: &str) {
     // An error reads as the end.
     let _: io::Result<usize> = io::stdin().read_to_end(&mut Vec::new());

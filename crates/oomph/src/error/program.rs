@@ -39,8 +39,8 @@ pub(crate) enum ProgramFailure {
     TimedOut { seconds: f64, output: String },
 }
 
-/// Returns the message of an exception, after its type. A bare `assert` has none. Long ones, such as a printed tensor, are cut: the
-/// program's own output, which follows, has all of it.
+/// Returns the message of an exception, after its type; empty for a bare `assert`. Long messages, such as a printed
+/// tensor, are cut: the program's own output, which follows, has the full text.
 fn cut_message(message: &str) -> String {
     if message.is_empty() {
         return String::new();
@@ -127,12 +127,12 @@ impl ProgramFailure {
     }
 }
 
-/// Whether an error is one of CUDA's errors 900 to 908, which all name a capture.
+/// True for CUDA's errors 900 to 908, which all name a capture.
 fn is_about_a_capture(message: &str) -> bool {
     message.contains("CUDA error") && message.contains("captur")
 }
 
-/// Whether an error of this type is about files, programs or packages, and not about a value that the program computed.
+/// True if an error of this type is about files, programs or packages, and not about a computed value.
 fn is_about_the_machine(type_name: &str) -> bool {
     [
         "FileNotFoundError",
@@ -145,20 +145,20 @@ fn is_about_the_machine(type_name: &str) -> bool {
     .contains(&type_name)
 }
 
-/// Whether an error of this type is about Python's own data, and not about a function of CUDA.
+/// True if an error of this type is about Python's own data, and not about a function of CUDA.
 pub(crate) fn is_about_data(type_name: &str) -> bool {
     let types = ["ZeroDivisionError", "ValueError", "IndexError", "KeyError", "TypeError", "AssertionError"];
     types.contains(&type_name) || is_about_the_machine(type_name)
 }
 
-/// Whether CUDA or PyTorch misses a device.
+/// True if CUDA or PyTorch misses a device.
 fn is_about_devices(message: &str) -> bool {
     ["No CUDA GPUs are available", "invalid device ordinal", "Invalid device id"]
         .iter()
         .any(|words| message.contains(words))
 }
 
-/// Whether Hugging Face finds a model neither on the disk nor in the network (transformers 4.30 to 5.17, diffusers).
+/// True if Hugging Face finds a model neither on the disk nor in the network (transformers 4.30 to 5.17, diffusers).
 fn is_about_the_hub(message: &str) -> bool {
     ["couldn't connect to 'https://huggingface.co'", "is not a local folder and is not a valid model identifier"]
         .iter()

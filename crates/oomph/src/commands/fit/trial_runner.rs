@@ -34,7 +34,7 @@ pub(super) struct TrialRunner<'a> {
     schedule: Schedule,
     server: Option<ForkServer>,
     started: Instant,
-    /// Whether a recorded run of the unchanged program also finds settings of the allocator.
+    /// True if a recorded run of the unchanged program also finds settings of the allocator.
     tunes: bool,
     /// `None` if the user wants no cache.
     cache: Option<RunCache>,
@@ -90,7 +90,7 @@ impl<'a> TrialRunner<'a> {
         Ok(!interrupt::has_come())
     }
 
-    /// Runs a variant in a process of its own, with nothing else running; `None` at Ctrl-C.
+    /// Runs a variant in its own process, with nothing else running; `None` at Ctrl-C.
     pub(super) fn run_alone(&mut self, variant: &Variant) -> Result<Option<Trial>, Error> {
         let mut result = self.cached(variant, &[Route::Plain]);
         if result.is_none() {

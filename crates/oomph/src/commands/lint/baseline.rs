@@ -1,8 +1,8 @@
-//! The baseline: known findings, which are not reported again, so that a project can start with new ones.
+//! The baseline: known findings, which are not reported again, so that a project can begin with only new findings.
 //!
 //! # Note [Known findings]
-//! A known finding is recognised by its file, its rule and the text of its first line, not by the line's number, which changes with
-//! every edit above. Equal findings are counted: a copy of a known mistake is new.
+//! A known finding is recognised by its file, its rule and the text of its first line, not by the line's number, which
+//! changes with every edit above. Equal findings are counted: a copy of a known mistake is new.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct BaselineKey {
-    /// Relative to the folder of the baseline, where it lies below it.
+    /// Relative to the folder of the baseline, if the file is below.
     file: String,
     rule: String,
     line: String,
@@ -66,7 +66,7 @@ impl Baseline {
         Ok(Baseline { known: known.collect(), folder: folder_of(&path), path })
     }
 
-    /// Tells which findings are known.
+    /// Marks the known findings.
     pub(super) fn knows(&self, findings: &[LintFinding]) -> Vec<bool> {
         self.matched(findings).0
     }
@@ -91,7 +91,7 @@ impl Baseline {
         }
     }
 
-    /// Tells which findings are known, and counts the known findings that were not found.
+    /// Marks the known findings, and counts the baseline's entries without a finding.
     fn matched(&self, findings: &[LintFinding]) -> (Vec<bool>, BTreeMap<BaselineKey, usize>) {
         let mut left = self.known.clone();
         let knows = findings.iter().map(|found| match left.get_mut(&key(found, &self.folder)) {
@@ -112,7 +112,7 @@ impl BaselineKey {
     }
 }
 
-/// Checks that a baseline may be written: other files, such as a source that was named by mistake, are not replaced.
+/// Checks that a baseline may be written: any other file, such as a source named by mistake, is not replaced.
 pub(super) fn check_replaceable(path: &Path) -> Result<(), Error> {
     let is_new = fs::metadata(path).map_or(true, |found| !found.is_file() || found.len() == 0);
     if is_new || Baseline::read(path.to_owned()).is_ok() {

@@ -9,14 +9,14 @@ const MOST_ROUNDS: usize = 10;
 /// Tells which findings of a file are not fixed.
 pub(super) type Spared<'a> = &'a dyn Fn(&SourceFile, &[Finding]) -> Vec<bool>;
 
-/// A file after its fixes.
+/// A mended file.
 pub(super) struct Mended {
     pub(super) source: SourceFile,
     /// The remaining findings.
     pub(super) findings: Vec<Finding>,
     pub(super) rewrite: Rewrite,
     pub(super) fixed: usize,
-    /// Fixes that change more than they should, and why; each is a bug of a rule.
+    /// Fixes with too large a change, and the reason; each is a bug of a rule.
     pub(super) refused: Vec<String>,
 }
 
@@ -44,11 +44,11 @@ impl Mended {
         let fixes = wanted.filter_map(|(finding, _)| Some((finding, finding.fix.as_ref()?)));
         let fixes = apart(fixes.filter(|(_, fix)| fix.applicability <= allowed).collect());
         let before = self.fixed;
-        // The rewrite verifies the whole file: all fixes together, and one by one only if that is refused.
+        // The rewrite verifies the whole file: all fixes together, or one by one if the whole is refused.
         if self.rewrite.make(fixes.iter().flat_map(|(_, fix)| edits(fix))).is_ok() {
             self.fixed += fixes.len();
         } else {
-            // From the end, so that earlier offsets stay valid.
+            // In reverse order, so that earlier offsets stay valid.
             fixes.iter().rev().for_each(|(finding, fix)| self.make(finding, fix));
         }
         self.fixed > before

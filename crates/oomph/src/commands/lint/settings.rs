@@ -26,7 +26,7 @@ pub(super) struct LintSettings {
     pub(super) exclude: Vec<String>,
     unsafe_fixes: bool,
     baseline: Option<PathBuf>,
-    /// The folder of the file, which its paths and patterns are relative to.
+    /// The folder of the file; paths and patterns are relative to this folder.
     #[serde(skip)]
     pub(super) folder: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! The facts of this machine that decide a dry run: files, environment, program files.
+//! This machine's inputs of a dry run: files, environment, program files.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -68,7 +68,7 @@ pub(super) fn now() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// The limits that end a program, or the requests of one, when it takes more.
+/// The process limits that end a program, or fail its requests.
 fn limits() -> Vec<(u64, u64)> {
     use Resource::{
         RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_STACK,

@@ -1,4 +1,5 @@
-//! The files of the run cache: one folder for each program, with an entry for each run and the lists of files that runs read.
+//! The files of the run cache: a folder for each program, with an entry for each run and the lists of files that runs
+//! read.
 //!
 //! Temporary files are written and then renamed, so that several searches may use one folder. An unreadable file counts as absent.
 
@@ -25,9 +26,9 @@ pub(super) struct Store {
     /// The folder of all programs' folders.
     all: PathBuf,
     folder: PathBuf,
-    /// The fingerprints that were compared with the disk, and whether they hold.
+    /// The fingerprints compared with the disk so far, each true if it holds.
     compared: RefCell<BTreeMap<String, bool>>,
-    /// The warnings that were printed.
+    /// The printed warnings.
     warnings: RefCell<BTreeSet<String>>,
 }
 
@@ -52,7 +53,7 @@ impl Store {
         entry.looks.iter().all(|looks| self.holds(looks)).then_some(entry.trial)
     }
 
-    /// Stores the result of a run that read the files of these fingerprints.
+    /// Stores the result of a run with the fingerprints of its files.
     pub(super) fn put(&self, key: &str, trial: &Trial, read: &[Fingerprint]) {
         let names = read.iter().map(|fingerprint| self.put_fingerprint(fingerprint)).collect::<io::Result<Vec<_>>>();
         let written = names.and_then(|looks| {
@@ -70,7 +71,7 @@ impl Store {
         self.compared.borrow_mut().clear();
     }
 
-    /// Whether a fingerprint holds; one that does not is removed.
+    /// True if a fingerprint holds; removes a broken one.
     fn holds(&self, name: &str) -> bool {
         if let Some(known) = self.compared.borrow().get(name) {
             return *known;
@@ -84,7 +85,7 @@ impl Store {
         holds
     }
 
-    /// Runs of one server share the fingerprint of its imports, which is stored once.
+    /// Stores a fingerprint once for all runs of a server, which share the imports.
     fn put_fingerprint(&self, fingerprint: &Fingerprint) -> io::Result<String> {
         let text = serde_json::to_vec(fingerprint)?;
         let name = format!("looks-{}", hash(&text));
@@ -161,7 +162,7 @@ fn programs(all: &Path) -> Vec<Program> {
     entries.filter_map(|entry| program(entry.path())).collect()
 }
 
-/// Returns the folders to remove, so that the others take `most` bytes; the folder that was used last stays.
+/// Returns the folders to remove, so that the rest takes at most `most` bytes; the last used folder stays.
 fn superfluous(mut programs: Vec<Program>, most: u64) -> Vec<PathBuf> {
     programs.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
     let mut sum = 0;
