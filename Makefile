@@ -72,7 +72,8 @@ GOLDEN := $(TARGET)/examples/golden
 PATCH  := $(TARGET)/examples/patch
 
 binaries:
-	cargo build --profile $(PROFILE) --locked --package oomph --package allocator --package patch --bin oomph --example golden --example patch
+	cargo build --profile $(PROFILE) --locked --package oomph --package allocator --package patch --package report \
+		--bin oomph --example golden --example patch --example reread
 
 lint:
 	$(PYTHON) tests/tidy.py
@@ -82,13 +83,14 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 
-# Every file and list that follows from a table; CHECK=1 names the stale ones and writes nothing. Twice: Note [Two stages] in
+# Every file and list that follows from a table; CHECK=1 names the stale ones and writes nothing. In stages: Note [Stages] in
 # crates/generate/src/main.rs. The phantom's lists of missing functions follow from NVIDIA's libraries as well, those of .venv.
 ABSENT := crates/phantom/generate.py
 
 generate:
 	$(if $(CHECK),,cargo run --quiet --locked --package generate --no-default-features)
 	cargo run --quiet --locked --package generate $(if $(CHECK),-- --check)
+	cargo run --quiet --locked --package generate --no-default-features --features schemas $(if $(CHECK),-- --check)
 ifneq ($(wildcard $(VENV)/.ready),)
 	$(PYTHON) $(ABSENT) $(VENV)/lib/python3*/site-packages/nvidia $(if $(CHECK),--check)
 else

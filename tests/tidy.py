@@ -42,7 +42,7 @@ ARROWS = {
     "patch": {"python", "remedies", "report", "trace"},
     "lint": {"causes", "python", "report"},
     "run": {"wire", "trace", "report"},
-    "generate": {"wire", "trace", "remedies", "lint", "oomph"},
+    "generate": {"wire", "trace", "gpus", "remedies", "report", "lint", "oomph"},
     "oomph": {"wire", "trace", "gpus", "causes", "remedies", "report", "run", "diagnose", "patch", "lint"},
 }
 

@@ -10,7 +10,6 @@
 5. The texts name their rule first; texts without an error of PyTorch's have no finding.
 """
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import documents
 import suite
 from case import HERE, PROGRAMS, TEXTS, Program
 from forks import Forks
@@ -42,7 +42,7 @@ class Checker:
         done = subprocess.run(command, env=plain_environment(), capture_output=True, text=True, timeout=PATIENCE)
         shown = " ".join(path.name for path in inputs)
         assert done.returncode in (0, 1), f"explain {shown} ended with {done.returncode}: {done.stderr}"
-        report = json.loads(done.stdout)
+        report = documents.read(self.oomph, "explain", done.stdout)
         ooms = report["ooms"] or [device for device in report["devices"] if device["oom"]]
         is_found = bool(ooms) or any(finding["severity"] != "info" for finding in report["findings"])
         self.expect(f"the exit status for {shown}", done.returncode, int(is_found))

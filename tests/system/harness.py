@@ -3,7 +3,7 @@
 After every case no process of the case is left, and nothing is left in the folder for temporary files.
 """
 
-import json
+import functools
 import os
 import re
 import shutil
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import documents
 from suite import Skip
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,13 +61,14 @@ class Result:
     stderr: str
     progress: list[str] = field(default_factory=list)
 
-    @property
+    @functools.cached_property
     def report(self) -> dict:
-        """Standard output, which must be a JSON object."""
+        """Standard output, which must be a report."""
+        at = next(at for at, word in enumerate(self.words) if Path(word).name == "oomph")
         try:
-            return json.loads(self.stdout)
-        except ValueError as error:
-            raise AssertionError(f"{self}\nstandard output is no JSON: {error}") from None
+            return documents.read(Path(self.words[at]), self.words[at + 1], self.stdout)
+        except (ValueError, AssertionError) as error:
+            raise AssertionError(f"{self}\nstandard output is no report: {error}") from None
 
     def __str__(self) -> str:
         shown = (f"$ {' '.join(self.words)}", f"status {self.status}", "stdout:", self.stdout, "stderr:", self.stderr)

@@ -95,7 +95,7 @@ def github(box: Box) -> None:
 def sarif(box: Box) -> None:
     """The log has the fields required by SARIF 2.1.0, the region and the fix."""
     box.write("my train.py", MISTAKE)
-    log = lint(box, "--format", "sarif", status=1).report
+    log = json.loads(lint(box, "--format", "sarif", status=1).stdout)
     [run] = log["runs"]
     [found] = run["results"]
     expect(None, (log["version"], run["tool"]["driver"]["name"]), ("2.1.0", "oomph lint"), "version and tool")
@@ -105,7 +105,7 @@ def sarif(box: Box) -> None:
     expect(None, place, {"artifactLocation": {"uri": "my%20train.py"}, "region": region}, "the place")
     [change] = found["fixes"][0]["artifactChanges"]
     expect(None, change["replacements"][0]["insertedContent"], {"text": ".detach()"}, "the fix")
-    moved = lint(box_with(box, "my train.py", "\n\n" + MISTAKE), "--format", "sarif", status=1).report
+    moved = json.loads(lint(box_with(box, "my train.py", "\n\n" + MISTAKE), "--format", "sarif", status=1).stdout)
     same = [log["runs"][0]["results"][0]["partialFingerprints"] for log in (log, moved)]
     expect(None, same[0], same[1], "the fingerprint of a finding that moved down")
 

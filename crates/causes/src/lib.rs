@@ -7,6 +7,8 @@
 
 mod id;
 mod lookup;
+#[cfg(feature = "schema")]
+mod schema;
 mod spec;
 mod table;
 

@@ -3,10 +3,11 @@
 //!
 //! A generator is a file of this crate with a function that returns [`Output`]s; `list_outputs` calls each.
 //!
-//! # Note [Two stages]
+//! # Note [Stages]
 //! `lint`, `patch` and `diagnose` contain generated lists of their modules. A list that names a deleted file does not compile, and a page
 //! written from the old list lacks the new rule. `make generate` therefore runs twice: without the feature `pages` first, which
-//! compiles none of these crates and writes the sources; then with it, which writes the pages from the new sources.
+//! compiles none of these crates and writes the sources; then with it, which writes the pages from the new sources. The last stage has
+//! the feature `schemas`: only this build compiles the crates of reports with schemars.
 #![expect(clippy::format_collect, reason = "a generated text is short, and its speed does not matter")]
 
 mod actions;
@@ -20,6 +21,8 @@ mod lint_modules;
 mod lint_pages;
 mod output;
 mod remedy_lists;
+#[cfg(feature = "schemas")]
+mod schemas;
 mod variables;
 
 use std::path::Path;
@@ -51,6 +54,8 @@ fn list_outputs() -> Result<Vec<Output>, GenerateError> {
     outputs.extend(causes::write()?);
     #[cfg(feature = "pages")]
     outputs.extend([lint_pages::write(), command_line::write()]);
+    #[cfg(feature = "schemas")]
+    outputs.extend(schemas::write());
     Ok(outputs)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use trace::Bytes;
 use wire::profile;
 
@@ -19,6 +19,12 @@ pub struct ComputeCapability {
 impl fmt::Display for ComputeCapability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl Serialize for ComputeCapability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -130,13 +136,16 @@ pub enum GpuKind {
 }
 
 /// The figures of one GPU model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Profile {
     /// The name of the model, unique in the table.
     pub name: String,
     /// Whole GPU, slice or integrated.
+    #[serde(skip)]
     pub kind: GpuKind,
     /// `cudaDeviceProp::name`. Differs from `name` for two models with the same name in CUDA.
+    #[serde(skip)]
     pub cuda_name: String,
     /// Other names of the model.
     pub aliases: Vec<String>,
@@ -145,7 +154,8 @@ pub struct Profile {
     /// Memory of one process outside PyTorch's allocator: CUDA context, loaded kernels, library handles; without NCCL's
     /// buffers.
     pub context_bytes: Bytes,
-    /// The compute capability.
+    /// The compute capability, e.g. `8.9`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub compute_capability: ComputeCapability,
     /// Number of streaming multiprocessors.
     pub multiprocessors: u32,
@@ -171,6 +181,7 @@ pub struct Profile {
     pub memory_clock_khz: u32,
     /// Width of the memory bus, in bits.
     pub memory_bus_bits: u32,
+    #[serde(skip)]
     pub(crate) sources: BTreeMap<Field, FigureSource>,
 }
 

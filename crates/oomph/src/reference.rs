@@ -8,7 +8,7 @@ use crate::args;
 const INTRODUCTION: &str = "\
 # Command reference
 
-Written by `make generate` from the definition of the command line.
+Written by `make generate` from the definition of the command line. The JSON of every report has a [schema](schema/README.md).
 ";
 
 /// Returns the reference of all commands.

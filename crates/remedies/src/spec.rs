@@ -33,6 +33,7 @@ pub struct RemedySpec {
 
 /// The effect of a change on the results. Ordered: the mildest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Exactness {
     /// The same to the bit.

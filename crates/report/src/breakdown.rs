@@ -5,6 +5,7 @@ use trace::Bytes;
 
 /// The category of an allocation's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Contents {
     /// Parameters of modules.
@@ -49,6 +50,7 @@ impl Contents {
 
 /// One line of a breakdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// The category.
     pub category: Contents,
@@ -58,6 +60,7 @@ pub struct Part {
 
 /// A total and the parts that make it up, largest first. In JSON: the list of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "Vec<Part>", try_from = "Vec<Part>")]
 pub struct Breakdown {
     total: Bytes,

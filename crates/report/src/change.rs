@@ -13,6 +13,7 @@ use thiserror::Error;
 
 /// A remedy with settings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// The remedy's stable name, e.g. `gradient-accumulation`.
     pub remedy: String,

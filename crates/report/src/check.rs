@@ -1,4 +1,5 @@
-//! The report of `check` as values. The serialised form is the contract of `check --json`: keys are added, never renamed.
+//! The report of `check` as values. The serialised form is the contract of `check --json` (docs/schema/README.md):
+//! keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
 use serde::{Deserialize, Serialize};
 use trace::{Bytes, Phase};
@@ -8,6 +9,7 @@ use crate::finding::{Finding, Location};
 
 /// The answer to "does this program fit this GPU".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckReport {
     /// oomph's own version.
     pub version: String,
@@ -20,9 +22,10 @@ pub struct CheckReport {
     pub verdict: Verdict,
     /// The number of optimizer steps of the run.
     pub steps: u32,
-    /// Whether the run was stopped after its first step: an optimizer's state is only there in later ones.
+    /// Set if the run was stopped after its first step: an optimizer's state exists only in later steps.
     pub only_first_step: bool,
-    /// Bytes of parameters that an optimizer holds and no step of the run trained: a later phase of the program may. `None` without such.
+    /// The bytes of parameters that an optimizer holds and no step of the run trained; a later phase of the program may train them. `None` without
+    /// such parameters.
     pub untrained_bytes: Option<Bytes>,
     /// The largest use of memory under the GPU's limit, with its time.
     pub peak: Peak,
@@ -46,7 +49,7 @@ pub struct CheckReport {
     pub ranks: Vec<Rank>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// The duration of the check.
+    /// The duration of the check, in seconds.
     pub seconds: f64,
     /// Remarks without which the verdict would be misread, a sentence each; also in `notes`.
     #[serde(skip)]
@@ -71,6 +74,7 @@ impl CheckReport {
 
 /// The GPU of the question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gpu {
     /// The vendor's name of the GPU.
     pub name: String,
@@ -80,12 +84,13 @@ pub struct Gpu {
     pub context_bytes: Bytes,
     /// Total less context.
     pub usable_bytes: Bytes,
-    /// Whether oomph chose the GPU because the user named none.
+    /// Set if oomph chose the GPU because the user named none.
     pub assumed: bool,
 }
 
-/// Whether the program fits. A program that fits cannot lack memory: its spare memory has no sign.
+/// The verdict. A program that fits cannot lack memory: its spare memory has no sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
     /// The program ran through, and every request was served.
@@ -113,6 +118,7 @@ pub enum Verdict {
 
 /// A program's search for a size that fits: it asks, runs out, catches the error, and asks for less.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeSearch {
     /// The number that the program made smaller, such as `batch_size`.
     pub lowers: String,
@@ -122,20 +128,22 @@ pub struct SizeSearch {
     pub errors: u64,
 }
 
-/// What the program needs, and whether that is all.
+/// The largest use of memory without a limit, and the reason why the need may be larger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Need {
     /// The largest use of memory that was seen without a limit.
     #[serde(flatten)]
     pub usage: Usage,
     /// The reason why the need may be larger, as a sentence without a full stop; `None` if the program ran to its end.
     pub at_least: Option<String>,
-    /// What fills the memory at that moment; `None` if the peak under the limit is all there is.
+    /// The contents of the memory at that moment; `None` if the peak under the limit is the need.
     pub filling: Option<Filling>,
 }
 
-/// What fills the memory at one moment.
+/// The contents of the memory at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Filling {
     /// The moment of the most allocated bytes.
     #[serde(flatten)]
@@ -160,6 +168,7 @@ impl Verdict {
 
 /// Three ways to count the same peak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// `allocated_bytes` of `memory_stats`.
     pub allocated_bytes: Bytes,
@@ -171,17 +180,19 @@ pub struct Usage {
 
 /// A moment of the run, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
-    /// The optimizer step under way, counted from 1.
+    /// The optimizer step under way, counted from 1; `None` if unknown.
     pub step: Option<u32>,
-    /// The part of the step.
+    /// The part of the step; `None` if unknown.
     pub phase: Option<Phase>,
-    /// The module whose forward was running.
+    /// The module whose forward was running; `None` outside of modules.
     pub module: Option<String>,
 }
 
 /// The largest use of memory, with its time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
     /// The size of the peak.
     #[serde(flatten)]
@@ -193,13 +204,14 @@ pub struct Peak {
 
 /// The out-of-memory error of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Oom {
     /// The size of the failed request; `None` for a library's request whose error states no size.
     pub requested_bytes: Option<Bytes>,
-    /// When.
+    /// The moment of the request.
     #[serde(flatten)]
     pub place: Place,
-    /// The user's line.
+    /// The user's line; `None` if the stack has no line of the user.
     pub location: Option<Location>,
     /// PyTorch's message; empty if the program caught the error.
     pub message: String,
@@ -209,34 +221,37 @@ pub struct Oom {
 
 /// An error that the program caught.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Caught {
-    /// The line that caught it, if the source shows one.
+    /// The line that caught the error; `None` if the source shows no such line.
     pub location: Option<Location>,
     /// The number of errors that were caught.
     pub errors: u64,
-    /// What the program did then.
+    /// The conduct of the program after the error.
     #[serde(flatten)]
     pub then: Then,
 }
 
-/// What a program did after it caught an error.
+/// The conduct of a program after it caught an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "then", rename_all = "kebab-case")]
 pub enum Then {
-    /// It went on, and made further optimizer steps.
+    /// The program went on, and made further optimizer steps.
     WentOn {
         /// The number of steps after the last error.
         steps: u32,
     },
-    /// It ended.
+    /// The program ended.
     Ended {
-        /// Its exit status, if it ended by itself.
+        /// The exit status; `None` if the program did not end by itself.
         status: Option<i32>,
     },
 }
 
 /// A line of the program, with the blocks that the line allocated and that were alive at the peak.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Site {
     /// The sum of block sizes, as the allocator counts.
     pub bytes: Bytes,
@@ -255,21 +270,23 @@ pub struct Site {
 
 /// One line of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SiteFrame {
     /// The function's name.
     pub function: String,
     /// The source file.
     pub file: String,
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// Whether the file belongs to the user, not to a library.
+    /// Set if the file is the user's, not a library's.
     pub own: bool,
 }
 
 /// Memory that survives each step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Growth {
-    /// The median over the steps.
+    /// The bytes that each step leaves behind: the median over the steps.
     pub bytes_per_step: Bytes,
     /// The first step with more survivors than the step before.
     pub first_step: u32,
@@ -291,10 +308,11 @@ impl Growth {
 
 /// A figure that a library chooses on a real GPU, and that oomph models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assumption {
     /// A stable name.
     pub id: String,
-    /// One sentence.
+    /// The assumption in one sentence.
     pub text: String,
     /// The largest amount of device memory that depends on the assumption.
     pub bytes: Bytes,
@@ -302,12 +320,13 @@ pub struct Assumption {
 
 /// A line with shapes that depend on values computed on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueShape {
     /// The operator, e.g. `aten::nonzero`.
     pub op: String,
     /// The user's line.
     pub location: Location,
-    /// The number of times.
+    /// The number of calls.
     pub count: u64,
     /// The assumed share of selected elements.
     pub fraction: f64,
@@ -315,13 +334,14 @@ pub struct ValueShape {
 
 /// A process of a job with several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rank {
-    /// `RANK`.
+    /// The process's `RANK`.
     pub rank: u32,
     /// The process's device, in PyTorch's numbering.
     pub device: u32,
-    /// Its peak.
+    /// The largest use of memory by the process.
     pub peak: Usage,
-    /// Whether it ran out of memory.
+    /// Set if the process ran out of memory.
     pub oom: bool,
 }

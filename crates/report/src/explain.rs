@@ -1,4 +1,5 @@
-//! The report of `explain` as values. The serialised form is the contract of `explain --json`: keys are added, never renamed.
+//! The report of `explain` as values. The serialised form is the contract of `explain --json`
+//! (docs/schema/README.md): keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
 mod memory;
 mod picture;
@@ -17,22 +18,23 @@ pub use tables::{StatedCard, StatedCounters, StatedProcess, TableSource};
 
 /// The answer to "why did it run out of memory".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainReport {
     /// oomph's own version.
     pub version: String,
-    /// What was read, in the order it was named.
+    /// The inputs that were read, in the order of the command line.
     pub inputs: Vec<Input>,
-    /// The most telling first; the reason for the order is in each one's evidence.
+    /// The findings, the most telling first; the evidence of each states the reason for its position.
     pub findings: Vec<Finding>,
     /// The errors found in texts, in the order they stand there.
     pub ooms: Vec<StatedOom>,
-    /// Which input each error stands in: index into [`ExplainReport::inputs`], as many as there are `ooms`.
+    /// For each error of `ooms`, the index of its input in `inputs`.
     pub oom_inputs: Vec<usize>,
-    /// The index of the error that the figures are taken from.
+    /// The index in `ooms` of the error that the figures are taken from.
     pub focus_oom: Option<usize>,
-    /// Where the memory of the device was when it ran out, else at the peak; `None` where too little is known of it.
+    /// The holders of the device's memory at the error, else at the peak; `None` if too little is known.
     pub memory: Option<DeviceMemory>,
-    /// The largest use of memory on the device that the report is about; `None` where no trace or segment gives it.
+    /// The largest use of memory on the device that the report is about; `None` if no trace or segment states it.
     pub peak: Option<HistoryPeak>,
     /// The allocated bytes at that peak, by category.
     pub breakdown: Option<Breakdown>,
@@ -40,13 +42,13 @@ pub struct ExplainReport {
     pub sites: Vec<Site>,
     /// Every device of every input that used memory. The report is about `devices[focus]`.
     pub devices: Vec<DeviceHistory>,
-    /// Which of the devices the report is about.
+    /// The index in `devices` of the device that the report is about.
     pub focus: Option<usize>,
     /// PyTorch's tables found in texts.
     pub counters: Vec<StatedCounters>,
     /// The GPUs of `nvidia-smi`'s tables found in texts.
     pub cards: Vec<StatedCard>,
-    /// What changed between two inputs, or how the ranks of one job differ.
+    /// The difference between two inputs, or between the ranks of one job.
     pub comparison: Option<Comparison>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
@@ -57,19 +59,21 @@ pub struct ExplainReport {
 
 /// A file that was read, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {
     /// The name of the input as the user gave it; `-` for standard input.
     pub path: String,
     /// The detected kind.
     pub kind: InputKind,
-    /// Which versions of PyTorch write such a file, e.g. `2.10 or 2.11`; `None` for a text.
+    /// The versions of PyTorch that write such a file, e.g. `2.10 or 2.11`; `None` for a text.
     pub torch: Option<String>,
-    /// The rank, if the file's name or contents state a rank.
+    /// The rank; `None` if neither the file's name nor its contents state a rank.
     pub rank: Option<u32>,
 }
 
 /// The kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InputKind {
     /// A memory snapshot, pickled or as JSON.
@@ -82,6 +86,7 @@ pub enum InputKind {
 
 /// The counters of PyTorch's allocator at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counters {
     /// Allocated bytes.
     pub allocated_bytes: Bytes,
@@ -95,14 +100,15 @@ pub struct Counters {
 
 /// The largest use of memory in a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryPeak {
     /// `torch.cuda.max_memory_allocated()` over the history.
     pub allocated_bytes: Bytes,
     /// `torch.cuda.max_memory_reserved()` over the history; its instant may be another.
     pub reserved_bytes: Bytes,
-    /// Whether the history begins at the program's beginning, so that these are the program's peaks.
+    /// Set if the history begins with the program: then the figures are the program's peaks.
     pub whole: bool,
-    /// The event after which the most was allocated, counted from 0; `None` without history: then this is the dump.
+    /// The event after which the most was allocated, counted from 0; `None` without a history: then the figures are those of the dump.
     pub event: Option<u32>,
     /// The moment in the run.
     #[serde(flatten)]
@@ -111,8 +117,9 @@ pub struct HistoryPeak {
 
 /// The history of a device in an input.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceHistory {
-    /// Index into [`ExplainReport::inputs`].
+    /// The index of the input in `inputs`.
     pub input: usize,
     /// The device, in PyTorch's numbering within the process.
     pub device: DeviceIndex,
@@ -124,13 +131,13 @@ pub struct DeviceHistory {
     pub breakdown: Breakdown,
     /// The counters at the dump.
     pub at_dump: Counters,
-    /// The last failed request in the history.
+    /// The last failed request in the history; `None` without a failure.
     pub oom: Option<HistoryOom>,
     /// The free memory at the error, or at the peak of a history without an error.
     pub fragmentation: Fragmentation,
     /// Growth from step to step; `None` without growth.
     pub growth: Option<Growth>,
-    /// Steps found, by marks or by the repetition of the history.
+    /// The number of steps, found by marks or by the repetition of the history.
     pub steps: u32,
     /// Use of memory over time, for a drawing.
     #[serde(skip)]
@@ -139,6 +146,7 @@ pub struct DeviceHistory {
 
 /// A request that failed, as a history records it: to the byte, where a message is rounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryOom {
     /// The event, counted from 0.
     pub event: u32,
@@ -151,12 +159,13 @@ pub struct HistoryOom {
     /// The moment in the run.
     #[serde(flatten)]
     pub place: Place,
-    /// The user's innermost line.
+    /// The user's innermost line; `None` if the stack has no line of the user.
     pub location: Option<Location>,
 }
 
 /// The reserved memory that is not in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fragmentation {
     /// Reserved less active.
     pub free_bytes: Bytes,
@@ -164,27 +173,29 @@ pub struct Fragmentation {
     pub largest_free_block_bytes: Bytes,
     /// Free blocks beside blocks in use, which cannot be released (`inactive_split_bytes`; expandable segments included).
     pub inactive_split_bytes: Bytes,
-    /// Free blocks.
+    /// The number of free blocks.
     pub free_blocks: u64,
-    /// Segments with blocks in use.
+    /// The number of segments with blocks in use.
     pub used_segments: u64,
-    /// All segments.
+    /// The number of segments.
     pub segments: u64,
 }
 
 /// The difference between two inputs, or between ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The names of the sides, e.g. `rank 0` and `rank 1`, or two paths.
     pub sides: Vec<String>,
     /// The peaks, one for each side.
     pub peaks: Vec<HistoryPeak>,
-    /// Lines whose bytes differ, the largest difference first.
+    /// The lines whose bytes differ, the largest difference first.
     pub sites: Vec<SiteDifference>,
 }
 
 /// A line with more bytes on one side than on another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SiteDifference {
     /// The bytes of the line on each side; zero on a side without the line.
     pub bytes: Vec<Bytes>,

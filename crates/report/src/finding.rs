@@ -9,6 +9,7 @@ use trace::Bytes;
 
 /// The stable name of a rule of `lint`, e.g. `accumulated-graph`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct RuleId(pub &'static str);
 
@@ -20,6 +21,7 @@ impl fmt::Display for RuleId {
 
 /// The severity of a finding, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The program fails.
@@ -43,17 +45,19 @@ impl Severity {
 
 /// A place in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Location {
     /// The file, as the interpreter names it.
     pub file: String,
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// Counted from 1; `None` where only the line is known, as in every trace.
+    /// The column, counted from 1; `None` if only the line is known, as in every trace.
     pub column: Option<u32>,
 }
 
-/// The value of an [`Evidence`]. In JSON a plain number or text; a number is read back as a count, since JSON states no unit.
+/// The value of a piece of evidence. In JSON a plain number or text; a number is read back as a count, since JSON states no unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
     /// A number of things.
@@ -76,6 +80,7 @@ impl fmt::Display for Value {
 
 /// A fact that a finding rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The quantity, e.g. `growth per step`.
     pub what: String,
@@ -87,6 +92,7 @@ pub struct Evidence {
 
 /// The proof that a remedy works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
     /// Run or replayed in this invocation, before and after.
@@ -110,6 +116,7 @@ impl Standing {
 
 /// A change that lowers the peak.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// The change, in a few words.
     pub remedy: String,
@@ -123,8 +130,10 @@ pub struct Remedy {
     pub how: String,
 }
 
-/// A problem, or a useful fact, with its evidence. `Rule` is the type of its name: a cause, or a [`RuleId`] of `lint`.
+/// A problem, or a useful fact, with its evidence.
+// `Rule` is the type of its name: a cause, or a `RuleId` of `lint`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding<Rule = CauseId> {
     /// The name of the pattern that was found.
     pub rule: Rule,
@@ -132,7 +141,7 @@ pub struct Finding<Rule = CauseId> {
     pub severity: Severity,
     /// One sentence that stands alone, without a full stop.
     pub message: String,
-    /// The user's line, if a stack shows one.
+    /// The user's line; `None` if no stack shows one.
     pub location: Option<Location>,
     /// The facts behind the finding.
     pub evidence: Vec<Evidence>,

@@ -1,4 +1,5 @@
-//! The report of `fit` as values. The serialised form is the contract of `fit --json`: keys are added, never renamed.
+//! The report of `fit` as values. The serialised form is the contract of `fit --json` (docs/schema/README.md):
+//! keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
 pub use remedies::Exactness;
 use serde::{Deserialize, Serialize};
@@ -11,14 +12,15 @@ use crate::check::{Assumption, Usage};
 
 /// The answer to "what is the smallest change that makes this program fit".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitReport {
     /// oomph's own version.
     pub version: String,
-    /// PyTorch's version.
+    /// PyTorch's version; `None` if unknown.
     pub torch: Option<String>,
     /// The GPU of the question.
     pub gpu: FitGpu,
-    /// Whether the program fits as it is, with a plan, or not at all.
+    /// The verdict: the program fits as it is, with a plan, or not at all.
     pub verdict: FitVerdict,
     /// The need of the unchanged program.
     pub before: Usage,
@@ -34,11 +36,11 @@ pub struct FitReport {
     pub tried: Vec<Tried>,
     /// The plan for each size of memory, on request.
     pub by_vram: Vec<VramRow>,
-    /// The smallest GPU on which the unchanged program fits.
+    /// The smallest GPU on which the unchanged program fits; `None` if unknown.
     pub smallest_gpu: Option<FitGpu>,
-    /// The program's batch size, if one was found.
+    /// The program's batch size; `None` if none was found.
     pub batch: Option<Batch>,
-    /// The largest batch that fits, on request.
+    /// The largest batch that fits, on request; else `None`.
     pub max_batch: Option<MaxBatch>,
     /// The assumptions behind the figures.
     pub assumptions: Vec<Assumption>,
@@ -48,7 +50,7 @@ pub struct FitReport {
     pub runs: u32,
     /// The number of results taken from the run cache.
     pub kept: u32,
-    /// Whether Ctrl-C ended the search early.
+    /// Set if Ctrl-C ended the search early.
     pub interrupted: bool,
     /// The duration in seconds.
     pub seconds: f64,
@@ -59,6 +61,7 @@ pub struct FitReport {
 
 /// A GPU and the memory that the program may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitGpu {
     /// The vendor's name of the GPU.
     pub name: String,
@@ -68,8 +71,9 @@ pub struct FitGpu {
     pub target_bytes: Bytes,
 }
 
-/// Whether the program fits.
+/// The verdict of `fit`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FitVerdict {
     /// The unchanged program fits.
@@ -83,15 +87,16 @@ pub enum FitVerdict {
 
 /// Changes to make together, with their effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// The changes, in the order of application.
     #[serde(rename = "remedies")]
     pub changes: Vec<Change>,
     /// The largest use of memory with the changes.
     pub peak: Usage,
-    /// Whether the peak is within the target, as seen in a run.
+    /// Set if the peak is within the target, as seen in a run.
     pub fits: bool,
-    /// Whether PyTorch released its cache to serve a request, which takes time.
+    /// Set if PyTorch released its cache to serve a request, which takes time.
     pub retries: bool,
     /// The cost of the changes.
     pub cost: Cost,
@@ -101,6 +106,7 @@ pub struct Plan {
 
 /// The cost of a change for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// The effect on the program's results.
     pub exactness: Exactness,
@@ -112,6 +118,7 @@ pub struct Cost {
 
 /// The source of an estimate of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeSource {
     /// The remedy's typical cost, the same for every program.
@@ -123,6 +130,7 @@ pub enum TimeSource {
 
 /// A line that a remedy affected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Placed {
     /// The remedy's name.
     pub remedy: String,
@@ -130,7 +138,7 @@ pub struct Placed {
     pub file: String,
     /// The script's line; 0 without a line.
     pub line: u32,
-    /// The edit; `None` if the remedy made none.
+    /// The edit; left out if the remedy made no edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<RemedyAction>,
     /// The edit in words, or the reason for no edit.
@@ -139,6 +147,7 @@ pub struct Placed {
 
 /// A remedy alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tried {
     /// The remedy with its settings.
     pub change: Change,
@@ -149,6 +158,7 @@ pub struct Tried {
 
 /// The effect of a remedy on a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
     /// The remedy lowers the peak.
@@ -162,7 +172,7 @@ pub enum Effect {
     Nothing {
         /// The peak with the remedy.
         peak: Usage,
-        /// The reason, if known.
+        /// The reason; `None` if unknown.
         why: Option<String>,
     },
     /// The program has nothing for the remedy to change, or an option forbids the change.
@@ -179,17 +189,19 @@ pub enum Effect {
 
 /// A size of memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VramRow {
     /// The GPU's memory.
     pub total_bytes: Bytes,
     /// The target for that size.
     pub target_bytes: Bytes,
-    /// The cheapest plan, without changes if the unchanged program fits.
+    /// The cheapest plan, without changes if the unchanged program fits; `None` if no plan fits.
     pub plan: Option<Plan>,
 }
 
 /// The program's batch size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Batch {
     /// The name of the setting, e.g. `--batch-size`.
     pub name: String,
@@ -205,6 +217,7 @@ pub struct Batch {
 
 /// The largest batch that fits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MaxBatch {
     /// The size; 0 if a single sample does not fit.
     pub size: u64,
@@ -216,15 +229,16 @@ pub struct MaxBatch {
     pub peak: Option<Usage>,
     /// The bytes of each further sample.
     pub bytes_per_sample: Option<Bytes>,
-    /// Whether the peak does not depend on the batch.
+    /// Set if the peak does not depend on the batch.
     pub independent: bool,
 }
 
 /// A batch that was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchTried {
     /// The number of samples.
     pub size: u64,
-    /// The verdict.
+    /// Set if the program fits with the batch.
     pub fits: bool,
 }

@@ -1,4 +1,4 @@
-//! The report of `lint`. The JSON object has the keys `version`, `findings`, `unreadable`, `files`, `hidden` and `fixed`.
+//! The report of `lint`. The serialised form is the contract of `lint --json` (docs/schema/README.md).
 
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use crate::finding::{Finding, RuleId};
 
 /// The report of `lint`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LintReport {
     /// oomph's version.
     pub version: String,
@@ -33,6 +34,7 @@ pub struct LintReport {
 
 /// A finding in a source file: the shared finding, with facts that only the source shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LintFinding {
     /// The fields shared by all commands.
     #[serde(flatten)]
@@ -41,7 +43,7 @@ pub struct LintFinding {
     pub cell: Option<u32>,
     /// The position after the last character, line and column from 1.
     pub end: LineColumn,
-    /// The change of the source that removes the pattern.
+    /// The change of the source that removes the pattern; `None` if a person has to make the change.
     pub fix: Option<LintFix>,
     /// The source lines of the finding.
     #[serde(skip)]
@@ -50,17 +52,19 @@ pub struct LintFinding {
 
 /// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineColumn {
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// The character of the line, from 1.
+    /// The character of the line, counted from 1.
     pub column: u32,
 }
 
 /// A change of the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LintFix {
-    /// Whether the program's results stay the same.
+    /// Set if the program's results stay the same.
     pub is_safe: bool,
     /// The edits, in the order of the text, without overlaps.
     pub edits: Vec<LintEdit>,
@@ -68,6 +72,7 @@ pub struct LintFix {
 
 /// The replacement of a range of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LintEdit {
     /// The position of the first replaced character.
     pub start: LineColumn,
@@ -90,8 +95,9 @@ pub struct Excerpt {
 
 /// A file that could not be linted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadableFile {
-    /// The name.
+    /// The name of the file.
     pub file: String,
     /// The problem: found and expected.
     pub reason: String,

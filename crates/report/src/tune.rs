@@ -1,4 +1,5 @@
-//! The report of `tune` as values. The serialised form is the contract of `tune --json`: keys are added, never renamed.
+//! The report of `tune` as values. The serialised form is the contract of `tune --json` (docs/schema/README.md):
+//! keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
 use std::borrow::Cow;
 
@@ -9,6 +10,7 @@ use crate::finding::{Finding, Standing};
 
 /// The answer to "which settings of the allocator suit this program".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TuneReport {
     /// oomph's own version.
     pub version: String,
@@ -20,7 +22,7 @@ pub struct TuneReport {
     pub device: Option<TunedDevice>,
     /// The settings of the recorded run.
     pub current: Setting,
-    /// The recommended setting, if one is better than the current settings.
+    /// The recommended setting; `None` if no setting is better than the current settings.
     pub recommended: Option<Recommendation>,
     /// Every replayed setting, best first; settings that ran out of memory or need too many calls come last.
     pub settings: Vec<Setting>,
@@ -55,18 +57,19 @@ pub struct TuneReport {
 
 /// A recorded device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TunedTrace {
     /// The file or folder, as the user named it.
     pub path: String,
-    /// The rank, if the name or the contents state one.
+    /// The rank; `None` if neither the name nor the contents state one.
     pub rank: Option<u32>,
     /// The device, in PyTorch's numbering within the process.
     pub device: DeviceIndex,
     /// The number of events in the history.
     pub events: u64,
-    /// Whether the history begins with the program.
+    /// Set if the history begins with the program.
     pub whole: bool,
-    /// `max_memory_reserved` of the history.
+    /// `torch.cuda.max_memory_reserved()` over the history.
     pub recorded_reserved_bytes: Bytes,
     /// Peak reserved bytes of the replay under the recorded settings.
     pub replayed_reserved_bytes: Bytes,
@@ -76,19 +79,21 @@ pub struct TunedTrace {
 
 /// The agreement of a replay with the recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agreement {
-    /// Whether the replay repeats the recording entirely.
+    /// Set if the replay repeats the recording entirely.
     pub exact: bool,
     /// The number of events of segments (reserved, released, failed) that the replay repeats.
     pub segment_events: u64,
     /// The number of requests that the replay places at the recorded address.
     pub placements: u64,
-    /// The first difference.
+    /// The first difference; `None` without a difference.
     pub difference: Option<String>,
 }
 
 /// A device, by its memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TunedDevice {
     /// The source of the figures: the GPU's name, or the error in the history.
     pub name: String,
@@ -100,6 +105,7 @@ pub struct TunedDevice {
 
 /// The outcome of a program under a setting; of several traces, the worst of each figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
     /// The value of `PYTORCH_CUDA_ALLOC_CONF`; empty for the defaults.
     pub conf: String,
@@ -111,25 +117,26 @@ pub struct Setting {
     pub segments: u64,
     /// The number of times that the cache was released to serve a request.
     pub retries: u64,
-    /// Whether a request failed.
+    /// Set if a request failed.
     pub oom: bool,
     /// The calls of the driver.
     pub calls: Calls,
-    /// The time of the calls by the [`CostModel`], in microseconds.
+    /// The time of the calls by `cost_model`, in microseconds.
     pub cost_us: u64,
-    /// Whether the calls take too long to recommend the setting.
+    /// Set if the calls take too long to recommend the setting.
     pub too_costly: bool,
-    /// `reserved_bytes` of each trace, if there are several.
+    /// `reserved_bytes` of each trace; left out of the report of a single trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reserved_bytes_by_trace: Vec<Bytes>,
 }
 
 /// Calls of the driver over the whole recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calls {
-    /// `cudaMalloc`.
+    /// Calls of `cudaMalloc`.
     pub cuda_malloc: u64,
-    /// `cudaFree`.
+    /// Calls of `cudaFree`.
     pub cuda_free: u64,
     /// Pages of expandable segments that were mapped.
     pub pages_mapped: u64,
@@ -139,6 +146,7 @@ pub struct Calls {
 
 /// A recommended setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recommendation {
     /// The outcome of the setting.
     #[serde(flatten)]
@@ -163,6 +171,7 @@ pub struct Recommendation {
 
 /// A setting as lines to copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lines {
     /// For bash and other Unix shells.
     pub bash: String,
@@ -176,21 +185,23 @@ pub struct Lines {
 
 /// The outcome of a run of the real allocator under the setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measured {
-    /// `max_memory_reserved`.
+    /// `torch.cuda.max_memory_reserved()`.
     pub reserved_bytes: Bytes,
-    /// `max_memory_allocated`.
+    /// `torch.cuda.max_memory_allocated()`.
     pub allocated_bytes: Bytes,
-    /// Retries.
+    /// The number of times that the cache was released to serve a request.
     pub retries: u64,
-    /// Whether the run ended with an out-of-memory error.
+    /// Set if the run ended with an out-of-memory error.
     pub oom: bool,
-    /// Whether reserved bytes and retries equal the prediction.
+    /// Set if reserved bytes and retries equal the prediction.
     pub as_predicted: bool,
 }
 
 /// A popular recommendation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Guide {
     /// The outcome; all zero if PyTorch rejects the setting.
     #[serde(flatten)]
@@ -199,12 +210,13 @@ pub struct Guide {
     pub change_bytes: i64,
     /// The effect compared with the current settings.
     pub effect: Effect,
-    /// PyTorch's error message if it rejects the setting.
+    /// PyTorch's error message if it rejects the setting, else `None`.
     pub refused: Option<String>,
 }
 
 /// The effect of a setting compared with the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Less memory.
@@ -234,6 +246,7 @@ impl Effect {
 
 /// The program with other calls of `torch.cuda.empty_cache()`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EmptyCache {
     /// The position of the calls, e.g. `after each step`.
     pub at: String,
@@ -246,28 +259,31 @@ pub struct EmptyCache {
 
 /// The smallest memory for PyTorch's allocator in which the program runs through.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Needs {
     /// The bytes under the current settings; `None` if the search ended early.
     pub current_bytes: Option<Bytes>,
     /// The bytes under the recommended settings.
     pub recommended_bytes: Option<Bytes>,
-    /// A larger size at which the program failed, or a smaller size at which the program ran through.
+    /// A larger size at which the program failed, or a smaller size at which the program ran through; `None` if no size contradicts the figures.
     pub contradicted_at: Option<Bytes>,
 }
 
 /// The extent of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Search {
     /// The number of settings considered.
     pub considered: u64,
     /// The number of settings that differ on this program and were replayed.
     pub replayed: u64,
-    /// Whether the search ended early.
+    /// Set if the search ended early.
     pub interrupted: bool,
 }
 
 /// The assumed times of calls, in microseconds. No time is measured on the user's machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostModel {
     /// The time of a `cudaMalloc`.
     pub cuda_malloc_us: u64,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A number of bytes. Printed in binary units (`1.50 GiB`); computed with as a plain integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 

@@ -26,6 +26,7 @@ impl fmt::Display for Address {
 
 /// The number of a device in one process, as in `cuda:1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct DeviceIndex(pub u32);
 

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use gpus::{Field, Profile, Provenance};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use trace::Bytes;
 
 use crate::args::Gpus;
@@ -14,16 +15,16 @@ use crate::{gpu_choice, output};
 /// Prints the list, or one GPU.
 pub(crate) fn run(arguments: &Gpus) -> Result<ExitStatus, Error> {
     let text = match &arguments.name {
-        Some(name) if arguments.json => pretty(&as_json(gpu_choice::find(name)?))?,
-        Some(name) => one(gpu_choice::find(name)?),
-        None if arguments.json => pretty(&Value::Array(gpus::all().iter().map(as_json).collect()))?,
+        Some(name) if arguments.json => pretty(gpu_choice::find(name)?)?,
+        Some(name) => one(gpu_choice::find(name)?)?,
+        None if arguments.json => pretty(&gpus::all())?,
         None => list(),
     };
     output::answer(&text)?;
     Ok(ExitStatus::Fits)
 }
 
-fn pretty(value: &Value) -> Result<String, Error> {
+fn pretty(value: &impl Serialize) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
@@ -46,16 +47,16 @@ fn list() -> String {
     text
 }
 
-fn one(gpu: &Profile) -> String {
+fn one(gpu: &Profile) -> Result<String, Error> {
     let mut text = format!("{}\n", gpu.name);
-    let values = as_json(gpu);
+    let values = serde_json::to_value(gpu)?;
     for field in Field::ALL {
         let (provenance, source) = gpu.provenance(field);
         let key = field.key();
         let shown = readable(key, &values[key]);
         let _ = write!(text, "\n  {key:<40} {shown}\n    {}: {source}\n", word(provenance));
     }
-    text
+    Ok(text)
 }
 
 /// A figure for people: sizes in the largest unit, `24 GiB` and not `24.00 GiB`.
@@ -75,33 +76,24 @@ fn word(provenance: Provenance) -> &'static str {
     }
 }
 
-/// Returns the GPU's name and every figure under its key.
-fn as_json(gpu: &Profile) -> Value {
-    let mut object = json!({ "name": gpu.name, "aliases": gpu.aliases });
-    for pair in gpu.device_variable().split(';') {
-        if let Some((key, value)) = pair.split_once('=').filter(|(key, _)| *key != "name") {
-            object[key] = value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number));
-        }
-    }
-    object
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_gpu_is_shown_with_sizes_that_people_read() {
-        let text = gpus::find("a100-sxm4-80gb").map(one).unwrap_or_default();
+        let gpu = gpus::find("a100-sxm4-80gb").expect("the table has it");
+        let text = one(gpu).unwrap_or_default();
         for line in
             ["total_bytes 79.32 GiB", "l2_bytes 40 MiB", "shared_memory_per_block_bytes 48 KiB", "multiprocessors 108"]
         {
             let (key, value) = line.split_once(' ').unwrap_or_default();
             assert!(text.contains(&format!("  {key:<40} {value}\n")), "{line}: {text}");
         }
-        assert_eq!(
-            gpus::find("a100-sxm4-80gb").map(as_json).map(|gpu| gpu["total_bytes"].as_u64()),
-            Ok(Some(85_167_439_872))
-        );
+        let values = serde_json::to_value(gpu).unwrap_or_default();
+        assert_eq!(values["total_bytes"].as_u64(), Some(85_167_439_872));
+        for field in Field::ALL {
+            assert!(!values[field.key()].is_null(), "{}", field.key());
+        }
     }
 }

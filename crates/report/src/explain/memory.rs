@@ -7,6 +7,7 @@ use crate::breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 
 /// The holders of a device's memory at one moment, in drawing order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "StatedMemory")]
 pub struct DeviceMemory {
     /// The sum of the parts.
@@ -21,6 +22,7 @@ pub struct DeviceMemory {
 
 /// A [`DeviceMemory`] as a document states it, before its parts are added up.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StatedMemory {
     total_bytes: Bytes,
     extent: Extent,
@@ -38,6 +40,7 @@ impl TryFrom<StatedMemory> for DeviceMemory {
 
 /// The meaning of the total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// All memory of the device.
@@ -64,6 +67,7 @@ impl Extent {
 
 /// The holder of a part of a device's memory, in drawing order: this process first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "holder", content = "category", rename_all = "snake_case")]
 pub enum Holder {
     /// Blocks that PyTorch's allocator has allocated, with their category if a trace shows one.
@@ -97,6 +101,7 @@ impl Holder {
 
 /// The memory of a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryPart {
     /// The holder.
     #[serde(flatten)]

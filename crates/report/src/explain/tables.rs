@@ -5,8 +5,9 @@ use trace::text::StatedBytes;
 
 /// The counters of one device in a table of PyTorch's; a counter that the table lacks is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatedCounters {
-    /// Index into [`crate::explain::ExplainReport::inputs`].
+    /// The index of the input in `inputs`.
     pub input: usize,
     /// The first line of the table in the text, counted from 1.
     pub line: u32,
@@ -16,13 +17,13 @@ pub struct StatedCounters {
     pub rank: Option<u32>,
     /// The device, in PyTorch's numbering; `memory_stats` does not state a device.
     pub device_index: Option<u32>,
-    /// Allocated bytes.
+    /// The allocated bytes.
     pub allocated_bytes: Option<StatedBytes>,
-    /// The peak.
+    /// The peak of the allocated bytes.
     pub allocated_peak_bytes: Option<StatedBytes>,
-    /// Reserved bytes.
+    /// The reserved bytes.
     pub reserved_bytes: Option<StatedBytes>,
-    /// The peak.
+    /// The peak of the reserved bytes.
     pub reserved_peak_bytes: Option<StatedBytes>,
     /// Free blocks beside blocks in use, which cannot be released.
     pub inactive_split_bytes: Option<StatedBytes>,
@@ -34,6 +35,7 @@ pub struct StatedCounters {
 
 /// A function of PyTorch's that prints the allocator's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TableSource {
     /// `torch.cuda.memory_summary()`.
@@ -55,18 +57,19 @@ impl TableSource {
 
 /// A GPU in the output of `nvidia-smi`; a value that the output lacks is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatedCard {
-    /// Index into [`crate::explain::ExplainReport::inputs`].
+    /// The index of the input in `inputs`.
     pub input: usize,
     /// The first line of the table in the text, counted from 1.
     pub line: u32,
     /// The GPU's number, as `nvidia-smi` counts.
     pub index: Option<u32>,
-    /// The name.
+    /// The GPU's name.
     pub name: Option<String>,
-    /// The memory.
+    /// The GPU's memory.
     pub total_bytes: Option<StatedBytes>,
-    /// The memory in use.
+    /// The GPU's memory in use.
     pub used_bytes: Option<StatedBytes>,
     /// The processes on the GPU; `None` if the table has no list of processes.
     pub processes: Option<Vec<StatedProcess>>,
@@ -74,6 +77,7 @@ pub struct StatedCard {
 
 /// A process on a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatedProcess {
     /// The process id; `None` if the driver does not state one.
     pub pid: Option<u32>,

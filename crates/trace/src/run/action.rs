@@ -25,6 +25,7 @@ macro_rules! actions {
     ($( #[doc = $summary:literal] $variant:ident = $name:literal { $( #[doc = $field_doc:literal] $field:ident: $type:tt, )* } )*) => {
         /// An edit that a remedy made to the running program. See Note `[Actions]`.
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "kind", rename_all = "kebab-case")]
         pub enum RemedyAction {
             $( #[doc = $summary] #[serde(rename = $name)] $variant { $( #[doc = $field_doc] $field: rust_type!($type), )* }, )*

@@ -63,6 +63,7 @@ pub struct Refusal {
 
 /// The device of an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Framework {
     /// PyTorch on NVIDIA.
@@ -82,6 +83,7 @@ pub enum Framework {
 
 /// The memory that ran out, by the origin of the error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OomKind {
     /// PyTorch's caching allocator.
@@ -116,6 +118,7 @@ pub enum OomKind {
 
 /// Another process named in an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherProcess {
     /// The process id; in a container the host's id.
     pub pid: u32,
@@ -125,6 +128,7 @@ pub struct OtherProcess {
 
 /// Errors of one kind, device, rank and source line, of which the last stands for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OomGroup {
     /// The number of errors; printings of one error count once.
     pub errors: u64,
@@ -134,6 +138,7 @@ pub struct OomGroup {
 
 /// An out-of-memory error as stated in a text. Missing statements are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatedOom {
     /// The device.
     pub framework: Framework,
@@ -145,12 +150,13 @@ pub struct StatedOom {
     pub rank: Option<u32>,
     /// The process in the message or a prefix: the process of the error, or the process that was ended.
     pub pid: Option<u32>,
-    /// The number of times that the text prints the error: loggers and re-raising repeat it (Note [One error printed
-    /// twice]).
+    /// The number of times that the text prints the error: loggers and re-raising repeat it.
+    // Note [One error printed twice]
     pub occurrences: u32,
     /// The line on which the last printing starts.
     pub last_line: u32,
-    /// The group of which this is the last error, if the text has very many (Note [Many errors]).
+    /// The group of which this is the last error, if the text has very many; else left out.
+    // Note [Many errors]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<OomGroup>,
     /// The device, as PyTorch numbers it.
@@ -161,11 +167,11 @@ pub struct StatedOom {
     pub total_bytes: Option<StatedBytes>,
     /// The free memory of the device.
     pub free_bytes: Option<StatedBytes>,
-    /// Allocated; since 2.4 including [`private_pools_bytes`](StatedOom::private_pools_bytes).
+    /// The allocated memory; in messages since PyTorch 2.4 with `private_pools_bytes`.
     pub allocated_bytes: Option<StatedBytes>,
-    /// Reserved by PyTorch's allocator.
+    /// The memory reserved by PyTorch's allocator.
     pub reserved_bytes: Option<StatedBytes>,
-    /// Reserved by PyTorch's allocator, but not allocated.
+    /// The memory reserved by PyTorch's allocator, but not allocated.
     pub reserved_unallocated_bytes: Option<StatedBytes>,
     /// Called "allocated in private pools" in messages since 2.4; in fact the free memory of these pools.
     pub private_pools_bytes: Option<StatedBytes>,

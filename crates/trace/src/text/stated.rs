@@ -10,6 +10,7 @@ use crate::bytes::Bytes;
 ///
 /// Serialized as the nearest whole number of bytes; a size that is read back is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Bytes", into = "Bytes")]
 pub struct StatedBytes {
     /// The size as written.

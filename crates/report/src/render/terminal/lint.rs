@@ -13,7 +13,7 @@ use crate::render::sanitize::clean;
 /// The whole report.
 pub(super) fn write(report: &LintReport, look: &Look) -> String {
     let (renderer, folder, heading) = (renderer(look), &report.folder, look.styles.heading);
-    let findings = report.findings.iter().map(|found| finding(found, folder, &renderer));
+    let findings = report.findings.iter().map(|found| format_finding(found, folder, &renderer));
     let unreadable = report.unreadable.iter().map(|file| unreadable(file, folder, &renderer));
     let paragraphs = findings.chain(unreadable).map(|paragraph| paragraph + "\n\n");
     let headline = format!("{heading}{}{heading:#}\n", headline(report));
@@ -30,7 +30,7 @@ fn renderer(look: &Look) -> Renderer {
     renderer.term_width(COLUMNS)
 }
 
-fn finding(found: &LintFinding, folder: &str, renderer: &Renderer) -> String {
+fn format_finding(found: &LintFinding, folder: &str, renderer: &Renderer) -> String {
     let Finding { rule, severity, message, location, remedies, .. } = &found.finding;
     let message = wrapped(message, severity.word().len() + rule.0.len() + "[]: ".len());
     let path = location.as_ref().map(|location| clean(short_path(&location.file, folder)).into_owned());

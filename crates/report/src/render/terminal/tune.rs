@@ -155,13 +155,17 @@ fn guides(page: &mut Page, guides: &[Guide]) {
     for guide in guides {
         match &guide.refused {
             Some(reason) => page.paragraph("  ", &format!("{}: refused: {reason}", guide.setting.conf)),
-            None => row(page, &guide.setting, &format!("{:>12}  {}", change(guide.change_bytes), guide.effect.word())),
+            None => row(
+                page,
+                &guide.setting,
+                &format!("{:>12}  {}", format_change(guide.change_bytes), guide.effect.word()),
+            ),
         }
     }
 }
 
 /// `+1.45 GiB`, `-590.00 MiB`, `0 B`.
-fn change(bytes: i64) -> String {
+fn format_change(bytes: i64) -> String {
     let sign = match bytes {
         ..0 => "-",
         0 => "",

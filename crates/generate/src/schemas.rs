@@ -1,0 +1,77 @@
+//! The JSON schemas of what oomph writes and reads as JSON, `docs/schema`: from the types and their doc comments.
+
+use report::check::CheckReport;
+use report::document::JsonReport;
+use report::explain::ExplainReport;
+use report::fit::FitReport;
+use report::lint::LintReport;
+use report::tune::TuneReport;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use schemars::{JsonSchema, Schema};
+use serde_json::json;
+
+use crate::output::Output;
+
+pub(crate) fn write() -> Vec<Output> {
+    vec![
+        of_report::<CheckReport>("docs/schema/check.json"),
+        of_report::<ExplainReport>("docs/schema/explain.json"),
+        of_report::<FitReport>("docs/schema/fit.json"),
+        of_report::<LintReport>("docs/schema/lint.json"),
+        of_report::<TuneReport>("docs/schema/tune.json"),
+        Output::file("docs/schema/gpus.json", to_text(&of::<GpusAnswer>("oomph gpus --json"))),
+    ]
+}
+
+/// The answer of `oomph gpus --json`: all models, or with a name one of them.
+#[derive(JsonSchema, serde::Serialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only the schema of the type is used")]
+enum GpusAnswer {
+    /// The named GPU.
+    One(gpus::Profile),
+    /// All known GPUs.
+    All(Vec<gpus::Profile>),
+}
+
+/// The schema of a report, with `schema_version` as its first property.
+fn of_report<R: JsonReport + JsonSchema>(path: &'static str) -> Output {
+    let mut schema = of::<R>(&format!("oomph {} --json", R::COMMAND));
+    let version = json!({
+        "description": "The version of this schema: raised when a key changes its meaning or vanishes, not when a key is added.",
+        "const": R::SCHEMA_VERSION,
+    });
+    for (key, value) in [("properties", json!({})), ("required", json!([]))] {
+        schema.ensure_object().entry(key).or_insert(value);
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(|found| found.as_object_mut()) {
+        properties.shift_insert(0, "schema_version".to_owned(), version);
+    }
+    if let Some(required) = schema.get_mut("required").and_then(|found| found.as_array_mut()) {
+        required.insert(0, json!("schema_version"));
+    }
+    Output::file(path, to_text(&schema))
+}
+
+/// The schema of a type as it is written, with descriptions in the words of JSON.
+fn of<T: JsonSchema + ?Sized>(title: &str) -> Schema {
+    let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+    RecursiveTransform(describe_in_json).transform(&mut schema);
+    schema.insert("title".to_owned(), json!(title));
+    schema
+}
+
+/// Doc comments have Rust's `None` for a value that is `null` in JSON, and end their lines at the width of the source.
+fn describe_in_json(schema: &mut Schema) {
+    let description = schema.get("description").and_then(|text| text.as_str());
+    if let Some(text) = description
+        .map(|text| text.replace("`None`", "`null`").replace("\n\n", "\0").replace('\n', " ").replace('\0', "\n\n"))
+    {
+        schema.insert("description".to_owned(), json!(text));
+    }
+}
+
+fn to_text(schema: &Schema) -> String {
+    format!("{:#}\n", schema.as_value())
+}
