@@ -84,7 +84,10 @@ def ask(oomph: Path, path: Path, expected: dict[str, str]) -> tuple[dict, int, s
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
         command = [oomph, "check", "--json", "--html", page, *options, *program]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
+        try:
+            done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            return {}, -1, f"no answer in {PATIENCE} s"
         heading = re.search(r"<h1>(.*?)</h1>", page.read_text(encoding="utf-8"), re.DOTALL) if page.exists() else None
     sentence = html.unescape(re.sub(r"<[^>]*>", "", heading[1])) if heading else (done.stderr.splitlines() or [""])[-1]
     return json.loads(done.stdout or "{}"), done.returncode, sentence

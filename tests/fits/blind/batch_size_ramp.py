@@ -1,4 +1,5 @@
 # vram = 8GiB
+# args = --full 128 --ramp=16
 # kind = 5
 # truth = does not fit
 # verdict = does not fit or fits so far
@@ -7,11 +8,13 @@
 # why = the ramp goes from 16 to 128 rows in eight steps of 16: at 128 the logits have 128 x 512 x 16,384 x 4 B = 4 GiB, three or four times; at step 3 (48 rows) 1.5 GiB
 """GPT-3-like batch size ramp: sixteen rows more after every step, up to 128."""
 
+import argparse
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-VOCABULARY, WIDTH, LENGTH, RAMP, FULL, STEPS = 16_384, 256, 512, 16, 128, 5000
+VOCABULARY, WIDTH, LENGTH, STEPS = 16_384, 256, 512, 5000
 
 
 class Model(nn.Module):
@@ -25,14 +28,15 @@ class Model(nn.Module):
         return self.head(self.block(self.embed(ids)))
 
 
-def rows(step):
-    return min(FULL, RAMP * (step + 1))
-
-
+parser = argparse.ArgumentParser()
+parser.add_argument("--full", type=int, default=16)
+parser.add_argument("--ramp", type=int, default=4)
+arguments = parser.parse_args()
 model = Model().cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4)
 for step in range(STEPS):
-    ids = torch.randint(VOCABULARY, (rows(step), LENGTH), device="cuda")
+    rows = min(arguments.full, arguments.ramp * (step + 1))
+    ids = torch.randint(VOCABULARY, (rows, LENGTH), device="cuda")
     loss = F.cross_entropy(model(ids).flatten(0, 1), ids.roll(-1, 1).flatten())
     optimizer.zero_grad()
     loss.backward()
