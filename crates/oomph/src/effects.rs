@@ -3,9 +3,12 @@
 pub(crate) mod background;
 pub(crate) mod interrupt;
 pub(crate) mod launch;
+mod log_lines;
 pub(crate) mod progress;
 pub(crate) mod publish;
 pub(crate) mod reap;
 pub(crate) mod run_dir;
+pub(crate) mod run_progress;
+pub(crate) mod search_progress;
 pub(crate) mod unpack;
 pub(crate) mod watchdog;

@@ -13,7 +13,6 @@ mod error;
 mod exit;
 mod gpu_choice;
 mod lint_links;
-mod log_lines;
 mod output;
 mod python;
 mod reference;

@@ -4,14 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trace::container::{self, ContainerError, Opened};
 use trace::{ContentKind, sniff};
 
 use super::STANDARD_INPUT;
 use super::patience::PatientInput;
+use crate::effects::progress::ReadProgress;
 use crate::error::{Error, InputError};
 
 /// The kind of input that a name stands for.
@@ -54,16 +53,16 @@ pub(super) fn open(name: &Path) -> Result<OpenInput, Error> {
     let found = file.metadata().map_err(unreadable)?;
     let shown = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(if found.is_file() {
-        OpenInput::File(Watched { inner: file, bar: Bar::new(&shown, Some(found.len())) })
+        OpenInput::File(Watched { inner: file, progress: ReadProgress::start(&shown, Some(found.len())) })
     } else {
-        OpenInput::Stream(Watched { inner: Box::new(file), bar: Bar::new(&shown, None) })
+        OpenInput::Stream(Watched { inner: Box::new(file), progress: ReadProgress::start(&shown, None) })
     })
 }
 
 /// Returns standard input.
 pub(super) fn standard_input() -> OpenInput {
     let input = PatientInput::new(io::stdin().lock());
-    OpenInput::Stream(Watched { inner: Box::new(input), bar: Bar::new("standard input", None) })
+    OpenInput::Stream(Watched { inner: Box::new(input), progress: ReadProgress::start("standard input", None) })
 }
 
 /// Unpacks an input. The directory of a zip file is at its end, so a zip file from a pipe is read into memory first.
@@ -84,13 +83,13 @@ pub(super) fn unpack(source: OpenInput) -> Result<Opened<'static>, ContainerErro
 /// A reader with a progress bar.
 pub(super) struct Watched<R> {
     inner: R,
-    bar: Bar,
+    progress: ReadProgress,
 }
 
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.bar.advance(count);
+        self.progress.advance(count);
         Ok(count)
     }
 }
@@ -98,47 +97,7 @@ impl<R: Read> Read for Watched<R> {
 impl<R: Seek> Seek for Watched<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = self.inner.seek(to)?;
-        self.bar.drawn.set_position(position);
+        self.progress.seek(position);
         Ok(position)
-    }
-}
-
-/// A progress bar, which appears only at a terminal and only for long reads.
-struct Bar {
-    drawn: ProgressBar,
-    since: Instant,
-    is_shown: bool,
-}
-
-/// The time before the bar appears.
-const A_WHILE: Duration = Duration::from_millis(300);
-
-impl Bar {
-    fn new(name: &str, length: Option<u64>) -> Bar {
-        let drawn = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        drawn.set_draw_target(ProgressDrawTarget::hidden());
-        let template = match length {
-            Some(_) => "{msg} {bar:24} {bytes} of {total_bytes}",
-            None => "{spinner} {msg} {bytes}",
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            drawn.set_style(style);
-        }
-        drawn.set_message(format!("reading {}", name.escape_debug()));
-        Bar { drawn, since: Instant::now(), is_shown: false }
-    }
-
-    fn advance(&mut self, count: usize) {
-        self.drawn.inc(count as u64);
-        if !self.is_shown && self.since.elapsed() > A_WHILE {
-            self.drawn.set_draw_target(ProgressDrawTarget::stderr());
-            self.is_shown = true;
-        }
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.drawn.finish_and_clear();
     }
 }

@@ -6,7 +6,6 @@ mod input;
 mod jobs;
 mod max_batch;
 mod trial_runner;
-mod watching;
 
 use std::path::Path;
 use std::time::Instant;
@@ -19,13 +18,13 @@ use run::{Conditions, Limit};
 use self::bench::Bench;
 use self::max_batch::find_largest_batch;
 use self::trial_runner::TrialRunner;
-use self::watching::Watching;
 use crate::args::{Emit, Fit};
 use crate::dry_run::program::{self, Program};
 use crate::dry_run::record::record;
 use crate::dry_run::run_cache::RunCache;
 use crate::effects::interrupt;
 use crate::effects::run_dir::RunDir;
+use crate::effects::search_progress::SearchProgress;
 use crate::error::{Error, ProgramFailure};
 use crate::exit::ExitStatus;
 use crate::output;
@@ -37,19 +36,19 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let words = Words::new(arguments.program.clone(), after_dashes);
     let mut program = program::prepare(&arguments.gpu, None, &arguments.run, &words)?;
     program.is_quiet = true;
-    let watching = Watching::start();
-    let report = search(arguments, &program, &watching, started)?;
-    drop(watching);
+    let progress = SearchProgress::of_runs();
+    let report = search(arguments, &program, &progress, started)?;
+    drop(progress);
     show(arguments, &report)
 }
 
 /// Searches for plans, or for the largest batch.
-fn search(arguments: &Fit, program: &Program, watching: &Watching, started: Instant) -> Result<FitReport, Error> {
+fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started: Instant) -> Result<FitReport, Error> {
     let case = input::case(arguments, program);
     let jobs = arguments.jobs.map_or_else(jobs::default_jobs, std::num::NonZeroUsize::get);
     let runner = TrialRunner::new(program, jobs, !arguments.max_batch, !arguments.no_cache)?;
     let (target, batch_arg) = (case.gpu.target_bytes, arguments.batch_arg.as_deref());
-    let mut bench = Bench { program, runner, watching, jobs, target, batch_arg };
+    let mut bench = Bench { program, runner, progress, jobs, target, batch_arg };
     let mut search = Search::new(input::targets(&case), input::allowed(arguments));
     bench.explore(&mut search, !arguments.max_batch)?;
     if search.unchanged().is_none_or(|trial| trial.ending != Ending::Done) {

@@ -1,7 +1,6 @@
 //! `oomph tune`: replays recorded programs under many settings of the allocator, and recommends one.
 
 mod record;
-mod watching;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -11,9 +10,9 @@ use diagnose::{Gpu, TuneCase};
 use report::render::terminal::Detail;
 use report::tune::TuneReport;
 
-use self::watching::Watching;
 use crate::args::{Tune, help_of};
 use crate::effects::run_dir;
+use crate::effects::search_progress::SearchProgress;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{artifacts, gpu_choice, output};
@@ -30,9 +29,9 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {
     }
     let inputs = artifacts::read(&recordings(&arguments.files))?;
     let case = TuneCase { inputs, ..case(arguments)? };
-    let watching = Watching::start();
-    let tuning = diagnose::tune(&case, &watching)?;
-    drop(watching);
+    let progress = SearchProgress::of_replays();
+    let tuning = diagnose::tune(&case, &progress)?;
+    drop(progress);
     show(arguments, &tuning.report(None, started.elapsed().as_secs_f64()))
 }
 

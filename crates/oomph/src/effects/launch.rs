@@ -17,7 +17,7 @@ use trace::run::Ended;
 use wire::{file, variable};
 
 use crate::effects::background::{self, Background};
-use crate::effects::progress::Progress;
+use crate::effects::run_progress::RunProgress;
 use crate::effects::{interrupt, reap, watchdog};
 use crate::environment as names;
 use crate::error::{Error, SetupError};
@@ -69,7 +69,7 @@ pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     let happenings = watch(child);
     let progress = match &program.shown {
-        Shown::Progress(sentence) => Some(Progress::start(sentence, program.folder)),
+        Shown::Progress(sentence) => Some(RunProgress::start(sentence, program.folder)),
         Shown::Output | Shown::Nothing => None,
     };
     let deadline = started + program.timeout;
@@ -98,7 +98,7 @@ fn follow(
     program: &Start,
     first: Pid,
     deadline: Instant,
-    progress: Option<&Progress>,
+    progress: Option<&RunProgress>,
 ) -> Result<After, Error> {
     let ended = Instant::now();
     let mut after = After::default();
@@ -119,7 +119,7 @@ fn follow(
                 return Ok(After { timed_out: true, ..after });
             }
             Err(RecvTimeoutError::Disconnected) => thread::sleep(TICK),
-            _ => progress.into_iter().for_each(Progress::update),
+            _ => progress.into_iter().for_each(RunProgress::update),
         }
     }
 }
@@ -205,7 +205,7 @@ fn wait(
     happenings: &Receiver<Happening>,
     pid: Pid,
     deadline: Instant,
-    progress: Option<&Progress>,
+    progress: Option<&RunProgress>,
 ) -> Result<(ExitStatus, bool), Error> {
     loop {
         match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {

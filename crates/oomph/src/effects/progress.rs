@@ -1,60 +1,123 @@
-//! Progress on standard error: a spinner at a terminal, few lines in a log file.
+//! Progress on standard error: a line or a bar at a terminal, few lines in a log file.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use trace::{Bytes, Record};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::effects::run_dir;
-use crate::log_lines::LogLines;
+use crate::effects::log_lines::LogLines;
 
-/// The progress line of a running program.
+/// The time between two pictures of a spinner.
+const TICK: Duration = Duration::from_millis(100);
+/// The time before the bar of a read appears.
+const A_WHILE: Duration = Duration::from_millis(300);
+
+/// The progress of a long work, shown while this value lives.
 pub(crate) struct Progress {
     bar: ProgressBar,
     lines: LogLines,
-    sentence: String,
-    folder: PathBuf,
 }
 
 impl Progress {
-    /// Shows a sentence; the steps are read from the run directory.
-    pub(crate) fn start(sentence: &str, folder: &Path) -> Progress {
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}") {
-            bar.set_style(style);
-        }
-        bar.set_message(sentence.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Progress { bar, lines: LogLines::start(), sentence: sentence.to_owned(), folder: folder.to_owned() }
+    /// Shows a spinner. `template` is one of indicatif's.
+    pub(crate) fn spin(template: &str) -> Progress {
+        Progress::start(ProgressBar::new_spinner(), template)
     }
 
-    /// Shows the program's last step.
-    pub(crate) fn update(&self) {
+    /// Shows a bar without a length so far.
+    pub(crate) fn fill(template: &str) -> Progress {
+        Progress::start(ProgressBar::new(0), template)
+    }
+
+    fn start(bar: ProgressBar, template: &str) -> Progress {
+        set_template(&bar, template);
+        bar.enable_steady_tick(TICK);
+        Progress { bar, lines: LogLines::start() }
+    }
+
+    /// Shows a text at a terminal, and now and then in a log file.
+    pub(crate) fn say(&self, text: impl FnOnce() -> String) {
         if self.bar.is_hidden() {
-            self.lines.say(|| self.describe());
+            self.lines.say(text);
         } else {
-            self.bar.set_message(self.describe());
+            self.bar.set_message(text());
         }
     }
 
-    fn describe(&self) -> String {
-        let (records, _) = run_dir::records_so_far(&self.folder);
-        let last = records.iter().rev().find_map(|record| match record {
-            Record::Step { step, devices, .. } => {
-                Some((*step, devices.iter().map(|d| d.allocated_peak_bytes).max().unwrap_or(0)))
-            }
-            _ => None,
-        });
-        match last {
-            Some((step, peak)) => format!("{}: step {step}, peak {}", self.sentence, Bytes(peak)),
-            None => self.sentence.clone(),
+    /// Shows a message at a terminal.
+    pub(crate) fn set_message(&self, message: String) {
+        self.bar.set_message(message);
+    }
+
+    /// Writes a line to a log file now and then.
+    pub(crate) fn log(&self, text: impl FnOnce() -> String) {
+        if self.bar.is_hidden() {
+            self.lines.say(text);
         }
+    }
+
+    /// Moves the position by one, and returns it.
+    pub(crate) fn advance(&self) -> u64 {
+        self.bar.inc(1);
+        self.bar.position()
+    }
+
+    /// Sets the position and the length of a bar.
+    pub(crate) fn set_counts(&self, done: u64, planned: u64) {
+        self.bar.set_length(planned);
+        self.bar.set_position(done);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// The progress of a read, which appears only at a terminal and only for long reads.
+pub(crate) struct ReadProgress {
+    bar: ProgressBar,
+    since: Instant,
+    is_shown: bool,
+}
+
+impl ReadProgress {
+    /// Begins a read. `length`: the size of the input in bytes; `None` if unknown.
+    pub(crate) fn start(name: &str, length: Option<u64>) -> ReadProgress {
+        let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        set_template(
+            &bar,
+            if length.is_some() { "{msg} {bar:24} {bytes} of {total_bytes}" } else { "{spinner} {msg} {bytes}" },
+        );
+        bar.set_message(format!("reading {}", name.escape_debug()));
+        ReadProgress { bar, since: Instant::now(), is_shown: false }
+    }
+
+    /// Moves the position by `count` bytes.
+    pub(crate) fn advance(&mut self, count: usize) {
+        self.bar.inc(count as u64);
+        if !self.is_shown && self.since.elapsed() > A_WHILE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.is_shown = true;
+        }
+    }
+
+    /// Sets the position, in bytes.
+    pub(crate) fn seek(&self, position: u64) {
+        self.bar.set_position(position);
+    }
+}
+
+impl Drop for ReadProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Sets a template. A template with an error leaves indicatif's default.
+fn set_template(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
     }
 }

@@ -8,11 +8,11 @@ use run::Conditions;
 use run::rerun::{self, RunFacts};
 use trace::Run;
 
-use super::watching::Watching;
 use crate::args::Tune;
 use crate::dry_run::program::{self, Program};
 use crate::dry_run::record::{record, record_to_end};
 use crate::effects::run_dir::RunDir;
+use crate::effects::search_progress::SearchProgress;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::words::Words;
@@ -25,9 +25,9 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let profile = &program.profile;
     let gpu = || Gpu { name: profile.name.clone(), total: profile.total_bytes, context: profile.context_bytes };
     let case = TuneCase { device: case.device.or_else(|| Some(gpu())), ..case };
-    let watching = Watching::start();
-    let tuning = diagnose::tune(&case, &watching)?;
-    drop(watching);
+    let progress = SearchProgress::of_replays();
+    let tuning = diagnose::tune(&case, &progress)?;
+    drop(progress);
     let run = run_recommended(&program, &tuning)?;
     super::show(arguments, &tuning.report(run.as_ref(), started.elapsed().as_secs_f64()))
 }
