@@ -39,34 +39,34 @@ class Library:
 
 
 LIBRARIES = (
-    Library("cublas", "cuBLAS", "api::cublas::CublasStatus", ("libcublas.so",), r"cublas\w+"),
-    Library("cublaslt", "cublasLt", "api::cublas::CublasStatus", ("libcublasLt.so",), r"cublasLt\w+"),
-    Library("cudart", "the CUDA runtime", "api::runtime::CudaStatus", ("libcudart.so",), r"(__)?cuda[A-Z]\w+"),
+    Library("cublas", "cuBLAS", "CublasStatus", ("libcublas.so",), r"cublas\w+"),
+    Library("cublaslt", "cublasLt", "CublasStatus", ("libcublasLt.so",), r"cublasLt\w+"),
+    Library("cudart", "the CUDA runtime", "CudaStatus", ("libcudart.so",), r"(__)?cuda[A-Z]\w+"),
     Library(
         "cudnn",
         "cuDNN",
-        "api::cudnn::CudnnStatus",
+        "CudnnStatus",
         tuple(f"libcudnn{part}.so" for part in ("", "_adv", "_cnn", "_graph", "_ops")),
         r"cudnn[A-Z]\w+",
     ),
-    Library("cufft", "cuFFT", "api::cufft::CufftResult", ("libcufft.so",), r"cufft[A-Z]\w+"),
-    Library("cufile", "cuFile", "api::cufile::CufileError", ("libcufile.so",), r"cuFile\w+"),
-    Library("curand", "cuRAND", "api::curand::CurandStatus", ("libcurand.so",), r"curand[A-Z]\w+"),
+    Library("cufft", "cuFFT", "CufftResult", ("libcufft.so",), r"cufft[A-Z]\w+"),
+    Library("cufile", "cuFile", "CufileError", ("libcufile.so",), r"cuFile\w+"),
+    Library("curand", "cuRAND", "CurandStatus", ("libcurand.so",), r"curand[A-Z]\w+"),
     Library(
-        "cusolver", "cuSOLVER", "api::cusolver::CusolverStatus", ("libcusolver.so",), r"cusolver[A-Z]\w+"
+        "cusolver", "cuSOLVER", "CusolverStatus", ("libcusolver.so",), r"cusolver[A-Z]\w+"
     ),
     Library(
-        "cusparse", "cuSPARSE", "api::cusparse::CusparseStatus", ("libcusparse.so",), r"cusparse[A-Z]\w+"
+        "cusparse", "cuSPARSE", "CusparseStatus", ("libcusparse.so",), r"cusparse[A-Z]\w+"
     ),
     Library(
         "cusparselt",
         "cuSPARSELt",
-        "api::cusparse::CusparseStatus",
+        "CusparseStatus",
         ("libcusparseLt.so",),
         r"cusparseLt[A-Z]\w+",
     ),
-    Library("driver", "the CUDA driver", "api::driver::DriverStatus", ("cuda.h",), r"cu[A-Z]\w+"),
-    Library("nccl", "NCCL", "api::nccl::NcclResult", ("libnccl.so",), r"p?nccl[A-Z]\w+"),
+    Library("driver", "the CUDA driver", "DriverStatus", ("cuda.h",), r"cu[A-Z]\w+"),
+    Library("nccl", "NCCL", "NcclResult", ("libnccl.so",), r"p?nccl[A-Z]\w+"),
 )
 
 
@@ -95,16 +95,15 @@ def listing(library: Library, nvidia: Path, ours: set[str]) -> str:
     """The text of one file."""
     names = names_of(library, nvidia) | others().get(library.name, set())
     absent = sorted(names - ours)
-    module, status = library.status.rsplit("::", 1)
     lines = [
         f"//! Functions of {library.title} that the phantom lacks: each fails by name.",
         "//!",
-        f"//! Made by `crates/phantom/generate.py` from {origin(library)}; do not edit by hand.",
+        f"//! Written by `make generate` from {origin(library)}; not to be edited.",
         "",
-        f"use crate::{module}::{status};",
         "use crate::boundary::absent;",
+        f"use crate::status::{library.status};",
         "",
-        f"absent! {{ {status};",
+        f"absent! {{ {library.status};",
         *(f"    {name}" for name in absent),
         "}",
     ]
@@ -150,7 +149,7 @@ def origin(library: Library) -> str:
 
 def modules() -> str:
     """The text of `mod.rs`."""
-    lines = ["//! Lists that a script made; see `crates/phantom/generate.py`.", ""]
+    lines = ["//! Lists that `make generate` writes; see `crates/phantom/generate.py`.", ""]
     lines += [f"pub mod absent_{name};" for name in sorted(library.name for library in LIBRARIES)]
     return "\n".join(lines) + "\n"
 

@@ -39,7 +39,7 @@ pub use allowed::Allowed;
 pub use answer::{FitCase, FitRuns, fit};
 pub use batch::{BatchRun, BatchSearch};
 pub use found::FoundPlans;
-pub use recording::Recording;
+pub use recording::ReplayableRun;
 pub use search::Search;
 pub use settings::settings_by_replay;
 pub use trial::{Ending, Trial, trial};

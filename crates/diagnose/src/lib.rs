@@ -23,7 +23,7 @@ mod tune;
 pub use check::{Case, UnlimitedRun, check, draw};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
-    Allowed, BatchRun, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, Recording, Search, StepTimes, Trial,
+    Allowed, BatchRun, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, ReplayableRun, Search, StepTimes, Trial,
     Unconfirmed, Variant, fit, settings_by_replay, trial,
 };
 pub use judge::caught::{Requests, judge_requests};

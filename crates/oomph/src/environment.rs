@@ -17,3 +17,8 @@ pub(crate) const PATH: &str = "PATH";
 pub(crate) fn get(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
+
+/// Returns the current folder; empty if it was removed.
+pub(crate) fn current_folder() -> String {
+    std::env::current_dir().unwrap_or_default().display().to_string()
+}

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use causes::CauseId;
 use lint::{Options, SourceFile};
+use report::words::relative;
 use report::{Evidence, Finding, Location, Remedy, SourceLink, Value};
 
 /// Returns lint's finding about the cause of each finding; in the script, if the run does not tell the line.
@@ -46,6 +47,5 @@ fn remedy(seen: &lint::Finding, location: &Location, folder: &str) -> Remedy {
 
 /// `train.py:41`.
 fn place(seen: &lint::Finding, location: &Location, folder: &str) -> String {
-    let file = Path::new(&location.file);
-    format!("{}:{}", file.strip_prefix(folder).unwrap_or(file).display(), seen.start.line)
+    format!("{}:{}", relative(&location.file, folder), seen.start.line)
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use patch::Placed;
+use patch::PlacedEdit;
 use report::Change;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Failure> {
     let asked: Vec<Value> = serde_json::from_str(&env::var("OOMPH_REMEDIES").unwrap_or_else(|_| "[]".to_owned()))?;
     let lines = fs::read_to_string(records)?;
     let records: Vec<Value> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-    let changes: Vec<Placed> = records.iter().filter_map(|record| placed(record, source, &asked)).collect();
+    let changes: Vec<PlacedEdit> = records.iter().filter_map(|record| placed(record, source, &asked)).collect();
     let name = Path::new(source).file_name().and_then(|name| name.to_str()).unwrap_or("program.py");
     let outcome = patch::patch(&fs::read_to_string(source)?, name, &changes);
     print!("{}", outcome.diff);
@@ -34,7 +34,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// The change of a record, if it was made; its line counts only where it is the source's.
-fn placed(record: &Value, source: &str, asked: &[Value]) -> Option<Placed> {
+fn placed(record: &Value, source: &str, asked: &[Value]) -> Option<PlacedEdit> {
     let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default();
     if text("kind") != "remedy" || record.get("applied") != Some(&Value::Bool(true)) {
         return None;
@@ -47,5 +47,5 @@ fn placed(record: &Value, source: &str, asked: &[Value]) -> Option<Placed> {
     let line = record.get("line").and_then(Value::as_u64).filter(|_| is_here).unwrap_or(0);
     let action =
         record.get("action").and_then(|action| serde_json::from_value(action.clone()).ok()).unwrap_or_default();
-    Some(Placed { change, line: u32::try_from(line).unwrap_or(0), action })
+    Some(PlacedEdit { change, line: u32::try_from(line).unwrap_or(0), action })
 }

@@ -43,7 +43,7 @@ use crate::why::Why;
 
 /// A remedy that the agent applied, with the line: a `remedy` record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedEdit {
     /// The remedy with its settings.
     pub change: Change,
     /// The user's line, from 1; 0 where none is known.
@@ -73,13 +73,13 @@ pub struct Outcome {
     /// The changes, as a unified diff for `patch -p1` and `git apply`; empty if nothing changed.
     pub diff: String,
     /// The changes in the new file, including changes that the old file already had.
-    pub placed: Vec<Placed>,
+    pub placed: Vec<PlacedEdit>,
     /// The changes left to the user.
     pub snippets: Vec<Snippet>,
 }
 
 /// Makes `changes` in `source`, a file that the diff calls `file`. All lines of the changes are lines of `source`.
-pub fn patch(source: &str, file: &str, changes: &[Placed]) -> Outcome {
+pub fn patch(source: &str, file: &str, changes: &[PlacedEdit]) -> Outcome {
     let mut work = Work { text: source.to_owned(), moves: Vec::new() };
     let (mut placed, mut snippets) = (Vec::new(), Vec::new());
     for group in groups(changes) {
@@ -106,7 +106,7 @@ impl Work {
     }
 
     /// Makes all changes of a group or none; returns snippets for the changes that fail.
-    fn make_all(&mut self, original: &Lines, group: &[&Placed]) -> Result<(), Vec<Snippet>> {
+    fn make_all(&mut self, original: &Lines, group: &[&PlacedEdit]) -> Result<(), Vec<Snippet>> {
         let mut trial = self.clone();
         let failed =
             group.iter().filter_map(|placed| trial.make(original, placed).err().map(|why| snippet(placed, why)));
@@ -118,7 +118,7 @@ impl Work {
         Ok(())
     }
 
-    fn make(&mut self, original: &Lines, placed: &Placed) -> Result<(), String> {
+    fn make(&mut self, original: &Lines, placed: &PlacedEdit) -> Result<(), String> {
         if placed.line > original.count() {
             return Err(format!("the file ends at line {}", original.count()));
         }
@@ -160,24 +160,25 @@ fn apply_verified(source: &Source<'_>, edits: Vec<Edit>) -> Result<Edited, Strin
 }
 
 /// The changes in order of application, each once; changes of one group stand and fall together.
-fn groups(changes: &[Placed]) -> Vec<Vec<&Placed>> {
-    let mut ordered: Vec<&Placed> = Vec::new();
+fn groups(changes: &[PlacedEdit]) -> Vec<Vec<&PlacedEdit>> {
+    let mut ordered: Vec<&PlacedEdit> = Vec::new();
     for change in changes {
         if !ordered.contains(&change) {
             ordered.push(change);
         }
     }
     ordered.sort_by_key(|placed| remedies::rank(&placed.change.remedy));
-    let is_same = |one: &&Placed, other: &&Placed| one.change == other.change && remedies::is_whole(&one.change.remedy);
+    let is_same =
+        |one: &&PlacedEdit, other: &&PlacedEdit| one.change == other.change && remedies::is_whole(&one.change.remedy);
     ordered.chunk_by(is_same).map(<[_]>::to_vec).collect()
 }
 
 /// A change of which no file of the program's is known, as something to do by hand.
-pub fn by_hand(placed: &Placed, why: &str) -> Snippet {
+pub fn by_hand(placed: &PlacedEdit, why: &str) -> Snippet {
     snippet(placed, why.to_owned())
 }
 
-fn snippet(placed: &Placed, why: String) -> Snippet {
+fn snippet(placed: &PlacedEdit, why: String) -> Snippet {
     let code = remedies::snippet(placed);
     Snippet { remedy: placed.change.remedy.clone(), line: placed.line, code, why }
 }

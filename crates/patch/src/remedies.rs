@@ -70,7 +70,7 @@ mod trainer;
 use report::Change;
 
 use self::trainer::Trainer;
-use crate::Placed;
+use crate::PlacedEdit;
 use crate::edit::Edit;
 use crate::site::ChangeSite;
 use crate::why::Why;
@@ -80,14 +80,14 @@ struct Patch {
     /// The edits that make the change; empty if the file has the change already.
     edits: fn(&ChangeSite<'_>) -> Result<Vec<Edit>, Why>,
     /// The change as code for a person.
-    snippet: fn(&Placed) -> String,
+    snippet: fn(&PlacedEdit) -> String,
     /// The keyword of a library's trainer for the change, and its value; `None` without such a keyword.
     argument: fn(&ChangeSite<'_>, Trainer) -> Option<(&'static str, &'static str)>,
 }
 
 impl Patch {
     /// A patch of the program's own loop.
-    const fn new(edits: fn(&ChangeSite<'_>) -> Result<Vec<Edit>, Why>, snippet: fn(&Placed) -> String) -> Patch {
+    const fn new(edits: fn(&ChangeSite<'_>) -> Result<Vec<Edit>, Why>, snippet: fn(&PlacedEdit) -> String) -> Patch {
         Patch { edits, snippet, argument: |_, _| None }
     }
 
@@ -122,7 +122,7 @@ pub(crate) fn is_whole(name: &str) -> bool {
 }
 
 /// The code that a person would write.
-pub(crate) fn snippet(placed: &Placed) -> String {
+pub(crate) fn snippet(placed: &PlacedEdit) -> String {
     let patch = find(&placed.change.remedy);
     patch.map_or_else(|| page(&placed.change), |patch| (patch.snippet)(placed))
 }

@@ -5,7 +5,7 @@
 //! that must be left to the user, with words of its reason.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use patch::{Outcome, Placed, patch};
+use patch::{Outcome, PlacedEdit, patch};
 
 #[test]
 fn sources_become_what_they_should() {
@@ -24,7 +24,7 @@ fn sources_become_what_they_should() {
 struct Case<'a> {
     title: &'a str,
     blocks: Vec<String>,
-    changes: Vec<Placed>,
+    changes: Vec<PlacedEdit>,
     refusals: Vec<&'a str>,
 }
 
@@ -40,7 +40,7 @@ fn case(section: &str) -> Case<'_> {
     Case { title, blocks, changes, refusals }
 }
 
-fn record(line: &str) -> Placed {
+fn record(line: &str) -> PlacedEdit {
     let (change, rest) = line.split_once("` at ").unwrap();
     let (line, action) = rest.split_once(": ").unwrap_or((rest, "`{\"kind\": \"apply\"}`"));
     let mut change: report::Change = change.parse().unwrap();
@@ -50,7 +50,7 @@ fn record(line: &str) -> Placed {
         .values_mut()
         .filter(|value| value.is_string())
         .for_each(|value| *value = value.as_str().unwrap().replace('%', ":").into());
-    Placed { change, line: line.parse().unwrap(), action: serde_json::from_str(action.trim_matches('`')).unwrap() }
+    PlacedEdit { change, line: line.parse().unwrap(), action: serde_json::from_str(action.trim_matches('`')).unwrap() }
 }
 
 fn failure(section: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Properties of any text, any line and any remedy.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use patch::{Placed, patch};
+use patch::{PlacedEdit, patch};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -82,10 +82,10 @@ const CHANGES: [(&str, &str); 24] = [
 
 const APPLY: &str = r#"{"kind": "apply"}"#;
 
-fn change() -> impl Strategy<Value = Placed> {
+fn change() -> impl Strategy<Value = PlacedEdit> {
     (select(CHANGES.as_slice()), 0..40_u32).prop_map(|((change, action), line)| {
         let change: Change = change.parse().unwrap();
-        Placed { change, line, action: serde_json::from_str(action).unwrap() }
+        PlacedEdit { change, line, action: serde_json::from_str(action).unwrap() }
     })
 }
 
@@ -127,12 +127,12 @@ fn parses(text: &str) -> bool {
     let outcome = patch(
         text,
         "x.py",
-        &[Placed { change: Change::new("optimizer-fused"), line: 0, action: RemedyAction::default() }],
+        &[PlacedEdit { change: Change::new("optimizer-fused"), line: 0, action: RemedyAction::default() }],
     );
     outcome.snippets.iter().all(|snippet| snippet.why.starts_with("no statement"))
 }
 
-fn check(text: &str, changes: &[Placed]) -> Result<(), TestCaseError> {
+fn check(text: &str, changes: &[PlacedEdit]) -> Result<(), TestCaseError> {
     let outcome = patch(text, "x.py", changes);
     prop_assert_eq!(outcome.diff.is_empty(), outcome.source == text);
     if parses(text) {
@@ -171,7 +171,7 @@ proptest! {
     #[test]
     fn what_keeps_its_line_is_made_once(text in training(), line in 1..12_u32) {
         for name in ["optimizer-fused", "optimizer-foreach-off", "optimizer-adafactor"] {
-            let change = Placed { change: Change::new(name), line, action: RemedyAction::default() };
+            let change = PlacedEdit { change: Change::new(name), line, action: RemedyAction::default() };
             let once = patch(&text, "x.py", std::slice::from_ref(&change));
             let twice = patch(&once.source, "x.py", &[change]);
             prop_assert_eq!(twice.source, once.source);
@@ -181,7 +181,7 @@ proptest! {
 
 #[test]
 fn what_is_nested_too_deeply_is_refused() {
-    let change = [Placed { change: Change::new("optimizer-fused"), line: 1, action: RemedyAction::default() }];
+    let change = [PlacedEdit { change: Change::new("optimizer-fused"), line: 1, action: RemedyAction::default() }];
     let blocks: String = (0..150).flat_map(|depth| [" ".repeat(depth), "if x:\n".to_owned()]).collect();
     let texts = [
         "(".repeat(100_000),

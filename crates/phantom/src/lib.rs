@@ -29,6 +29,7 @@ mod ledger;
 mod ranges;
 mod resolve;
 mod space;
+mod status;
 mod stderr;
 mod values;
 mod version;

@@ -19,6 +19,7 @@ pub mod lint;
 pub mod render;
 pub mod run_picture;
 pub mod tune;
+pub mod words;
 
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use change::{Change, ChangeError};

@@ -36,6 +36,12 @@ impl Bytes {
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
+
+    /// The median; the upper one of an even number of sizes. `None` without a size.
+    pub fn median(mut sizes: Vec<Bytes>) -> Option<Bytes> {
+        sizes.sort_unstable();
+        sizes.get(sizes.len() / 2).copied()
+    }
 }
 
 impl Add for Bytes {

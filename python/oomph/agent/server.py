@@ -10,9 +10,9 @@ Requests come on standard input, answers go to standard output, one JSON object 
 
     {"id": 1, "env": {"OOMPH_RUN_DIR": "/…", …}, "unset": ["OOMPH_SERVE", …], "output": "/…/output.log"}
                                                                                  a request; `env` is set in the child, `unset` removed
-    {"ready": true, "imported": […], "failed": {…}}                              once, when everything is imported
-    {"id": 1, "pid": 71}                                                         the child was started
-    {"id": 1, "status": 0}                                                       it has ended, as `waitpid` says
+    {"kind": "ready"}                                                            once, when everything is imported
+    {"kind": "started", "id": 1, "pid": 71}                                      the child was started
+    {"kind": "ended", "id": 1, "status": 0}                                      it has ended, as `waitpid` says
 
 Only installed packages are imported, never modules beside the script: those are code of the program, which may use CUDA. A process that has
 used CUDA cannot be forked, and some packages use CUDA at import (torchao asks for the device's capability). So the server is itself a
@@ -44,8 +44,8 @@ def serve() -> None:
     # The output of imports must not be taken for an answer.
     os.dup2(2, 1)
     with _counting_by_nvml():
-        imported, failed = _import_without_cuda(_script())
-    _say(answers, {"ready": True, "imported": imported, "failed": failed})
+        _import_without_cuda(_script())
+    _say(answers, {"kind": "ready"})
     children: dict[int, int] = {}
     for request in _requests(children, answers):
         pid = os.fork()
@@ -53,7 +53,7 @@ def serve() -> None:
             os.close(answers)
             return _become(request)
         children[pid] = request["id"]
-        _say(answers, {"id": request["id"], "pid": pid})
+        _say(answers, {"kind": "started", "id": request["id"], "pid": pid})
     os._exit(0)
 
 
@@ -91,7 +91,7 @@ def _reap(children: dict[int, int], answers: int) -> None:
         if pid == 0:
             return
         if pid in children:
-            _say(answers, {"id": children.pop(pid), "status": os.waitstatus_to_exitcode(status)})
+            _say(answers, {"kind": "ended", "id": children.pop(pid), "status": os.waitstatus_to_exitcode(status)})
 
 
 def _say(answers: int, answer: dict) -> None:
@@ -137,22 +137,22 @@ def _counting_by_nvml():
         os.environ[_NVML_CHECK] = kept
 
 
-def _import_without_cuda(script: str | None) -> tuple[list[str], dict[str, str]]:
-    """Imports in a child, which continues as the server. Returns the imported names, and the failed names with their errors."""
+def _import_without_cuda(script: str | None) -> None:
+    """Imports in a child, which continues as the server."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
         _end_at_cuda(write)
-        found = _import_all(script)
+        _import_all(script)
         _end_at_cuda(None)
         os.close(write)
-        return found
+        return
     os.close(write)
     names = _end_with(pid, read)
     if pid := os.fork():
         _end_with(pid, None)
-    return _import_names(names)
+    _import_names(names)
 
 
 def _end_with(pid: int, read: int | None) -> list[str]:
@@ -197,32 +197,21 @@ def _whole_modules() -> list[str]:
     return list(whole)
 
 
-def _import_names(names: list[str]) -> tuple[list[str], dict[str, str]]:
-    imported, failed = [], {}
+def _import_names(names: list[str]) -> None:
+    """Imports modules. The program raises the error of a module that cannot be imported."""
     for name in names:
-        try:
+        with contextlib.suppress(Exception, SystemExit):
             importlib.import_module(name)
-            imported.append(name)
-        except (Exception, SystemExit) as error:
-            failed[name] = f"{type(error).__name__}: {error}"
-    return imported, failed
 
 
-def _import_all(script: str | None) -> tuple[list[str], dict[str, str]]:
-    """Imports PyTorch and every installed package that the script names. Returns the imported names, and the failed names with their
-    errors.
-    """
-    imported, failed = [], {}
+def _import_all(script: str | None) -> None:
+    """Imports PyTorch and every installed package that the script names."""
     for name, attributes in {"torch": (), **dict.fromkeys(_LATE, ()), **_named(script)}.items():
-        try:
+        with contextlib.suppress(Exception, SystemExit):
             # Some packages are lazy: the attribute is what imports.
             module = importlib.import_module(name)
             for attribute in attributes:
                 getattr(module, attribute, None)
-            imported.append(name)
-        except (Exception, SystemExit) as error:
-            failed[name] = f"{type(error).__name__}: {error}"
-    return imported, failed
 
 
 def _named(script: str | None) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ use trace::run::Ended;
 use trace::{Bytes, Launch, Run};
 
 use crate::judge::sharing::{Shared, find_shared};
-use crate::measure::paths::relative;
+use report::words::relative;
 
 /// A program that was run on a phantom GPU, and run again without a limit if the first run ran out.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use report::words::count;
 use trace::{Bytes, History, PhantomRecord, Process, Record, UntrainedReason};
 
 use super::case::Case;
@@ -81,8 +82,8 @@ fn note(record: &Record) -> Option<String> {
 fn values_read(case: &Case) -> impl Iterator<Item = String> {
     let reads = distinct(records(&case.limited).filter_map(|record| value_read(case, record)).collect());
     let more = reads.len().saturating_sub(LINES_SHOWN);
-    let lines = if more == 1 { "line" } else { "lines" };
-    let rest = (more > 0).then(|| format!("{more} more {lines} read values that a GPU would have computed"));
+    let lines = count(more, "more line", "more lines");
+    let rest = (more > 0).then(|| format!("{lines} read values that a GPU would have computed"));
     reads.into_iter().take(LINES_SHOWN).chain(rest)
 }
 

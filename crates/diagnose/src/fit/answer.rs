@@ -1,6 +1,7 @@
 //! What is known at the end of a search, or wherever it was cut short, as a report.
 
 use report::fit::{Effect, FitGpu, FitReport, MaxBatch, Plan, Tried, VramRow};
+use report::words::relative;
 use report::{Assumption, Part};
 use trace::Bytes;
 
@@ -87,8 +88,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
 }
 
 fn notes(case: &FitCase, search: &Search) -> impl Iterator<Item = String> {
-    let shown = |file| str::strip_prefix(file, &case.folder).map_or(file, |inside| inside.trim_start_matches('/'));
-    let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| shown(file)).collect();
+    let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| relative(file, &case.folder)).collect();
     let known = [note_unreplayed(search), note_side_streams(search), without_batch(search), saves::note_left(&saved)];
     known.into_iter().flatten()
 }

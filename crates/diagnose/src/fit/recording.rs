@@ -13,15 +13,15 @@ use crate::measure::usage::fullest;
 
 /// What the allocator of the fullest device was asked for.
 #[derive(Clone, Debug)]
-pub struct Recording {
+pub struct ReplayableRun {
     program: Program,
     settings: Settings,
     rules: Rules,
 }
 
-impl Recording {
+impl ReplayableRun {
     /// Reads the recording of a run; `None` without a history that begins with the program.
-    pub(super) fn of(run: &Run, context: Bytes) -> Option<Recording> {
+    pub(super) fn of(run: &Run, context: Bytes) -> Option<ReplayableRun> {
         let (process, device, _) = fullest(run, context)?;
         let snapshot = process.snapshot.as_ref()?;
         let events = usize::try_from(device.0).ok().and_then(|index| snapshot.traces.get(index))?;
@@ -29,13 +29,13 @@ impl Recording {
         let release = torch(run).and_then(Release::parse).unwrap_or(snapshot.torch.from);
         let settings = recorded_settings(&snapshot.settings, events, release);
         let program = program.with_optional(&optional(&process.phantom, events));
-        program.is_whole().then_some(Recording { program, settings, rules: Rules::of(release) })
+        program.is_whole().then_some(ReplayableRun { program, settings, rules: Rules::of(release) })
     }
 
     /// The same program at another batch, from this one and a second one; `None` if the two make different requests.
-    pub(super) fn scaled(&self, own: u64, other: &Recording, others: u64, size: u64) -> Option<Recording> {
+    pub(super) fn scaled(&self, own: u64, other: &ReplayableRun, others: u64, size: u64) -> Option<ReplayableRun> {
         let program = self.program.scaled(own, &other.program, others, size)?;
-        Some(Recording { program, settings: self.settings.clone(), rules: self.rules })
+        Some(ReplayableRun { program, settings: self.settings.clone(), rules: self.rules })
     }
 
     /// Whether PyTorch can do without a part of what is asked for.

@@ -4,7 +4,7 @@ use allocator::SimulatedDevice;
 use report::Usage;
 use trace::Bytes;
 
-use super::recording::Recording;
+use super::recording::ReplayableRun;
 
 /// A batch that was run.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Sample {
     pub(super) usage: Usage,
     /// No device of less will do.
     pub(super) least: Bytes,
-    pub(super) recording: Option<Recording>,
+    pub(super) recording: Option<ReplayableRun>,
 }
 
 /// What is expected of a batch that was not run.
@@ -50,11 +50,11 @@ impl Sample {
 
     /// Whether it holds requests that PyTorch can do without, so that a replay is not the last word.
     pub(super) fn has_optional(&self) -> bool {
-        self.recording.as_ref().is_some_and(Recording::has_optional)
+        self.recording.as_ref().is_some_and(ReplayableRun::has_optional)
     }
 
     /// Itself at another size, by the line through it and `other`.
-    fn scaled(&self, other: &Sample, size: u64) -> Option<Recording> {
+    fn scaled(&self, other: &Sample, size: u64) -> Option<ReplayableRun> {
         self.recording.as_ref()?.scaled(self.size, other.recording.as_ref()?, other.size, size)
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use trace::run::GpuWork;
 use trace::{Bytes, Record, Run};
 
-use super::recording::{Recording, convolution_workspace};
+use super::recording::{ReplayableRun, convolution_workspace};
 use crate::judge::caught::{Requests, judge_requests};
 use crate::judge::ending::{Raised, first_error};
 use crate::judge::saves;
@@ -52,7 +52,7 @@ pub struct Trial {
     pub saved: Vec<String>,
     /// What the allocator was asked for, where that was recorded. It is too much to keep.
     #[serde(skip)]
-    pub recording: Option<Recording>,
+    pub recording: Option<ReplayableRun>,
 }
 
 /// How a dry run ended.
@@ -117,7 +117,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         holds: holds(run, context),
         side_streams: run.has_side_streams(),
         saved: records(run).filter_map(saves::made_checkpoint).cloned().collect(),
-        recording: Recording::of(run, context),
+        recording: ReplayableRun::of(run, context),
     }
 }
 

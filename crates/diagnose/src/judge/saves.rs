@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use trace::{Record, Run};
 
-use crate::measure::paths::relative;
 use crate::measure::run_records::records;
+use report::words::relative;
 
 /// Returns one note for each kind of checkpoint; paths are shown relative to `folder`.
 pub(crate) fn list_notes(run: &Run, folder: &str) -> impl Iterator<Item = String> {

@@ -45,7 +45,7 @@ impl Survivors {
 pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
     let after = allocated_after_steps(view);
     let (first_step, rises) = steady_rises(&after)?;
-    let bytes_per_step = median(rises)?;
+    let bytes_per_step = Bytes::median(rises)?;
     if outliving(view).next().is_none() && !view.trace.events.is_empty() {
         return None;
     }
@@ -81,11 +81,6 @@ fn steady_rises(after: &[(u32, Bytes)]) -> Option<(u32, Vec<Bytes>)> {
     let same = rises.windows(2).all(|pair| pair[0] == pair[1]);
     let steady = rises.len() >= 2 && !rises.contains(&Bytes::ZERO) && (after.len() > 3 || same);
     steady.then_some((first, rises))
-}
-
-fn median(mut rises: Vec<Bytes>) -> Option<Bytes> {
-    rises.sort_unstable();
-    rises.get(rises.len() / 2).copied()
 }
 
 /// Returns the first step whose peak exceeds `usable`, if the trace's peak rises by `rise` per step.

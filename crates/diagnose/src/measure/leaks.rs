@@ -48,7 +48,7 @@ pub(crate) fn leaks(view: &View, at: Moment) -> Option<Leaks> {
     let lines: Vec<Survivors> = leaking.map(|(leak, _)| leak).collect();
     (!lines.is_empty()).then(|| Leaks {
         lines,
-        per_step: median(per_step.values().copied().collect()),
+        per_step: Bytes::median(per_step.values().copied().collect()).unwrap_or_default(),
         first_step: per_step.keys().next().copied().unwrap_or(1),
     })
 }
@@ -80,11 +80,6 @@ fn enough(steps: &BTreeSet<u32>, seen: u32) -> bool {
 
 fn count(steps: &BTreeSet<u32>) -> u32 {
     u32::try_from(steps.len()).unwrap_or(u32::MAX)
-}
-
-fn median(mut sizes: Vec<Bytes>) -> Bytes {
-    sizes.sort_unstable();
-    sizes.get(sizes.len() / 2).copied().unwrap_or_default()
 }
 
 /// A burst of frees: tensors of several earlier steps, freed at once as by the garbage collector.

@@ -12,9 +12,3 @@ pub(crate) fn in_torch(posix: &str) -> Option<&str> {
     let (_, rest) = posix.rsplit_once("/torch/")?;
     Some(rest)
 }
-
-/// Returns `file` relative to `folder` if `folder` contains it.
-pub(crate) fn relative<'a>(file: &'a str, folder: &str) -> &'a str {
-    let inside = file.strip_prefix(folder).filter(|_| !folder.is_empty());
-    inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
-}

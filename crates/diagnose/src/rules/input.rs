@@ -182,7 +182,7 @@ impl Facts<'_> {
 
     /// Returns `file` relative to the reader's directory if the directory contains it.
     pub(crate) fn show<'f>(&self, file: &'f str) -> &'f str {
-        crate::measure::paths::relative(file, self.folder)
+        report::words::relative(file, self.folder)
     }
 
     /// Formats `location` for a sentence.

@@ -5,6 +5,7 @@
 //! (Ranks of one job on one device are `wrong-device`.)
 
 use causes::CauseId;
+use report::words::count;
 use report::{Evidence, Finding, Remedy, Severity};
 use trace::Bytes;
 use trace::text::StatedBytes;
@@ -75,7 +76,10 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     let finding = Finding {
         rule: RULE.cause,
         severity: if facts.fatal && decides { Severity::Error } else { Severity::Warning },
-        message: format!("nvidia-smi lists {} with {held} of the GPU's {total}", count_processes(sizes.len())),
+        message: format!(
+            "nvidia-smi lists {} with {held} of the GPU's {total}",
+            count(sizes.len(), "process", "processes")
+        ),
         location: None,
         evidence: sizes.iter().map(|(what, held)| bytes(what, *held, "nvidia-smi")).collect(),
         remedies: vec![end_them()],
@@ -90,10 +94,6 @@ fn explains_failure(failure: &Failure, total: Bytes, held: Bytes) -> bool {
         return false;
     };
     held >= missing && held <= total - free.lowest - reserved.lowest
-}
-
-fn count_processes(count: usize) -> String {
-    if count == 1 { "1 process".to_owned() } else { format!("{count} processes") }
 }
 
 /// The memory of the other processes that the error names.

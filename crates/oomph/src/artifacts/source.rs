@@ -53,16 +53,16 @@ pub(super) fn open(name: &Path) -> Result<OpenInput, Error> {
     let found = file.metadata().map_err(unreadable)?;
     let shown = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(if found.is_file() {
-        OpenInput::File(Watched { inner: file, progress: ReadProgress::start(&shown, Some(found.len())) })
+        OpenInput::File(Watched { inner: file, bar: ReadProgress::start(&shown, Some(found.len())) })
     } else {
-        OpenInput::Stream(Watched { inner: Box::new(file), progress: ReadProgress::start(&shown, None) })
+        OpenInput::Stream(Watched { inner: Box::new(file), bar: ReadProgress::start(&shown, None) })
     })
 }
 
 /// Returns standard input.
 pub(super) fn standard_input() -> OpenInput {
     let input = PatientInput::new(io::stdin().lock());
-    OpenInput::Stream(Watched { inner: Box::new(input), progress: ReadProgress::start("standard input", None) })
+    OpenInput::Stream(Watched { inner: Box::new(input), bar: ReadProgress::start("standard input", None) })
 }
 
 /// Unpacks an input. The directory of a zip file is at its end, so a zip file from a pipe is read into memory first.
@@ -83,13 +83,13 @@ pub(super) fn unpack(source: OpenInput) -> Result<Opened<'static>, ContainerErro
 /// A reader with a progress bar.
 pub(super) struct Watched<R> {
     inner: R,
-    progress: ReadProgress,
+    bar: ReadProgress,
 }
 
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.progress.advance(count);
+        self.bar.advance(count);
         Ok(count)
     }
 }
@@ -97,7 +97,7 @@ impl<R: Read> Read for Watched<R> {
 impl<R: Seek> Seek for Watched<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = self.inner.seek(to)?;
-        self.progress.seek(position);
+        self.bar.seek(position);
         Ok(position)
     }
 }

@@ -18,6 +18,7 @@ use crate::dry_run::program::{self, Program};
 use crate::dry_run::record::{Recording, Recordings, StreamBounds, record_to_end};
 use crate::effects::publish;
 use crate::effects::run_dir::{self, RunDir};
+use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::words::{Words, quote};
@@ -62,7 +63,7 @@ fn make_case(recordings: Recordings, program: &Program, started: Instant) -> Cas
         limited: limited.run,
         unlimited: unlimited.map(|recording| UnlimitedRun { run: recording.run, ended: recording.launch.ended }),
         gpu_assumed: program.gpu_assumed,
-        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+        folder: current_folder(),
         seconds: started.elapsed().as_secs_f64(),
     }
 }

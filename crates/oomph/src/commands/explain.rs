@@ -10,6 +10,7 @@ use report::render::terminal::Detail;
 
 use crate::args::{Explain, help_of};
 use crate::effects::publish;
+use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{artifacts, lint_links, output};
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     let case = ExplainCase {
         inputs: artifacts::read(&arguments.files)?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+        folder: current_folder(),
     };
     let explanation = diagnose::explain(&case);
     let links = lint_links::find(explanation.findings(), &case.folder, None);

@@ -48,7 +48,7 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
     let jobs = arguments.jobs.map_or_else(jobs::default_jobs, std::num::NonZeroUsize::get);
     let runner = TrialRunner::new(program, jobs, !arguments.max_batch, !arguments.no_cache)?;
     let (target, batch_arg) = (case.gpu.target_bytes, arguments.batch_arg.as_deref());
-    let mut bench = Bench { program, runner, progress, jobs, target, batch_arg };
+    let mut bench = Bench { program, runner, display: progress, jobs, target, batch_arg };
     let mut search = Search::new(input::targets(&case), input::allowed(arguments));
     bench.explore(&mut search, !arguments.max_batch)?;
     if search.unchanged().is_none_or(|trial| trial.ending != Ending::Done) {

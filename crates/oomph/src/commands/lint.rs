@@ -13,6 +13,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use report::lint::{LintFinding, LintReport, LintRule, UnreadableFile};
 use report::render::terminal::{Detail, Look};
 use report::render::{Format, render, sarif};
+use report::words::count;
 
 use self::baseline::Baseline;
 use self::files::{File, Files, Text};
@@ -90,12 +91,12 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
 
 /// Writes the findings as a baseline, and warns of unreadable files.
 fn write_baseline(path: &Path, report: &LintReport, is_incomplete: bool) -> Result<ExitStatus, Error> {
-    let count = baseline::write(path, &report.findings)?;
+    let number = baseline::write(path, &report.findings)?;
     for file in &report.unreadable {
         output::say(&format!("`{}` was left out: {}", file.file, file.reason));
     }
-    let words = if count == 1 { "finding is" } else { "findings are" };
-    output::say(&format!("{count} {words} in the baseline `{}` now", path.display()));
+    let findings = count(number, "finding is", "findings are");
+    output::say(&format!("{findings} in the baseline `{}` now", path.display()));
     Ok(if is_incomplete { ExitStatus::Failed } else { ExitStatus::Fits })
 }
 

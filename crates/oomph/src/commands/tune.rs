@@ -13,6 +13,7 @@ use report::tune::TuneReport;
 use crate::args::{Tune, help_of};
 use crate::effects::run_dir;
 use crate::effects::search_progress::SearchProgress;
+use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{artifacts, gpu_choice, output};
@@ -40,7 +41,7 @@ fn case(arguments: &Tune) -> Result<TuneCase, Error> {
     Ok(TuneCase {
         inputs: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+        folder: current_folder(),
         device: device(arguments)?,
         torch: arguments.torch,
         empty_cache_at: arguments.empty_cache_at.clone(),

@@ -9,7 +9,7 @@ use crate::effects::run_dir;
 
 /// Shows a run while this value lives.
 pub(crate) struct RunProgress {
-    progress: Progress,
+    line: Progress,
     sentence: String,
     folder: PathBuf,
 }
@@ -17,14 +17,14 @@ pub(crate) struct RunProgress {
 impl RunProgress {
     /// Shows a sentence; the steps are read from the run directory.
     pub(crate) fn start(sentence: &str, folder: &Path) -> RunProgress {
-        let progress = Progress::spin("{spinner} {msg} {elapsed:.dim}");
-        progress.set_message(sentence.to_owned());
-        RunProgress { progress, sentence: sentence.to_owned(), folder: folder.to_owned() }
+        let line = Progress::spin("{spinner} {msg} {elapsed:.dim}");
+        line.set_message(sentence.to_owned());
+        RunProgress { line, sentence: sentence.to_owned(), folder: folder.to_owned() }
     }
 
     /// Shows the program's last step.
     pub(crate) fn update(&self) {
-        self.progress.say(|| self.describe());
+        self.line.say(|| self.describe());
     }
 
     fn describe(&self) -> String {

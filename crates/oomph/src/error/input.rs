@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use report::words::count;
 use thiserror::Error;
 
 /// Why a file or a folder cannot be read.
@@ -19,7 +20,7 @@ pub(crate) enum InputError {
     NotASnapshot { path: PathBuf, problem: String },
     #[error("`{}` is a disk: expected a file, a pipe or a folder", .0.display())]
     Device(PathBuf),
-    #[error("nothing in the folder `{}` shows an error: expected logs or snapshots, found {}", folder.display(), count_files(*files))]
+    #[error("nothing in the folder `{}` shows an error: expected logs or snapshots, found {}", folder.display(), count(*files, "file", "files"))]
     NothingInFolder { folder: PathBuf, files: usize },
     #[error("`{}` holds more than {limit} files: expected the files of one job", folder.display())]
     TooManyFiles { folder: PathBuf, limit: usize },
@@ -54,8 +55,4 @@ impl InputError {
 fn hexadecimal(bytes: &[u8]) -> String {
     let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     bytes.join(" ")
-}
-
-fn count_files(count: usize) -> String {
-    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }

@@ -6,7 +6,7 @@
 use trace::run::RemedyAction;
 
 use super::Patch;
-use crate::Placed;
+use crate::PlacedEdit;
 use crate::edit::Edit;
 use crate::layout;
 use crate::site::ChangeSite;
@@ -77,7 +77,7 @@ fn class(site: &ChangeSite<'_>) -> Result<Option<Edit>, Why> {
     layout::after_imports(site.source, &lines).map(Some)
 }
 
-fn snippet(placed: &Placed) -> String {
+fn snippet(placed: &PlacedEdit) -> String {
     let chunks = placed.change.settings.get("chunks").map_or_else(|| CHUNKS.to_string(), ToString::to_string);
     if is_of_model(&placed.action) {
         return HEAD.replace("CHUNKS", &chunks);

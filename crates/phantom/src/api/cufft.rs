@@ -12,13 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::datatype;
 use crate::api::captured::note_for_library;
-use crate::boundary::{In, Out, Status, export, inert, status};
+use crate::boundary::{In, Out, Status, export, inert};
+pub(crate) use crate::status::CufftResult;
 use crate::version::Library;
-
-status! {
-    /// `cufftResult`.
-    CufftResult { success: 0, invalid: 4, internal: 5, unsupported: 16 }
-}
 
 /// `CUFFT_INVALID_PLAN`: the plan was never created, or was destroyed.
 pub(crate) const INVALID_PLAN: CufftResult = CufftResult(1);

@@ -3,30 +3,7 @@
 //! Its functions return two codes in a struct, or a number of bytes: each kind fails in its own way.
 
 use crate::boundary::{Status, absent};
-
-/// `CUfileError_t`: a code of cuFile's and one of the driver's.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CufileError {
-    /// `CUfileOpError`.
-    pub(crate) operation: i32,
-    /// `CUresult`.
-    pub(crate) driver: i32,
-}
-
-impl CufileError {
-    const fn of(operation: i32) -> CufileError {
-        CufileError { operation, driver: 0 }
-    }
-}
-
-/// The codes of `cufile.h`, CUDA 13.0: an unsupported platform is 5007, an invalid value 5022, an internal error 5030.
-impl Status for CufileError {
-    const SUCCESS: CufileError = CufileError::of(0);
-    const INVALID: CufileError = CufileError::of(5_022);
-    const INTERNAL: CufileError = CufileError::of(5_030);
-    const UNSUPPORTED: CufileError = CufileError::of(5_007);
-}
+pub(crate) use crate::status::CufileError;
 
 /// A `ssize_t`: bytes moved, or a negative code.
 #[repr(transparent)]

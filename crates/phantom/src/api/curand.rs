@@ -1,14 +1,10 @@
 //! cuRAND's host interface: generators that fill device memory with nothing. Generators on the host are absent: their
 //! output is host memory, which the phantom does not invent.
 
-use crate::boundary::{Out, export, inert, status};
+use crate::boundary::{Out, export, inert};
 use crate::handle::{Handle, Table};
+pub(crate) use crate::status::CurandStatus;
 use crate::version::Library;
-
-status! {
-    /// `curandStatus_t`. Without an "invalid value", out of range is the closest.
-    CurandStatus { success: 0, invalid: 104, internal: 999, unsupported: 204 }
-}
 
 /// `CURAND_STATUS_NOT_INITIALIZED`: the generator was never created, or was destroyed.
 pub(crate) const NOT_INITIALIZED: CurandStatus = CurandStatus(101);

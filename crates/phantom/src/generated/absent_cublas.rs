@@ -1,9 +1,9 @@
 //! Functions of cuBLAS that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcublas.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcublas.so; not to be edited.
 
-use crate::api::cublas::CublasStatus;
 use crate::boundary::absent;
+use crate::status::CublasStatus;
 
 absent! { CublasStatus;
     cublasAlloc

@@ -1,9 +1,9 @@
 //! Functions of cublasLt that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcublasLt.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcublasLt.so; not to be edited.
 
-use crate::api::cublas::CublasStatus;
 use crate::boundary::absent;
+use crate::status::CublasStatus;
 
 absent! { CublasStatus;
     cublasLtACCMatmul

@@ -1,9 +1,9 @@
 //! Functions of the CUDA runtime that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcudart.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcudart.so; not to be edited.
 
-use crate::api::runtime::CudaStatus;
 use crate::boundary::absent;
+use crate::status::CudaStatus;
 
 absent! { CudaStatus;
     __cudaGetProcAddress

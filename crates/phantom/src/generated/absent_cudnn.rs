@@ -1,9 +1,9 @@
 //! Functions of cuDNN that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcudnn.so, libcudnn_adv.so, libcudnn_cnn.so, libcudnn_graph.so, libcudnn_ops.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcudnn.so, libcudnn_adv.so, libcudnn_cnn.so, libcudnn_graph.so, libcudnn_ops.so; not to be edited.
 
-use crate::api::cudnn::CudnnStatus;
 use crate::boundary::absent;
+use crate::status::CudnnStatus;
 
 absent! { CudnnStatus;
     cudnnActivationBackward

@@ -1,9 +1,9 @@
 //! Functions of cuFFT that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcufft.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcufft.so; not to be edited.
 
-use crate::api::cufft::CufftResult;
 use crate::boundary::absent;
+use crate::status::CufftResult;
 
 absent! { CufftResult;
     cufftDebug

@@ -1,9 +1,9 @@
 //! Functions of cuFile that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcufile.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcufile.so; not to be edited.
 
-use crate::api::cufile::CufileError;
 use crate::boundary::absent;
+use crate::status::CufileError;
 
 absent! { CufileError;
     cuFileBatchIOCancel

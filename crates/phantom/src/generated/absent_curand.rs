@@ -1,9 +1,9 @@
 //! Functions of cuRAND that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcurand.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcurand.so; not to be edited.
 
-use crate::api::curand::CurandStatus;
 use crate::boundary::absent;
+use crate::status::CurandStatus;
 
 absent! { CurandStatus;
     curandCreateGeneratorHost

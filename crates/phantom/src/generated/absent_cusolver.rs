@@ -1,9 +1,9 @@
 //! Functions of cuSOLVER that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcusolver.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcusolver.so; not to be edited.
 
-use crate::api::cusolver::CusolverStatus;
 use crate::boundary::absent;
+use crate::status::CusolverStatus;
 
 absent! { CusolverStatus;
     cusolverDnCCgels

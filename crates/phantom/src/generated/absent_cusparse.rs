@@ -1,9 +1,9 @@
 //! Functions of cuSPARSE that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcusparse.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcusparse.so; not to be edited.
 
-use crate::api::cusparse::CusparseStatus;
 use crate::boundary::absent;
+use crate::status::CusparseStatus;
 
 absent! { CusparseStatus;
     cusparseBlockedEllGet

@@ -1,9 +1,9 @@
 //! Functions of cuSPARSELt that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libcusparseLt.so; do not edit by hand.
+//! Written by `make generate` from the exports of libcusparseLt.so; not to be edited.
 
-use crate::api::cusparse::CusparseStatus;
 use crate::boundary::absent;
+use crate::status::CusparseStatus;
 
 absent! { CusparseStatus;
     cusparseLtMatmulDescGetAttribute

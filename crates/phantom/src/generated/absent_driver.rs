@@ -1,9 +1,9 @@
 //! Functions of the CUDA driver that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the declarations of cuda.h; do not edit by hand.
+//! Written by `make generate` from the declarations of cuda.h; not to be edited.
 
-use crate::api::driver::DriverStatus;
 use crate::boundary::absent;
+use crate::status::DriverStatus;
 
 absent! { DriverStatus;
     cuArray3DCreate

@@ -1,9 +1,9 @@
 //! Functions of NCCL that the phantom lacks: each fails by name.
 //!
-//! Made by `crates/phantom/generate.py` from the exports of libnccl.so; do not edit by hand.
+//! Written by `make generate` from the exports of libnccl.so; not to be edited.
 
-use crate::api::nccl::NcclResult;
 use crate::boundary::absent;
+use crate::status::NcclResult;
 
 absent! { NcclResult;
     ncclCommGetUniqueId

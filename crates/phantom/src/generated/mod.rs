@@ -1,4 +1,4 @@
-//! Lists that a script made; see `crates/phantom/generate.py`.
+//! Lists that `make generate` writes; see `crates/phantom/generate.py`.
 
 pub mod absent_cublas;
 pub mod absent_cublaslt;

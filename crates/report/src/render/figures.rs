@@ -7,6 +7,7 @@ use super::answer::focus;
 use super::layout::{keep_end, line_of, words_of, words_of_frame, words_of_growth};
 use super::words::{words_of_framework, words_of_kind};
 use crate::explain::{DeviceHistory, ExplainReport, Fragmentation, HistoryOom, HistoryPeak};
+use crate::words::count;
 
 /// A figure: a name of at most 8 letters, and a text.
 pub(super) type Figure = (&'static str, String);
@@ -66,8 +67,10 @@ fn history(device: &DeviceHistory) -> Vec<Figure> {
     let cache = Some(&device.fragmentation).filter(|cache| cache.segments > 0);
     let cache = cache.map(|cache| ("cache", words_of_cache(cache)));
     let growth = device.growth.as_ref().map(|growth| ("growth", words_of_growth(growth)));
-    let words =
-        [Some(counted(device.events, "event")), (device.steps > 0).then(|| counted(device.steps.into(), "step"))];
+    let words = [
+        Some(count(device.events, "event", "events")),
+        (device.steps > 0).then(|| count(device.steps, "step", "steps")),
+    ];
     let events = (device.events > 0).then(|| ("history", join(", ", words)));
     [cache, growth, events].into_iter().flatten().collect()
 }
@@ -86,17 +89,11 @@ fn words_of_peak(peak: &HistoryPeak) -> String {
 fn words_of_cache(cache: &Fragmentation) -> String {
     let Fragmentation { free_bytes, free_blocks, largest_free_block_bytes: largest, .. } = cache;
     let (split, used, all) = (cache.inactive_split_bytes, cache.used_segments, cache.segments);
-    let blocks = counted(*free_blocks, "block");
+    let blocks = count(*free_blocks, "block", "blocks");
     format!(
         "{free_bytes} free in {blocks}, the largest {largest}; {split} of it beside memory in use; \
          {used} of {all} segments in use"
     )
-}
-
-/// `1 step`, `2 steps`.
-fn counted(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
 }
 
 /// The innermost line outside installed packages, or the innermost line.

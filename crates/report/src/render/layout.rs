@@ -6,6 +6,7 @@
 use super::sanitize::{clean, columns, columns_of};
 use crate::check::{Growth, Place};
 use crate::finding::Location;
+use crate::words::relative;
 
 /// The largest line width, in columns.
 pub(super) const COLUMNS: usize = 80;
@@ -96,11 +97,7 @@ pub(super) fn short_path<'a>(file: &'a str, folder: &str) -> &'a str {
     if let Some((_, inside)) = file.rsplit_once("/site-packages/") {
         return inside;
     }
-    let relative = file.strip_prefix(folder).filter(|_| !folder.is_empty());
-    if let Some(relative) = relative.and_then(|rest| rest.strip_prefix('/')) {
-        return relative;
-    }
-    file
+    relative(file, folder)
 }
 
 /// `train.py:41`.

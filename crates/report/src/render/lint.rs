@@ -3,6 +3,7 @@
 use super::layout::short_path;
 use crate::finding::Severity;
 use crate::lint::{LintFinding, LintReport};
+use crate::words::count;
 
 /// `train.py:41:5`; `notes.ipynb:cell 3:4:1` in a notebook.
 pub(super) fn place(found: &LintFinding, folder: &str) -> String {
@@ -14,17 +15,21 @@ pub(super) fn place(found: &LintFinding, folder: &str) -> String {
 
 /// `3 findings in 120 files: 1 error, 2 warnings`.
 pub(super) fn headline(report: &LintReport) -> String {
-    let files = counted(report.files.saturating_sub(report.unreadable.len()), "file");
+    let files = count(report.files.saturating_sub(report.unreadable.len()), "file", "files");
     if report.findings.is_empty() {
         return format!("no finding in {files}");
     }
-    let of = |severity, word| {
-        let count = report.findings.iter().filter(|found| found.finding.severity == severity).count();
-        (count > 0).then(|| counted(count, word))
+    let of = |severity, one, many| {
+        let number = report.findings.iter().filter(|found| found.finding.severity == severity).count();
+        (number > 0).then(|| count(number, one, many))
     };
-    let kinds = [of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "remark")];
+    let kinds = [
+        of(Severity::Error, "error", "errors"),
+        of(Severity::Warning, "warning", "warnings"),
+        of(Severity::Info, "remark", "remarks"),
+    ];
     let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-    format!("{} in {files}: {}", counted(report.findings.len(), "finding"), kinds.join(", "))
+    format!("{} in {files}: {}", count(report.findings.len(), "finding", "findings"), kinds.join(", "))
 }
 
 /// The closing remarks: fixed and fixable findings, findings hidden by the baseline, unreadable files.
@@ -43,9 +48,4 @@ pub(super) fn closing(report: &LintReport) -> Vec<String> {
     ];
     let counts = lines.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
     counts.chain(report.notes.iter().cloned()).collect()
-}
-
-/// `1 file`, `2 files`.
-fn counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }

@@ -23,13 +23,10 @@ pub struct Request<'a> {
 
 /// A line of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Answer {
     /// The imports are done.
-    Ready {
-        /// Always true; the key tells this answer from the others.
-        ready: bool,
-    },
+    Ready,
     /// A child was started.
     Started {
         /// The request's id.
@@ -89,13 +86,14 @@ mod tests {
     use crate::environment::of_phantom;
 
     #[test]
-    fn answers_are_told_apart_by_their_keys() {
+    fn an_answer_names_its_kind() {
         let cases = [
-            (r#"{"ready": true, "imported": ["torch"], "failed": {}}"#, Some(Answer::Ready { ready: true })),
-            (r#"{"id": 1, "pid": 71}"#, Some(Answer::Started { id: 1, pid: 71 })),
-            (r#"{"id": 1, "status": -9}"#, Some(Answer::Ended { id: 1, status: -9 })),
+            (r#"{"kind": "ready"}"#, Some(Answer::Ready)),
+            (r#"{"kind": "started", "id": 1, "pid": 71}"#, Some(Answer::Started { id: 1, pid: 71 })),
+            (r#"{"kind": "ended", "id": 1, "status": -9}"#, Some(Answer::Ended { id: 1, status: -9 })),
             ("Loading weights", None),
-            (r#"{"id": 1}"#, None),
+            (r#"{"id": 1, "pid": 71}"#, None),
+            (r#"{"kind": "ended", "id": 1}"#, None),
         ];
         for (line, expected) in cases {
             assert_eq!(Answer::parse(line), expected, "{line}");

@@ -164,7 +164,7 @@ impl Schedule {
 
     fn answer(&mut self, answer: &Answer) -> Vec<ScheduleEffect> {
         match answer {
-            Answer::Ready { .. } => self.server = Server::Ready,
+            Answer::Ready => self.server = Server::Ready,
             Answer::Started { id, pid } => {
                 if let Some(child) = self.children.get_mut(id) {
                     child.pid = Some(*pid);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     fn ready() -> ScheduleEvent {
-        ScheduleEvent::Answered(Answer::Ready { ready: true })
+        ScheduleEvent::Answered(Answer::Ready)
     }
 
     fn started(id: u64, pid: i32) -> ScheduleEvent {

@@ -17,7 +17,7 @@ const PLANS_TIMED: usize = 4;
 pub(super) struct Bench<'a> {
     pub(super) program: &'a Program,
     pub(super) runner: TrialRunner<'a>,
-    pub(super) progress: &'a SearchProgress,
+    pub(super) display: &'a SearchProgress,
     /// The number of variants that are asked for at a time.
     pub(super) jobs: usize,
     /// The memory that a plan may use.
@@ -29,9 +29,9 @@ pub(super) struct Bench<'a> {
 impl Bench<'_> {
     /// Runs variants and passes each result on. Returns false if Ctrl-C ended the search.
     pub(super) fn run(&mut self, variants: &[Variant], done: &mut dyn FnMut(usize, Trial)) -> Result<bool, Error> {
-        let progress = self.progress;
+        let display = self.display;
         self.runner.run(variants, &mut |index, trial| {
-            progress.show(&variants[index], &trial);
+            display.show(&variants[index], &trial);
             done(index, trial);
         })
     }

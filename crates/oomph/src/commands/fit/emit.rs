@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use patch::{Placed, Snippet, by_hand, patch};
+use patch::{PlacedEdit, Snippet, by_hand, patch};
 use report::Change;
 use report::fit::{FitReport, Plan};
 use trace::run::RemedyAction;
@@ -36,10 +36,10 @@ pub(super) fn diff(report: &FitReport, script: Option<&Path>) -> Result<String, 
 
 /// Groups the changes of a plan by file, each at the lines where it took effect; changes without a line belong to the script. The
 /// second list has the changes without a file.
-fn by_file(plan: &Plan, script: Option<&Path>) -> (BTreeMap<PathBuf, Vec<Placed>>, Vec<Placed>) {
-    let mut files: BTreeMap<PathBuf, Vec<Placed>> = BTreeMap::new();
+fn by_file(plan: &Plan, script: Option<&Path>) -> (BTreeMap<PathBuf, Vec<PlacedEdit>>, Vec<PlacedEdit>) {
+    let mut files: BTreeMap<PathBuf, Vec<PlacedEdit>> = BTreeMap::new();
     let mut nowhere = Vec::new();
-    let mut place = |file: Option<&Path>, placed: Placed| match file {
+    let mut place = |file: Option<&Path>, placed: PlacedEdit| match file {
         Some(file) => files.entry(canonical(file)).or_default().push(placed),
         None => nowhere.push(placed),
     };
@@ -62,7 +62,7 @@ fn canonical(file: &Path) -> PathBuf {
 }
 
 /// Returns the folder that file names are relative to: the user's, or the root if some files lie elsewhere.
-fn base(files: &BTreeMap<PathBuf, Vec<Placed>>, folder: &Path) -> PathBuf {
+fn base(files: &BTreeMap<PathBuf, Vec<PlacedEdit>>, folder: &Path) -> PathBuf {
     let is_below = files.keys().all(|file| file.starts_with(folder));
     if is_below { folder.to_owned() } else { PathBuf::from("/") }
 }
@@ -72,8 +72,8 @@ fn is_editable(file: &str) -> bool {
     is_user_file(file, "") && !file.starts_with('<')
 }
 
-fn of(change: &Change, line: u32, action: RemedyAction) -> Placed {
-    Placed { change: change.clone(), line, action }
+fn of(change: &Change, line: u32, action: RemedyAction) -> PlacedEdit {
+    PlacedEdit { change: change.clone(), line, action }
 }
 
 /// Lists each change to make by hand once, with all its lines and its code: `# train.py:7, 12: sdpa by hand (why):`.

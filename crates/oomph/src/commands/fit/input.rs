@@ -8,6 +8,7 @@ use trace::Bytes;
 
 use crate::args::Fit;
 use crate::dry_run::program::Program;
+use crate::environment::current_folder;
 use crate::gpu_choice;
 
 /// The memory sizes of `--any-gpu`: those that buyers' guides list.
@@ -44,7 +45,7 @@ pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
     let sizes = if arguments.any_gpu { VRAM_GIB.as_slice() } else { &[] };
     FitCase {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        folder: std::env::current_dir().unwrap_or_default().display().to_string(),
+        folder: current_folder(),
         gpu: gpu(profile),
         by_vram: sizes.iter().map(|gib| (Bytes::from_gib(*gib), share(Bytes::from_gib(*gib)))).collect(),
         context_bytes: profile.context_bytes,

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use lint::SourceFile;
+use report::words::relative;
 
 use super::settings::LintSettings;
 use crate::args::Lint;
@@ -67,7 +68,7 @@ impl File {
     pub(super) fn name_in_diff(&self, folder: &str) -> String {
         let real = self.path.canonicalize().ok().filter(|_| self.path.is_symlink());
         let name = real.map_or_else(|| self.name.clone(), |path| path.display().to_string());
-        name.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned).unwrap_or(name)
+        relative(&name, folder).to_owned()
     }
 }
 

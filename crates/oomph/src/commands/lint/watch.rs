@@ -4,6 +4,8 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use report::words::count;
+
 use super::files::{File, Files};
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -20,9 +22,7 @@ pub(super) fn run(look: impl Fn() -> Result<Files, Error>, round: impl Fn(&Files
     loop {
         let before = look().map(|files| stamps(&files.files));
         match look().and_then(|files| round(&files).map(|_| files.files.len())) {
-            Ok(count) => {
-                output::say(&format!("watching {count} {}; Ctrl-C ends it", if count == 1 { "file" } else { "files" }));
-            }
+            Ok(number) => output::say(&format!("watching {}; Ctrl-C ends it", count(number, "file", "files"))),
             Err(error) => output::failure(&error),
         }
         while look().map(|files| stamps(&files.files)).ok() == before.as_ref().ok().cloned() {

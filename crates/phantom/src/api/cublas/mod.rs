@@ -11,14 +11,10 @@ pub(crate) mod results;
 
 use std::ffi::{c_char, c_void};
 
-use crate::boundary::{In, Out, export, literal, status};
+use crate::boundary::{In, Out, export, literal};
 use crate::handle::{Handle, Table};
+pub(crate) use crate::status::CublasStatus;
 use crate::version::{self, Library};
-
-status! {
-    /// `cublasStatus_t`.
-    CublasStatus { success: 0, invalid: 7, internal: 14, unsupported: 15 }
-}
 
 /// `CUBLAS_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
 pub(crate) const NOT_INITIALIZED: CublasStatus = CublasStatus(1);

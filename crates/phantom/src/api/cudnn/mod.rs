@@ -16,13 +16,9 @@ mod spatial;
 mod tensor;
 mod workspace;
 
-use crate::boundary::{Out, Status, status};
+use crate::boundary::{Out, Status};
 use crate::handle::{Handle, Table};
-
-status! {
-    /// `cudnnStatus_t`: success, `BAD_PARAM`, `INTERNAL_ERROR` and `NOT_SUPPORTED` of `cudnn_graph.h`.
-    CudnnStatus { success: 0, invalid: 2000, internal: 4000, unsupported: 3000 }
-}
+pub(crate) use crate::status::CudnnStatus;
 
 /// The result of an exported function's body.
 type Answer<T = ()> = Result<T, CudnnStatus>;

@@ -8,14 +8,10 @@ pub(crate) mod sizes_64;
 pub(crate) mod workspace;
 
 use crate::api::captured::{inert_on_stream, note_for_library};
-use crate::boundary::{Out, Status, export, inert, status};
+use crate::boundary::{Out, Status, export, inert};
 use crate::handle::{Handle, Table};
+pub(crate) use crate::status::CusolverStatus;
 use crate::version::Library;
-
-status! {
-    /// `cusolverStatus_t`.
-    CusolverStatus { success: 0, invalid: 3, internal: 7, unsupported: 9 }
-}
 
 /// `CUSOLVER_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
 pub(crate) const NOT_INITIALIZED: CusolverStatus = CusolverStatus(1);

@@ -9,14 +9,10 @@ pub(crate) mod matrices;
 use std::ffi::c_char;
 
 use crate::api::captured::inert_on_stream;
-use crate::boundary::{Out, export, inert, literal, status};
+use crate::boundary::{Out, export, inert, literal};
 use crate::handle::{Handle, Table};
+pub(crate) use crate::status::CusparseStatus;
 use crate::version::Library;
-
-status! {
-    /// `cusparseStatus_t`.
-    CusparseStatus { success: 0, invalid: 3, internal: 7, unsupported: 10 }
-}
 
 /// `CUSPARSE_STATUS_NOT_INITIALIZED`: the handle was never created, or was destroyed.
 pub(crate) const NOT_INITIALIZED: CusparseStatus = CusparseStatus(1);

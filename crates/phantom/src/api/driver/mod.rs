@@ -5,15 +5,14 @@ pub(crate) mod context;
 pub(crate) mod graph;
 pub(crate) mod memory;
 pub(crate) mod module;
-mod status;
 pub(crate) mod stream;
 pub mod virtual_memory;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-pub use self::status::DriverStatus;
 use crate::boundary::{In, Out, export, literal};
 use crate::cuda::{Code, INVALID_VALUE, NOT_SUPPORTED, context as contexts, describe};
+pub use crate::status::DriverStatus;
 use crate::{resolve, version};
 
 /// `CUlogsCallbackHandle`: never dereferenced.

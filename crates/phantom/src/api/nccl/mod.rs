@@ -14,13 +14,9 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use self::memory::{Connection, Held};
 use self::split::NO_COLOR;
 use crate::api::runtime::memory::{cudaFree, cudaMalloc};
-use crate::boundary::{In, Out, Status, absent, export, literal, status};
+use crate::boundary::{In, Out, Status, absent, export, literal};
 use crate::handle::{Handle, Table};
-
-status! {
-    /// `ncclResult_t`.
-    NcclResult { success: 0, invalid: 4, internal: 3, unsupported: 5 }
-}
+pub(crate) use crate::status::NcclResult;
 
 /// `ncclUnhandledCudaError`: the runtime refused, e.g. for want of memory.
 const CUDA_ERROR: NcclResult = NcclResult(1);

@@ -10,56 +10,23 @@ pub mod pool;
 pub(crate) mod registration;
 pub(crate) mod stream;
 
-use std::cell::Cell;
 use std::ffi::c_char;
 
-use crate::boundary::{Status, export, literal};
-use crate::cuda::{Code, NOT_SUPPORTED, context, describe};
+use crate::boundary::{export, literal};
+use crate::cuda::{Code, NOT_SUPPORTED, describe};
+pub use crate::status::CudaStatus;
 use crate::{journal, version};
-
-/// `cudaError_t`.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CudaStatus(pub i32);
-
-impl From<Code> for CudaStatus {
-    fn from(code: Code) -> CudaStatus {
-        CudaStatus(code.0)
-    }
-}
-
-thread_local! {
-    static LAST_ERROR: Cell<i32> = const { Cell::new(0) };
-}
-
-impl Status for CudaStatus {
-    const SUCCESS: CudaStatus = CudaStatus(0);
-    const INVALID: CudaStatus = CudaStatus(1);
-    const INTERNAL: CudaStatus = CudaStatus(999);
-    const UNSUPPORTED: CudaStatus = CudaStatus(801);
-
-    /// The runtime initialises the driver.
-    fn enter(_function: &'static str) -> Result<(), CudaStatus> {
-        context::initialize();
-        Ok(())
-    }
-
-    /// A failed call leaves the thread's last error set until it is read.
-    fn failed(self) {
-        LAST_ERROR.set(self.0);
-    }
-}
 
 /// Returns the thread's last error and forgets it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> CudaStatus {
-    CudaStatus(LAST_ERROR.replace(0))
+    CudaStatus::take_last()
 }
 
 /// Returns the thread's last error and keeps it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPeekAtLastError() -> CudaStatus {
-    CudaStatus(LAST_ERROR.get())
+    CudaStatus::last()
 }
 
 /// The name of an error.

@@ -13,6 +13,7 @@ use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_o
 use crate::render::sanitize::{clean, columns};
 use crate::render::sites::{called, words_of_site};
 use crate::render::verdict;
+use crate::words::count;
 
 /// The columns of the bar, and of the text beside a name.
 const BAR: u64 = 66;
@@ -225,15 +226,14 @@ fn foot(page: &mut Page, report: &CheckReport) {
         (report.notes.len().saturating_sub(report.caveats.len()), "note"),
         (report.ranks.len(), "rank"),
     ];
-    let rest: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| counted(*count, word)).collect();
+    let rest: Vec<String> = counts
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| count(*number, word, &format!("{word}s")))
+        .collect();
     let with = if rest.is_empty() { String::new() } else { format!(", with {}", rest.join(", ")) };
     page.fact("more", &format!("-v has the whole report{with}; --html FILE a page"));
     if let Some(next) = &report.next {
         page.command("  next     ", next);
     }
-}
-
-fn counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }

@@ -7,6 +7,7 @@ use super::sections;
 use crate::render::layout::COLUMNS;
 use crate::render::tune::{headline, named, price, standing_of};
 use crate::tune::{EmptyCache, Guide, Measured, Recommendation, Setting, TuneReport};
+use crate::words::count;
 
 /// The number of rows in a list.
 const ROWS: usize = 8;
@@ -54,7 +55,7 @@ fn head(page: &mut Page, report: &TuneReport) {
 fn figures(setting: &Setting) -> String {
     let Setting { reserved_bytes, allocated_bytes, retries, oom, .. } = setting;
     let end = if *oom { "; runs out" } else { "" };
-    let retries = counted(*retries);
+    let retries = count(*retries, "retry", "retries");
     let name = named(&setting.conf);
     format!("{reserved_bytes} reserved, {allocated_bytes} allocated, {retries}, {}{end} ({name})", price(setting))
 }
@@ -64,11 +65,10 @@ fn run(measured: &Measured) -> String {
     let Measured { reserved_bytes, allocated_bytes, retries, oom, as_predicted } = measured;
     let end = if *oom { "; ran out" } else { "" };
     let word = if *as_predicted { "as predicted" } else { "not as predicted" };
-    format!("{reserved_bytes} reserved, {allocated_bytes} allocated, {}{end}, {word}", counted(*retries))
-}
-
-fn counted(retries: u64) -> String {
-    if retries == 1 { "1 retry".to_owned() } else { format!("{retries} retries") }
+    format!(
+        "{reserved_bytes} reserved, {allocated_bytes} allocated, {}{end}, {word}",
+        count(*retries, "retry", "retries")
+    )
 }
 
 fn limit(report: &TuneReport) -> String {

@@ -7,6 +7,7 @@ use crate::render::layout::{COLUMNS, keep_end};
 use crate::render::sanitize::columns;
 use crate::render::terminal::page::Page;
 use crate::render::words::{is_printed_often, name_of_input, path_of_input, words_of_error, words_of_input};
+use crate::words::count;
 
 /// The number of rows in a list.
 const ROWS: usize = 16;
@@ -17,8 +18,8 @@ pub(super) fn errors(page: &mut Page, report: &ExplainReport) {
     if all < 2 && !report.ooms.iter().any(is_printed_often) {
         return;
     }
-    let noun = if all == 1 { "error" } else { "errors" };
-    page.heading(&format!("{all} {noun} (* is the one that the report is about)"));
+    let errors = count(all, "error", "errors");
+    page.heading(&format!("{errors} (* is the one that the report is about)"));
     for (index, oom) in report.ooms.iter().enumerate().take(ROWS) {
         page.paragraph(mark(report.focus_oom == Some(index)), &words_of_error(report, index, oom));
     }

@@ -1,0 +1,40 @@
+//! Words and paths that several reports and messages share.
+
+use std::fmt::Display;
+
+/// Counts things: `1 file`, `2 files`.
+pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str, many: &str) -> String {
+    let noun = if number == N::from(1) { one } else { many };
+    format!("{number} {noun}")
+}
+
+/// Returns `file` relative to `folder` if `folder` contains the file.
+pub fn relative<'a>(file: &'a str, folder: &str) -> &'a str {
+    let inside = file.strip_prefix(folder).filter(|_| !folder.is_empty());
+    inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_is_singular() {
+        let counts =
+            [count(0_u64, "retry", "retries"), count(1_usize, "retry", "retries"), count(2_u32, "retry", "retries")];
+        assert_eq!(counts, ["0 retries", "1 retry", "2 retries"]);
+    }
+
+    #[test]
+    fn only_files_below_the_folder_are_shortened() {
+        let cases = [
+            ("/home/me/a.py", "/home/me", "a.py"),
+            ("/home/mexico/a.py", "/home/me", "/home/mexico/a.py"),
+            ("/home/me/a.py", "", "/home/me/a.py"),
+            ("a.py", "/home/me", "a.py"),
+        ];
+        for (file, folder, expected) in cases {
+            assert_eq!(relative(file, folder), expected, "{file} in {folder}");
+        }
+    }
+}
