@@ -71,9 +71,9 @@ pub struct Event {
     pub stack: StackId,
     /// Index into [`crate::Snapshot::marks`] of the mark in force; `None` for a program without the agent.
     pub mark: Option<u32>,
-    /// The time, in versions that write it (torch 2.2 and later).
+    /// The time, in versions with times (torch 2.2 and later).
     pub time: Option<Time>,
-    /// The pool, in versions that write it (torch 2.12 and later).
+    /// The pool, in versions with pools (torch 2.12 and later).
     pub pool: Option<PoolId>,
 }
 

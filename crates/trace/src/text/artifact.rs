@@ -197,7 +197,7 @@ pub struct StatedOom {
 }
 
 impl StatedOom {
-    /// The number of errors that this one stands for.
+    /// The number of errors in the group.
     pub fn count(&self) -> u64 {
         self.group.map_or(1, |group| group.errors)
     }
