@@ -1,7 +1,8 @@
-//! A change to a program, as it is asked for and shown: a remedy with its settings.
+//! A change to a program, as requested and shown: a remedy with its settings.
 //!
-//! Written `optimizer-fused`, or with settings `autocast:dtype=bf16`, several joined by `:`. A value that reads as JSON is one;
-//! anything else is a text. The agent takes a list of them as JSON (Note `[Remedies]` in `python/oomph/agent/remedies`).
+//! Written `optimizer-fused`, or with settings `autocast:dtype=bf16`, several joined by `:`. A value that reads as JSON
+//! is JSON; anything else is a text. The agent takes a list of changes as JSON (Note `[Remedies]` in
+//! `python/oomph/agent/remedies`).
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -54,7 +54,7 @@ pub struct CheckReport {
     /// Remarks without which the verdict would be misread, a sentence each; also in `notes`.
     #[serde(skip)]
     pub caveats: Vec<String>,
-    /// The command to go on with, for a terminal; `None` if there is none.
+    /// The next command, for a terminal; `None` if there is none.
     #[serde(skip)]
     pub next: Option<String>,
     /// The folder for relative paths on a terminal.
@@ -66,7 +66,7 @@ pub struct CheckReport {
 const LEAST_PART: u64 = 200;
 
 impl CheckReport {
-    /// The untrained parameters that the headline of a program that fits mentions.
+    /// The untrained parameters in the headline of a program that fits.
     pub(crate) fn untrained_beside(&self, spare: Bytes) -> Option<Bytes> {
         self.untrained_bytes.filter(|bytes| bytes.0 > spare.0 / LEAST_PART)
     }
@@ -155,12 +155,12 @@ pub struct Filling {
 }
 
 impl Verdict {
-    /// Whether a request could not be served.
+    /// True if a request could not be served.
     pub fn is_oom(&self) -> bool {
         matches!(self, Verdict::Oom { .. })
     }
 
-    /// Whether the program fits.
+    /// True if the program fits.
     pub fn is_fit(&self) -> bool {
         matches!(self, Verdict::Fits { .. })
     }
@@ -300,7 +300,7 @@ impl Growth {
     /// No program takes as many steps.
     const LATEST_STEP: u32 = 1_000_000;
 
-    /// Whether the device is full so late that no program gets there.
+    /// True if the device is full so late that no program gets there.
     pub fn is_harmless(&self) -> bool {
         self.full_at_step.is_none_or(|step| step > Growth::LATEST_STEP)
     }

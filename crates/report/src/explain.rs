@@ -26,7 +26,7 @@ pub struct ExplainReport {
     pub inputs: Vec<Input>,
     /// The findings, the most telling first; the evidence of each states the reason for its position.
     pub findings: Vec<Finding>,
-    /// The errors found in texts, in the order they stand there.
+    /// The errors found in texts, in the order of the texts.
     pub ooms: Vec<StatedOom>,
     /// For each error of `ooms`, the index of its input in `inputs`.
     pub oom_inputs: Vec<usize>,

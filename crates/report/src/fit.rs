@@ -24,8 +24,8 @@ pub struct FitReport {
     pub verdict: FitVerdict,
     /// The need of the unchanged program.
     pub before: Usage,
-    /// Every set of changes that fits and that no other set beats in both memory and time, cheapest first. The first set is the
-    /// recommendation.
+    /// Every set of changes that fits and is not beaten in both memory and time by another set, cheapest first. The
+    /// first set is the recommendation.
     pub plans: Vec<Plan>,
     /// The trial with the lowest need, whether it fits or not; `None` if no change lowers the need.
     pub floor: Option<Plan>,

@@ -26,7 +26,7 @@ pub struct TuneReport {
     pub recommended: Option<Recommendation>,
     /// Every replayed setting, best first; settings that ran out of memory or need too many calls come last.
     pub settings: Vec<Setting>,
-    /// The settings that no other setting beats in both memory and time in calls, cheapest calls first.
+    /// The settings that are not beaten in both memory and time in calls, cheapest calls first.
     pub front: Vec<Setting>,
     /// Popular recommendations, replayed on this program.
     pub guides: Vec<Guide>,

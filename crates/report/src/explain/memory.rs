@@ -137,7 +137,7 @@ impl DeviceMemory {
         self.extent
     }
 
-    /// Whether the total is known to the byte; errors state rounded sizes.
+    /// True if the total is known to the byte; errors state rounded sizes.
     pub fn is_exact(&self) -> bool {
         matches!(self.extent, Extent::Reserved | Extent::Used)
     }
@@ -152,7 +152,7 @@ impl DeviceMemory {
         &self.parts
     }
 
-    /// Whether the allocated parts equal `breakdown`; a report shows equal parts once.
+    /// True if the allocated parts equal `breakdown`; a report shows equal parts once.
     pub fn shows(&self, breakdown: &Breakdown) -> bool {
         let allocated = self.parts.iter().filter_map(|part| match part.holder {
             Holder::Allocated(Some(category)) => Some(Part { category, bytes: part.bytes }),

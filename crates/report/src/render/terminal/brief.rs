@@ -43,7 +43,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     foot(page, report);
 }
 
-/// What fills the memory: at the need if it was seen, else at the peak under the limit.
+/// The contents of the memory: at the need if it was seen, else at the peak under the limit.
 fn filling(report: &CheckReport) -> (&Breakdown, &[Site]) {
     match &report.need.filling {
         Some(filling) => (&filling.breakdown, &filling.sites),
@@ -126,7 +126,7 @@ fn letter(category: Contents) -> char {
     }
 }
 
-/// A line of source with what it called, and all that it holds of one category.
+/// A line of source with its callee, and all its memory of one category.
 struct Row {
     bytes: Bytes,
     count: u64,
@@ -197,7 +197,8 @@ fn stem_of(file: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// Whether the short report has room for a finding: the first that is no mere remark, and does not repeat the headline.
+/// True for the finding that the short report has room for: the first more important than a remark, unless it repeats
+/// the headline.
 fn matters(report: &CheckReport, finding: &Finding) -> bool {
     let repeats = report.verdict.is_oom() && finding.rule.role() == Role::Need && finding.remedies.is_empty();
     let is_search =
@@ -217,7 +218,7 @@ fn write_finding(page: &mut Page, finding: &Finding) {
     }
 }
 
-/// How the program ran, what the full report has besides, and the command to go on with.
+/// The course of the run, the further contents of the full report, and the next command.
 fn foot(page: &mut Page, report: &CheckReport) {
     page.fact("ran", &verdict::ran(report));
     let counts = [
