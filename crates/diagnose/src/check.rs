@@ -76,7 +76,7 @@ fn frame(case: &Case, decision: &Decision) -> CheckReport {
     }
 }
 
-/// Whether the program was asked for one step, and would have made more.
+/// True if the program was stopped after a single step, and would have made more.
 fn is_only_first_step(case: &Case) -> bool {
     let mut ends = case.limited.processes.iter().filter_map(end);
     case.launch.steps == 1 && ends.any(|(reason, _)| *reason == EndReason::Steps)
@@ -117,7 +117,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage,
         if is_search { Need { usage, ..Need::default() } } else { need(case, view, usage, report.oom.as_ref()) };
     report.need.usage.device_bytes = report.need.usage.device_bytes.max(need_of_job(case, is_search));
     let (peak, need) = (report.peak.usage.device_bytes, report.need.usage.device_bytes);
-    // Processes that share the device may hold their peaks at once.
+    // Processes that share the device may peak at the same time.
     let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
     report.verdict = decision.clone().with_spare(case.total(), peak.max(together), need);
     report.breakdown = breakdown(view, usage.allocated_bytes).unwrap_or_default();
@@ -130,7 +130,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage,
     report.notes.extend(unaccounted(view.trace.process, shown, usage.allocated_bytes));
 }
 
-/// Returns the memory that the ranks of one job need together on a shared device.
+/// Returns the memory that the ranks of a job need together on a shared device.
 fn need_of_job(case: &Case, is_search: bool) -> Bytes {
     let unlimited = case.unlimited.iter().filter(|_| !is_search).map(|unlimited| &unlimited.run);
     let runs = std::iter::once(&case.limited).chain(unlimited);

@@ -2,17 +2,17 @@
 //! judges their results; the binary makes the runs.
 //!
 //! # Note [Search for a plan]
-//! 1. The program as it is, without a limit: its need. If the need fits, the search ends.
-//! 2. Every remedy alone, with each option: how much it saves in this program, or the reason why it saves nothing. Then each idle remedy
-//!    beside its partner: packed weights beside adapters.
+//! 1. The unchanged program, without a limit: its need. If the need fits, the search ends.
+//! 2. Every remedy alone, with each option: its saving in this program, or the reason without a saving. Then each idle
+//!    remedy beside its partner: packed weights beside adapters.
 //! 3. For every `Tier` of cost the strongest options together: if these do not fit, no set of the tier fits.
-//! 4. Sets of options in the order of their cost. A set is run if it may fit: if no set that holds it was run and failed to, and
-//!    if its reckoned peak is near the target. The reckoning only decides what is tried; a plan is always a run.
-//!    Where the cheapest known set has more than a few changes, the strongest set of the tier is shrunk first: less one change after the
-//!    other, the dearest first, as long as it still fits (`shrink.rs`). The saving of each alone is then no guide: adapters and
-//!    checkpointing save more together than the sum of both.
-//! 5. A set whose need is above the target may still fit, because PyTorch releases its cache before it gives up: where its
-//!    allocated bytes alone would fit, it is run once more on a device of the target's size.
+//! 4. Sets of options in the order of their cost. A set is run if it may fit: if no larger set was run and failed to
+//!    fit, and if its estimated peak is near the target. The estimate only decides the order of runs; a plan is always
+//!    a run. If the cheapest known set has more than a few changes, the strongest set of the tier is shrunk first:
+//!    changes are dropped in turn, the dearest first, as long as the rest still fits (`shrink.rs`). Single savings are
+//!    then no guide: adapters and checkpointing save more together than the sum of both.
+//! 5. A set whose need is above the target may still fit, because PyTorch releases its cache before it raises: if the
+//!    allocated bytes alone would fit, the set is run once more on a device of the target's size.
 //! 6. Where the cheapest plan checkpoints activations, it is tried with fewer blocks (Note [Fewest blocks] in `blocks.rs`).
 //!
 //! Step 4 assumes that a remedy never raises the peak of a set that it joins. A breach can cost a cheaper plan; a plan

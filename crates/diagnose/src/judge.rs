@@ -1,5 +1,5 @@
-//! Judgements about a run, on its records and measures: how each process ended, which requests were not served and what became
-//! of them, and which processes count together.
+//! Judgements about a run, on its records and measures: the end of each process, unserved requests and their
+//! consequences, and the processes that count together.
 //!
 //! The verdict, the rules and the search all ask here; nothing here knows a case or writes a report.
 

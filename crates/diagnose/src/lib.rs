@@ -6,7 +6,7 @@
 //! The modules are layers; none knows a layer above it: `measure` < `judge` < `rules` < `check`, `explain` < `tune` < `fit`.
 //!
 //! # Design constraints
-//! - Pure: no files, no clock, no environment. The same case gives the same report.
+//! - Pure: no files, no clock, no environment. The same case leads to the same report.
 //! - Measured: every finding is derived from numbers of this run and carries the numbers as evidence.
 //! - Bytes that the trace does not show are called unattributed. No other category gets a share of them.
 

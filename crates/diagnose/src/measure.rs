@@ -1,4 +1,4 @@
-//! Measures: numbers taken from a run. A measure states a quantity. It knows no case, forms no sentence and gives no
+//! Measures: numbers taken from a run. A measure states a quantity. It knows no case, forms no sentence and reaches no
 //! verdict: `judge` and the rules do.
 
 pub(crate) mod assumptions;

@@ -37,7 +37,7 @@ fn smi(total_mib: u64, processes: &[(u32, u64)]) -> String {
     text
 }
 
-/// An error as PyTorch before 2.1 words it, which says nothing of processes. Total, allocated, free, reserved.
+/// An error in PyTorch's words before 2.1, without processes. Total, allocated, free, reserved.
 fn error(request: &str, total: &str, allocated: &str, free: &str, reserved: &str) -> String {
     format!(
         "RuntimeError: CUDA out of memory. Tried to allocate {request} (GPU 0; {total} total capacity; {allocated} already \

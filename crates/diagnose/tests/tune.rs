@@ -14,7 +14,7 @@ use trace::{Bytes, Event, EventIndex, Frame, Process, Record, Release, Run, Snap
 const MIB: u64 = 1 << 20;
 const RELEASE: Release = Release { major: 2, minor: 13 };
 
-/// What a program did: sizes in MiB, one after the other, each freed before the next; at the end nothing is held.
+/// The acts of a program: sizes in MiB, in order, each freed before the next; at the end nothing is held.
 fn recorded(sizes: &[u64], conf: &str) -> Snapshot {
     let settings = Settings::parse(conf, RELEASE).unwrap();
     let device = SimulatedDevice::new(1 << 40, 0);

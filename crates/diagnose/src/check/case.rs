@@ -1,4 +1,4 @@
-//! What `check` is about: the recorded runs and how they were launched.
+//! The subject of `check`: the recorded runs and their launch.
 
 use trace::run::Ended;
 use trace::{Bytes, Launch, Run};
@@ -9,7 +9,7 @@ use report::words::relative;
 /// A program that was run on a phantom GPU, and run again without a limit if the first run ran out.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// How the first run was started, and how it ended.
+    /// The start and the end of the first run.
     pub launch: Launch,
     /// The run under the device's limit.
     pub limited: Run,
@@ -26,9 +26,9 @@ pub struct Case {
 /// A run without a limit.
 #[derive(Clone, Debug)]
 pub struct UnlimitedRun {
-    /// What the run recorded.
+    /// The records of the run.
     pub run: Run,
-    /// How its program ended, as its parent saw it.
+    /// The end of the program, as seen by its parent.
     pub ended: Option<Ended>,
 }
 

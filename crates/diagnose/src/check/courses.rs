@@ -1,7 +1,7 @@
-//! Whether the run without a limit repeated the run within it, by the sizes that both requested.
+//! Compares the run without a limit with the run within the limit, by the sizes that both requested.
 //!
-//! A program with unseeded random lengths, or one that asks how much memory is free, takes another course in its second run. Its need
-//! is then of that course, and the report says so.
+//! A program with unseeded random lengths, or a program that queries the free memory, takes another course in its
+//! second run. The need then belongs to the second course, and the report says so.
 
 use trace::{Action, Bytes, Event, EventIndex, Process, Record};
 
@@ -29,7 +29,7 @@ pub(super) fn say_difference(case: &Case, view: &View) -> Option<String> {
     ))
 }
 
-/// Returns the process of the same rank and arguments, if there is one only.
+/// Returns the process of the same rank and arguments, if it is unique.
 fn find_counterpart<'a>(process: &Process, among: &'a [Process]) -> Option<&'a Process> {
     let mut alike = among.iter().filter(|other| identity(other) == identity(process));
     alike.next().filter(|_| alike.next().is_none())
@@ -48,8 +48,8 @@ fn find_difference(first: &[Event], second: &[Event]) -> Option<(EventIndex, Byt
     both.map(|((event, one), (_, other))| (event, one, other)).find(|(_, one, other)| one != other)
 }
 
-/// Lists the large requests before the first out-of-memory error. A block that is freed before anything else happens is left out: it is
-/// the workspace of a library, which takes what is free.
+/// Lists the large requests before the first out-of-memory error. Left out are blocks freed before the next event:
+/// workspaces of a library, sized by the free memory.
 fn list_requests(events: &[Event]) -> impl Iterator<Item = (EventIndex, Bytes)> {
     let is_program = |event: &&Event| matches!(event.action, Action::Alloc | Action::FreeRequested);
     let next_is_its_free = move |at: EventIndex, event: &Event| {

@@ -12,7 +12,7 @@ use crate::judge::saves;
 use crate::measure::outside::outside;
 use crate::measure::run_records::{phantom_records, records, steps, unrecorded};
 
-/// A note names at most this many lines that read values.
+/// The most lines of value reads in a note.
 const LINES_SHOWN: usize = 6;
 /// The size of the largest scalar type.
 const MOST_SCALAR_BYTES: u64 = 16;
@@ -38,14 +38,14 @@ pub(super) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
     distinct(notes)
 }
 
-/// Returns the notes without which the verdict cannot be read: the short report shows them.
+/// Returns the notes that are necessary to read the verdict: the short report shows them.
 pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
     let single =
         [missing_kernels(case), few_steps(case, decision), interpreter(case), background(case)].into_iter().flatten();
     single.chain(distinct(records(&case.limited).filter_map(|record| untrained(case, record)).collect())).collect()
 }
 
-/// Removes duplicate texts: ranks of one job give equal notes.
+/// Removes duplicate texts: ranks of a job have equal notes.
 fn distinct(mut texts: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     texts.retain(|text| seen.insert(text.clone()));
@@ -140,7 +140,7 @@ fn interpreter(case: &Case) -> Option<String> {
     Some(format!("{first} ran it with {executable}"))
 }
 
-/// Returns the note that the program went on after its first process had ended.
+/// Returns the note on a program that continued after the end of its first process.
 fn background(case: &Case) -> Option<String> {
     let is_in_background = case.launch.ended.as_ref().is_some_and(|ended| ended.in_background);
     is_in_background.then(|| "the program went on in the background: the report is of what ran there".to_owned())

@@ -9,8 +9,8 @@ use crate::judge::probes::find_probes;
 use crate::judge::unserved::has_unserved_request;
 use crate::measure::usage::{fullest_device, fullest_of};
 
-/// Returns the process that the report is about: the process that ran out of memory, else the process with the highest
-/// peak. Probes of a search are not what the program ends with.
+/// Returns the process of the report: the process that ran out of memory, else the process with the highest peak.
+/// Probes of a search do not count.
 pub(super) fn find_subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
     let run = &case.limited;
     let is_probe = |process: &&Process| has_unserved_request(process) && find_probes(process, run).is_some();

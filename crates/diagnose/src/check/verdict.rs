@@ -9,7 +9,7 @@ use crate::judge::caught::{Requests, judge_requests};
 use crate::judge::ending::{Raised, first_error, list_failed};
 use crate::measure::run_records::{devices, end, phantom_records, steps};
 
-/// The verdict, before the figures that belong to it are known.
+/// The verdict without its figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// Every request was served, or the program looked for a size that fits.
@@ -62,7 +62,8 @@ pub(super) fn decide(case: &Case) -> Decision {
     }
 }
 
-/// Whether a program that raised had shown its peak: the optimizer's state was there, and the last step added nothing to it.
+/// True if a program that raised had shown its peak: the optimizer's state existed, and the last step added nothing to
+/// the peak.
 fn has_repeated(case: &Case) -> bool {
     let raised = list_failed(&case.limited);
     let repeats = |process: &&Process| matches!(step_peaks(process).as_slice(), [.., before, last] if before == last);
@@ -143,7 +144,7 @@ fn breaks_off(run: &Run) -> bool {
     processes.iter().any(uses_gpu) && processes.iter().all(|process| end(process).is_none())
 }
 
-/// Checks that at least one process exists and every process ended for one of `reasons`.
+/// Checks that there is a process and that every process ended for one of `reasons`.
 fn all_ended(run: &Run, reasons: &[EndReason]) -> bool {
     let mut processes = run.processes.iter().peekable();
     let ended = |process| end(process).is_some_and(|(reason, _)| reasons.contains(reason));

@@ -1,4 +1,4 @@
-//! What is known at the end of a search, or wherever it was cut short, as a report.
+//! The state of a finished or interrupted search, as a report.
 
 use report::fit::{Effect, FitGpu, FitReport, MaxBatch, Plan, Tried, VramRow};
 use report::words::relative;
@@ -113,7 +113,7 @@ fn without_batch(search: &Search) -> Option<String> {
     search.base()?.why_no_batch().map(str::to_owned)
 }
 
-/// The smallest GPU that has `need`, with its own context in place of that of the GPU that was asked about.
+/// The smallest GPU with room for `need`, with its own context instead of the requested GPU's.
 fn smallest_gpu(case: &FitCase, need: Bytes) -> Option<FitGpu> {
     let elsewhere = |context: Bytes| need - case.context_bytes + context;
     case.gpus.iter().find(|(gpu, context)| elsewhere(*context) <= gpu.target_bytes).map(|(gpu, _)| gpu.clone())

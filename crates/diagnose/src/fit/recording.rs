@@ -1,4 +1,4 @@
-//! A run with its history, to be replayed for batches that were not run.
+//! A run with its history, to be replayed for other batches.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use trace::{Action, Address, Bytes, Event, EventIndex, History, Run};
 use crate::measure::run_records::torch;
 use crate::measure::usage::fullest;
 
-/// What the allocator of the fullest device was asked for.
+/// The requests to the allocator of the fullest device.
 #[derive(Clone, Debug)]
 pub struct ReplayableRun {
     program: Program,
@@ -38,12 +38,12 @@ impl ReplayableRun {
         Some(ReplayableRun { program, settings: self.settings.clone(), rules: self.rules })
     }
 
-    /// Whether PyTorch can do without a part of what is asked for.
+    /// True if PyTorch can do without some of the requests.
     pub(super) fn has_optional(&self) -> bool {
         self.program.has_optional()
     }
 
-    /// Whether it gets through on `device`.
+    /// True if the replay succeeds on `device`.
     pub(super) fn fits(&self, device: SimulatedDevice) -> bool {
         replay(&self.program, &self.settings, self.rules, device).failed.is_none()
     }

@@ -1,4 +1,4 @@
-//! Batches that were run without a limit, and what their recordings say of batches that were not.
+//! Batches that were run without a limit, and forecasts from their recordings for other batches.
 
 use allocator::SimulatedDevice;
 use report::Usage;
@@ -16,28 +16,28 @@ pub(super) struct Sample {
     pub(super) recording: Option<ReplayableRun>,
 }
 
-/// What is expected of a batch that was not run.
+/// The expectation for a batch without a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forecast {
     Fits,
     DoesNot,
-    /// The batches below do other things than those above, and the two say different things.
+    /// The smaller and the larger batches run different kernels, and their forecasts differ.
     Unsure,
-    /// There are no two recordings of the same things.
+    /// No two recordings have the same kernels.
     Unknown,
 }
 
-/// All that were run, the smallest first.
+/// All samples, the smallest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples(Vec<Sample>);
 
 impl Sample {
-    /// What the device holds beside PyTorch's allocator.
+    /// Device memory outside PyTorch's allocator.
     fn outside(&self) -> Bytes {
         self.usage.device_bytes - self.usage.reserved_bytes
     }
 
-    /// Whether it fits on a device of `target` bytes: by its need, by what is alive, else by a replay.
+    /// True if the batch fits on a device of `target` bytes: by its need, by its live bytes, else by a replay.
     pub(super) fn fits(&self, target: Bytes) -> Option<bool> {
         if self.usage.device_bytes <= target {
             return Some(true);
@@ -48,7 +48,7 @@ impl Sample {
         self.recording.as_ref().map(|recording| recording.fits(device(target, self.outside())))
     }
 
-    /// Whether it holds requests that PyTorch can do without, so that a replay is not the last word.
+    /// True if the batch has requests that PyTorch can do without, so that a replay is not the last word.
     pub(super) fn has_optional(&self) -> bool {
         self.recording.as_ref().is_some_and(ReplayableRun::has_optional)
     }
@@ -69,7 +69,7 @@ impl Samples {
         &self.0
     }
 
-    /// What is expected of `size` within `target`, by the nearest batches below and above it.
+    /// Forecasts `size` within `target` from the nearest smaller and larger batch.
     pub(super) fn forecast(&self, size: u64, target: Bytes) -> Forecast {
         let below = self.0.iter().rev().find(|sample| sample.size <= size);
         let above = self.0.iter().find(|sample| sample.size > size);
@@ -87,7 +87,7 @@ impl Samples {
         }
     }
 
-    /// What the line through `near` and the nearest batch that does the same says of `size`.
+    /// The forecast for `size` by the line through `near` and the nearest batch with the same kernels.
     fn by_line(&self, near: &Sample, size: u64, target: Bytes) -> Option<bool> {
         let mut others: Vec<&Sample> = self.0.iter().filter(|other| other.size != near.size).collect();
         others.sort_by_key(|other| other.size.abs_diff(near.size));
@@ -95,7 +95,7 @@ impl Samples {
         Some(scaled.fits(device(target, near.outside())))
     }
 
-    /// What one more sample takes, by the two batches that are nearest to `size`.
+    /// The bytes of a further sample, by the two batches nearest to `size`.
     pub(super) fn bytes_per_sample(&self, size: u64) -> Option<Bytes> {
         let mut nearest: Vec<&Sample> = self.0.iter().collect();
         nearest.sort_by_key(|sample| sample.size.abs_diff(size));

@@ -1,4 +1,4 @@
-//! One dry run of a variant, as far as the search needs it.
+//! A dry run of a variant, as far as the search needs it.
 
 use remedies::BATCH_SIZE;
 use report::fit::{Batch, Placed};
@@ -19,43 +19,43 @@ use crate::measure::view::View;
 /// The result of a dry run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trial {
-    /// How it ended.
+    /// The end of the run.
     pub ending: Ending,
     /// The most memory in use.
     pub usage: Usage,
     /// The largest workspace that PyTorch can do without.
     pub optional_bytes: Bytes,
-    /// Whether PyTorch released its cache to serve a request.
+    /// True if PyTorch released its cache to serve a request.
     pub retries: bool,
-    /// Where remedies took effect.
+    /// The lines at which remedies took effect.
     pub applied: Vec<Placed>,
     /// Set if a remedy that is exact in general changes results in this program.
     pub alters: bool,
-    /// Where remedies could not take effect, and why.
+    /// The lines at which remedies could not take effect, with the reasons.
     pub rejected: Vec<Placed>,
     /// The batch size, where it was found.
     pub batch: Option<Batch>,
     /// PyTorch's version.
     pub torch: Option<String>,
-    /// What operators did in a step, where that was counted.
+    /// The work of operators in a step, if counted.
     pub work: Option<GpuWork>,
-    /// The allocator's settings that a replay recommends, where that was asked for.
+    /// The allocator's settings that a replay recommends, if requested.
     pub settings: Option<String>,
     /// Why no replay could be made for them.
     pub unreplayed: Option<String>,
-    /// What was allocated at the peak, where that was recorded.
+    /// The contents at the peak, if recorded.
     pub holds: Vec<Part>,
-    /// Whether side streams used blocks, which came back at once: the figures are lower bounds.
+    /// True if side streams used blocks, which were freed at once: the figures are lower bounds.
     #[serde(default)]
     pub side_streams: bool,
     /// The checkpoints that the run wrote and left behind.
     pub saved: Vec<String>,
-    /// What the allocator was asked for, where that was recorded. It is too much to keep.
+    /// The requests to the allocator, if recorded. Too large for the cache.
     #[serde(skip)]
     pub recording: Option<ReplayableRun>,
 }
 
-/// How a dry run ended.
+/// The end of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// With the steps that were asked for, or by itself.
@@ -71,12 +71,12 @@ pub enum Ending {
 }
 
 impl Trial {
-    /// What the device holds beside PyTorch's allocator.
+    /// Device memory outside PyTorch's allocator.
     pub(super) fn outside(&self) -> Bytes {
         self.usage.device_bytes - self.usage.reserved_bytes
     }
 
-    /// What is alive at the peak and cannot be done without, with what no allocator has a say in: no device of less will do.
+    /// The necessary live bytes at the peak, and memory beyond any allocator: no smaller device will do.
     pub(super) fn least(&self) -> Bytes {
         self.usage.allocated_bytes - self.optional_bytes + self.outside()
     }
@@ -87,14 +87,14 @@ impl Trial {
         self.batch.is_none().then_some(said.text.as_str())
     }
 
-    /// Whether it ended without an error.
+    /// True if the run ended without an error.
     pub(super) fn is_done(&self) -> bool {
         self.ending == Ending::Done
     }
 }
 
-/// Reads what was recorded of a dry run on devices with a context of `context` bytes. `failure` is what the launcher knows of a
-/// program that ended without a word.
+/// Reads the records of a dry run on devices with a context of `context` bytes. `failure` is the launcher's knowledge
+/// of a program that ended without a message.
 pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
     let notes = |wanted: bool| records(run).filter_map(move |record| read_placed(record, wanted)).collect();
     Trial {

@@ -1,10 +1,11 @@
-//! Requests that could not be served although the program went on: it caught the error, or nobody looked at it.
+//! Unserved requests of a program that went on, because it caught the error or ignored it.
 //!
 //! # Note [Caught errors]
-//! A program that catches an out-of-memory error has not fitted: a batch was skipped, a row of its table says "OOM", a thread is gone. So
-//! the verdict is about the request, whoever caught the error. Only a program that looks for its batch size by running out is another
-//! matter: every error was caught by a handler that makes a number smaller (the agent reads that from the source), and an optimizer step
-//! followed the last one. What such a program ends with fits. A program may ask child processes instead, one for each size (`probes.rs`).
+//! A program that catches an out-of-memory error has not fitted: a batch was skipped, a row of its table says "OOM", a
+//! thread is gone. So the verdict is about the request, whoever caught the error. The exception is a program that
+//! searches for its batch size by running out: every error was caught by a handler that makes a number smaller (the
+//! agent reads the handler's source), and an optimizer step followed the last error. The final size of such a program
+//! fits. A program may ask child processes instead, one for each size (`probes.rs`).
 
 use report::{Caught, Location, SizeSearch, Then};
 use trace::run::Ended;
@@ -40,7 +41,7 @@ pub fn judge_requests(run: &Run) -> Requests {
     }
 }
 
-/// Returns the search of a program that ran out on purpose, and went on with a size that fits.
+/// Returns the search of a program that ran out on purpose, and continued with a smaller size.
 pub(crate) fn find_search(process: &Process) -> Option<SizeSearch> {
     if ended_by_oom(process) || process.phantom.iter().any(|record| is_final_refusal(record, process)) {
         return None;

@@ -1,13 +1,14 @@
-//! How the processes of a run ended: out of memory, with another error, or without a word.
+//! The ends of a run's processes: out of memory, with another error, or without a message.
 //!
 //! # Note [Ended by out of memory]
 //!
 //! Two questions have different answers:
-//! - `ended_by_oom`: an out-of-memory error ended the process. The last error decides, because a program may catch an out-of-memory
-//!   error and fail later of something else; a process without an end and an error was killed while it ran out. The verdict asks this.
-//! - [`raised_error`] treats other errors as consequences where any process raised an out-of-memory error, last or not. A launcher
-//!   raises an error of its own about a rank that ran out, and a handler may raise one while it handles the first. The report of such
-//!   a run has more to say than the error has.
+//! - `ended_by_oom`: an out-of-memory error ended the process. The last error decides, because a program may catch an
+//!   out-of-memory error and fail later of another; a process with an error but no end was killed while it ran out. The
+//!   verdict asks this question.
+//! - [`raised_error`] treats other errors as consequences if any process raised an out-of-memory error, last or not. A
+//!   launcher raises an error of its own about a rank that ran out, and a handler may raise a second error. The report
+//!   of such a run explains more than the error.
 
 use trace::{Process, Record, Run};
 
@@ -24,7 +25,7 @@ pub struct Raised {
     pub at: Option<(String, u32)>,
 }
 
-/// Whether an out-of-memory error ended the process, or may have: an error was raised and no end was recorded.
+/// True if an out-of-memory error ended the process, or may have: an error was raised and no end was recorded.
 /// See Note [Ended by out of memory].
 pub(crate) fn ended_by_oom(process: &Process) -> bool {
     let error = process.records.iter().rev().find_map(|record| match record {
@@ -40,8 +41,8 @@ pub fn raised_error(run: &Run) -> Option<Raised> {
     if records(run).any(is_oom) { None } else { first_error(run) }
 }
 
-/// Returns the error that came before the others: an error in the user's code is the cause of an error that a launcher raises about it,
-/// and the first rank's error the cause of the closed connections that the other ranks see.
+/// Returns the first error in the chain of causes: an error in the user's code causes the error that a launcher raises
+/// about it, and the first rank's error causes the closed connections of all later ranks.
 pub(crate) fn first_error(run: &Run) -> Option<Raised> {
     let errors = records(run).filter_map(|record| match record {
         Record::Error { type_name, message, file, line, monotonic_ns, .. } => {
@@ -58,8 +59,8 @@ pub(crate) fn first_error(run: &Run) -> Option<Raised> {
     first.map(|(_, _, raised)| raised)
 }
 
-/// Returns the message that a worker's or a replica's error had before its traceback was put around it: `bad file 17 (in DataLoader
-/// worker process 0)` (`ExceptionWrapper` in `torch/_utils.py`, 2.11.0).
+/// Returns the original message of a worker's or a replica's error, before the wrapped traceback:
+/// `bad file 17 (in DataLoader worker process 0)` (`ExceptionWrapper` in `torch/_utils.py`, 2.11.0).
 fn take_workers_message(message: &str) -> String {
     let wrapped = message.strip_prefix("Caught ").filter(|_| message.contains("\nOriginal Traceback"));
     let place = wrapped.and_then(|rest| rest.lines().next()?.split_once(" in ")).map(|(_, place)| place);
@@ -73,14 +74,15 @@ fn take_workers_message(message: &str) -> String {
     }
 }
 
-/// Whether the program made a step before it raised its error. A rank that raises before its first step has shown nothing, however far
-/// the other ranks came meanwhile; an error that only a launcher raised says nothing of the ranks.
+/// True if the program made a step before it raised its error. A rank that raises before its first step has shown
+/// nothing, even if later ranks made steps meanwhile; an error raised only by a launcher says nothing of the ranks.
 pub fn raised_after_a_step(run: &Run) -> bool {
     let failed = list_failed(run);
     failed.iter().all(|process| made_a_step(process)) && run.processes.iter().any(made_a_step)
 }
 
-/// Lists the processes that an error ended. A launcher is not among them: it makes no step, and its error has no line of the user's code.
+/// Lists the processes that an error ended. A launcher is not among them: it makes no step, and its error has no line
+/// of the user's code.
 pub(crate) fn list_failed(run: &Run) -> Vec<&Process> {
     let has_failed = |process: &&Process| {
         let steps = made_a_step(process);
@@ -102,7 +104,7 @@ pub fn last_read(run: &Run) -> Option<(String, u32)> {
     reads.last()
 }
 
-/// Whether the process ended after using a GPU and could not write the snapshot of its memory.
+/// True if the process ended after using a GPU and could not write the snapshot of its memory.
 pub fn wrote_no_snapshot(process: &Process) -> bool {
     let has = |is: fn(&Record) -> bool| process.records.iter().any(is);
     has(|record| matches!(record, Record::End { devices, snapshot: None, .. } if !devices.is_empty()))

@@ -1,4 +1,5 @@
-//! Programs that ask child processes which size fits: one process for each size, because a fresh process has a clean allocator.
+//! Programs that search for a size with child processes: a process for each size, because a fresh process has a clean
+//! allocator.
 
 use report::{Location, SizeSearch};
 use trace::{Process, Record, Run};
@@ -42,7 +43,7 @@ struct ChangedNumber {
     there: u64,
 }
 
-/// Returns the number in which the arguments of two processes differ, if nothing else does.
+/// Returns the only number that differs between the arguments of two processes; `None` for other differences.
 fn find_changed_number(here: &Process, there: &Process) -> Option<ChangedNumber> {
     let (here, there) = (arguments(here)?, arguments(there)?);
     if here.len() != there.len() {

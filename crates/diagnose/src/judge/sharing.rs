@@ -1,14 +1,14 @@
-//! Devices that several processes use at the same time.
+//! Devices with several simultaneous processes.
 //!
 //! # Note [Shared devices]
 //!
-//! Each process of a dry run has a ledger of its own. A common ledger would make the answer depend on scheduling: a
-//! dry run computes nothing, so a rank may end before the next rank grows. On a GPU, collectives keep the ranks of a
-//! job in step, and PyTorch's allocator keeps its reserved segments. The ranks together therefore take the sum of
-//! their peaks. If the sum exceeds the device's memory, the program runs again with a part of the device for each rank
+//! Each process of a dry run has its own ledger. A common ledger would make the answer depend on scheduling: a dry run
+//! computes nothing, so a rank may end before the next rank grows. On a GPU, collectives keep the ranks of a job in
+//! step, and PyTorch's allocator keeps its reserved segments. The ranks together therefore take the sum of their peaks.
+//! If the sum exceeds the device's memory, the program runs again with a part of the device for each rank
 //! (`Limit::Shared` of the crate `run`): the fullest rank runs out when its part of the sum would no longer fit. For
-//! processes that are not ranks of one job, simultaneous execution is unknown, and the verdict is `incomplete`: but for
-//! processes of which each began after the others had ended, because their parent waited for them.
+//! processes that are not ranks of a job, simultaneous execution is unknown, and the verdict is `incomplete`, except
+//! for processes that ran in sequence, because their parent waited for each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,9 +31,9 @@ pub(crate) struct Shared {
     pub(crate) visitors: usize,
     /// The sum of the peaks: an upper bound of the processes' total.
     pub(crate) together: Bytes,
-    /// True for ranks of one job, which run at the same time.
+    /// True for ranks of a job, which run at the same time.
     pub(crate) is_job: bool,
-    /// The first line that allocated on the device in a rank whose own device is another.
+    /// The first line that allocated on the device in a rank assigned to another device.
     pub(crate) astray: Option<Location>,
 }
 
@@ -79,14 +79,14 @@ fn of_device(device: DeviceIndex, users: &[&Process], context: Bytes) -> Shared 
     Shared { device: device.0, held, visitors, together, is_job: is_job(users), astray: astray(device, users) }
 }
 
-/// Whether these are the ranks of one job.
+/// True for the ranks of a job.
 fn is_job(users: &[&Process]) -> bool {
     let ranks: BTreeSet<u32> = users.iter().map(|process| process.rank()).collect();
     ranks.len() == users.len() && users.iter().all(|process| world_size(process) > 1)
 }
 
-/// Lists the processes that were alive when one of them began: those with the largest sum of peaks. A process that started others begins
-/// when it uses CUDA itself: it may have waited for them.
+/// Lists the processes that were alive at the start of one: the group with the largest sum of peaks. A process that
+/// started others begins with its own use of CUDA: it may have waited for its children.
 fn list_simultaneous<'a>(device: DeviceIndex, users: &[&'a Process], context: Bytes) -> Vec<&'a Process> {
     let alive_at = |moment: u64| {
         let is_alive = |process: &&&Process| {

@@ -1,7 +1,8 @@
-//! The requests of a process that could not be served.
+//! The unserved requests of a process.
 //!
-//! PyTorch's observer sees the requests of its own allocator. Requests of libraries, and of allocators without an observer, are in the
-//! phantom's journal. There PyTorch's own refusals say nothing: it empties its cache and asks again.
+//! PyTorch's observer sees the requests of its own allocator. Requests of libraries, and of allocators without an
+//! observer, are in the phantom's journal. PyTorch's own refusals in the journal say nothing: PyTorch empties its cache
+//! and asks again.
 
 use trace::{PhantomRecord, Process, Record};
 
@@ -15,7 +16,7 @@ pub(crate) fn has_unserved_request(process: &Process) -> bool {
     process.records.iter().any(is_error) || process.phantom.iter().any(|record| is_final_refusal(record, process))
 }
 
-/// Whether PyTorch raised an error to the program. It tries convolutions with other workspaces where one does not fit, and says nothing
+/// True if PyTorch raised an error to the program. PyTorch retries convolutions with smaller workspaces silently
 /// (`run_conv_plan` in `aten/src/ATen/native/cudnn/Conv_v8.cpp`).
 pub(crate) fn is_error(record: &Record) -> bool {
     let Record::Oom { caught_at, frames, .. } = record else { return false };

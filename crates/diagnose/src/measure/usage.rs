@@ -44,7 +44,7 @@ pub(crate) fn fullest_of<'a>(
         let (device, usage) = fullest_device(process, context)?;
         Some((process, device, usage))
     });
-    // `max_by_key` would return the last of equals; readers look at the first rank.
+    // `max_by_key` would return the last of equals; readers expect the first rank.
     all.reduce(|best, next| {
         let more = next.2.device_bytes > best.2.device_bytes;
         if more { next } else { best }

@@ -1,8 +1,8 @@
 //! The facts that the rules read, for both commands.
 //!
-//! `check` knows nearly all facts, to the byte. `explain` knows only its inputs' statements: a log gives rounded
-//! numbers of one instant, a snapshot gives the history without the device. A rule finds nothing without the facts
-//! that it needs.
+//! `check` knows nearly all facts, to the byte. `explain` knows only its inputs' statements: a log states rounded
+//! numbers of one instant, a snapshot holds the history without the device. A rule finds nothing without its necessary
+//! facts.
 
 use report::explain::{StatedCard, StatedCounters};
 use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, SizeSearch, ValueShape};

@@ -35,10 +35,10 @@ pub(super) fn advice(remedy: &str, how: &str) -> Remedy {
     }
 }
 
-/// The processes that an error names, less this process.
+/// The processes in an error, without this process.
 ///
 /// In a container the driver does not know this process by its own id, so its own line reads like another process's. A
-/// single other process that holds at least all that PyTorch reserved here is taken for this process, if the error has no
+/// single process that holds at least all that PyTorch reserved here is taken for this process, if the error has no
 /// line for this process.
 pub(crate) fn other_processes(failure: &Failure) -> &[OtherProcess] {
     let is_this_process = |other: &OtherProcess| {

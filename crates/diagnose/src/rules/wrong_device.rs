@@ -54,7 +54,7 @@ pub(super) fn is_shared_by_ranks(facts: &Facts) -> bool {
     find_in_errors(facts).is_some()
 }
 
-/// Finds ranks whose errors name the same device, or a device that is not the rank's own, with other processes on it.
+/// Finds ranks whose errors name the same device, or a foreign device with other processes on it.
 fn find_in_errors(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
     let ranks: Vec<(u32, u32)> = facts.stated.iter().filter_map(|oom| Some((oom.rank?, oom.device_index?))).collect();

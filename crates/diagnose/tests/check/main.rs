@@ -36,7 +36,7 @@ fn finding<'a>(report: &'a CheckReport, rule: &str) -> Option<&'a Finding> {
     report.findings.iter().find(|finding| finding.rule.name() == rule)
 }
 
-/// What a training step keeps from one to the next.
+/// The memory that a training step passes to the next.
 struct Model {
     parameter: Tensor,
     state: Option<Tensor>,
@@ -48,7 +48,7 @@ impl Model {
         Model { parameter: program.alloc(10, 64 * MIB), state: None, gradient: None }
     }
 
-    /// One step as PyTorch takes it: data, forward, backward, optimizer.
+    /// A step as in PyTorch: data, forward, backward, optimizer.
     fn step(&mut self, program: &mut Program) {
         let input = program.alloc(20, 8 * MIB);
         program.enter(Phase::Forward);
@@ -376,7 +376,7 @@ fn a_run_without_a_limit_that_ends_early_gives_a_lower_bound() {
         ended(program.raise("FileNotFoundError", "no such file", false))
     };
     let raised = "in the run without a limit the program raised FileNotFoundError at train.py:7: no such file";
-    // It died before it had taken what the limited run had asked for, and after.
+    // The program died before, and after, it had taken as much as the limited run had requested.
     assert_eq!(least(raising(10)), (live + 400, Some(raised.to_owned())));
     assert_eq!(least(raising(1500)), (1500, Some(raised.to_owned())));
     let mut case = case(out_of_memory(400 * MIB, 0));
@@ -440,7 +440,7 @@ fn what_was_assumed_is_passed_on() {
     assert_eq!(report.notes, notes);
 }
 
-/// Ranks run the same lines: what all of them read is said once, what one reads besides stays.
+/// Ranks run the same lines: reads common to all ranks are reported once, other reads stay.
 #[test]
 fn what_ranks_say_alike_stands_once() {
     let rank = |rank: u32, lines: &[u32]| {
@@ -519,7 +519,7 @@ fn processes_that_share_a_device_are_added_up() {
         program.alloc(1, mib * MIB);
         program.end(EndReason::Steps).processes.remove(0)
     };
-    // MiB of each process on device 0, whether that is said, and whether it still fits.
+    // MiB of each process on device 0, the total if reported, and the verdict.
     let total_mib = case(Run::default()).launch.device_total_bytes / MIB;
     let cases: [(&[u64], Option<Severity>, bool); 3] = [
         (&[30], None, true),
@@ -617,7 +617,7 @@ fn a_rank_that_holds_more_is_found() {
     }
 }
 
-/// What a random program does next.
+/// The next act of a random program.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Alloc(u64),

@@ -1,4 +1,4 @@
-//! Verdicts: errors that were caught, programs that ended early, searches for a size that fits.
+//! Verdicts: caught errors, programs that ended early, searches for a size.
 
 use diagnose::{Case, check};
 use report::{Severity, SizeSearch, Verdict};
@@ -132,7 +132,7 @@ fn what_was_learnt_before_an_error_counts() {
     let reason = "the program raised ValueError at train.py:7: found 32 unique values";
     let Verdict::Fits { stopped, .. } = raising_after(2, 0) else { panic!("the peak repeated") };
     assert_eq!(stopped, Some(format!("after 2 of 3 steps {reason}")));
-    // The peak of one step has not repeated, and one that grows has not either.
+    // The peak of a single step has not repeated, nor has a growing peak.
     for verdict in [raising_after(0, 0), raising_after(1, 0), raising_after(3, 1)] {
         assert_eq!(decided(verdict), Decided::Incomplete(reason.to_owned()));
     }

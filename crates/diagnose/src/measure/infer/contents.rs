@@ -13,7 +13,7 @@
 //!   are inputs too.
 //! - A cuBLAS workspace has a known size, follows the allocation of its call's result, and persists once per
 //!   multiplying thread (`CUDABlas.cpp`, 2.0 to 2.14).
-//! - All other allocations are `other`: a history without stacks gives no more information.
+//! - All other allocations are `other`: a history without stacks has no more information.
 
 use std::collections::HashSet;
 

@@ -13,7 +13,7 @@ pub(crate) const SCRIPT: &str = "/home/ann/gpt/train.py";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tensor(pub(crate) u64, pub(crate) u64);
 
-/// A program on one device, recorded as it goes.
+/// A program on a single device, recorded as it runs.
 pub(crate) struct Program {
     pub(crate) process: Process,
     snapshot: Snapshot,
@@ -60,7 +60,7 @@ impl Program {
         }
     }
 
-    /// Goes on in another phase.
+    /// Enters another phase.
     pub(crate) fn enter(&mut self, phase: Phase) {
         self.mark.phase = phase;
     }
@@ -77,14 +77,14 @@ impl Program {
         tensor
     }
 
-    /// Lets go of a tensor.
+    /// Frees a tensor.
     pub(crate) fn free(&mut self, tensor: Tensor) {
         self.event(Action::FreeRequested, tensor, 0);
         self.event(Action::FreeCompleted, tensor, 0);
         self.stats.allocated_bytes -= block(tensor.1);
     }
 
-    /// Notes what some tensors hold.
+    /// Notes the categories of some tensors.
     pub(crate) fn census(&mut self, tensors: &[(Category, Tensor)]) {
         self.mark.census += 1;
         let tensors = tensors.iter().map(|&(category, Tensor(address, bytes))| (category, 0, address, bytes));
@@ -121,7 +121,7 @@ impl Program {
         self.mark.phase = Phase::Data;
     }
 
-    /// The allocator gives up on a line of the script, with `cached` bytes reserved and free.
+    /// The allocator raises on a line of the script, with `cached` bytes reserved and free.
     pub(crate) fn oom(&mut self, line: u32, requested_bytes: u64, cached: u64) {
         self.event(Action::Oom, Tensor(0, requested_bytes), line);
         let mut stats = self.stats.clone();
@@ -211,7 +211,7 @@ impl Program {
     }
 }
 
-/// What the allocator hands out for a request: the next multiple of 512 bytes.
+/// The allocator's block for a request: the next multiple of 512 bytes.
 pub(crate) fn block(requested: u64) -> u64 {
     requested.div_ceil(512) * 512
 }
