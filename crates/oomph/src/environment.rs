@@ -1,4 +1,5 @@
-//! Environment variables that oomph reads. Those of a run are set by the crate `run`; names that start with `OOMPH_` are documented in `wire`.
+//! Environment variables that oomph reads. The crate `run` sets the variables of a run; names that start with `OOMPH_`
+//! are documented in `wire`.
 
 pub(crate) use wire::variable::{CACHE_DIR, PYTHON};
 

@@ -29,7 +29,7 @@ fn format_row(command: &Command) -> String {
     format!("| [`oomph {name}`](#oomph-{name}) | {} |\n", to_plain(command.get_about()).replace('|', "\\|"))
 }
 
-/// One command: purpose, usage, arguments, options under their headings, examples.
+/// A command: purpose, usage, arguments, options under their headings, examples.
 fn format_section(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");

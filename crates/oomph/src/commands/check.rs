@@ -68,8 +68,8 @@ fn make_case(recordings: Recordings, program: &Program, started: Instant) -> Cas
     }
 }
 
-/// Says which of two peaks is counted where they depend on side streams. Where they are equal, nothing rests on an assumption; where the
-/// run with late streams has the lower one, it ended early, and the assumption stays.
+/// Names the counted peak of two that depend on side streams. Equal peaks need no assumption; if the run with late
+/// streams has the lower peak, that run ended early, and the assumption stays.
 fn say_bounds(report: &mut CheckReport, bounds: StreamBounds) {
     if bounds.late < bounds.at_once {
         return;
@@ -94,14 +94,15 @@ fn write_page(options: &OutputOptions, case: &Case, report: &CheckReport) -> Res
     publish::write_whole(path, &html::check(report, &diagnose::draw(case, report)))
 }
 
-/// Returns the last line that the program printed, such as the message of `sys.exit`.
+/// Returns the program's last printed line, such as the message of `sys.exit`.
 fn last_words(folder: &Path) -> Option<String> {
     let output = run_dir::output_tail(folder);
     let last = output.lines().rfind(|line| !line.trim().is_empty())?;
     Some(format!("the last line that it printed: {}", last.trim()))
 }
 
-/// Returns the command that looks for the smallest change with which the program fits; `None` for a single rank, which `fit` does not run.
+/// Returns the command that searches for the smallest change with which the program fits; `None` for a single rank,
+/// which `fit` does not run.
 fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
     let (gpu, run) = (&arguments.gpu, &arguments.run);
     arguments.job.job().ok().filter(Option::is_none)?;
@@ -127,7 +128,8 @@ fn write_size(size: Bytes) -> String {
     }
 }
 
-/// A program that looks for a size that fits needs what it ends with: no run without a limit shows that.
+/// The facts of a run. A program that searches for a size needs the peak of its final size, which no run without a
+/// limit shows.
 fn facts(recording: &Recording) -> RunFacts {
     let is_search = matches!(diagnose::judge_requests(&recording.run), Requests::Search(_));
     RunFacts {

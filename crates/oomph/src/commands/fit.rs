@@ -1,4 +1,5 @@
-//! `oomph fit`: the smallest change that makes a program fit. `diagnose` decides what to run, and `trial_runner` runs it.
+//! `oomph fit`: the smallest change that makes a program fit. `diagnose` chooses the runs, and `trial_runner` performs
+//! them.
 
 mod bench;
 mod emit;

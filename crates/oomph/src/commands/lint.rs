@@ -100,7 +100,7 @@ fn write_baseline(path: &Path, report: &LintReport, is_incomplete: bool) -> Resu
     Ok(if is_incomplete { ExitStatus::Failed } else { ExitStatus::Fits })
 }
 
-/// Reads, lints and mends one file. What is wrong with it is part of the linted.
+/// Reads, lints and mends a file. Read errors are part of the result.
 fn lint_file(file: &File, plan: &Plan) -> LintedFile {
     let Text { source, mark } = match file.read() {
         Ok(text) => text,
@@ -127,7 +127,7 @@ fn reported(file: &File, source: &SourceFile, found: &[Finding]) -> Vec<LintFind
 }
 
 impl Plan {
-    /// Tells which findings are not fixed: those that the baseline hides.
+    /// Marks the findings that are not fixed because the baseline hides them.
     fn spared(&self, findings: &[LintFinding]) -> Vec<bool> {
         self.baseline.as_ref().map_or_else(|| vec![false; findings.len()], |baseline| baseline.knows(findings))
     }
@@ -160,7 +160,7 @@ struct Output {
     text: Option<String>,
     /// The number of fixed findings.
     fixed: usize,
-    /// Whether a file could not be written.
+    /// True if a file could not be written.
     are_unwritten: bool,
 }
 

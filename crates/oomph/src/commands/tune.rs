@@ -48,7 +48,7 @@ fn case(arguments: &Tune) -> Result<TuneCase, Error> {
     })
 }
 
-/// Returns the named device. There is no default: a snapshot is rarely of this machine's GPU.
+/// Returns the named device. There is no default: a snapshot rarely comes from this machine's GPU.
 fn device(arguments: &Tune) -> Result<Option<Gpu>, Error> {
     match (&arguments.gpu.gpu, arguments.gpu.vram) {
         (None, None) => Ok(None),
@@ -60,7 +60,7 @@ fn device(arguments: &Tune) -> Result<Option<Gpu>, Error> {
     }
 }
 
-/// Replaces the folder of a run that ran out by that of the run without a limit, which has the whole program.
+/// Replaces the folder of a run that ran out by the folder of the run without a limit, which has the whole program.
 fn recordings(files: &[PathBuf]) -> Vec<PathBuf> {
     files.iter().map(|file| whole_run(file).unwrap_or_else(|| file.clone())).collect()
 }

@@ -1,4 +1,4 @@
-//! Tells a run that left nothing to report from one that did, and says why.
+//! Separates runs with nothing to report from runs with a report, and states the reason.
 
 use std::path::Path;
 
@@ -33,8 +33,8 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
     Err(Error::Program(Box::new(failure)))
 }
 
-/// Returns the failure of a program that raised an error. A launcher's error is about a process that recorded none: what that one printed is
-/// the cause.
+/// Returns the failure of a program that raised an error. A launcher's error is about a process without records: the
+/// output of that process is the cause.
 fn raised_failure(run: &Run, raised: Raised, folder: &Path, output: String) -> ProgramFailure {
     let Raised { type_name, message, at } = raised;
     let is_launchers = at.is_none() && is_of_a_launcher(&type_name);
@@ -44,7 +44,7 @@ fn raised_failure(run: &Run, raised: Raised, folder: &Path, output: String) -> P
     }
 }
 
-/// Returns what to do about the error that ended the program, if one did.
+/// Returns a hint for the error that ended the program.
 pub(crate) fn find_hint(run: &Run) -> Option<String> {
     let Raised { type_name, message, at } = raised_error(run)?;
     let failure = ProgramFailure::Raised { type_name, message, at, read: last_read(run), output: String::new() };

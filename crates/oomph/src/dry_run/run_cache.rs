@@ -120,7 +120,7 @@ fn read_notes(folder: &Path, search: &SearchFacts, from_start: bool) -> Result<F
         }
     };
     if text.is_empty() && from_start {
-        return Err(Unsure::Because("nobody sees which files it reads".to_owned()));
+        return Err(Unsure::Because("its file accesses cannot be observed".to_owned()));
     }
     Fingerprint::of(&text, search, &RealDisk)
 }

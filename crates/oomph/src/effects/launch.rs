@@ -24,7 +24,7 @@ use crate::error::{Error, SetupError};
 
 /// A program to start.
 pub(crate) struct Start<'a> {
-    /// The program and its arguments.
+    /// The words of the command line.
     pub(crate) command: &'a [OsString],
     /// Changes to the environment of this process.
     pub(crate) environment: &'a Environment,
@@ -35,7 +35,7 @@ pub(crate) struct Start<'a> {
     pub(crate) shown: Shown,
 }
 
-/// What the user sees of a program while it runs.
+/// The part of a program's output that the user sees during the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// The program's output.
@@ -58,7 +58,7 @@ const TICK: Duration = Duration::from_millis(200);
 const GRACE_AT_INTERRUPT: Duration = Duration::from_secs(10);
 /// The same after a timeout: a loop of millions of allocations makes a large snapshot.
 const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The same for a program that ignores the request; its workers may not.
+/// The same for a program that ignores the request; its workers may heed the request.
 const GRACE_IN_VAIN: Duration = Duration::from_millis(500);
 
 /// Runs the program to its end, to the time-out, or to Ctrl-C.
@@ -85,7 +85,7 @@ pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
     Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out, in_background })
 }
 
-/// What a program did after its first process had ended.
+/// The program after the end of its first process.
 #[derive(Clone, Copy, Debug, Default)]
 struct After {
     in_background: bool,
@@ -124,7 +124,7 @@ fn follow(
     }
 }
 
-/// Asks the processes that are left to end, and gives them time to write their records.
+/// Asks the remaining processes to end, and waits while they write their records.
 fn stop_orphans(request: Signal, grace: Duration) {
     reap::signal_orphans(request);
     let deadline = Instant::now() + grace;
@@ -141,7 +141,7 @@ fn start(program: &Start) -> Result<Child, Error> {
     spawn(&mut command)
 }
 
-/// A command of these words.
+/// Makes a command of these words.
 pub(crate) fn command(words: &[OsString]) -> Result<Command, Error> {
     let (program, arguments) = words.split_first().ok_or_else(|| {
         Error::from(SetupError::NoProgram { program: String::new(), source: std::io::ErrorKind::InvalidInput.into() })
@@ -151,9 +151,9 @@ pub(crate) fn command(words: &[OsString]) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// Starts a command in a process group of its own: Ctrl-C reaches oomph alone, which decides what the program hears.
+/// Starts a command in a new process group: Ctrl-C reaches oomph alone, which decides on the signals to the program.
 pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
-    // By this the watchdog knows what it may have to end.
+    // The watchdog finds the processes to end by this variable.
     command.env(variable::OWNER, watchdog::owner());
     let child = command.process_group(0).spawn();
     child.map_err(|source| {
@@ -161,7 +161,7 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
     })
 }
 
-/// No terminal: a program in a group of its own would be stopped when it reads from one.
+/// No terminal: a program in a separate group would be stopped at its first read from a terminal.
 fn input() -> Stdio {
     if std::io::stdin().is_terminal() { Stdio::null() } else { Stdio::inherit() }
 }
@@ -173,7 +173,7 @@ fn redirect(command: &mut Command, program: &Start) -> Result<(), Error> {
         command.stdout(std::io::stderr()).stderr(Stdio::inherit());
         return Ok(());
     }
-    // The ranks of a job run one after the other and append to one file.
+    // The ranks of a job run in turn and append to the same file.
     let file = File::options().create(true).append(true).open(program.folder.join(file::OUTPUT)).map_err(failed)?;
     command.stderr(file.try_clone().map_err(failed)?).stdout(file);
     Ok(())

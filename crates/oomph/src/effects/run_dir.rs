@@ -13,7 +13,7 @@ use wire::file;
 use super::watchdog;
 use crate::error::Error;
 
-/// The folder, inside that of a run that ran out, of the run without a limit.
+/// The folder of the run without a limit, inside the folder of a run that ran out.
 pub(crate) const UNLIMITED: &str = "unlimited";
 /// The folder, inside that of a run whose ranks share a device, of the run with a part of the device for each.
 pub(crate) const SHARED: &str = "shared";
@@ -62,7 +62,7 @@ pub(crate) fn abandon() {
 }
 
 impl RunDir {
-    /// Makes an empty folder: `save`, which must be empty, or a temporary one.
+    /// Makes an empty folder: `save`, which must be empty, or a temporary folder.
     pub(crate) fn make(save: Option<&Path>) -> Result<RunDir, Error> {
         let Some(folder) = save else {
             return Temporary::make()
@@ -97,7 +97,7 @@ pub(crate) fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> 
     Ok(())
 }
 
-/// Whether a run was recorded in a folder.
+/// True if a folder has a recorded run.
 pub(crate) fn is_run(folder: &Path) -> bool {
     folder.join(file::LAUNCH).is_file()
 }

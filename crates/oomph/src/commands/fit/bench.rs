@@ -53,7 +53,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The changes of a run. The run of the unchanged program also finds what sets its batch size.
+    /// The changes of a run. The run of the unchanged program also finds the setting of its batch size.
     fn changes(&self, search: &Search, variant: &Variant) -> Vec<Change> {
         if !variant.changes.is_empty() {
             return search.to_make(variant);

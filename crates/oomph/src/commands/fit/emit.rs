@@ -56,7 +56,7 @@ fn by_file(plan: &Plan, script: Option<&Path>) -> (BTreeMap<PathBuf, Vec<PlacedE
     (files, nowhere)
 }
 
-/// Returns one name for a file, however the command line and the interpreter write it.
+/// Returns a unique name for a file, for any spelling by the command line or the interpreter.
 fn canonical(file: &Path) -> PathBuf {
     file.canonicalize().unwrap_or_else(|_| file.to_owned())
 }
@@ -67,7 +67,7 @@ fn base(files: &BTreeMap<PathBuf, Vec<PlacedEdit>>, folder: &Path) -> PathBuf {
     if is_below { folder.to_owned() } else { PathBuf::from("/") }
 }
 
-/// Whether a patch may edit the file: neither an installed package, nor Python itself, nor a cell of a notebook.
+/// True if a patch may edit the file: neither an installed package, nor Python itself, nor a cell of a notebook.
 fn is_editable(file: &str) -> bool {
     is_user_file(file, "") && !file.starts_with('<')
 }
@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// Two statements on a line: an edit cannot be made at one of them alone.
+    /// Two statements on a line: an edit cannot be made at either alone.
     const CROWDED: &str = "import torch; start(torch)\n";
 
     /// Prints a plan whose changes took effect at these sites: remedy, file, line.
@@ -149,7 +149,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let script = written(folder.path(), "train.py", CROWDED);
         let usual = TABLE.iter().filter(|spec| spec.trying == Trying::Usual && spec.has_agent);
-        // What is set in the environment has no place that it could miss.
+        // Settings in the environment have no line that could be missed.
         for spec in usual {
             let text = emitted(&[spec.name], &[(spec.name, &script, 1)], Some(&script), folder.path());
             let first = format!("# train.py:1: {} by hand (", spec.name);

@@ -11,7 +11,7 @@ use crate::dry_run::program::Program;
 use crate::environment::current_folder;
 use crate::gpu_choice;
 
-/// The memory sizes of `--any-gpu`: those that buyers' guides list.
+/// The memory sizes of `--any-gpu`, from buyers' guides.
 const VRAM_GIB: [u64; 9] = [8, 12, 16, 24, 32, 40, 48, 80, 141];
 
 /// Returns the remedies that the user allows.
@@ -38,7 +38,7 @@ pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
         total_bytes: profile.total_bytes,
         target_bytes: share(profile.total_bytes),
     };
-    // Only whole cards can be bought or rented: no slices, and no devices that share the CPU's memory.
+    // Only whole GPUs can be bought or rented: no slices, and no devices with the CPU's memory.
     let cards = gpus::all().iter().filter(|profile| profile.kind == gpus::GpuKind::Card);
     let mut gpus: Vec<(FitGpu, Bytes)> = cards.map(|profile| (gpu(profile), profile.context_bytes)).collect();
     gpus.sort_by_key(|(gpu, _)| gpu.total_bytes);

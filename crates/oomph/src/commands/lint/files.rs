@@ -35,7 +35,7 @@ pub(super) struct File {
     pub(super) path: PathBuf,
     /// The name in reports: the absolute path, or the name of standard input.
     pub(super) name: String,
-    /// Whether the user named the file, and no folder of it.
+    /// True if the user named the file itself, not a folder above.
     pub(super) is_named: bool,
     pub(super) is_standard_input: bool,
 }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
 
-/// The time between two looks at the files.
+/// The time between two checks of the files.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The identity of a version of a file.

@@ -1,4 +1,4 @@
-//! Records a program on the phantom, tunes it, and runs it once more under the setting that was found.
+//! Records a program on the phantom, tunes it, and repeats the run under the best setting.
 
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
 /// Records the program to its end: without a limit, if the program runs out.
 fn recorded(program: &Program) -> Result<ExplainInput, Error> {
     let place = RunDir::make(None)?;
-    // The allocators of ranks are replayed one by one: ranks that share a device need no run with a part of it.
+    // The allocators of ranks are replayed separately: ranks on a shared device need no run with a part of the device.
     let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |recording| RunFacts {
         has_side_streams: false,
         ran_out: rerun::ran_out(&recording.run),
