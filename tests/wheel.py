@@ -13,7 +13,7 @@ import tempfile
 import venv
 
 GLIBC = (2, 28)
-COMMAND_BYTES = 12_000_000
+COMMAND_BYTES = 12 * 1024**2
 PROGRAM = """\
 import torch
 

@@ -36,6 +36,35 @@ class WithoutTorch(unittest.TestCase):
             self.assertEqual(ran.stdout, f"mine\n{file.name}\n")
 
 
+# A program with finalizers in cycles, and a witness whose globals are none of the program's, which a library frees last.
+CYCLES = """
+    import atexit, gc, torch
+    class Cycle:
+        def __init__(self):
+            self.itself = self
+        def __del__(self):
+            print("finalized")
+    def generate():
+        try:
+            yield
+        finally:
+            print("closed")
+    witness = {"gc": gc, "print": print}
+    exec("class Witness:\\n def __del__(self): print('frozen' if gc.get_freeze_count() else 'searched')", witness)
+    torch.witness = witness["Witness"]()
+    own, suspended = Cycle(), generate()
+    next(suspended)
+    cycle = [suspended]
+    cycle.append(cycle)
+    atexit.register(lambda: print("handled", own is own.itself))
+    model = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters())
+    for number in range(5):
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+"""
+
+
 @needs_torch
 class Ends(unittest.TestCase):
     """Each way to end, and the record of the end."""
@@ -57,6 +86,21 @@ class Ends(unittest.TestCase):
     def test_after_the_wanted_steps(self):
         ran = self.check(TRAIN, 0, "steps", 2, OOMPH_STEPS="2")
         self.assertEqual((ran.stdout, ran.stderr), ("0\n", ""))
+
+    def test_finalizers_run_before_libraries_are_frozen(self):
+        ran = self.check(CYCLES, 0, "steps", 2, OOMPH_STEPS="2")
+        lines = ran.stdout.splitlines()
+        self.assertEqual((lines[0], sorted(lines[1:3]), lines[3:]), ("handled True", ["closed", "finalized"], ["frozen"]))
+        self.assertEqual(ran.stderr, "")
+
+    def test_nothing_is_frozen_while_a_library_holds_the_program(self):
+        ran = self.check(CYCLES.replace("witness =", "torch.kept = generate\n    witness =", 1), 0, "steps", 2, OOMPH_STEPS="2")
+        # As without the agent: these finalizers come after `print` is gone.
+        self.assertEqual(ran.stdout, "handled True\nsearched\n")
+
+    def test_a_program_that_ends_by_itself_ends_as_ever(self):
+        ran = self.check(CYCLES, 0, "exit", 5)
+        self.assertEqual(sorted(ran.stdout.splitlines()), ["closed", "finalized", "handled True", "searched"])
 
     def test_also_when_the_program_swallows_the_stop(self):
         source = TRAIN.replace("optimizer.step()", "\n        try: optimizer.step()\n        except BaseException: print('swallowed')")

@@ -37,7 +37,7 @@ The agent decides nothing, keeps no tensor alive, never initialises CUDA, and ne
 failures are one line on standard error.
 """
 
-from . import absent_ranks, files, importing, remedies, script
+from . import absent_ranks, ending, files, importing, remedies, script
 
 
 def serve() -> None:
@@ -50,15 +50,16 @@ def serve() -> None:
 
 def start() -> None:
     """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
+    end = ending.Ending()
     files.watch()
     script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()
     asked.prepare()
-    importing.after_import("torch", lambda: _start(asked))
+    importing.after_import("torch", lambda: _start(asked, end))
 
 
-def _start(asked: remedies.Remedies) -> None:
+def _start(asked: remedies.Remedies, end: ending.Ending) -> None:
     from . import session
 
-    session.start(asked)
+    session.start(asked, end)

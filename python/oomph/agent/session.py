@@ -15,6 +15,7 @@ from .checkpoints.guard import CheckpointGuard
 from .checkpoints.removals import Removals
 from .checkpoints.saves import Saves
 from .checkpoints.unread import Checkpoints
+from .ending import Ending
 from .failure import guarded, say
 from .finish import Finish, describe
 from .generation import Generation
@@ -45,7 +46,7 @@ _RISE = 1 + 1 / 1024
 class Session:
     """The state of the agent."""
 
-    def __init__(self, env: environment.Environment, remedies: Remedies) -> None:
+    def __init__(self, env: environment.Environment, remedies: Remedies, ending: Ending) -> None:
         self.env = env
         self.is_first = env.is_first
         self.is_forked = False
@@ -61,6 +62,7 @@ class Session:
         self.census = Census(self.modules, self.steps.optimizers)
         self.oom = OutOfMemory(self.marks, self.records, self.stats, self.backward, self._note_oom)
         self.finish = Finish(self._finish)
+        self.ending = ending
         self.overrides = Overrides()
         self.remedies = remedies
         self.initializers: Initializers | None = None
@@ -240,6 +242,7 @@ class Session:
 
     def _stop(self) -> None:
         self.finish.now("steps")
+        self.ending.is_short = True
 
     def _note_oom(self) -> None:
         self._take_census("oom")
@@ -322,8 +325,8 @@ def _cudnn_version() -> int | None:
     return None if cudnn is None else int(cudnn.getVersionInt())
 
 
-def start(remedies: Remedies) -> Session:
+def start(remedies: Remedies, ending: Ending) -> Session:
     """Starts the agent in this process; torch has just been imported."""
-    session = Session(environment.read(), remedies)
+    session = Session(environment.read(), remedies, ending)
     session.install()
     return session
