@@ -1,4 +1,5 @@
-//! Reading reports back: reports of any content, documents of other versions, and documents that are refused with the place in them.
+//! Reading reports back: reports of any content, documents of other versions, and refused documents with the place of
+//! the problem.
 #![expect(clippy::unwrap_used, reason = "test")]
 
 use causes::CauseId;
@@ -14,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use trace::{Bytes, Phase};
 
-/// Everything that a strategy draws for one report.
+/// The values that a strategy draws for a report.
 #[derive(Clone, Debug)]
 struct Draw {
     text: String,
@@ -223,7 +224,7 @@ fn a_document_of_a_newer_version_is_refused_whatever_it_holds() {
     }
 }
 
-/// Checks that a document is refused with a place in it and a text.
+/// Checks that a document is refused with a place and a text.
 fn check_refused<R: JsonReport + DeserializeOwned>(document: &str, path: &str, problem: &str) {
     match read::<R>(document.as_bytes()) {
         Err(ReadError::Content { path: found, source, .. }) => {

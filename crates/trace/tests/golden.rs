@@ -109,7 +109,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Applies the events that belong to one operation.
+    /// Applies the events of an operation.
     fn run(&mut self, op: &Value) -> Result<(), String> {
         let id = op[1].as_u64();
         match op[0].as_str().unwrap() {

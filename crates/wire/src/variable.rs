@@ -1,4 +1,4 @@
-//! Every environment variable of ours: name, readers, meaning. A new one is a row of the table below.
+//! Every environment variable of ours: name, readers, meaning. A new variable is a row of the table below.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "rows name the notes of other files, `Note [Remedies]`, as the table of ARCHITECTURE.md shows them"
@@ -17,14 +17,14 @@ pub struct Variable {
     pub scope: Scope,
     /// The parts that read the variable.
     pub readers: &'static [Component],
-    /// The values and what they ask for, in Markdown.
+    /// The values and their effects, in Markdown.
     pub meaning: &'static str,
 }
 
 /// The span of time for which the value of a variable holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Until the user changes it.
+    /// Until the next change by the user.
     User,
     /// One run. A run removes the variables of other runs.
     Run,

@@ -162,8 +162,7 @@ fn few_steps(case: &Case, decision: &Decision) -> Option<String> {
     })
 }
 
-/// Returns the note that the trace's peak differs from the allocator's counter; another note covers a process without
-/// a trace.
+/// Returns the note on a difference between the trace's peak and the allocator's counter, for a process with a trace.
 pub(super) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Option<String> {
     if unrecorded(process).is_some() {
         return None;
@@ -177,7 +176,7 @@ pub(super) fn unaccounted(process: &Process, shown: Bytes, counted: Bytes) -> Op
     })
 }
 
-/// Returns the note that PyTorch's ring of events was full, and the figures that older events would have given.
+/// Returns the note on a full ring of PyTorch's events, with the figures that older events would change.
 pub(super) fn older_than_history(history: &History) -> Option<String> {
     let (count, events) = (history.older().len(), history.event_count());
     (count > 0).then(|| {

@@ -33,14 +33,14 @@ pub struct FitCase {
     pub assumptions: Vec<Assumption>,
 }
 
-/// What the launcher ran after the search, and the account of all runs.
+/// The runs of the launcher after the search, and the account of all runs.
 #[derive(Debug, Default)]
 pub struct FitRuns {
     /// The times of steps, where they were counted.
     pub times: Option<StepTimes>,
     /// The runs of [`FoundPlans::list_unconfirmed`], in its order, up to the first that ended well.
     pub fresh: Vec<Trial>,
-    /// What was allocated at the peak of the floor, if no plan fits.
+    /// The contents at the peak of the floor, if no plan fits.
     pub floor_holds: Vec<Part>,
     /// The largest batch that fits, on request.
     pub max_batch: Option<MaxBatch>,
@@ -50,7 +50,7 @@ pub struct FitRuns {
     pub cached: u32,
     /// The remark of the run cache.
     pub remark: Option<String>,
-    /// Whether Ctrl-C ended the search early.
+    /// True if Ctrl-C ended the search early.
     pub is_interrupted: bool,
     /// The duration in seconds.
     pub seconds: f64,

@@ -39,7 +39,7 @@ impl FoundPlans {
         }
     }
 
-    /// Whether the program fits as it is, with a plan, or not at all.
+    /// The result: the program fits unchanged, with a plan, or not at all.
     pub fn verdict(&self) -> FitVerdict {
         self.verdict
     }

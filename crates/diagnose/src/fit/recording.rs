@@ -32,7 +32,7 @@ impl ReplayableRun {
         program.is_whole().then_some(ReplayableRun { program, settings, rules: Rules::of(release) })
     }
 
-    /// The same program at another batch, from this one and a second one; `None` if the two make different requests.
+    /// The same program at another batch, from two recordings; `None` if the two make different requests.
     pub(super) fn scaled(&self, own: u64, other: &ReplayableRun, others: u64, size: u64) -> Option<ReplayableRun> {
         let program = self.program.scaled(own, &other.program, others, size)?;
         Some(ReplayableRun { program, settings: self.settings.clone(), rules: self.rules })

@@ -53,7 +53,7 @@ impl Sample {
         self.recording.as_ref().is_some_and(ReplayableRun::has_optional)
     }
 
-    /// Itself at another size, by the line through it and `other`.
+    /// The recording at another size, by the line through this sample and `other`.
     fn scaled(&self, other: &Sample, size: u64) -> Option<ReplayableRun> {
         self.recording.as_ref()?.scaled(self.size, other.recording.as_ref()?, other.size, size)
     }

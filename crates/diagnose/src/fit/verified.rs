@@ -1,4 +1,4 @@
-//! What runs after the search say of its plans: the time of a step, and the result of a fresh process.
+//! The runs after the search: the time of a step for each plan, and the result of a fresh process.
 
 use remedies::BATCH_SIZE;
 use report::fit::{Effect, FitVerdict, Plan, TimeSource, Tried};
@@ -20,7 +20,7 @@ pub struct StepTimes {
     pub plans: Vec<Option<f64>>,
 }
 
-/// A run that has to show that a plan holds in a process of its own.
+/// A run to confirm a plan in a separate process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unconfirmed {
     /// The changes of the plan; empty for the unchanged program.
@@ -38,8 +38,8 @@ impl Unconfirmed {
 }
 
 impl FoundPlans {
-    /// Lists what has to run in a process of its own, on a device of the target's size, one after the other until a run ends well: the
-    /// plans, or the unchanged program that fits.
+    /// Lists the runs in separate processes, on a device of the target's size, to make in order until a run ends well:
+    /// the plans, or the unchanged program that fits.
     pub fn list_unconfirmed(&self) -> Vec<Unconfirmed> {
         match self.verdict {
             FitVerdict::DoesNotFit => Vec::new(),
@@ -51,7 +51,7 @@ impl FoundPlans {
         }
     }
 
-    /// Returns the plans after the runs of [`FoundPlans::list_unconfirmed`]: those that did not hold are left out.
+    /// Returns the plans confirmed by the runs of [`FoundPlans::list_unconfirmed`].
     #[must_use]
     pub fn confirm(self, fresh: &[Trial]) -> FoundPlans {
         let failed = fresh.iter().filter(|trial| !trial.is_done()).count();
@@ -79,7 +79,7 @@ impl FoundPlans {
         notes
     }
 
-    /// Returns the plans with counted times in place of typical ones, where they were counted.
+    /// Returns the plans with counted times, where they were counted, in place of typical ones.
     #[must_use]
     pub(super) fn with_times(self, times: Option<&StepTimes>) -> FoundPlans {
         let Some(StepTimes { unchanged, plans: seconds }) = times else { return self };
@@ -93,7 +93,7 @@ impl FoundPlans {
         FoundPlans { plans: plans.collect(), ..self }
     }
 
-    /// Returns the row of a change with the cost of the plan that makes it alone.
+    /// Returns the row of a change with the cost of the plan of this change alone.
     pub(super) fn price(&self, tried: Tried) -> Tried {
         match (tried.effect, self.plans.iter().find(|plan| is_alone(&tried.change, plan))) {
             (Effect::Helps { peak, .. }, Some(plan)) => {

@@ -15,12 +15,12 @@ use super::ending::ended_by_oom;
 use super::probes::find_probes;
 use super::unserved::{has_unserved_request, is_error, is_final_refusal};
 
-/// What became of the requests of a run.
+/// The outcome of a run's requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requests {
     /// All were served.
     Served,
-    /// Some were not, while every process that asked looked for a size that fits, and found one.
+    /// Unserved requests of a search: every asking process searched for a size that fits, and found one.
     Search(SizeSearch),
     /// Some were not.
     Unserved,

@@ -40,7 +40,7 @@ fn with_another_type(document: &Value) -> impl Iterator<Item = Value> {
     })
 }
 
-/// The place of every value in a document. Keys of reports have neither `/` nor `~`.
+/// The place of every value in a document. No key of a report has a `/` or a `~`.
 fn pointers(document: &Value) -> Vec<String> {
     let children: Vec<(String, &Value)> = match document {
         Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), value)).collect(),

@@ -18,7 +18,6 @@ struct Part {
     segment: u64,
 }
 
-/// The allocator.
 #[derive(Debug, Default)]
 pub(crate) struct Allocator {
     parts: BTreeMap<u64, Part>,
@@ -73,7 +72,6 @@ impl Allocator {
         (large, bytes, address)
     }
 
-    /// Requests a free.
     pub(crate) fn request_free(&mut self, address: u64) {
         let part = self.parts.get_mut(&address).unwrap();
         part.state = BlockState::ActivePendingFree;
@@ -82,7 +80,6 @@ impl Allocator {
         self.note(Action::FreeRequested, address, part.requested, 0);
     }
 
-    /// Completes a free.
     pub(crate) fn complete_free(&mut self, address: u64) {
         let part = self.parts[&address];
         self.totals.active -= Bytes(part.size);

@@ -1,7 +1,7 @@
 //! Random programs run by real PyTorch: their recordings, as values.
 //!
 //! Each file of `golden/` is a program: its operations, the allocator's statistics after every operation, the memory
-//! history and the segments at the end. `OOMPH_GOLDEN` may name another folder of such files.
+//! history and the segments at the end. `OOMPH_GOLDEN` may name a folder of more such files.
 #![expect(clippy::unwrap_used, reason = "a test")]
 #![allow(dead_code, reason = "each test uses its part")]
 

@@ -98,7 +98,6 @@ pub(crate) const REFUSED_AT_ONCE: &[Case] = &[
      Expect { requested: Some(KIB_179_00), ..bare(Cuda, Rejected) }),
 ];
 
-/// Other devices.
 #[rustfmt::skip]
 pub(crate) const OTHER_DEVICES: &[Case] = &[
     // ROCm.

@@ -67,7 +67,6 @@ pub(crate) const LIBRARIES: &[Case] = &[
     ("node7:811:900 [3] NCCL WARN Failed to CUDA host alloc 4194304 bytes", Expect { requested: Some(exactly(4_194_304)), ..NCCL }),
 ];
 
-/// Memory of the host.
 #[rustfmt::skip]
 pub(crate) const HOST_MEMORY: &[Case] = &[
     ("RuntimeError: [enforce fail at alloc_cpu.cpp:114] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 549755813888 bytes. Error code 12 (Cannot allocate memory)", Expect { requested: Some(exactly(549_755_813_888)), ..HOST }),
