@@ -36,7 +36,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Runs what the search asks for until it asks for no more; without `plans` the unchanged program alone.
+    /// Runs the requests of the search until there are no more; without `plans` the unchanged program alone.
     pub(super) fn explore(&mut self, search: &mut Search, plans: bool) -> Result<(), Error> {
         loop {
             let next = search.next(self.jobs);
@@ -62,7 +62,7 @@ impl Bench<'_> {
         vec![self.batch_arg.map_or(probe.clone(), |name| probe.with("arg", name))]
     }
 
-    /// Runs the plans that were found, to time them and to see them hold.
+    /// Runs the found plans, for their times and to confirm them.
     pub(super) fn run_plans(&mut self, search: &Search, found: &FoundPlans) -> Result<FitRuns, Error> {
         let times = self.count_times(found)?;
         let fresh = self.confirm(found)?;
@@ -93,8 +93,8 @@ impl Bench<'_> {
         Ok(seconds.first().copied().flatten().map(|unchanged| StepTimes { unchanged, plans }))
     }
 
-    /// Runs the first plan, or the unchanged program that fits, in a process of its own, and the next one if it does not hold: a plan that
-    /// is shown was seen to fit.
+    /// Runs the first plan, or the unchanged program that fits, in a separate process, and the next plan after a
+    /// failure: a shown plan was seen to fit.
     fn confirm(&mut self, found: &FoundPlans) -> Result<Vec<Trial>, Error> {
         let mut fresh = Vec::new();
         for plan in found.list_unconfirmed() {
@@ -114,7 +114,7 @@ impl Bench<'_> {
         Ok(fresh)
     }
 
-    /// Where no plan fits: the memory that stays allocated although every useful remedy was applied.
+    /// The memory that stays allocated under all useful remedies, if no plan fits.
     fn explain_floor(&mut self, search: &Search, found: &FoundPlans) -> Result<Vec<Part>, Error> {
         let Some(floor) = found.floor() else {
             return Ok(search.unchanged().map(|trial| trial.holds.clone()).unwrap_or_default());

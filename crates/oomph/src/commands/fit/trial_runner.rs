@@ -72,7 +72,6 @@ impl<'a> TrialRunner<'a> {
         self.counts
     }
 
-    /// The cache.
     pub(super) fn cache(&self) -> Option<&RunCache> {
         self.cache.as_ref()
     }

@@ -30,7 +30,6 @@ pub(super) struct Files {
     pub(super) notes: Vec<String>,
 }
 
-/// A file.
 pub(super) struct File {
     pub(super) path: PathBuf,
     /// The name in reports: the absolute path, or the name of standard input.
