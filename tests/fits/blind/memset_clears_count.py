@@ -2,7 +2,7 @@
 # kind = 8
 # truth = fits
 # verdict = fits or fits so far
-# peak_gib = 0.5..2.4
+# peak_gib = 0.4..2.4
 # why = cuMemsetD8 clears the count, so no rows are taken after it; the stale count of 2,097,152 rows would be 8 GiB
 """Another library resets its counter with the driver's cuMemsetD8, as Numba and PyCUDA do; the count decides how many rows are replayed."""
 

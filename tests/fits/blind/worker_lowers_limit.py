@@ -2,7 +2,7 @@
 # kind = 8
 # truth = fits
 # verdict = fits or fits so far
-# peak_gib = 0.5..2.8
+# peak_gib = 0.4..2.8
 # why = a forked process lowers the shared limit from 1,048,576 to 4,096 rows before training: 4,096 x 2048 x 4 B = 32 MiB; 1,048,576 rows would be 8 GiB
 """A planning process lowers the batch limit that it shares with the trainer through host memory."""
 
