@@ -82,7 +82,7 @@ pub fn write<R: JsonReport>(report: &R) -> Result<String, serde_json::Error> {
     to_text(&Versioned { schema_version: R::SCHEMA_VERSION, report })
 }
 
-/// Reads a report that [`write`] has written, in this version of oomph or an earlier one.
+/// Reads a report that [`write()`] has written, in this version of oomph or an earlier one.
 pub fn read<R: JsonReport + DeserializeOwned>(bytes: &[u8]) -> Result<R, ReadError> {
     let Version { schema_version } = parse::<Version>(bytes, R::COMMAND)?;
     if schema_version > u64::from(R::SCHEMA_VERSION) {
