@@ -138,9 +138,9 @@ def naming():
 
 
 def untied():
-    """No circles between files."""
-    for part, group in all_circles():
-        yield f"{part}: a circle of files: {', '.join(group)}"
+    """No circles between files, nor between folders."""
+    for kind, part, group in all_circles():
+        yield f"{part}: a circle of {kind}: {', '.join(group)}"
 
 
 def measure() -> None:
@@ -166,17 +166,17 @@ def measure() -> None:
     print("locals named after the function that computes them:", len(list(names.shadows(ROOT))))
     found = list(all_circles())
     print(f"circles {len(found)}")
-    for part, group in found:
-        print(f"  {part}: {', '.join(group)}")
+    for kind, part, group in found:
+        print(f"  {part}: {len(group)} {kind}: {', '.join(group)}")
 
 
 def all_circles():
-    """Every circle, with its crate."""
-    for crate in sorted((ROOT / "crates").iterdir()):
-        for group in circles.rust_cycles(crate):
-            yield crate.name, group
-    for group in circles.python_cycles(ROOT / "python"):
-        yield "python", group
+    """Every circle: of files or of folders, with the crate and the modules."""
+    parts = {crate.name: circles.rust_edges(crate) for crate in sorted((ROOT / "crates").iterdir())}
+    for part, edges in {**parts, "python": circles.python_edges(ROOT / "python")}.items():
+        for kind, graph in (("files", edges), ("folders", circles.between_folders(edges))):
+            for group in circles.groups(graph):
+                yield kind, part, ["::".join(module) for module in group]
 
 
 def list_comments(name: str) -> None:

@@ -1,9 +1,13 @@
-"""Cycles of `use` between the files of a crate, and of imports between the agent's files.
+"""Cycles of `use` between the modules of a crate, and of imports between the agent's modules.
 
 A module may name its own submodules: that edge does not count. A cycle between siblings, or through a distant ancestor, does.
+Files are compared by themselves first. Then the modules of each folder are compared, each with all that lies below it: files
+of `a/` and `b/` that use each other make a cycle of folders even where no file reaches itself.
 """
 
 import ast
+import collections
+import os
 import pathlib
 import re
 
@@ -11,8 +15,8 @@ USE = re.compile(r"^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", re.M)
 PATH = re.compile(r"(?<![\w:])(\w+)((?:::\w+)+)")
 
 
-def rust_cycles(crate: pathlib.Path) -> list[list[str]]:
-    """The groups of files below `crate/src` that reach each other through paths."""
+def rust_edges(crate: pathlib.Path) -> dict[tuple, set[tuple]]:
+    """The modules below `crate/src`, and those that each reaches through paths."""
     root = crate / "src"
     modules = {module_of(path, root): path for path in sorted(root.rglob("*.rs")) if path.name != "main.rs"}
     texts = {module: without_tests(path.read_text(encoding="utf-8")) for module, path in modules.items()}
@@ -23,7 +27,7 @@ def rust_cycles(crate: pathlib.Path) -> list[list[str]]:
             target = resolve(path, modules, exports)
             if target is not None and target[:len(module)] != module and not is_reexport:
                 edges[module].add(target)
-    return [[str(modules[module].relative_to(crate)) for module in group] for group in groups(edges)]
+    return edges
 
 
 def module_of(path: pathlib.Path, root: pathlib.Path) -> tuple[str, ...]:
@@ -34,7 +38,7 @@ def module_of(path: pathlib.Path, root: pathlib.Path) -> tuple[str, ...]:
 
 def without_tests(text: str) -> str:
     """The source without comments and without its test module at the end."""
-    text = re.split(r"^#\[cfg\(test\)\]\s*mod ", text, maxsplit=1, flags=re.M)[0]
+    text = re.split(r"^#\[cfg\(test\)\]\s*(?:#\[[^\n]*\]\s*)*mod ", text, maxsplit=1, flags=re.M)[0]
     return re.sub(r"//[^\n]*", "", text)
 
 
@@ -112,7 +116,7 @@ def resolve(path: tuple[str, ...], modules: dict, exports: dict, depth: int = 0)
     return module if module in modules else None
 
 
-def python_cycles(root: pathlib.Path) -> list[list[str]]:
+def python_edges(root: pathlib.Path) -> dict[tuple, set[tuple]]:
     """The same for Python modules; imports inside functions count."""
     files = {path.relative_to(root).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path for path in sorted(root.rglob("*.py"))}
     edges = {name: set() for name in files}
@@ -122,7 +126,7 @@ def python_cycles(root: pathlib.Path) -> list[list[str]]:
             for goal in imported(node, package):
                 if goal in files and goal != name:
                     edges[name].add(goal)
-    return [[str(files[name].relative_to(root)) for name in group] for group in groups(edges)]
+    return {tuple(name.split(".")): {tuple(goal.split(".")) for goal in goals} for name, goals in edges.items()}
 
 
 def imported(node: ast.AST, package: str):
@@ -136,6 +140,18 @@ def imported(node: ast.AST, package: str):
             yield f"{stem}.{alias.name}"
         if node.module:
             yield stem
+
+
+def between_folders(edges: dict[tuple, set[tuple]]) -> dict[tuple, set[tuple]]:
+    """The edges between siblings: an edge between files below two of them counts as one between the two."""
+    lifted = collections.defaultdict(set)
+    for module, goals in edges.items():
+        for goal in goals:
+            shared = len(os.path.commonprefix([module, goal]))
+            if shared < min(len(module), len(goal)):
+                lifted[module[:shared + 1]].add(goal[:shared + 1])
+                lifted[goal[:shared + 1]] |= set()
+    return lifted
 
 
 def groups(edges: dict) -> list[list]:
