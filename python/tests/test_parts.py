@@ -11,10 +11,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent import frames, importing
+from oomph.agent import frames, importing, records
 from oomph.agent.failure import guarded
 from oomph.agent.marks import Marks
-from oomph.agent.records import Records
+from oomph.agent.record_file import RecordFile
 
 
 class MarksTest(unittest.TestCase):
@@ -54,32 +54,32 @@ class RecordsTest(unittest.TestCase):
         self.folder = folder.name
 
     def test_nothing_is_there_before_the_first_record(self):
-        records = Records(self.folder, 0)
-        self.assertFalse(records.is_open)
+        file = RecordFile(self.folder, 0)
+        self.assertFalse(file.is_open)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_second_process_of_a_rank_takes_another_name(self):
         for number in range(2):
-            Records(self.folder, 3).write("step", step=number)
+            RecordFile(self.folder, 3).write(records.save_made(file=f"{number}.pt"))
         texts = {name: Path(self.folder, name).read_text() for name in os.listdir(self.folder)}
         expected = {
-            "rank3.marks.jsonl": '{"kind":"step","step":0}\n',
-            f"rank3-{os.getpid()}.marks.jsonl": '{"kind":"step","step":1}\n',
+            "rank3.marks.jsonl": '{"kind":"save_made","file":"0.pt"}\n',
+            f"rank3-{os.getpid()}.marks.jsonl": '{"kind":"save_made","file":"1.pt"}\n',
         }
         self.assertEqual(texts, expected)
 
     def test_text_that_is_no_unicode_stays_one_readable_line(self):
-        Records(self.folder, 0).write("error", message="a\nb\udcff")
+        RecordFile(self.folder, 0).write(records.unrecorded(reason="a\nb\udcff"))
         line = Path(self.folder, "rank0.marks.jsonl").read_text()
         self.assertEqual(line.count("\n"), 1)
         # JSON has no escape for half a character, and readers refuse one.
-        self.assertEqual(json.loads(line)["message"], "a\nb?")
+        self.assertEqual(json.loads(line)["reason"], "a\nb?")
 
     def test_a_missing_folder_is_said_once_and_breaks_nothing(self):
-        records = Records(os.path.join(self.folder, "absent"), 0)
+        file = RecordFile(os.path.join(self.folder, "absent"), 0)
         with contextlib.redirect_stderr(io.StringIO()) as stderr:
-            records.write("step", step=1)
-            records.write("step", step=2)
+            file.write(records.save_made(file="1.pt"))
+            file.write(records.save_made(file="2.pt"))
         self.assertRegex(stderr.getvalue(), r"\Aoomph agent: cannot write .*rank0.marks.jsonl: No such file.*\n\Z")
 
 

@@ -13,7 +13,7 @@ mod verdict;
 
 use report::{Breakdown, CheckReport, Gpu, Need, Peak, Place, Usage};
 use trace::run::EndReason;
-use trace::{Bytes, Process, Record};
+use trace::{Bytes, Process};
 
 pub use self::case::{Case, UnlimitedRun};
 use self::courses::say_difference;
@@ -29,7 +29,6 @@ use crate::judge::sharing::find_shared;
 use crate::measure::assumptions::{list_assumptions, value_shapes};
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::growth;
-use crate::measure::run_records::{end, steps, torch};
 use crate::measure::sites::sites;
 use crate::measure::view::View;
 use crate::rules;
@@ -52,9 +51,9 @@ fn frame(case: &Case, decision: &Decision) -> CheckReport {
     let run = &case.limited;
     CheckReport {
         version: case.launch.oomph.clone(),
-        torch: torch(run).map(str::to_owned),
+        torch: run.torch().map(str::to_owned),
         gpu: gpu(case),
-        steps: run.processes.iter().map(steps).max().unwrap_or_default(),
+        steps: run.processes.iter().map(Process::step_count).max().unwrap_or_default(),
         only_first_step: is_only_first_step(case),
         untrained_bytes: untrained_bytes(case),
         peak: Peak::default(),
@@ -78,17 +77,13 @@ fn frame(case: &Case, decision: &Decision) -> CheckReport {
 
 /// True if the program was stopped after a single step, and would have made more.
 fn is_only_first_step(case: &Case) -> bool {
-    let mut ends = case.limited.processes.iter().filter_map(end);
-    case.launch.steps == 1 && ends.any(|(reason, _)| *reason == EndReason::Steps)
+    let mut ends = case.limited.processes.iter().filter_map(|process| process.end.as_ref());
+    case.launch.steps == 1 && ends.any(|end| end.reason == EndReason::Steps)
 }
 
 /// Bytes of the parameters that an optimizer holds and no step trained, of the rank with the most; see [`CheckReport::untrained_bytes`].
 fn untrained_bytes(case: &Case) -> Option<Bytes> {
-    let of_process = |process: &Process| {
-        let bytes =
-            process.records.iter().map(|record| if let Record::Untrained { bytes, .. } = record { *bytes } else { 0 });
-        Bytes(bytes.sum())
-    };
+    let of_process = |process: &Process| Bytes(process.untrained.iter().map(|untrained| untrained.bytes).sum());
     let most = case.limited.processes.iter().map(of_process).max()?;
     (most.0 > 0).then_some(most)
 }
@@ -110,7 +105,7 @@ fn measure(report: &mut CheckReport, case: &Case, view: &View, mut usage: Usage,
         usage.allocated_bytes = shown; // The counters were never written: the trace is all there is.
     }
     report.peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
-    report.oom = report.verdict.is_oom().then(|| oom(view.trace.process, case.launch.ended.as_ref()));
+    report.oom = report.verdict.is_oom().then(|| oom(case, view.trace.process));
     // What a program needs that looks for a size that fits is what it ends with.
     let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
     report.need =

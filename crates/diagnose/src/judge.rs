@@ -6,7 +6,8 @@
 pub(crate) mod caught;
 pub mod ending;
 pub mod launchers;
+pub(crate) mod outcome;
 pub(crate) mod probes;
 pub(crate) mod saves;
 pub(crate) mod sharing;
-pub(crate) mod unserved;
+mod unserved;

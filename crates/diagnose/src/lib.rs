@@ -26,7 +26,8 @@ pub use fit::{
     Allowed, BatchRun, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, ReplayableRun, Search, StepTimes, Trial,
     Unconfirmed, Variant, fit, settings_by_replay, trial,
 };
-pub use judge::caught::{Requests, judge_requests};
+pub use judge::outcome::Outcome;
 pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
+pub use measure::usage::find_peak;
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Tuning, Watch, tune};

@@ -19,7 +19,6 @@ pub(crate) mod peak;
 pub(crate) mod picture;
 pub(crate) mod retention;
 mod roles;
-pub(crate) mod run_records;
 pub(crate) mod sites;
 pub(crate) mod sweep;
 pub(crate) mod timeline;

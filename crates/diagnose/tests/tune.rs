@@ -8,8 +8,8 @@ use allocator::{Allocator, Rules, SimulatedDevice};
 use diagnose::{EmptyCacheAt, ExplainInput, Gpu, InputContents, TuneCase, TuneError, Watch, tune};
 use report::Standing;
 use report::tune::{Effect, TuneReport};
-use trace::run::{DeviceStats, EndReason};
-use trace::{Bytes, Event, EventIndex, Frame, Process, Record, Release, Run, Snapshot, Stream, TorchVersions};
+use trace::run::{DeviceStats, EndRecord};
+use trace::{Bytes, Event, EventIndex, Frame, Process, Release, Run, Snapshot, Stream, TorchVersions};
 
 const MIB: u64 = 1 << 20;
 const RELEASE: Release = Release { major: 2, minor: 13 };
@@ -239,9 +239,8 @@ fn a_run_under_the_setting_verifies_it_or_not() {
             allocated_peak_bytes: allocated * MIB,
             ..DeviceStats::default()
         };
-        let end =
-            Record::End { reason: EndReason::Exit, steps: 0, devices: vec![stats], snapshot: None, monotonic_ns: 0 };
-        let run = Run { processes: vec![Process { records: vec![end], ..Process::default() }] };
+        let end = EndRecord { devices: vec![stats], ..EndRecord::default() };
+        let run = Run { processes: vec![Process { end: Some(end), ..Process::default() }] };
         let measured = tuning().report(Some(&run), 0.0);
         let recommended = measured.recommended.unwrap();
         assert_eq!(recommended.standing, standing, "{}", recommended.how);

@@ -12,6 +12,7 @@
 
 mod actions;
 mod agent_contract;
+mod agent_records;
 mod causes;
 #[cfg(feature = "pages")]
 mod command_line;
@@ -49,7 +50,13 @@ fn main() -> ExitCode {
 
 /// The outputs of all generators, sources before pages.
 fn list_outputs() -> Result<Vec<Output>, GenerateError> {
-    let mut outputs = vec![agent_contract::write(), variables::write(), actions::write(), lint_modules::write()?];
+    let mut outputs = vec![
+        agent_contract::write(),
+        agent_records::write(),
+        variables::write(),
+        actions::write(),
+        lint_modules::write()?,
+    ];
     outputs.extend(remedy_lists::write());
     outputs.extend(causes::write()?);
     #[cfg(feature = "pages")]

@@ -3,6 +3,7 @@
 pub(crate) mod background;
 pub(crate) mod interrupt;
 pub(crate) mod launch;
+pub(crate) mod live_process;
 mod log_lines;
 pub(crate) mod progress;
 pub(crate) mod publish;

@@ -1,6 +1,6 @@
 //! Decides after a run about the next run and its conditions.
 
-use trace::{Bytes, Record, Run};
+use trace::{Bytes, Process, Run};
 
 use crate::conditions::{Conditions, Limit, Streams};
 use crate::route::Route;
@@ -8,12 +8,32 @@ use crate::route::Route;
 /// The facts about an ended run that decide about the next run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunFacts {
-    /// True if only a run without a limit shows the whole program, see [`ran_out`].
-    pub ran_out: bool,
+    /// True if only a run without a limit shows the whole program, see [`needs_unlimited_run`].
+    pub needs_unlimited_run: bool,
     /// True if the peak depends on the completion of side streams, see [`Run::has_side_streams`].
     pub has_side_streams: bool,
     /// The fullest rank's part of a device, in bytes, if the ranks on the device do not fit together.
     pub part: Option<Bytes>,
+}
+
+/// The traces that the device's limit left in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitSigns {
+    /// The requests that PyTorch's allocator could not serve, and the out-of-memory errors, whoever caught them.
+    pub refusals: usize,
+    /// The requests for which PyTorch emptied its cache.
+    pub retries: u64,
+}
+
+impl LimitSigns {
+    /// Counts the signs in the records of all processes.
+    pub fn of(run: &Run) -> LimitSigns {
+        let errors = |process: &Process| process.errors.iter().filter(|error| error.oom).count();
+        let refusals = run.processes.iter().map(|process| process.ooms.len() + errors(process)).sum();
+        let ends = run.processes.iter().filter_map(|process| process.end.as_ref());
+        let retries = ends.flat_map(|end| &end.devices).map(|stats| stats.alloc_retries).sum();
+        LimitSigns { refusals, retries }
+    }
 }
 
 /// The next run.
@@ -61,34 +81,22 @@ pub fn next(conditions: &Conditions, facts: &RunFacts) -> Option<Rerun> {
         {
             Some(Rerun { conditions: conditions.clone().with_late_streams(), reason: Reason::SideStreams })
         }
-        (Limit::Device | Limit::Of(_), RunFacts { ran_out: true, .. }) => rerun(Limit::Unlimited, Reason::RanOut),
+        (Limit::Device | Limit::Of(_), RunFacts { needs_unlimited_run: true, .. }) => {
+            rerun(Limit::Unlimited, Reason::RanOut)
+        }
         _ => None,
     }
 }
 
-/// True if only a run without a limit shows the whole program: the program ran out, or PyTorch emptied its cache to
-/// serve a request.
-pub fn ran_out(run: &Run) -> bool {
-    run.processes.iter().flat_map(|process| &process.records).any(|record| match record {
-        Record::Oom { .. } => true,
-        Record::Error { oom, .. } => *oom,
-        Record::End { devices, .. } => devices.iter().any(|stats| stats.alloc_retries > 0),
-        _ => false,
-    })
-}
-
-/// The device's peak of reserved and of allocated memory, over all processes.
-pub fn peak(run: &Run) -> (u64, u64) {
-    let ends = run.processes.iter().flat_map(|process| &process.records).filter_map(|record| match record {
-        Record::End { devices, .. } => Some(devices),
-        _ => None,
-    });
-    let peaks = ends.flatten().map(|stats| (stats.reserved_peak_bytes, stats.allocated_peak_bytes));
-    peaks.max().unwrap_or_default()
+/// True if only a run without a limit shows the whole program: a request failed, or PyTorch emptied its cache to serve one.
+pub fn needs_unlimited_run(signs: &LimitSigns) -> bool {
+    signs.refusals > 0 || signs.retries > 0
 }
 
 #[cfg(test)]
 mod tests {
+    use trace::run::{DeviceStats, EndRecord, ErrorRecord, OomRecord};
+
     use super::*;
 
     fn limits(limit: Limit, facts: RunFacts) -> Option<(Limit, Reason)> {
@@ -114,15 +122,15 @@ mod tests {
             (shared, false, part, None),
             (Limit::Unlimited, true, part, None),
         ];
-        for (limit, ran_out, part, expected) in cases {
-            let facts = RunFacts { ran_out, part, ..RunFacts::default() };
-            assert_eq!(limits(limit, facts), expected, "{limit:?} {ran_out} {part:?}");
+        for (limit, is_changed, part, expected) in cases {
+            let facts = RunFacts { needs_unlimited_run: is_changed, part, ..RunFacts::default() };
+            assert_eq!(limits(limit, facts), expected, "{limit:?} {is_changed} {part:?}");
         }
     }
 
     #[test]
     fn side_streams_are_late_once_and_before_the_run_without_a_limit() {
-        let facts = RunFacts { has_side_streams: true, ran_out: true, part: None };
+        let facts = RunFacts { has_side_streams: true, needs_unlimited_run: true, part: None };
         let at_once = Conditions::on_device(Vec::new());
         let late = next(&at_once, &facts);
         assert_eq!(late.as_ref().map(|rerun| rerun.reason), Some(Reason::SideStreams));
@@ -132,17 +140,21 @@ mod tests {
     }
 
     #[test]
-    fn an_emptied_cache_counts_as_running_out() {
-        let end = |alloc_retries| Record::End {
-            reason: trace::run::EndReason::Exit,
-            steps: 1,
-            devices: vec![trace::run::DeviceStats { alloc_retries, ..Default::default() }],
-            snapshot: None,
-            monotonic_ns: 0,
+    fn a_run_that_the_limit_changed_is_repeated_without_one() {
+        let check = |process: Process, expected: bool| {
+            let run = Run { processes: vec![Process::default(), process] };
+            assert_eq!(needs_unlimited_run(&LimitSigns::of(&run)), expected, "{run:?}");
         };
-        let run = |record| Run { processes: vec![trace::Process { records: vec![record], ..Default::default() }] };
-        assert!(ran_out(&run(end(1))));
-        assert!(!ran_out(&run(end(0))));
-        assert!(!ran_out(&Run::default()));
+        let emptied = |alloc_retries| {
+            let devices = vec![DeviceStats { alloc_retries, ..DeviceStats::default() }];
+            Process { end: Some(EndRecord { devices, ..EndRecord::default() }), ..Process::default() }
+        };
+        let raised =
+            |oom| Process { errors: vec![ErrorRecord { oom, ..ErrorRecord::default() }], ..Process::default() };
+        check(emptied(1), true);
+        check(emptied(0), false);
+        check(raised(true), true);
+        check(raised(false), false);
+        check(Process { ooms: vec![OomRecord::default()], ..Process::default() }, true);
     }
 }

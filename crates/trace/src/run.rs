@@ -15,21 +15,23 @@
 mod action;
 mod census;
 mod launch;
+mod ledger;
 mod phantom;
+mod process;
 mod read;
 mod record;
-mod stats;
+mod tail;
 
 pub use self::action::{ActionField, ActionKind, RemedyAction};
 pub use self::census::{Category, CensusTime, census_of_device};
 pub use self::launch::{Ended, Job, Launch};
-pub use self::phantom::PhantomRecord;
-pub use self::read::{LaunchError, Problem, ProblemKind, read_launch, read_phantom_records, read_records};
-pub use self::record::{EndReason, Record, UntrainedReason};
-pub use self::stats::{DeviceStats, GpuWork};
-use crate::bytes::Bytes;
-use crate::ids::DeviceIndex;
-use crate::snapshot::Snapshot;
+pub use self::ledger::Ledger;
+pub use self::phantom::{
+    MemoryChange, MissingSymbol, ModelledFigure, PhantomRecord, PhantomStart, RefusedRequest, Workspace,
+};
+pub use self::read::{LaunchError, read_launch, read_phantom_records, read_records};
+pub use self::record::*;
+pub use self::tail::{Problem, ProblemKind, Tail};
 
 /// The records of one program.
 #[derive(Clone, Debug, Default)]
@@ -38,53 +40,16 @@ pub struct Run {
     pub processes: Vec<Process>,
 }
 
-/// The records of one process.
-#[derive(Clone, Debug, Default)]
-pub struct Process {
-    /// The agent's records, in order.
-    pub records: Vec<Record>,
-    /// The phantom's records, in order; empty for a run on a real GPU.
-    pub phantom: Vec<PhantomRecord>,
-    /// Torch's snapshot; `None` for a process killed before it could write one.
-    pub snapshot: Option<Snapshot>,
-}
-
 impl Run {
+    /// PyTorch's version, e.g. `2.11.0+cu130`.
+    pub fn torch(&self) -> Option<&str> {
+        let mut versions = self.processes.iter().map(|process| process.identity.torch.as_str());
+        versions.find(|version| !version.is_empty())
+    }
+
     /// Whether PyTorch's allocator asked when a side stream is done with a block, so that the peak depends on when it is.
     pub fn has_side_streams(&self) -> bool {
-        let mut records = self.processes.iter().flat_map(|process| &process.phantom);
-        records.any(|record| matches!(record, PhantomRecord::Assumption { id, .. } if id == wire::record::SIDE_STREAMS))
-    }
-}
-
-impl Process {
-    /// The rank in the process record; 0 without such a record.
-    pub fn rank(&self) -> u32 {
-        self.records
-            .iter()
-            .find_map(|r| if let Record::Process { rank, .. } = r { Some(*rank) } else { None })
-            .unwrap_or(0)
-    }
-
-    /// The peak of the bytes in use on `device`, from the phantom's ledger; `None` without a ledger.
-    pub fn device_peak(&self, device: DeviceIndex) -> Option<Bytes> {
-        let used = self.phantom.iter().filter_map(|record| match record {
-            PhantomRecord::Memory { device: d, used_bytes, .. } if *d == device.0 => Some(Bytes(*used_bytes)),
-            _ => None,
-        });
-        used.max()
-    }
-
-    /// The peak of `owner`'s share of `device`, from the phantom's ledger; `None` without a ledger.
-    pub fn share_peak(&self, device: DeviceIndex, owner: &str) -> Option<Bytes> {
-        let deltas = self.phantom.iter().filter_map(|record| match record {
-            PhantomRecord::Memory { device: d, owner: o, delta, .. } if *d == device.0 && o == owner => Some(*delta),
-            _ => None,
-        });
-        let held = deltas.scan(0_i64, |held, delta| {
-            *held = held.saturating_add(delta);
-            Some(*held)
-        });
-        held.max().map(|most| Bytes(u64::try_from(most).unwrap_or(0)))
+        let mut figures = self.processes.iter().flat_map(|process| &process.ledger.figures);
+        figures.any(|figure| figure.id == wire::record::SIDE_STREAMS)
     }
 }

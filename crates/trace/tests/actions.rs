@@ -2,8 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use serde_json::{Value, json};
-use trace::Record;
-use trace::run::RemedyAction;
+use trace::run::{RemedyAction, RemedyRecord};
 
 #[test]
 fn every_kind_is_read_as_the_agent_writes_it() {
@@ -26,10 +25,8 @@ fn a_record_holds_an_action_where_the_remedy_took_effect() {
     let read = |action: Value| -> Option<RemedyAction> {
         let mut record = json!({"kind": "remedy", "remedy": "gradient-accumulation", "applied": true, "text": "", "file": "", "line": 1});
         record.as_object_mut().unwrap().extend(action.as_object().unwrap().clone());
-        match serde_json::from_value(record).unwrap() {
-            Record::Remedy { action, .. } => action,
-            other => panic!("{other:?}"),
-        }
+        let record: RemedyRecord = serde_json::from_value(record).unwrap();
+        record.action
     };
     assert_eq!(read(json!({})), None);
     assert_eq!(read(json!({"action": {"kind": "scale-loss", "steps": 4}})), Some(RemedyAction::ScaleLoss { steps: 4 }));

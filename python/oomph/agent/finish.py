@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import torch
 
-from . import frames
+from . import frames, records
 
 # The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
 _INVALIDATED = "operation failed due to a previous error during capture"
@@ -88,18 +88,18 @@ class Finish:
 
 
 def describe(error: BaseException) -> dict:
-    """The fields of an error record."""
+    """The record of an error."""
     error = first_of_capture(error)
     file, line = frames.users_line_of_error(error.__traceback__)
-    return {
-        "type": f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
-        "message": message(error),
-        "oom": is_oom(error),
-        "file": file,
-        "line": line,
-        "traceback": "".join(traceback.format_exception(error)),
-        "monotonic_ns": time.monotonic_ns(),
-    }
+    return records.error(
+        type=f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
+        message=message(error),
+        oom=is_oom(error),
+        file=file,
+        line=line,
+        traceback="".join(traceback.format_exception(error)),
+        monotonic_ns=time.monotonic_ns(),
+    )
 
 
 def first_of_capture(error: BaseException) -> BaseException:

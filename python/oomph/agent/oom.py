@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import torch
 
-from . import frames, handlers
+from . import frames, handlers, records
 from .backward import Backward
 from .failure import guarded
 from .marks import Marks
-from .records import Records
+from .record_file import RecordFile
 from .stats import Stats
 
 
 class OutOfMemory:
     """The observer that PyTorch calls (`attachOutOfMemoryObserver`, c10/cuda/CUDACachingAllocator.cpp)."""
 
-    def __init__(self, marks: Marks, records: Records, stats: Stats, backward: Backward, note: Callable[[], object]) -> None:
+    def __init__(self, marks: Marks, record_file: RecordFile, stats: Stats, backward: Backward, note: Callable[[], object]) -> None:
         self.marks = marks
-        self.records = records
+        self.record_file = record_file
         self.stats = stats
         self.backward = backward
         # Takes the census and saves the snapshot.
@@ -33,8 +33,7 @@ class OutOfMemory:
     def _observe(self, device: int, requested: int, total: int, free: int) -> None:
         here = frames.stack(sys._getframe())
         handler = self._find_handler()
-        self.records.write(
-            "oom",
+        record = records.oom(
             device=device,
             requested_bytes=requested,
             total_bytes=total,
@@ -46,14 +45,15 @@ class OutOfMemory:
             # Autograd's threads have no Python stack: the frames are those of the waiting thread.
             frames=here or frames.stack_of_thread(self.backward.waiting_thread),
             monotonic_ns=time.monotonic_ns(),
-            **handler,
+            caught_at=handler and (handler.file, handler.line),
+            lowers=handler and handler.lowers,
         )
+        self.record_file.write(record)
         self._note()
 
-    def _find_handler(self) -> dict:
-        """The fields of the record that name the handler; empty if nothing will catch the error."""
+    def _find_handler(self) -> handlers.Handler | None:
+        """The handler that will catch the error; `None` if nothing will."""
         frame = sys._getframe()
         if not frames.stack(frame):
             frame = sys._current_frames().get(self.backward.waiting_thread)
-        handler = handlers.find(frame, torch.cuda.OutOfMemoryError)
-        return {} if handler is None else {"caught_at": (handler.file, handler.line), "lowers": handler.lowers}
+        return handlers.find(frame, torch.cuda.OutOfMemoryError)

@@ -1,71 +1,112 @@
-"""The file of records: a JSON object a line, appended at once, so that a cut file is a valid prefix.
+"""The agent's records, one function for each kind, and for each object in a record: Note [Records] in crates/wire/src/record/marks.rs.
 
-Its name and its lines are specified at Note [Run directory] in crates/trace/src/run.rs.
+Written by `make generate` from the table there; not to be edited.
 """
 
-import json
-import os
 
-from . import wire
-from .failure import say
-
-
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+def device_stats(*, device: int, allocated_bytes: int, allocated_peak_bytes: int, reserved_bytes: int, reserved_peak_bytes: int, alloc_retries: int, ooms: int) -> dict:
+    """A selection of `torch.cuda.memory_stats` of one device. Sizes are in bytes."""
+    return {"device": device, "allocated_bytes": allocated_bytes, "allocated_peak_bytes": allocated_peak_bytes, "reserved_bytes": reserved_bytes, "reserved_peak_bytes": reserved_peak_bytes, "alloc_retries": alloc_retries, "ooms": ooms}
 
 
-class Records:
-    """The writer of one process; the file comes into being with the first record."""
+def gpu_work(*, flops: dict[str, int], bytes: int, host_bytes: int, operators: int) -> dict:
+    """The GPU work of operators, counted by `python/oomph/agent/work.py`."""
+    return {"flops": flops, "bytes": bytes, "host_bytes": host_bytes, "operators": operators}
 
-    def __init__(self, folder: str, rank: int) -> None:
-        self.folder = folder
-        self.rank = rank
-        self.stem: str | None = None
-        self._file: int | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """True after the first record."""
-        return self.stem is not None
+def process(*, pid: int, rank: int, local_rank: int, world_size: int, argv: list[str], script_dir: str, python: str, executable: str, torch: str, cuda: str | None, cudnn: int | None, started_ns: int, ancestors: list[int], monotonic_ns: int) -> dict:
+    """The process; the first line."""
+    return {"kind": "process", "pid": pid, "rank": rank, "local_rank": local_rank, "world_size": world_size, "argv": argv, "script_dir": script_dir, "python": python, "executable": executable, "torch": torch, "cuda": cuda, "cudnn": cudnn, "started_ns": started_ns, "ancestors": ancestors, "monotonic_ns": monotonic_ns}
 
-    def write(self, kind: str, **fields) -> None:
-        """Appends one record."""
-        # File names outside UTF-8 hold surrogates, for which JSON has no escape: "replace" substitutes them.
-        line = json.dumps({"kind": kind, **fields}, separators=(",", ":"), ensure_ascii=False) + "\n"
-        if self.stem is None:
-            self._open()
-        if self._file is not None:
-            self._append(line.encode("utf-8", "replace"))
 
-    def abandon(self) -> None:
-        """Forgets the file: a forked child must not write into its parent's."""
-        if self._file is not None:
-            os.close(self._file)
-        self._file = None
-        self.stem = None
+def census(*, number: int, step: int, when: str, tensors: list[tuple[str, int, int, int]]) -> dict:
+    """The categories of allocations at one instant. The position in the trace is that of the mark with this number."""
+    return {"kind": "census", "number": number, "step": step, "when": when, "tensors": tensors}
 
-    def _open(self) -> None:
-        stems = (f"{wire.RANK_PREFIX}{self.rank}", f"{wire.RANK_PREFIX}{self.rank}-{os.getpid()}")
-        for stem in stems:
-            self.stem = stem
-            try:
-                self._file = os.open(self._path(stem), _NEW_FILE, 0o644)
-                return
-            except FileExistsError:
-                continue
-            except OSError as error:
-                say(f"cannot write {self._path(stem)}: {error.strerror}; nothing is recorded")
-                return
-        say(f"cannot write {self._path(stems[-1])}: it exists already; nothing is recorded")
 
-    def _path(self, stem: str) -> str:
-        return os.path.join(self.folder, stem + wire.MARKS)
+def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None = None) -> dict:
+    """An optimizer step ended."""
+    record = {"kind": "step", "step": step, "devices": devices, "monotonic_ns": monotonic_ns}
+    if work is not None:
+        record["work"] = work
+    return record
 
-    def _append(self, line: bytes) -> None:
-        """Writes a whole line, or stops writing for good: what follows a cut line could not be read."""
-        try:
-            while line:
-                line = line[os.write(self._file, line) :]
-        except OSError as error:
-            say(f"cannot write {self._path(self.stem)}: {error.strerror}; the record ends here")
-            os.close(self._file)
-            self._file = None
+
+def oom(*, device: int, requested_bytes: int, total_bytes: int, free_bytes: int, step: int, phase: str, module: str, stats: dict, frames: list[tuple[str, str, int]], monotonic_ns: int, caught_at: tuple[str, int] | None = None, lowers: str | None = None) -> dict:
+    """The allocator is about to raise out of memory."""
+    record = {"kind": "oom", "device": device, "requested_bytes": requested_bytes, "total_bytes": total_bytes, "free_bytes": free_bytes, "step": step, "phase": phase, "module": module, "stats": stats, "frames": frames, "monotonic_ns": monotonic_ns}
+    if caught_at is not None:
+        record["caught_at"] = caught_at
+    if lowers is not None:
+        record["lowers"] = lowers
+    return record
+
+
+def value_shape(*, op: str, file: str, line: int, count: int, fraction: float) -> dict:
+    """A shape depends on values that only a GPU would have computed."""
+    return {"kind": "value_shape", "op": op, "file": file, "line": line, "count": count, "fraction": fraction}
+
+
+def value_read(*, file: str, line: int, count: int, bytes: int) -> dict:
+    """The program read values that only a GPU would have computed (`.item()`, `.tolist()`, `.cpu()`), and got zeros."""
+    return {"kind": "value_read", "file": file, "line": line, "count": count, "bytes": bytes}
+
+
+def kernels_missing(*, capability: str, built_for: str) -> dict:
+    """PyTorch was built without kernels for the GPU: on the GPU itself the first kernel fails."""
+    return {"kind": "kernels_missing", "capability": capability, "built_for": built_for}
+
+
+def untrained(*, reason: str, optimizer: str, file: str, line: int, count: int, bytes: int) -> dict:
+    """Parameters on GPUs that an optimizer holds and that no step trained; only where a step was made."""
+    return {"kind": "untrained", "reason": reason, "optimizer": optimizer, "file": file, "line": line, "count": count, "bytes": bytes}
+
+
+def unrecorded(*, reason: str) -> dict:
+    """PyTorch records no history of the allocator in use, so there is no snapshot."""
+    return {"kind": "unrecorded", "reason": reason}
+
+
+def initializers_skipped(*, count: int, bytes: int) -> dict:
+    """Random initialisation of large host tensors that was skipped."""
+    return {"kind": "initializers_skipped", "count": count, "bytes": bytes}
+
+
+def assumption(*, id: str, text: str) -> dict:
+    """An assumption of the agent, like the phantom's."""
+    return {"kind": "assumption", "id": id, "text": text}
+
+
+def remedy(*, remedy: str, applied: bool, action: dict | None, text: str, file: str, line: int, alters: bool) -> dict:
+    """A requested remedy (Note `[Remedies]` in `python/oomph/agent/remedies`) reached a site to which it applies."""
+    return {"kind": "remedy", "remedy": remedy, "applied": applied, "action": action, "text": text, "file": file, "line": line, "alters": alters}
+
+
+def batch(*, remedy: str, source: str, name: str, file: str, line: int, size: int, scaled: int | None) -> dict:
+    """The original batch size, sequence length or resolution of the program; recorded at the end for each remedy that changes it."""
+    return {"kind": "batch", "remedy": remedy, "source": source, "name": name, "file": file, "line": line, "size": size, "scaled": scaled}
+
+
+def checkpoint_unread(*, count: int, bytes: int) -> dict:
+    """Weights of checkpoint files that were not read."""
+    return {"kind": "checkpoint_unread", "count": count, "bytes": bytes}
+
+
+def save_spared(*, file: str) -> dict:
+    """A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged."""
+    return {"kind": "save_spared", "file": file}
+
+
+def save_made(*, file: str) -> dict:
+    """A checkpoint made by the run, with zeros in place of values that only a GPU would have computed."""
+    return {"kind": "save_made", "file": file}
+
+
+def error(*, type: str, message: str, oom: bool, file: str | None, line: int | None, traceback: str, monotonic_ns: int) -> dict:
+    """An exception ended the program."""
+    return {"kind": "error", "type": type, "message": message, "oom": oom, "file": file, "line": line, "traceback": traceback, "monotonic_ns": monotonic_ns}
+
+
+def end(*, reason: str, steps: int, devices: list[dict], snapshot: str | None, monotonic_ns: int) -> dict:
+    """The end of the process; the last line."""
+    return {"kind": "end", "reason": reason, "steps": steps, "devices": devices, "snapshot": snapshot, "monotonic_ns": monotonic_ns}

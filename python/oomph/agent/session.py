@@ -8,7 +8,7 @@ import typing
 
 import torch
 
-from . import absent_ranks, environment, history, job_rank, lineage, phantom
+from . import absent_ranks, environment, history, job_rank, lineage, phantom, records
 from .backward import Backward
 from .census import Census
 from .checkpoints.guard import CheckpointGuard
@@ -27,7 +27,7 @@ from .modules import Modules
 from .oom import OutOfMemory
 from .overrides import Overrides
 from .positions import Positions
-from .records import Records
+from .record_file import RecordFile
 from .remedies import Remedies
 from .stats import Stats
 from .steps import Steps
@@ -53,14 +53,14 @@ class Session:
         # True if PyTorch records a history.
         self.is_recorded = True
         self.marks = Marks()
-        self.records = Records(env.run_dir, env.rank)
+        self.record_file = RecordFile(env.run_dir, env.rank)
         self.stats = Stats()
         self.positions = Positions(self.stats)
         self.backward = Backward(self.marks)
         self.modules = Modules(self.marks, first_forward=lambda _root: self._take_census("forward"))
         self.steps = Steps(self.marks, env.steps, before=self._before_step, after=self._after_step, stop=self._stop)
         self.census = Census(self.modules, self.steps.optimizers)
-        self.oom = OutOfMemory(self.marks, self.records, self.stats, self.backward, self._note_oom)
+        self.oom = OutOfMemory(self.marks, self.record_file, self.stats, self.backward, self._note_oom)
         self.finish = Finish(self._finish)
         self.ending = ending
         self.overrides = Overrides()
@@ -120,13 +120,13 @@ class Session:
             integers.install()
         self._settle = groups.settle
 
-    def _write_remedy(self, kind: str, **fields) -> None:
+    def _write_remedy(self, record: dict) -> None:
         """The process record comes first, also where a remedy is noted before CUDA is initialised; a forked helper notes none."""
-        if self.is_forked and not self.records.is_open:
+        if self.is_forked and not self.record_file.is_open:
             return
-        if not self.records.is_open:
+        if not self.record_file.is_open:
             self._write_process()
-        self.records.write(kind, **fields)
+        self.record_file.write(record)
 
     def _assume(self, name: str, text: str) -> None:
         self._assumptions[name] = text
@@ -142,7 +142,7 @@ class Session:
 
     @guarded
     def _cuda_started(self) -> None:
-        if not self.records.is_open:
+        if not self.record_file.is_open:
             self._write_process()
         self.stats.attach()
         self._note_missing_kernels()
@@ -157,7 +157,7 @@ class Session:
         device, built_for = torch.cuda._get_device_properties(0), torch.cuda.get_arch_list()
         capability = device.major, device.minor
         if not has_kernels(capability, built_for):
-            self.records.write("kernels_missing", capability="%d.%d" % capability, built_for=" ".join(built_for))
+            self.record_file.write(records.kernels_missing(capability="%d.%d" % capability, built_for=" ".join(built_for)))
 
     def _record_history(self) -> None:
         """Starts PyTorch's history. PyTorch records its own allocator only, and raises for others."""
@@ -169,7 +169,7 @@ class Session:
             history.record()
         except RuntimeError as error:
             self.is_recorded = False
-            self.records.write("unrecorded", reason=str(error))
+            self.record_file.write(records.unrecorded(reason=str(error)))
             return
         self.marks.attach(self.positions.setter())
         self.oom.attach()
@@ -179,7 +179,7 @@ class Session:
         """Continues in a forked child: a child that never touches CUDA writes nothing, any other child is a process of its own."""
         self.is_first = False
         self.is_forked = True
-        self.records.abandon()
+        self.record_file.abandon()
         self.marks.reset()
         self.positions.reset()
         self.steps.reset()
@@ -187,8 +187,7 @@ class Session:
 
     @guarded
     def _write_process(self) -> None:
-        self.records.write(
-            "process",
+        record = records.process(
             pid=os.getpid(),
             rank=self.env.rank,
             local_rank=self.env.local_rank,
@@ -204,12 +203,14 @@ class Session:
             ancestors=lineage.list_ancestors(),
             monotonic_ns=time.monotonic_ns(),
         )
+        self.record_file.write(record)
 
     @guarded
     def _take_census(self, when: str) -> None:
         if torch.cuda.is_initialized() and self.env.history:
             tensors = self.census.take()
-            self.records.write("census", number=self.marks.next_census(), step=self.marks.step, when=when, tensors=tensors)
+            record = records.census(number=self.marks.next_census(), step=self.marks.step, when=when, tensors=tensors)
+            self.record_file.write(record)
 
     @guarded
     def _before_step(self) -> None:
@@ -234,11 +235,10 @@ class Session:
     def _after_step(self) -> None:
         self._saved_at_oom = None
         self._settle()
-        if self.records.is_open:
-            work = {} if self.work is None else {"work": self.work.so_far()}
-            self.records.write(
-                "step", step=self.steps.done, devices=self.stats.of_all(), monotonic_ns=time.monotonic_ns(), **work
-            )
+        if self.record_file.is_open:
+            work = None if self.work is None else self.work.so_far()
+            record = records.step(step=self.steps.done, devices=self.stats.of_all(), monotonic_ns=time.monotonic_ns(), work=work)
+            self.record_file.write(record)
 
     def _stop(self) -> None:
         self.finish.now("steps")
@@ -258,7 +258,7 @@ class Session:
         if not self.is_recorded:
             return None
         try:
-            return history.write(self.env.run_dir, self.records.stem, self.positions)
+            return history.write(self.env.run_dir, self.record_file.stem, self.positions)
         except OSError as error:
             say(f"cannot write the snapshot into {self.env.run_dir}: {error.strerror}")
             return None
@@ -269,7 +269,7 @@ class Session:
         # A helper process that never touched CUDA is not recorded; a rank that failed before touching CUDA is.
         if not uses_cuda and not self.is_first and (error is None or self.env.world_size == 1):
             return
-        if not self.records.is_open:
+        if not self.record_file.is_open:
             self._write_process()
         if error is not None:
             self._write_error(error)
@@ -281,7 +281,7 @@ class Session:
 
     @guarded
     def _write_error(self, error: BaseException) -> None:
-        self.records.write("error", **describe(error))
+        self.record_file.write(describe(error))
 
     def _last_snapshot(self, reason: str) -> str | None:
         """The snapshot at the end; the one of the out of memory that ended the program is not written twice."""
@@ -292,32 +292,34 @@ class Session:
     @guarded
     def _write_untrained(self) -> None:
         for row in self.steps.list_untrained():
-            self.records.write("untrained", **row._asdict())
+            self.record_file.write(row)
 
     @guarded
     def _write_assumptions(self) -> None:
         for name, text in self._assumptions.items():
-            self.records.write("assumption", id=name, text=text)
+            self.record_file.write(records.assumption(id=name, text=text))
         if self.values is not None:
-            self.values.finish(self.records)
+            self.values.finish(self.record_file)
         if self.initializers is not None and self.initializers.count:
-            self.records.write("initializers_skipped", count=self.initializers.count, bytes=self.initializers.bytes)
+            record = records.initializers_skipped(count=self.initializers.count, bytes=self.initializers.bytes)
+            self.record_file.write(record)
         if self.checkpoints is not None and self.checkpoints.count:
-            self.records.write("checkpoint_unread", count=self.checkpoints.count, bytes=self.checkpoints.bytes)
+            self.record_file.write(records.checkpoint_unread(count=self.checkpoints.count, bytes=self.checkpoints.bytes))
         self._write_saves()
 
     def _write_saves(self) -> None:
         if self.guard is None:
             return
         for path in self.guard.spared:
-            self.records.write("save_spared", file=path)
+            self.record_file.write(records.save_spared(file=path))
         for path in self.guard.list_written():
-            self.records.write("save_made", file=path)
+            self.record_file.write(records.save_made(file=path))
 
     @guarded
     def _write_end(self, reason: str, snapshot: str | None) -> None:
         devices, now = self.stats.of_all(), time.monotonic_ns()
-        self.records.write("end", reason=reason, steps=self.steps.done, devices=devices, snapshot=snapshot, monotonic_ns=now)
+        record = records.end(reason=reason, steps=self.steps.done, devices=devices, snapshot=snapshot, monotonic_ns=now)
+        self.record_file.write(record)
 
 
 def _cudnn_version() -> int | None:

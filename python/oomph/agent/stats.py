@@ -2,6 +2,7 @@
 
 import torch
 
+from . import records
 from .failure import guarded
 
 
@@ -42,15 +43,15 @@ class Stats:
         raw = torch._C._cuda_memoryStats(device)
         allocated, reserved = raw["allocated_bytes"]["all"], raw["reserved_bytes"]["all"]
         before = self._peaks.get(device, (0, 0))
-        return {
-            "device": device,
-            "allocated_bytes": allocated["current"],
-            "allocated_peak_bytes": max(allocated["peak"], before[0]),
-            "reserved_bytes": reserved["current"],
-            "reserved_peak_bytes": max(reserved["peak"], before[1]),
-            "alloc_retries": raw["num_alloc_retries"],
-            "ooms": raw["num_ooms"],
-        }
+        return records.device_stats(
+            device=device,
+            allocated_bytes=allocated["current"],
+            allocated_peak_bytes=max(allocated["peak"], before[0]),
+            reserved_bytes=reserved["current"],
+            reserved_peak_bytes=max(reserved["peak"], before[1]),
+            alloc_retries=raw["num_alloc_retries"],
+            ooms=raw["num_ooms"],
+        )
 
     def of_all(self) -> list[dict]:
         """The statistics of the used devices; empty before CUDA is initialised, or if the allocator keeps no counters."""

@@ -12,7 +12,7 @@ from torch.optim import optimizer as optim
 from . import frames
 from .failure import guarded
 from .marks import Marks
-from .untrained import Untrained, list_untrained
+from .untrained import list_untrained
 
 
 class Steps:
@@ -51,8 +51,8 @@ class Steps:
         optim.register_optimizer_step_post_hook(self._post_hook)
         _note_construction(self._note_construction)
 
-    def list_untrained(self) -> list[Untrained]:
-        """The parameters of optimizers that no step trained; empty if no step was made."""
+    def list_untrained(self) -> list[dict]:
+        """The records of parameters that no step trained; empty if no step was made."""
         return list(list_untrained(dict(self.optimizers), set(self._counts)))
 
     def reset(self) -> None:

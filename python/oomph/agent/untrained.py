@@ -4,27 +4,14 @@ A warm-up that leaves the discriminator alone, epochs with a frozen backbone: th
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import torch
 
-
-class Untrained(NamedTuple):
-    """Parameters of one optimizer on GPUs."""
-
-    # `no-step`: the optimizer made no step. `frozen`: the optimizer made steps, and these parameters require no gradient.
-    reason: str
-    # The class.
-    optimizer: str
-    # The line that constructed the optimizer.
-    file: str
-    line: int
-    count: int
-    bytes: int
+from . import records
 
 
-def list_untrained(places: dict[torch.optim.Optimizer, tuple[str, int]], stepped: set[torch.optim.Optimizer]) -> Iterator[Untrained]:
-    """The parameters of `places`' optimizers; nothing while no optimizer made a step."""
+def list_untrained(places: dict[torch.optim.Optimizer, tuple[str, int]], stepped: set[torch.optim.Optimizer]) -> Iterator[dict]:
+    """The records of `places`' optimizers; none while no optimizer made a step."""
     trained = {id(parameter) for optimizer in stepped for parameter in _parameters(optimizer)}
     for optimizer, (file, line) in places.items():
         if optimizer in stepped:
@@ -33,7 +20,9 @@ def list_untrained(places: dict[torch.optim.Optimizer, tuple[str, int]], stepped
             reason, left = "no-step", [it for it in _parameters(optimizer) if id(it) not in trained]
         left = [it for it in left if it.device.type == "cuda"]
         if stepped and left:
-            yield Untrained(reason, type(optimizer).__name__, file, line, len(left), sum(it.numel() * it.element_size() for it in left))
+            size = sum(it.numel() * it.element_size() for it in left)
+            name = type(optimizer).__name__
+            yield records.untrained(reason=reason, optimizer=name, file=file, line=line, count=len(left), bytes=size)
 
 
 def _parameters(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:

@@ -36,13 +36,13 @@ import torch
 import torch.distributions
 from torch.optim import optimizer as optim
 
-from . import checks, frames, wire
+from . import checks, frames, records, wire
 from .failure import guarded
 from .known.computing import Computing, run
 from .known.store import KnownValues, NothingWritten
 from .overrides import Original, Overrides
 from .phantom import Phantom
-from .records import Records
+from .record_file import RecordFile
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _MODES = os.path.join(os.path.dirname(torch.__file__), "utils", "")
@@ -97,13 +97,13 @@ class Values:
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
         torch.distributions.Distribution.set_default_validate_args(False)
 
-    def finish(self, records: Records) -> None:
+    def finish(self, record_file: RecordFile) -> None:
         """The records of all that was noted; from now on nothing is."""
         self.phantom.stop_listening()
         for (operator, file, line), count in self.shapes.items():
-            records.write("value_shape", op=operator, file=file, line=line, count=count, fraction=self.fraction)
+            record_file.write(records.value_shape(op=operator, file=file, line=line, count=count, fraction=self.fraction))
         for (file, line), count in self.reads.items():
-            records.write("value_read", file=file, line=line, count=count, bytes=self.bytes_read[file, line])
+            record_file.write(records.value_read(file=file, line=line, count=count, bytes=self.bytes_read[file, line]))
 
     def selected(self, elements: int) -> int:
         """The assumed number of selected elements: at least 1, at most `elements`."""

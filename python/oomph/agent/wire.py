@@ -1,4 +1,4 @@
-"""The contract with the binary and the phantom: names, records, limits.
+"""The contract with the binary and the phantom: names and limits. The records are in `records.py`.
 
 Written by `make generate` from the tables in crates/wire; not to be edited.
 """
@@ -39,31 +39,3 @@ KEPT_BYTES = 1048576
 RANK_PREFIX = "rank"
 MARKS = ".marks.jsonl"
 SNAPSHOT = ".snapshot.pickle"
-
-# Keys of each kind of record.
-RECORDS = {
-    "process": ("pid", "rank", "local_rank", "world_size", "argv", "script_dir", "python", "executable", "torch", "cuda", "cudnn", "started_ns", "ancestors", "monotonic_ns"),
-    "census": ("number", "step", "when", "tensors"),
-    "step": ("step", "devices", "monotonic_ns", "work"),
-    "oom": ("device", "requested_bytes", "total_bytes", "free_bytes", "step", "phase", "module", "stats", "frames", "monotonic_ns", "caught_at", "lowers"),
-    "value_shape": ("op", "file", "line", "count", "fraction"),
-    "value_read": ("file", "line", "count", "bytes"),
-    "kernels_missing": ("capability", "built_for"),
-    "untrained": ("reason", "optimizer", "file", "line", "count", "bytes"),
-    "unrecorded": ("reason",),
-    "initializers_skipped": ("count", "bytes"),
-    "assumption": ("id", "text"),
-    "remedy": ("remedy", "applied", "action", "text", "file", "line", "alters"),
-    "batch": ("remedy", "source", "name", "size", "scaled", "file", "line"),
-    "checkpoint_unread": ("count", "bytes"),
-    "save_spared": ("file",),
-    "save_made": ("file",),
-    "error": ("type", "message", "oom", "file", "line", "traceback", "monotonic_ns"),
-    "end": ("reason", "steps", "devices", "snapshot", "monotonic_ns"),
-}
-
-# Keys of a device's counters.
-DEVICE_STATS = ("device", "allocated_bytes", "allocated_peak_bytes", "reserved_bytes", "reserved_peak_bytes", "alloc_retries", "ooms")
-
-# Keys of the counted work of operators.
-WORK_KEYS = ("flops", "bytes", "host_bytes", "operators")

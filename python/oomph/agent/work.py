@@ -13,6 +13,8 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from . import records
+
 
 class Work(TorchDispatchMode):
     """Counts, from the moment it is installed."""
@@ -30,12 +32,9 @@ class Work(TorchDispatchMode):
 
     def so_far(self) -> dict:
         """The sums, as the records have them."""
-        return {
-            "flops": dict(self._flops),
-            "bytes": self._bytes,
-            "host_bytes": self._host_bytes,
-            "operators": self._operators,
-        }
+        return records.gpu_work(
+            flops=dict(self._flops), bytes=self._bytes, host_bytes=self._host_bytes, operators=self._operators
+        )
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}

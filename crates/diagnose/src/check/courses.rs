@@ -3,7 +3,7 @@
 //! A program with unseeded random lengths, or a program that queries the free memory, takes another course in its
 //! second run. The need then belongs to the second course, and the report says so.
 
-use trace::{Action, Bytes, Event, EventIndex, Process, Record};
+use trace::{Action, Bytes, Event, EventIndex, Process};
 
 use super::case::Case;
 use crate::measure::view::View;
@@ -31,15 +31,10 @@ pub(super) fn say_difference(case: &Case, view: &View) -> Option<String> {
 
 /// Returns the process of the same rank and arguments, if it is unique.
 fn find_counterpart<'a>(process: &Process, among: &'a [Process]) -> Option<&'a Process> {
-    let mut alike = among.iter().filter(|other| identity(other) == identity(process));
+    let identity = &process.identity;
+    let is_alike = |other: &&Process| other.identity.rank == identity.rank && other.identity.argv == identity.argv;
+    let mut alike = among.iter().filter(is_alike);
     alike.next().filter(|_| alike.next().is_none())
-}
-
-fn identity(process: &Process) -> Option<(u32, &[String])> {
-    process.records.iter().find_map(|record| match record {
-        Record::Process { rank, argv, .. } => Some((*rank, argv.as_slice())),
-        _ => None,
-    })
 }
 
 /// Returns the first request that differs before the first run ran out: its event in the first run, and both sizes.

@@ -89,7 +89,7 @@ fn draw_devices(drawn: &Drawn) -> Vec<DevicePicture> {
 
 fn draw_device(view: &View) -> DevicePicture {
     DevicePicture {
-        rank: view.trace.process.rank(),
+        rank: view.trace.process.identity.rank,
         device: view.trace.device,
         events: u64::try_from(view.trace.events.len()).unwrap_or(u64::MAX),
         peak: find_peak(view),

@@ -1,16 +1,14 @@
 //! The facts for the rules that `check` knows.
 
 use report::CheckReport;
-use trace::Record;
 use trace::text::StatedBytes;
 
 use super::case::Case;
-use super::oom::{refused, times_refused};
+use super::oom::refused;
 use super::ranks::rank_facts;
 use crate::judge::caught::find_search;
 use crate::measure::growth::survivors;
 use crate::measure::retention::find_retention;
-use crate::measure::run_records::{last_oom, stats};
 use crate::measure::view::View;
 use crate::rules::input::{DeviceFacts, Facts, Failure};
 
@@ -26,10 +24,10 @@ pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a C
             usable: Some(case.usable()),
             usable_is: ("device less context", "the GPU's profile"),
         },
-        failure: failure(view, report),
+        failure: failure(case, view, report),
         explains: false,
         fatal: report.verdict.is_oom(),
-        failures: times_refused(view.trace.process),
+        failures: u64::try_from(view.trace.process.ooms.len()).unwrap_or(u64::MAX),
         caught: report.oom.as_ref().and_then(|oom| oom.caught.clone()),
         search: find_search(view.trace.process),
         need: Some(report.need.usage.device_bytes),
@@ -48,7 +46,10 @@ pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a C
         counters: None,
         card: None,
         retries_source: "memory_stats at the end",
-        retries: stats(view.trace.process, view.trace.device)
+        retries: view
+            .trace
+            .process
+            .stats_of(view.trace.device)
             .map(|stats| stats.alloc_retries)
             .max()
             .unwrap_or_default(),
@@ -58,13 +59,10 @@ pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a C
 }
 
 /// Returns the last failed request, as the allocator's observer recorded it.
-fn failure(view: &View, report: &CheckReport) -> Option<Failure> {
-    let refused = refused(view.trace.process);
+fn failure(case: &Case, view: &View, report: &CheckReport) -> Option<Failure> {
+    let refused = refused(case, view.trace.process);
     let oom = report.oom.as_ref().or(refused.as_ref())?;
-    let stats = match last_oom(view.trace.process) {
-        Some(Record::Oom { stats, .. }) => Some(stats),
-        _ => None,
-    };
+    let stats = view.trace.process.ooms.last().map(|oom| &oom.stats);
     Some(Failure {
         requested: oom.requested_bytes.map(|bytes| StatedBytes::exact(bytes.0)),
         allocated: stats.map(|stats| StatedBytes::exact(stats.allocated_bytes)),

@@ -1,13 +1,12 @@
 //! The need: the program's memory without a limit.
 
 use report::{Filling, Need, Oom, Usage};
-use trace::{Bytes, Record};
+use trace::Bytes;
 
 use super::case::Case;
 use super::verdict::find_reason;
-use crate::judge::ending::ended_by_oom;
+use crate::judge::outcome::Outcome;
 use crate::measure::breakdown::breakdown;
-use crate::measure::run_records::last_oom;
 use crate::measure::sites::sites;
 use crate::measure::usage::fullest;
 use crate::measure::view::View;
@@ -20,7 +19,7 @@ pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) 
         return Need { usage: seen, at_least: reason, filling: None };
     };
     // A request beyond any device fails even without a limit; the peak of such a run is no need.
-    if unlimited.run.processes.iter().any(ended_by_oom) {
+    if Outcome::of(&unlimited.run) == Outcome::Ended {
         return Need { usage: seen, at_least: Some("one request is larger than any device".to_owned()), filling: None };
     }
     let reason = find_reason(case, &unlimited.run, unlimited.ended.as_ref());
@@ -47,10 +46,7 @@ fn filling(view: &View, usage: Usage) -> Filling {
 
 /// Returns a lower bound of the need without an unlimited run: the bytes live at the error plus the refused request.
 fn at_least(case: &Case, view: &View, limited: Usage, oom: &Oom) -> Usage {
-    let live = match last_oom(view.trace.process) {
-        Some(Record::Oom { stats, .. }) => Bytes(stats.allocated_bytes),
-        _ => Bytes::ZERO,
-    };
+    let live = view.trace.process.ooms.last().map_or(Bytes::ZERO, |oom| Bytes(oom.stats.allocated_bytes));
     let wanted = live + oom.requested_bytes.unwrap_or_default();
     Usage {
         allocated_bytes: limited.allocated_bytes.max(wanted),

@@ -1,56 +1,43 @@
 //! The out-of-memory error of a process.
 
 use report::{Location, Oom, Place};
-use trace::run::Ended;
 use trace::text::Artifact;
-use trace::{Bytes, Process, Record};
+use trace::{Bytes, Process};
 
+use super::case::Case;
 use crate::judge::caught::find_caught;
-use crate::judge::ending::ended_by_oom;
+use crate::judge::outcome::Outcome;
 use crate::measure::own::is_own;
-use crate::measure::run_records::{first_oom, last_oom, script_dir};
 
 /// Returns the error of `process`'s allocator that matters: the last one if it ended the program, else the first one that was caught.
 /// `None` without an error, or if a library's own request failed.
-pub(super) fn refused(process: &Process) -> Option<Oom> {
-    let record = if ended_by_oom(process) { last_oom(process) } else { first_oom(process) };
-    let Record::Oom { requested_bytes, step, phase, module, frames, .. } = record? else {
-        return None;
-    };
+pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
+    let is_fatal = Outcome::of_process(process, &case.limited) == Outcome::Ended;
+    let oom = if is_fatal { process.ooms.last()? } else { process.ooms.first()? };
     Some(Oom {
-        requested_bytes: Some(Bytes(*requested_bytes)),
+        requested_bytes: Some(Bytes(oom.requested_bytes)),
         place: Place {
-            step: Some(*step),
-            phase: *phase,
-            module: Some(module.clone()).filter(|module| !module.is_empty()),
+            step: Some(oom.step),
+            phase: oom.phase.0,
+            module: Some(oom.module.clone()).filter(|module| !module.is_empty()),
         },
-        location: own_line(frames, script_dir(process)),
+        location: own_line(&oom.frames, &process.identity.script_dir),
         message: error_message(process),
         caught: None,
     })
 }
 
-/// Returns the number of errors of `process`'s allocator.
-pub(super) fn times_refused(process: &Process) -> u64 {
-    let times = process.records.iter().filter(|record| matches!(record, Record::Oom { .. })).count();
-    u64::try_from(times).unwrap_or(u64::MAX)
-}
-
-/// Returns the out-of-memory error of `process`, as far as it is known. `ended`: the end of the program.
-pub(super) fn oom(process: &Process, ended: Option<&Ended>) -> Oom {
-    let found = refused(process).unwrap_or_else(|| oom_of_message(process));
-    Oom { caught: find_caught(process, ended), ..found }
+/// Returns the out-of-memory error of `process`, as far as it is known.
+pub(super) fn oom(case: &Case, process: &Process) -> Oom {
+    let found = refused(case, process).unwrap_or_else(|| oom_of_message(process));
+    Oom { caught: find_caught(process, case.launch.ended.as_ref()), ..found }
 }
 
 /// Returns the figures of the error message alone: of a library's own request, or of an allocator without an observer.
 fn oom_of_message(process: &Process) -> Oom {
     let message = error_message(process);
-    let location = process.records.iter().rev().find_map(|record| match record {
-        Record::Error { oom: true, file: Some(file), line: Some(line), .. } => {
-            Some(Location { file: file.clone(), line: *line, column: None })
-        }
-        _ => None,
-    });
+    let mut at = process.errors.iter().filter(|error| error.oom).filter_map(|error| error.file.clone().zip(error.line));
+    let location = at.next_back().map(|(file, line)| Location { file, line, column: None });
     Oom { requested_bytes: stated_request(&message), location, message, ..Oom::default() }
 }
 
@@ -71,9 +58,6 @@ fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Locati
 
 /// Returns the error message; empty without a recorded error.
 fn error_message(process: &Process) -> String {
-    let message = process.records.iter().rev().find_map(|record| match record {
-        Record::Error { oom: true, message, .. } => Some(message.clone()),
-        _ => None,
-    });
-    message.unwrap_or_default()
+    let last = process.errors.iter().rfind(|error| error.oom);
+    last.map(|error| error.message.clone()).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use report::{Location, Rank};
 use trace::{Bytes, DeviceIndex, Process};
 
 use super::case::Case;
-use crate::judge::ending::ended_by_oom;
+use crate::judge::outcome::Outcome;
 use crate::measure::lines::{by_line, more};
 use crate::measure::usage::fullest_device;
 use crate::measure::view::View;
@@ -16,7 +16,7 @@ use crate::rules::input::RankFacts;
 /// `torch.compile` use none.)
 pub(super) fn ranks(case: &Case) -> Vec<Rank> {
     let processes = case.limited.processes.iter();
-    let mut ranks: Vec<Rank> = processes.filter_map(|process| rank(process, case.context())).collect();
+    let mut ranks: Vec<Rank> = processes.filter_map(|process| rank(case, process)).collect();
     if ranks.len() < 2 && case.launch.job.is_none() {
         return Vec::new();
     }
@@ -24,9 +24,10 @@ pub(super) fn ranks(case: &Case) -> Vec<Rank> {
     ranks
 }
 
-fn rank(process: &Process, context: Bytes) -> Option<Rank> {
-    let (device, peak) = fullest_device(process, context)?;
-    Some(Rank { rank: process.rank(), device: device.0, peak, oom: ended_by_oom(process) })
+fn rank(case: &Case, process: &Process) -> Option<Rank> {
+    let (device, peak) = fullest_device(process, case.context())?;
+    let oom = Outcome::of_process(process, &case.limited) == Outcome::Ended;
+    Some(Rank { rank: process.identity.rank, device: device.0, peak, oom })
 }
 
 /// Returns the ranks as facts for the rules, with the line that holds more on the fullest rank than on the median
@@ -64,7 +65,7 @@ fn extra(case: &Case, most: &RankFacts, other: &RankFacts) -> Option<(Bytes, Loc
 fn at_peak(case: &Case, rank: &RankFacts) -> Option<BTreeMap<Location, Bytes>> {
     let process = case.limited.processes.iter().find(|process| {
         let uses = fullest_device(process, case.context());
-        process.rank() == rank.rank && uses.is_some_and(|(device, _)| device.0 == rank.device)
+        process.identity.rank == rank.rank && uses.is_some_and(|(device, _)| device.0 == rank.device)
     })?;
     let view = View::new(process, DeviceIndex(rank.device));
     let peak = view.trace.history.peaks().allocated.map(|peak| peak.at);

@@ -1,13 +1,12 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
 use report::{SizeSearch, Verdict};
-use trace::run::{EndReason, Ended};
-use trace::{Bytes, PhantomRecord, Process, Record, Run};
+use trace::run::{EndReason, Ended, StepRecord};
+use trace::{Bytes, Process, Run};
 
 use super::case::Case;
-use crate::judge::caught::{Requests, judge_requests};
 use crate::judge::ending::{Raised, first_error, list_failed};
-use crate::measure::run_records::{devices, end, phantom_records, steps};
+use crate::judge::outcome::Outcome;
 
 /// The verdict without its figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +44,10 @@ fn difference(a: Bytes, b: Bytes) -> i64 {
 
 /// Decides about the run under the device's limit. See Note [Caught errors] in `judge/caught.rs`.
 pub(super) fn decide(case: &Case) -> Decision {
-    let search = match judge_requests(&case.limited) {
-        Requests::Unserved => return Decision::Oom,
-        Requests::Search(search) => Some(search),
-        Requests::Served => None,
+    let search = match Outcome::of(&case.limited) {
+        Outcome::Caught | Outcome::Ended => return Decision::Oom,
+        Outcome::Searched(search) => Some(search),
+        Outcome::Served => None,
     };
     let ended = case.launch.ended.as_ref();
     let stopped = find_reason(case, &case.limited, ended);
@@ -72,16 +71,13 @@ fn has_repeated(case: &Case) -> bool {
 
 /// Returns the allocated peak of all devices after each step.
 fn step_peaks(process: &Process) -> Vec<u64> {
-    let peaks = process.records.iter().filter_map(|record| match record {
-        Record::Step { devices, .. } => Some(devices.iter().map(|stats| stats.allocated_peak_bytes).sum()),
-        _ => None,
-    });
-    peaks.collect()
+    let peak = |step: &StepRecord| step.devices.iter().map(|stats| stats.allocated_peak_bytes).sum();
+    process.steps.iter().map(peak).collect()
 }
 
 /// `after 2 of 3 steps the program raised …`.
 fn after_steps(case: &Case, reason: &str) -> String {
-    let done = case.limited.processes.iter().map(steps).max().unwrap_or_default();
+    let done = case.limited.processes.iter().map(Process::step_count).max().unwrap_or_default();
     match case.launch.steps {
         0 => format!("after {done} steps {reason}"),
         wanted => format!("after {done} of {wanted} steps {reason}"),
@@ -111,12 +107,8 @@ fn name_stop(ended: &Ended) -> Option<String> {
 }
 
 fn name_error(case: &Case, run: &Run) -> Option<String> {
-    let missing = phantom_records(run).find_map(|record| match record {
-        PhantomRecord::Missing { symbol } => {
-            Some(format!(" (it called {symbol}, which the phantom GPU does not have)"))
-        }
-        _ => None,
-    });
+    let missing = run.processes.iter().find_map(|process| process.ledger.missing_symbols.first());
+    let missing = missing.map(|symbol| format!(" (it called {symbol}, which the phantom GPU does not have)"));
     let Raised { type_name, message, at } = first_error(run)?;
     let at = at.map_or_else(String::new, |(file, line)| format!(" at {}:{line}", case.show(&file)));
     let first = message.lines().next().unwrap_or_default();
@@ -141,13 +133,13 @@ fn name_status(run: &Run, ended: Option<&Ended>) -> Option<String> {
 /// Checks that a GPU was used and no process recorded an end: the events after the last records are unknown.
 fn breaks_off(run: &Run) -> bool {
     let processes = &run.processes;
-    processes.iter().any(uses_gpu) && processes.iter().all(|process| end(process).is_none())
+    processes.iter().any(uses_gpu) && processes.iter().all(|process| process.end.is_none())
 }
 
 /// Checks that there is a process and that every process ended for one of `reasons`.
 fn all_ended(run: &Run, reasons: &[EndReason]) -> bool {
     let mut processes = run.processes.iter().peekable();
-    let ended = |process| end(process).is_some_and(|(reason, _)| reasons.contains(reason));
+    let ended = |process: &Process| process.end.as_ref().is_some_and(|end| reasons.contains(&end.reason));
     processes.peek().is_some() && processes.all(ended)
 }
 
@@ -157,6 +149,5 @@ fn name_unused_gpu(case: &Case) -> Option<String> {
 }
 
 fn uses_gpu(process: &Process) -> bool {
-    let took = |record: &PhantomRecord| matches!(record, PhantomRecord::Memory { .. });
-    process.snapshot.is_some() || process.phantom.iter().any(took) || !devices(process).is_empty()
+    process.snapshot.is_some() || process.ledger.devices().next().is_some() || !process.devices().is_empty()
 }

@@ -4,8 +4,6 @@ use report::explain::InputKind;
 use trace::text::Artifact;
 use trace::{Launch, Run, Snapshot};
 
-use crate::measure::run_records::torch;
-
 /// The files that a crash left.
 #[derive(Clone, Debug, Default)]
 pub struct ExplainCase {
@@ -53,7 +51,7 @@ impl InputContents {
     pub(super) fn torch(&self) -> Option<String> {
         match self {
             InputContents::Snapshot(snapshot) => Some(versions(snapshot)),
-            InputContents::Run(run, _) => torch(run).map(str::to_owned),
+            InputContents::Run(run, _) => run.torch().map(str::to_owned),
             InputContents::Text(_) => None,
         }
     }

@@ -70,7 +70,7 @@ pub(super) fn list_devices(case: &ExplainCase) -> Vec<Seen<'_>> {
             }
             InputContents::Run(run, _) => {
                 let views = run.processes.iter().flat_map(View::list);
-                seen.extend(views.map(|view| Seen::new(input, Some(view.trace.process.rank()), view)));
+                seen.extend(views.map(|view| Seen::new(input, Some(view.trace.process.identity.rank), view)));
             }
             InputContents::Text(_) => {}
         }

@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use allocator::replay::{Program, recorded_settings, replay};
 use allocator::{Rules, Settings, SimulatedDevice};
 use trace::release::Release;
-use trace::run::PhantomRecord;
+use trace::run::Ledger;
 use trace::{Action, Address, Bytes, Event, EventIndex, History, Run};
 
-use crate::measure::run_records::torch;
 use crate::measure::usage::fullest;
 
 /// The requests to the allocator of the fullest device.
@@ -26,9 +25,9 @@ impl ReplayableRun {
         let snapshot = process.snapshot.as_ref()?;
         let events = usize::try_from(device.0).ok().and_then(|index| snapshot.traces.get(index))?;
         let program = Program::of(snapshot, device, &History::of(snapshot, device)).ok()?;
-        let release = torch(run).and_then(Release::parse).unwrap_or(snapshot.torch.from);
+        let release = run.torch().and_then(Release::parse).unwrap_or(snapshot.torch.from);
         let settings = recorded_settings(&snapshot.settings, events, release);
-        let program = program.with_optional(&optional(&process.phantom, events));
+        let program = program.with_optional(&optional(&process.ledger, events));
         program.is_whole().then_some(ReplayableRun { program, settings, rules: Rules::of(release) })
     }
 
@@ -51,18 +50,15 @@ impl ReplayableRun {
 
 /// The requests that PyTorch can do without: where there is no room for a convolution's workspace, it takes the next algorithm
 /// (`try_plans` in aten/src/ATen/native/cudnn/Conv_v8.cpp, 2.11).
-fn optional(records: &[PhantomRecord], events: &[Event]) -> HashSet<EventIndex> {
-    let workspaces: HashSet<(Address, Bytes)> =
-        records.iter().filter_map(convolution_workspace).map(|(at, bytes)| (Address(at), bytes)).collect();
+fn optional(ledger: &Ledger, events: &[Event]) -> HashSet<EventIndex> {
+    let workspaces: HashSet<(Address, Bytes)> = convolution_workspaces(ledger).collect();
     let asked = events.iter().enumerate().filter(|(_, event)| event.action == Action::Alloc);
     let found = asked.filter(|(_, event)| workspaces.contains(&(event.address, event.size)));
     found.filter_map(|(index, _)| u32::try_from(index).ok().map(EventIndex)).collect()
 }
 
-/// Where a workspace of cuDNN lies, and its size.
-pub(super) fn convolution_workspace(record: &PhantomRecord) -> Option<(u64, Bytes)> {
-    match record {
-        PhantomRecord::Workspace { library, address, bytes } if library == "cudnn" => Some((*address, Bytes(*bytes))),
-        _ => None,
-    }
+/// The workspaces of cuDNN: address and size.
+pub(super) fn convolution_workspaces(ledger: &Ledger) -> impl Iterator<Item = (Address, Bytes)> {
+    let of_cudnn = ledger.workspaces.iter().filter(|workspace| workspace.library == "cudnn");
+    of_cudnn.map(|workspace| (Address(workspace.address), Bytes(workspace.bytes)))
 }

@@ -4,16 +4,15 @@ use remedies::BATCH_SIZE;
 use report::fit::{Batch, Placed};
 use report::{Part, Usage};
 use serde::{Deserialize, Serialize};
-use trace::run::GpuWork;
-use trace::{Bytes, Record, Run};
+use trace::run::{BatchRecord, GpuWork, RemedyRecord};
+use trace::{Bytes, Run};
 
-use super::recording::{ReplayableRun, convolution_workspace};
-use crate::judge::caught::{Requests, judge_requests};
+use super::recording::{ReplayableRun, convolution_workspaces};
 use crate::judge::ending::{Raised, first_error};
+use crate::judge::outcome::Outcome;
 use crate::judge::saves;
 use crate::measure::breakdown::breakdown;
-use crate::measure::run_records::{phantom_records, records, stats, torch};
-use crate::measure::usage::{fullest, fullest_device};
+use crate::measure::usage::{find_peak, fullest, fullest_device};
 use crate::measure::view::View;
 
 /// The result of a dry run.
@@ -96,27 +95,30 @@ impl Trial {
 /// Reads the records of a dry run on devices with a context of `context` bytes. `failure` is the launcher's knowledge
 /// of a program that ended without a message.
 pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
-    let notes = |wanted: bool| records(run).filter_map(move |record| read_placed(record, wanted)).collect();
+    let remedies = || run.processes.iter().flat_map(|process| &process.remedies);
+    let placed = |wanted: bool| remedies().filter(|remedy| remedy.applied == wanted).map(placed).collect();
     Trial {
         ending: ending(run, failure),
-        usage: fullest(run, context).map_or_else(Usage::default, |(_, _, usage)| usage),
-        optional_bytes: phantom_records(run)
-            .filter_map(convolution_workspace)
+        usage: find_peak(run, context),
+        optional_bytes: run
+            .processes
+            .iter()
+            .flat_map(|process| convolution_workspaces(&process.ledger))
             .map(|(_, bytes)| bytes)
             .max()
             .unwrap_or_default(),
         retries: has_retried(run, context),
-        applied: notes(true),
-        alters: records(run).any(|record| matches!(record, Record::Remedy { alters: true, .. })),
-        rejected: notes(false),
-        batch: records(run).find_map(batch),
-        torch: torch(run).map(str::to_owned),
+        applied: placed(true),
+        alters: remedies().any(|remedy| remedy.alters),
+        rejected: placed(false),
+        batch: run.processes.iter().flat_map(|process| &process.batches).find_map(batch),
+        torch: run.torch().map(str::to_owned),
         work: work(run),
         settings: None,
         unreplayed: None,
         holds: holds(run, context),
         side_streams: run.has_side_streams(),
-        saved: records(run).filter_map(saves::made_checkpoint).cloned().collect(),
+        saved: saves::list_made(run).map(str::to_owned).collect(),
         recording: ReplayableRun::of(run, context),
     }
 }
@@ -130,7 +132,7 @@ fn holds(run: &Run, context: Bytes) -> Vec<Part> {
 }
 
 fn ending(run: &Run, failure: Option<String>) -> Ending {
-    if judge_requests(run) == Requests::Unserved {
+    if Outcome::of(run).ran_out() {
         return Ending::RanOut;
     }
     let error = first_error(run).map(|Raised { type_name, message, at }| {
@@ -143,31 +145,19 @@ fn ending(run: &Run, failure: Option<String>) -> Ending {
 fn has_retried(run: &Run, context: Bytes) -> bool {
     run.processes.iter().any(|process| {
         let device = fullest_device(process, context).map(|(device, _)| device);
-        device.is_some_and(|device| stats(process, device).any(|stats| stats.alloc_retries > 0))
+        device.is_some_and(|device| process.stats_of(device).any(|stats| stats.alloc_retries > 0))
     })
 }
 
-fn read_placed(record: &Record, wanted: bool) -> Option<Placed> {
-    match record {
-        Record::Remedy { remedy, applied, action, text, file, line, .. } if *applied == wanted => Some(Placed {
-            remedy: remedy.clone(),
-            file: file.clone(),
-            line: *line,
-            action: action.clone(),
-            text: text.clone(),
-        }),
-        _ => None,
-    }
+fn placed(record: &RemedyRecord) -> Placed {
+    let RemedyRecord { remedy, file, line, action, text, .. } = record.clone();
+    Placed { remedy, file, line, action, text }
 }
 
 /// The work of the last step; `None` for a single step, which also includes preparation.
 fn work(run: &Run) -> Option<GpuWork> {
-    let sums: Vec<&GpuWork> = records(run)
-        .filter_map(|record| match record {
-            Record::Step { work, .. } => work.as_ref(),
-            _ => None,
-        })
-        .collect();
+    let steps = run.processes.iter().flat_map(|process| &process.steps);
+    let sums: Vec<&GpuWork> = steps.filter_map(|step| step.work.as_ref()).collect();
     match sums.as_slice() {
         [.., before, last] => Some(difference(last, before)),
         _ => None,
@@ -187,37 +177,29 @@ fn difference(last: &GpuWork, before: &GpuWork) -> GpuWork {
     }
 }
 
-fn batch(record: &Record) -> Option<Batch> {
-    match record {
-        Record::Batch { remedy, source, name, size, file, line, .. } if remedy == BATCH_SIZE => {
-            Some(Batch { name: name.clone(), size: *size, source: source.clone(), file: file.clone(), line: *line })
-        }
-        _ => None,
-    }
+fn batch(record: &BatchRecord) -> Option<Batch> {
+    let BatchRecord { name, size, source, file, line, .. } = record.clone();
+    (record.remedy == BATCH_SIZE).then_some(Batch { name, size, source, file, line })
 }
 
 #[cfg(test)]
 mod tests {
     use trace::Process;
-    use trace::run::EndReason;
+    use trace::run::{EndRecord, OomRecord, StepRecord};
 
     use super::*;
     use crate::testing::oom;
 
     #[test]
     fn a_run_that_caught_an_error_ran_out() {
-        let step = || Record::Step { step: 1, devices: Vec::new(), work: None, monotonic_ns: 0 };
-        let end =
-            Record::End { reason: EndReason::Exit, steps: 1, devices: Vec::new(), snapshot: None, monotonic_ns: 0 };
-        let cases = [
-            (vec![step()], Ending::Done),
-            (vec![oom(Some(7), None), step()], Ending::RanOut),
-            (vec![oom(Some(7), Some("batch_size")), step()], Ending::Done),
-        ];
-        for (mut records, expected) in cases {
-            records.push(end.clone());
-            let run = Run { processes: vec![Process { records: records.clone(), ..Process::default() }] };
-            assert_eq!(ending(&run, None), expected, "{records:?}");
-        }
+        let check = |ooms: Vec<OomRecord>, expected: Ending| {
+            let steps = vec![StepRecord { step: 1, ..StepRecord::default() }];
+            let process = Process { steps, ooms, end: Some(EndRecord::default()), ..Process::default() };
+            let run = Run { processes: vec![process] };
+            assert_eq!(ending(&run, None), expected, "{run:?}");
+        };
+        check(vec![], Ending::Done);
+        check(vec![oom(Some(7), None)], Ending::RanOut);
+        check(vec![oom(Some(7), Some("batch_size"))], Ending::Done);
     }
 }

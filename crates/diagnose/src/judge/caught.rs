@@ -8,57 +8,28 @@
 //! fits. A program may ask child processes instead, one for each size (`probes.rs`).
 
 use report::{Caught, Location, SizeSearch, Then};
+use trace::Process;
 use trace::run::Ended;
-use trace::{Process, Record, Run};
 
 use super::ending::ended_by_oom;
-use super::probes::find_probes;
-use super::unserved::{has_unserved_request, is_error, is_final_refusal};
-
-/// The outcome of a run's requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Requests {
-    /// All were served.
-    Served,
-    /// Unserved requests of a search: every asking process searched for a size that fits, and found one.
-    Search(SizeSearch),
-    /// Some were not.
-    Unserved,
-}
-
-/// Judges the requests of all processes. See Note [Caught errors].
-pub fn judge_requests(run: &Run) -> Requests {
-    if run.processes.iter().any(ended_by_oom) {
-        return Requests::Unserved;
-    }
-    let lacking = run.processes.iter().filter(|process| has_unserved_request(process));
-    let search = |process| find_search(process).or_else(|| find_probes(process, run));
-    let searches: Option<Vec<SizeSearch>> = lacking.map(search).collect();
-    match searches.map(|searches| searches.into_iter().next()) {
-        Some(None) => Requests::Served,
-        Some(Some(search)) => Requests::Search(search),
-        None => Requests::Unserved,
-    }
-}
+use super::unserved::{has_final_refusal, is_error};
 
 /// Returns the search of a program that ran out on purpose, and continued with a smaller size.
 pub(crate) fn find_search(process: &Process) -> Option<SizeSearch> {
-    if ended_by_oom(process) || process.phantom.iter().any(|record| is_final_refusal(record, process)) {
+    if ended_by_oom(process) || has_final_refusal(process) {
         return None;
     }
     let mut found: Option<SizeSearch> = None;
-    for record in process.records.iter().filter(|record| is_error(record)) {
-        if let Record::Oom { caught_at, lowers, .. } = record {
-            let (file, line) = caught_at.clone()?;
-            let search = found.get_or_insert(SizeSearch {
-                lowers: lowers.clone()?,
-                caught_at: Location { file, line, column: None },
-                errors: 0,
-            });
-            search.errors += 1;
-        }
+    for oom in process.ooms.iter().filter(|oom| is_error(oom)) {
+        let (file, line) = oom.caught_at.clone()?;
+        let search = found.get_or_insert(SizeSearch {
+            lowers: oom.lowers.clone()?,
+            caught_at: Location { file, line, column: None },
+            errors: 0,
+        });
+        search.errors += 1;
     }
-    found.filter(|_| steps_after_last_oom(process) > 0)
+    found.filter(|_| count_steps_after_errors(process) > 0)
 }
 
 /// Returns the fate of the errors that did not end the process.
@@ -66,14 +37,10 @@ pub(crate) fn find_caught(process: &Process, ended: Option<&Ended>) -> Option<Ca
     if ended_by_oom(process) {
         return None;
     }
-    let location = process.records.iter().find_map(|record| match record {
-        Record::Oom { caught_at: Some((file, line)), .. } => {
-            Some(Location { file: file.clone(), line: *line, column: None })
-        }
-        _ => None,
-    });
-    let errors = process.records.iter().filter(|record| is_error(record)).count();
-    let steps = steps_after_last_oom(process);
+    let handler = process.ooms.iter().find_map(|oom| oom.caught_at.clone());
+    let location = handler.map(|(file, line)| Location { file, line, column: None });
+    let errors = process.ooms.iter().filter(|oom| is_error(oom)).count();
+    let steps = count_steps_after_errors(process);
     let then = if steps > 0 {
         Then::WentOn { steps }
     } else {
@@ -82,8 +49,8 @@ pub(crate) fn find_caught(process: &Process, ended: Option<&Ended>) -> Option<Ca
     Some(Caught { location, errors: u64::try_from(errors).unwrap_or(u64::MAX), then })
 }
 
-fn steps_after_last_oom(process: &Process) -> u32 {
-    let after = process.records.iter().rev().take_while(|record| !matches!(record, Record::Oom { .. }));
-    let steps = after.filter(|record| matches!(record, Record::Step { .. })).count();
+/// Counts the steps after the last failed request; without one, all steps.
+fn count_steps_after_errors(process: &Process) -> u32 {
+    let steps = process.ooms.last().map_or(process.steps.len(), |oom| process.steps_after(oom).count());
     u32::try_from(steps).unwrap_or(u32::MAX)
 }

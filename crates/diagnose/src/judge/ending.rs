@@ -10,9 +10,8 @@
 //!   launcher raises an error of its own about a rank that ran out, and a handler may raise a second error. The report
 //!   of such a run explains more than the error.
 
-use trace::{Process, Record, Run};
-
-use crate::measure::run_records::{end, last_oom, records};
+use trace::run::ErrorRecord;
+use trace::{Process, Run};
 
 /// An error that ended a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,36 +26,26 @@ pub struct Raised {
 
 /// True if an out-of-memory error ended the process, or may have: an error was raised and no end was recorded.
 /// See Note [Ended by out of memory].
-pub(crate) fn ended_by_oom(process: &Process) -> bool {
-    let error = process.records.iter().rev().find_map(|record| match record {
-        Record::Error { oom, .. } => Some(*oom),
-        _ => None,
-    });
-    error.unwrap_or_else(|| end(process).is_none() && last_oom(process).is_some())
+pub(super) fn ended_by_oom(process: &Process) -> bool {
+    let error = process.errors.last().map(|error| error.oom);
+    error.unwrap_or_else(|| process.end.is_none() && !process.ooms.is_empty())
 }
 
 /// Returns the error that ended the program; `None` where an out-of-memory error explains it, see Note [Ended by out of memory].
 pub fn raised_error(run: &Run) -> Option<Raised> {
-    let is_oom = |record: &Record| matches!(record, Record::Error { oom: true, .. });
-    if records(run).any(is_oom) { None } else { first_error(run) }
+    if list_errors(run).any(|error| error.oom) { None } else { first_error(run) }
 }
 
 /// Returns the first error in the chain of causes: an error in the user's code causes the error that a launcher raises
 /// about it, and the first rank's error causes the closed connections of all later ranks.
 pub(crate) fn first_error(run: &Run) -> Option<Raised> {
-    let errors = records(run).filter_map(|record| match record {
-        Record::Error { type_name, message, file, line, monotonic_ns, .. } => {
-            let at = file.clone().zip(*line);
-            Some((
-                at.is_none(),
-                *monotonic_ns,
-                Raised { type_name: type_name.clone(), message: take_workers_message(message), at },
-            ))
-        }
-        _ => None,
-    });
-    let first = errors.min_by_key(|(is_elsewhere, monotonic_ns, _)| (*is_elsewhere, *monotonic_ns));
-    first.map(|(_, _, raised)| raised)
+    let at = |error: &ErrorRecord| error.file.clone().zip(error.line);
+    let first = list_errors(run).min_by_key(|error| (at(error).is_none(), error.monotonic_ns))?;
+    Some(Raised { type_name: first.type_name.clone(), message: take_workers_message(&first.message), at: at(first) })
+}
+
+fn list_errors(run: &Run) -> impl Iterator<Item = &ErrorRecord> {
+    run.processes.iter().flat_map(|process| &process.errors)
 }
 
 /// Returns the original message of a worker's or a replica's error, before the wrapped traceback:
@@ -86,66 +75,60 @@ pub fn raised_after_a_step(run: &Run) -> bool {
 pub(crate) fn list_failed(run: &Run) -> Vec<&Process> {
     let has_failed = |process: &&Process| {
         let steps = made_a_step(process);
-        process.records.iter().any(|record| matches!(record, Record::Error { file, .. } if steps || file.is_some()))
+        process.errors.iter().any(|error| steps || error.file.is_some())
     };
     run.processes.iter().filter(has_failed).collect()
 }
 
 fn made_a_step(process: &Process) -> bool {
-    process.records.iter().any(|record| matches!(record, Record::Step { .. }))
+    !process.steps.is_empty()
 }
 
 /// Returns the user's line that was the last to start reading values which no GPU computed.
 pub fn last_read(run: &Run) -> Option<(String, u32)> {
-    let reads = records(run).filter_map(|record| match record {
-        Record::ValueRead { file, line, .. } => Some((file.clone(), *line)),
-        _ => None,
-    });
-    reads.last()
+    let last = run.processes.iter().flat_map(|process| &process.value_reads).last()?;
+    Some((last.file.clone(), last.line))
 }
 
 /// True if the process ended after using a GPU and could not write the snapshot of its memory.
 pub fn wrote_no_snapshot(process: &Process) -> bool {
-    let has = |is: fn(&Record) -> bool| process.records.iter().any(is);
-    has(|record| matches!(record, Record::End { devices, snapshot: None, .. } if !devices.is_empty()))
-        && !has(|record| matches!(record, Record::Unrecorded { .. }))
+    let is_missed = process.end.as_ref().is_some_and(|end| !end.devices.is_empty() && end.snapshot.is_none());
+    is_missed && process.unrecorded.is_none()
 }
 
 #[cfg(test)]
 mod tests {
-    use trace::run::{DeviceStats, EndReason};
+    use trace::Record;
+    use trace::run::{DeviceStats, EndRecord, StepRecord, UnrecordedRecord, ValueReadRecord};
 
     use super::*;
 
-    fn error(type_name: &str, oom: bool, at: Option<(&str, u32)>) -> Record {
-        Record::Error {
+    fn error(type_name: &str, oom: bool, at: Option<(&str, u32)>) -> ErrorRecord {
+        ErrorRecord {
             type_name: type_name.to_owned(),
             message: "text".to_owned(),
             oom,
             file: at.map(|(file, _)| file.to_owned()),
             line: at.map(|(_, line)| line),
-            traceback: String::new(),
-            monotonic_ns: 0,
+            ..ErrorRecord::default()
         }
     }
 
     fn oom() -> Record {
-        crate::testing::oom(None, None)
+        Record::Oom(crate::testing::oom(None, None))
     }
 
-    fn end_with(devices: usize, snapshot: Option<&str>) -> Record {
+    fn raised(errors: Vec<ErrorRecord>) -> Process {
+        Process { errors, ..Process::default() }
+    }
+
+    fn trained(errors: Vec<ErrorRecord>) -> Process {
+        Process { steps: vec![StepRecord::default()], ..raised(errors) }
+    }
+
+    fn ended(devices: usize, snapshot: Option<&str>) -> EndRecord {
         let devices = vec![DeviceStats::default(); devices];
-        Record::End {
-            reason: EndReason::Exit,
-            steps: 1,
-            devices,
-            snapshot: snapshot.map(str::to_owned),
-            monotonic_ns: 0,
-        }
-    }
-
-    fn process(records: Vec<Record>) -> Process {
-        Process { records, ..Process::default() }
+        EndRecord { devices, snapshot: snapshot.map(str::to_owned), ..EndRecord::default() }
     }
 
     fn type_name(processes: Vec<Process>) -> Option<String> {
@@ -154,38 +137,37 @@ mod tests {
 
     #[test]
     fn the_two_questions_about_out_of_memory_have_different_answers() {
+        let error = |type_name: &str, oom: bool| Record::Error(error(type_name, oom, None));
         // Records; whether out of memory ended the process; the error that is shown.
         let cases = [
-            (vec![error("OutOfMemoryError", true, None)], true, None),
+            (vec![error("OutOfMemoryError", true)], true, None),
             // An error while the first one is handled: the run did not end by it, and its report says more.
-            (vec![error("OutOfMemoryError", true, None), error("KeyError", false, None)], false, None),
+            (vec![error("OutOfMemoryError", true), error("KeyError", false)], false, None),
             // Killed while it ran out: no error was recorded that could be shown.
             (vec![oom()], true, None),
             // Caught, and ended well.
-            (vec![oom(), end_with(1, Some("a"))], false, None),
+            (vec![oom(), Record::End(ended(1, Some("a")))], false, None),
             // Caught, and failed later of something else.
-            (vec![oom(), error("KeyError", false, None)], false, Some("KeyError")),
+            (vec![oom(), error("KeyError", false)], false, Some("KeyError")),
         ];
         for (records, ended, shown) in cases {
-            assert_eq!(ended_by_oom(&process(records.clone())), ended, "{records:?}");
-            assert_eq!(type_name(vec![process(records.clone())]).as_deref(), shown, "{records:?}");
+            let process: Process = records.into_iter().collect();
+            assert_eq!(ended_by_oom(&process), ended, "{process:?}");
+            assert_eq!(type_name(vec![process]).as_deref(), shown);
         }
     }
 
     #[test]
     fn an_error_in_the_users_code_comes_before_the_launchers() {
-        let launcher = || process(vec![error("ChildFailedError", false, None)]);
-        let rank = process(vec![error("KeyError", false, Some(("train.py", 3)))]);
+        let launcher = || raised(vec![error("ChildFailedError", false, None)]);
+        let rank = raised(vec![error("KeyError", false, Some(("train.py", 3)))]);
         assert_eq!(type_name(vec![launcher(), rank]).as_deref(), Some("KeyError"));
-        let rank = process(vec![error("OutOfMemoryError", true, Some(("train.py", 3)))]);
+        let rank = raised(vec![error("OutOfMemoryError", true, Some(("train.py", 3)))]);
         assert_eq!(type_name(vec![launcher(), rank]), None, "the launcher's error follows from the rank's");
-        let mut later = error("DistBackendError", false, Some(("train.py", 2)));
-        if let Record::Error { monotonic_ns, .. } = &mut later {
-            *monotonic_ns = 1;
-        }
-        let rank = process(vec![error("KeyError", false, Some(("train.py", 3)))]);
-        assert_eq!(type_name(vec![process(vec![later]), rank]).as_deref(), Some("KeyError"), "a closed connection");
-        let killed = process(vec![oom()]);
+        let later = ErrorRecord { monotonic_ns: 1, ..error("DistBackendError", false, Some(("train.py", 2))) };
+        let rank = raised(vec![error("KeyError", false, Some(("train.py", 3)))]);
+        assert_eq!(type_name(vec![raised(vec![later]), rank]).as_deref(), Some("KeyError"), "a closed connection");
+        let killed: Process = [oom()].into_iter().collect();
         assert_eq!(type_name(vec![launcher(), killed]).as_deref(), Some("ChildFailedError"), "no rank raised an error");
     }
 
@@ -205,16 +187,15 @@ mod tests {
 
     #[test]
     fn a_rank_that_raised_before_its_first_step_has_shown_nothing() {
-        let step = || Record::Step { step: 1, devices: Vec::new(), work: None, monotonic_ns: 0 };
-        let raised = || error("KeyError", false, Some(("train.py", 3)));
-        let launcher = || process(vec![error("ChildFailedError", false, None)]);
+        let failed = || vec![error("KeyError", false, Some(("train.py", 3)))];
+        let launcher = || raised(vec![error("ChildFailedError", false, None)]);
         let cases = [
-            (vec![process(vec![step(), raised()])], true),
-            (vec![process(vec![raised()])], false),
-            (vec![launcher(), process(vec![step()]), process(vec![raised()])], false),
-            (vec![launcher(), process(vec![step(), raised()]), process(vec![step(), raised()])], true),
+            (vec![trained(failed())], true),
+            (vec![raised(failed())], false),
+            (vec![launcher(), trained(vec![]), raised(failed())], false),
+            (vec![launcher(), trained(failed()), trained(failed())], true),
             // The rank was killed.
-            (vec![launcher(), process(vec![step()])], true),
+            (vec![launcher(), trained(vec![])], true),
         ];
         for (processes, after) in cases {
             let run = Run { processes };
@@ -224,24 +205,26 @@ mod tests {
 
     #[test]
     fn the_last_line_that_starts_reading_values_is_found() {
-        let read = |line| Record::ValueRead { file: "train.py".to_owned(), line, count: 1, bytes: 4 };
-        let run = Run { processes: vec![process(vec![read(3), oom(), read(7)]), process(Vec::new())] };
+        let read = |line| ValueReadRecord { file: "train.py".to_owned(), line, count: 1, bytes: 4 };
+        let reads = Process { value_reads: vec![read(3), read(7)], ..Process::default() };
+        let run = Run { processes: vec![reads, Process::default()] };
         assert_eq!(last_read(&run), Some(("train.py".to_owned(), 7)));
         assert_eq!(last_read(&Run::default()), None);
     }
 
     #[test]
     fn a_snapshot_is_missed_where_a_gpu_was_used_and_a_history_was_kept() {
-        let unrecorded = || Record::Unrecorded { reason: "no history".to_owned() };
+        let unrecorded = || Some(UnrecordedRecord { reason: "no history".to_owned() });
         let cases = [
-            (vec![end_with(1, None)], true),
-            (vec![end_with(1, Some("rank0.snapshot.pickle"))], false),
-            (vec![end_with(0, None)], false),
-            (vec![unrecorded(), end_with(1, None)], false),
-            (Vec::new(), false),
+            (None, Some(ended(1, None)), true),
+            (None, Some(ended(1, Some("rank0.snapshot.pickle"))), false),
+            (None, Some(ended(0, None)), false),
+            (unrecorded(), Some(ended(1, None)), false),
+            (None, None, false),
         ];
-        for (records, expected) in cases {
-            assert_eq!(wrote_no_snapshot(&process(records.clone())), expected, "{records:?}");
+        for (unrecorded, end, expected) in cases {
+            let process = Process { unrecorded, end, ..Process::default() };
+            assert_eq!(wrote_no_snapshot(&process), expected, "{process:?}");
         }
     }
 }

@@ -2,26 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use trace::{Record, Run};
-
-use crate::measure::run_records::records;
 use report::words::relative;
+use trace::Run;
 
 /// Returns one note for each kind of checkpoint; paths are shown relative to `folder`.
 pub(crate) fn list_notes(run: &Run, folder: &str) -> impl Iterator<Item = String> {
-    let files = |of: fn(&Record) -> Option<&String>| -> BTreeSet<&str> {
-        records(run).filter_map(of).map(|file| relative(file, folder)).collect()
-    };
-    note_spared(&files(kept_checkpoint)).into_iter().chain(note_left(&files(made_checkpoint)))
+    let spared = run.processes.iter().flat_map(|process| &process.saves_spared);
+    let spared = spared.map(|save| relative(&save.file, folder)).collect();
+    let made = list_made(run).map(|file| relative(file, folder)).collect();
+    note_spared(&spared).into_iter().chain(note_left(&made))
 }
 
-/// Returns the path of a checkpoint that a dry run wrote and left on the disk.
-pub(crate) fn made_checkpoint(record: &Record) -> Option<&String> {
-    if let Record::SaveMade { file } = record { Some(file) } else { None }
-}
-
-fn kept_checkpoint(record: &Record) -> Option<&String> {
-    if let Record::SaveSpared { file } = record { Some(file) } else { None }
+/// Lists the paths of the checkpoints that a dry run wrote and left on the disk.
+pub(crate) fn list_made(run: &Run) -> impl Iterator<Item = &str> {
+    run.processes.iter().flat_map(|process| &process.saves_made).map(|save| save.file.as_str())
 }
 
 fn note_spared(files: &BTreeSet<&str>) -> Option<String> {

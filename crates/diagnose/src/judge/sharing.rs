@@ -13,10 +13,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use report::Location;
-use trace::{Bytes, DeviceIndex, Launch, PhantomRecord, Process, Record, Run};
+use trace::{Bytes, DeviceIndex, Launch, Process, Run};
 
-use super::ending::ended_by_oom;
-use crate::measure::run_records::devices;
+use super::outcome::Outcome;
 use crate::measure::usage::{fullest_device, usage};
 use crate::measure::view::View;
 
@@ -60,7 +59,7 @@ pub(crate) fn find_shared(launch: &Launch, run: &Run) -> Option<Shared> {
 /// Returns the bytes of the device that the fullest rank gets if each rank gets its share of the sum. `None` if all ranks fit together, or
 /// simultaneous execution is unknown.
 pub fn part_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
-    if run.processes.iter().any(ended_by_oom) {
+    if Outcome::of(run) == Outcome::Ended {
         return None;
     }
     let total = Bytes(launch.device_total_bytes);
@@ -72,7 +71,7 @@ pub fn part_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
 
 fn of_device(device: DeviceIndex, users: &[&Process], context: Bytes) -> Shared {
     let mut held: Vec<(u32, Bytes)> =
-        users.iter().map(|process| (process.rank(), usage(process, device, context).device_bytes)).collect();
+        users.iter().map(|process| (process.identity.rank, usage(process, device, context).device_bytes)).collect();
     held.sort_unstable();
     let visitors = users.iter().filter(|process| works_on(process, context) != Some(device)).count();
     let together = held.iter().map(|(_, bytes)| *bytes).sum();
@@ -81,8 +80,8 @@ fn of_device(device: DeviceIndex, users: &[&Process], context: Bytes) -> Shared 
 
 /// True for the ranks of a job.
 fn is_job(users: &[&Process]) -> bool {
-    let ranks: BTreeSet<u32> = users.iter().map(|process| process.rank()).collect();
-    ranks.len() == users.len() && users.iter().all(|process| world_size(process) > 1)
+    let ranks: BTreeSet<u32> = users.iter().map(|process| process.identity.rank).collect();
+    ranks.len() == users.len() && users.iter().all(|process| process.identity.world_size > 1)
 }
 
 /// Lists the processes that were alive at the start of one: the group with the largest sum of peaks. A process that
@@ -104,33 +103,17 @@ fn list_simultaneous<'a>(device: DeviceIndex, users: &[&'a Process], context: By
 
 /// Returns the times at which a process began and ended; unknown times are as far away as they can be.
 fn lifetime(process: &Process, users: &[&Process]) -> (u64, u64) {
-    let is_below = |other: &Process, above: u32| {
-        other
-            .records
-            .iter()
-            .any(|record| matches!(record, Record::Process { ancestors, .. } if ancestors.contains(&above)))
-    };
-    let begin = process.records.iter().find_map(|record| match record {
-        Record::Process { pid, monotonic_ns, .. } if users.iter().any(|other| is_below(other, *pid)) => {
-            Some(*monotonic_ns)
-        }
-        Record::Process { started_ns, .. } => Some(*started_ns),
-        _ => None,
-    });
-    let end = process.records.iter().find_map(|record| match record {
-        Record::End { monotonic_ns, .. } if *monotonic_ns > 0 => Some(*monotonic_ns),
-        _ => None,
-    });
-    (begin.unwrap_or(0), end.unwrap_or(u64::MAX))
+    let identity = &process.identity;
+    let started_others = users.iter().any(|other| other.identity.ancestors.contains(&identity.pid));
+    let begin = if started_others { identity.monotonic_ns } else { identity.started_ns };
+    let end = process.end.as_ref().map(|end| end.monotonic_ns).filter(|end| *end > 0);
+    (begin, end.unwrap_or(u64::MAX))
 }
 
 /// Returns every device that the process took memory of, including devices with only a context.
 fn all_devices(process: &Process) -> Vec<DeviceIndex> {
-    let mut all = devices(process);
-    all.extend(process.phantom.iter().filter_map(|record| match record {
-        PhantomRecord::Memory { device, .. } => Some(DeviceIndex(*device)),
-        _ => None,
-    }));
+    let mut all = process.devices();
+    all.extend(process.ledger.devices());
     all.sort_unstable();
     all.dedup();
     all
@@ -142,22 +125,7 @@ fn works_on(process: &Process, context: Bytes) -> Option<DeviceIndex> {
 
 /// Returns the first allocating line of the user's code in a process that its launcher assigned to another device.
 fn astray(device: DeviceIndex, users: &[&Process]) -> Option<Location> {
-    let process = users.iter().find(|process| local_rank(process).is_some_and(|local| local != device.0))?;
+    let process = users.iter().find(|process| process.identity.local_rank != device.0)?;
     let view = View::new(process, device);
     view.trace.history.lifetimes().iter().find_map(|life| view.own_line(life.stack))
-}
-
-fn local_rank(process: &Process) -> Option<u32> {
-    process.records.iter().find_map(|record| match record {
-        Record::Process { local_rank, .. } => Some(*local_rank),
-        _ => None,
-    })
-}
-
-fn world_size(process: &Process) -> u32 {
-    let found = process.records.iter().find_map(|record| match record {
-        Record::Process { world_size, .. } => Some(*world_size),
-        _ => None,
-    });
-    found.unwrap_or(1)
 }

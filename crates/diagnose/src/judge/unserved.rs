@@ -4,26 +4,24 @@
 //! observer, are in the phantom's journal. PyTorch's own refusals in the journal say nothing: PyTorch empties its cache
 //! and asks again.
 
-use trace::{PhantomRecord, Process, Record};
-
-use crate::measure::run_records::unrecorded;
+use trace::Process;
+use trace::run::OomRecord;
 
 /// The owner of PyTorch's memory in the phantom's journal (`crates/phantom/src/ledger.rs`).
 const PYTORCH: &str = "pytorch";
 
 /// Whether the device could not serve a request of the process.
-pub(crate) fn has_unserved_request(process: &Process) -> bool {
-    process.records.iter().any(is_error) || process.phantom.iter().any(|record| is_final_refusal(record, process))
+pub(super) fn has_unserved_request(process: &Process) -> bool {
+    process.ooms.iter().any(is_error) || has_final_refusal(process)
 }
 
 /// True if PyTorch raised an error to the program. PyTorch retries convolutions with smaller workspaces silently
 /// (`run_conv_plan` in `aten/src/ATen/native/cudnn/Conv_v8.cpp`).
-pub(crate) fn is_error(record: &Record) -> bool {
-    let Record::Oom { caught_at, frames, .. } = record else { return false };
-    caught_at.is_some() || frames.first().is_none_or(|(function, _, _)| function != "_conv_forward")
+pub(super) fn is_error(oom: &OomRecord) -> bool {
+    oom.caught_at.is_some() || oom.frames.first().is_none_or(|(function, _, _)| function != "_conv_forward")
 }
 
-pub(crate) fn is_final_refusal(record: &PhantomRecord, process: &Process) -> bool {
-    let PhantomRecord::Refused { owner, .. } = record else { return false };
-    owner != PYTORCH || unrecorded(process).is_some()
+/// Whether the phantom refused a request that PyTorch's observer does not see.
+pub(super) fn has_final_refusal(process: &Process) -> bool {
+    process.ledger.refusals.iter().any(|refused| refused.owner != PYTORCH || process.unrecorded.is_some())
 }

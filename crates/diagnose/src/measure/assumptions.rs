@@ -1,20 +1,14 @@
 //! The records of a run in the report's types.
 
 use report::{Assumption, Location, ValueShape};
-use trace::{Bytes, PhantomRecord, Record, Run};
-
-use super::run_records::{phantom_records, records};
+use trace::{Bytes, Run};
 
 /// Returns the modelled assumptions; of several processes' assumptions, the largest amount.
 pub(crate) fn list_assumptions(run: &Run) -> Vec<Assumption> {
-    let agents = records(run).filter_map(|record| match record {
-        Record::Assumption { id, text } => Some((id, text, Bytes::ZERO)),
-        _ => None,
-    });
-    let phantoms = phantom_records(run).filter_map(|record| match record {
-        PhantomRecord::Assumption { id, text, bytes } => Some((id, text, Bytes(*bytes))),
-        _ => None,
-    });
+    let agents = run.processes.iter().flat_map(|process| &process.assumptions);
+    let agents = agents.map(|assumed| (&assumed.id, &assumed.text, Bytes::ZERO));
+    let phantoms = run.processes.iter().flat_map(|process| &process.ledger.figures);
+    let phantoms = phantoms.map(|figure| (&figure.id, &figure.text, Bytes(figure.bytes)));
     let all = agents.chain(phantoms);
     let mut assumptions: Vec<Assumption> = Vec::new();
     for (id, text, bytes) in all {
@@ -28,14 +22,11 @@ pub(crate) fn list_assumptions(run: &Run) -> Vec<Assumption> {
 
 /// Returns the lines where values decided shapes.
 pub(crate) fn value_shapes(run: &Run) -> Vec<ValueShape> {
-    let shapes = records(run).filter_map(|record| match record {
-        Record::ValueShape { op, file, line, count, fraction } => Some(ValueShape {
-            op: op.clone(),
-            location: Location { file: file.clone(), line: *line, column: None },
-            count: *count,
-            fraction: *fraction,
-        }),
-        _ => None,
+    let shapes = run.processes.iter().flat_map(|process| &process.value_shapes).map(|shape| ValueShape {
+        op: shape.op.clone(),
+        location: Location { file: shape.file.clone(), line: shape.line, column: None },
+        count: shape.count,
+        fraction: shape.fraction,
     });
     shapes.collect()
 }

@@ -19,8 +19,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use report::Contents;
-use trace::run::census_of_device;
-use trace::{Address, Bytes, Category, EventIndex, Lifetime, PhantomRecord, Phase, Record};
+use trace::run::{CensusRecord, census_of_device};
+use trace::{Address, Bytes, Category, EventIndex, Lifetime, Phase};
 
 use super::device_trace::DeviceTrace;
 use super::infer;
@@ -31,7 +31,7 @@ use super::timeline::Timeline;
 /// Returns the category of each allocation of `trace`, in the order of its list. See Note [Contents].
 pub(super) fn classify(trace: &DeviceTrace, timeline: &Timeline) -> Vec<Contents> {
     let ooms = trace.ooms();
-    let noted = trace.is_marked() && !trace.process.records.is_empty();
+    let noted = trace.is_marked() && trace.process.is_recorded();
     let mut contents: Vec<Contents> = if noted {
         trace.history.lifetimes().iter().map(|life| by_life(trace, timeline, life, &ooms)).collect()
     } else {
@@ -68,20 +68,17 @@ fn by_life(trace: &DeviceTrace, timeline: &Timeline, life: &Lifetime, ooms: &[Ev
 }
 
 fn workspaces(trace: &DeviceTrace) -> HashSet<(Address, Bytes)> {
-    let records = trace.process.phantom.iter().filter_map(|record| match record {
-        PhantomRecord::Workspace { address, bytes, .. } => Some((Address(*address), Bytes(*bytes))),
-        _ => None,
-    });
-    records.collect()
+    let workspaces = trace.process.ledger.workspaces.iter();
+    workspaces.map(|workspace| (Address(workspace.address), Bytes(workspace.bytes))).collect()
 }
 
 /// Returns the categories that censuses state, by index of the allocation. The first census wins.
 fn by_census(trace: &DeviceTrace) -> BTreeMap<usize, Contents> {
     let mut named = BTreeMap::new();
     let mut live = Live::new(trace.history.lifetimes(), trace.end());
-    for (number, tensors) in censuses(trace) {
-        live.advance(|event| trace.mark(event).is_some_and(|mark| mark.census >= number));
-        for (category, address, _) in census_of_device(tensors, trace.device) {
+    for census in censuses(trace) {
+        live.advance(|event| trace.mark(event).is_some_and(|mark| mark.census >= census.number));
+        for (category, address, _) in census_of_device(&census.tensors, trace.device) {
             if let Some(index) = live.holder(address) {
                 named.entry(index).or_insert(contents(category));
             }
@@ -90,18 +87,11 @@ fn by_census(trace: &DeviceTrace) -> BTreeMap<usize, Contents> {
     named
 }
 
-/// A storage in a census: category, device, address, bytes.
-type Storage = (Category, u32, u64, u64);
-
 /// Returns the censuses with a known position in the history: all censuses, or without marks the last census.
-fn censuses<'a>(trace: &DeviceTrace<'a>) -> Vec<(u32, &'a [Storage])> {
-    let all = trace.process.records.iter().filter_map(|record| match record {
-        Record::Census { number, tensors, .. } => Some((*number, tensors.as_slice())),
-        _ => None,
-    });
-    let all: Vec<(u32, &[Storage])> = all.collect();
+fn censuses<'a>(trace: &DeviceTrace<'a>) -> &'a [CensusRecord] {
+    let all = trace.process.censuses.as_slice();
     let from = if trace.is_marked() { 0 } else { all.len().saturating_sub(1) };
-    all.into_iter().skip(from).collect()
+    &all[from..]
 }
 
 fn contents(category: Category) -> Contents {

@@ -1,13 +1,14 @@
 //! One device of one process as recorded, with its history walked once.
 
+use std::sync::LazyLock;
+
 use trace::{DeviceIndex, Event, EventIndex, Frame, History, Mark, Process, Snapshot, StackId, StackTable};
 
 use super::own::is_python;
 use super::roles::{Role, roles};
-use super::run_records::script_dir;
 
 /// The process of a snapshot that was recorded without oomph: a process without records.
-static NOBODY: Process = Process { records: Vec::new(), phantom: Vec::new(), snapshot: None };
+static NOBODY: LazyLock<Process> = LazyLock::new(Process::default);
 
 /// A device's part of a recording.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl<'a> DeviceTrace<'a> {
             events: events.map_or(&[][..], Vec::as_slice),
             history: snapshot.map(|snapshot| History::of(snapshot, device)).unwrap_or_default(),
             roles: snapshot.map(|snapshot| roles(&snapshot.stacks)).unwrap_or_default(),
-            script_dir: script_dir(process),
+            script_dir: &process.identity.script_dir,
         }
     }
 

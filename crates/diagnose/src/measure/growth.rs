@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use report::{Contents, Growth, Location, Peak};
 use trace::run::DeviceStats;
-use trace::{Bytes, Lifetime, Record, StackId};
+use trace::{Bytes, Lifetime, StackId};
 
 use super::life::Life;
 use super::view::View;
@@ -63,11 +63,7 @@ fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
         let stats = devices.iter().find(|stats| stats.device == view.trace.device.0)?;
         Some(Bytes(stats.allocated_bytes))
     };
-    let steps = view.trace.process.records.iter().filter_map(|record| match record {
-        Record::Step { step, devices, .. } => Some((*step, on_device(devices)?)),
-        _ => None,
-    });
-    steps.collect()
+    view.trace.process.steps.iter().filter_map(|step| Some((step.step, on_device(&step.devices)?))).collect()
 }
 
 /// Returns the first step of steady growth and the rise of each step; `None` unless every step rises.

@@ -1,8 +1,8 @@
 //! Device memory outside PyTorch and the CUDA context: memory that libraries and extensions request from the driver.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use trace::{Bytes, DeviceIndex, PhantomRecord, Process, Run};
+use trace::{Bytes, Run};
 
 /// Smaller amounts of one library are not reported.
 const WORTH: Bytes = Bytes::from_mib(1);
@@ -11,8 +11,8 @@ const WORTH: Bytes = Bytes::from_mib(1);
 pub(crate) fn outside(run: &Run) -> BTreeMap<&str, Bytes> {
     let mut most: BTreeMap<&str, Bytes> = BTreeMap::new();
     for process in &run.processes {
-        for (device, owner) in askers(process) {
-            let held = process.share_peak(device, owner).unwrap_or_default();
+        for (device, owner) in process.ledger.owners().filter(|(_, owner)| !is_known(owner)) {
+            let held = process.ledger.share_peak(device, owner).unwrap_or_default();
             let known = most.entry(owner).or_default();
             *known = (*known).max(held);
         }
@@ -21,30 +21,24 @@ pub(crate) fn outside(run: &Run) -> BTreeMap<&str, Bytes> {
     most
 }
 
-/// Returns the devices and requesting libraries of a process, other than PyTorch and the context.
-fn askers(process: &Process) -> BTreeSet<(DeviceIndex, &str)> {
-    let asked = process.phantom.iter().filter_map(|record| match record {
-        PhantomRecord::Memory { device, owner, .. } if !is_known(owner) => Some((DeviceIndex(*device), owner.as_str())),
-        _ => None,
-    });
-    asked.collect()
-}
-
 fn is_known(owner: &str) -> bool {
     matches!(owner, "pytorch" | "context")
 }
 
 #[cfg(test)]
 mod tests {
+    use trace::run::MemoryChange;
+    use trace::{PhantomRecord, Process};
+
     use super::*;
 
     fn took(device: u32, owner: &str, mib: i64) -> PhantomRecord {
-        PhantomRecord::Memory { device, owner: owner.to_owned(), delta: mib << 20, used_bytes: 0 }
+        PhantomRecord::Memory(MemoryChange { device, owner: owner.to_owned(), delta: mib << 20, used_bytes: 0 })
     }
 
     #[test]
     fn the_most_of_each_library() {
-        let phantom = vec![
+        let ledger = [
             took(0, "context", 400),
             took(0, "pytorch", 20),
             took(0, "libext.so", 300),
@@ -53,7 +47,8 @@ mod tests {
             took(1, "libext.so", 250),
             took(0, "libsmall.so", 0),
         ];
-        let run = Run { processes: vec![Process { records: Vec::new(), phantom, snapshot: None }] };
+        let ledger = ledger.into_iter().collect();
+        let run = Run { processes: vec![Process { ledger, ..Process::default() }] };
         assert_eq!(outside(&run), BTreeMap::from([("libext.so", Bytes::from_mib(300))]));
     }
 }

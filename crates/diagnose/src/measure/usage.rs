@@ -3,31 +3,34 @@
 use report::Usage;
 use trace::{Bytes, DeviceIndex, History, Process, Run};
 
-use super::run_records::{devices, stats};
-
 /// Returns the peaks of one device of one process. The allocator's counters take precedence over the trace, which may
 /// be cut.
 ///
 /// Without a phantom's ledger the device peak is the reserved bytes plus a context of `context` bytes.
 pub(crate) fn usage(process: &Process, device: DeviceIndex, context: Bytes) -> Usage {
-    let allocated = stats(process, device).map(|stats| stats.allocated_peak_bytes).max();
-    let reserved = stats(process, device).map(|stats| stats.reserved_peak_bytes).max();
+    let allocated = process.stats_of(device).map(|stats| stats.allocated_peak_bytes).max();
+    let reserved = process.stats_of(device).map(|stats| stats.reserved_peak_bytes).max();
     let (allocated, reserved) = match (allocated, reserved) {
         (Some(allocated), Some(reserved)) => (Bytes(allocated), Bytes(reserved)),
         _ => from_trace(process, device),
     };
-    let ledger = process.device_peak(device);
+    let ledger = process.ledger.peak(device);
     Usage { allocated_bytes: allocated, reserved_bytes: reserved, device_bytes: ledger.unwrap_or(context + reserved) }
 }
 
 fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
     let Some(snapshot) = &process.snapshot else {
         // The process was killed before it wrote its records: only PyTorch's share of the device is known.
-        return (Bytes::ZERO, process.share_peak(device, "pytorch").unwrap_or_default());
+        return (Bytes::ZERO, process.ledger.share_peak(device, "pytorch").unwrap_or_default());
     };
     let found = History::of(snapshot, device);
     let bytes = |peak: Option<trace::Peak>| peak.map_or(Bytes::ZERO, |peak| peak.bytes);
     (bytes(found.peaks().allocated), bytes(found.peaks().reserved))
+}
+
+/// Returns the peaks of the fullest device, over all processes; zero if no device was used.
+pub fn find_peak(run: &Run, context: Bytes) -> Usage {
+    fullest(run, context).map_or_else(Usage::default, |(_, _, usage)| usage)
 }
 
 /// Returns the process and device with the highest peak, and the peak; `None` if no device was used.
@@ -53,7 +56,7 @@ pub(crate) fn fullest_of<'a>(
 
 /// Returns the device on which `process` has its highest peak.
 pub(crate) fn fullest_device(process: &Process, context: Bytes) -> Option<(DeviceIndex, Usage)> {
-    let used = devices(process).into_iter();
+    let used = process.devices().into_iter();
     let all = used.map(|device| (device, usage(process, device, context)));
     all.reduce(|best, next| {
         let more = next.1.device_bytes > best.1.device_bytes;

@@ -11,7 +11,6 @@ use super::life::Life;
 use super::own::{is_agent, is_own};
 use super::paths::{in_torch, posix};
 use super::roles::Role;
-use super::run_records::devices;
 use super::timeline::Timeline;
 
 /// A report shows at most this many frames of a stack.
@@ -36,7 +35,7 @@ impl<'a> View<'a> {
 
     /// Walks the history of each device that the process used.
     pub(crate) fn list(process: &'a Process) -> impl Iterator<Item = View<'a>> {
-        devices(process).into_iter().map(|device| View::new(process, device))
+        process.devices().into_iter().map(|device| View::new(process, device))
     }
 
     /// Walks the history of a snapshot without a run.

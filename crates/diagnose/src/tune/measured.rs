@@ -2,10 +2,9 @@
 
 use report::tune::{Measured, Recommendation, Setting};
 use report::{Finding, Remedy, Standing};
-use trace::{Bytes, Record, Run};
+use trace::{Bytes, Process, Run};
 
-use crate::ending::ended_by_oom;
-use crate::measure::run_records;
+use crate::judge::outcome::Outcome;
 
 /// Returns the recommendation and the findings with the results of `run`, made under the recommended setting. The prediction is
 /// verified if the run reserved the predicted bytes with the predicted retries; otherwise a prediction verified by replay
@@ -53,19 +52,13 @@ fn own_settings<'a>(run: &'a Run, conf: &str) -> Option<&'a str> {
 
 /// Returns the largest figures over all processes and devices.
 fn measured(run: &Run, predicted: &Setting) -> Measured {
-    let mut worst = Measured::default();
-    for process in &run.processes {
-        worst.oom |= ended_by_oom(process);
-    }
-    for record in run_records::records(run) {
-        worst.oom |= matches!(record, Record::Oom { .. });
-        if let Record::End { devices, .. } | Record::Step { devices, .. } = record {
-            for stats in devices {
-                worst.reserved_bytes = worst.reserved_bytes.max(Bytes(stats.reserved_peak_bytes));
-                worst.allocated_bytes = worst.allocated_bytes.max(Bytes(stats.allocated_peak_bytes));
-                worst.retries = worst.retries.max(stats.alloc_retries);
-            }
-        }
+    // The replay serves a request or not: that the program has another way out does not matter here.
+    let is_refused = run.processes.iter().any(|process| !process.ooms.is_empty());
+    let mut worst = Measured { oom: is_refused || Outcome::of(run) == Outcome::Ended, ..Measured::default() };
+    for stats in run.processes.iter().flat_map(Process::stats) {
+        worst.reserved_bytes = worst.reserved_bytes.max(Bytes(stats.reserved_peak_bytes));
+        worst.allocated_bytes = worst.allocated_bytes.max(Bytes(stats.allocated_peak_bytes));
+        worst.retries = worst.retries.max(stats.alloc_retries);
     }
     worst.as_predicted = worst.reserved_bytes == predicted.reserved_bytes
         && worst.retries == predicted.retries

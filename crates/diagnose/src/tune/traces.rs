@@ -78,13 +78,12 @@ fn sources_of(input: &ExplainInput) -> Vec<RecordedSnapshot<'_>> {
         InputContents::Text(_) => Vec::new(),
         InputContents::Snapshot(snapshot) => vec![RecordedSnapshot { path, rank: input.rank, snapshot, process: None }],
         InputContents::Run(run, _) => {
-            let of = |process: &'_ Process| process.rank();
             let processes = run.processes.iter();
             let recorded = processes.filter_map(|process| Some((process, process.snapshot.as_ref()?)));
             recorded
                 .map(|(process, snapshot)| RecordedSnapshot {
                     path,
-                    rank: Some(of(process)),
+                    rank: Some(process.identity.rank),
                     snapshot,
                     process: Some(process),
                 })
@@ -149,11 +148,7 @@ fn next(release: Release) -> Release {
 
 /// Returns the PyTorch version that the agent recorded.
 fn release_of(process: &Process) -> Option<Release> {
-    let text = process.records.iter().find_map(|record| match record {
-        trace::Record::Process { torch, .. } => Some(torch.as_str()),
-        _ => None,
-    })?;
-    Release::parse(text)
+    Release::parse(&process.identity.torch)
 }
 
 /// Returns the recorded text if it describes the settings in force; otherwise, as after a change at run time, an

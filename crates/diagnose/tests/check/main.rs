@@ -9,8 +9,11 @@ use diagnose::{UnlimitedRun, check, part_of_shared};
 use program::{Program, SCRIPT, Tensor, block, case};
 use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Need, Severity, Verdict};
-use trace::run::{EndReason, Ended, Job};
-use trace::{Bytes, Category, PhantomRecord, Phase, Record, Run};
+use trace::run::{
+    CheckpointUnreadRecord, EndReason, Ended, InitializersSkippedRecord, Job, ModelledFigure, SaveMadeRecord,
+    SaveSparedRecord, ValueReadRecord, ValueShapeRecord,
+};
+use trace::{Bytes, Category, Phase, Run};
 
 const MIB: u64 = 1 << 20;
 
@@ -393,31 +396,21 @@ fn a_run_without_a_limit_that_ends_early_gives_a_lower_bound() {
 fn what_was_assumed_is_passed_on() {
     let mut program = Program::new();
     program.alloc(1, MIB);
-    let records = [
-        Record::ValueShape {
-            op: "aten::nonzero".to_owned(),
-            file: SCRIPT.to_owned(),
-            line: 33,
-            count: 4,
-            fraction: 0.5,
-        },
-        Record::ValueRead { file: SCRIPT.to_owned(), line: 34, count: 2, bytes: 8 },
-        Record::ValueRead { file: SCRIPT.to_owned(), line: 35, count: 2, bytes: 8192 },
-        Record::InitializersSkipped { count: 3, bytes: MIB },
-        Record::CheckpointUnread { count: 1, bytes: 2 * MIB },
-        Record::SaveSpared { file: "/home/ann/gpt/model.pt".to_owned() },
-        Record::SaveSpared { file: "/home/ann/gpt/best.pt".to_owned() },
-        Record::SaveSpared { file: "/home/ann/gpt/model.pt".to_owned() },
-        Record::SaveMade { file: "/home/ann/gpt/last.pt".to_owned() },
+    let file = || SCRIPT.to_owned();
+    let spared = |name: &str| SaveSparedRecord { file: format!("/home/ann/gpt/{name}") };
+    let figure = |bytes| ModelledFigure { id: "cudnn-workspace".to_owned(), text: "a model".to_owned(), bytes };
+    let process = &mut program.process;
+    process.value_shapes =
+        vec![ValueShapeRecord { op: "aten::nonzero".to_owned(), file: file(), line: 33, count: 4, fraction: 0.5 }];
+    process.value_reads = vec![
+        ValueReadRecord { file: file(), line: 34, count: 2, bytes: 8 },
+        ValueReadRecord { file: file(), line: 35, count: 2, bytes: 8192 },
     ];
-    program.process.records.extend(records);
-    for bytes in [MIB, 3 * MIB, 2 * MIB] {
-        program.process.phantom.push(PhantomRecord::Assumption {
-            id: "cudnn-workspace".to_owned(),
-            text: "a model".to_owned(),
-            bytes,
-        });
-    }
+    process.initializers_skipped = Some(InitializersSkippedRecord { count: 3, bytes: MIB });
+    process.checkpoint_unread = Some(CheckpointUnreadRecord { count: 1, bytes: 2 * MIB });
+    process.saves_spared = vec![spared("model.pt"), spared("best.pt"), spared("model.pt")];
+    process.saves_made = vec![SaveMadeRecord { file: "/home/ann/gpt/last.pt".to_owned() }];
+    process.ledger.figures = [MIB, 3 * MIB, 2 * MIB].map(figure).to_vec();
     let report = check(&case(program.end(EndReason::Steps)));
     let finding = finding(&report, "value-dependent-shape").unwrap();
     assert_eq!(finding.location, Some(line(33)));
@@ -446,13 +439,8 @@ fn what_ranks_say_alike_stands_once() {
     let rank = |rank: u32, lines: &[u32]| {
         let mut program = Program::of_rank(rank);
         program.alloc(1, MIB);
-        let read = |line: &u32| Record::ValueRead {
-            file: "/home/ann/gpt/train.py".to_owned(),
-            line: *line,
-            count: 1,
-            bytes: 4,
-        };
-        program.process.records.extend(lines.iter().map(read));
+        let read = |line: &u32| ValueReadRecord { file: SCRIPT.to_owned(), line: *line, count: 1, bytes: 4 };
+        program.process.value_reads.extend(lines.iter().map(read));
         program.end(EndReason::Steps).processes.remove(0)
     };
     let ranks = Run { processes: vec![rank(0, &[3, 4]), rank(1, &[3, 9])] };
@@ -540,13 +528,8 @@ fn processes_that_never_ran_at_once_are_not_added_up() {
         let mut program = Program::of_rank(rank);
         program.alloc(1, 600 * MIB);
         let mut process = program.end(EndReason::Exit).processes.remove(0);
-        for record in &mut process.records {
-            match record {
-                Record::Process { started_ns, .. } => *started_ns = begin,
-                Record::End { monotonic_ns, .. } => *monotonic_ns = end,
-                _ => {}
-            }
-        }
+        process.identity.started_ns = begin;
+        process.end.as_mut().unwrap().monotonic_ns = end;
         process
     };
     // 1 GiB. When each of the processes began and ended, and whether they fit.

@@ -3,7 +3,7 @@
 use diagnose::{Case, check};
 use report::{Severity, SizeSearch, Verdict};
 use trace::run::EndReason;
-use trace::{Bytes, Process, Record, Run};
+use trace::{Bytes, Process, Run};
 
 use crate::program::{Program, case};
 use crate::{MIB, ended, finding, line};
@@ -47,9 +47,7 @@ fn a_workspace_that_pytorch_does_without_is_no_error() {
         let mut program = Program::new();
         program.alloc(1, MIB);
         program.oom(42, 2048 * MIB, 0);
-        if let Some(Record::Oom { frames, .. }) = program.process.records.last_mut() {
-            function.clone_into(&mut frames[0].0);
-        }
+        function.clone_into(&mut program.process.ooms[0].frames[0].0);
         check(&case(program.end(EndReason::Exit))).verdict
     };
     assert!(verdict("_conv_forward").is_fit());
@@ -86,7 +84,7 @@ fn verdicts() {
     };
     let lost = || Run { processes: vec![used().process] };
     let idle = || Program::new().end(EndReason::Exit).processes.remove(0);
-    let idle = Run { processes: vec![Process { snapshot: None, records: Vec::new(), ..idle() }] };
+    let idle = Run { processes: vec![Process { snapshot: None, end: None, ..idle() }] };
     let mut late = case(used().end(EndReason::Terminated));
     late.launch.ended.as_mut().unwrap().timed_out = true;
     late.launch.ended.as_mut().unwrap().seconds = 60.0;

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use diagnose::{Case, Requests, UnlimitedRun};
+use diagnose::{Case, Outcome, UnlimitedRun};
 use report::render::html;
 use report::render::terminal::Detail;
 use report::{Assumption, CheckReport, Verdict};
 use run::Conditions;
-use run::rerun::{self, RunFacts};
+use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use trace::Bytes;
 use wire::record::SIDE_STREAMS;
 
@@ -131,9 +131,9 @@ fn write_size(size: Bytes) -> String {
 /// The facts of a run. A program that searches for a size needs the peak of its final size, which no run without a
 /// limit shows.
 fn facts(recording: &Recording) -> RunFacts {
-    let is_search = matches!(diagnose::judge_requests(&recording.run), Requests::Search(_));
+    let is_search = matches!(Outcome::of(&recording.run), Outcome::Searched(_));
     RunFacts {
-        ran_out: rerun::ran_out(&recording.run) && !is_search,
+        needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&recording.run)) && !is_search,
         has_side_streams: recording.run.has_side_streams(),
         part: diagnose::part_of_shared(&recording.launch, &recording.run),
     }

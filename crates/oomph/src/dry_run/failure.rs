@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use diagnose::Outcome;
 use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wrote_no_snapshot};
 use diagnose::launchers::{find_child_failure, is_of_a_launcher};
-use diagnose::{Requests, judge_requests};
 use std::time::Duration;
 use trace::Run;
 use trace::run::{Ended, Launch};
@@ -21,7 +21,7 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
     let output = run_dir::output_tail(folder);
     let failure = match raised {
         // The verdict is about the request that could not be served, whatever was raised later.
-        Some(_) if judge_requests(run) != Requests::Served => return Ok(()),
+        Some(_) if Outcome::of(run) != Outcome::Served => return Ok(()),
         // What the steps showed is worth a report, whose verdict says how far the program came.
         Some(_) if symbols.is_empty() && raised_after_a_step(run) => return Ok(()),
         Some(Raised { at, .. }) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
@@ -52,7 +52,7 @@ pub(crate) fn find_hint(run: &Run) -> Option<String> {
 }
 
 fn used_cuda(run: &Run) -> bool {
-    run.processes.iter().any(|process| process.snapshot.is_some() || !process.phantom.is_empty())
+    run.processes.iter().any(|process| process.snapshot.is_some() || !process.ledger.is_empty())
 }
 
 /// The failure of a program that raised nothing and used no CUDA.

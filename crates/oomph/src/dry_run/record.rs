@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use report::Usage;
 use run::rerun::{self, Reason, RunFacts};
 use run::spec::merge_ends;
 use run::{Conditions, Environment, Route};
@@ -26,6 +27,10 @@ impl Recording {
     /// Fails where the run left nothing to report.
     pub(crate) fn check_facts(&self) -> Result<(), Error> {
         failure::check_facts(&self.launch, &self.run, &self.folder)
+    }
+
+    fn peak(&self) -> Usage {
+        diagnose::find_peak(&self.run, Bytes(self.launch.device_context_bytes))
     }
 }
 
@@ -112,9 +117,9 @@ pub(crate) fn record_to_end(
             Reason::SharedDevice => (limited, conditions) = (recording, again.conditions),
             Reason::SideStreams => {
                 recording.check_facts()?;
-                let (at_once, late) = (rerun::peak(&limited.run), rerun::peak(&recording.run));
-                bounds = Some(StreamBounds { at_once: Bytes(at_once.0), late: Bytes(late.0) });
-                if late > at_once {
+                let (at_once, late) = (limited.peak(), recording.peak());
+                bounds = Some(StreamBounds { at_once: at_once.reserved_bytes, late: late.reserved_bytes });
+                if (late.reserved_bytes, late.allocated_bytes) > (at_once.reserved_bytes, at_once.allocated_bytes) {
                     limited = recording;
                 }
                 conditions = again.conditions;

@@ -68,15 +68,15 @@ pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
     let child = start(program)?;
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     let happenings = watch(child);
-    let progress = match &program.shown {
+    let mut progress = match &program.shown {
         Shown::Progress(sentence) => Some(RunProgress::start(sentence, program.folder)),
         Shown::Output | Shown::Nothing => None,
     };
     let deadline = started + program.timeout;
-    let outcome = wait(&happenings, pid, deadline, progress.as_ref()).and_then(|(status, timed_out)| {
+    let outcome = wait(&happenings, pid, deadline, progress.as_mut()).and_then(|(status, timed_out)| {
         let goes_on = status.success() && !timed_out;
         let after =
-            if goes_on { follow(&happenings, program, pid, deadline, progress.as_ref())? } else { After::default() };
+            if goes_on { follow(&happenings, program, pid, deadline, progress.as_mut())? } else { After::default() };
         Ok((status, After { timed_out: timed_out || after.timed_out, ..after }))
     });
     reap::end_orphans();
@@ -98,7 +98,7 @@ fn follow(
     program: &Start,
     first: Pid,
     deadline: Instant,
-    progress: Option<&RunProgress>,
+    mut progress: Option<&mut RunProgress>,
 ) -> Result<After, Error> {
     let ended = Instant::now();
     let mut after = After::default();
@@ -119,7 +119,7 @@ fn follow(
                 return Ok(After { timed_out: true, ..after });
             }
             Err(RecvTimeoutError::Disconnected) => thread::sleep(TICK),
-            _ => progress.into_iter().for_each(RunProgress::update),
+            _ => progress.as_deref_mut().into_iter().for_each(RunProgress::update),
         }
     }
 }
@@ -205,7 +205,7 @@ fn wait(
     happenings: &Receiver<Happening>,
     pid: Pid,
     deadline: Instant,
-    progress: Option<&RunProgress>,
+    mut progress: Option<&mut RunProgress>,
 ) -> Result<(ExitStatus, bool), Error> {
     loop {
         match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
@@ -218,7 +218,7 @@ fn wait(
                 return Ok((stop(happenings, pid, Signal::SIGTERM, GRACE_AT_TIMEOUT)?, true));
             }
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(progress) = progress {
+                if let Some(progress) = progress.as_deref_mut() {
                     progress.update();
                 }
             }

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
 
 use tempfile::TempDir;
-use trace::run::{Launch, PhantomRecord};
-use trace::{Process, Record, Run, run, snapshot};
+use trace::run::{Launch, Ledger};
+use trace::{Process, Run, run, snapshot};
 use wire::file;
 
 use super::watchdog;
@@ -122,25 +122,23 @@ pub(crate) fn read(folder: &Path) -> Result<Run, Error> {
 }
 
 fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
-    let records = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
-    let pid =
-        records.iter().find_map(|record| if let Record::Process { pid, .. } = record { Some(*pid) } else { None });
-    let phantom = pid.map_or_else(|| Ok(Vec::new()), |pid| read_phantom(&folder.join(file::journal(pid))))?;
+    let recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
+    let ledger = read_ledger(&folder.join(file::journal(recorded.identity.pid)))?;
     let snapshot = read_snapshot(&folder.join(format!("{stem}{}", file::SNAPSHOT)))?;
-    Ok(Process { records, phantom, snapshot })
+    Ok(Process { ledger, snapshot, ..recorded })
 }
 
 /// Reads the agent's records. An unreadable line is the last one of a killed process; the lines before it count.
-fn read_records(path: &Path) -> Result<Vec<Record>, Error> {
+fn read_records(path: &Path) -> Result<Process, Error> {
     let (records, problems) = run::read_records(&slurp(path)?.unwrap_or_default());
     warn(path, &problems);
-    Ok(records)
+    Ok(records.into_iter().collect())
 }
 
-fn read_phantom(path: &Path) -> Result<Vec<PhantomRecord>, Error> {
+fn read_ledger(path: &Path) -> Result<Ledger, Error> {
     let (records, problems) = run::read_phantom_records(&slurp(path)?.unwrap_or_default());
     warn(path, &problems);
-    Ok(records)
+    Ok(records.into_iter().collect())
 }
 
 fn warn(path: &Path, problems: &[run::Problem]) {
@@ -178,11 +176,6 @@ fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-/// Reads the records of the first process so far, for the progress line. A cut last line is normal here.
-pub(crate) fn records_so_far(folder: &Path) -> (Vec<Record>, Vec<run::Problem>) {
-    run::read_records(&fs::read(folder.join(file::stem(0) + file::MARKS)).unwrap_or_default())
-}
-
 /// Whether a process touched a phantom GPU, recorded by an agent or not.
 pub(crate) fn phantom_was_used(folder: &Path) -> Result<bool, Error> {
     Ok(list_files(folder)?.iter().any(|path| is_phantoms(path)))
@@ -197,10 +190,7 @@ pub(crate) fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
     let mut symbols = Vec::new();
     for path in list_files(folder)? {
         if is_phantoms(&path) {
-            symbols.extend(read_phantom(&path)?.into_iter().filter_map(|record| match record {
-                PhantomRecord::Missing { symbol } => Some(symbol),
-                _ => None,
-            }));
+            symbols.extend(read_ledger(&path)?.missing_symbols);
         }
     }
     symbols.sort();

@@ -1,43 +1,36 @@
 //! The progress line of a running program: a sentence, and the program's last step.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use trace::{Bytes, Record};
+use trace::{Bytes, Process};
 
+use crate::effects::live_process::LiveProcess;
 use crate::effects::progress::Progress;
-use crate::effects::run_dir;
 
 /// Shows a run while this value lives.
 pub(crate) struct RunProgress {
-    line: Progress,
+    progress: Progress,
     sentence: String,
-    folder: PathBuf,
+    live: LiveProcess,
 }
 
 impl RunProgress {
     /// Shows a sentence; the steps are read from the run directory.
     pub(crate) fn start(sentence: &str, folder: &Path) -> RunProgress {
-        let line = Progress::spin("{spinner} {msg} {elapsed:.dim}");
-        line.set_message(sentence.to_owned());
-        RunProgress { line, sentence: sentence.to_owned(), folder: folder.to_owned() }
+        let progress = Progress::spin("{spinner} {msg} {elapsed:.dim}");
+        progress.set_message(sentence.to_owned());
+        RunProgress { progress, sentence: sentence.to_owned(), live: LiveProcess::of(folder) }
     }
 
     /// Shows the program's last step.
-    pub(crate) fn update(&self) {
-        self.line.say(|| self.describe());
+    pub(crate) fn update(&mut self) {
+        let process = self.live.update();
+        self.progress.say(|| describe(&self.sentence, process));
     }
+}
 
-    fn describe(&self) -> String {
-        let (records, _) = run_dir::records_so_far(&self.folder);
-        let last = records.iter().rev().find_map(|record| match record {
-            Record::Step { step, devices, .. } => {
-                Some((*step, devices.iter().map(|d| d.allocated_peak_bytes).max().unwrap_or(0)))
-            }
-            _ => None,
-        });
-        match last {
-            Some((step, peak)) => format!("{}: step {step}, peak {}", self.sentence, Bytes(peak)),
-            None => self.sentence.clone(),
-        }
-    }
+fn describe(sentence: &str, process: &Process) -> String {
+    let Some(last) = process.steps.last() else { return sentence.to_owned() };
+    let peak = last.devices.iter().map(|stats| stats.allocated_peak_bytes).max().unwrap_or(0);
+    format!("{sentence}: step {}, peak {}", last.step, Bytes(peak))
 }

@@ -20,7 +20,7 @@ pub enum Category {
 }
 
 /// The occasion of a census.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CensusTime {
     /// The end of an optimizer step.
@@ -28,6 +28,7 @@ pub enum CensusTime {
     /// An out-of-memory error.
     Oom,
     /// The end of the program.
+    #[default]
     End,
     /// The end of a forward pass.
     Forward,

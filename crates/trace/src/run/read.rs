@@ -1,34 +1,9 @@
 //! Reads the files of a run directory: JSON, one record a line, and the launcher's `run.json`.
 
-use serde::de::DeserializeOwned;
 use thiserror::Error;
-use wire::record::{JOURNAL, MARKS, RecordKind, TAG, tags};
 
-use super::{Launch, PhantomRecord, Record};
-
-/// A line of a record file that this version cannot use. Other lines are unaffected.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}: {kind}")]
-pub struct Problem {
-    /// Counted from 1.
-    pub line: usize,
-    /// The problem.
-    pub kind: ProblemKind,
-}
-
-/// A problem of a line.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ProblemKind {
-    /// The last line is cut: its writer was killed.
-    #[error("the file ends in the middle of a record")]
-    Cut,
-    /// A kind of record that this version does not know, written by a newer one.
-    #[error("a record of the unknown kind `{0}`")]
-    UnknownKind(String),
-    /// Anything else.
-    #[error("not a record: {0}")]
-    Malformed(String),
-}
+use super::tail::FileRecord;
+use super::{Launch, PhantomRecord, Problem, Record, Tail};
 
 /// Errors of reading `run.json`.
 #[derive(Debug, Error)]
@@ -46,12 +21,12 @@ pub enum LaunchError {
 
 /// Reads `*.marks.jsonl`: all readable records, and the problems of the other lines.
 pub fn read_records(text: &[u8]) -> (Vec<Record>, Vec<Problem>) {
-    read_lines(text, MARKS)
+    read_whole(text)
 }
 
 /// Reads `phantom-<pid>.jsonl`, as [`read_records`].
 pub fn read_phantom_records(text: &[u8]) -> (Vec<PhantomRecord>, Vec<Problem>) {
-    read_lines(text, JOURNAL)
+    read_whole(text)
 }
 
 /// Reads `run.json`.
@@ -63,52 +38,19 @@ pub fn read_launch(text: &[u8]) -> Result<Launch, LaunchError> {
     }
 }
 
-fn read_lines<T: DeserializeOwned>(text: &[u8], kinds: &[RecordKind]) -> (Vec<T>, Vec<Problem>) {
-    let (mut records, mut problems) = (Vec::new(), Vec::new());
-    for (line, bytes) in (1..).zip(text.split_inclusive(|&byte| byte == b'\n')) {
-        match read_line(bytes, kinds) {
-            Ok(Some(record)) => records.push(record),
-            Ok(None) => {}
-            Err(kind) => problems.push(Problem { line, kind }),
-        }
-    }
+fn read_whole<R: FileRecord>(text: &[u8]) -> (Vec<R>, Vec<Problem>) {
+    let mut tail = Tail::default();
+    let mut records = tail.feed(text);
+    let (last, problems) = tail.end();
+    records.extend(last);
     (records, problems)
-}
-
-/// The record of one complete line; `None` for an empty line.
-fn read_line<T: DeserializeOwned>(line: &[u8], kinds: &[RecordKind]) -> Result<Option<T>, ProblemKind> {
-    if line.trim_ascii().is_empty() {
-        return Ok(None);
-    }
-    match serde_json::from_slice(line) {
-        Ok(record) => Ok(Some(record)),
-        Err(_) if !line.ends_with(b"\n") => Err(ProblemKind::Cut),
-        Err(error) => Err(unknown_kind(line, kinds).unwrap_or_else(|| ProblemKind::Malformed(error.to_string()))),
-    }
-}
-
-fn unknown_kind(line: &[u8], kinds: &[RecordKind]) -> Option<ProblemKind> {
-    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-    let kind = value.get(TAG)?.as_str()?;
-    (!tags(kinds).any(|tag| tag == kind)).then(|| ProblemKind::UnknownKind(kind.to_owned()))
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
-    use crate::run::Ended;
-
-    #[test]
-    fn the_list_of_kinds_is_the_one_that_serde_knows() {
-        fn check<T: DeserializeOwned + std::fmt::Debug>(kinds: &[RecordKind]) {
-            let message = serde_json::from_str::<T>(r#"{"kind": "?"}"#).unwrap_err().to_string();
-            let listed = tags(kinds).map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ");
-            assert!(message.contains(&format!("expected one of {listed} at line")), "{message}");
-        }
-        check::<Record>(MARKS);
-        check::<PhantomRecord>(JOURNAL);
-    }
+    use crate::run::{Ended, ProblemKind};
 
     #[test]
     fn every_line_that_can_be_read_is_and_the_others_are_named() {

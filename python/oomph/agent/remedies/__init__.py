@@ -22,8 +22,9 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Callable
 
-from .. import frames, wire
+from .. import frames, records, wire
 from ..failure import say
 from . import actions, table
 
@@ -31,10 +32,11 @@ from . import actions, table
 class Remedy:
     """A requested remedy and the records of its effects."""
 
-    def __init__(self, name: str, settings: dict, write) -> None:
+    def __init__(self, name: str, settings: dict, write: Callable[[dict], None]) -> None:
         self.name = name
         self.settings = settings
-        self._write = write
+        # Appends a record about this remedy.
+        self.write = write
         self._noted: set[tuple] = set()
         # Called when the program ends: what can only be said then.
         self.at_end: list = []
@@ -53,15 +55,15 @@ class Remedy:
         """Records that the remedy could not take effect, with the reason `text`."""
         self._note(False, text, at, None)
 
-    def write(self, kind: str, **fields) -> None:
-        """Appends a record about this remedy."""
-        self._write(kind, remedy=self.name, **fields)
-
     def _note(self, is_applied: bool, text: str, at: tuple[str, int] | None, action: dict | None, alters: bool = False) -> None:
         file, line = at or frames.users_line(sys._getframe(2))
         if (is_applied, text, file, line) not in self._noted:
             self._noted.add((is_applied, text, file, line))
-            self.write("remedy", applied=is_applied, action=action, text=text, file=file, line=line, alters=alters)
+            self.write(
+                records.remedy(
+                    remedy=self.name, applied=is_applied, action=action, text=text, file=file, line=line, alters=alters
+                )
+            )
 
     def finish(self) -> None:
         """The program has ended."""
@@ -86,8 +88,8 @@ class Remedies:
     def __init__(self) -> None:
         self._remedies = [Remedy(one["remedy"], one.get("settings") or {}, self._record) for one in _asked()]
         # Records made before the writer exists.
-        self._held: list[tuple[str, dict]] = []
-        self._write = None
+        self._held: list[dict] = []
+        self._write: Callable[[dict], None] | None = None
 
     def prepare(self) -> None:
         """Prepares the remedies that act before the program imports torch."""
@@ -95,11 +97,11 @@ class Remedies:
             if remedy.name in table.BEFORE_TORCH:
                 _attempt(remedy, "prepare")
 
-    def install(self, write) -> None:
-        """Installs the remedies in the requested order; `write(kind, **fields)` appends a record."""
+    def install(self, write: Callable[[dict], None]) -> None:
+        """Installs the remedies in the requested order; `write` appends a record."""
         self._write = write
-        for kind, fields in self._held:
-            write(kind, **fields)
+        for record in self._held:
+            write(record)
         for remedy in self._remedies:
             _attempt(remedy, "install")
 
@@ -108,11 +110,11 @@ class Remedies:
         for remedy in self._remedies:
             remedy.finish()
 
-    def _record(self, kind: str, **fields) -> None:
+    def _record(self, record: dict) -> None:
         if self._write is None:
-            self._held.append((kind, fields))
+            self._held.append(record)
         else:
-            self._write(kind, **fields)
+            self._write(record)
 
 
 def _attempt(remedy: Remedy, function: str) -> None:

@@ -159,11 +159,10 @@ mod tests {
     /// Reads a run whose censuses state the category of each allocation.
     fn recorded() -> Process {
         let snapshot = read_snapshot(&include_bytes!("../../../tests/runs/small/snapshot.pickle")[..]).unwrap();
-        Process {
-            records: read_records(include_bytes!("../../../tests/runs/small/marks.jsonl")).0,
-            phantom: read_phantom_records(include_bytes!("../../../tests/runs/small/phantom.jsonl")).0,
-            snapshot: Some(snapshot),
-        }
+        let (records, _) = read_records(include_bytes!("../../../tests/runs/small/marks.jsonl"));
+        let (journal, _) = read_phantom_records(include_bytes!("../../../tests/runs/small/phantom.jsonl"));
+        let ledger = journal.into_iter().collect();
+        Process { ledger, snapshot: Some(snapshot), ..records.into_iter().collect() }
     }
 
     fn without_marks(snapshot: &Snapshot) -> Snapshot {

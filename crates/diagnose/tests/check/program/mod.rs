@@ -1,9 +1,12 @@
 //! Runs made by hand: a program that allocates and frees, with the agent's records beside it and its own account.
 
 use diagnose::Case;
-use trace::run::{CensusTime, DeviceStats, EndReason, Ended};
+use trace::run::{
+    CensusRecord, CensusTime, DeviceStats, EndReason, EndRecord, Ended, ErrorRecord, MemoryChange, OomRecord,
+    PhaseName, ProcessRecord, StepRecord, Workspace,
+};
 use trace::{
-    Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process, Record, Run, Snapshot,
+    Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process, Run, Snapshot,
 };
 
 /// The script whose lines make tensors.
@@ -35,24 +38,18 @@ impl Program {
 
     /// A program of some rank of a job, all on the first device.
     pub(crate) fn of_job(rank: u32, world_size: u32) -> Program {
-        let first = Record::Process {
+        let identity = ProcessRecord {
             pid: 100 + rank,
             rank,
-            local_rank: 0,
             world_size,
             argv: vec![SCRIPT.to_owned()],
             script_dir: "/home/ann/gpt".to_owned(),
-            python: "3.11.7".to_owned(),
             executable: "/venv/bin/python".to_owned(),
             torch: "2.11.0+cu130".to_owned(),
-            cuda: None,
-            cudnn: None,
-            started_ns: 0,
-            ancestors: Vec::new(),
-            monotonic_ns: 0,
+            ..ProcessRecord::default()
         };
         Program {
-            process: Process { records: vec![first], ..Process::default() },
+            process: Process { identity, ..Process::default() },
             snapshot: Snapshot { traces: vec![Vec::new()], ..Snapshot::default() },
             mark: Mark { step: 1, ..Mark::default() },
             next: 1 << 30,
@@ -88,7 +85,7 @@ impl Program {
     pub(crate) fn census(&mut self, tensors: &[(Category, Tensor)]) {
         self.mark.census += 1;
         let tensors = tensors.iter().map(|&(category, Tensor(address, bytes))| (category, 0, address, bytes));
-        self.process.records.push(Record::Census {
+        self.process.censuses.push(CensusRecord {
             number: self.mark.census,
             step: self.mark.step,
             when: CensusTime::Optimizer,
@@ -99,13 +96,14 @@ impl Program {
     /// Notes that a tensor is a library's workspace.
     pub(crate) fn workspace(&mut self, tensor: Tensor) {
         let Tensor(address, bytes) = tensor;
-        self.process.phantom.push(PhantomRecord::Workspace { library: "cublas".to_owned(), address, bytes });
+        self.process.ledger.workspaces.push(Workspace { library: "cublas".to_owned(), address, bytes });
     }
 
     /// Notes how many bytes are in use on the device.
     pub(crate) fn ledger(&mut self, used_bytes: u64) {
         let owner = "pytorch".to_owned();
-        self.process.phantom.push(PhantomRecord::Memory { device: 0, owner, delta: 0, used_bytes });
+        let change = MemoryChange { device: 0, owner, delta: 0, used_bytes };
+        self.process.ledger.take(PhantomRecord::Memory(change));
     }
 
     /// The allocator empties its cache to serve a request.
@@ -116,7 +114,7 @@ impl Program {
     /// Ends the optimizer step.
     pub(crate) fn end_step(&mut self) {
         let devices = vec![self.stats.clone()];
-        self.process.records.push(Record::Step { step: self.mark.step, devices, work: None, monotonic_ns: 0 });
+        self.process.steps.push(StepRecord { step: self.mark.step, devices, ..StepRecord::default() });
         self.mark.step += 1;
         self.mark.phase = Phase::Data;
     }
@@ -126,56 +124,49 @@ impl Program {
         self.event(Action::Oom, Tensor(0, requested_bytes), line);
         let mut stats = self.stats.clone();
         stats.reserved_bytes = stats.allocated_bytes + cached;
-        self.process.records.push(Record::Oom {
-            device: 0,
+        self.process.ooms.push(OomRecord {
             requested_bytes,
-            total_bytes: 0,
-            free_bytes: 0,
             step: self.mark.step,
-            phase: Some(self.mark.phase),
+            phase: PhaseName(Some(self.mark.phase)),
             module: self.mark.module.clone(),
             stats,
             frames: vec![
                 ("linear".to_owned(), "/v/lib/python3.11/site-packages/torch/nn/functional.py".to_owned(), 9),
                 ("main".to_owned(), SCRIPT.to_owned(), line),
             ],
-            caught_at: None,
-            lowers: None,
-            monotonic_ns: 0,
+            ..OomRecord::default()
         });
     }
 
     /// As `oom`, and the handler at `handler` catches the error and makes a number smaller if `lowers` names one.
     pub(crate) fn caught_oom(&mut self, line: u32, requested_bytes: u64, handler: u32, lowers: Option<&str>) {
         self.oom(line, requested_bytes, 0);
-        if let Some(Record::Oom { caught_at, lowers: lowered, .. }) = self.process.records.last_mut() {
-            *caught_at = Some((SCRIPT.to_owned(), handler));
-            *lowered = lowers.map(str::to_owned);
-        }
+        let oom = self.process.ooms.last_mut().unwrap();
+        oom.caught_at = Some((SCRIPT.to_owned(), handler));
+        oom.lowers = lowers.map(str::to_owned);
     }
 
     /// Ends with an exception.
     pub(crate) fn raise(mut self, type_name: &str, message: &str, oom: bool) -> Run {
-        self.process.records.push(Record::Error {
+        self.process.errors.push(ErrorRecord {
             type_name: type_name.to_owned(),
             message: message.to_owned(),
             oom,
             file: Some(SCRIPT.to_owned()),
             line: Some(7),
-            traceback: String::new(),
-            monotonic_ns: 0,
+            ..ErrorRecord::default()
         });
         self.end(EndReason::Exception)
     }
 
     /// Ends for `reason`, with a snapshot.
     pub(crate) fn end(mut self, reason: EndReason) -> Run {
-        self.process.records.push(Record::End {
+        self.process.end = Some(EndRecord {
             reason,
             steps: self.mark.step - 1,
             devices: vec![self.stats.clone()],
             snapshot: Some("rank0.snapshot.pickle".to_owned()),
-            monotonic_ns: 0,
+            ..EndRecord::default()
         });
         self.process.snapshot = Some(self.snapshot);
         Run { processes: vec![self.process] }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, Tuning};
 use report::Change;
 use run::Conditions;
-use run::rerun::{self, RunFacts};
+use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use trace::Run;
 
 use crate::args::Tune;
@@ -38,7 +38,7 @@ fn recorded(program: &Program) -> Result<ExplainInput, Error> {
     // The allocators of ranks are replayed separately: ranks on a shared device need no run with a part of the device.
     let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |recording| RunFacts {
         has_side_streams: false,
-        ran_out: rerun::ran_out(&recording.run),
+        needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&recording.run)),
         part: None,
     })?;
     let whole = recordings.unlimited.unwrap_or(recordings.limited);

@@ -24,7 +24,7 @@ import dataclasses
 import sys
 from collections.abc import Callable
 
-from ... import frames
+from ... import frames, records
 from .. import Remedy
 from ..actions import find_size, keep_size, set_size
 from . import names
@@ -130,8 +130,16 @@ class Scaling:
         if chosen is None:
             self._ask()
             return
-        place = {"file": chosen.file, "line": chosen.line, "size": chosen.size, "scaled": chosen.scaled}
-        self.remedy.write("batch", source=chosen.source, name=chosen.name, **place)
+        record = records.batch(
+            remedy=self.remedy.name,
+            source=chosen.source,
+            name=chosen.name,
+            file=chosen.file,
+            line=chosen.line,
+            size=chosen.size,
+            scaled=chosen.scaled,
+        )
+        self.remedy.write(record)
         self._check(chosen)
 
     def _chosen(self) -> Candidate | None:

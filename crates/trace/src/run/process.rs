@@ -1,0 +1,72 @@
+//! Questions to the records of a process.
+
+use super::record::{DeviceStats, OomRecord, Process, ProcessRecord, Record, StepRecord};
+use crate::ids::DeviceIndex;
+
+impl Process {
+    /// Whether the agent recorded the process; a snapshot may also come alone.
+    pub fn is_recorded(&self) -> bool {
+        self.identity != ProcessRecord::default()
+    }
+
+    /// The optimizer steps that ended after `oom` was raised.
+    pub fn steps_after(&self, oom: &OomRecord) -> impl Iterator<Item = &StepRecord> {
+        // Both count the step under way, so that the numbers have the order of the records.
+        let under_way = oom.step;
+        self.steps.iter().filter(move |step| step.step >= under_way)
+    }
+
+    /// The number of optimizer steps.
+    pub fn step_count(&self) -> u32 {
+        let at_end = self.end.iter().map(|end| end.steps);
+        self.steps.iter().map(|step| step.step).chain(at_end).max().unwrap_or_default()
+    }
+
+    /// All figures of `memory_stats`, in no order.
+    pub fn stats(&self) -> impl Iterator<Item = &DeviceStats> {
+        let at_end = self.end.iter().flat_map(|end| &end.devices);
+        let at_steps = self.steps.iter().flat_map(|step| &step.devices);
+        at_steps.chain(self.ooms.iter().map(|oom| &oom.stats)).chain(at_end)
+    }
+
+    /// The figures of `memory_stats` for `device`, in no order.
+    pub fn stats_of(&self, device: DeviceIndex) -> impl Iterator<Item = &DeviceStats> {
+        self.stats().filter(move |stats| stats.device == device.0)
+    }
+
+    /// The devices that the process used through PyTorch, in order.
+    pub fn devices(&self) -> Vec<DeviceIndex> {
+        let mut devices: Vec<DeviceIndex> = self.stats().map(|stats| DeviceIndex(stats.device)).collect();
+        let traces = self.snapshot.iter().flat_map(|snapshot| (0..).zip(&snapshot.traces));
+        devices.extend(traces.filter(|(_, trace)| !trace.is_empty()).map(|(index, _)| DeviceIndex(index)));
+        if self.unrecorded.is_some() {
+            devices.extend(self.ledger.devices());
+        }
+        devices.sort_unstable();
+        devices.dedup();
+        devices
+    }
+}
+
+impl FromIterator<Record> for Process {
+    fn from_iter<T: IntoIterator<Item = Record>>(records: T) -> Process {
+        let mut process = Process::default();
+        records.into_iter().for_each(|record| process.take(record));
+        process
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_was_under_way_at_an_error_ends_after_it() {
+        let step = |step| Record::Step(StepRecord { step, ..StepRecord::default() });
+        let oom = |step| Record::Oom(OomRecord { step, ..OomRecord::default() });
+        let process: Process = [oom(1), step(1), step(2), oom(3), step(3)].into_iter().collect();
+        let after = process.ooms.iter().map(|oom| process.steps_after(oom).count());
+        assert_eq!(after.collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(process.step_count(), 3);
+    }
+}

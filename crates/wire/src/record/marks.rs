@@ -1,0 +1,289 @@
+//! The table of the agent's records: the lines of `*.marks.jsonl`.
+//!
+//! # Note [Records]
+//! A row of [`agent_records!`] says everything about a record: its tag, its field in `trace::run::Process`, and each key with its type. From the rows
+//! come the types that `trace` reads lines into and the fold that keeps them (`crates/trace/src/run/record.rs`), the samples of the tests,
+//! and the functions with which the agent makes a record (`python/oomph/agent/records.py`). A new record is a row here, the agent's
+//! call of the new function, and a reader of the new field.
+//!
+//! A row is `Variant "tag" => count field: Type { keys } later { keys } optional { keys }`. The count is `one` (a process has one such
+//! record), `last` (it has one, or none) or `many`. Keys under `later` are absent in runs that earlier versions saved, keys under `optional`
+//! wherever there is nothing to say. The words for types are those of `key_type!` in `kinds.rs` and of `rust_type!` in `trace`. The order of
+//! keys is that of the file.
+
+/// Calls the macro `$consumer` with the table. See Note [Records] in `crates/wire/src/record/marks.rs`.
+#[macro_export]
+macro_rules! agent_records {
+    ($consumer:ident) => {
+        $consumer! {
+            objects {
+                /// A selection of `torch.cuda.memory_stats` of one device. Sizes are in bytes.
+                DeviceStats "device_stats" {
+                    /// The device.
+                    device: u32,
+                    /// `allocated_bytes.all.current`.
+                    allocated_bytes: u64,
+                    /// `allocated_bytes.all.peak` over the whole run, regardless of `reset_peak_memory_stats`.
+                    allocated_peak_bytes: u64,
+                    /// `reserved_bytes.all.current`.
+                    reserved_bytes: u64,
+                    /// `reserved_bytes.all.peak` over the whole run.
+                    reserved_peak_bytes: u64,
+                    /// `num_alloc_retries`: the requests for which the cache was released.
+                    alloc_retries: u64,
+                    /// `num_ooms`.
+                    ooms: u64,
+                }
+                /// The GPU work of operators, counted by `python/oomph/agent/work.py`.
+                GpuWork "gpu_work" {
+                    /// FLOPs of matrix products, convolutions and attention, by dtype, e.g. `float32`.
+                    flops: counts,
+                    /// Bytes that operators read and wrote on the device.
+                    bytes: u64,
+                    /// Bytes copied between host and device.
+                    host_bytes: u64,
+                    /// The number of operators.
+                    operators: u64,
+                }
+            }
+            records {
+                /// The process; the first line.
+                Process "process" => one identity: ProcessRecord {
+                    /// The process id; joins the phantom's file.
+                    pid: u32,
+                    /// `RANK`, or 0.
+                    rank: u32,
+                    /// `LOCAL_RANK`, or 0.
+                    local_rank: u32,
+                    /// `WORLD_SIZE`, or 1.
+                    world_size: u32,
+                    /// `sys.argv`.
+                    argv: texts,
+                    /// The script's folder. Frames below it belong to the user's code.
+                    script_dir: text,
+                    /// The interpreter, e.g. `3.11.7`.
+                    python: text,
+                    /// `sys.executable`, the path of the interpreter.
+                    executable: text,
+                    /// PyTorch, e.g. `2.11.0+cu130`.
+                    torch: text,
+                    /// The CUDA version PyTorch was built for.
+                    cuda: text_or_null,
+                    /// The cuDNN version, as cuDNN numbers it.
+                    cudnn: u64_or_null,
+                } later {
+                    /// The time at which the process began, by a clock that all processes of one machine share; 0 if unknown.
+                    started_ns: u64,
+                    /// The pids of the processes above, the parent first.
+                    ancestors: pids,
+                    /// The time of this record, by the same clock: the process begins to use CUDA.
+                    monotonic_ns: u64,
+                }
+                /// The categories of allocations at one instant. The position in the trace is that of the mark with this number.
+                Census "census" => many censuses: CensusRecord {
+                    /// Counted from 1.
+                    number: u32,
+                    /// The current optimizer step, counted from 1.
+                    step: u32,
+                    /// The occasion of the census.
+                    when: census_time,
+                    /// Category, device, storage address, storage bytes.
+                    tensors: storages,
+                }
+                /// An optimizer step ended.
+                Step "step" => many steps: StepRecord {
+                    /// Counted from 1.
+                    step: u32,
+                    /// `memory_stats` of each device after the step.
+                    devices: all_stats,
+                } later {
+                    /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
+                    monotonic_ns: u64,
+                } optional {
+                    /// The work of all operators since the program's start, if counted.
+                    work: work,
+                }
+                /// The allocator is about to raise out of memory.
+                Oom "oom" => many ooms: OomRecord {
+                    /// The device.
+                    device: u32,
+                    /// The size to reserve, as in PyTorch's message.
+                    requested_bytes: u64,
+                    /// The total memory of the device.
+                    total_bytes: u64,
+                    /// The free memory of the device.
+                    free_bytes: u64,
+                    /// The current optimizer step, counted from 1.
+                    step: u32,
+                    /// The phase; `None` for a phase that this version does not know.
+                    phase: phase,
+                    /// The running module.
+                    module: text,
+                    /// `memory_stats` of the device.
+                    stats: stats,
+                    /// The Python stack, innermost first, as `(function, file, line)`; the script's own frames included.
+                    frames: frames,
+                } later {
+                    /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
+                    monotonic_ns: u64,
+                } optional {
+                    /// The file and line of the handler that will catch the error, by the program's source (Note `[Handlers]` in
+                    /// `python/oomph/agent/handlers.py`); `None` if nothing there catches it.
+                    caught_at: site,
+                    /// The whole number that the handler makes smaller, such as `batch_size`.
+                    lowers: text,
+                }
+                /// A shape depends on values that only a GPU would have computed.
+                ValueShape "value_shape" => many value_shapes: ValueShapeRecord {
+                    /// The operator, e.g. `aten::nonzero`.
+                    op: text,
+                    /// The script's file.
+                    file: text,
+                    /// The script's line.
+                    line: u32,
+                    /// The number of times.
+                    count: u64,
+                    /// The assumed share of selected elements.
+                    fraction: f64,
+                }
+                /// The program read values that only a GPU would have computed (`.item()`, `.tolist()`, `.cpu()`), and got zeros.
+                ValueRead "value_read" => many value_reads: ValueReadRecord {
+                    /// The script's file.
+                    file: text,
+                    /// The script's line.
+                    line: u32,
+                    /// The number of times.
+                    count: u64,
+                } later {
+                    /// The bytes of all reads.
+                    bytes: u64,
+                }
+                /// PyTorch was built without kernels for the GPU: on the GPU itself the first kernel fails.
+                KernelsMissing "kernels_missing" => last kernels_missing: KernelsMissingRecord {
+                    /// The GPU's compute capability, e.g. `6.1`.
+                    capability: text,
+                    /// `torch.cuda.get_arch_list()`, separated by blanks.
+                    built_for: text,
+                }
+                /// Parameters on GPUs that an optimizer holds and that no step trained; only where a step was made.
+                Untrained "untrained" => many untrained: UntrainedRecord {
+                    /// Why.
+                    reason: untrained_reason,
+                    /// Class of the optimizer.
+                    optimizer: text,
+                    /// File in which it was constructed; empty if no line of Python did.
+                    file: text,
+                    /// Line of the construction.
+                    line: u32,
+                    /// Number of these parameters.
+                    count: u64,
+                    /// Their size.
+                    bytes: u64,
+                }
+                /// PyTorch records no history of the allocator in use, so there is no snapshot.
+                Unrecorded "unrecorded" => last unrecorded: UnrecordedRecord {
+                    /// PyTorch's message.
+                    reason: text,
+                }
+                /// Random initialisation of large host tensors that was skipped.
+                InitializersSkipped "initializers_skipped" => last initializers_skipped: InitializersSkippedRecord {
+                    /// The number of calls.
+                    count: u64,
+                    /// The bytes of the tensors.
+                    bytes: u64,
+                }
+                /// An assumption of the agent, like the phantom's.
+                Assumption "assumption" => many assumptions: AssumptionRecord {
+                    /// A stable name, e.g. `absent-ranks`.
+                    id: text,
+                    /// The assumption in one sentence.
+                    text: text,
+                }
+                /// A requested remedy (Note `[Remedies]` in `python/oomph/agent/remedies`) reached a site to which it applies.
+                Remedy "remedy" => many remedies: RemedyRecord {
+                    /// The remedy.
+                    remedy: text,
+                    /// Set if the remedy took effect.
+                    applied: bool,
+                    /// The edit as data; `None` if the remedy made none.
+                    action: action,
+                    /// The edit in words, or the reason why there is none: for people.
+                    text: text,
+                    /// The script's file; empty for an edit without a line.
+                    file: text,
+                    /// The script's line, or 0.
+                    line: u32,
+                } later {
+                    /// Set if results of this program change by more than rounding, although the remedy in general changes none.
+                    alters: bool,
+                }
+                /// The original batch size, sequence length or resolution of the program; recorded at the end for each remedy that
+                /// changes it.
+                Batch "batch" => many batches: BatchRecord {
+                    /// The remedy: `batch-size`, `sequence-length` or `resolution`.
+                    remedy: text,
+                    /// The origin of the size: `option`, `training-arguments`, `tokenizer`, `transform`, `loader` or `constant`.
+                    source: text,
+                    /// The name, e.g. `--batch-size`; the setting `arg` selects it.
+                    name: text,
+                    /// The script's file; empty for an edit without a line.
+                    file: text,
+                    /// The script's line, or 0.
+                    line: u32,
+                    /// The program's size.
+                    size: u64,
+                    /// The changed size.
+                    scaled: u64_or_null,
+                }
+                /// Weights of checkpoint files that were not read.
+                CheckpointUnread "checkpoint_unread" => last checkpoint_unread: CheckpointUnreadRecord {
+                    /// The number of tensors.
+                    count: u64,
+                    /// The bytes of the files.
+                    bytes: u64,
+                }
+                /// A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged.
+                SaveSpared "save_spared" => many saves_spared: SaveSparedRecord {
+                    /// The path.
+                    file: text,
+                }
+                /// A checkpoint made by the run, with zeros in place of values that only a GPU would have computed.
+                SaveMade "save_made" => many saves_made: SaveMadeRecord {
+                    /// The path.
+                    file: text,
+                }
+                /// An exception ended the program.
+                Error "error" => many errors: ErrorRecord {
+                    /// The qualified type, e.g. `torch.OutOfMemoryError`.
+                    type_name as "type": text,
+                    /// The message.
+                    message: text,
+                    /// Set for an out-of-memory error of a device.
+                    oom: bool,
+                    /// The file of the innermost line of the user's own code.
+                    file: text_or_null,
+                    /// The innermost line of the user's own code.
+                    line: u32_or_null,
+                    /// The traceback, as Python prints it.
+                    traceback: text,
+                    /// The time by a clock that all processes of one machine share: of several ranks' errors, the first is the cause.
+                    monotonic_ns: u64,
+                }
+                /// The end of the process; the last line.
+                End "end" => last end: EndRecord {
+                    /// The reason.
+                    reason: end_reason,
+                    /// The number of optimizer steps done.
+                    steps: u32,
+                    /// `memory_stats` of each device at the end, with peaks.
+                    devices: all_stats,
+                    /// The snapshot's file name; `None` if CUDA was never used.
+                    snapshot: text_or_null,
+                } later {
+                    /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
+                    monotonic_ns: u64,
+                }
+            }
+        }
+    };
+}
