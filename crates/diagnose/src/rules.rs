@@ -10,16 +10,18 @@
 
 mod growth;
 pub(crate) mod input;
+pub(crate) mod known;
 mod replayed;
 mod rule;
 pub(crate) mod shared;
 
-use causes::CauseId;
-use report::{Evidence, Finding, Severity, Value};
+use causes::Role;
+use report::{Finding, Severity};
 use trace::Bytes;
 
 use self::input::{Facts, Failure};
-use self::rule::{Cause, Rank, Rule, When};
+use self::known::{Source, text};
+use self::rule::{Cause, Rank, Rule};
 
 // make generate: rules
 mod allocator_setting_harmful;
@@ -82,11 +84,18 @@ static RULES: &[Rule] = &[
 
 /// Returns the findings of `check`, most severe first, then by the causes' roles.
 pub(crate) fn of_a_check(facts: &Facts) -> Vec<Finding> {
-    let applied = RULES.iter().filter(|rule| rule.is_for_check());
-    let mut findings: Vec<Finding> =
-        applied.flat_map(|rule| rule.causes(facts)).map(|cause| weigh(cause, facts)).collect();
+    let mut findings: Vec<Finding> = find_causes(facts).into_iter().map(|cause| weigh(cause, facts)).collect();
     findings.sort_by_key(|finding| (finding.severity, finding.rule.role()));
     findings
+}
+
+/// Asks every rule. The rules that say what is unclear count only without a cause.
+fn find_causes(facts: &Facts) -> Vec<Cause> {
+    let mut causes: Vec<Cause> = RULES.iter().flat_map(|rule| rule.causes(facts)).collect();
+    if causes.iter().any(|cause| cause.rank < Rank::Aside) {
+        causes.retain(|cause| cause.rank != Rank::Unclear);
+    }
+    causes
 }
 
 /// A warning is about 1/200 of the device at least; less is a remark.
@@ -103,26 +112,18 @@ fn weigh(cause: Cause, facts: &Facts) -> Finding {
 }
 
 fn is_large(cause: &Cause, facts: &Facts) -> bool {
-    let grows = facts.growth.as_ref().filter(|_| GROWTH.contains(&cause.finding.rule));
+    let grows = facts.pressure.as_ref().filter(|_| cause.finding.rule.role() == Role::Growth);
     match (grows, cause.bytes, &facts.device.total) {
-        (Some(growth), ..) => !growth.is_harmless(),
-        (None, Some(bytes), Some(total)) => bytes.0.saturating_mul(LEAST_SHARE) >= total.nearest.0,
+        (Some(pressure), ..) => !pressure.growth.value.is_harmless(),
+        (None, Some(bytes), Some(total)) => bytes.0.saturating_mul(LEAST_SHARE) >= total.nearest().0,
         _ => true,
     }
 }
 
-/// The rules whose bytes are those of a step, and come again with each.
-const GROWTH: [CauseId; 3] = [CauseId::GrowingCollection, CauseId::RetainedGraph, CauseId::ReferenceCycle];
-
 /// Returns the findings of `explain`, most telling first. See Note [Ranking].
 pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
     let missing = facts.failure.as_ref().and_then(Failure::missing);
-    let applied = RULES.iter().filter(|rule| rule.is_for_explain());
-    let mut causes: Vec<Cause> = applied.flat_map(|rule| rule.causes(facts)).collect();
-    if causes.iter().all(|cause| cause.rank == Rank::Aside) {
-        let otherwise = RULES.iter().filter(|rule| rule.when == When::Otherwise);
-        causes.extend(otherwise.flat_map(|rule| rule.causes(facts)));
-    }
+    let mut causes = find_causes(facts);
     causes.sort_by_key(|cause| {
         let decides = missing.is_none() || cause.bytes >= missing;
         (cause.finding.severity, cause.rank, !decides, std::cmp::Reverse(cause.bytes))
@@ -135,12 +136,8 @@ fn add_reason(cause: Cause, missing: Option<Bytes>) -> Finding {
     let mut finding = cause.finding;
     if let (Some(bytes), Some(missing)) = (cause.bytes, missing.filter(|missing| *missing > Bytes::ZERO)) {
         let share = if bytes >= missing { "all" } else { "a part" };
-        let text = format!("{bytes}, {share} of the {missing} that the request lacked");
-        finding.evidence.push(Evidence {
-            what: "accounts for".to_owned(),
-            value: Value::Text(text),
-            source: "ranking".into(),
-        });
+        let share = format!("{bytes}, {share} of the {missing} that the request lacked");
+        finding.evidence.push(text("accounts for", share, Source::Ranking));
     }
     finding
 }

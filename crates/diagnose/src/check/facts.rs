@@ -1,6 +1,6 @@
 //! The facts for the rules that `check` knows.
 
-use report::CheckReport;
+use report::{CheckReport, Growth};
 use trace::text::StatedBytes;
 
 use super::case::Case;
@@ -10,52 +10,51 @@ use crate::judge::caught::find_search;
 use crate::measure::growth::survivors;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
-use crate::rules::input::{DeviceFacts, Facts, Failure};
+use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, NeedFacts, PeakFacts, Pressure, Sharing, Usable};
+use crate::rules::known::{Known, Source};
 
 /// Returns the facts for the rules.
 pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Facts<'a> {
-    let survivors = if report.growth.is_some() { survivors(view) } else { Vec::new() };
+    let retries = view.trace.process.stats_of(view.trace.device).map(|stats| stats.alloc_retries);
     Facts {
         folder: &case.folder,
         view: Some(view),
         device: DeviceFacts {
             name: Some(&report.gpu.name),
-            total: Some(StatedBytes::exact(case.total().0)),
-            usable: Some(case.usable()),
-            usable_is: ("device less context", "the GPU's profile"),
+            total: Some(Known::new(StatedBytes::exact(case.total().0), Source::Profile)),
+            usable: Some(Usable { what: "device less context", bytes: Known::new(case.usable(), Source::Profile) }),
         },
         failure: failure(case, view, report),
-        explains: false,
-        fatal: report.verdict.is_oom(),
-        failures: u64::try_from(view.trace.process.ooms.len()).unwrap_or(u64::MAX),
-        caught: report.oom.as_ref().and_then(|oom| oom.caught.clone()),
-        search: find_search(view.trace.process),
-        need: Some(report.need.usage.device_bytes),
-        need_breakdown: report.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
-        is_need_partial: report.need.at_least.is_some(),
-        reserved_peak: report.peak.usage.reserved_bytes,
-        peak_place: report.peak.place.clone(),
-        breakdown: report.breakdown.clone(),
-        growth: report.growth.clone(),
-        growth_source: "memory_stats after each step",
-        retention: report.growth.is_some().then(|| find_retention(view, &survivors)),
-        survivors,
-        moment: view.trace.history.peaks().allocated.map(|peak| peak.at),
-        ranks: rank_facts(case, &report.ranks),
-        stated: &[],
-        counters: None,
-        card: None,
-        retries_source: "memory_stats at the end",
-        retries: view
-            .trace
-            .process
-            .stats_of(view.trace.device)
-            .map(|stats| stats.alloc_retries)
-            .max()
-            .unwrap_or_default(),
-        shared: case.shared(),
-        value_shapes: &report.value_shapes,
+        need: Some(Known::new(need(report), Source::UnlimitedRun)),
+        peak: PeakFacts {
+            reserved: Some(Known::new(report.peak.usage.reserved_bytes, Source::CountersAtEnd)),
+            place: report.peak.place.clone(),
+            breakdown: report.breakdown.clone(),
+        },
+        pressure: report.growth.as_ref().map(|growth| pressure(view, growth)),
+        moment: view.trace.history.peaks().allocated.map(|peak| At::Peak(peak.at)),
+        fleet: Fleet {
+            ranks: rank_facts(case, &report.ranks),
+            sharing: case.shared().map_or(Sharing::Apart, Sharing::Together),
+        },
+        retries: retries.max().map(|retries| Known::new(retries, Source::CountersAtEnd)),
+        value_shapes: report.value_shapes.clone(),
+        ..Facts::default()
     }
+}
+
+fn need(report: &CheckReport) -> NeedFacts {
+    NeedFacts {
+        bytes: report.need.usage.device_bytes,
+        breakdown: report.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
+        is_partial: report.need.at_least.is_some(),
+    }
+}
+
+fn pressure(view: &View, growth: &Growth) -> Pressure {
+    let survivors = survivors(view);
+    let retention = find_retention(view, &survivors);
+    Pressure { growth: Known::new(growth.clone(), Source::CountersAfterSteps), survivors, retention }
 }
 
 /// Returns the last failed request, as the allocator's observer recorded it.
@@ -63,14 +62,18 @@ fn failure(case: &Case, view: &View, report: &CheckReport) -> Option<Failure> {
     let refused = refused(case, view.trace.process);
     let oom = report.oom.as_ref().or(refused.as_ref())?;
     let stats = view.trace.process.ooms.last().map(|oom| &oom.stats);
+    let times = u64::try_from(view.trace.process.ooms.len()).unwrap_or(u64::MAX);
+    let exact = |bytes: u64, source| Known::new(StatedBytes::exact(bytes), source);
     Some(Failure {
-        requested: oom.requested_bytes.map(|bytes| StatedBytes::exact(bytes.0)),
-        allocated: stats.map(|stats| StatedBytes::exact(stats.allocated_bytes)),
-        reserved: stats.map(|stats| StatedBytes::exact(stats.reserved_bytes)),
+        is_fatal: report.verdict.is_oom(),
+        times: Some(Known::new(times, Source::Observer)),
+        caught: report.oom.as_ref().and_then(|oom| oom.caught.clone()),
+        search: find_search(view.trace.process),
+        requested: oom.requested_bytes.map(|bytes| exact(bytes.0, Source::Observer)),
+        allocated: stats.map(|stats| exact(stats.allocated_bytes, Source::CountersAtError)),
+        reserved: stats.map(|stats| exact(stats.reserved_bytes, Source::CountersAtError)),
         location: oom.location.clone(),
         event: view.trace.last_oom(),
-        request_source: "the allocator's out-of-memory observer",
-        counters_source: "memory_stats at the error",
         ..Failure::default()
     })
 }

@@ -11,6 +11,7 @@ use crate::measure::lines::{by_line, more};
 use crate::measure::usage::fullest_device;
 use crate::measure::view::View;
 use crate::rules::input::RankFacts;
+use crate::rules::known::{Known, Source};
 
 /// Returns every process by rank; empty if only one process used a device. (Launchers and the workers of
 /// `torch.compile` use none.)
@@ -41,13 +42,13 @@ pub(super) fn rank_facts(case: &Case, ranks: &[Rank]) -> Vec<RankFacts> {
         .map(|rank| RankFacts {
             rank: rank.rank,
             device: rank.device,
-            allocated: rank.peak.allocated_bytes,
-            reserved: rank.peak.reserved_bytes,
+            allocated: Known::new(rank.peak.allocated_bytes, Source::CountersOfRank),
+            reserved: Known::new(rank.peak.reserved_bytes, Source::CountersOfRank),
             extra: None,
         })
         .collect();
     let mut order: Vec<usize> = (0..facts.len()).collect();
-    order.sort_by_key(|index| (facts[*index].allocated, std::cmp::Reverse(facts[*index].rank)));
+    order.sort_by_key(|index| (facts[*index].allocated.value, std::cmp::Reverse(facts[*index].rank)));
     if let [others @ .., most] = &order[..]
         && let Some(median) = others.get(others.len() / 2)
     {

@@ -1,6 +1,6 @@
 //! Joins the inputs' statements into the facts for the rules.
 
-use report::explain::{DeviceHistory, StatedCounters};
+use report::explain::{DeviceHistory, StatedCounters, TableSource};
 use trace::Bytes;
 use trace::text::StatedBytes;
 
@@ -11,7 +11,8 @@ use super::ranks::ranks;
 use super::statements::Statements;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
-use crate::rules::input::{DeviceFacts, Facts, Failure};
+use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, PeakFacts, Pressure, Sharing, Usable};
+use crate::rules::known::{Known, Source};
 use crate::rules::shared::SEGMENT_SLACK;
 
 /// Returns the facts that the inputs state.
@@ -24,44 +25,70 @@ pub(super) fn gather_facts<'a>(
     let history = stated.subject();
     let view = subject.map(|subject| &subject.view);
     let failure = failure(said, history);
-    let failure = failure.map(|failure| Failure { largest_free: view.and_then(largest_free), ..failure });
-    let fatal = failure.is_some() && (said.is_some() || view.is_some_and(has_ended));
-    let counters = stated.table();
-    let survivors = subject.map(|subject| subject.survivors.clone()).unwrap_or_default();
+    let is_fatal = said.is_some() || view.is_some_and(has_ended);
+    let failure = failure.map(|failure| complete(failure, is_fatal, view));
+    let is_at_error = failure.as_ref().is_some_and(|failure| failure.is_fatal);
+    let counters = stated.table().map(|counters| Known::new(counters, source_of(counters)));
     Facts {
         folder: &stated.folder,
         view,
         device: device(said.and_then(|oom| oom.total_bytes), failure.as_ref(), history),
-        explains: true,
-        fatal,
-        failures: view.map_or(0, |view| u64::try_from(view.trace.history.ooms().len()).unwrap_or(u64::MAX)),
         failure,
-        peak_place: history.map(|history| history.peak.place.clone()).unwrap_or_default(),
-        reserved_peak: reserved_peak(history, counters),
-        breakdown: history.map(|history| history.breakdown.clone()).unwrap_or_default(),
-        growth: history.and_then(|history| history.growth.clone()),
-        growth_source: "lifetimes in the history",
-        retention: view.filter(|_| !survivors.is_empty()).map(|view| find_retention(view, &survivors)),
-        survivors,
-        moment: view.and_then(find_moment),
-        ranks: ranks(seen, stated),
+        peak: PeakFacts {
+            reserved: reserved_peak(history, counters),
+            place: history.map(|history| history.peak.place.clone()).unwrap_or_default(),
+            breakdown: history.map(|history| history.breakdown.clone()).unwrap_or_default(),
+        },
+        pressure: pressure(history, subject),
+        moment: view.and_then(find_moment).map(if is_at_error { At::Error } else { At::Peak }),
+        fleet: Fleet { ranks: ranks(seen, stated), sharing: Sharing::Unknown },
         stated: &stated.ooms,
-        retries: counters
-            .filter(|counters| counters.ooms == Some(0))
-            .and_then(|counters| counters.retries)
-            .unwrap_or_default(),
-        retries_source: counters.map_or("", |counters| counters.source.name()),
+        retries: counters.and_then(retries),
         counters,
         card: stated.card(),
         ..Facts::default()
     }
 }
 
+/// Adds the facts of the history to those of the failed request.
+fn complete(failure: Failure, is_fatal: bool, view: Option<&View>) -> Failure {
+    let times = view.map(|view| u64::try_from(view.trace.history.ooms().len()).unwrap_or(u64::MAX));
+    Failure {
+        is_fatal,
+        times: times.map(|times| Known::new(times, Source::OomEvent)),
+        largest_free: view.and_then(largest_free).map(|free| Known::new(free, Source::HistoryAtError)),
+        ..failure
+    }
+}
+
+/// Returns the growth of the report's device and the lines that grow.
+fn pressure(history: Option<&DeviceHistory>, subject: Option<&Seen>) -> Option<Pressure> {
+    let (growth, subject) = (history?.growth.clone()?, subject?);
+    let survivors = subject.survivors.clone();
+    let retention = find_retention(&subject.view, &survivors);
+    Some(Pressure { growth: Known::new(growth, Source::Lifetimes), survivors, retention })
+}
+
+fn source_of(counters: &StatedCounters) -> Source {
+    match counters.source {
+        TableSource::MemorySummary => Source::SummaryTable,
+        TableSource::MemoryStats => Source::StatsTable,
+    }
+}
+
+/// Returns the number of retries, if the table counts no error.
+fn retries(counters: Known<&StatedCounters>) -> Option<Known<u64>> {
+    let retries = counters.value.retries.filter(|_| counters.value.ooms == Some(0))?;
+    Some(Known::new(retries, counters.source))
+}
+
 /// Returns the peak of the reserved bytes by the history, else by PyTorch's table.
-fn reserved_peak(history: Option<&DeviceHistory>, counters: Option<&StatedCounters>) -> Bytes {
-    let shown = history.map(|history| history.peak.reserved_bytes);
-    let table = counters.and_then(|counters| counters.reserved_peak_bytes).map(|peak| peak.nearest);
-    shown.or(table).unwrap_or_default()
+fn reserved_peak(history: Option<&DeviceHistory>, counters: Option<Known<&StatedCounters>>) -> Option<Known<Bytes>> {
+    let shown = history.map(|history| Known::new(history.peak.reserved_bytes, Source::Lifetimes));
+    shown.or_else(|| {
+        let Known { value, source } = counters?;
+        Some(Known::new(value.reserved_peak_bytes?.nearest, source))
+    })
 }
 
 /// Returns the largest free block for the stream and pool of the last failed request.
@@ -81,11 +108,11 @@ fn device<'a>(
     // If the device had enough free memory, a fraction refused the request; the history does not state the fraction.
     let decided = exact.filter(|oom| oom.free_bytes < oom.requested_bytes + SEGMENT_SLACK);
     let shown = decided.map(|oom| {
-        let is = ("free and reserved at the error", "the history's oom event");
-        (oom.counters.reserved_bytes + oom.free_bytes, is)
+        let bytes = Known::new(oom.counters.reserved_bytes + oom.free_bytes, Source::OomEvent);
+        Usable { what: "free and reserved at the error", bytes }
     });
     let allowed = failure.and_then(|failure| failure.allowed);
-    let allowed = allowed.map(|allowed| (allowed.nearest, ("allowed", "the error's text")));
-    let (usable, is) = shown.into_iter().chain(allowed).min_by_key(|(bytes, _)| *bytes).unzip();
-    DeviceFacts { name: None, total, usable, usable_is: is.unwrap_or_default() }
+    let allowed = allowed.map(|allowed| Usable { what: "allowed", bytes: allowed.to_nearest() });
+    let usable = shown.into_iter().chain(allowed).min_by_key(|usable| usable.bytes.value);
+    DeviceFacts { name: None, total: total.map(|total| Known::new(total, Source::Message)), usable }
 }

@@ -7,6 +7,7 @@ use trace::{Bytes, EventIndex};
 
 use crate::measure::own::is_own;
 use crate::rules::input::Failure;
+use crate::rules::known::{Known, Source};
 
 /// Returns the error to explain: the last error of PyTorch's allocator, else the last error of any kind.
 pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {
@@ -29,21 +30,19 @@ pub(super) fn failure(said: Option<&StatedOom>, history: Option<&DeviceHistory>)
 }
 
 fn of_text(said: &StatedOom) -> Failure {
+    let known = |bytes: Option<StatedBytes>| bytes.map(|bytes| Known::new(bytes, Source::Message));
     Failure {
         kind: said.kind,
-        requested: said.requested_bytes,
-        free: said.free_bytes,
-        allocated: said.allocated(),
-        reserved: said.reserved(),
-        process: said.process_bytes,
-        allowed: said.allowed_bytes,
+        requested: known(said.requested_bytes),
+        free: known(said.free_bytes),
+        allocated: known(said.allocated()),
+        reserved: known(said.reserved()),
+        process: known(said.process_bytes),
+        allowed: known(said.allowed_bytes),
         others: said.other_processes.clone(),
         location: own_line(said),
-        event: None,
-        largest_free: None,
         message: said.message.clone(),
-        request_source: "the error's text",
-        counters_source: "the error's text",
+        ..Failure::default()
     }
 }
 
@@ -54,16 +53,14 @@ fn own_line(said: &StatedOom) -> Option<Location> {
 }
 
 fn of_history(shown: &HistoryOom) -> Failure {
-    let exact = |bytes: Bytes| Some(StatedBytes::exact(bytes.0));
+    let exact = |bytes: Bytes, source| Some(Known::new(StatedBytes::exact(bytes.0), source));
     Failure {
-        requested: exact(shown.requested_bytes),
-        free: exact(shown.free_bytes),
-        allocated: exact(shown.counters.allocated_bytes),
-        reserved: exact(shown.counters.reserved_bytes),
+        requested: exact(shown.requested_bytes, Source::OomEvent),
+        free: exact(shown.free_bytes, Source::OomEvent),
+        allocated: exact(shown.counters.allocated_bytes, Source::HistoryAtError),
+        reserved: exact(shown.counters.reserved_bytes, Source::HistoryAtError),
         location: shown.location.clone(),
         event: Some(EventIndex(shown.event)),
-        request_source: "the history's oom event",
-        counters_source: "the history at the error",
         ..Failure::default()
     }
 }

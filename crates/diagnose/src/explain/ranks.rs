@@ -10,6 +10,7 @@ use super::statements::Statements;
 use crate::measure::lines::{by_line, more};
 use crate::measure::view::View;
 use crate::rules::input::RankFacts;
+use crate::rules::known::{Known, Source};
 
 /// Returns every device of every rank with a history; empty with fewer than two ranks.
 pub(super) fn ranks(seen: &[Seen], stated: &Statements) -> Vec<RankFacts> {
@@ -17,8 +18,8 @@ pub(super) fn ranks(seen: &[Seen], stated: &Statements) -> Vec<RankFacts> {
         Some(RankFacts {
             rank: seen.rank?,
             device: history.device.0,
-            allocated: history.peak.allocated_bytes,
-            reserved: history.peak.reserved_bytes,
+            allocated: Known::new(history.peak.allocated_bytes, Source::SnapshotOfRank),
+            reserved: Known::new(history.peak.reserved_bytes, Source::SnapshotOfRank),
             extra: None,
         })
     });
@@ -33,7 +34,7 @@ pub(super) fn ranks(seen: &[Seen], stated: &Statements) -> Vec<RankFacts> {
 
 /// Names the line with the largest excess of live bytes on the fullest rank over another rank.
 fn name_extra(ranks: &mut [RankFacts], seen: &[Seen], stated: &Statements) {
-    let Some(most) = ranks.iter_mut().max_by_key(|rank| rank.allocated) else {
+    let Some(most) = ranks.iter_mut().max_by_key(|rank| rank.allocated.value) else {
         return;
     };
     let of = |fullest: bool| {

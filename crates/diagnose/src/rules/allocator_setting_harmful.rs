@@ -16,9 +16,10 @@ use report::{Finding, Location, Remedy, Severity, Standing};
 use trace::{Action, Bytes, EventIndex, SnapshotSettings, StackId};
 
 use super::input::Facts;
+use super::known::{Source, bytes, count, text};
 use super::replayed::{Change, Replayable};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, count, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
@@ -27,8 +28,7 @@ const MIN_SHARE_DENOMINATOR: u64 = 20;
 /// The cache must be emptied in at least this many steps.
 const MIN_STEPS: u32 = 3;
 
-pub(super) const RULE: Rule =
-    Rule { cause: CauseId::AllocatorSettingHarmful, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::AllocatorSettingHarmful, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_rounding(facts).or_else(|| find_emptied_cache(facts))
@@ -36,7 +36,7 @@ fn find(facts: &Facts) -> Option<Cause> {
 
 /// Finds a setting that makes blocks larger than their requests.
 fn find_rounding(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view?, facts.moment?);
+    let (view, moment) = (facts.view?, facts.moment()?);
     let settings = &view.trace.snapshot?.settings;
     let name = rounding_setting(settings)?;
     let mut stacks: BTreeMap<StackId, Bytes> = BTreeMap::new();
@@ -54,9 +54,9 @@ fn find_rounding(facts: &Facts) -> Option<Cause> {
         message: format!("{name} makes blocks {wasted} larger in total than the requests"),
         location: most,
         evidence: vec![
-            text("setting", settings.conf.clone(), "the snapshot"),
-            bytes("allocated but not requested", wasted, "lifetimes in the history"),
-            bytes("allocated", total, "lifetimes in the history"),
+            text("setting", settings.conf.clone(), Source::Settings),
+            bytes("allocated but not requested", wasted, Source::Lifetimes),
+            bytes("allocated", total, Source::Lifetimes),
         ],
         remedies: vec![replayed_default(view).unwrap_or_else(|| estimated_default(name, total, wasted))],
     };
@@ -115,9 +115,9 @@ fn find_emptied_cache(facts: &Facts) -> Option<Cause> {
         ),
         location: released.first().and_then(|&(event, _)| own_line(view, event)),
         evidence: vec![
-            count("segments released", segments, "segment_free events"),
-            bytes("bytes released", total, "segment_free events"),
-            count("steps with a release", u64::from(times), "segment_free events"),
+            count("segments released", segments, Source::SegmentEvents),
+            bytes("bytes released", total, Source::SegmentEvents),
+            count("steps with a release", u64::from(times), Source::SegmentEvents),
         ],
         remedies: vec![keep_the_cache(view)],
     };

@@ -7,20 +7,21 @@ use report::{Contents, Finding, Remedy, Standing};
 use trace::Bytes;
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes};
+use super::known::{Source, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::BatchTooLarge, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::BatchTooLarge, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view.filter(|_| facts.fatal)?, facts.moment?);
+    let (view, moment) = (facts.view.filter(|_| facts.is_at_error())?, facts.moment()?);
     let total = view.live_total(moment);
     let inputs = facts.live_bytes(Contents::Inputs);
     let scales = facts.live_bytes(Contents::Activations) + facts.live_bytes(Contents::Temporaries) + inputs;
-    if scales.0.saturating_mul(2) <= total.0 || facts.retention.is_some() {
+    if scales.0.saturating_mul(2) <= total.0 || facts.pressure.is_some() {
         return None;
     }
-    let source = "lifetimes in the history";
+    let source = Source::Lifetimes;
     let finding = Finding {
         rule: RULE.cause,
         severity: facts.severity(),

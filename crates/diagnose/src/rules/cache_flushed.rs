@@ -6,22 +6,19 @@ use causes::CauseId;
 use report::{Finding, Severity};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{bytes, count};
+use super::known::bytes;
+use super::rule::{Cause, Check, Rank, Rule};
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::CacheFlushed, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::CacheFlushed, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let retries = facts.retries;
-    if retries == 0 || facts.fatal {
-        return None;
-    }
+    let known = facts.retries.filter(|retries| retries.value > 0 && !facts.is_fatal())?;
+    let retries = known.value;
     let times = if retries == 1 { "once".to_owned() } else { format!("{retries} times") };
-    let mut evidence = vec![
-        count("num_alloc_retries", retries, facts.retries_source),
-        bytes("reserved at the peak", facts.reserved_peak, facts.retries_source),
-    ];
-    evidence.extend(facts.need.map(|need| bytes("used on a device of any size", need, "the run without a limit")));
+    let mut evidence = vec![known.row("num_alloc_retries")];
+    evidence.extend(facts.peak.reserved.map(|reserved| reserved.row("reserved at the peak")));
+    let need = facts.need.as_ref();
+    evidence.extend(need.map(|need| bytes("used on a device of any size", need.value.bytes, need.source)));
     let finding = Finding {
         rule: RULE.cause,
         severity: Severity::Warning,

@@ -5,23 +5,19 @@
 use causes::CauseId;
 use report::{Caught, Finding, Severity, SizeSearch, Then};
 
-use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{bytes, count};
+use super::input::{Facts, Failure};
+use super::rule::{Cause, Check, Rank, Rule};
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::CaughtOom, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::CaughtOom, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    if facts.fatal && facts.caught.is_none() {
-        return None;
-    }
-    let request = facts.failure.as_ref()?;
-    let mut evidence = vec![count("out-of-memory errors", facts.failures, request.request_source)];
-    evidence.extend(request.requested.map(|requested| bytes("request", requested.nearest, request.request_source)));
+    let request = facts.failure.as_ref().filter(|failure| !failure.is_fatal || failure.caught.is_some())?;
+    let times = request.times.map(|times| times.row("out-of-memory errors"));
+    let evidence = times.into_iter().chain(request.requested.map(|requested| requested.row("request"))).collect();
     let finding = Finding {
         rule: RULE.cause,
-        severity: if facts.search.is_some() { Severity::Info } else { Severity::Warning },
-        message: message(facts),
+        severity: if request.search.is_some() { Severity::Info } else { Severity::Warning },
+        message: message(facts, request),
         location: request.location.clone(),
         evidence,
         remedies: Vec::new(),
@@ -29,8 +25,8 @@ fn find(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: None, rank: Rank::Aside })
 }
 
-fn message(facts: &Facts) -> String {
-    match (&facts.caught, &facts.search) {
+fn message(facts: &Facts, request: &Failure) -> String {
+    match (&request.caught, &request.search) {
         (Some(caught), _) => say_caught(facts, caught),
         (None, Some(search)) => say_search(facts, search),
         (None, None) => "an out-of-memory error was raised and caught, and the program continued".to_owned(),

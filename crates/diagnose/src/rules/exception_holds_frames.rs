@@ -13,8 +13,9 @@ use report::{Contents, Evidence, Finding, Location};
 use trace::{Bytes, EventIndex, Moment, StackId};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, count, text};
+use super::known::{Source, bytes, count, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 use crate::measure::growth::stays;
 use crate::measure::life::Life;
 use crate::measure::view::View;
@@ -22,24 +23,24 @@ use crate::measure::view::View;
 /// Shares below 1/20 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) const RULE: Rule =
-    Rule { cause: CauseId::ExceptionHoldsFrames, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::ExceptionHoldsFrames, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_in_history(facts).or_else(|| find_in_text(facts))
 }
 
+/// A dry run, which measures the need, is left out: its agent holds the frames of a caught error, too.
 fn find_in_history(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view?, facts.moment?);
+    let (view, moment) = (facts.view.filter(|_| facts.need.is_none())?, facts.moment()?);
     let first = view.trace.history.ooms().iter().map(|oom| oom.event).find(|oom| Moment::after(*oom) < moment)?;
     let (held, tensors, location) = failed_try_bytes(view, first, moment);
     if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 || held == Bytes::ZERO {
         return None;
     }
     let evidence = vec![
-        count("earlier failed requests", count_earlier_errors(view, moment), "the history's oom events"),
-        bytes("allocated before the first error and still alive", held, "lifetimes in the history"),
-        count("tensors", tensors, "lifetimes in the history"),
+        count("earlier failed requests", count_earlier_errors(view, moment), Source::OomEvents),
+        bytes("allocated before the first error and still alive", held, Source::Lifetimes),
+        count("tensors", tensors, Source::Lifetimes),
     ];
     let message = format!("{held} allocated by a failed try are still alive in the next try");
     Some(cause(facts, message, location, evidence, Some(held)))
@@ -71,12 +72,12 @@ fn find_in_text(facts: &Facts) -> Option<Cause> {
     let pair = facts.stated.windows(2).find(|pair| is_error_while_handling(pair))?;
     let allocated = pair.last()?.allocated()?.nearest;
     let evidence = vec![
-        count("errors in one chain of tracebacks", 2, "the error's text"),
-        bytes("allocated at the second", allocated, "the error's text"),
+        count("errors in one chain of tracebacks", 2, Source::Message),
+        bytes("allocated at the second", allocated, Source::Message),
         text(
             "unknown",
             "the share that the frames of the first error hold; a snapshot shows it".to_owned(),
-            "the error's text",
+            Source::Message,
         ),
     ];
     let message =

@@ -5,16 +5,18 @@
 use causes::CauseId;
 use report::{Breakdown, Finding, Remedy, Severity};
 use trace::Bytes;
+use trace::text::StatedBytes;
 
 use super::input::{Facts, Failure};
+use super::known::{Known, Source, bytes, text};
 use super::replayed::Replayable;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 
 /// A table without a request counts as fragmented from 1/4 of reserved bytes in inactive splits.
 const MIN_SPLIT_DENOMINATOR: u64 = 4;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::Fragmentation, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::Fragmentation, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     if facts.failure.is_some() { find_in_error(facts) } else { find_in_table(facts) }
@@ -22,17 +24,15 @@ fn find(facts: &Facts) -> Option<Cause> {
 
 /// PyTorch's table after an error states the inactive splits, but not the requested size.
 fn find_in_table(facts: &Facts) -> Option<Cause> {
-    let counters = facts.counters.filter(|counters| counters.ooms.is_some_and(|ooms| ooms > 0))?;
+    let Known { value: counters, source } =
+        facts.counters.filter(|counters| counters.value.ooms.is_some_and(|ooms| ooms > 0))?;
     let (reserved, split) = (counters.reserved_bytes?.nearest, counters.inactive_split_bytes?.nearest);
     if split == Bytes::ZERO || split.0.saturating_mul(MIN_SPLIT_DENOMINATOR) < reserved.0 {
         return None;
     }
     let allocated = counters.allocated_bytes.map(|allocated| allocated.nearest);
-    let mut evidence = vec![
-        bytes("reserved", reserved, counters.source.name()),
-        bytes("inactive splits", split, counters.source.name()),
-    ];
-    evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, counters.source.name())));
+    let mut evidence = vec![bytes("reserved", reserved, source), bytes("inactive splits", split, source)];
+    evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, source)));
     let finding = Finding {
         rule: RULE.cause,
         severity: Severity::Warning,
@@ -48,12 +48,12 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
 }
 
 fn find_in_error(facts: &Facts) -> Option<Cause> {
-    let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
+    let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && failure.is_allocators())?;
     let (requested, cached) = (failure.requested?, failure.cached()?);
-    let certain = cached.lowest >= requested.highest;
-    let (requested, cached) = (requested.nearest, cached.nearest);
-    let served = failure.largest_free.is_some_and(|largest| largest >= requested);
-    if requested == Bytes::ZERO || !certain || served || is_too_large(facts) {
+    let certain = cached.lowest >= requested.value.highest;
+    let (size, cached) = (requested.nearest(), cached.nearest);
+    let served = failure.largest_free.is_some_and(|largest| largest.value >= size);
+    if size == Bytes::ZERO || !certain || served || is_too_large(facts) {
         return None;
     }
     let mut evidence = evidence(failure, requested);
@@ -62,7 +62,7 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
         rule: RULE.cause,
         severity: Severity::Error,
         message: format!(
-            "{requested} could not be allocated with {cached} reserved and free: no free block was large enough"
+            "{size} could not be allocated with {cached} reserved and free: no free block was large enough"
         ),
         location: failure.location.clone(),
         evidence,
@@ -73,22 +73,21 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
 
 /// Tests that the program's tensors alone exceed the device at the need: no allocator serves all requests.
 fn is_too_large(facts: &Facts) -> bool {
-    let live = facts.need_breakdown.as_ref().map(Breakdown::total);
-    live.zip(facts.device.usable).is_some_and(|(live, usable)| live > usable)
+    let live = facts.need.as_ref().and_then(|need| need.value.breakdown.as_ref()).map(Breakdown::total);
+    live.zip(facts.device.usable).is_some_and(|(live, usable)| live > usable.bytes.value)
 }
 
-/// Expandable segments, replayed if the facts have a history. `check` offers replayed remedies only.
+/// Expandable segments, replayed if the facts have a history.
 fn remedies(facts: &Facts, evidence: &mut Vec<report::Evidence>) -> Vec<Remedy> {
     let replayable = facts.view.and_then(Replayable::of);
     match replayable.map(|replayable| replayable.with(|settings| settings.expandable_segments = true)) {
         Some(change) if change.helps() => vec![change.remedy(EXPANDABLE, SETTING)],
         Some(_) => {
             let outcome = "the request still fails".to_owned();
-            evidence.push(text("with expandable_segments:True", outcome, "the recorded requests, replayed"));
+            evidence.push(text("with expandable_segments:True", outcome, Source::Replay));
             vec![advice("other allocator settings", "oomph tune SNAPSHOT replays the history under each of them")]
         }
-        None if facts.explains => vec![advise_expandable_segments()],
-        None => Vec::new(),
+        None => vec![advise_expandable_segments()],
     }
 }
 
@@ -103,12 +102,9 @@ fn advise_expandable_segments() -> Remedy {
     )
 }
 
-fn evidence(failure: &Failure, requested: Bytes) -> Vec<report::Evidence> {
-    let counters = failure.counters_source;
+fn evidence(failure: &Failure, requested: Known<StatedBytes>) -> Vec<report::Evidence> {
     let counted = [("reserved", failure.reserved), ("allocated", failure.allocated)];
-    let mut evidence: Vec<_> =
-        counted.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters))).collect();
-    evidence.push(bytes("requested", requested, failure.request_source));
-    evidence.extend(failure.largest_free.map(|largest| bytes("largest free block", largest, counters)));
-    evidence
+    let counted = counted.iter().filter_map(|&(what, size)| Some(size?.row(what)));
+    let largest = failure.largest_free.map(|largest| largest.row("largest free block"));
+    counted.chain([requested.row("requested")]).chain(largest).collect()
 }

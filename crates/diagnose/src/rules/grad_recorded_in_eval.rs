@@ -13,8 +13,9 @@ use report::{Contents, Finding, Remedy, Severity};
 use trace::{Action, Bytes, EventIndex, Phase, StackId};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, count};
+use super::known::{Source, bytes, count};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
@@ -23,7 +24,7 @@ const MIN_TENSORS: u64 = 8;
 /// Shares below 1/20 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::GradRecordedInEval, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::GradRecordedInEval, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_completed_pass(facts).or_else(|| find_failed_pass(facts))
@@ -31,11 +32,11 @@ fn find(facts: &Facts) -> Option<Cause> {
 
 /// The only pass of the history failed: evaluation, or the first step of training.
 fn find_failed_pass(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view.filter(|_| facts.fatal)?, facts.moment?);
+    let (view, moment) = (facts.view.filter(|_| facts.is_at_error())?, facts.moment()?);
     let last = view.timeline.number(moment.event_before()?)?;
     let saved = facts.live_bytes(Contents::Activations);
     let most = saved.0.saturating_mul(2) > view.live_total(moment).0;
-    if view.timeline.has_backward(0, last) || !most || facts.retention.is_some() {
+    if view.timeline.has_backward(0, last) || !most || facts.pressure.is_some() {
         return None;
     }
     let finding = Finding {
@@ -45,7 +46,7 @@ fn find_failed_pass(facts: &Facts) -> Option<Cause> {
             "{saved} of activations were saved and no backward ran: evaluation does not need to save activations"
         ),
         location: facts.failed_at(),
-        evidence: vec![bytes("activations", saved, "memory alive at the error")],
+        evidence: vec![bytes("activations", saved, Source::LiveAtError)],
         remedies: vec![no_grad()],
     };
     Some(Cause { finding, bytes: Some(saved), rank: Rank::Fault })
@@ -60,7 +61,7 @@ fn no_grad() -> Remedy {
 
 /// Finds the completed pass that saved most bytes for no backward.
 fn find_completed_pass(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view?, facts.moment?);
+    let (view, moment) = (facts.view?, facts.moment()?);
     let pass = saving_passes(view).into_iter().max_by_key(|pass| pass.most)?;
     let held = view.live_after(moment).filter(|(life, _)| pass.stacks.contains(&life.stack));
     let held: Bytes = held.map(|(life, _)| life.block()).sum();
@@ -69,16 +70,16 @@ fn find_completed_pass(facts: &Facts) -> Option<Cause> {
     }
     let finding = Finding {
         rule: RULE.cause,
-        severity: if facts.fatal && held >= pass.most { Severity::Error } else { Severity::Warning },
+        severity: if facts.is_fatal() && held >= pass.most { Severity::Error } else { Severity::Warning },
         message: format!(
             "a forward without a backward saved {} for a backward: {} tensors were alive until its end",
             pass.most, pass.tensors
         ),
         location: pass.stacks.first().and_then(|stack| view.call_location(*stack)),
         evidence: vec![
-            bytes("peak of the forward", pass.most, "lifetimes in the history"),
-            count("tensors allocated by then", pass.made, "lifetimes in the history"),
-            count("of these still alive", pass.tensors, "lifetimes in the history"),
+            bytes("peak of the forward", pass.most, Source::Lifetimes),
+            count("tensors allocated by then", pass.made, Source::Lifetimes),
+            count("of these still alive", pass.tensors, Source::Lifetimes),
         ],
         remedies: vec![no_grad()],
     };

@@ -7,19 +7,18 @@ use report::{Contents, Finding, Remedy, Severity, Standing};
 use trace::{Bytes, EventIndex, Moment, Phase};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::bytes;
+use super::known::{Source, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-const SOURCE: &str = "lifetimes in the trace";
+const SOURCE: Source = Source::TraceLifetimes;
 
-pub(super) const RULE: Rule =
-    Rule { cause: CauseId::GradientsAliveInForward, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::GradientsAliveInForward, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let view = facts.view?;
-    let at = facts.moment?;
+    let at = facts.moment()?;
     let stale = stale_gradients(view, at.event_before()?)?;
     if stale == Bytes::ZERO {
         return None;
@@ -27,17 +26,17 @@ fn find(facts: &Facts) -> Option<Cause> {
     let activations = view.live_bytes(at, Contents::Activations);
     let finding = Finding {
         rule: RULE.cause,
-        severity: if facts.explains && facts.fatal { Severity::Error } else { Severity::Warning },
+        severity: if facts.is_at_error() { Severity::Error } else { Severity::Warning },
         message: format!(
             "{stale} of gradients from an earlier step are alive at the peak: zero_grad(set_to_none=True) directly \
              after step() frees them before the next forward"
         ),
-        location: facts.failed_at().filter(|_| facts.explains),
+        location: facts.failed_at().filter(|_| facts.is_at_error()),
         evidence: vec![
             bytes("gradients of earlier steps at the peak", stale, SOURCE),
             bytes("activations at the peak", activations, SOURCE),
         ],
-        remedies: if facts.explains { vec![release(view, at, stale)] } else { Vec::new() },
+        remedies: vec![release(view, at, stale)],
     };
     Some(Cause { finding, bytes: Some(stale), rank: Rank::Fault })
 }

@@ -9,7 +9,7 @@ use causes::CauseId;
 
 use super::growth::{Change, find_growth};
 use super::input::Facts;
-use super::rule::{Cause, Check, Rule, When};
+use super::rule::{Cause, Check, Rule};
 use crate::measure::retention::Retention;
 
 const CHANGE: Change = (
@@ -17,7 +17,7 @@ const CHANGE: Change = (
     "use .item() or .detach().cpu() where the result is stored",
 );
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::GrowingCollection, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::GrowingCollection, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_growth(facts, Retention::Collection, RULE.cause, CHANGE)

@@ -4,16 +4,16 @@
 //! `growing-memory`.)
 
 use causes::CauseId;
-use report::{Evidence, Finding, Growth, Location, Remedy, Severity, Standing};
+use report::{Evidence, Finding, Growth, Location, Remedy, Standing};
 use trace::{Bytes, Moment};
 
+use super::known::{Known, Source, bytes, count};
 use super::rule::{Cause, Rank};
-use super::shared::{bytes, count};
 use crate::measure::growth::{Survivors, stays};
 use crate::measure::life::Life;
 use crate::measure::retention::Retention;
 use crate::measure::view::View;
-use crate::rules::input::Facts;
+use crate::rules::input::{Facts, Pressure};
 
 /// The evidence names at most this many lines.
 const MAX_LINES: usize = 3;
@@ -23,19 +23,19 @@ pub(super) type Change = (&'static str, &'static str);
 
 /// Finds growth whose reason is `retention`, for `rule`; `change` is the remedy.
 pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: CauseId, change: Change) -> Option<Cause> {
-    let growth = facts.growth.as_ref().filter(|_| facts.retention == Some(retention))?;
-    let view = facts.view?;
-    let most = facts.survivors.first();
-    let held = growth.location.as_ref().zip(facts.moment).and_then(|(line, at)| earlier_bytes(view, at, line));
+    let pressure = facts.pressure.as_ref().filter(|pressure| pressure.retention == retention)?;
+    let (growth, view) = (&pressure.growth.value, facts.view?);
+    let most = pressure.survivors.first();
+    let held = growth.location.as_ref().zip(facts.moment()).and_then(|(line, at)| earlier_bytes(view, at, line));
     let finding = Finding {
         rule,
-        severity: if facts.fatal { Severity::Error } else { Severity::Warning },
+        severity: facts.severity(),
         message: message(growth, most, describe_keeper(retention)),
         location: growth.location.clone(),
-        evidence: evidence(facts, growth),
+        evidence: evidence(facts, pressure),
         remedies: release(facts, held, change).into_iter().collect(),
     };
-    let bytes = facts.survivors.iter().map(|line| line.bytes).sum();
+    let bytes = pressure.survivors.iter().map(|line| line.bytes).sum();
     Some(Cause { finding, bytes: Some(bytes), rank: Rank::Fault })
 }
 
@@ -57,15 +57,16 @@ fn message(growth: &Growth, most: Option<&Survivors>, keeper: &str) -> String {
     format!("every step leaves {} behind{full}{what}", growth.bytes_per_step)
 }
 
-fn evidence(facts: &Facts, growth: &Growth) -> Vec<Evidence> {
-    let mut evidence = vec![bytes("growth per step", growth.bytes_per_step, facts.growth_source)];
-    for survivor in facts.survivors.iter().take(MAX_LINES) {
+fn evidence(facts: &Facts, pressure: &Pressure) -> Vec<Evidence> {
+    let Known { value: growth, source } = &pressure.growth;
+    let mut evidence = vec![bytes("growth per step", growth.bytes_per_step, *source)];
+    for survivor in pressure.survivors.iter().take(MAX_LINES) {
         let at = survivor.location.as_ref().map_or_else(|| "an unknown line".to_owned(), |line| facts.at(line));
         let what = format!("allocated at {at} and alive one step later");
-        evidence.push(bytes(&what, survivor.bytes, "lifetimes in the trace"));
+        evidence.push(bytes(&what, survivor.bytes, Source::TraceLifetimes));
     }
     if let Some(step) = growth.full_at_step {
-        evidence.push(count("step at which the device is full", u64::from(step), "growth from the peak on"));
+        evidence.push(count("step at which the device is full", u64::from(step), Source::Forecast));
     }
     evidence
 }
@@ -73,7 +74,7 @@ fn evidence(facts: &Facts, growth: &Growth) -> Vec<Evidence> {
 /// The remedy: the live total, less the bytes that the line allocated in earlier steps.
 fn release(facts: &Facts, held: Option<Bytes>, change: Change) -> Option<Remedy> {
     let held = held.filter(|held| *held > Bytes::ZERO)?;
-    let before = facts.view?.live_total(facts.moment?);
+    let before = facts.view?.live_total(facts.moment()?);
     let (remedy, how) = change;
     Some(Remedy {
         remedy: remedy.to_owned(),

@@ -7,10 +7,11 @@ use report::{Evidence, Finding, Remedy};
 use trace::text::OomKind;
 
 use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, text};
+use super::known::{Source, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::HostMemory, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::HostMemory, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
@@ -39,8 +40,8 @@ pub(super) fn host_cause(rule: CauseId, facts: &Facts, failure: &Failure, messag
 }
 
 fn evidence(failure: &Failure) -> Vec<Evidence> {
-    let requested = failure.requested.iter().map(|size| bytes("requested", size.nearest, failure.request_source));
-    requested.chain([text("the error", failure.message.clone(), failure.request_source)]).collect()
+    let requested = failure.requested.iter().map(|size| size.row("requested"));
+    requested.chain([text("the error", failure.message.clone(), Source::Message)]).collect()
 }
 
 fn smaller() -> Remedy {

@@ -9,6 +9,7 @@ use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, Siz
 use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex, Moment};
 
+use super::known::Known;
 use crate::judge::sharing::Shared;
 use crate::measure::growth::Survivors;
 use crate::measure::retention::Retention;
@@ -21,71 +22,106 @@ pub(crate) struct Facts<'a> {
     pub(crate) folder: &'a str,
     /// The history of the device that the report is about.
     pub(crate) view: Option<&'a View<'a>>,
+    /// The moment of the history that the report is about.
+    pub(crate) moment: Option<At>,
     /// The device.
     pub(crate) device: DeviceFacts<'a>,
     /// The last failed request.
     pub(crate) failure: Option<Failure>,
-    /// True for `explain`: the facts include no run without a limit, and no counter outside the history.
-    pub(crate) explains: bool,
-    /// True if the failed request ended the program.
-    pub(crate) fatal: bool,
-    /// The number of failed requests.
-    pub(crate) failures: u64,
-    /// The fate of an error that the program caught.
-    pub(crate) caught: Option<Caught>,
-    /// The search of a program that ran out until a size fitted.
-    pub(crate) search: Option<SizeSearch>,
-    /// The program's need on the device: measured without a limit, or a lower bound.
-    pub(crate) need: Option<Bytes>,
-    /// The allocated bytes at the need by category, if a run without a limit came there.
-    pub(crate) need_breakdown: Option<Breakdown>,
-    /// True if the need is a lower bound.
-    pub(crate) is_need_partial: bool,
-    /// The peak of the reserved bytes.
-    pub(crate) reserved_peak: Bytes,
-    /// The place of the peak of the allocated bytes.
-    pub(crate) peak_place: Place,
-    /// The allocated bytes at the peak by category.
-    pub(crate) breakdown: Breakdown,
+    /// The need on a device of any size; `None` unless the program ran for this report.
+    pub(crate) need: Option<Known<NeedFacts>>,
+    /// The peak.
+    pub(crate) peak: PeakFacts,
     /// Growth from step to step.
-    pub(crate) growth: Option<Growth>,
-    /// The source of `growth`.
-    pub(crate) growth_source: &'static str,
-    /// The survivors of each line, most bytes first; empty without growth.
-    pub(crate) survivors: Vec<Survivors>,
-    /// The reason for their retention; `None` without growth.
-    pub(crate) retention: Option<Retention>,
-    /// The moment that the report is about: the error of an explanation, else the peak.
-    pub(crate) moment: Option<Moment>,
-    /// Every device of every process; empty with fewer than two.
-    pub(crate) ranks: Vec<RankFacts>,
+    pub(crate) pressure: Option<Pressure>,
+    /// The processes of a job.
+    pub(crate) fleet: Fleet,
     /// All errors in the texts.
     pub(crate) stated: &'a [StatedOom],
     /// PyTorch's table of the report's device.
-    pub(crate) counters: Option<&'a StatedCounters>,
+    pub(crate) counters: Option<Known<&'a StatedCounters>>,
     /// `nvidia-smi`'s table of the report's device.
     pub(crate) card: Option<&'a StatedCard>,
     /// The number of times that the cache was emptied to serve a request (`num_alloc_retries`).
-    pub(crate) retries: u64,
-    /// The source of `retries`.
-    pub(crate) retries_source: &'static str,
-    /// The fullest of the devices that several processes used.
-    pub(crate) shared: Option<Shared>,
+    pub(crate) retries: Option<Known<u64>>,
     /// The lines where values decided shapes.
-    pub(crate) value_shapes: &'a [ValueShape],
+    pub(crate) value_shapes: Vec<ValueShape>,
+}
+
+/// The moment that a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// The error that ended the program, or its nearest moment in the history.
+    Error(Moment),
+    /// The peak of the allocated bytes.
+    Peak(Moment),
+}
+
+/// The program's need on a device of any size.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NeedFacts {
+    /// The need: measured without a limit, or a lower bound.
+    pub(crate) bytes: Bytes,
+    /// The allocated bytes at the need by category, if a run without a limit came there.
+    pub(crate) breakdown: Option<Breakdown>,
+    /// True if the need is a lower bound.
+    pub(crate) is_partial: bool,
+}
+
+/// The peak of the report's device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PeakFacts {
+    /// The peak of the reserved bytes.
+    pub(crate) reserved: Option<Known<Bytes>>,
+    /// The place of the peak of the allocated bytes.
+    pub(crate) place: Place,
+    /// The allocated bytes at the peak by category.
+    pub(crate) breakdown: Breakdown,
+}
+
+/// Memory that grows from step to step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pressure {
+    /// The growth.
+    pub(crate) growth: Known<Growth>,
+    /// The survivors of each line, most bytes first.
+    pub(crate) survivors: Vec<Survivors>,
+    /// The reason for their retention.
+    pub(crate) retention: Retention,
+}
+
+/// The processes of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fleet {
+    /// Every device of every process; empty with fewer than two.
+    pub(crate) ranks: Vec<RankFacts>,
+    /// The devices that several processes used.
+    pub(crate) sharing: Sharing,
+}
+
+/// The devices that several processes used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Sharing {
+    /// Each process names its devices alone; equal numbers may be different devices.
+    #[default]
+    Unknown,
+    /// No device has several processes.
+    Apart,
+    /// The fullest device with several processes.
+    Together(Shared),
 }
 
 /// A rank of a job on a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RankFacts {
     /// The rank.
     pub(crate) rank: u32,
     /// The device's number, as the process counts.
     pub(crate) device: u32,
     /// The peak of the allocated bytes.
-    pub(crate) allocated: Bytes,
+    pub(crate) allocated: Known<Bytes>,
     /// The peak of the reserved bytes.
-    pub(crate) reserved: Bytes,
+    pub(crate) reserved: Known<Bytes>,
     /// The line with the largest excess of bytes over other ranks.
     pub(crate) extra: Option<(Bytes, Location)>,
 }
@@ -96,11 +132,18 @@ pub(crate) struct DeviceFacts<'a> {
     /// The manufacturer's name of the GPU.
     pub(crate) name: Option<&'a str>,
     /// The total memory.
-    pub(crate) total: Option<StatedBytes>,
+    pub(crate) total: Option<Known<StatedBytes>>,
     /// The part of the memory that the program can use.
-    pub(crate) usable: Option<Bytes>,
-    /// The name of `usable`'s figure, and its source.
-    pub(crate) usable_is: (&'static str, &'static str),
+    pub(crate) usable: Option<Usable>,
+}
+
+/// The part of a device's memory that a program can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Usable {
+    /// The name of the figure.
+    pub(crate) what: &'static str,
+    /// The figure.
+    pub(crate) bytes: Known<Bytes>,
 }
 
 /// A failed request.
@@ -108,21 +151,29 @@ pub(crate) struct DeviceFacts<'a> {
 pub(crate) struct Failure {
     /// The kind of memory that ran out.
     pub(crate) kind: OomKind,
+    /// True if the failed request ended the program.
+    pub(crate) is_fatal: bool,
+    /// The number of failed requests.
+    pub(crate) times: Option<Known<u64>>,
+    /// The fate of an error that the program caught.
+    pub(crate) caught: Option<Caught>,
+    /// The search of a program that ran out until a size fitted.
+    pub(crate) search: Option<SizeSearch>,
     /// The requested size. In a message: the size of the segment that the request would have needed.
-    pub(crate) requested: Option<StatedBytes>,
+    pub(crate) requested: Option<Known<StatedBytes>>,
     /// The free memory of the device.
-    pub(crate) free: Option<StatedBytes>,
+    pub(crate) free: Option<Known<StatedBytes>>,
     /// The bytes allocated by the program.
-    pub(crate) allocated: Option<StatedBytes>,
+    pub(crate) allocated: Option<Known<StatedBytes>>,
     /// The bytes reserved by the allocator.
-    pub(crate) reserved: Option<StatedBytes>,
+    pub(crate) reserved: Option<Known<StatedBytes>>,
     /// The largest free block for the request's stream and pool, if the history shows all free blocks.
-    pub(crate) largest_free: Option<Bytes>,
+    pub(crate) largest_free: Option<Known<Bytes>>,
     /// The device memory of this process.
-    pub(crate) process: Option<StatedBytes>,
+    pub(crate) process: Option<Known<StatedBytes>>,
     /// The upper bound that a fraction sets for this process.
-    pub(crate) allowed: Option<StatedBytes>,
-    /// The other processes on the device.
+    pub(crate) allowed: Option<Known<StatedBytes>>,
+    /// The other processes on the device that the message names.
     pub(crate) others: Vec<OtherProcess>,
     /// The innermost line of the user's code.
     pub(crate) location: Option<Location>,
@@ -130,26 +181,32 @@ pub(crate) struct Failure {
     pub(crate) event: Option<EventIndex>,
     /// The error message; empty if only the history records the error.
     pub(crate) message: String,
-    /// The source of the request's size.
-    pub(crate) request_source: &'static str,
-    /// The source of the counters.
-    pub(crate) counters_source: &'static str,
+}
+
+impl At {
+    /// Returns the moment.
+    pub(crate) fn moment(self) -> Moment {
+        match self {
+            At::Error(moment) | At::Peak(moment) => moment,
+        }
+    }
 }
 
 impl Failure {
     /// Returns the reserved bytes that are not allocated.
     pub(crate) fn cached(&self) -> Option<StatedBytes> {
-        Some(self.reserved? - self.allocated?)
+        Some(self.reserved?.value - self.allocated?.value)
     }
 
     /// Returns the bytes that the request lacked, at least.
     pub(crate) fn missing(&self) -> Option<Bytes> {
-        let requested = self.requested?;
+        let requested = self.requested?.nearest();
+        let free = self.free.map(|free| free.value);
         let room = match (self.allowed, self.reserved) {
-            (Some(allowed), Some(reserved)) => (allowed - reserved).min(self.free.unwrap_or(allowed)),
-            _ => self.free?,
+            (Some(allowed), Some(reserved)) => (allowed.value - reserved.value).min(free.unwrap_or(allowed.value)),
+            _ => free?,
         };
-        Some(requested.nearest - room.nearest)
+        Some(requested - room.nearest)
     }
 
     /// Checks that the host's memory ran out.
@@ -164,20 +221,35 @@ impl Failure {
 }
 
 impl Facts<'_> {
+    /// Returns the moment that the report is about.
+    pub(crate) fn moment(&self) -> Option<Moment> {
+        self.moment.map(At::moment)
+    }
+
+    /// Checks that the report is about the error that ended the program.
+    pub(crate) fn is_at_error(&self) -> bool {
+        matches!(self.moment, Some(At::Error(_)))
+    }
+
+    /// Checks that a failed request ended the program.
+    pub(crate) fn is_fatal(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.is_fatal)
+    }
+
     /// Returns the bytes of category `contents` at the report's moment.
     pub(crate) fn live_bytes(&self, contents: Contents) -> Bytes {
-        let live = self.view.zip(self.moment).map(|(view, moment)| view.live_bytes(moment, contents));
+        let live = self.view.zip(self.moment()).map(|(view, moment)| view.live_bytes(moment, contents));
         live.unwrap_or_default()
     }
 
     /// Returns the severity of a cause: an error if the program ended, or will end, by it.
     pub(crate) fn severity(&self) -> Severity {
-        if self.fatal { Severity::Error } else { Severity::Warning }
+        if self.is_fatal() { Severity::Error } else { Severity::Warning }
     }
 
     /// Returns the line of the failed request, if the request ended the program.
     pub(crate) fn failed_at(&self) -> Option<Location> {
-        self.failure.as_ref().filter(|_| self.fatal).and_then(|failure| failure.location.clone())
+        self.failure.as_ref().filter(|failure| failure.is_fatal).and_then(|failure| failure.location.clone())
     }
 
     /// Returns `file` relative to the reader's directory if the directory contains it.

@@ -5,13 +5,15 @@
 use causes::CauseId;
 use report::Finding;
 use trace::Bytes;
+use trace::text::StatedBytes;
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes};
+use super::known::Known;
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 use super::small_gpu_fraction::find_fraction;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::Mig, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::Mig, check: Check::One(find) };
 
 /// Totals of MIG slices in MiB, as `cudaMemGetInfo` states them (names as in NVIDIA's MIG user guide). Sizes that a whole GPU
 /// has too are left out: 2g.10gb (RTX 3080), 3g.40gb (A100 with 40 GB).
@@ -23,25 +25,27 @@ fn find(facts: &Facts) -> Option<Cause> {
     if find_fraction(facts).is_some() {
         return None;
     }
-    let (total, name) = slice(facts)?;
+    let (device, name) = slice(facts)?;
+    let total = device.nearest();
     let finding = Finding {
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!("the device has {total}, like a MIG slice {name}: it may be a part of a larger GPU"),
         location: None,
-        evidence: vec![bytes("device", total, "the error's text")],
+        evidence: vec![device.row("device")],
         remedies: vec![advice("ask for a larger slice", "nvidia-smi -L names the slices")],
     };
     // The rest of the GPU is more than the slice.
     Some(Cause { finding, bytes: Some(total), rank: Rank::Need })
 }
 
-/// The device's total and the slice with the same total.
-pub(super) fn slice(facts: &Facts) -> Option<(Bytes, &'static str)> {
-    let total = facts.device.total.filter(|_| facts.fatal)?.nearest;
+/// The total of a device of unknown name, and the slice with the same total.
+pub(super) fn slice(facts: &Facts) -> Option<(Known<StatedBytes>, &'static str)> {
+    let device = facts.device.total.filter(|_| facts.is_fatal() && facts.device.name.is_none())?;
+    let total = device.nearest();
     let matches = |&&(mib, _): &&(u64, &str)| {
         let slice = Bytes::from_mib(mib).0;
         total.0.abs_diff(slice).saturating_mul(TOLERANCE_DENOMINATOR) <= slice
     };
-    SLICES_MIB.iter().find(matches).map(|&(_, name)| (total, name))
+    SLICES_MIB.iter().find(matches).map(|&(_, name)| (device, name))
 }

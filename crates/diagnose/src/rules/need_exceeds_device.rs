@@ -5,10 +5,12 @@
 use causes::CauseId;
 use report::{Breakdown, Contents, Finding, Remedy, Severity, Standing};
 use trace::Bytes;
+use trace::text::StatedBytes;
 
-use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes};
+use super::input::{Facts, Failure, NeedFacts, Usable};
+use super::known::{Known, Source, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 
 /// The categories that stay from step to step.
 const PERSISTENT: [Contents; 4] =
@@ -18,39 +20,40 @@ const MAX_CACHED_DENOMINATOR: u64 = 4;
 /// The evidence names at most this many parts of the breakdown.
 const MAX_PARTS: usize = 3;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::NeedExceedsDevice, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::NeedExceedsDevice, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    if facts.explains { find_full_device(facts) } else { find_measured_need(facts) }
+    match &facts.need {
+        Some(need) => find_measured_need(facts, need),
+        None => find_full_device(facts),
+    }
 }
 
 /// Allocated and requested bytes together exceed the memory that PyTorch can reserve, and the cache is small.
 fn find_full_device(facts: &Facts) -> Option<Cause> {
-    let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
+    let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && failure.is_allocators())?;
     let (requested, allocated) = (failure.requested?, failure.allocated?);
-    let (room, what, source) = available_memory(facts, failure)?;
+    let Usable { what, bytes: available } = available_memory(facts, failure)?;
+    let room = available.value;
     let cached = failure.cached().unwrap_or_default();
-    let wanted = allocated + requested;
+    let wanted = allocated.value + requested.value;
     if wanted.highest <= room
-        || requested.nearest > room
-        || cached.nearest.0.saturating_mul(MAX_CACHED_DENOMINATOR) > allocated.nearest.0
+        || requested.nearest() > room
+        || cached.nearest.0.saturating_mul(MAX_CACHED_DENOMINATOR) > allocated.nearest().0
     {
         return None;
     }
-    let mut evidence = vec![
-        bytes("allocated", allocated.nearest, failure.counters_source),
-        bytes("requested", requested.nearest, failure.request_source),
-        bytes(what, room, source),
-    ];
+    let mut evidence = vec![allocated.row("allocated"), requested.row("requested"), available.row(what)];
     let held = PERSISTENT.map(|contents| (contents, facts.live_bytes(contents)));
     let named = held.iter().filter(|(_, held)| *held > Bytes::ZERO);
-    evidence.extend(named.map(|(contents, held)| bytes(contents.words(), *held, "memory alive at the error")));
+    evidence.extend(named.map(|(contents, held)| bytes(contents.words(), *held, Source::LiveAtError)));
     let finding = Finding {
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
             "{} allocated and {} requested are more than the {room} available to this process",
-            allocated.nearest, requested.nearest
+            allocated.nearest(),
+            requested.nearest()
         ),
         location: failure.location.clone(),
         evidence,
@@ -68,35 +71,36 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need })
 }
 
-/// Returns the memory that PyTorch can reserve, the figure's name, and its source.
-fn available_memory(facts: &Facts, failure: &Failure) -> Option<(Bytes, &'static str, &'static str)> {
-    if let Some(usable) = facts.device.usable {
-        return Some((usable, facts.device.usable_is.0, facts.device.usable_is.1));
-    }
+/// Returns the memory that PyTorch can reserve.
+fn available_memory(facts: &Facts, failure: &Failure) -> Option<Usable> {
     // PyTorch can reserve the free and the reserved bytes; a context and other processes hold the rest.
-    let free = failure.free.zip(failure.reserved).map(|(free, reserved)| (free + reserved).highest);
-    let total = facts.device.total?.nearest;
-    Some((free.unwrap_or(total), "free and reserved at the error", failure.counters_source))
+    let at_error = |total: Known<StatedBytes>| {
+        let free = failure.free.zip(failure.reserved);
+        let free = free.map(|(free, reserved)| Known::new((free.value + reserved.value).highest, free.source));
+        let bytes = free.unwrap_or(total.to_nearest());
+        Usable { what: "free and reserved at the error", bytes }
+    };
+    facts.device.usable.or_else(|| facts.device.total.map(at_error))
 }
 
 /// The need, measured without a limit, exceeds the device. Without a failed request, `cache-flushed` applies instead.
-fn find_measured_need(facts: &Facts) -> Option<Cause> {
-    let (need, total) = (facts.need?, facts.device.total?.nearest);
+fn find_measured_need(facts: &Facts, known: &Known<NeedFacts>) -> Option<Cause> {
+    let (need, device) = (known.value.bytes, facts.device.total?);
+    let total = device.nearest();
     if need <= total || facts.failure.is_none() {
         return None;
     }
-    let mut evidence =
-        vec![bytes("need", need, "the run without a limit"), bytes("device", total, "the GPU's profile")];
-    let breakdown = facts.need_breakdown.as_ref().unwrap_or(&facts.breakdown);
+    let mut evidence = vec![bytes("need", need, known.source), device.row("device")];
+    let breakdown = known.value.breakdown.as_ref().unwrap_or(&facts.peak.breakdown);
     let parts = breakdown.parts().iter().take(MAX_PARTS);
-    evidence.extend(parts.map(|part| bytes(part.category.words(), part.bytes, "breakdown at the peak")));
+    evidence.extend(parts.map(|part| bytes(part.category.words(), part.bytes, Source::Breakdown)));
     let name = facts.device.name.unwrap_or("the device");
-    let least = if facts.is_need_partial { "at least " } else { "" };
+    let least = if known.value.is_partial { "at least " } else { "" };
     let finding = Finding {
         rule: RULE.cause,
         severity: Severity::Error,
         message: format!("the program needs {least}{need} and {name} has {total}: {least}{} too little", need - total),
-        location: facts.failure.as_ref().filter(|_| facts.fatal).and_then(|failure| failure.location.clone()),
+        location: facts.failed_at(),
         evidence,
         remedies: smaller_batch(breakdown, need, total).into_iter().collect(),
     };

@@ -8,13 +8,13 @@ use trace::Bytes;
 use trace::text::OomKind;
 
 use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 
 /// The largest CUDA context with PyTorch's modules, as seen on devices of compute capability 7.0 to 9.0.
 const MAX_CONTEXT: Bytes = Bytes::from_mib(700);
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::NonPytorchMemory, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::NonPytorchMemory, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
@@ -49,7 +49,7 @@ fn find_refused_library(facts: &Facts, failure: &Failure) -> Option<Cause> {
 
 /// Finds device memory of this process beyond PyTorch's reserved bytes and a context.
 fn find_unreserved_memory(facts: &Facts, failure: &Failure) -> Option<Cause> {
-    let beside = (failure.process? - failure.reserved?).lowest;
+    let beside = (failure.process?.value - failure.reserved?.value).lowest;
     if beside <= MAX_CONTEXT {
         return None;
     }
@@ -70,12 +70,11 @@ fn find_unreserved_memory(facts: &Facts, failure: &Failure) -> Option<Cause> {
 }
 
 fn evidence(facts: &Facts, failure: &Failure) -> Vec<Evidence> {
-    let source = failure.counters_source;
     let stated = [
         ("device", facts.device.total),
         ("free", failure.free),
         ("this process", failure.process),
         ("reserved by PyTorch", failure.reserved),
     ];
-    stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, source))).collect()
+    stated.iter().filter_map(|&(what, size)| Some(size?.row(what))).collect()
 }

@@ -5,35 +5,36 @@
 use causes::CauseId;
 use report::{Contents, Finding, Severity};
 use trace::Bytes;
+use trace::text::StatedBytes;
 
-use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes};
+use super::input::{Facts, Failure, Usable};
+use super::known::{Known, Source, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 
-/// `explain` calls a request huge from 1/3 of the device on.
+/// Without a measured need, a request is huge from 1/3 of the device on.
 const MIN_REQUEST_DENOMINATOR: u64 = 3;
 
 /// The categories that stay from step to step.
 const PERSISTENT: [Contents; 4] =
     [Contents::Parameters, Contents::Gradients, Contents::OptimizerState, Contents::Buffers];
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::OneHugeRequest, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::OneHugeRequest, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
-    let requested = failure.requested?.nearest;
-    let room = facts.device.usable.or_else(|| facts.device.total.map(|total| total.nearest))?;
+    let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && failure.is_allocators())?;
+    let size = failure.requested?;
+    let requested = size.nearest();
+    let of_total = |total: Known<StatedBytes>| Usable { what: "device", bytes: total.to_nearest() };
+    let usable = facts.device.usable.or_else(|| facts.device.total.map(of_total))?;
+    let room = usable.bytes.value;
     let kept = persistent_bytes(facts, failure);
     let most = room - kept.unwrap_or_default();
-    if requested <= most || (facts.explains && requested.0.saturating_mul(MIN_REQUEST_DENOMINATOR) < room.0) {
+    if requested <= most || (facts.need.is_none() && requested.0.saturating_mul(MIN_REQUEST_DENOMINATOR) < room.0) {
         return None;
     }
-    let mut evidence = vec![bytes("requested", requested, failure.request_source)];
-    evidence.push(match facts.device.usable {
-        Some(usable) => bytes(facts.device.usable_is.0, usable, facts.device.usable_is.1),
-        None => bytes("device", room, failure.counters_source),
-    });
-    let source = "memory alive at the error";
+    let mut evidence = vec![size.row("requested"), usable.bytes.row(usable.what)];
+    let source = Source::LiveAtError;
     evidence.extend(kept.map(|kept| bytes("parameters, gradients, optimizer state, buffers", kept, source)));
     let finding = Finding {
         rule: RULE.cause,

@@ -7,8 +7,9 @@ use report::{Contents, Finding, Remedy, Severity, Standing};
 use trace::{Bytes, Phase};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes};
+use super::known::{Source, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 use crate::measure::sweep::peak_without;
 use crate::measure::view::View;
 
@@ -17,7 +18,7 @@ const MIN_PEAK_DENOMINATOR: u64 = 50;
 /// Temporaries that raise the peak by less than 1/1000 of the device are not reported.
 const MIN_DEVICE_DENOMINATOR: u64 = 1000;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::OptimizerState, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::OptimizerState, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_temporaries(facts).or_else(|| find_failed_step(facts))
@@ -25,13 +26,13 @@ fn find(facts: &Facts) -> Option<Cause> {
 
 /// Finds a failed request of the optimizer, for its state or for temporaries.
 fn find_failed_step(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view.filter(|_| facts.explains && facts.fatal)?, facts.moment?);
+    let (view, moment) = (facts.view.filter(|_| facts.is_at_error())?, facts.moment()?);
     if view.timeline.phase(moment.event_before()?) != Some(Phase::Optimizer) {
         return None;
     }
     let (state, parameters) = (facts.live_bytes(Contents::OptimizerState), facts.live_bytes(Contents::Parameters));
     let temporaries = facts.live_bytes(Contents::Temporaries);
-    let source = "memory alive at the error";
+    let source = Source::LiveAtError;
     let finding = Finding {
         rule: RULE.cause,
         severity: facts.severity(),
@@ -58,15 +59,15 @@ fn find_failed_step(facts: &Facts) -> Option<Cause> {
 
 /// Finds temporaries that raise the peak, in a step that succeeded.
 fn find_temporaries(facts: &Facts) -> Option<Cause> {
-    let view = facts.view.filter(|_| !(facts.explains && facts.fatal))?;
+    let view = facts.view.filter(|_| !facts.is_at_error())?;
     let peak = view.trace.history.peaks().allocated?;
     let temporaries = view.live_bytes(peak.at, Contents::Temporaries);
-    if facts.peak_place.phase != Some(Phase::Optimizer) || temporaries == Bytes::ZERO {
+    if facts.peak.place.phase != Some(Phase::Optimizer) || temporaries == Bytes::ZERO {
         return None;
     }
     let after = peak_without_temporaries(view);
     let saved = peak.bytes - after;
-    let of_device = facts.device.usable.unwrap_or_default();
+    let of_device = facts.device.usable.map(|usable| usable.bytes.value).unwrap_or_default();
     let is_small = saved.0.saturating_mul(MIN_PEAK_DENOMINATOR) < peak.bytes.0
         || saved.0.saturating_mul(MIN_DEVICE_DENOMINATOR) < of_device.0;
     if is_small {
@@ -78,8 +79,8 @@ fn find_temporaries(facts: &Facts) -> Option<Cause> {
         message: format!("the peak is in the optimizer step: {temporaries} of it are the optimizer's temporaries"),
         location: None,
         evidence: vec![
-            bytes("temporaries at the peak", temporaries, "lifetimes in the trace"),
-            bytes("peak raised by temporaries", saved, "the trace without temporaries"),
+            bytes("temporaries at the peak", temporaries, Source::TraceLifetimes),
+            bytes("peak raised by temporaries", saved, Source::WithoutTemporaries),
         ],
         remedies: vec![Remedy {
             remedy: "foreach=False or fused=True".to_owned(),

@@ -11,14 +11,15 @@ use trace::Bytes;
 use trace::text::StatedBytes;
 
 use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, other_processes};
+use super::known::{Known, Source, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::{advice, other_processes};
 use super::wrong_device::is_shared_by_ranks;
 
 /// Shares below 1/20 of the device are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::OtherProcessMemory, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::OtherProcessMemory, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_in_error(facts).or_else(|| find_in_table(facts))
@@ -28,14 +29,14 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| !failure.is_hosts() && !is_shared_by_ranks(facts))?;
     let total = facts.device.total?;
     let (held, evidence) = named_processes(failure).or_else(|| unnamed_processes(facts, failure, total))?;
-    if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.nearest.0 {
+    if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.nearest().0 {
         return None;
     }
     let decides = failure.missing().is_some_and(|missing| held >= missing);
     let finding = Finding {
         rule: RULE.cause,
-        severity: if facts.fatal && decides { Severity::Error } else { Severity::Warning },
-        message: format!("other processes hold {held} of the device's {}", total.nearest),
+        severity: if facts.is_fatal() && decides { Severity::Error } else { Severity::Warning },
+        message: format!("other processes hold {held} of the device's {}", total.nearest()),
         location: None,
         evidence,
         remedies: vec![end_them()],
@@ -59,7 +60,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     if failure.is_some_and(|failure| failure.is_hosts() || failure.process.is_some() || !failure.others.is_empty()) {
         return None;
     }
-    let total = card.total_bytes.or(facts.device.total)?.nearest;
+    let total = card.total_bytes.or(facts.device.total.map(|total| total.value))?.nearest;
     let own = |pid: Option<u32>| pid.is_some() && facts.stated.iter().any(|oom| oom.pid == pid);
     let others = card.processes.iter().flatten().filter(|process| !own(process.pid));
     let sizes: Vec<(String, Bytes)> = others
@@ -75,13 +76,13 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     let decides = failure.is_some_and(|failure| explains_failure(failure, total, held));
     let finding = Finding {
         rule: RULE.cause,
-        severity: if facts.fatal && decides { Severity::Error } else { Severity::Warning },
+        severity: if facts.is_fatal() && decides { Severity::Error } else { Severity::Warning },
         message: format!(
             "nvidia-smi lists {} with {held} of the GPU's {total}",
             count(sizes.len(), "process", "processes")
         ),
         location: None,
-        evidence: sizes.iter().map(|(what, held)| bytes(what, *held, "nvidia-smi")).collect(),
+        evidence: sizes.iter().map(|(what, held)| bytes(what, *held, Source::NvidiaSmi)).collect(),
         remedies: vec![end_them()],
     };
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting })
@@ -93,7 +94,7 @@ fn explains_failure(failure: &Failure, total: Bytes, held: Bytes) -> bool {
     let (Some(free), Some(reserved), Some(missing)) = (failure.free, failure.reserved, failure.missing()) else {
         return false;
     };
-    held >= missing && held <= total - free.lowest - reserved.lowest
+    held >= missing && held <= total - free.value.lowest - reserved.value.lowest
 }
 
 /// The memory of the other processes that the error names.
@@ -101,20 +102,15 @@ fn named_processes(failure: &Failure) -> Option<(Bytes, Vec<Evidence>)> {
     let others = other_processes(failure);
     let sizes = others.iter().filter_map(|other| Some((other.pid, other.bytes?.nearest)));
     let evidence: Vec<Evidence> =
-        sizes.map(|(pid, held)| bytes(&format!("process {pid}"), held, failure.counters_source)).collect();
+        sizes.map(|(pid, held)| bytes(&format!("process {pid}"), held, Source::Message)).collect();
     let held = others.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
     (!evidence.is_empty()).then_some((held, evidence))
 }
 
 /// Returns the device memory outside the free memory and this process, if the error names only this process.
-fn unnamed_processes(facts: &Facts, failure: &Failure, total: StatedBytes) -> Option<(Bytes, Vec<Evidence>)> {
+fn unnamed_processes(facts: &Facts, failure: &Failure, total: Known<StatedBytes>) -> Option<(Bytes, Vec<Evidence>)> {
     let (free, own) = (failure.free?, failure.process.filter(|_| failure.others.is_empty())?);
-    let held = (total - free - own).lowest;
-    let source = failure.counters_source;
-    let evidence = vec![
-        bytes("device", total.nearest, source),
-        bytes("free", free.nearest, source),
-        bytes("this process", own.nearest, source),
-    ];
-    (held > Bytes::ZERO && facts.fatal).then_some((held, evidence))
+    let held = (total.value - free.value - own.value).lowest;
+    let evidence = vec![total.row("device"), free.row("free"), own.row("this process")];
+    (held > Bytes::ZERO && facts.is_fatal()).then_some((held, evidence))
 }

@@ -9,19 +9,20 @@ use causes::CauseId;
 use report::{Evidence, Finding};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, count, text};
+use super::known::{Source, bytes, count, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 use crate::measure::growth::Survivors;
 use crate::measure::leaks::Burst;
 use crate::measure::retention::{Retention, cycles};
 
-const SOURCE: &str = "lifetimes in the history";
+const SOURCE: Source = Source::Lifetimes;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::ReferenceCycle, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::ReferenceCycle, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let view = facts.view.filter(|_| facts.retention == Some(Retention::Cycle))?;
-    let line = facts.survivors.first()?;
+    let pressure = facts.pressure.as_ref().filter(|pressure| pressure.retention == Retention::Cycle)?;
+    let (view, line) = (facts.view?, pressure.survivors.first()?);
     let burst = cycles(view, &line.stacks)?;
     let finding = Finding {
         rule: RULE.cause,

@@ -6,7 +6,7 @@ use causes::CauseId;
 
 use super::growth::{Change, find_growth};
 use super::input::Facts;
-use super::rule::{Cause, Check, Rule, When};
+use super::rule::{Cause, Check, Rule};
 use crate::measure::retention::Retention;
 
 const CHANGE: Change = (
@@ -14,7 +14,7 @@ const CHANGE: Change = (
     "use .item() or .detach() where the result is stored, or compute it under torch.no_grad()",
 );
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::RetainedGraph, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::RetainedGraph, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_growth(facts, Retention::Graph, RULE.cause, CHANGE)

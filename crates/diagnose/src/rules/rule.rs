@@ -11,7 +11,6 @@ use super::input::Facts;
 pub(super) struct Rule {
     /// The cause that the rule finds.
     pub(super) cause: CauseId,
-    pub(super) when: When,
     pub(super) check: Check,
 }
 
@@ -19,19 +18,6 @@ impl std::fmt::Debug for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Rule").field(&self.cause).finish()
     }
-}
-
-/// The commands that apply a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// `check` alone.
-    Check,
-    /// `explain` alone.
-    Explain,
-    /// `check` and `explain`.
-    Both,
-    /// `explain`, if every other finding is a [`Rank::Aside`].
-    Otherwise,
 }
 
 /// The function that evaluates a rule.
@@ -76,15 +62,5 @@ impl Rule {
             Check::One(find) => find(facts).into_iter().collect(),
             Check::Many(find) => find(facts),
         }
-    }
-
-    /// Whether `check` applies the rule.
-    pub(super) fn is_for_check(&self) -> bool {
-        matches!(self.when, When::Check | When::Both)
-    }
-
-    /// Whether `explain` always applies the rule.
-    pub(super) fn is_for_explain(&self) -> bool {
-        matches!(self.when, When::Explain | When::Both)
     }
 }

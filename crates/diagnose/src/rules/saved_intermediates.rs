@@ -13,8 +13,8 @@ use trace::{Bytes, Moment, Phase, StackId};
 
 use super::growth::{Change, find_growth};
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{bytes, count};
+use super::known::{Source, bytes, count};
+use super::rule::{Cause, Check, Rank, Rule};
 use crate::measure::life::Life;
 use crate::measure::retention::Retention;
 use crate::measure::view::View;
@@ -25,16 +25,16 @@ const CHANGE: Change =
 /// Shares below 1/50 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 50;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::SavedIntermediates, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::SavedIntermediates, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let growth = find_growth(facts, Retention::Intermediate, RULE.cause, CHANGE);
-    growth.or_else(|| find_stale(facts).filter(|_| facts.explains))
+    growth.or_else(|| find_stale(facts))
 }
 
 /// Finds results of the previous step that are alive together with this step's activations.
 fn find_stale(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view.filter(|_| facts.retention.is_none())?, facts.moment?);
+    let (view, moment) = (facts.view.filter(|_| facts.pressure.is_none())?, facts.moment()?);
     let (location, held, tensors) = largest_line(view, moment)?;
     let total = view.live_total(moment);
     if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {
@@ -46,8 +46,8 @@ fn find_stale(facts: &Facts) -> Option<Cause> {
         message: format!("{held} of results that the previous step allocated here are still alive"),
         location: Some(location),
         evidence: vec![
-            bytes("allocated in an earlier step", held, "lifetimes in the history"),
-            count("tensors", tensors, "lifetimes in the history"),
+            bytes("allocated in an earlier step", held, Source::Lifetimes),
+            count("tensors", tensors, Source::Lifetimes),
         ],
         remedies: vec![Remedy {
             remedy: "free them before the next forward".to_owned(),

@@ -1,6 +1,6 @@
-//! Helpers of several rules: evidence, advice, and the other processes that an error names.
+//! Helpers of several rules: advice, and the other processes that an error names.
 
-use report::{Evidence, Remedy, Standing, Value};
+use report::{Remedy, Standing};
 use trace::Bytes;
 use trace::text::OtherProcess;
 
@@ -8,21 +8,6 @@ use super::input::Failure;
 
 /// The reserve beyond a request's own size that a new segment may need.
 pub(crate) const SEGMENT_SLACK: Bytes = Bytes::from_mib(20);
-
-/// Evidence that is an amount of memory.
-pub(super) fn bytes(what: &str, bytes: Bytes, source: &'static str) -> Evidence {
-    Evidence { what: what.to_owned(), value: Value::Bytes(bytes), source: source.into() }
-}
-
-/// Evidence that is a count.
-pub(super) fn count(what: &str, count: u64, source: &'static str) -> Evidence {
-    Evidence { what: what.to_owned(), value: Value::Count(count), source: source.into() }
-}
-
-/// Evidence that is a text.
-pub(super) fn text(what: &str, text: String, source: &'static str) -> Evidence {
-    Evidence { what: what.to_owned(), value: Value::Text(text), source: source.into() }
-}
 
 /// A remedy without a figure: it helps elsewhere and was not measured in this run.
 pub(super) fn advice(remedy: &str, how: &str) -> Remedy {
@@ -45,7 +30,7 @@ pub(crate) fn other_processes(failure: &Failure) -> &[OtherProcess] {
         let (Some(size), Some(reserved)) = (other.bytes, failure.reserved) else {
             return false;
         };
-        failure.process.is_none() && size.highest >= reserved.lowest
+        failure.process.is_none() && size.highest >= reserved.value.lowest
     };
     match failure.others.as_slice() {
         [only] if is_this_process(only) => &[],

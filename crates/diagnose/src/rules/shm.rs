@@ -7,10 +7,10 @@ use trace::text::OomKind;
 
 use super::host_memory::host_cause;
 use super::input::Facts;
-use super::rule::{Cause, Check, Rule, When};
+use super::rule::{Cause, Check, Rule};
 use super::shared::advice;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::Shm, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::Shm, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| failure.kind == OomKind::SharedMemory)?;

@@ -6,11 +6,10 @@ use causes::CauseId;
 use report::{Finding, Remedy, Severity};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{SEGMENT_SLACK, advice, bytes};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::{SEGMENT_SLACK, advice};
 
-pub(super) const RULE: Rule =
-    Rule { cause: CauseId::SmallGpuFraction, when: When::Explain, check: Check::One(find_fraction) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::SmallGpuFraction, check: Check::One(find_fraction) };
 
 /// Finds a fraction that the error states, or that a refusal with enough free memory implies.
 pub(super) fn find_fraction(facts: &Facts) -> Option<Cause> {
@@ -19,26 +18,26 @@ pub(super) fn find_fraction(facts: &Facts) -> Option<Cause> {
 
 /// The allocator refused a request although the device had enough free memory; only a fraction explains the refusal.
 fn implied_fraction(facts: &Facts) -> Option<Cause> {
-    let failure = facts.failure.as_ref().filter(|failure| facts.fatal && failure.is_allocators())?;
+    let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && failure.is_allocators())?;
     failure.event?; // A message names the fraction itself.
-    let (free, requested) = (failure.free?.nearest, failure.requested?.nearest);
-    let reserved = failure.reserved?.nearest;
-    if free < requested + SEGMENT_SLACK {
+    let (free, requested, reserved) = (failure.free?, failure.requested?, failure.reserved?);
+    if free.nearest() < requested.nearest() + SEGMENT_SLACK {
         return None;
     }
     let finding = Finding {
         rule: RULE.cause,
         severity: facts.severity(),
-        message: format!("{requested} was refused with {reserved} reserved and {free} free: a memory fraction is set"),
+        message: format!(
+            "{} was refused with {} reserved and {} free: a memory fraction is set",
+            requested.nearest(),
+            reserved.nearest(),
+            free.nearest()
+        ),
         location: None,
-        evidence: vec![
-            bytes("free on the device", free, failure.request_source),
-            bytes("requested", requested, failure.request_source),
-            bytes("reserved", reserved, failure.counters_source),
-        ],
+        evidence: vec![free.row("free on the device"), requested.row("requested"), reserved.row("reserved")],
         remedies: vec![raise_the_fraction()],
     };
-    Some(Cause { finding, bytes: Some(free), rank: Rank::Setting })
+    Some(Cause { finding, bytes: Some(free.nearest()), rank: Rank::Setting })
 }
 
 fn raise_the_fraction() -> Remedy {
@@ -50,21 +49,21 @@ fn raise_the_fraction() -> Remedy {
 
 fn stated_fraction(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
-    let (allowed, total) = (failure.allowed?.nearest, facts.device.total?.nearest);
-    let requested = failure.requested?.nearest;
+    let (allowed, total) = (failure.allowed?, facts.device.total?);
+    let (requested, free) = (failure.requested?, failure.free?);
     // Without the fraction the process could reserve all free memory of the device.
-    let more = (total - allowed).min(failure.free?.nearest);
-    let decides = requested <= failure.free?.nearest;
+    let more = (total.nearest() - allowed.nearest()).min(free.nearest());
+    let decides = requested.nearest() <= free.nearest();
     let finding = Finding {
         rule: RULE.cause,
         severity: if decides { facts.severity() } else { Severity::Warning },
-        message: format!("this process may use {allowed} of the device's {total}"),
+        message: format!("this process may use {} of the device's {}", allowed.nearest(), total.nearest()),
         location: None,
         evidence: vec![
-            bytes("allowed", allowed, failure.counters_source),
-            bytes("device", total, failure.counters_source),
-            bytes("free on the device", failure.free?.nearest, failure.counters_source),
-            bytes("requested", requested, failure.request_source),
+            allowed.row("allowed"),
+            total.row("device"),
+            free.row("free on the device"),
+            requested.row("requested"),
         ],
         remedies: vec![raise_the_fraction()],
     };

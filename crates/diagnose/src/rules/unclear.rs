@@ -8,10 +8,11 @@ use causes::CauseId;
 use report::{Evidence, Finding, Location, Severity};
 
 use super::input::{Facts, Failure};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, count, text};
+use super::known::{Known, Source, bytes, count, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::Unclear, when: When::Otherwise, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::Unclear, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let finding = find_in_error(facts).or_else(|| find_in_table(facts))?;
@@ -19,14 +20,14 @@ fn find(facts: &Facts) -> Option<Cause> {
 }
 
 fn find_in_error(facts: &Facts) -> Option<Finding> {
-    let failure = facts.failure.as_ref().filter(|_| facts.fatal)?;
+    let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && facts.need.is_none())?;
     let (message, location) = (message(facts).to_owned(), failure.location.clone());
     Some(finding(facts.severity(), message, location, evidence(facts, failure)))
 }
 
 /// PyTorch's table states the number of errors and nothing else about them.
 fn find_in_table(facts: &Facts) -> Option<Finding> {
-    let counters = facts.counters?;
+    let Known { value: counters, source } = facts.counters?;
     let ooms = counters.ooms.filter(|&ooms| ooms > 0)?;
     let stated = [
         ("allocated", counters.allocated_bytes),
@@ -34,8 +35,8 @@ fn find_in_table(facts: &Facts) -> Option<Finding> {
         ("reserved", counters.reserved_bytes),
         ("inactive splits", counters.inactive_split_bytes),
     ];
-    let mut evidence = vec![count("out-of-memory errors", ooms, counters.source.name())];
-    evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, counters.source.name()))));
+    let mut evidence = vec![count("out-of-memory errors", ooms, source)];
+    evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, source))));
     let message = "the table counts out-of-memory errors and does not state the requested size".to_owned();
     Some(finding(Severity::Warning, message, None, evidence))
 }
@@ -74,16 +75,15 @@ fn message(facts: &Facts) -> &'static str {
 
 fn evidence(facts: &Facts, failure: &Failure) -> Vec<Evidence> {
     let stated = [
-        ("requested", failure.requested, failure.request_source),
-        ("device", facts.device.total, failure.counters_source),
-        ("free", failure.free, failure.counters_source),
-        ("allocated", failure.allocated, failure.counters_source),
-        ("reserved", failure.reserved, failure.counters_source),
+        ("requested", failure.requested),
+        ("device", facts.device.total),
+        ("free", failure.free),
+        ("allocated", failure.allocated),
+        ("reserved", failure.reserved),
     ];
-    let mut evidence: Vec<Evidence> =
-        stated.iter().filter_map(|&(what, size, source)| Some(bytes(what, size?.nearest, source))).collect();
+    let mut evidence: Vec<Evidence> = stated.iter().filter_map(|&(what, size)| Some(size?.row(what))).collect();
     if evidence.is_empty() {
-        evidence.push(text("the error", failure.message.clone(), failure.request_source));
+        evidence.push(text("the error", failure.message.clone(), Source::Message));
     }
     evidence
 }

@@ -6,10 +6,10 @@ use causes::CauseId;
 use report::{Finding, Severity, ValueShape};
 
 use super::input::Facts;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{count, text};
+use super::known::{Source, count, text};
+use super::rule::{Cause, Check, Rank, Rule};
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::ValueDependentShape, when: When::Check, check: Check::Many(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::ValueDependentShape, check: Check::Many(find) };
 
 fn find(facts: &Facts) -> Vec<Cause> {
     let findings = facts.value_shapes.iter().map(finding);
@@ -24,7 +24,7 @@ fn finding(shape: &ValueShape) -> Finding {
         message: format!("the result of {} depends on values: {percent} were assumed to be selected", shape.op),
         // Autograd's threads have no Python line.
         location: Some(shape.location.clone()).filter(|location| !location.file.is_empty()),
-        evidence: vec![count("calls", shape.count, "the dry run"), text("assumed", percent, "--fraction")],
+        evidence: vec![count("calls", shape.count, Source::DryRun), text("assumed", percent, Source::FractionOption)],
         remedies: Vec::new(),
     }
 }

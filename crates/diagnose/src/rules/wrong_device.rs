@@ -8,15 +8,16 @@ use causes::CauseId;
 use report::{Evidence, Finding, Severity};
 use trace::Bytes;
 
-use super::input::{Facts, RankFacts};
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, bytes, count, other_processes, text};
+use super::input::{Facts, RankFacts, Sharing};
+use super::known::{Source, bytes, count, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::{advice, other_processes};
 use crate::judge::sharing::Shared;
 
-const DRY_RUN: &str = "the dry run";
-const SOURCE: &str = "the sum of each process's own peak";
+const DRY_RUN: Source = Source::DryRun;
+const SOURCE: Source = Source::SumOfPeaks;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::WrongDevice, when: When::Both, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::WrongDevice, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     find_in_dry_run(facts).or_else(|| find_in_errors(facts)).or_else(|| find_in_snapshots(facts))
@@ -24,8 +25,8 @@ fn find(facts: &Facts) -> Option<Cause> {
 
 /// Finds processes of a dry run on one device.
 fn find_in_dry_run(facts: &Facts) -> Option<Cause> {
-    let found = facts.shared.as_ref()?;
-    let full = facts.fatal || facts.device.total.is_some_and(|total| found.together > total.nearest);
+    let Sharing::Together(found) = &facts.fleet.sharing else { return None };
+    let full = facts.is_fatal() || facts.device.total.is_some_and(|total| found.together > total.nearest());
     let mut evidence: Vec<Evidence> =
         found.held.iter().map(|(rank, held)| bytes(&format!("held by rank {rank}"), *held, DRY_RUN)).collect();
     evidence.push(bytes("together, at most", found.together, SOURCE));
@@ -70,34 +71,27 @@ fn find_in_errors(facts: &Facts) -> Option<Cause> {
     let held: Bytes = neighbours.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
     let names = others_of_job.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let evidence = vec![
-        text("ranks that ran out of memory there", names, "prefixes in the text"),
-        count(
-            "other processes on the device",
-            u64::try_from(neighbours.len()).unwrap_or(u64::MAX),
-            failure.counters_source,
-        ),
-        bytes("held by them", held, failure.counters_source),
+        text("ranks that ran out of memory there", names, Source::Prefixes),
+        count("other processes on the device", u64::try_from(neighbours.len()).unwrap_or(u64::MAX), Source::Message),
+        bytes("held by them", held, Source::Message),
     ];
     let message = format!("several ranks of the job use device {device}; the other processes on it hold {held}");
     Some(cause(facts.severity(), message, evidence, Some(held)))
 }
 
-/// Finds snapshots of several ranks that all show one device.
+/// Finds snapshots of several ranks that all show one device. Equal numbers may be different devices: a dry run knows better.
 fn find_in_snapshots(facts: &Facts) -> Option<Cause> {
-    if !facts.explains {
+    if facts.fleet.sharing != Sharing::Unknown {
         return None;
     }
-    let astray: Vec<&RankFacts> = facts.ranks.iter().filter(|rank| rank.device != rank.rank).collect();
+    let astray: Vec<&RankFacts> = facts.fleet.ranks.iter().filter(|rank| rank.device != rank.rank).collect();
     let device = astray.first()?.device;
-    let there: Vec<&RankFacts> = facts.ranks.iter().filter(|rank| rank.device == device).collect();
+    let there: Vec<&RankFacts> = facts.fleet.ranks.iter().filter(|rank| rank.device == device).collect();
     if there.len() < 2 {
         return None;
     }
-    let together: Bytes = there.iter().map(|rank| rank.reserved).sum();
-    let evidence = there
-        .iter()
-        .map(|rank| bytes(&format!("reserved by rank {}", rank.rank), rank.reserved, "its snapshot"))
-        .collect();
+    let together: Bytes = there.iter().map(|rank| rank.reserved.value).sum();
+    let evidence = there.iter().map(|rank| rank.reserved.row(&format!("reserved by rank {}", rank.rank))).collect();
     let message = format!(
         "{} ranks use device {device}, {together} together; correct only if each was started with its own device in \
          CUDA_VISIBLE_DEVICES",

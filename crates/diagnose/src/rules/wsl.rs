@@ -6,12 +6,13 @@ use causes::CauseId;
 use report::{Finding, Severity};
 
 use super::input::Facts;
+use super::known::{Source, text};
 use super::mig::slice;
-use super::rule::{Cause, Check, Rank, Rule, When};
-use super::shared::{advice, text};
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
 use super::small_gpu_fraction::find_fraction;
 
-pub(super) const RULE: Rule = Rule { cause: CauseId::Wsl, when: When::Explain, check: Check::One(find) };
+pub(super) const RULE: Rule = Rule { cause: CauseId::Wsl, check: Check::One(find) };
 
 /// Finds a traceback with a path on a Windows drive, such as `/mnt/c/train.py`.
 fn find(facts: &Facts) -> Option<Cause> {
@@ -19,13 +20,13 @@ fn find(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let files = facts.stated.iter().flat_map(|oom| &oom.traceback).map(|frame| frame.file.as_str());
-    let file = files.filter(|_| facts.fatal).find(|file| is_on_windows_drive(file))?;
+    let file = files.filter(|_| facts.is_fatal()).find(|file| is_on_windows_drive(file))?;
     let finding = Finding {
         rule: RULE.cause,
         severity: Severity::Info,
         message: "the program ran under WSL, where Windows uses a part of the device's memory".to_owned(),
         location: None,
-        evidence: vec![text("path on a Windows drive", file.to_owned(), "the traceback")],
+        evidence: vec![text("path on a Windows drive", file.to_owned(), Source::Traceback)],
         remedies: vec![advice(
             "close programs that draw on the screen, or run them on another device",
             "the driver's system-memory fallback makes programs slow before they fail; nvidia-smi lists the processes on the device",
