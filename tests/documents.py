@@ -15,8 +15,7 @@ REPORTS = ("check", "explain", "fit", "tune")
 def read(oomph: Path, command: str, text: str) -> dict:
     """Returns the document, which must be as its schema says, and written again as it was if oomph reads it."""
     document = json.loads(text)
-    error = jsonschema.exceptions.best_match(validator(command).iter_errors(document))
-    assert error is None, f"{command} --json at {error.json_path}: {error.message[:500]}"
+    hold(command, document)
     if command in REPORTS:
         words = [oomph.parent / "examples" / "reread", command]
         again = subprocess.run(words, input=text, capture_output=True, encoding="utf-8", check=False)
@@ -24,9 +23,15 @@ def read(oomph: Path, command: str, text: str) -> dict:
     return document
 
 
+def hold(name: str, document) -> None:
+    """Holds a document to the schema of that name."""
+    error = jsonschema.exceptions.best_match(validator(name).iter_errors(document))
+    assert error is None, f"{name}.json does not allow the document at {error.json_path}: {error.message[:500]}"
+
+
 @functools.cache
-def validator(command: str) -> jsonschema.Draft202012Validator:
-    """The schema of a command's answer, which must be a schema itself."""
-    schema = json.loads((SCHEMAS / f"{command}.json").read_text(encoding="utf-8"))
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    """The schema of that name, which must be a schema itself."""
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)

@@ -6,8 +6,10 @@ import pty
 import signal
 import stat
 import subprocess
+import tomllib
 from pathlib import Path
 
+import documents
 from harness import PROGRAMS, ROOT, Box, Case, Result, collect, contains, expect, like_others
 
 MISTAKE = """\
@@ -165,6 +167,20 @@ def settings(box: Box) -> None:
     refused(lint(box, status=2, cwd=box.work / "sub"), "no Python file and no notebook", "--exclude")
 
 
+def settings_of_the_page(box: Box) -> None:
+    """The settings that docs/lint.md shows are accepted, and allowed by their schema, which allows no key that the program refuses."""
+    _, _, page = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8").partition("```toml\n")
+    text, _, _ = page.partition("```")
+    shown = tomllib.loads(text)["tool"]["oomph"]
+    documents.hold("oomph-toml", shown)
+    allowed = documents.validator("oomph-toml").schema["$defs"]["LintTable"]["properties"]
+    expect(text, sorted(allowed), sorted(shown["lint"]), "the keys of the schema and those of the page")
+    box.write("pyproject.toml", text)
+    box.write("train.py", MISTAKE)
+    lint(box, "--write-baseline", "lint-baseline.json", status=0)
+    lint(box, status=0)
+
+
 def refused(result: Result, *parts: str) -> None:
     """Checks for exit status 2, an empty standard output, and an error with these words."""
     expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
@@ -193,6 +209,7 @@ def baseline(box: Box) -> None:
     box.write("train.py", MISTAKE)
     written = lint(box, "--write-baseline", "known.json", status=0)
     contains(written, written.stderr, "1 finding is in the baseline")
+    documents.hold("baseline", json.loads((box.work / "known.json").read_text()))
     box.write("train.py", "# moved down\n" + MISTAKE)
     result = lint(box, "--baseline", "known.json", status=0)
     contains(result, result.stdout, "no finding", "1 of the baseline not shown")
@@ -311,7 +328,7 @@ def notebook(box: Box) -> None:
     result = lint(box, "--fix", status=1)
     contains(result, result.stdout, "is a notebook, which --fix does not change: 1 to fix by hand")
     expect(result, (box.work / "notes.ipynb").read_text(), text, "the notebook")
-    [found] = lint(box, "--format", "sarif", status=1).report["runs"][0]["results"]
+    [found] = json.loads(lint(box, "--format", "sarif", status=1).stdout)["runs"][0]["results"]
     expect(result, found["locations"], [{"physicalLocation": {"artifactLocation": {"uri": "notes.ipynb"}}}], "the place in SARIF")
     expect(result, found["message"]["text"].startswith(f"cell 3, line {LINE}: "), True, "whether the message names the cell")
 
@@ -451,6 +468,7 @@ CASES = [
     Case("lint of standard input", standard_input),
     Case("lint of folders", folders),
     Case("settings of lint", settings),
+    Case("the settings of the page", settings_of_the_page),
     *(Case(f"settings of lint: {' '.join(says)}", lambda box, row=(name, text, says): settings_are_refused(box, *row)) for name, text, says in SETTINGS),
     Case("a baseline", baseline),
     Case("a baseline of a part", baseline_of_a_part),

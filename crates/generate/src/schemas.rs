@@ -1,12 +1,13 @@
 //! The JSON schemas of what oomph writes and reads as JSON, `docs/schema`: from the types and their doc comments.
 
+use lint::{BaselineJson, OomphToml};
 use report::check::CheckReport;
 use report::document::JsonReport;
 use report::explain::ExplainReport;
 use report::fit::FitReport;
 use report::lint::LintReport;
 use report::tune::TuneReport;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::json;
@@ -20,7 +21,12 @@ pub(crate) fn write() -> Vec<Output> {
         of_report::<FitReport>("docs/schema/fit.json"),
         of_report::<LintReport>("docs/schema/lint.json"),
         of_report::<TuneReport>("docs/schema/tune.json"),
-        Output::file("docs/schema/gpus.json", to_text(&of::<GpusAnswer>("oomph gpus --json"))),
+        Output::file("docs/schema/gpus.json", to_text(&of::<GpusAnswer>("oomph gpus --json", Contract::Serialize))),
+        Output::file(
+            "docs/schema/baseline.json",
+            to_text(&of::<BaselineJson>("The baseline of oomph lint", Contract::Serialize)),
+        ),
+        Output::file("docs/schema/oomph-toml.json", to_text(&of::<OomphToml>("oomph.toml", Contract::Deserialize))),
     ]
 }
 
@@ -37,7 +43,7 @@ enum GpusAnswer {
 
 /// The schema of a report, with `schema_version` as its first property.
 fn of_report<R: JsonReport + JsonSchema>(path: &'static str) -> Output {
-    let mut schema = of::<R>(&format!("oomph {} --json", R::COMMAND));
+    let mut schema = of::<R>(&format!("oomph {} --json", R::COMMAND), Contract::Serialize);
     let version = json!({
         "description": "The version of this schema: raised when a key changes its meaning or vanishes, not when a key is added.",
         "const": R::SCHEMA_VERSION,
@@ -54,9 +60,10 @@ fn of_report<R: JsonReport + JsonSchema>(path: &'static str) -> Output {
     Output::file(path, to_text(&schema))
 }
 
-/// The schema of a type as it is written, with descriptions in the words of JSON.
-fn of<T: JsonSchema + ?Sized>(title: &str) -> Schema {
-    let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+/// The schema of a type as it is written or read, with descriptions in the words of JSON.
+fn of<T: JsonSchema>(title: &str, contract: Contract) -> Schema {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.contract = contract);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     RecursiveTransform(describe_in_json).transform(&mut schema);
     schema.insert("title".to_owned(), json!(title));
     schema

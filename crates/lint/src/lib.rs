@@ -15,6 +15,7 @@
 //! - Any bytes are survived: what cannot be read is an [`Unreadable`] (Note `[Limits]` in `source.rs`).
 //! - `source.rs` alone calls the parser; `semantics` assigns a meaning to its tree; one file in `rules` is one rule.
 
+mod config;
 mod edits;
 mod finding;
 mod line_index;
@@ -26,6 +27,7 @@ mod source;
 mod span;
 mod suppress;
 
+pub use config::{BaselineJson, KnownFinding, LintTable, OomphToml};
 pub use finding::{Applicability, Edit, Finding, Fix, MemoryEffect};
 pub use rule::Rule;
 pub use source::{SourceFile, Unreadable};

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lint::{BaselineJson, KnownFinding};
 use report::lint::{LintFinding, LintReport};
-use serde::{Deserialize, Serialize};
 
 use crate::effects::publish;
 use crate::error::{Error, LintError};
@@ -17,29 +17,12 @@ use crate::error::{Error, LintError};
 const VERSION: u32 = 1;
 
 /// The identity of a finding (Note [Known findings]).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct BaselineKey {
     /// Relative to the folder of the baseline, if the file is below.
     file: String,
     rule: String,
     line: String,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct BaselineEntry {
-    file: String,
-    rule: String,
-    line: String,
-    count: usize,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    version: u32,
-    findings: Vec<BaselineEntry>,
 }
 
 /// The known findings.
@@ -55,7 +38,7 @@ impl Baseline {
     pub(super) fn read(path: PathBuf) -> Result<Baseline, Error> {
         let text = fs::read_to_string(&path).map_err(|source| Error::Unreadable { path: path.clone(), source })?;
         let failed = |problem: String| Error::from(LintError::Baseline { path: path.clone(), problem });
-        let document: Document = serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+        let document: BaselineJson = serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
         if document.version != VERSION {
             return Err(failed(format!("it is of version {}; expected {VERSION}", document.version)));
         }
@@ -130,8 +113,8 @@ pub(super) fn write(path: &Path, findings: &[LintFinding]) -> Result<usize, Erro
         *known.entry(key(found, &folder)).or_default() += 1;
     }
     let entries =
-        known.into_iter().map(|(key, count)| BaselineEntry { file: key.file, rule: key.rule, line: key.line, count });
-    let document = Document { version: VERSION, findings: entries.collect() };
+        known.into_iter().map(|(key, count)| KnownFinding { file: key.file, rule: key.rule, line: key.line, count });
+    let document = BaselineJson { version: VERSION, findings: entries.collect() };
     publish::write_whole(path, &(serde_json::to_string_pretty(&document)? + "\n"))?;
     Ok(findings.len())
 }

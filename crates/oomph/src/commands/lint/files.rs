@@ -165,13 +165,13 @@ impl Patterns {
     /// Patterns of the settings are relative to their file's folder, those of the command line to the current folder.
     fn new(arguments: &Lint, settings: &LintSettings, folder: &Path) -> Result<Patterns, Error> {
         let usual = ["*.py".to_owned(), "*.ipynb".to_owned()];
-        let included = match (&arguments.include[..], &settings.include[..]) {
+        let included = match (&arguments.include[..], &settings.table.include[..]) {
             ([], []) => matcher(folder, &usual)?,
             ([], of_settings) => matcher(&settings.folder, of_settings)?,
             (of_line, _) => matcher(folder, of_line)?,
         };
         let excluded = match &arguments.exclude[..] {
-            [] => matcher(&settings.folder, &settings.exclude)?,
+            [] => matcher(&settings.folder, &settings.table.exclude)?,
             of_line => matcher(folder, of_line)?,
         };
         Ok(Patterns { included, excluded })

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lint::{Options, Selection};
+use lint::{LintTable, OomphToml, Options, Selection};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -15,27 +15,12 @@ use crate::error::{Error, LintError};
 const OWN_FILE: &str = "oomph.toml";
 const PROJECT_FILE: &str = "pyproject.toml";
 
-/// The content of the file.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+/// The settings of a file.
+#[derive(Clone, Debug, Default)]
 pub(super) struct LintSettings {
-    select: Option<Vec<String>>,
-    ignore: Vec<String>,
-    pedantic: bool,
-    pub(super) include: Vec<String>,
-    pub(super) exclude: Vec<String>,
-    unsafe_fixes: bool,
-    baseline: Option<PathBuf>,
+    pub(super) table: LintTable,
     /// The folder of the file; paths and patterns are relative to this folder.
-    #[serde(skip)]
     pub(super) folder: PathBuf,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Own {
-    #[serde(default)]
-    lint: Option<LintSettings>,
 }
 
 /// Tables of other tools are ignored.
@@ -46,7 +31,7 @@ struct Project {
 
 #[derive(Deserialize)]
 struct Tool {
-    oomph: Option<Own>,
+    oomph: Option<OomphToml>,
 }
 
 impl LintSettings {
@@ -74,18 +59,18 @@ impl LintSettings {
 
     /// Returns the rules to apply.
     pub(super) fn options(&self, arguments: &Lint) -> Options {
-        let select = match (&arguments.select, arguments.pedantic, &self.select, self.pedantic) {
+        let select = match (&arguments.select, arguments.pedantic, &self.table.select, self.table.pedantic) {
             (Some(names), ..) | (None, false, Some(names), _) => selection(names),
             (None, true, ..) | (None, _, None, true) => Selection::All,
             (None, false, None, false) => Selection::Default,
         };
-        let ignore = self.ignore.iter().chain(&arguments.ignore).cloned().collect();
+        let ignore = self.table.ignore.iter().chain(&arguments.ignore).cloned().collect();
         Options { select, ignore, ignores_suppressions: arguments.no_suppressions }
     }
 
     /// Returns the use of fixes.
     pub(super) fn fix_mode(&self, arguments: &Lint) -> FixMode {
-        arguments.fix_mode(self.unsafe_fixes)
+        arguments.fix_mode(self.table.unsafe_fixes)
     }
 
     /// Returns the baseline that hides findings, unless a baseline is being written.
@@ -93,7 +78,7 @@ impl LintSettings {
         if arguments.write_baseline.is_some() {
             return None;
         }
-        arguments.baseline.clone().or_else(|| self.baseline.as_ref().map(|path| self.folder.join(path)))
+        arguments.baseline.clone().or_else(|| self.table.baseline.as_ref().map(|path| self.folder.join(path)))
     }
 }
 
@@ -111,9 +96,9 @@ fn read(path: &Path) -> Result<Option<LintSettings>, Error> {
     let settings = if path.file_name().is_some_and(|name| name == PROJECT_FILE) {
         parse::<Project>(path, &text)?.tool.and_then(|tool| tool.oomph).map(|own| own.lint.unwrap_or_default())
     } else {
-        Some(parse::<Own>(path, &text)?.lint.unwrap_or_default())
+        Some(parse::<OomphToml>(path, &text)?.lint.unwrap_or_default())
     };
-    settings.map(|settings| checked(path, settings)).transpose()
+    settings.map(|table| checked(path, table)).transpose()
 }
 
 fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Error> {
@@ -124,11 +109,10 @@ fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Error> {
     })
 }
 
-fn checked(path: &Path, mut settings: LintSettings) -> Result<LintSettings, Error> {
-    path.parent().unwrap_or(Path::new("")).clone_into(&mut settings.folder);
-    let selected = settings.select.iter().flatten().filter(|name| *name != ALL);
-    match selected.chain(&settings.ignore).find_map(|name| parse_rule(name).err()) {
+fn checked(path: &Path, table: LintTable) -> Result<LintSettings, Error> {
+    let selected = table.select.iter().flatten().filter(|name| *name != ALL);
+    match selected.chain(&table.ignore).find_map(|name| parse_rule(name).err()) {
         Some(problem) => Err(Error::from(LintError::Settings { path: path.to_owned(), problem })),
-        None => Ok(settings),
+        None => Ok(LintSettings { table, folder: path.parent().unwrap_or(Path::new("")).to_owned() }),
     }
 }
