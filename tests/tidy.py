@@ -37,7 +37,7 @@ ARROWS = {
     "remedies": set(),
     "report": {"causes", "remedies", "trace"},
     "allocator": {"trace"},
-    "diagnose": {"trace", "allocator", "causes", "remedies", "report"},
+    "diagnose": {"wire", "trace", "allocator", "causes", "remedies", "report"},
     "python": set(),
     "patch": {"python", "remedies", "report", "trace"},
     "lint": {"causes", "python", "report"},

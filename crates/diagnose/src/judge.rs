@@ -8,6 +8,7 @@ pub mod ending;
 pub mod launchers;
 pub(crate) mod outcome;
 pub(crate) mod probes;
+pub(crate) mod recorded;
 pub(crate) mod saves;
 pub(crate) mod sharing;
 mod unserved;

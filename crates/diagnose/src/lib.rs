@@ -20,13 +20,14 @@ mod rules;
 mod testing;
 mod tune;
 
-pub use check::{Case, UnlimitedRun, check, draw};
+pub use check::{CheckCase, Diagnosis, check};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
     Allowed, BatchRun, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, ReplayableRun, Search, StepTimes, Trial,
     Unconfirmed, Variant, fit, settings_by_replay, trial,
 };
 pub use judge::outcome::Outcome;
+pub use judge::recorded::{RecordedRun, Runs};
 pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
 pub use measure::usage::find_peak;

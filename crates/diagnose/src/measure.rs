@@ -24,3 +24,4 @@ pub(crate) mod sweep;
 pub(crate) mod timeline;
 pub(crate) mod usage;
 pub(crate) mod view;
+pub(crate) mod views;

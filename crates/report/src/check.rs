@@ -6,6 +6,7 @@ use trace::{Bytes, Phase};
 
 use crate::breakdown::{Breakdown, Contents};
 use crate::finding::{Finding, Location};
+use crate::remark::Remark;
 
 /// The answer to "does this program fit this GPU".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,13 +49,11 @@ pub struct CheckReport {
     /// Every rank of a job with several; the rest of the report is about the fullest rank.
     pub ranks: Vec<Rank>,
     /// Further remarks for the reader, a sentence each.
-    pub notes: Vec<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub notes: Vec<Remark>,
     /// The duration of the check, in seconds.
     pub seconds: f64,
-    /// Remarks without which the verdict would be misread, a sentence each; also in `notes`.
-    #[serde(skip)]
-    pub caveats: Vec<String>,
-    /// The next command, for a terminal; `None` if there is none.
+    /// The command to go on with, for a terminal; `None` if there is none.
     #[serde(skip)]
     pub next: Option<String>,
     /// The folder for relative paths on a terminal.

@@ -16,6 +16,7 @@ pub mod explain;
 pub mod finding;
 pub mod fit;
 pub mod lint;
+mod remark;
 pub mod render;
 pub mod run_picture;
 pub mod tune;
@@ -28,4 +29,5 @@ pub use check::{
     Then, Usage, ValueShape, Verdict,
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value};
+pub use remark::{Remark, Weight};
 pub use run_picture::{DevicePicture, RunPicture};

@@ -9,7 +9,8 @@ use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
 use report::fit::FitReport;
 use report::{
     Assumption, Breakdown, Caught, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Need, Oom, Part,
-    Peak, Place, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage, Value, ValueShape, Verdict,
+    Peak, Place, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage, Value, ValueShape,
+    Verdict,
 };
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -176,9 +177,8 @@ impl Draw {
                 fraction: self.ratio,
             }],
             ranks: Vec::new(),
-            notes: vec![self.text()],
+            notes: vec![Remark::note(self.text())],
             seconds: self.ratio,
-            caveats: Vec::new(),
             next: None,
             folder: String::new(),
         }

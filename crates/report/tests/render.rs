@@ -9,8 +9,8 @@ use report::render::terminal::{Detail, Look, Styles};
 use report::render::{Format, Report, html, render};
 use report::{
     Assumption, Breakdown, CheckReport, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth, Location,
-    Need, Oom, Part, Peak, Place, Rank, Remedy, RunPicture, Severity, Site, SiteFrame, SizeSearch, Standing, Usage,
-    Value, ValueShape, Verdict,
+    Need, Oom, Part, Peak, Place, Rank, Remark, Remedy, RunPicture, Severity, Site, SiteFrame, SizeSearch, Standing,
+    Usage, Value, ValueShape, Verdict,
 };
 use trace::{Bytes, Phase};
 
@@ -89,7 +89,6 @@ fn fits() -> CheckReport {
         ranks: Vec::new(),
         notes: Vec::new(),
         seconds: 4.25,
-        caveats: Vec::new(),
         next: None,
         folder: "/home/ann/gpt".to_owned(),
     }
@@ -143,7 +142,7 @@ fn full() -> CheckReport {
             Rank { rank: 0, device: 0, peak: usage(2048, 2560, 3000), oom: true },
             Rank { rank: 1, device: 1, peak: usage(1024, 1280, 1720), oom: false },
         ],
-        notes: vec!["the initialisers of 3 large tensors were skipped".to_owned()],
+        notes: vec![Remark::note("the initialisers of 3 large tensors were skipped".to_owned())],
         ..fits()
     }
 }
@@ -377,7 +376,7 @@ fn a_need_that_was_not_seen_whole_is_a_lower_bound_in_every_format() {
 #[test]
 fn the_page_says_what_the_terminal_says() {
     let mut report = full();
-    report.notes = vec!["<script>alert(1)</script>".to_owned()];
+    report.notes = vec![Remark::note("<script>alert(1)</script>".to_owned())];
     let page = html::check(&report, &RunPicture::default());
     for words in [
         "does not fit NVIDIA GeForce RTX 4090: 2.77 GiB too little",

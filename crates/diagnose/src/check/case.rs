@@ -1,38 +1,54 @@
-//! The subject of `check`: the recorded runs and their launch.
+//! What `check` is about: the recorded runs, and all else that the binary knows.
 
-use trace::run::Ended;
+use report::Assumption;
+use report::words::relative;
 use trace::{Bytes, Launch, Run};
 
+use crate::judge::recorded::{RecordedRun, Runs};
 use crate::judge::sharing::{Shared, find_shared};
-use report::words::relative;
+use crate::measure::views::Views;
 
-/// A program that was run on a phantom GPU, and run again without a limit if the first run ran out.
+/// A program that was run on a phantom GPU, and run again as far as its runs called for it.
 #[derive(Clone, Debug)]
-pub struct Case {
-    /// The start and the end of the first run.
-    pub launch: Launch,
-    /// The run under the device's limit.
-    pub limited: Run,
-    /// The run without a limit; `None` if the first run did not run out of memory.
-    pub unlimited: Option<UnlimitedRun>,
+pub struct CheckCase {
+    /// The recorded runs.
+    pub runs: Runs,
     /// True if oomph chose the GPU because the user named no GPU.
     pub gpu_assumed: bool,
+    /// The figures of the GPU that are estimates.
+    pub assumptions: Vec<Assumption>,
+    /// What to do about the error that ended the program, or the last line that it printed; said where the program ended early.
+    pub hint: Option<String>,
+    /// The command to go on with where the program does not fit.
+    pub next: Option<String>,
     /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
     /// The duration of all runs.
     pub seconds: f64,
 }
 
-/// A run without a limit.
-#[derive(Clone, Debug)]
-pub struct UnlimitedRun {
-    /// The records of the run.
-    pub run: Run,
-    /// The end of the program, as seen by its parent.
-    pub ended: Option<Ended>,
+/// A case by the run that counts, with the views of its devices.
+#[derive(Debug)]
+pub(super) struct Case<'a> {
+    /// How the run within the limit was started, and how it ended.
+    pub(super) launch: &'a Launch,
+    /// The run within the limit that counts.
+    pub(super) limited: &'a Run,
+    /// The run without a limit.
+    pub(super) unlimited: Option<&'a RecordedRun>,
+    /// The reader's working directory.
+    pub(super) folder: &'a str,
+    /// The views of the devices.
+    pub(super) views: Views<'a>,
 }
 
-impl Case {
+impl<'a> Case<'a> {
+    pub(super) fn of(asked: &'a CheckCase) -> Case<'a> {
+        let RecordedRun { launch, run } = asked.runs.counted();
+        let unlimited = asked.runs.unlimited.as_ref();
+        Case { launch, limited: run, unlimited, folder: &asked.folder, views: Views::default() }
+    }
+
     /// The device's memory.
     pub(super) fn total(&self) -> Bytes {
         Bytes(self.launch.device_total_bytes)
@@ -50,11 +66,16 @@ impl Case {
 
     /// Returns the fullest of the devices that several processes used.
     pub(super) fn shared(&self) -> Option<Shared> {
-        find_shared(&self.launch, &self.limited)
+        self.shared_in(self.limited)
+    }
+
+    /// Returns the fullest shared device of another run of the program.
+    pub(super) fn shared_in(&self, run: &'a Run) -> Option<Shared> {
+        find_shared(self.launch, run, &self.views)
     }
 
     /// Returns `file` relative to the reader's directory if the directory contains it.
-    pub(super) fn show<'a>(&self, file: &'a str) -> &'a str {
-        relative(file, &self.folder)
+    pub(super) fn show<'f>(&self, file: &'f str) -> &'f str {
+        relative(file, self.folder)
     }
 }

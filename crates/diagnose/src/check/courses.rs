@@ -14,7 +14,7 @@ const LEAST_BYTES: u64 = 1 << 20;
 
 /// Returns the remark on the first request in which the two runs differ.
 pub(super) fn say_difference(case: &Case, view: &View) -> Option<String> {
-    let again = &case.unlimited.as_ref()?.run;
+    let again = &case.unlimited?.run;
     let repeated = find_counterpart(view.trace.process, &again.processes)?;
     let events = repeated.snapshot.as_ref()?.traces.get(view.trace.device.0 as usize)?;
     let is_whole = view.trace.history.older().is_empty();

@@ -1,9 +1,10 @@
 //! The facts for the rules that `check` knows.
 
-use report::{CheckReport, Growth};
+use report::Growth;
 use trace::text::StatedBytes;
 
 use super::case::Case;
+use super::measured::Measured;
 use super::oom::refused;
 use super::ranks::rank_facts;
 use crate::judge::caught::find_search;
@@ -14,40 +15,40 @@ use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, NeedFacts, Pea
 use crate::rules::known::{Known, Source};
 
 /// Returns the facts for the rules.
-pub(super) fn gather_facts<'a>(case: &'a Case, view: &'a View<'a>, report: &'a CheckReport) -> Facts<'a> {
+pub(super) fn gather_facts<'a>(case: &'a Case<'_>, view: &'a View<'_>, measured: &'a Measured) -> Facts<'a> {
     let retries = view.trace.process.stats_of(view.trace.device).map(|stats| stats.alloc_retries);
     Facts {
-        folder: &case.folder,
+        folder: case.folder,
         view: Some(view),
         device: DeviceFacts {
-            name: Some(&report.gpu.name),
+            name: Some(&case.launch.gpu_name),
             total: Some(Known::new(StatedBytes::exact(case.total().0), Source::Profile)),
             usable: Some(Usable { what: "device less context", bytes: Known::new(case.usable(), Source::Profile) }),
         },
-        failure: failure(case, view, report),
-        need: Some(Known::new(need(report), Source::UnlimitedRun)),
+        failure: failure(case, view, measured),
+        need: Some(Known::new(need(measured), Source::UnlimitedRun)),
         peak: PeakFacts {
-            reserved: Some(Known::new(report.peak.usage.reserved_bytes, Source::CountersAtEnd)),
-            place: report.peak.place.clone(),
-            breakdown: report.breakdown.clone(),
+            reserved: Some(Known::new(measured.peak.usage.reserved_bytes, Source::CountersAtEnd)),
+            place: measured.peak.place.clone(),
+            breakdown: measured.breakdown.clone(),
         },
-        pressure: report.growth.as_ref().map(|growth| pressure(view, growth)),
+        pressure: measured.growth.as_ref().map(|growth| pressure(view, growth)),
         moment: view.trace.history.peaks().allocated.map(|peak| At::Peak(peak.at)),
         fleet: Fleet {
-            ranks: rank_facts(case, &report.ranks),
+            ranks: rank_facts(case, &measured.ranks),
             sharing: case.shared().map_or(Sharing::Apart, Sharing::Together),
         },
         retries: retries.max().map(|retries| Known::new(retries, Source::CountersAtEnd)),
-        value_shapes: report.value_shapes.clone(),
+        value_shapes: measured.value_shapes.clone(),
         ..Facts::default()
     }
 }
 
-fn need(report: &CheckReport) -> NeedFacts {
+fn need(measured: &Measured) -> NeedFacts {
     NeedFacts {
-        bytes: report.need.usage.device_bytes,
-        breakdown: report.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
-        is_partial: report.need.at_least.is_some(),
+        bytes: measured.need.usage.device_bytes,
+        breakdown: measured.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
+        is_partial: measured.need.at_least.is_some(),
     }
 }
 
@@ -58,16 +59,16 @@ fn pressure(view: &View, growth: &Growth) -> Pressure {
 }
 
 /// Returns the last failed request, as the allocator's observer recorded it.
-fn failure(case: &Case, view: &View, report: &CheckReport) -> Option<Failure> {
+fn failure(case: &Case, view: &View, measured: &Measured) -> Option<Failure> {
     let refused = refused(case, view.trace.process);
-    let oom = report.oom.as_ref().or(refused.as_ref())?;
+    let oom = measured.oom.as_ref().or(refused.as_ref())?;
     let stats = view.trace.process.ooms.last().map(|oom| &oom.stats);
     let times = u64::try_from(view.trace.process.ooms.len()).unwrap_or(u64::MAX);
     let exact = |bytes: u64, source| Known::new(StatedBytes::exact(bytes), source);
     Some(Failure {
-        is_fatal: report.verdict.is_oom(),
+        is_fatal: measured.verdict.is_oom(),
         times: Some(Known::new(times, Source::Observer)),
-        caught: report.oom.as_ref().and_then(|oom| oom.caught.clone()),
+        caught: measured.oom.as_ref().and_then(|oom| oom.caught.clone()),
         search: find_search(view.trace.process),
         requested: oom.requested_bytes.map(|bytes| exact(bytes.0, Source::Observer)),
         allocated: stats.map(|stats| exact(stats.allocated_bytes, Source::CountersAtError)),

@@ -14,7 +14,7 @@ use crate::measure::view::View;
 /// Returns the peaks without a limit; if the limit had no effect, the peaks under the limit.
 pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Need {
     let seen = oom.map_or(limited, |oom| at_least(case, view, limited, oom));
-    let Some(unlimited) = &case.unlimited else {
+    let Some(unlimited) = case.unlimited else {
         let reason = oom.map(|_| "the program was not run without a limit".to_owned());
         return Need { usage: seen, at_least: reason, filling: None };
     };
@@ -22,12 +22,12 @@ pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) 
     if Outcome::of(&unlimited.run) == Outcome::Ended {
         return Need { usage: seen, at_least: Some("one request is larger than any device".to_owned()), filling: None };
     }
-    let reason = find_reason(case, &unlimited.run, unlimited.ended.as_ref());
+    let reason = find_reason(case, &unlimited.run, unlimited.launch.ended.as_ref());
     let reason = reason.map(|reason| format!("in the run without a limit {reason}"));
     let found = fullest(&unlimited.run, case.context());
     match found.filter(|(_, _, usage)| reason.is_none() || usage.device_bytes > seen.device_bytes) {
         Some((process, device, usage)) => {
-            let view = View::new(process, device);
+            let view = case.views.find(process, device);
             Need { usage, at_least: reason, filling: Some(filling(&view, usage)) }
         }
         None => Need { usage: seen, at_least: reason, filling: None },

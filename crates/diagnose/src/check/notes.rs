@@ -18,19 +18,18 @@ const LINES_SHOWN: usize = 6;
 const MOST_SCALAR_BYTES: u64 = 16;
 
 /// Returns the notes that need no device.
-pub(super) fn notes(case: &Case, decision: &Decision) -> Vec<String> {
-    let run = &case.limited;
+pub(super) fn notes(case: &Case) -> Vec<String> {
+    let run = case.limited;
     let unlimited = case.unlimited.iter().flat_map(|unlimited| &unlimited.run.processes);
     let processes = run.processes.iter().chain(unlimited);
     let mut notes: Vec<String> = values_read(case).chain(processes.flat_map(of_process)).collect();
     let missing = run.processes.iter().flat_map(|process| &process.ledger.missing_symbols);
     notes.extend(missing.map(|symbol| format!("the program called {symbol}, which the phantom GPU does not have")));
-    notes.extend(saves::list_notes(run, &case.folder));
+    notes.extend(saves::list_notes(run, case.folder));
     let held = outside(run).into_iter();
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(raised_later(case));
-    notes.extend(caveats(case, decision));
     distinct(notes)
 }
 
@@ -93,8 +92,8 @@ fn value_read(case: &Case, read: &ValueReadRecord) -> String {
 
 /// Returns the note on the error that ended a program which had caught an out-of-memory error before.
 fn raised_later(case: &Case) -> Option<String> {
-    let is_caught = Outcome::of(&case.limited) == Outcome::Caught;
-    let reason = is_caught.then(|| find_reason(case, &case.limited, case.launch.ended.as_ref()))??;
+    let is_caught = Outcome::of(case.limited) == Outcome::Caught;
+    let reason = is_caught.then(|| find_reason(case, case.limited, case.launch.ended.as_ref()))??;
     Some(format!("after it had run out of memory, {reason}"))
 }
 

@@ -12,7 +12,7 @@ use crate::measure::own::is_own;
 /// Returns the error of `process`'s allocator that matters: the last one if it ended the program, else the first one that was caught.
 /// `None` without an error, or if a library's own request failed.
 pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
-    let is_fatal = Outcome::of_process(process, &case.limited) == Outcome::Ended;
+    let is_fatal = Outcome::of_process(process, case.limited) == Outcome::Ended;
     let oom = if is_fatal { process.ooms.last()? } else { process.ooms.first()? };
     Some(Oom {
         requested_bytes: Some(Bytes(oom.requested_bytes)),

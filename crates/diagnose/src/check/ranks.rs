@@ -9,7 +9,6 @@ use super::case::Case;
 use crate::judge::outcome::Outcome;
 use crate::measure::lines::{by_line, more};
 use crate::measure::usage::fullest_device;
-use crate::measure::view::View;
 use crate::rules::input::RankFacts;
 use crate::rules::known::{Known, Source};
 
@@ -27,7 +26,7 @@ pub(super) fn ranks(case: &Case) -> Vec<Rank> {
 
 fn rank(case: &Case, process: &Process) -> Option<Rank> {
     let (device, peak) = fullest_device(process, case.context())?;
-    let oom = Outcome::of_process(process, &case.limited) == Outcome::Ended;
+    let oom = Outcome::of_process(process, case.limited) == Outcome::Ended;
     Some(Rank { rank: process.identity.rank, device: device.0, peak, oom })
 }
 
@@ -68,7 +67,7 @@ fn at_peak(case: &Case, rank: &RankFacts) -> Option<BTreeMap<Location, Bytes>> {
         let uses = fullest_device(process, case.context());
         process.identity.rank == rank.rank && uses.is_some_and(|(device, _)| device.0 == rank.device)
     })?;
-    let view = View::new(process, DeviceIndex(rank.device));
+    let view = case.views.find(process, DeviceIndex(rank.device));
     let peak = view.trace.history.peaks().allocated.map(|peak| peak.at);
     Some(by_line(&view, peak))
 }

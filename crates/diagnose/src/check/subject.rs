@@ -10,8 +10,8 @@ use crate::measure::usage::{fullest_device, fullest_of};
 
 /// Returns the process of the report: the process that ran out of memory, else the process with the highest peak.
 /// Probes of a search do not count.
-pub(super) fn find_subject(case: &Case) -> Option<(&Process, DeviceIndex, Usage)> {
-    let run = &case.limited;
+pub(super) fn find_subject<'a>(case: &Case<'a>) -> Option<(&'a Process, DeviceIndex, Usage)> {
+    let run = case.limited;
     let processes = || run.processes.iter().filter(|process| !is_probe(process, run));
     let outcome = |process: &Process| Outcome::of_process(process, run);
     let failed = processes().find(|process| outcome(process) == Outcome::Ended);

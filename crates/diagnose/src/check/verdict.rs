@@ -44,13 +44,13 @@ fn difference(a: Bytes, b: Bytes) -> i64 {
 
 /// Decides about the run under the device's limit. See Note [Caught errors] in `judge/caught.rs`.
 pub(super) fn decide(case: &Case) -> Decision {
-    let search = match Outcome::of(&case.limited) {
+    let search = match Outcome::of(case.limited) {
         Outcome::Caught | Outcome::Ended => return Decision::Oom,
         Outcome::Searched(search) => Some(search),
         Outcome::Served => None,
     };
     let ended = case.launch.ended.as_ref();
-    let stopped = find_reason(case, &case.limited, ended);
+    let stopped = find_reason(case, case.limited, ended);
     let others = || name_unused_gpu(case).or_else(|| name_shared_device(case));
     match (stopped, others()) {
         (Some(reason), None) if ended.and_then(name_stop).is_none() && has_repeated(case) => {
@@ -64,7 +64,7 @@ pub(super) fn decide(case: &Case) -> Decision {
 /// True if a program that raised had shown its peak: the optimizer's state existed, and the last step added nothing to
 /// the peak.
 fn has_repeated(case: &Case) -> bool {
-    let raised = list_failed(&case.limited);
+    let raised = list_failed(case.limited);
     let repeats = |process: &&Process| matches!(step_peaks(process).as_slice(), [.., before, last] if before == last);
     !raised.is_empty() && raised.iter().all(repeats)
 }

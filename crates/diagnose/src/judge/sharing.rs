@@ -17,7 +17,7 @@ use trace::{Bytes, DeviceIndex, Launch, Process, Run};
 
 use super::outcome::Outcome;
 use crate::measure::usage::{fullest_device, usage};
-use crate::measure::view::View;
+use crate::measure::views::Views;
 
 /// A device that several processes used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub(crate) struct Shared {
 }
 
 /// Returns the fullest of the devices that several processes of `run` used.
-pub(crate) fn find_shared(launch: &Launch, run: &Run) -> Option<Shared> {
+pub(crate) fn find_shared<'a>(launch: &Launch, run: &'a Run, views: &Views<'a>) -> Option<Shared> {
     if launch.job.is_some() {
         // Each rank ran alone: equal numbers are GPUs of different machines, or one GPU at different times.
         return None;
     }
     let context = Bytes(launch.device_context_bytes);
-    let mut users: BTreeMap<DeviceIndex, Vec<&Process>> = BTreeMap::new();
+    let mut users: BTreeMap<DeviceIndex, Vec<&'a Process>> = BTreeMap::new();
     for process in &run.processes {
         for device in all_devices(process) {
             users.entry(device).or_default().push(process);
@@ -51,7 +51,7 @@ pub(crate) fn find_shared(launch: &Launch, run: &Run) -> Option<Shared> {
     }
     let shared = users.into_iter().filter_map(|(device, users)| {
         let users = if is_job(&users) { users } else { list_simultaneous(device, &users, context) };
-        (users.len() > 1).then(|| of_device(device, &users, context))
+        (users.len() > 1).then(|| of_device(device, &users, context, views))
     });
     shared.max_by_key(|shared| (shared.together, std::cmp::Reverse(shared.device)))
 }
@@ -63,19 +63,19 @@ pub fn part_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
         return None;
     }
     let total = Bytes(launch.device_total_bytes);
-    let found = find_shared(launch, run).filter(|found| found.is_job && found.together > total)?;
+    let found = find_shared(launch, run, &Views::default()).filter(|found| found.is_job && found.together > total)?;
     let most = found.held.iter().map(|(_, bytes)| *bytes).max()?;
     let part = u128::from(total.0) * u128::from(most.0) / u128::from(found.together.0);
     Some(Bytes(u64::try_from(part).ok()?))
 }
 
-fn of_device(device: DeviceIndex, users: &[&Process], context: Bytes) -> Shared {
+fn of_device<'a>(device: DeviceIndex, users: &[&'a Process], context: Bytes, views: &Views<'a>) -> Shared {
     let mut held: Vec<(u32, Bytes)> =
         users.iter().map(|process| (process.identity.rank, usage(process, device, context).device_bytes)).collect();
     held.sort_unstable();
     let visitors = users.iter().filter(|process| works_on(process, context) != Some(device)).count();
     let together = held.iter().map(|(_, bytes)| *bytes).sum();
-    Shared { device: device.0, held, visitors, together, is_job: is_job(users), astray: astray(device, users) }
+    Shared { device: device.0, held, visitors, together, is_job: is_job(users), astray: astray(device, users, views) }
 }
 
 /// True for the ranks of a job.
@@ -124,8 +124,8 @@ fn works_on(process: &Process, context: Bytes) -> Option<DeviceIndex> {
 }
 
 /// Returns the first allocating line of the user's code in a process that its launcher assigned to another device.
-fn astray(device: DeviceIndex, users: &[&Process]) -> Option<Location> {
+fn astray<'a>(device: DeviceIndex, users: &[&'a Process], views: &Views<'a>) -> Option<Location> {
     let process = users.iter().find(|process| process.identity.local_rank != device.0)?;
-    let view = View::new(process, device);
+    let view = views.find(process, device);
     view.trace.history.lifetimes().iter().find_map(|life| view.own_line(life.stack))
 }

@@ -1,16 +1,16 @@
 //! The picture of a run, for the page of `check`.
 
-use diagnose::{Case, check, draw};
+use diagnose::CheckCase;
 use report::explain::{DeviceMemory, Extent, Holder};
 use report::{Contents, RunPicture};
 use trace::run::EndReason;
 use trace::{Bytes, Run};
 
 use crate::program::{Program, case};
-use crate::{MIB, ended, out_of_memory, training};
+use crate::{MIB, check, ended, out_of_memory, training};
 
-fn drawn(case: &Case) -> RunPicture {
-    draw(case, &check(case))
+fn drawn(case: &CheckCase) -> RunPicture {
+    diagnose::check(case).draw()
 }
 
 /// The highest point of the first drawing, in MiB.
@@ -32,9 +32,9 @@ fn allocating(mib: u64) -> Run {
 }
 
 /// A run of 1 GiB that runs out, and a run without a limit that takes 1.5 GiB.
-fn not_fitting() -> Case {
+fn not_fitting() -> CheckCase {
     let mut case = case(out_of_memory(400 * MIB, 0));
-    case.unlimited = Some(ended(allocating(1500)));
+    case.runs.unlimited = Some(ended(allocating(1500)));
     case
 }
 
@@ -83,7 +83,7 @@ fn a_program_that_fits_by_emptying_the_cache_is_drawn_within_the_limit() {
     program.alloc(1, MIB);
     program.empty_cache_and_retry();
     let mut case = case(program.end(EndReason::Exit));
-    case.unlimited = Some(ended(allocating(1500)));
+    case.runs.unlimited = Some(ended(allocating(1500)));
     let run = drawn(&case);
     assert_eq!((run.is_unlimited, highest(&run)), (false, 1));
 }

@@ -5,8 +5,8 @@ mod drawn;
 mod program;
 mod verdict;
 
-use diagnose::{UnlimitedRun, check, part_of_shared};
-use program::{Program, SCRIPT, Tensor, block, case};
+use diagnose::{CheckCase, RecordedRun, part_of_shared};
+use program::{Program, SCRIPT, Tensor, block, case, launch};
 use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Need, Severity, Verdict};
 use trace::run::{
@@ -27,8 +27,20 @@ fn fits(mib: u64) -> Verdict {
 }
 
 /// A run without a limit whose program ended with status 0.
-fn ended(run: Run) -> UnlimitedRun {
-    UnlimitedRun { run, ended: Some(Ended { exit_code: Some(0), ..Ended::default() }) }
+fn ended(run: Run) -> RecordedRun {
+    RecordedRun { launch: launch(), run }
+}
+
+fn check(case: &CheckCase) -> CheckReport {
+    diagnose::check(case).report(Vec::new())
+}
+
+fn texts(report: &CheckReport) -> Vec<String> {
+    report.notes.iter().map(|remark| remark.text.clone()).collect()
+}
+
+fn caveats_of(report: &CheckReport) -> Vec<String> {
+    report.notes.iter().filter(|remark| remark.is_caveat()).map(|remark| remark.text.clone()).collect()
 }
 
 fn parts(report: &CheckReport) -> Vec<(Contents, u64)> {
@@ -125,7 +137,7 @@ fn what_is_older_than_the_history_is_said() {
     *events = kept;
     let report = check(&case(run));
     let expected = format!("PyTorch's history kept the last {count} events: what ");
-    assert!(report.notes.iter().any(|note| note.starts_with(&expected)), "{:?}", report.notes);
+    assert!(texts(&report).iter().any(|note| note.starts_with(&expected)), "{:?}", report.notes);
 }
 
 #[test]
@@ -175,7 +187,7 @@ fn running_out_says_where_and_takes_what_was_saved_for_activations() {
     let mut case = case(out_of_memory(400 * MIB, 0));
     let mut unlimited = Program::new();
     unlimited.alloc(1, 1500 * MIB);
-    case.unlimited = Some(ended(unlimited.end(EndReason::Steps)));
+    case.runs.unlimited = Some(ended(unlimited.end(EndReason::Steps)));
     let report = check(&case);
     assert_eq!(report.verdict, Verdict::Oom { spare_bytes: -i64::try_from(500 * MIB).unwrap() });
     let oom = report.oom.clone().unwrap();
@@ -316,7 +328,7 @@ fn a_program_that_went_on_is_not_said_to_need_more_than_there_is() {
     let mut case = case(program.end(EndReason::Exit));
     let mut unlimited = Program::new();
     unlimited.alloc(1, 1500 * MIB);
-    case.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
+    case.runs.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
     let report = check(&case);
     assert_eq!(report.verdict, fits(1024 - 24 - 1));
     let rules: Vec<&str> = report.findings.iter().map(|finding| finding.rule.name()).collect();
@@ -358,7 +370,7 @@ fn fragments_are_no_cause_where_the_tensors_alone_are_too_large() {
         let mut case = case(out_of_memory(8 * MIB, 64 * MIB));
         let mut unlimited = Program::new();
         unlimited.alloc(1, mib * MIB);
-        case.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
+        case.runs.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
         assert_eq!(finding(&check(&case), "fragmentation").is_some(), is_cause, "{mib} MiB");
     }
 }
@@ -367,9 +379,9 @@ fn fragments_are_no_cause_where_the_tensors_alone_are_too_large() {
 #[test]
 fn a_run_without_a_limit_that_ends_early_gives_a_lower_bound() {
     let live = 64 + 128 + 600;
-    let least = |unlimited: UnlimitedRun| {
+    let least = |unlimited: RecordedRun| {
         let mut case = case(out_of_memory(400 * MIB, 0));
-        case.unlimited = Some(unlimited);
+        case.runs.unlimited = Some(unlimited);
         let need = check(&case).need;
         (need.usage.allocated_bytes.0 / MIB, need.at_least)
     };
@@ -383,11 +395,11 @@ fn a_run_without_a_limit_that_ends_early_gives_a_lower_bound() {
     assert_eq!(least(raising(10)), (live + 400, Some(raised.to_owned())));
     assert_eq!(least(raising(1500)), (1500, Some(raised.to_owned())));
     let mut case = case(out_of_memory(400 * MIB, 0));
-    case.unlimited = Some(raising(1500));
+    case.runs.unlimited = Some(raising(1500));
     let message = "the program needs at least 1.49 GiB and GPU has 1.00 GiB: at least 500.00 MiB too little";
     assert_eq!(finding(&check(&case), "need-exceeds-device").unwrap().message, message);
     let mut late = ended(Program::new().end(EndReason::Terminated));
-    late.ended = Some(Ended { timed_out: true, seconds: 60.0, ..Ended::default() });
+    late.launch.ended = Some(Ended { timed_out: true, seconds: 60.0, ..Ended::default() });
     let stopped = "in the run without a limit the program was stopped after 60 s, when its time was up";
     assert_eq!(least(late).1.as_deref(), Some(stopped));
 }
@@ -430,7 +442,7 @@ fn what_was_assumed_is_passed_on() {
         "last.pt was written by the dry run: it holds zeros where a GPU would have computed something, so that training should not resume from it",
         "no torch.optim optimizer made a step, so --steps did not stop the program: it ran to its end",
     ];
-    assert_eq!(report.notes, notes);
+    assert_eq!(texts(&report), notes);
 }
 
 /// Ranks run the same lines: reads common to all ranks are reported once, other reads stay.
@@ -445,7 +457,7 @@ fn what_ranks_say_alike_stands_once() {
     };
     let ranks = Run { processes: vec![rank(0, &[3, 4]), rank(1, &[3, 9])] };
     let lines: Vec<String> =
-        check(&case(ranks)).notes.iter().filter_map(|note| Some(note.split_once(" read ")?.0.to_owned())).collect();
+        texts(&check(&case(ranks))).iter().filter_map(|note| Some(note.split_once(" read ")?.0.to_owned())).collect();
     assert_eq!(lines, ["train.py:3", "train.py:4", "train.py:9"]);
 }
 
@@ -471,8 +483,8 @@ fn fewer_steps_than_were_asked_for() {
     ];
     for (done, timed_out, note) in cases {
         let mut case = case(training(done, true));
-        case.launch.ended.as_mut().unwrap().timed_out = timed_out;
-        assert_eq!(check(&case).notes, note.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{done} steps");
+        case.runs.limited.launch.ended.as_mut().unwrap().timed_out = timed_out;
+        assert_eq!(texts(&check(&case)), note.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{done} steps");
     }
 }
 
@@ -482,8 +494,8 @@ fn the_python_of_a_launcher_is_named() {
     let cases = [("/venv/bin/torchrun", vec![note]), ("python", Vec::new()), ("/usr/bin/python3.11", Vec::new())];
     for (first, caveats) in cases {
         let mut case = case(training(3, true));
-        case.launch.command[0] = first.to_owned();
-        assert_eq!(check(&case).caveats, caveats, "{first}");
+        case.runs.limited.launch.command[0] = first.to_owned();
+        assert_eq!(caveats_of(&check(&case)), caveats, "{first}");
     }
 }
 
@@ -507,8 +519,8 @@ fn processes_that_share_a_device_are_added_up() {
         program.alloc(1, mib * MIB);
         program.end(EndReason::Steps).processes.remove(0)
     };
-    // MiB of each process on device 0, the total if reported, and the verdict.
-    let total_mib = case(Run::default()).launch.device_total_bytes / MIB;
+    // MiB of each process on device 0, whether that is said, and whether it still fits.
+    let total_mib = launch().device_total_bytes / MIB;
     let cases: [(&[u64], Option<Severity>, bool); 3] = [
         (&[30], None, true),
         (&[20, 30], Some(Severity::Warning), true),
@@ -565,7 +577,11 @@ fn ranks_of_a_job_that_do_not_fit_together_get_a_part_each() {
     for (world_size, sizes, part_mib) in cases {
         let processes = (0..).zip(sizes).map(|(rank, mib)| process(rank, world_size, *mib)).collect();
         let case = case(Run { processes });
-        assert_eq!(part_of_shared(&case.launch, &case.limited), part_mib.map(Bytes::from_mib), "{sizes:?}");
+        assert_eq!(
+            part_of_shared(&case.runs.limited.launch, &case.runs.limited.run),
+            part_mib.map(Bytes::from_mib),
+            "{sizes:?}"
+        );
         let together: u64 = sizes.iter().map(|mib| (mib + 24) * MIB).sum();
         let need = check(&case).need.usage.device_bytes;
         assert_eq!(need == Bytes(together), world_size > 1, "{sizes:?} need {need}, {together} together");
@@ -580,7 +596,7 @@ fn ranks_that_ran_alone_share_nothing() {
         program.end(EndReason::Steps).processes.remove(0)
     };
     let mut case = case(Run { processes: vec![process(0), process(8)] });
-    case.launch.job = Some(Job { world_size: 16, local_world_size: 8, ranks: vec![0, 8] });
+    case.runs.limited.launch.job = Some(Job { world_size: 16, local_world_size: 8, ranks: vec![0, 8] });
     let report = check(&case);
     assert!(finding(&report, "wrong-device").is_none() && report.verdict.is_fit(), "{:?}", report.verdict);
     assert_eq!(report.ranks.len(), 2);
@@ -663,6 +679,6 @@ proptest! {
         let sum: Bytes = report.breakdown.parts().iter().map(|part| part.bytes).sum();
         prop_assert_eq!(sum, report.peak.usage.allocated_bytes);
         let exact = report.breakdown.bytes_of(Contents::Unattributed) == Bytes::ZERO;
-        prop_assert_eq!(exact, !report.notes.iter().any(|note| note.contains("not exact")));
+        prop_assert_eq!(exact, !texts(&report).iter().any(|note| note.contains("not exact")));
     }
 }

@@ -1,15 +1,15 @@
 //! Verdicts: caught errors, programs that ended early, searches for a size.
 
-use diagnose::{Case, check};
+use diagnose::CheckCase;
 use report::{Severity, SizeSearch, Verdict};
 use trace::run::EndReason;
 use trace::{Bytes, Process, Run};
 
 use crate::program::{Program, case};
-use crate::{MIB, ended, finding, line};
+use crate::{MIB, check, ended, finding, line};
 
 /// The program asks for 2 GiB of 1 GiB, catches the error, and takes `steps` optimizer steps with 100 MiB.
-fn catching(steps: u32, lowers: Option<&str>) -> Case {
+fn catching(steps: u32, lowers: Option<&str>) -> CheckCase {
     let mut program = Program::new();
     program.alloc(1, MIB);
     program.caught_oom(42, 2048 * MIB, 50, lowers);
@@ -20,7 +20,7 @@ fn catching(steps: u32, lowers: Option<&str>) -> Case {
     let mut case = case(program.end(EndReason::Exit));
     let mut unlimited = Program::new();
     unlimited.alloc(1, 2049 * MIB);
-    case.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
+    case.runs.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
     case
 }
 
@@ -79,17 +79,17 @@ fn verdicts() {
     let silent = Run { processes: vec![silent.process] };
     let status = |run: Run, code: Option<i32>| {
         let mut case = case(run);
-        case.launch.ended.as_mut().unwrap().exit_code = code;
+        case.runs.limited.launch.ended.as_mut().unwrap().exit_code = code;
         case
     };
     let lost = || Run { processes: vec![used().process] };
     let idle = || Program::new().end(EndReason::Exit).processes.remove(0);
     let idle = Run { processes: vec![Process { snapshot: None, end: None, ..idle() }] };
     let mut late = case(used().end(EndReason::Terminated));
-    late.launch.ended.as_mut().unwrap().timed_out = true;
-    late.launch.ended.as_mut().unwrap().seconds = 60.0;
+    late.runs.limited.launch.ended.as_mut().unwrap().timed_out = true;
+    late.runs.limited.launch.ended.as_mut().unwrap().seconds = 60.0;
     let mut killed = case(used().end(EndReason::Terminated));
-    killed.launch.ended.as_mut().unwrap().signal = Some(9);
+    killed.runs.limited.launch.ended.as_mut().unwrap().signal = Some(9);
     let incomplete = |reason: &str| Decided::Incomplete(reason.to_owned());
     let cases = [
         (case(used().end(EndReason::Steps)), Decided::Fits),

@@ -3,19 +3,18 @@
 use std::path::Path;
 use std::time::Instant;
 
-use diagnose::{Case, Outcome, UnlimitedRun};
+use diagnose::{CheckCase, Diagnosis, Outcome, RecordedRun};
 use report::render::html;
 use report::render::terminal::Detail;
-use report::{Assumption, CheckReport, Verdict};
+use report::{CheckReport, Verdict};
 use run::Conditions;
 use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use trace::Bytes;
-use wire::record::SIDE_STREAMS;
 
 use crate::args::{Check, DEFAULT_STEPS, OutputOptions};
 use crate::dry_run::failure;
 use crate::dry_run::program::{self, Program};
-use crate::dry_run::record::{Recording, Recordings, StreamBounds, record_to_end};
+use crate::dry_run::record::record_to_end;
 use crate::effects::publish;
 use crate::effects::run_dir::{self, RunDir};
 use crate::environment::current_folder;
@@ -34,64 +33,29 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let program = prepare(arguments, &words)?;
     let place = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
-    let recordings = record_to_end(&program, conditions, place.path(), facts)?;
-    let hint = failure::find_hint(&recordings.limited.run);
-    let bounds = recordings.bounds;
-    let case = make_case(recordings, &program, started);
-    let mut report = diagnose::check(&case);
-    let links = lint_links::find(&report.findings, &case.folder, words.script());
-    report.findings = report::SourceLink::join(report.findings, links);
-    report.assumptions.extend(gpu_choice::list_assumptions(&program.profile));
-    if matches!(report.verdict, Verdict::Incomplete { .. } | Verdict::Fits { stopped: Some(_), .. }) {
-        let hint = hint.or_else(|| last_words(place.path()));
-        report.notes.extend(hint.clone());
-        report.caveats.extend(hint);
-    }
-    if let Some(bounds) = bounds {
-        say_bounds(&mut report, bounds);
-    }
-    report.next = if report.verdict.is_oom() { suggest_fit(arguments, &words) } else { None };
+    let runs = record_to_end(&program, conditions, place.path(), facts)?;
+    let hint = failure::find_hint(&runs.counted().run).or_else(|| last_words(place.path()));
+    let case = CheckCase {
+        runs,
+        gpu_assumed: program.gpu_assumed,
+        assumptions: gpu_choice::list_assumptions(&program.profile).collect(),
+        hint,
+        next: suggest_fit(arguments, &words),
+        folder: current_folder(),
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    let diagnosis = diagnose::check(&case);
+    let links = lint_links::find(diagnosis.findings(), &case.folder, words.script());
+    let report = diagnosis.report(links);
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
-    write_page(&arguments.output, &case, &report)?;
+    write_page(&arguments.output, &diagnosis, &report)?;
     show(&arguments.output, &report, detail)
 }
 
-fn make_case(recordings: Recordings, program: &Program, started: Instant) -> Case {
-    let Recordings { limited, unlimited, .. } = recordings;
-    Case {
-        launch: limited.launch,
-        limited: limited.run,
-        unlimited: unlimited.map(|recording| UnlimitedRun { run: recording.run, ended: recording.launch.ended }),
-        gpu_assumed: program.gpu_assumed,
-        folder: current_folder(),
-        seconds: started.elapsed().as_secs_f64(),
-    }
-}
-
-/// Names the counted peak of two that depend on side streams. Equal peaks need no assumption; if the run with late
-/// streams has the lower peak, that run ended early, and the assumption stays.
-fn say_bounds(report: &mut CheckReport, bounds: StreamBounds) {
-    if bounds.late < bounds.at_once {
-        return;
-    }
-    report.assumptions.retain(|assumption| assumption.id != SIDE_STREAMS);
-    if bounds.late == bounds.at_once {
-        return;
-    }
-    let text = format!(
-        "blocks that a side stream used are counted until the program waits for the stream: {} at the peak; if they came back at \
-         once, {}",
-        bounds.late, bounds.at_once
-    );
-    report.notes.push(text.clone());
-    report.caveats.push(text.clone());
-    report.assumptions.push(Assumption { id: SIDE_STREAMS.to_owned(), text, bytes: bounds.late - bounds.at_once });
-}
-
 /// Draws the run and writes the page, if a page was asked for.
-fn write_page(options: &OutputOptions, case: &Case, report: &CheckReport) -> Result<(), Error> {
+fn write_page(options: &OutputOptions, diagnosis: &Diagnosis, report: &CheckReport) -> Result<(), Error> {
     let Some(path) = &options.html else { return Ok(()) };
-    publish::write_whole(path, &html::check(report, &diagnose::draw(case, report)))
+    publish::write_whole(path, &html::check(report, &diagnosis.draw()))
 }
 
 /// Returns the program's last printed line, such as the message of `sys.exit`.
@@ -130,7 +94,7 @@ fn write_size(size: Bytes) -> String {
 
 /// The facts of a run. A program that searches for a size needs the peak of its final size, which no run without a
 /// limit shows.
-fn facts(recording: &Recording) -> RunFacts {
+fn facts(recording: &RecordedRun) -> RunFacts {
     let is_search = matches!(Outcome::of(&recording.run), Outcome::Searched(_));
     RunFacts {
         needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&recording.run)) && !is_search,

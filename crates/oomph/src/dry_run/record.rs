@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use report::Usage;
+use diagnose::{RecordedRun, Runs};
 use run::rerun::{self, Reason, RunFacts};
 use run::spec::merge_ends;
 use run::{Conditions, Environment, Route};
+use trace::Run;
 use trace::run::{Ended, Launch};
-use trace::{Bytes, Run};
 
 use crate::dry_run::failure;
 use crate::dry_run::program::Program;
@@ -29,8 +29,10 @@ impl Recording {
         failure::check_facts(&self.launch, &self.run, &self.folder)
     }
 
-    fn peak(&self) -> Usage {
-        diagnose::find_peak(&self.run, Bytes(self.launch.device_context_bytes))
+    /// Returns the run; fails where it left nothing to report.
+    fn checked(self) -> Result<RecordedRun, Error> {
+        self.check_facts()?;
+        Ok(RecordedRun { launch: self.launch, run: self.run })
     }
 }
 
@@ -81,51 +83,28 @@ fn start(program: &Program, environment: &Environment, folder: &Path, shown: Sho
     ended
 }
 
-/// A run within the device's limit and, where the program ran out, one without.
-pub(crate) struct Recordings {
-    pub(crate) limited: Recording,
-    pub(crate) unlimited: Option<Recording>,
-    /// The peaks that depend on side streams, where the program has some.
-    pub(crate) bounds: Option<StreamBounds>,
-}
-
-/// The peaks of reserved memory if blocks that a side stream used come back at once, and if they come back as late as they can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StreamBounds {
-    pub(crate) at_once: Bytes,
-    pub(crate) late: Bytes,
-}
-
-/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of each run.
+/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of the run that counts.
 pub(crate) fn record_to_end(
     program: &Program,
     mut conditions: Conditions,
     folder: &Path,
-    facts: impl Fn(&Recording) -> RunFacts,
-) -> Result<Recordings, Error> {
-    let mut limited = record(program, &conditions, folder)?;
-    let mut bounds = None;
-    loop {
-        limited.check_facts()?;
-        let Some(again) = rerun::next(&conditions, &facts(&limited)) else {
-            return Ok(Recordings { limited, unlimited: None, bounds });
-        };
+    facts: impl Fn(&RecordedRun) -> RunFacts,
+) -> Result<Runs, Error> {
+    let mut runs = Runs::of(record(program, &conditions, folder)?.checked()?);
+    while let Some(again) = rerun::next(&conditions, &facts(runs.counted())) {
         let subfolder = make_folder(folder, again.reason)?;
         let recording = record_again(program, &again.conditions, Some(again.reason), &subfolder)?;
         match again.reason {
-            Reason::RanOut => return Ok(Recordings { limited, unlimited: Some(recording), bounds }),
-            Reason::SharedDevice => (limited, conditions) = (recording, again.conditions),
-            Reason::SideStreams => {
-                recording.check_facts()?;
-                let (at_once, late) = (limited.peak(), recording.peak());
-                bounds = Some(StreamBounds { at_once: at_once.reserved_bytes, late: late.reserved_bytes });
-                if (late.reserved_bytes, late.allocated_bytes) > (at_once.reserved_bytes, at_once.allocated_bytes) {
-                    limited = recording;
-                }
-                conditions = again.conditions;
+            Reason::RanOut => {
+                let unlimited = RecordedRun { launch: recording.launch, run: recording.run };
+                return Ok(Runs { unlimited: Some(unlimited), ..runs });
             }
+            Reason::SharedDevice => runs = Runs::of(recording.checked()?),
+            Reason::SideStreams => runs.late = Some(recording.checked()?),
         }
+        conditions = again.conditions;
     }
+    Ok(runs)
 }
 
 fn make_folder(folder: &Path, reason: Reason) -> Result<PathBuf, Error> {

@@ -9,7 +9,7 @@ use crate::effects::progress::Progress;
 
 /// Shows a run while this value lives.
 pub(crate) struct RunProgress {
-    progress: Progress,
+    line: Progress,
     sentence: String,
     live: LiveProcess,
 }
@@ -17,15 +17,15 @@ pub(crate) struct RunProgress {
 impl RunProgress {
     /// Shows a sentence; the steps are read from the run directory.
     pub(crate) fn start(sentence: &str, folder: &Path) -> RunProgress {
-        let progress = Progress::spin("{spinner} {msg} {elapsed:.dim}");
-        progress.set_message(sentence.to_owned());
-        RunProgress { progress, sentence: sentence.to_owned(), live: LiveProcess::of(folder) }
+        let line = Progress::spin("{spinner} {msg} {elapsed:.dim}");
+        line.set_message(sentence.to_owned());
+        RunProgress { line, sentence: sentence.to_owned(), live: LiveProcess::of(folder) }
     }
 
     /// Shows the program's last step.
     pub(crate) fn update(&mut self) {
         let process = self.live.update();
-        self.progress.say(|| describe(&self.sentence, process));
+        self.line.say(|| describe(&self.sentence, process));
     }
 }
 

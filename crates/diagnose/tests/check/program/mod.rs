@@ -1,6 +1,6 @@
 //! Runs made by hand: a program that allocates and frees, with the agent's records beside it and its own account.
 
-use diagnose::Case;
+use diagnose::{CheckCase, RecordedRun, Runs};
 use trace::run::{
     CensusRecord, CensusTime, DeviceStats, EndReason, EndRecord, Ended, ErrorRecord, MemoryChange, OomRecord,
     PhaseName, ProcessRecord, StepRecord, Workspace,
@@ -208,25 +208,31 @@ pub(crate) fn block(requested: u64) -> u64 {
 }
 
 /// `run` on a device of 1 GiB, of which a context takes 24 MiB.
-pub(crate) fn case(run: Run) -> Case {
-    Case {
-        launch: Launch {
-            format: Launch::FORMAT,
-            oomph: "0.1.0".to_owned(),
-            command: vec!["/venv/bin/python".to_owned(), SCRIPT.to_owned()],
-            gpu_name: "GPU".to_owned(),
-            device_total_bytes: 1 << 30,
-            device_context_bytes: 24 << 20,
-            devices: 1,
-            unlimited: false,
-            steps: 3,
-            job: None,
-            ended: Some(Ended { exit_code: Some(0), ..Ended::default() }),
-        },
-        limited: run,
-        unlimited: None,
+pub(crate) fn case(run: Run) -> CheckCase {
+    CheckCase {
+        runs: Runs::of(RecordedRun { launch: launch(), run }),
         gpu_assumed: false,
+        assumptions: Vec::new(),
+        hint: None,
+        next: None,
         folder: "/home/ann/gpt".to_owned(),
         seconds: 1.0,
+    }
+}
+
+/// The launch of a program that ends with status 0.
+pub(crate) fn launch() -> Launch {
+    Launch {
+        format: Launch::FORMAT,
+        oomph: "0.1.0".to_owned(),
+        command: vec!["/venv/bin/python".to_owned(), SCRIPT.to_owned()],
+        gpu_name: "GPU".to_owned(),
+        device_total_bytes: 1 << 30,
+        device_context_bytes: 24 << 20,
+        devices: 1,
+        unlimited: false,
+        steps: 3,
+        job: None,
+        ended: Some(Ended { exit_code: Some(0), ..Ended::default() }),
     }
 }

@@ -72,5 +72,5 @@ fn fillings(report: &CheckReport) -> Vec<Filled<'_>> {
 
 fn lists(report: &CheckReport) -> Vec<List> {
     let assumptions = report.assumptions.iter().map(words_of_assumption).collect();
-    vec![("Assumptions", assumptions), ("Notes", report.notes.clone())]
+    vec![("Assumptions", assumptions), ("Notes", report.notes.iter().map(|remark| remark.text.clone()).collect())]
 }

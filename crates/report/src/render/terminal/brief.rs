@@ -37,8 +37,8 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     if let Some(finding) = report.findings.iter().find(|finding| matters(report, finding)) {
         write_finding(page, finding);
     }
-    for caveat in &report.caveats {
-        page.fact("note", caveat);
+    for caveat in report.notes.iter().filter(|remark| remark.is_caveat()) {
+        page.fact("note", &caveat.text);
     }
     foot(page, report);
 }
@@ -224,7 +224,7 @@ fn foot(page: &mut Page, report: &CheckReport) {
     let counts = [
         (report.findings.len(), "finding"),
         (report.assumptions.len(), "assumption"),
-        (report.notes.len().saturating_sub(report.caveats.len()), "note"),
+        (report.notes.iter().filter(|remark| !remark.is_caveat()).count(), "note"),
         (report.ranks.len(), "rank"),
     ];
     let rest: Vec<String> = counts

@@ -18,7 +18,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     sections::findings(page, &report.findings);
     ranks(page, report);
     sections::assumptions(page, &report.assumptions);
-    sections::notes(page, &report.notes);
+    sections::notes(page, report.notes.iter().map(|remark| remark.text.as_str()));
 }
 
 /// The verdict and the figures behind the verdict.

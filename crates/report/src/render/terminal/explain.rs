@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     inputs::devices(page, report);
     tables::write(page, report);
     inputs::inputs(page, report);
-    sections::notes(page, &report.notes);
+    sections::notes(page, report.notes.iter().map(String::as_str));
 }
 
 /// The breakdown, unless the bar of the device's memory shows the same parts.

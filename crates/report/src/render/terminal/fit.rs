@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page, report: &FitReport) {
     sizes(page, &report.by_vram);
     write_tried(page, report);
     sections::assumptions(page, &report.assumptions);
-    sections::notes(page, &report.notes);
+    sections::notes(page, report.notes.iter().map(String::as_str));
 }
 
 fn head(page: &mut Page, report: &FitReport) {

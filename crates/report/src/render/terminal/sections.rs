@@ -103,8 +103,9 @@ fn offer(remedy: &Remedy) -> String {
 }
 
 /// Further remarks for the reader.
-pub(super) fn notes(page: &mut Page, notes: &[String]) {
-    if notes.is_empty() {
+pub(super) fn notes<'a>(page: &mut Page, notes: impl IntoIterator<Item = &'a str>) {
+    let mut notes = notes.into_iter().peekable();
+    if notes.peek().is_none() {
         return;
     }
     page.heading("Notes");

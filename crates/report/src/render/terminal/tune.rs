@@ -24,7 +24,7 @@ pub(super) fn write(page: &mut Page, report: &TuneReport) {
     guides(page, &report.guides);
     empty_cache(page, &report.empty_cache);
     traces(page, report);
-    sections::notes(page, &report.notes);
+    sections::notes(page, report.notes.iter().map(String::as_str));
 }
 
 fn head(page: &mut Page, report: &TuneReport) {

@@ -1,0 +1,94 @@
+//! The figures of the report.
+
+use report::{Breakdown, Growth, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
+use trace::{Bytes, Peak as Highest};
+
+use super::case::Case;
+use super::need::need;
+use super::oom::oom;
+use super::ranks::ranks;
+use super::verdict::Decision;
+use crate::measure::assumptions::value_shapes;
+use crate::measure::breakdown::breakdown;
+use crate::measure::growth::growth;
+use crate::measure::sites::sites;
+use crate::measure::view::View;
+
+/// The verdict, and what was measured of the device that the report is about.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) verdict: Verdict,
+    pub(super) peak: Peak,
+    pub(super) need: Need,
+    pub(super) oom: Option<Oom>,
+    pub(super) breakdown: Breakdown,
+    pub(super) sites: Vec<Site>,
+    pub(super) growth: Option<Growth>,
+    pub(super) ranks: Vec<Rank>,
+    pub(super) value_shapes: Vec<ValueShape>,
+}
+
+impl Measured {
+    /// Measures a run that used no device.
+    pub(super) fn without_device(case: &Case, decision: &Decision) -> Measured {
+        Measured {
+            verdict: decision.clone().with_spare(case.total(), Bytes::ZERO, Bytes::ZERO),
+            peak: Peak::default(),
+            need: Need::default(),
+            oom: None,
+            breakdown: Breakdown::default(),
+            sites: Vec::new(),
+            growth: None,
+            ranks: ranks(case),
+            value_shapes: value_shapes(case.limited),
+        }
+    }
+
+    /// Measures the device of `view`, of which the counters say `counted`.
+    pub(super) fn of(case: &Case, view: &View, counted: Usage, decision: &Decision) -> Measured {
+        let highest = view.trace.history.peaks().allocated;
+        let usage = at_least_shown(counted, highest);
+        let peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
+        let oom = (*decision == Decision::Oom).then(|| oom(case, view.trace.process));
+        let need = need_of_all(case, view, usage, oom.as_ref(), decision);
+        // Processes that share the device may peak at the same time.
+        let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
+        let held = usage.device_bytes.max(together);
+        Measured {
+            verdict: decision.clone().with_spare(case.total(), held, need.usage.device_bytes),
+            growth: growth(view, &peak, case.usable()),
+            peak,
+            need,
+            oom,
+            breakdown: breakdown(view, usage.allocated_bytes).unwrap_or_default(),
+            sites: highest.map_or_else(Vec::new, |peak| sites(view, peak.at)),
+            ranks: ranks(case),
+            value_shapes: value_shapes(case.limited),
+        }
+    }
+}
+
+/// Returns the usage with the peak of the trace, where the counters were never written: the trace is all there is.
+fn at_least_shown(counted: Usage, highest: Option<Highest>) -> Usage {
+    match (counted.allocated_bytes, highest) {
+        (Bytes::ZERO, Some(peak)) => Usage { allocated_bytes: peak.bytes, ..counted },
+        _ => counted,
+    }
+}
+
+/// Returns the need, and at least that of the ranks of one job together.
+fn need_of_all(case: &Case, view: &View, usage: Usage, oom: Option<&Oom>, decision: &Decision) -> Need {
+    // The need of a program that searches for a batch size is the peak of its final size.
+    let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
+    let alone = if is_search { Need { usage, ..Need::default() } } else { need(case, view, usage, oom) };
+    let device_bytes = alone.usage.device_bytes.max(need_of_job(case, is_search));
+    Need { usage: Usage { device_bytes, ..alone.usage }, ..alone }
+}
+
+/// Returns the memory that the ranks of one job need together on a shared device.
+fn need_of_job(case: &Case, is_search: bool) -> Bytes {
+    let unlimited = case.unlimited.filter(|_| !is_search).map(|unlimited| &unlimited.run);
+    let runs = std::iter::once(case.limited).chain(unlimited);
+    let shared = runs.filter_map(|run| case.shared_in(run)).filter(|shared| shared.is_job);
+    shared.map(|shared| shared.together).max().unwrap_or_default()
+}
