@@ -98,7 +98,11 @@ fn estimated_default(name: &str, total: Bytes, wasted: Bytes) -> Remedy {
 fn find_emptied_cache(facts: &Facts) -> Option<Cause> {
     let view = facts.view?;
     let released = released_segments(view);
-    let steps: BTreeSet<u32> = released.iter().filter_map(|&(event, _)| view.timeline.step(event)).collect();
+    // A step that ran out may empty the cache before it tries again.
+    let failed: BTreeSet<u32> =
+        view.trace.history.ooms().iter().filter_map(|oom| view.timeline.step(oom.event)).collect();
+    let steps = released.iter().filter_map(|&(event, _)| view.timeline.step(event));
+    let steps: BTreeSet<u32> = steps.filter(|step| !failed.contains(step)).collect();
     let all = view.timeline.stretches().iter().filter_map(|stretch| stretch.at).map(|(step, _)| step).max()?;
     let times = u32::try_from(steps.len()).unwrap_or(u32::MAX);
     if times < MIN_STEPS || times.saturating_mul(4) < all.saturating_mul(3) {

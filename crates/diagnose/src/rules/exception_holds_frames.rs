@@ -29,7 +29,8 @@ fn find(facts: &Facts) -> Option<Cause> {
     find_in_history(facts).or_else(|| find_in_text(facts))
 }
 
-/// A dry run, which measures the need, is left out: its agent holds the frames of a caught error, too.
+/// A run with a measured need, a dry run, is left out: on a busy machine the tensors of a failed backward outlive it for a moment, so a
+/// correct program may look the same.
 fn find_in_history(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.need.is_none())?, facts.moment()?);
     let first = view.trace.history.ooms().iter().map(|oom| oom.event).find(|oom| Moment::after(*oom) < moment)?;
