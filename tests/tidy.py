@@ -41,7 +41,7 @@ ARROWS = {
     "python": set(),
     "patch": {"python", "remedies", "report", "trace"},
     "lint": {"causes", "python", "report"},
-    "run": {"wire", "trace", "report"},
+    "run": {"wire", "trace", "remedies", "report"},
     "generate": {"wire", "trace", "gpus", "remedies", "report", "lint", "oomph"},
     "oomph": {"wire", "trace", "gpus", "causes", "remedies", "report", "run", "diagnose", "patch", "lint"},
 }

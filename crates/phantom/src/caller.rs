@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
+use wire::owner::PYTORCH;
+
 use crate::ledger::Owner;
 
 /// The file of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp links into it).
@@ -23,7 +25,7 @@ pub(crate) fn owner() -> Owner {
     let caller =
         frames[..usize::try_from(count).unwrap_or(0)].iter().map(|frame| file_of(*frame)).find(|file| *file != ours);
     match caller.flatten() {
-        Some(file) if file == PYTORCH_ALLOCATOR => "pytorch",
+        Some(file) if file == PYTORCH_ALLOCATOR => PYTORCH,
         Some(file) => interned(&file),
         None => "program",
     }
@@ -31,7 +33,7 @@ pub(crate) fn owner() -> Owner {
 
 /// True if PyTorch's caching allocator is the caller.
 pub(crate) fn is_pytorchs_allocator() -> bool {
-    owner() == "pytorch"
+    owner() == PYTORCH
 }
 
 /// Frames between an operator's stand-in in Python and the program's own line, with some to spare.

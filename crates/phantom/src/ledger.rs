@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use wire::owner::CONTEXT;
+
 use crate::{device, journal};
 
 /// The granularity of physical device memory (`cuMemGetAllocationGranularity` on every GPU so far).
@@ -132,9 +134,9 @@ fn lock() -> MutexGuard<'static, Vec<Option<Account>>> {
 pub(crate) fn ensure_context(device: u32) {
     let bytes = device::profile().context_bytes;
     with(device, |account| {
-        let is_fresh = !account.by_owner.contains_key("context");
-        if is_fresh && account.take("context", bytes).is_ok() {
-            journal::record_memory(device, "context", bytes as i64, account.used_bytes());
+        let is_fresh = !account.by_owner.contains_key(CONTEXT);
+        if is_fresh && account.take(CONTEXT, bytes).is_ok() {
+            journal::record_memory(device, CONTEXT, bytes as i64, account.used_bytes());
         }
     });
 }

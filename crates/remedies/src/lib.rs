@@ -6,6 +6,7 @@
 //! checks the parts of each row; `make generate` writes the lists made from rows: the
 //! agent's `table.py`, the modules of `patch`, and the index of the pages.
 
+pub mod setting;
 mod spec;
 mod table;
 

@@ -3,6 +3,7 @@
 //! `summary` states the effect; the page has the costs and the cases without effect. Times are typical: `fit` counts
 //! operators for the shown plans.
 
+use crate::setting::{ARG, CONF, PROBE, SIZE, STEPS};
 use crate::spec::Exactness::{Identical, OtherModel, OtherNumerics, UpToRounding};
 use crate::spec::{RemedySpec, StandardOption};
 
@@ -33,8 +34,8 @@ const fn text(key: &'static str, value: &'static str, time_ratio: f64) -> Standa
 pub const TABLE: &[RemedySpec] = &[
     RemedySpec::new(ALLOCATOR_SETTINGS, Identical, "other settings of PyTorch's caching allocator, found by replay")
         .group("allocator")
-        .options(&[text("conf", "expandable_segments:True", 1.0)])
-        .settings(&["conf"])
+        .options(&[text(CONF, "expandable_segments:True", 1.0)])
+        .settings(&[CONF])
         .without_agent()
         // The first statement of the file, so the last edit.
         .edits(200),
@@ -69,14 +70,14 @@ pub const TABLE: &[RemedySpec] = &[
     RemedySpec::new(GRADIENT_ACCUMULATION, UpToRounding, "a batch runs in parts whose gradients add up")
         .group("accumulation")
         .options(&[
-            number("steps", 2, 1.02),
-            number("steps", 4, 1.04),
-            number("steps", 8, 1.07),
-            number("steps", 16, 1.12),
-            number("steps", 32, 1.2),
-            number("steps", 64, 1.3),
+            number(STEPS, 2, 1.02),
+            number(STEPS, 4, 1.04),
+            number(STEPS, 8, 1.07),
+            number(STEPS, 16, 1.12),
+            number(STEPS, 32, 1.2),
+            number(STEPS, 64, 1.3),
         ])
-        .settings(&["steps"])
+        .settings(&[STEPS])
         .all_or_nothing()
         // Loops late: an edit of a loop moves the lines of other edits.
         .whole_edits(170),
@@ -138,17 +139,17 @@ pub const TABLE: &[RemedySpec] = &[
         .snippet(),
     RemedySpec::new("sequence-length", OtherModel, "fewer tokens in each sequence")
         .asked()
-        .settings(&["length", "arg", "probe"])
+        .settings(&["length", ARG, PROBE])
         .before_torch()
         .edits(130),
     RemedySpec::new("resolution", OtherModel, "smaller images")
         .asked()
-        .settings(&["size", "arg", "probe"])
+        .settings(&[SIZE, ARG, PROBE])
         .before_torch()
         .edits(140),
     RemedySpec::new(BATCH_SIZE, OtherModel, "fewer samples in each batch")
         .asked()
-        .settings(&["size", "arg", "probe"])
+        .settings(&[SIZE, ARG, PROBE])
         .before_torch()
         .edits(120),
     RemedySpec::new("empty-cache", Identical, "torch.cuda.empty_cache() after each step")

@@ -1,5 +1,6 @@
 //! The conditions of a run: all differences between the runs of `check`, `fit` and `tune`.
 
+use remedies::ALLOCATOR_SETTINGS;
 use report::Change;
 use trace::Bytes;
 
@@ -41,9 +42,6 @@ pub enum Limit {
     Unlimited,
 }
 
-/// The remedy that is a variable for PyTorch, and no change to the program.
-const SETTINGS: &str = "allocator-settings";
-
 impl Conditions {
     /// The conditions of a first run: the whole device, with its history.
     pub fn on_device(changes: Vec<Change>) -> Conditions {
@@ -71,13 +69,13 @@ impl Conditions {
 
     /// Returns the allocator's settings from the remedy; they replace `PYTORCH_CUDA_ALLOC_CONF`. An empty text stands for the defaults.
     pub(crate) fn conf(&self) -> Option<&str> {
-        let mut settings = self.changes.iter().filter(|change| change.remedy == SETTINGS);
-        settings.find_map(|change| change.settings.get("conf")?.as_str())
+        let mut settings = self.changes.iter().filter(|change| change.remedy == ALLOCATOR_SETTINGS);
+        settings.find_map(|change| change.settings.get(remedies::setting::CONF)?.as_str())
     }
 
     /// Returns the agent's remedies as JSON; `None` where the agent has none to apply.
     pub(crate) fn remedies(&self) -> Option<String> {
-        let remedies: Vec<&Change> = self.changes.iter().filter(|change| change.remedy != SETTINGS).collect();
+        let remedies: Vec<&Change> = self.changes.iter().filter(|change| change.remedy != ALLOCATOR_SETTINGS).collect();
         // Names and JSON values can always be written.
         (!remedies.is_empty()).then(|| serde_json::to_string(&remedies).unwrap_or_default())
     }
@@ -89,11 +87,11 @@ mod tests {
 
     #[test]
     fn the_settings_remedy_is_for_pytorch_and_the_others_for_the_agent() {
-        let settings = || Change::new(SETTINGS).with("conf", "max_split_size_mb:64");
+        let settings = || Change::new(ALLOCATOR_SETTINGS).with("conf", "max_split_size_mb:64");
         let both = Conditions::on_device(vec![settings(), Change::new("sdpa")]);
         assert_eq!(both.conf(), Some("max_split_size_mb:64"));
         assert_eq!(both.remedies().as_deref(), Some(r#"[{"remedy":"sdpa"}]"#));
-        let defaults = Conditions::on_device(vec![Change::new(SETTINGS).with("conf", "")]);
+        let defaults = Conditions::on_device(vec![Change::new(ALLOCATOR_SETTINGS).with("conf", "")]);
         assert_eq!(defaults.conf(), Some(""));
         let alone = Conditions::on_device(vec![settings()]);
         assert_eq!(alone.remedies(), None);

@@ -231,7 +231,7 @@ mod tests {
 
     fn all_conditions() -> Vec<Conditions> {
         let plain = || Conditions::on_device(Vec::new());
-        let settings = Change::new("allocator-settings").with("conf", "max_split_size_mb:64");
+        let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", "max_split_size_mb:64");
         vec![
             plain(),
             plain().with_limit(Limit::Unlimited),
@@ -239,7 +239,7 @@ mod tests {
             plain().with_limit(Limit::Of(spec().device.total)),
             Conditions::on_device(vec![Change::new("sdpa")]),
             Conditions::on_device(vec![settings]),
-            Conditions::on_device(vec![Change::new("allocator-settings").with("conf", "")]),
+            Conditions::on_device(vec![Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", "")]),
             Conditions { history: false, work: true, ..plain() },
             Conditions { notes_files: true, ..plain() },
         ]
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn settings_replace_both_of_pytorchs_variables() {
-        let conditions = Conditions::on_device(vec![Change::new("allocator-settings").with("conf", "a:1")]);
+        let conditions = Conditions::on_device(vec![Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", "a:1")]);
         let plain = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Plain), &inherited());
         assert_eq!((plain.get(ALLOC_CONF), &plain[CUDA_ALLOC_CONF]), (None, &OsString::from("a:1")));
     }

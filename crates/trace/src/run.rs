@@ -32,6 +32,7 @@ pub use self::phantom::{
 pub use self::read::{LaunchError, read_launch, read_phantom_records, read_records};
 pub use self::record::*;
 pub use self::tail::{Problem, ProblemKind, Tail};
+pub use wire::owner;
 
 /// The records of one program.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,7 @@ pub mod digest;
 pub mod exit;
 pub mod file;
 pub mod limit;
+pub mod owner;
 pub mod profile;
 pub mod record;
 pub mod variable;

@@ -29,7 +29,7 @@ impl Choosable {
 pub(super) fn options(spec: &'static RemedySpec, batch: Option<u64>, recommended: Option<&str>) -> Vec<Choosable> {
     let all = spec.options.iter().map(|option| (change(spec.name, option), option.time_ratio));
     let found = recommended.filter(|_| spec.name == ALLOCATOR_SETTINGS);
-    let found = found.map(|conf| (Change::new(ALLOCATOR_SETTINGS).with("conf", conf), 1.0));
+    let found = found.map(|conf| (Change::new(ALLOCATOR_SETTINGS).with(remedies::setting::CONF, conf), 1.0));
     let mut options: Vec<Choosable> = Vec::new();
     for (change, time_ratio) in all.chain(found).filter(|(change, _)| divides(change, batch)) {
         if options.iter().all(|option| option.change != change) {
@@ -49,7 +49,7 @@ fn change(name: &str, option: &StandardOption) -> Change {
 
 /// True if micro-batches of equal size make up the batch.
 fn divides(change: &Change, batch: Option<u64>) -> bool {
-    let steps = change.settings.get("steps").and_then(serde_json::Value::as_u64);
+    let steps = change.settings.get(remedies::setting::STEPS).and_then(serde_json::Value::as_u64);
     steps.zip(batch).is_none_or(|(steps, batch)| batch.is_multiple_of(steps))
 }
 

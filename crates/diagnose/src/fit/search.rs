@@ -140,13 +140,15 @@ impl Search {
     /// The changes to make for a variant: the chosen ones, and their companions. Parts of a batch that no DataLoader
     /// cuts are made by requesting smaller batches where the program sets their size.
     pub fn to_make(&self, variant: &Variant) -> Vec<Change> {
-        let steps = variant.changes.iter().find_map(|change| change.settings.get("steps")?.as_u64());
+        let steps = variant.changes.iter().find_map(|change| change.settings.get(remedies::setting::STEPS)?.as_u64());
         let batch = self
             .base()
             .and_then(|base| base.batch.as_ref())
             .filter(|batch| SOURCES_OF_ALL_BATCHES.contains(&&*batch.source));
         let part = steps.zip(batch).map(|(steps, batch)| {
-            Change::new(BATCH_SIZE).with("size", batch.size / steps.max(1)).with("arg", batch.name.clone())
+            Change::new(BATCH_SIZE)
+                .with(remedies::setting::SIZE, batch.size / steps.max(1))
+                .with(remedies::setting::ARG, batch.name.clone())
         });
         variant.changes.iter().cloned().chain(part).collect()
     }

@@ -29,7 +29,7 @@ impl Variant {
 
     /// True for the unchanged program, which is at most asked for the setting of its batch size.
     pub fn is_unchanged(&self) -> bool {
-        self.changes.iter().all(|change| change.settings.contains_key("probe"))
+        self.changes.iter().all(|change| change.settings.contains_key(remedies::setting::PROBE))
     }
 }
 

@@ -6,9 +6,7 @@
 
 use trace::Process;
 use trace::run::OomRecord;
-
-/// The owner of PyTorch's memory in the phantom's journal (`crates/phantom/src/ledger.rs`).
-const PYTORCH: &str = "pytorch";
+use trace::run::owner::PYTORCH;
 
 /// Whether the device could not serve a request of the process.
 pub(super) fn has_unserved_request(process: &Process) -> bool {

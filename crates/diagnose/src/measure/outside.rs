@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use trace::run::owner::{CONTEXT, PYTORCH};
 use trace::{Bytes, Run};
 
 /// Smaller amounts of one library are not reported.
@@ -22,7 +23,7 @@ pub(crate) fn outside(run: &Run) -> BTreeMap<&str, Bytes> {
 }
 
 fn is_known(owner: &str) -> bool {
-    matches!(owner, "pytorch" | "context")
+    matches!(owner, PYTORCH | CONTEXT)
 }
 
 #[cfg(test)]

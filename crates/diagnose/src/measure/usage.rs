@@ -1,6 +1,7 @@
 //! The peaks of a process on a device, and the choice of the fullest process and device.
 
 use report::Usage;
+use trace::run::owner::PYTORCH;
 use trace::{Bytes, DeviceIndex, History, Process, Run};
 
 /// Returns the peaks of one device of one process. The allocator's counters take precedence over the trace, which may
@@ -21,7 +22,7 @@ pub(crate) fn usage(process: &Process, device: DeviceIndex, context: Bytes) -> U
 fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
     let Some(snapshot) = &process.snapshot else {
         // The process was killed before it wrote its records: only PyTorch's share of the device is known.
-        return (Bytes::ZERO, process.ledger.share_peak(device, "pytorch").unwrap_or_default());
+        return (Bytes::ZERO, process.ledger.share_peak(device, PYTORCH).unwrap_or_default());
     };
     let found = History::of(snapshot, device);
     let bytes = |peak: Option<trace::Peak>| peak.map_or(Bytes::ZERO, |peak| peak.bytes);

@@ -83,7 +83,7 @@ fn conf(change: &Change) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    match change.settings.get("conf") {
+    match change.settings.get(remedies::setting::CONF) {
         Some(conf) => text(conf),
         None => {
             change.settings.iter().map(|(key, value)| format!("{key}:{}", text(value))).collect::<Vec<_>>().join(",")

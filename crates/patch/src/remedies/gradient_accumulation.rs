@@ -22,7 +22,7 @@ pub(super) const PATCH: Patch = Patch::new(edits, |placed| snippet(&placed.chang
 const UPDATES: [&str; 4] = ["step", "update", "unscale_", "zero_grad"];
 
 fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
-    let parts = site.number("steps")?;
+    let parts = site.number(remedies::setting::STEPS)?;
     match site.action {
         RemedyAction::ScaleLoss { .. } => divide_loss(site, parts),
         RemedyAction::KeepLoss {} => Ok(Vec::new()),
@@ -221,7 +221,7 @@ fn tail<'a>(site: &ChangeSite<'a>, header: &'a Node) -> Option<&'a str> {
 }
 
 fn snippet(change: &Change) -> String {
-    let parts = change.settings.get("steps").map_or_else(|| "k".to_owned(), ToString::to_string);
+    let parts = change.settings.get(remedies::setting::STEPS).map_or_else(|| "k".to_owned(), ToString::to_string);
     format!(
         "for i, batch in enumerate(loader):  # with a {parts}th of the batch size\n    ...\n    (loss / {parts}).backward()\n    if (i + 1) % {parts} == 0:\n        optimizer.step()\n        optimizer.zero_grad()"
     )

@@ -2,4 +2,5 @@
 
 use super::{Patch, sizes};
 
-pub(super) const PATCH: Patch = Patch::new(|site| sizes::edits(site, "size"), |_| "image_size = ...".to_owned());
+pub(super) const PATCH: Patch =
+    Patch::new(|site| sizes::edits(site, remedies::setting::SIZE), |_| "image_size = ...".to_owned());

@@ -49,7 +49,7 @@ impl<'a> NamedSize<'a> {
             RemedyAction::FindSize { name, .. } => (name.as_str(), None, None),
             _ => ("", None, None),
         };
-        NamedSize { name: site.word("arg").unwrap_or(name), new, old }
+        NamedSize { name: site.word(remedies::setting::ARG).unwrap_or(name), new, old }
     }
 }
 

@@ -50,7 +50,7 @@ pub fn named(changes: &[Change]) -> String {
 /// A change without its `arg` setting, which the list of lines shows.
 fn short(change: &Change) -> String {
     let mut short = change.clone();
-    short.settings.remove("arg");
+    short.settings.remove(remedies::setting::ARG);
     short.to_string()
 }
 

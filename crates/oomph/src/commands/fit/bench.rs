@@ -58,8 +58,8 @@ impl Bench<'_> {
         if !variant.changes.is_empty() {
             return search.to_make(variant);
         }
-        let probe = Change::new(remedies::BATCH_SIZE).with("probe", true);
-        vec![self.batch_arg.map_or(probe.clone(), |name| probe.with("arg", name))]
+        let probe = Change::new(remedies::BATCH_SIZE).with(remedies::setting::PROBE, true);
+        vec![self.batch_arg.map_or(probe.clone(), |name| probe.with(remedies::setting::ARG, name))]
     }
 
     /// Runs the found plans, for their times and to confirm them.

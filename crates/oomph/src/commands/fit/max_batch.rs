@@ -35,6 +35,8 @@ fn explain_missing(search: &Search) -> String {
 }
 
 fn variant(batch: &Batch, run: BatchRun, target: Bytes) -> Variant {
-    let change = Change::new(remedies::BATCH_SIZE).with("size", run.size).with("arg", batch.name.clone());
+    let change = Change::new(remedies::BATCH_SIZE)
+        .with(remedies::setting::SIZE, run.size)
+        .with(remedies::setting::ARG, batch.name.clone());
     Variant { changes: vec![change], limit: run.limited.then_some(target), recorded: !run.limited, counted: false }
 }

@@ -51,7 +51,7 @@ fn run_recommended(program: &Program, tuning: &Tuning) -> Result<Option<Run>, Er
     let Some(conf) = tuning.recommended_conf().filter(|_| !tuning.is_interrupted()) else {
         return Ok(None);
     };
-    let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", conf);
+    let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with(remedies::setting::CONF, conf);
     let place = RunDir::make(None)?;
     let conditions = Conditions::on_device(vec![settings]);
     Ok(Some(record(program, &conditions, place.path())?.run))

@@ -113,7 +113,7 @@ fn places(page: &mut Page, plan: &Plan) {
         page.paragraph("  - ", &format!("{place}{} ({})", placed.text, placed.remedy));
     }
     for change in plan.changes.iter().filter(|change| change.remedy == remedies::ALLOCATOR_SETTINGS) {
-        if let Some(conf) = change.settings.get("conf").and_then(serde_json::Value::as_str) {
+        if let Some(conf) = change.settings.get(remedies::setting::CONF).and_then(serde_json::Value::as_str) {
             page.copied("  ", &format!("export PYTORCH_CUDA_ALLOC_CONF={conf}"));
         }
     }
