@@ -3,7 +3,7 @@
 //!
 //! A generator is a file of this crate with a function that returns [`Output`]s; `list_outputs` calls each.
 //!
-//! # Note [Stages]
+//! # Note `[Stages]`
 //! `lint`, `patch` and `diagnose` contain generated lists of their modules. A list that names a deleted file does not compile, and a page
 //! written from the old list lacks the new rule. `make generate` therefore runs twice: without the feature `pages` first, which
 //! compiles none of these crates and writes the sources; then with it, which writes the pages from the new sources. The last stage has

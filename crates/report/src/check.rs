@@ -53,7 +53,7 @@ pub struct CheckReport {
     pub notes: Vec<Remark>,
     /// The duration of the check, in seconds.
     pub seconds: f64,
-    /// The command to go on with, for a terminal; `None` if there is none.
+    /// The next command, for a terminal; `None` if there is none.
     #[serde(skip)]
     pub next: Option<String>,
     /// The folder for relative paths on a terminal.

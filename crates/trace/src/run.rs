@@ -48,7 +48,8 @@ impl Run {
         versions.find(|version| !version.is_empty())
     }
 
-    /// Whether PyTorch's allocator asked when a side stream is done with a block, so that the peak depends on when it is.
+    /// True if PyTorch's allocator waited for a side stream before it reused a block, so that the peak depends on the
+    /// stream's end.
     pub fn has_side_streams(&self) -> bool {
         let mut figures = self.processes.iter().flat_map(|process| &process.ledger.figures);
         figures.any(|figure| figure.id == wire::record::SIDE_STREAMS)

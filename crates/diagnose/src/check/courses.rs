@@ -37,7 +37,7 @@ fn find_counterpart<'a>(process: &Process, among: &'a [Process]) -> Option<&'a P
     alike.next().filter(|_| alike.next().is_none())
 }
 
-/// Returns the first request that differs before the first run ran out: its event in the first run, and both sizes.
+/// Returns the first differing request before the first run ran out: its event in the first run, and both sizes.
 fn find_difference(first: &[Event], second: &[Event]) -> Option<(EventIndex, Bytes, Bytes)> {
     let both = list_requests(first).zip(list_requests(second));
     both.map(|((event, one), (_, other))| (event, one, other)).find(|(_, one, other)| one != other)

@@ -90,7 +90,7 @@ fn value_read(case: &Case, read: &ValueReadRecord) -> String {
     format!("{place} read values that a GPU would have computed ({count}x{bytes}); the program saw zeros")
 }
 
-/// Returns the note on the error that ended a program which had caught an out-of-memory error before.
+/// Returns the note on the error that ended a program after a caught out-of-memory error.
 fn raised_later(case: &Case) -> Option<String> {
     let is_caught = Outcome::of(case.limited) == Outcome::Caught;
     let reason = is_caught.then(|| find_reason(case, case.limited, case.launch.ended.as_ref()))??;
@@ -107,7 +107,7 @@ fn missing_kernels(case: &Case) -> Option<String> {
     ))
 }
 
-/// Returns the note on parameters that a later phase of the training may train: memory that the steps of this run did not need.
+/// Returns the note on parameters that only a later phase of the training may train, in memory beyond this run's need.
 fn untrained(case: &Case, record: &UntrainedRecord) -> String {
     let UntrainedRecord { reason, optimizer, file, line, count, bytes } = record;
     let place = if file.is_empty() { String::new() } else { format!(" ({}:{line})", case.show(file)) };

@@ -9,8 +9,8 @@ use crate::judge::caught::find_caught;
 use crate::judge::outcome::Outcome;
 use crate::measure::own::is_own;
 
-/// Returns the error of `process`'s allocator that matters: the last one if it ended the program, else the first one that was caught.
-/// `None` without an error, or if a library's own request failed.
+/// Returns the decisive error of `process`'s allocator: the last error if it ended the program, else the first caught
+/// error. `None` without an error, or if a library's own request failed.
 pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
     let is_fatal = Outcome::of_process(process, case.limited) == Outcome::Ended;
     let oom = if is_fatal { process.ooms.last()? } else { process.ooms.first()? };

@@ -141,9 +141,9 @@ mod tests {
         // Records; whether out of memory ended the process; the error that is shown.
         let cases = [
             (vec![error("OutOfMemoryError", true)], true, None),
-            // An error while the first one is handled: the run did not end by it, and its report says more.
+            // An error while handling the first: it did not end the run, and the report explains more.
             (vec![error("OutOfMemoryError", true), error("KeyError", false)], false, None),
-            // Killed while it ran out: no error was recorded that could be shown.
+            // Killed while it ran out: there is no recorded error to show.
             (vec![oom()], true, None),
             // Caught, and ended well.
             (vec![oom(), Record::End(ended(1, Some("a")))], false, None),

@@ -7,10 +7,11 @@ use trace::{Process, Run};
 
 use super::unserved::{has_final_refusal, has_unserved_request, is_error};
 
-/// Returns the search to which a process that ran out belongs. What must hold, so that rows of a benchmark, folds and seeds are none:
-/// - the processes have the same arguments but for one number; those from some number on ran out, and all below got what they asked for;
-/// - those that ran out caught the error and made no optimizer step after it;
-/// - a process with other arguments made a step after the last error: what the probes were started for.
+/// Returns the search of a process that ran out. Conditions (they exclude benchmark rows, folds and seeds):
+/// - the processes have the same arguments but for a number; from some number on they ran out, and all requests below
+///   were served;
+/// - the processes that ran out caught the error and made no optimizer step afterwards;
+/// - a process with other arguments, the purpose of the probes, made a step after the last error.
 pub(super) fn find_probes(process: &Process, run: &Run) -> Option<SizeSearch> {
     let number = run.processes.iter().find_map(|other| find_changed_number(process, other))?;
     let is_probe = |other: &&Process| std::ptr::eq(*other, process) || find_changed_number(process, other).is_some();
@@ -123,13 +124,13 @@ mod tests {
             ),
             // Nobody catches the error.
             (None, vec![process("p.py 8", ran_out_at(None)), process("p.py 4", Process::default()), trains()]),
-            // No smaller one was tried, or it ran out, too.
+            // No smaller size was tried, or the smaller size ran out, too.
             (None, vec![process("p.py 8", caught()), process("p.py 16", Process::default()), trains()]),
             (None, vec![process("p.py 8", caught()), process("p.py 4", caught()), trains()]),
             // Other arguments differ.
             (None, vec![process("p.py a 8", caught()), process("p.py b 4", Process::default()), trains()]),
             (None, vec![process("p.py --a=8", caught()), process("p.py --b=4", Process::default()), trains()]),
-            // Of folds, one ran out; the one that ran out went on.
+            // One of several folds ran out; its process went on.
             (
                 None,
                 vec![

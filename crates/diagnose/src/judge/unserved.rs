@@ -8,7 +8,7 @@ use trace::Process;
 use trace::run::OomRecord;
 use trace::run::owner::PYTORCH;
 
-/// Whether the device could not serve a request of the process.
+/// True if the device could not serve a request of the process.
 pub(super) fn has_unserved_request(process: &Process) -> bool {
     process.ooms.iter().any(is_error) || has_final_refusal(process)
 }

@@ -9,7 +9,7 @@ use super::input::Failure;
 /// The reserve beyond a request's own size that a new segment may need.
 pub(crate) const SEGMENT_SLACK: Bytes = Bytes::from_mib(20);
 
-/// A remedy without a figure: it helps elsewhere and was not measured in this run.
+/// A remedy without a figure: known to help elsewhere, not measured in this run.
 pub(super) fn advice(remedy: &str, how: &str) -> Remedy {
     Remedy {
         remedy: remedy.to_owned(),

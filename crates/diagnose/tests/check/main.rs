@@ -519,7 +519,7 @@ fn processes_that_share_a_device_are_added_up() {
         program.alloc(1, mib * MIB);
         program.end(EndReason::Steps).processes.remove(0)
     };
-    // MiB of each process on device 0, whether that is said, and whether it still fits.
+    // MiB of each process on device 0, the total if reported, and the verdict.
     let total_mib = launch().device_total_bytes / MIB;
     let cases: [(&[u64], Option<Severity>, bool); 3] = [
         (&[30], None, true),

@@ -22,7 +22,7 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
     let failure = match raised {
         // The verdict is about the request that could not be served, whatever was raised later.
         Some(_) if Outcome::of(run) != Outcome::Served => return Ok(()),
-        // What the steps showed is worth a report, whose verdict says how far the program came.
+        // The recorded steps are worth a report, whose verdict states the program's progress.
         Some(_) if symbols.is_empty() && raised_after_a_step(run) => return Ok(()),
         Some(Raised { at, .. }) if !symbols.is_empty() => ProgramFailure::MissingEntryPoint { symbols, at, output },
         Some(raised) => raised_failure(run, raised, folder, output),

@@ -128,7 +128,7 @@ fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
     Ok(Process { ledger, snapshot, ..recorded })
 }
 
-/// Reads the agent's records. An unreadable line is the last one of a killed process; the lines before it count.
+/// Reads the agent's records. An unreadable line is the last line of a killed process; the lines before count.
 fn read_records(path: &Path) -> Result<Process, Error> {
     let (records, problems) = run::read_records(&slurp(path)?.unwrap_or_default());
     warn(path, &problems);
@@ -176,7 +176,7 @@ fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-/// Whether a process touched a phantom GPU, recorded by an agent or not.
+/// True if a process touched a phantom GPU, with or without an agent.
 pub(crate) fn phantom_was_used(folder: &Path) -> Result<bool, Error> {
     Ok(list_files(folder)?.iter().any(|path| is_phantoms(path)))
 }
