@@ -11,7 +11,7 @@
 //! wherever there is nothing to say. The words for types are those of `key_type!` in `kinds.rs` and of `rust_type!` in `trace`. The order of
 //! keys is that of the file.
 
-/// Calls the macro `$consumer` with the table. See Note [Records] in `crates/wire/src/record/marks.rs`.
+/// Calls the macro `$consumer` with the table. See Note `[Records]` in `crates/wire/src/record/marks.rs`.
 #[macro_export]
 macro_rules! agent_records {
     ($consumer:ident) => {
