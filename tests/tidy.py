@@ -20,9 +20,6 @@ LINES, TEST_LINES = 500, 750
 # open with a question word. Files and parts of fewer than `FEW` sentences have no density. Only ever lowered.
 LEANING, DENSITY, FILE_DENSITY, OPENING = 0.03, 0.07, 0.09, 0.01
 FEW = 10
-# Parts to rewrite. The sources among them are held to the first share alone, the tests to none.
-SOURCES = {"diagnose", "trace", "wire"}
-REWRITING = {*SOURCES}
 CRATES_OF_A_TYPE = 2
 VARIABLES = "crates/wire/src/variable.rs"
 # SPDX terms that an MIT OR Apache-2.0 program may carry in its binary.
@@ -109,10 +106,8 @@ def wording():
     for name, part in sorted(prose.parts(ROOT, source_names()).items()):
         if name == prose.HELP:
             continue
-        if part.leaning() > LEANING and len(part.sentences) >= FEW and name not in REWRITING - SOURCES:
+        if part.leaning() > LEANING and len(part.sentences) >= FEW:
             yield f"{name}: {part.leaning():.1%} of the sentences in comments lean on pronouns, at most {LEANING:.0%} (--list {name})"
-        if name in REWRITING:
-            continue
         if part.opening() > OPENING:
             yield f"{name}: {part.opening():.1%} of the comments open with a question word, at most {OPENING:.0%} (--list {name})"
         if part.density() > DENSITY and len(part.sentences) >= FEW:
@@ -123,7 +118,7 @@ def wording():
         for comment, entry in words.in_comments(part.comments, patterns):
             yield f"{comment.path.relative_to(ROOT)}:{comment.line}: STYLE.md has another word for `{entry}`"
     for name in source_names():
-        if name.startswith("crates/") and prose.part_of(name) not in (None, *REWRITING):
+        if name.startswith("crates/") and prose.part_of(name) is not None:
             for line, comment in repeats.found(ROOT / name):
                 yield f"{name}:{line}: `{comment}` only repeats the name below"
 

@@ -39,11 +39,11 @@ pub struct Key {
 /// The records that have a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// All.
+    /// All records.
     Always,
-    /// All, but for those of earlier versions.
+    /// All records but those of earlier versions.
     Later,
-    /// Those that have something to say.
+    /// Records with a value for the key.
     Optional,
 }
 
@@ -54,7 +54,7 @@ pub enum Sample {
     Json(&'static str),
     /// A sample of one of [`OBJECTS`].
     Object(&'static str),
-    /// A list of the same.
+    /// A list of samples of one of [`OBJECTS`].
     Objects(&'static str),
 }
 

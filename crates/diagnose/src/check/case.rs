@@ -1,4 +1,4 @@
-//! What `check` is about: the recorded runs, and all else that the binary knows.
+//! The input of `check`: the recorded runs, and the rest of the binary's knowledge.
 
 use report::Assumption;
 use report::words::relative;
@@ -8,7 +8,7 @@ use crate::judge::recorded::{RecordedRun, Runs};
 use crate::judge::sharing::{Shared, find_shared};
 use crate::measure::views::Views;
 
-/// A program that was run on a phantom GPU, and run again as far as its runs called for it.
+/// A program that was run on a phantom GPU, and run again where the report needs a second run.
 #[derive(Clone, Debug)]
 pub struct CheckCase {
     /// The recorded runs.
@@ -17,9 +17,9 @@ pub struct CheckCase {
     pub gpu_assumed: bool,
     /// The figures of the GPU that are estimates.
     pub assumptions: Vec<Assumption>,
-    /// What to do about the error that ended the program, or the last line that it printed; said where the program ended early.
+    /// Advice on the error that ended the program, or the program's last line of output; shown if the program ended early.
     pub hint: Option<String>,
-    /// The command to go on with where the program does not fit.
+    /// The next command, if the program does not fit.
     pub next: Option<String>,
     /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
@@ -27,12 +27,12 @@ pub struct CheckCase {
     pub seconds: f64,
 }
 
-/// A case by the run that counts, with the views of its devices.
+/// A case reduced to the decisive run, with the views of the devices.
 #[derive(Debug)]
 pub(super) struct Case<'a> {
     /// How the run within the limit was started, and how it ended.
     pub(super) launch: &'a Launch,
-    /// The run within the limit that counts.
+    /// The decisive run within the limit.
     pub(super) limited: &'a Run,
     /// The run without a limit.
     pub(super) unlimited: Option<&'a RecordedRun>,

@@ -13,7 +13,6 @@ use super::tables::{cards, counters};
 pub(super) struct Statements {
     /// The reader's working directory.
     pub(super) folder: String,
-    /// The inputs.
     pub(super) inputs: Vec<Input>,
     /// The errors found in texts.
     pub(super) ooms: Vec<StatedOom>,

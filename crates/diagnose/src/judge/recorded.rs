@@ -1,4 +1,4 @@
-//! The recorded runs of one program, and the one of them that counts.
+//! The recorded runs of a program, and the choice of the decisive run.
 
 use trace::{Bytes, Launch, Run};
 
@@ -9,37 +9,37 @@ use crate::measure::usage::find_peak;
 pub struct RecordedRun {
     /// How the run was started, and how it ended.
     pub launch: Launch,
-    /// What was recorded.
+    /// The records.
     pub run: Run,
 }
 
-/// The runs of one program on one device.
+/// The runs of a program on a device.
 #[derive(Clone, Debug)]
 pub struct Runs {
     /// The run within the device's limit.
     pub limited: RecordedRun,
-    /// The same with late side streams; `None` if no side stream used a block.
+    /// The run with late side streams; `None` if no side stream used a block.
     pub late: Option<RecordedRun>,
-    /// The run without a limit; `None` if the run within it did not run out of memory.
+    /// The run without a limit; `None` if the limited run did not run out of memory.
     pub unlimited: Option<RecordedRun>,
 }
 
 /// The peaks of reserved memory of a program with side streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamBounds {
-    /// The peak if blocks that a side stream used come back at once.
+    /// The peak if side streams free their blocks at once.
     pub(crate) at_once: Bytes,
-    /// The peak if they come back as late as they can.
+    /// The peak if side streams free their blocks as late as possible.
     pub(crate) late: Bytes,
 }
 
 impl Runs {
-    /// Returns the runs of a program that ran once.
+    /// Returns the runs of a program after its first run.
     pub fn of(limited: RecordedRun) -> Runs {
         Runs { limited, late: None, unlimited: None }
     }
 
-    /// Returns the run within the limit whose figures count: of two runs that differ in their side streams, the one with the higher peak.
+    /// Returns the decisive run within the limit: of two runs with different side streams, the run with the higher peak.
     pub fn counted(&self) -> &RecordedRun {
         let late = self.late.as_ref().filter(|late| peaks(late) > peaks(&self.limited));
         late.unwrap_or(&self.limited)

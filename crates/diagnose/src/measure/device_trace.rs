@@ -13,7 +13,6 @@ static NOBODY: LazyLock<Process> = LazyLock::new(Process::default);
 /// A device's part of a recording.
 #[derive(Debug)]
 pub(crate) struct DeviceTrace<'a> {
-    /// The process.
     pub(crate) process: &'a Process,
     /// The process's snapshot; `None` if the process was killed before it wrote a snapshot.
     pub(crate) snapshot: Option<&'a Snapshot>,

@@ -24,13 +24,11 @@ pub(crate) struct Facts<'a> {
     pub(crate) view: Option<&'a View<'a>>,
     /// The moment of the history that the report is about.
     pub(crate) moment: Option<At>,
-    /// The device.
     pub(crate) device: DeviceFacts<'a>,
     /// The last failed request.
     pub(crate) failure: Option<Failure>,
     /// The need on a device of any size; `None` unless the program ran for this report.
     pub(crate) need: Option<Known<NeedFacts>>,
-    /// The peak.
     pub(crate) peak: PeakFacts,
     /// Growth from step to step.
     pub(crate) pressure: Option<Pressure>,
@@ -82,7 +80,6 @@ pub(crate) struct PeakFacts {
 /// Memory that grows from step to step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pressure {
-    /// The growth.
     pub(crate) growth: Known<Growth>,
     /// The survivors of each line, most bytes first.
     pub(crate) survivors: Vec<Survivors>,
@@ -114,7 +111,6 @@ pub(crate) enum Sharing {
 /// A rank of a job on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RankFacts {
-    /// The rank.
     pub(crate) rank: u32,
     /// The device's number, as the process counts.
     pub(crate) device: u32,

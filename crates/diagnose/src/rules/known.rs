@@ -70,11 +70,9 @@ pub(crate) enum Source {
     UnlimitedRun,
     /// The profile of the GPU.
     Profile,
-    /// The dry run.
     DryRun,
     /// The peaks of all processes, added up.
     SumOfPeaks,
-    /// The option `--fraction`.
     FractionOption,
     /// The ranking of the causes.
     Ranking,

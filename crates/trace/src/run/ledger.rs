@@ -6,7 +6,7 @@ use super::phantom::{MemoryChange, ModelledFigure, PhantomRecord, RefusedRequest
 use crate::bytes::Bytes;
 use crate::ids::DeviceIndex;
 
-/// The memory that a process took of its devices, by owner, and the phantom's other records.
+/// A process's device memory by owner, and the phantom's other records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// The failed requests, oldest first.
@@ -15,7 +15,7 @@ pub struct Ledger {
     pub workspaces: Vec<Workspace>,
     /// The figures that the phantom modelled.
     pub figures: Vec<ModelledFigure>,
-    /// The functions that the program called and the phantom lacks.
+    /// Functions that the program called and the phantom lacks.
     pub missing_symbols: Vec<String>,
     devices: BTreeMap<DeviceIndex, Account>,
     is_begun: bool,
@@ -57,12 +57,12 @@ impl Ledger {
         share.peak = share.peak.max(share.current);
     }
 
-    /// Whether the phantom wrote nothing: the run was on a real GPU.
+    /// True without a phantom's records: the run was on a real GPU.
     pub fn is_empty(&self) -> bool {
         !self.is_begun
     }
 
-    /// The devices of which memory was taken.
+    /// The devices with memory in use at some time.
     pub fn devices(&self) -> impl Iterator<Item = DeviceIndex> + '_ {
         self.devices.keys().copied()
     }
@@ -72,12 +72,12 @@ impl Ledger {
         self.devices.iter().flat_map(|(device, account)| account.shares.keys().map(|owner| (*device, owner.as_str())))
     }
 
-    /// The peak of the bytes in use on `device`; `None` if none was taken.
+    /// The peak of the bytes in use on `device`; `None` for an unused device.
     pub fn peak(&self, device: DeviceIndex) -> Option<Bytes> {
         Some(self.devices.get(&device)?.peak)
     }
 
-    /// The peak of `owner`'s share of `device`; `None` if it has none.
+    /// The peak of `owner`'s share of `device`; `None` without a share.
     pub fn share_peak(&self, device: DeviceIndex, owner: &str) -> Option<Bytes> {
         let share = self.devices.get(&device)?.shares.get(owner)?;
         Some(Bytes(u64::try_from(share.peak).unwrap_or(0)))

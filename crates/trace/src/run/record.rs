@@ -1,4 +1,4 @@
-//! The agent's records, the lines of `*.marks.jsonl`, and the process that they add up to.
+//! The agent's records, the lines of `*.marks.jsonl`, and their fold: a process.
 //!
 //! The table is `wire`'s: Note [Records] in `crates/wire/src/record/marks.rs`.
 
@@ -94,7 +94,7 @@ macro_rules! records {
             $($(#[$doc])+ #[serde(rename = $tag)] $variant($record),)+
         }
 
-        /// The records of one process, by kind. A kind of which a process has many is a list, oldest first.
+        /// The records of a process, by kind. A kind with several records is a list, oldest first.
         #[derive(Clone, Debug, Default)]
         pub struct Process {
             $($(#[$doc])+ pub $list: kept!($count $record),)+
@@ -105,7 +105,7 @@ macro_rules! records {
         }
 
         impl Process {
-            /// Adds a record of the agent's, read from a whole file or from one that is still written to.
+            /// Adds a record of the agent, read from a complete or a growing file.
             pub fn take(&mut self, record: Record) {
                 match record {
                     $(Record::$variant(record) => keep!($count self.$list, record),)+
@@ -148,7 +148,7 @@ pub enum EndReason {
     Other(String),
 }
 
-/// A phase, which is recorded by its name. Names that this version does not know are read as `None`, which is written as an empty name.
+/// A phase, recorded by name. Unknown names are read as `None`, and `None` is written as an empty name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct PhaseName(pub Option<Phase>);

@@ -1,4 +1,4 @@
-//! A file of records while it is written: lines become records as they are completed.
+//! A growing file of records: each complete line becomes a record.
 
 use std::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use wire::record::{JOURNAL, MARKS, TAG};
 
 use super::{PhantomRecord, Record};
 
-/// A line of a record file that this version cannot use. Other lines are unaffected.
+/// A line of a record file without a usable record. Other lines are unaffected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {kind}")]
 pub struct Problem {
@@ -24,7 +24,7 @@ pub enum ProblemKind {
     /// The last line is cut: its writer was killed.
     #[error("the file ends in the middle of a record")]
     Cut,
-    /// A kind of record that this version does not know, written by a newer one.
+    /// An unknown kind of record, written by a newer version.
     #[error("a record of the unknown kind `{0}`")]
     UnknownKind(String),
     /// Anything else.
@@ -32,9 +32,9 @@ pub enum ProblemKind {
     Malformed(String),
 }
 
-/// A type that the lines of a file are read into.
+/// The type of the records of a file.
 pub trait FileRecord: DeserializeOwned {
-    /// Whether records have this tag.
+    /// True if records have this tag.
     fn is_tag(tag: &str) -> bool;
 }
 
@@ -50,12 +50,12 @@ impl FileRecord for PhantomRecord {
     }
 }
 
-/// The reader of a file that grows, or of a whole one.
+/// The reader of a growing or a complete file.
 #[derive(Clone, Debug)]
 pub struct Tail<R = Record> {
     /// The number of complete lines.
     lines: usize,
-    /// The begin of a line whose end is not there yet.
+    /// The start of an incomplete line.
     unfinished: Vec<u8>,
     problems: Vec<Problem>,
     records: PhantomData<R>,
@@ -68,8 +68,8 @@ impl<R> Default for Tail<R> {
 }
 
 impl<R: FileRecord> Tail<R> {
-    /// Reads the next bytes of the file, and returns the records that are complete with them. A cut last line waits for its rest; a damaged
-    /// line is one of the problems.
+    /// Reads the next bytes of the file, and returns the newly complete records. A cut last line waits for the rest; a damaged
+    /// line becomes a problem.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<R> {
         let mut records = Vec::new();
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
@@ -81,7 +81,7 @@ impl<R: FileRecord> Tail<R> {
         records
     }
 
-    /// Ends the file: a last line without its end is a record if it is whole. Returns it, and the problems of all lines.
+    /// Ends the file: a last line without an end of line is a record if the JSON is whole. Returns the record, and the problems of all lines.
     pub fn end(mut self) -> (Option<R>, Vec<Problem>) {
         let last = self.finish_line();
         (last, self.problems)
@@ -134,7 +134,7 @@ mod tests {
         check::<PhantomRecord>(JOURNAL);
     }
 
-    /// A file of records, of damaged lines and of lines of other versions; its last line may be cut.
+    /// A file of records, damaged lines and lines of other versions; the last line may be cut.
     fn any_file() -> impl Strategy<Value = Vec<u8>> {
         let sample = (0..MARKS.len()).prop_map(|kind| MARKS[kind].sample(|_| true).into_bytes());
         let line = prop_oneof![

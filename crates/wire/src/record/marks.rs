@@ -1,15 +1,14 @@
 //! The table of the agent's records: the lines of `*.marks.jsonl`.
 //!
 //! # Note [Records]
-//! A row of [`agent_records!`] says everything about a record: its tag, its field in `trace::run::Process`, and each key with its type. From the rows
-//! come the types that `trace` reads lines into and the fold that keeps them (`crates/trace/src/run/record.rs`), the samples of the tests,
-//! and the functions with which the agent makes a record (`python/oomph/agent/records.py`). A new record is a row here, the agent's
-//! call of the new function, and a reader of the new field.
+//! A row of [`agent_records!`] defines a record: the tag, the field in `trace::run::Process`, and the type of each key. Four things are
+//! generated from the rows: `trace`'s types and fold (`crates/trace/src/run/record.rs`), the samples of the tests, and the agent's
+//! functions (`python/oomph/agent/records.py`). A new record is a row here, a call of the new function in the agent, and a reader of the
+//! new field.
 //!
-//! A row is `Variant "tag" => count field: Type { keys } later { keys } optional { keys }`. The count is `one` (a process has one such
-//! record), `last` (it has one, or none) or `many`. Keys under `later` are absent in runs that earlier versions saved, keys under `optional`
-//! wherever there is nothing to say. The words for types are those of `key_type!` in `kinds.rs` and of `rust_type!` in `trace`. The order of
-//! keys is that of the file.
+//! A row is `Variant "tag" => count field: Type { keys } later { keys } optional { keys }`. The count is `one` (exactly one record in a
+//! process), `last` (at most one) or `many`. Keys under `later` are absent in runs of earlier versions, keys under `optional` in records
+//! without a value. Types are named as in `key_type!` (`kinds.rs`) and `rust_type!` (`trace`). Keys are written in the order of the row.
 
 /// Calls the macro `$consumer` with the table. See Note `[Records]` in `crates/wire/src/record/marks.rs`.
 #[macro_export]
