@@ -17,6 +17,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -81,6 +82,17 @@ def choose(cases: list[Case], words: list[str], is_all: bool) -> list[Case]:
     if words:
         return [case for case in cases if any(word in case.name for word in words)]
     return [case for case in cases if is_all or not case.is_extra]
+
+
+def read_expectations(path: Path) -> dict[str, str]:
+    """The `# name = value` lines at the top of a program."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        match = re.match(r"# (\w+) = (.*)", line)
+        if not match:
+            break
+        found[match[1]] = match[2].strip()
+    return found
 
 
 def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: str = "") -> int:

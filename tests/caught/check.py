@@ -35,20 +35,9 @@ def main() -> int:
     return suite.run("caught", cases, arguments)
 
 
-def expectations(path: Path) -> dict[str, str]:
-    """The `# name = value` lines at the top of a program."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        match = re.match(r"# (\w+) = (.*)", line)
-        if not match:
-            break
-        found[match[1]] = match[2].strip()
-    return found
-
-
 def judge(oomph: Path, path: Path) -> str:
     """Checks the program and compares; returns the headline of the report."""
-    expected = expectations(path)
+    expected = suite.read_expectations(path)
     command = [oomph, "check", "--json", "--gpu", "rtx-4090", "--vram", expected["vram"], "--python", sys.executable, path]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout, f"status {done.returncode}: {done.stderr}"

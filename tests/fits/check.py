@@ -44,20 +44,9 @@ def main() -> int:
     return status
 
 
-def expectations(path: Path) -> dict[str, str]:
-    """The `# name = value` lines at the top of a program."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        match = re.match(r"# (\w+) = (.*)", line)
-        if not match:
-            break
-        found[match[1]] = match[2].strip()
-    return found
-
-
 def judge(oomph: Path, path: Path, kept: Path) -> str:
     """Checks the program, keeps the score for the table, and compares; returns the first sentence."""
-    expected = expectations(path)
+    expected = suite.read_expectations(path)
     report, status, sentence = ask(oomph, path, expected)
     word = WORDS.get(report.get("verdict"), "no answer")
     problems = list(differences(expected, report, word, status, sentence, path.name))

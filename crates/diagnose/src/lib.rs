@@ -30,5 +30,4 @@ pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};
 pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
-pub use measure::usage::find_peak;
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Tuning, Watch, tune};

@@ -30,7 +30,7 @@ pub struct CheckCase {
 /// A case reduced to the decisive run, with the views of the devices.
 #[derive(Debug)]
 pub(super) struct Case<'a> {
-    /// How the run within the limit was started, and how it ended.
+    /// The start and the end of the run within the limit.
     pub(super) launch: &'a Launch,
     /// The decisive run within the limit.
     pub(super) limited: &'a Run,

@@ -10,7 +10,7 @@ use super::case::Case;
 use super::measured::Measured;
 use super::subject::find_subject;
 use crate::measure::holders::Parts;
-use crate::measure::peak::find_peak;
+use crate::measure::peak::find_history_peak;
 use crate::measure::picture::picture;
 use crate::measure::usage::fullest;
 use crate::measure::view::View;
@@ -94,7 +94,7 @@ fn draw_device(view: &View) -> DevicePicture {
         rank: view.trace.process.identity.rank,
         device: view.trace.device,
         events: u64::try_from(view.trace.events.len()).unwrap_or(u64::MAX),
-        peak: find_peak(view),
+        peak: find_history_peak(view),
         oom_event: view.trace.last_oom().map(|event| event.0),
         picture: picture(view),
     }

@@ -5,13 +5,13 @@ use report::{Breakdown, Growth};
 use trace::Totals;
 
 use crate::measure::breakdown::breakdown;
-use crate::measure::peak::find_peak;
+use crate::measure::peak::find_history_peak;
 use crate::measure::picture::picture;
 use crate::measure::view::View;
 
 /// Returns the report's section on one device of input number `input`.
 pub(super) fn history(input: usize, view: &View, growth: Option<Growth>) -> DeviceHistory {
-    let peak = find_peak(view);
+    let peak = find_history_peak(view);
     DeviceHistory {
         input,
         device: view.trace.device,

@@ -41,7 +41,7 @@ impl Outcome {
         search.map_or(Outcome::Caught, Outcome::Searched)
     }
 
-    /// Whether the program ran out: it did not find a size that fits.
+    /// Checks that the program ran out, and found no size that fits.
     pub fn ran_out(&self) -> bool {
         matches!(self, Outcome::Caught | Outcome::Ended)
     }

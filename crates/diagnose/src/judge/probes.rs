@@ -35,7 +35,7 @@ pub(super) fn find_probes(process: &Process, run: &Run) -> Option<SizeSearch> {
     })
 }
 
-/// Whether a process is a probe that ran out.
+/// Checks that a process is a probe that ran out.
 pub(crate) fn is_probe(process: &Process, run: &Run) -> bool {
     has_unserved_request(process) && find_probes(process, run).is_some()
 }

@@ -7,7 +7,7 @@ use crate::measure::usage::find_peak;
 /// A recorded run, with the way it was started and ended.
 #[derive(Clone, Debug)]
 pub struct RecordedRun {
-    /// How the run was started, and how it ended.
+    /// The start and the end of the run.
     pub launch: Launch,
     /// The records.
     pub run: Run,

@@ -19,7 +19,7 @@ pub(super) fn is_error(oom: &OomRecord) -> bool {
     oom.caught_at.is_some() || oom.frames.first().is_none_or(|(function, _, _)| function != "_conv_forward")
 }
 
-/// Whether the phantom refused a request that PyTorch's observer does not see.
+/// Checks that the phantom refused a request that PyTorch's observer never sees.
 pub(super) fn has_final_refusal(process: &Process) -> bool {
     process.ledger.refusals.iter().any(|refused| refused.owner != PYTORCH || process.unrecorded.is_some())
 }

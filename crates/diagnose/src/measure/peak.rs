@@ -6,7 +6,7 @@ use trace::Bytes;
 use super::view::View;
 
 /// Returns the peaks of the allocated and the reserved bytes.
-pub(crate) fn find_peak(view: &View) -> HistoryPeak {
+pub(crate) fn find_history_peak(view: &View) -> HistoryPeak {
     let peaks = view.trace.history.peaks();
     let bytes = |peak: Option<trace::Peak>| peak.map_or(Bytes::ZERO, |peak| peak.bytes);
     HistoryPeak {

@@ -30,7 +30,7 @@ fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
 }
 
 /// Returns the peaks of the fullest device, over all processes; zero if no device was used.
-pub fn find_peak(run: &Run, context: Bytes) -> Usage {
+pub(crate) fn find_peak(run: &Run, context: Bytes) -> Usage {
     fullest(run, context).map_or_else(Usage::default, |(_, _, usage)| usage)
 }
 

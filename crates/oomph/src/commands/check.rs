@@ -31,10 +31,10 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     }
     let words = Words::new(arguments.program.clone(), after_dashes);
     let program = prepare(arguments, &words)?;
-    let place = RunDir::make(arguments.save.as_deref())?;
+    let folder = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
-    let runs = record_to_end(&program, conditions, place.path(), facts)?;
-    let hint = failure::find_hint(&runs.counted().run).or_else(|| last_words(place.path()));
+    let runs = record_to_end(&program, conditions, folder.path(), facts)?;
+    let hint = failure::find_hint(&runs.counted().run).or_else(|| last_words(folder.path()));
     let case = CheckCase {
         runs,
         gpu_assumed: program.gpu_assumed,

@@ -30,7 +30,7 @@ impl LiveProcess {
         }
         let mut bytes = Vec::new();
         if let Some(file) = &mut self.file {
-            // What was read before an error counts.
+            // Bytes that were read before an error count.
             let _: io::Result<usize> = file.read_to_end(&mut bytes);
         }
         self.tail.feed(&bytes).into_iter().for_each(|record| self.process.take(record));

@@ -4,7 +4,7 @@ use super::record::{DeviceStats, OomRecord, Process, ProcessRecord, Record, Step
 use crate::ids::DeviceIndex;
 
 impl Process {
-    /// Whether the agent recorded the process; a snapshot may also come alone.
+    /// Checks that the agent recorded the process; a snapshot may also come alone.
     pub fn is_recorded(&self) -> bool {
         self.identity != ProcessRecord::default()
     }

@@ -34,9 +34,9 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
 
 /// Records the program to its end: without a limit, if the program runs out.
 fn recorded(program: &Program) -> Result<ExplainInput, Error> {
-    let place = RunDir::make(None)?;
+    let folder = RunDir::make(None)?;
     // The allocators of ranks are replayed separately: ranks on a shared device need no run with a part of the device.
-    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), place.path(), |recording| RunFacts {
+    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), |recording| RunFacts {
         has_side_streams: false,
         needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&recording.run)),
         part: None,
@@ -52,7 +52,7 @@ fn run_recommended(program: &Program, tuning: &Tuning) -> Result<Option<Run>, Er
         return Ok(None);
     };
     let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with(remedies::setting::CONF, conf);
-    let place = RunDir::make(None)?;
+    let folder = RunDir::make(None)?;
     let conditions = Conditions::on_device(vec![settings]);
-    Ok(Some(record(program, &conditions, place.path())?.run))
+    Ok(Some(record(program, &conditions, folder.path())?.run))
 }
