@@ -15,12 +15,10 @@ ended the program after all.
 
 import ast
 import builtins
-import linecache
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
 
-from . import frames, local_variables
+from . import frames, local_variables, syntax
 
 # Context managers that swallow an exception of the given types.
 _SWALLOWERS = {"suppress", "raises", "assertRaises", "assertRaisesRegex"}
@@ -29,7 +27,6 @@ _SMALLER = (ast.FloorDiv, ast.Div, ast.Sub, ast.RShift)
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
 _LOOPS = (ast.While, ast.For, ast.AsyncFor)
-_trees: dict[str, ast.Module | None] = {}
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def _in_frame(frame: FrameType, error: type[BaseException]) -> Handler | None:
     if tree is None:
         return None
     file, line = frame.f_code.co_filename, frame.f_lineno
-    path = _path_to(tree, line)
+    path = syntax.find_path(tree, line)
     for at, node in reversed(list(enumerate(path))):
         if isinstance(node, _TRIES):
             taken = _taken_by_try(node, path[:at], line, frame, error)
@@ -74,58 +71,18 @@ def _in_frame(frame: FrameType, error: type[BaseException]) -> Handler | None:
 
 def _tree(frame: FrameType) -> ast.Module | None:
     """The parsed source of a frame's file."""
-    return _parse(frame.f_code.co_filename, frame.f_globals)
-
-
-def _parse(file: str, namespace: dict) -> ast.Module | None:
-    """The parsed source of a file; `None` without a source."""
-    if file not in _trees:
-        source = "".join(linecache.getlines(file, namespace))
-        try:
-            _trees[file] = ast.parse(source) if source else None
-        except (SyntaxError, ValueError, RecursionError):
-            _trees[file] = None
-    return _trees[file]
-
-
-def _path_to(tree: ast.AST, line: int) -> list[ast.AST]:
-    """The statements around a line, outermost first."""
-    path: list[ast.AST] = []
-    node: ast.AST | None = tree
-    while node is not None:
-        path.append(node)
-        node = next((child for child in _blocks(node) if _covers(child, line)), None)
-    return path
-
-
-def _blocks(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements, handlers and cases directly in a node."""
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        value = getattr(node, name, None)
-        if isinstance(value, list):
-            yield from value
-
-
-def _covers(node: ast.AST, line: int) -> bool:
-    if isinstance(node, ast.match_case):
-        return any(_covers(child, line) for child in node.body)
-    # The decorators of a function run outside it.
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
-def _is_in(statements: list, line: int) -> bool:
-    return any(_covers(statement, line) for statement in statements)
+    return syntax.parse(frame.f_code.co_filename, frame.f_globals)
 
 
 def _taken_by_try(node, around: list[ast.AST], line: int, frame: FrameType, error: type[BaseException]) -> tuple[int, str | None] | None:
     """The line and the lowered number, if the statement takes an error of its body or of its handlers."""
-    if _is_in(node.body, line):
+    if syntax.is_in(node.body, line):
         for handler in node.handlers:
             if _catches(handler.type, frame, error):
                 if _passes_on(handler.body):
                     break
                 return handler.lineno, _lowered(handler, node, around, frame)
-    if not _is_in(node.finalbody, line):
+    if not syntax.is_in(node.finalbody, line):
         leaving = next((statement for statement in node.finalbody if isinstance(statement, _LEAVING)), None)
         if leaving is not None:
             return leaving.lineno, None
@@ -133,7 +90,7 @@ def _taken_by_try(node, around: list[ast.AST], line: int, frame: FrameType, erro
 
 
 def _taken_by_with(node, line: int, frame: FrameType, error: type[BaseException]) -> tuple[int, str | None] | None:
-    if not _is_in(node.body, line):
+    if not syntax.is_in(node.body, line):
         return None
     for item in node.items:
         call = item.context_expr
@@ -152,8 +109,8 @@ def _swallows(manager: ast.expr, frame: FrameType) -> bool:
     code = getattr(leave, "__code__", None)
     if code is None or not frames.is_users(code.co_filename):
         return False
-    tree = _parse(code.co_filename, getattr(leave, "__globals__", {}))
-    path = _path_to(tree, code.co_firstlineno) if tree is not None else []
+    tree = syntax.parse(code.co_filename, getattr(leave, "__globals__", {}))
+    path = syntax.find_path(tree, code.co_firstlineno) if tree is not None else []
     returns = (node for node in ast.walk(path[-1]) if isinstance(node, ast.Return)) if path else ()
     return any(isinstance(node.value, ast.Constant) and node.value.value is True for node in returns)
 

@@ -1,0 +1,49 @@
+"""The parsed source of running code, and the statements around a line."""
+
+import ast
+import linecache
+from collections.abc import Iterator
+
+_trees: dict[str, ast.Module | None] = {}
+
+
+def parse(file: str, namespace: dict) -> ast.Module | None:
+    """The parsed source of a file; `None` without a source."""
+    if file not in _trees:
+        source = "".join(linecache.getlines(file, namespace))
+        try:
+            _trees[file] = ast.parse(source) if source else None
+        except (SyntaxError, ValueError, RecursionError):
+            _trees[file] = None
+    return _trees[file]
+
+
+def find_path(tree: ast.AST, line: int) -> list[ast.AST]:
+    """The statements around a line, outermost first."""
+    path: list[ast.AST] = []
+    node: ast.AST | None = tree
+    while node is not None:
+        path.append(node)
+        node = next((child for child in _list_blocks(node) if covers(child, line)), None)
+    return path
+
+
+def _list_blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements, handlers and cases directly in a node."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            yield from value
+
+
+def covers(node: ast.AST, line: int) -> bool:
+    """True if a statement spans the line."""
+    if isinstance(node, ast.match_case):
+        return any(covers(child, line) for child in node.body)
+    # The decorators of a function run outside it.
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def is_in(statements: list, line: int) -> bool:
+    """True if one of the statements covers the line."""
+    return any(covers(statement, line) for statement in statements)
