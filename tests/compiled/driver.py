@@ -1,0 +1,78 @@
+"""Runs compiled programs and their eager twins, and writes their results. `check.py` starts it under `oomph check`.
+
+    python driver.py CORPUS OUTPUT NAME...
+"""
+
+import contextlib
+import gc
+import importlib.util
+import json
+import sys
+import traceback
+import types
+from pathlib import Path
+
+import torch
+import torch._dynamo
+from torch import nn
+from torch.nn import functional
+
+DEVICE = "cuda"
+
+
+def main() -> None:
+    """Both runs of every program of these names."""
+    corpus, output, *names = sys.argv[1:]
+    # What every process allocates once: the workspace of cuBLAS.
+    torch.ones(2, 2, device=DEVICE) @ torch.ones(2, 2, device=DEVICE)
+    rows = [{twin: run(case, twin == "compiled") for twin in ("eager", "compiled")} for case in load(corpus) if case.name in names]
+    Path(output).write_text(json.dumps(rows), encoding="utf-8")
+
+
+def load(corpus: str) -> list:
+    """The cases of a file."""
+    spec = importlib.util.spec_from_file_location("corpus", corpus)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CASES
+
+
+def run(case, is_compiled: bool) -> dict:
+    """Runs a program; returns its answer, its error and its peak."""
+    before = forget()
+    settings = torch._dynamo.config.save_config()
+    row = {"error": None, "answer": None, "peak": 0}
+    try:
+        row["answer"] = json.loads(json.dumps(answer_of(case, is_compiled), default=str))
+    except Exception:
+        row["error"] = traceback.format_exc()
+    row["peak"] = torch.cuda.max_memory_allocated() - before
+    torch._dynamo.config.load_config(settings)
+    return row
+
+
+def answer_of(case, is_compiled: bool):
+    """The program's variable `answer`."""
+    torch.manual_seed(0)
+    # Dynamo imports the module of a function that it goes on with behind a break.
+    program = sys.modules["program"] = types.ModuleType("program")
+    program.__dict__.update(torch=torch, nn=nn, F=functional, device=DEVICE)
+    program.compiled = torch.compile if is_compiled else lambda function, **_: function
+    with contextlib.redirect_stdout(sys.stderr):
+        exec(compile(case.code, case.name, "exec"), program.__dict__)
+    return program.answer
+
+
+def forget() -> int:
+    """Drops all compiled code and all garbage; returns the bytes that stay allocated."""
+    torch._dynamo.reset()
+    if hasattr(torch.compiler, "set_stance"):
+        torch.compiler.set_stance("default")
+    gc.collect()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    return torch.cuda.memory_allocated()
+
+
+if __name__ == "__main__":
+    main()
