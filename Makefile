@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden differential python-tests values captures system causes caught limits fits mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden differential python-tests values captures compiled system causes caught limits fits mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -42,7 +42,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden python-tests values captures system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden python-tests values captures compiled system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -119,6 +119,10 @@ values: setup binaries
 # Captures and streams, beside what a GPU answers: what is forbidden, how a capture ends, the nodes of a graph.
 captures: setup binaries
 	$(PY) tests/captures/check.py $(SUITE)
+
+# Programs that PyTorch compiles, beside the same programs eager: no error, equal sizes, a peak within bounds.
+compiled: setup binaries
+	$(PY) tests/compiled/check.py $(SUITE)
 
 # The whole of it, as a user runs it: real PyTorch, real scripts, the release binary.
 system: setup binaries

@@ -22,6 +22,8 @@ import suite
 import work
 
 SECONDS = 600
+# Inductor measures kernels of which it has several, and clears the cache of the device in between: 72 MiB of an RTX 4090.
+CLEARED = 72 << 20
 # In one process each: the compiler is imported once.
 CHUNK = 4
 
@@ -54,7 +56,7 @@ def judge(oomph: Path, corpus: Path, cases: list) -> str:
         rows = json.loads(output.read_text(encoding="utf-8"))
     problems = [f"{case.name}: {problem}" for case, row in zip(cases, rows, strict=True) if (problem := problem_of(case, **row))]
     assert not problems, "\n".join([f"{len(problems)} of {len(rows)} wrong", *problems])
-    return "peaks of the eager twins times " + ", ".join(f"{row['compiled']['peak'] / row['eager']['peak']:.2f}" for row in rows)
+    return " peaks of the eager twins times " + ", ".join(f"{row['compiled']['peak'] / row['eager']['peak']:.2f}" for row in rows)
 
 
 def problem_of(case, eager: dict, compiled: dict) -> str | None:
@@ -63,7 +65,7 @@ def problem_of(case, eager: dict, compiled: dict) -> str | None:
         return f"eager: {eager['error']}\ncompiled: {compiled['error']}"
     if not case.is_free and eager["answer"] != compiled["answer"]:
         return f"compiled {compiled['answer']}, eager {eager['answer']}"
-    if not case.low * eager["peak"] <= compiled["peak"] <= case.high * eager["peak"]:
+    if not case.low * eager["peak"] <= compiled["peak"] <= case.high * eager["peak"] + CLEARED:
         return f"a peak of {compiled['peak']:,} bytes, eager {eager['peak']:,}: not {case.low} to {case.high} times as much"
     return None
 

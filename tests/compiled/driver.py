@@ -1,4 +1,4 @@
-"""Runs compiled programs and their eager twins, and writes their results. `check.py` starts it under `oomph check`.
+"""Runs compiled programs and their eager twins, and writes the results. `check.py` starts the driver under `oomph check`.
 
     python driver.py CORPUS OUTPUT NAME...
 """
@@ -21,9 +21,9 @@ DEVICE = "cuda"
 
 
 def main() -> None:
-    """Both runs of every program of these names."""
+    """Both runs of every named program."""
     corpus, output, *names = sys.argv[1:]
-    # What every process allocates once: the workspace of cuBLAS.
+    # The workspace of cuBLAS is allocated once in a process.
     torch.ones(2, 2, device=DEVICE) @ torch.ones(2, 2, device=DEVICE)
     rows = [{twin: run(case, twin == "compiled") for twin in ("eager", "compiled")} for case in load(corpus) if case.name in names]
     Path(output).write_text(json.dumps(rows), encoding="utf-8")
@@ -38,7 +38,7 @@ def load(corpus: str) -> list:
 
 
 def run(case, is_compiled: bool) -> dict:
-    """Runs a program; returns its answer, its error and its peak."""
+    """Runs a program; returns the answer, the error and the peak."""
     before = forget()
     settings = torch._dynamo.config.save_config()
     row = {"error": None, "answer": None, "peak": 0}
@@ -54,7 +54,7 @@ def run(case, is_compiled: bool) -> dict:
 def answer_of(case, is_compiled: bool):
     """The program's variable `answer`."""
     torch.manual_seed(0)
-    # Dynamo imports the module of a function that it goes on with behind a break.
+    # Dynamo imports the module of a function behind a break.
     program = sys.modules["program"] = types.ModuleType("program")
     program.__dict__.update(torch=torch, nn=nn, F=functional, device=DEVICE)
     program.compiled = torch.compile if is_compiled else lambda function, **_: function
@@ -64,7 +64,7 @@ def answer_of(case, is_compiled: bool):
 
 
 def forget() -> int:
-    """Drops all compiled code and all garbage; returns the bytes that stay allocated."""
+    """Drops all compiled code and all garbage; returns the remaining allocated bytes."""
     torch._dynamo.reset()
     if hasattr(torch.compiler, "set_stance"):
         torch.compiler.set_stance("default")

@@ -74,7 +74,6 @@ CASES = [
         lengths = torch.tensor([100, 200, 724]).to(device)
         answer = list(compiled(ragged)(torch.randn(1024, 4096, device=device), lengths).shape)
         """,
-        usual=True,
     ),
     case(
         "sequences of any length",

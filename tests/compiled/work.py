@@ -53,7 +53,6 @@ x = batch().requires_grad_()
 total, answer = compiled(chosen)(x)
 total.backward()
 """,
-        usual=True,
     ),
     case(
         "unique breaks the graph",
@@ -94,7 +93,6 @@ answer = [list(function(batch(), torch.tensor(number).to(device)).shape) for num
 train(compiled(Block().to(device), dynamic=True), lambda index: batch(1024 * (index + 1)), 4)
 answer = torch.cuda.max_memory_allocated() > 0 if device == "cuda" else True
 """,
-        usual=True,
     ),
     case(
         "a marked dimension",
@@ -186,7 +184,6 @@ def padded(x, length):
 function = compiled(padded, fullgraph=True)
 answer = [list(function(batch(), torch.tensor(rows).to(device)).shape) for rows in (512, 2048)]
 """,
-        usual=True,
     ),
     case(
         "exported and run",

@@ -9,6 +9,7 @@ import torch
 from . import frames, handlers, records
 from .backward import Backward
 from .failure import guarded
+from .hidden import hide
 from .marks import Marks
 from .record_file import RecordFile
 from .stats import Stats
@@ -27,7 +28,7 @@ class OutOfMemory:
 
     def attach(self) -> None:
         """Starts observing; needs CUDA to be initialised."""
-        torch._C._cuda_attach_out_of_memory_observer(self._observe)
+        torch._C._cuda_attach_out_of_memory_observer(hide(self._observe))
 
     @guarded
     def _observe(self, device: int, requested: int, total: int, free: int) -> None:

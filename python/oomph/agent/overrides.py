@@ -24,6 +24,7 @@ from collections.abc import Callable
 import torch
 
 from .failure import guarded
+from .hidden import hide
 
 # The operator's original behaviour: a function of the operator's own arguments.
 Original = Callable[..., object]
@@ -90,7 +91,7 @@ class Overrides:
         with warnings.catch_warnings():
             # PyTorch warns once about a replaced kernel; here the replacement is intended.
             warnings.filterwarnings("ignore", message="Warning only once for all operators")
-            self._library(namespace).impl(name, dispatch, key, with_keyset=True)
+            self._library(namespace).impl(name, hide(dispatch), key, with_keyset=True)
 
     def _library(self, namespace: str) -> torch.library.Library:
         if namespace not in self._libraries:

@@ -38,6 +38,7 @@ from torch.optim import optimizer as optim
 
 from . import checks, frames, records, wire
 from .failure import guarded
+from .hidden import hide
 from .known.computing import Computing, run
 from .known.store import KnownValues, NothingWritten
 from .overrides import Original, Overrides
@@ -93,7 +94,7 @@ class Values:
         for name, stand_in in stand_ins.items():
             overrides.replace(f"aten::{name}", "CUDA", stand_in, wire.KEPT_BYTES if name in _FREQUENT else None)
         self._computing.install(overrides, tuple(stand_ins))
-        self.phantom.listen(self._note_read)
+        self.phantom.listen(hide(self._note_read))
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
         torch.distributions.Distribution.set_default_validate_args(False)
 
