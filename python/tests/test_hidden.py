@@ -7,7 +7,7 @@ from .support import needs_torch
 
 @needs_torch
 class Hidden(unittest.TestCase):
-    """Behind a break of the graph Dynamo looks at every frame, and is kept from those of stand-ins."""
+    """Behind a break of the graph Dynamo compiles every frame, except for frames of stand-ins."""
 
     def graphs_of(self, function, *inputs) -> list[str]:
         """The code of every graph that Dynamo makes of a function."""

@@ -2,13 +2,13 @@
 
 Note [Frames hidden from Dynamo]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-While a compiled function runs, Dynamo is asked about every Python frame that begins in the thread (PEP 523), and compiles the frame with
-all that the frame calls. Behind a break of the graph an operator of the program runs eagerly, and its stand-in in Python would be compiled
+While a compiled function runs, Dynamo is asked about every Python frame that begins in the thread (PEP 523), and compiles the frame
+together with its calls. Behind a break of the graph an operator of the program runs eagerly, and its stand-in in Python would be compiled
 as if the program had called it: with fake tensors, whose sizes are symbols, in place of the device's. Graphs themselves need nothing: fake
 tensors reach no kernel of a device (`FakeTensor.__torch_dispatch__`), and a graph is run with real tensors.
 
-PyTorch 2.7 has an attribute of a code object by which neither the frame nor anything called by it is looked at; it costs nothing without
-a compiler. Before, only a frame by itself can be passed over, and the question is turned off for as long as the function runs.
+In PyTorch 2.7 and later a code object can be marked so that Dynamo skips the frame and everything called by it; the mark costs nothing
+without a compiler. In older versions the mark skips the frame alone, and the callback is turned off while the function runs.
 """
 
 import functools
