@@ -13,14 +13,11 @@ import torch
 
 from .. import wire
 from ..overrides import Original, Overrides
-from . import operators
+from . import operators, philox
 from .store import KnownValues
 
 # Errors of operators whose arguments would be an error on a GPU, too, or for whose dtype the CPU has no kernel.
 _NOT_COMPUTED = (RuntimeError, IndexError, NotImplementedError, ValueError, TypeError)
-
-# Numbers that initialise a model are many, and decide nothing.
-_MOST_DRAWN_BYTES = 1 << 16
 
 
 class _Thread(threading.local):
@@ -36,7 +33,6 @@ class Computing:
     def __init__(self, known: KnownValues) -> None:
         self._known = known
         self._here = _Thread()
-        self._generator = torch.Generator(device="cpu").manual_seed(0)
 
     def install(self, overrides: Overrides, besides: tuple[str, ...]) -> None:
         """Replaces the kernels for CUDA of all operators of the table, but those in `besides`.
@@ -131,16 +127,20 @@ class Computing:
         return result
 
     def _draw(self, name: str, original: Original, into, *args, generator=None):
+        """Draws; most numbers that initialise a model are never read, so they are computed when they are."""
         values = self._values(args)
+        drawn = None
+        if values is not None and into.nbytes <= wire.KEPT_BYTES and not _is_capturing():
+            drawn = functools.partial(draw, name, philox.read_state(into, generator), _empty_like(into), *values)
         result = original(into, *args, generator=generator)
-        small = values is not None and into.nbytes <= (_MOST_DRAWN_BYTES if into.is_floating_point() else wire.KEPT_BYTES)
-        self._keep(into, run(name, _empty_like(into), *values, generator=self._generator) if small else None)
+        self._keep(into, drawn)
         return result
 
     def _draw_out(self, name: str, original: Original, *args, generator=None, out):
+        small = out.nbytes <= wire.KEPT_BYTES and not _is_capturing()
+        state = philox.read_state(out, generator) if small else None
         result = original(*args, generator=generator, out=out)
-        small = out.nbytes <= wire.KEPT_BYTES
-        self._keep(out, run(name, *args, generator=self._generator, out=_empty_like(out)) if small else None)
+        self._keep(out, functools.partial(draw_permutation, state, *args) if small else None)
         return result
 
     def _run_quiet(self, stand_in: Callable, name, original: Original, *args, **kwargs):
@@ -222,7 +222,7 @@ class Computing:
             self._keep(result, run(name, *shapes, **_on_host(kwargs)), is_new=True)
         return result
 
-    def _keep(self, tensor: torch.Tensor, values: torch.Tensor | None, *, is_new: bool = False) -> None:
+    def _keep(self, tensor: torch.Tensor, values: torch.Tensor | Callable | None, *, is_new: bool = False) -> None:
         if values is None or _is_capturing():
             self._known.forget(tensor)
         else:
@@ -297,6 +297,28 @@ def run(name: str, *args, **kwargs):
             return find(name)(*args, **kwargs)
     except _NOT_COMPUTED:
         return None
+
+
+def draw(name: str, state: philox.Draw, like: torch.Tensor, *args) -> torch.Tensor:
+    """The numbers that the device draws from this state: Note [Draws of a device] in `philox`."""
+    with _Unseen():
+        if name == "bernoulli_.Tensor":
+            return philox.draw_by_probabilities(state, args[0].expand(like.shape)).to(like.dtype)
+        drawn = philox.draw(name, state, like.dtype, like.numel(), *args)
+        if drawn is not None:
+            return drawn.view(like.shape)
+    return run(name, like, *args, generator=_generator_of(state))
+
+
+def draw_permutation(state: philox.Draw, count: int) -> torch.Tensor:
+    """The permutation that the device draws from this state."""
+    with _Unseen():
+        return philox.permute(state, count)
+
+
+def _generator_of(state: philox.Draw) -> torch.Generator:
+    """A generator of the host, of which equal states of the device's make equal draws."""
+    return torch.Generator(device="cpu").manual_seed((state.seed + state.offset) % (1 << 63))
 
 
 def _empty_like(tensor: torch.Tensor) -> torch.Tensor:

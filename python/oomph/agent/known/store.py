@@ -32,7 +32,7 @@ checked before (`check`); elsewhere a version lower than the value's means that 
 import contextlib
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -50,7 +50,7 @@ _SWEPT_FROM = 1024
 class _Known:
     """The known bytes of one storage."""
 
-    __slots__ = ("owner", "address", "data", "unknown", "version", "is_final", "is_shared")
+    __slots__ = ("owner", "address", "data", "unknown", "version", "is_final", "is_shared", "pending")
 
     def __init__(self, storage: torch.UntypedStorage, *, is_whole: bool) -> None:
         size = storage.nbytes()
@@ -65,6 +65,14 @@ class _Known:
         self.is_final = True
         # True if tensors with versions of their own share the storage: its value then stays unknown.
         self.is_shared = False
+        # Computes `data`, and is called when that is first read.
+        self.pending: Callable[[], object] | None = None
+
+    def compute(self) -> None:
+        """Computes the data if that is pending."""
+        pending, self.pending = self.pending, None
+        if pending is not None:
+            pending()
 
 
 class NothingWritten:
@@ -106,10 +114,11 @@ class KnownValues:
         known = self._find(tensor)
         if known is None or (known.unknown is not None and _bytes_of(known.unknown, tensor).any()):
             return None
+        known.compute()
         return _view(known.data, tensor)
 
-    def set(self, tensor: torch.Tensor, values: torch.Tensor, *, is_new: bool = False) -> None:
-        """Records that `tensor` holds `values`, cast to its dtype and broadcast to its shape.
+    def set(self, tensor: torch.Tensor, values: torch.Tensor | Callable, *, is_new: bool = False) -> None:
+        """Records that `tensor` holds `values`, cast to its dtype and broadcast to its shape; a function returns them if they are read.
 
         `is_new` for the result of an operator: nothing was written in place, and the version is final.
         """
@@ -132,7 +141,12 @@ class KnownValues:
             return
         if known is None or (is_whole and known.unknown is not None):
             known = self._add(storage, is_whole=is_whole)
-        _view(known.data, tensor).copy_(values)
+        known.compute()
+        view = _view(known.data, tensor)
+        if callable(values) and is_whole:
+            known.pending = lambda: view.copy_(values())
+        else:
+            view.copy_(values() if callable(values) else values)
         if known.unknown is not None:
             _bytes_of(known.unknown, tensor).fill_(0)
         self._note_version(known, tensor, is_new=is_new)
