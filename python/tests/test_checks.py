@@ -31,6 +31,43 @@ class Asked:
         return bool(self.answers[-1])
 
 
+class Number:
+    """A number that notes the reads that are part of a condition."""
+
+    def __init__(self) -> None:
+        self.reads: list[bool | None] = []
+
+    def item(self) -> float:
+        """As a tensor's."""
+        self.reads.append(checks.is_in_condition(sys._getframe(1)))
+        return 0.5
+
+
+@unittest.skipUnless(NAMES_CALLS, "the position of a call is its line's")
+class Conditions(unittest.TestCase):
+    """Reads that decide a condition that must come true, and others."""
+
+    def check(self, source: str, *expected: bool) -> None:
+        number = Number()
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "program.py")
+            file.write_text(textwrap.dedent(source))
+            exec(compile(file.read_text(), str(file), "exec"), {"x": number})
+        self.assertEqual(number.reads, list(expected), source)
+
+    def test_conditions(self):
+        self.check("assert x.item() < 1", True)
+        self.check("while x.item() > 1: pass", True)
+        self.check("if x.item() > 1: raise ValueError", True)
+        self.check("error = x.item()\nassert error < 1", True)
+        self.check("def f():\n    error = 2 * x.item()\n    while error > 1: pass\nf()", True)
+
+    def test_others(self):
+        self.check("loss = x.item()", False)
+        self.check("for _ in range(2):\n    if x.item() < 0.1: continue", False, False)
+        self.check("def f():\n    error = x.item()\ndef g(error):\n    assert error\nf()", False)
+
+
 class PassingAnswers(unittest.TestCase):
     """A program per row."""
 

@@ -28,6 +28,7 @@ Span = tuple[tuple[int, int], tuple[int, int]]
 
 _FAR = 1 << 30
 _FINITE = re.compile(r"^[\w.]*\bisfinite\([^()]*\)(\.item\(\))?$")
+_SCOPES = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _EXITS = ("exit", "quit", "sys.exit", "os._exit")
 
 
@@ -54,6 +55,40 @@ def passing_answer(frame: FrameType) -> bool | None:
     return read and _answer(frame.f_code.co_filename, read)
 
 
+@guarded
+def is_in_condition(frame: FrameType) -> bool:
+    """True if the read that `frame` makes now is part of a condition that must come true: of an `assert`, of a `while`, or of an `if` with
+    a branch that ends in an error; or if the read is assigned to a variable that such a condition of the same function contains.
+    """
+    read = _span_of_instruction(frame)
+    return read is not None and any(_is_within(read, span) for span in _conditions(frame.f_code.co_filename))
+
+
+@functools.lru_cache(maxsize=64)
+def _conditions(file: str) -> tuple[Span, ...]:
+    """The spans of conditions, and of the expressions that are assigned to their variables."""
+    return tuple(_span(part) for scope in ast.walk(_parse(file)) if isinstance(scope, _SCOPES) for part in _deciding(scope))
+
+
+def _deciding(scope: ast.AST) -> Iterator[ast.expr]:
+    """The conditions of one function, and the expressions that are assigned to their variables."""
+    inside = list(_walk_scope(scope))
+    tests = [it.test for it in inside if isinstance(it, (ast.Assert, ast.While)) or (isinstance(it, ast.If) and _passes(it) is not None)]
+    names = {it.id for test in tests for it in ast.walk(test) if isinstance(it, ast.Name)}
+    yield from tests
+    for node in inside:
+        if isinstance(node, ast.Assign) and any(isinstance(it, ast.Name) and it.id in names for it in node.targets):
+            yield node.value
+
+
+def _walk_scope(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below, without those of functions within."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _SCOPES):
+            yield child
+            yield from _walk_scope(child)
+
+
 @functools.lru_cache(maxsize=4096)
 def _answer(file: str, read: Span) -> bool | None:
     answers = {operand.answer for operand in _operands(file) if operand.is_read_at(read)}
@@ -73,12 +108,16 @@ def _span_of_instruction(frame: FrameType) -> Span | None:
 @functools.lru_cache(maxsize=64)
 def _operands(file: str) -> tuple[_Operand, ...]:
     """The operands of all checks in a file."""
+    return tuple(operand for node in ast.walk(_parse(file)) for operand in _operands_of(node))
+
+
+@functools.lru_cache(maxsize=4)
+def _parse(file: str) -> ast.Module:
+    """The tree of a file; empty if its text is not that of the running code: a template, a cell of a notebook."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
-        # Not the text of what runs: a template, a cell of a notebook.
-        return ()
-    return tuple(operand for node in ast.walk(tree) for operand in _operands_of(node))
+        return ast.Module(body=[], type_ignores=[])
 
 
 def _operands_of(node: ast.AST) -> Iterator[_Operand]:

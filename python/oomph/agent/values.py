@@ -18,10 +18,11 @@ phantom gets the answer for that read:
 - An optimizer that reads its step counter off the device (a program under `set_default_device("cuda")`) receives the number of the current
   step: the optimizer divides by the counter, whose increments were not computed.
 - A boolean that a check of the program's own reads passes the check: Note [Checks pass] in `checks`.
-- `GradScaler` asks for overflowed gradients: there are none, so that the optimizer steps.
+- `GradScaler` asks for overflowed gradients: there are none, so that the optimizer steps, and the scale stays.
 - The sum of a mask is the assumed fraction of its elements, and the indices of `topk` are 1, 2, 3, …: zeros lead into divisions by zero,
   and into shapes without elements. Both are answered at the program's read, and noted.
-- A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is answered with zeros, and noted, because anything may be decided by it.
+- A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is noted, because anything may be decided by it. Floating-point numbers are
+  small and positive: Note [Sound values] in `sound`. All other values are zeros.
 """
 
 import functools
@@ -36,7 +37,7 @@ import torch
 import torch.distributions
 from torch.optim import optimizer as optim
 
-from . import checks, frames, records, wire
+from . import checks, frames, records, sound, wire
 from .failure import guarded
 from .hidden import hide
 from .known.computing import Computing, run
@@ -53,7 +54,7 @@ _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _FRACTION_OF_ELEMENTS = ("nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive")
 _ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor", "multinomial")
 # Large tensors go by these unseen.
-_FREQUENT = ("copy_", "sum.dim_IntList", "topk")
+_FREQUENT = ("sum.dim_IntList", "topk")
 
 
 class Values:
@@ -68,6 +69,8 @@ class Values:
         self.shapes: Counter[tuple[str, str, int]] = Counter()
         self.reads: Counter[tuple[str, int]] = Counter()
         self.bytes_read: Counter[tuple[str, int]] = Counter()
+        # Texts by stable names.
+        self.assumptions: dict[str, str] = {}
         # The number of assumed answers that were not noted because they lead past a check.
         self.assumed = 0
         # True if the coming read is part of an operator that is already noted.
@@ -76,6 +79,7 @@ class Values:
         # The answers for reads of unknown values.
         self._assumed = KnownValues(NothingWritten())
         self._computing = Computing(self.known)
+        self._sound = sound.SoundValues()
 
     def install(self, overrides: Overrides) -> None:
         """Replaces the operators' kernels for CUDA."""
@@ -88,6 +92,7 @@ class Values:
             "equal": self._equal,
             "sum.dim_IntList": self._sum,
             "topk": self._topk,
+            "_amp_update_scale_": self._update_scale,
             "_local_scalar_dense": self._read,
             "copy_": self._copy,
         }
@@ -101,6 +106,8 @@ class Values:
     def finish(self, record_file: RecordFile) -> None:
         """The records of all that was noted; from now on nothing is."""
         self.phantom.stop_listening()
+        for name, text in self.assumptions.items():
+            record_file.write(records.assumption(id=name, text=text))
         for (operator, file, line), count in self.shapes.items():
             record_file.write(records.value_shape(op=operator, file=file, line=line, count=count, fraction=self.fraction))
         for (file, line), count in self.reads.items():
@@ -173,6 +180,13 @@ class Values:
             self._assumed.set(indices, _ranks(tensor, count, dim), is_new=True)
         return values, indices
 
+    def _update_scale(self, original: Original, scale, growth_tracker, *args):
+        """Gradients did not overflow: the scale of the loss stays as it was."""
+        result = original(scale, growth_tracker, *args)
+        self.known.forget(growth_tracker)
+        self.known.touch(scale)
+        return result
+
     def _equal(self, original: Original, tensor, other):
         values = self.known.get(tensor), self.known.get(other)
         answer = None if any(it is None for it in values) else run("equal", *values)
@@ -188,21 +202,38 @@ class Values:
         if values is None:
             values = self._assume(source)
         if values is None:
-            return original(into, source, non_blocking)
+            return self._copy_unknown(original, into, source, non_blocking)
         self._run_inside(original, into, source, non_blocking)
         return into.copy_(values)
+
+    def _copy_unknown(self, original: Original, into, source, non_blocking: bool):
+        """Copies unknown values to the host."""
+        result = original(into, source, non_blocking)
+        asking = _asking(sys._getframe(1)) if source.is_floating_point() and not self._inside else None
+        if asking is not None and self._sound.fill(into, asking):
+            self.assumptions["sound-values"] = sound.TEXT
+        return result
 
     def _read(self, original: Original, tensor):
         values = self.known.get(tensor)
         if values is not None:
             self._run_inside(original, tensor)
             return values.item()
-        answer = self._answer_of_scalar(tensor, _asking(sys._getframe(1)))
+        asking = _asking(sys._getframe(1))
+        answer = self._answer_of_scalar(tensor, asking)
         if answer is None:
             values = self._assume(tensor)
-            return original(tensor) if values is None else values.item()
+            return self._read_unknown(original, tensor, asking) if values is None else values.item()
         with self.phantom.answering(answer):
             return original(tensor)
+
+    def _read_unknown(self, original: Original, tensor, asking: FrameType | None):
+        """Reads an unknown number."""
+        read = original(tensor)
+        if self._inside or asking is None or not tensor.is_floating_point():
+            return read
+        self.assumptions["sound-values"] = sound.TEXT
+        return self._sound.next_number(asking)
 
     def _assume(self, tensor) -> torch.Tensor | None:
         """The assumed value for a read of this tensor; notes the read."""
