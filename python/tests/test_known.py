@@ -11,12 +11,12 @@ class Tables(unittest.TestCase):
 
     def test_every_operator_is_there(self):
         from oomph.agent.known import operators
-        from oomph.agent.known.computing import list_operators
+        from oomph.agent.known.schemas import list_operators
 
         tables = ("COMPUTED", "CHANGED", "WRITTEN", "WRITTEN_OUT", "DRAWN", "DRAWN_OUT", "MADE", "COMPOSED", "DELEGATED", "SHARING")
         named = {name for table in tables for name in getattr(operators, table)}
         named |= {*operators.WRITTEN_ARGUMENTS, *operators.OF_A_NUMBER, *operators.OF_A_NUMBER.values()}
-        self.assertEqual(named - set(list_operators()), set())
+        self.assertEqual(named - list_operators(), set())
 
     def test_no_operator_is_in_two_tables(self):
         from oomph.agent.known import operators

@@ -24,6 +24,18 @@ FACTORIES = (
     "{n} = torch.zeros(8, device=device).add_({k})[::2]",
     "{n} = torch.tensor([250, 3, 128, {k}], dtype=torch.uint8).to(device)",
 )
+# Of more than 1 MiB: what is made of them is computed when it is read.
+LARGE = (
+    "{n} = (torch.arange(300_000) % 7).to(device)",
+    "{n} = (torch.arange(300_000) * {k} % 11 - 2).to(device)",
+    "{n} = (torch.arange(1_200_000) % 5 == {k}).to(device)",
+    "{n} = torch.arange(300_000).div(1000).to(device)",
+    "{n} = (torch.arange(300_000).view(3, -1) % 9).to(device)",
+    "{n} = torch.arange({k}, {k} + 300_000, device=device)",
+    "{n} = torch.zeros(300_000, dtype=torch.long, device=device)",
+    "{n} = torch.full((300_000,), {k}, dtype=torch.int32, device=device)",
+    "{n} = torch.empty(300_000, dtype=torch.long, device=device); {n}[:150_000] = {k}; {n}[150_000:] = 1",
+)
 STATEMENTS = (
     *(f"{{n}} = {{a}} {operator} {{b}}" for operator in ("+", "-", "*", "/", "//", "%", "==", "<", ">=", "!=", "&", "|", "^")),
     *(f"{{n}} = {{a}} {operator} {{k}}" for operator in ("+", "*", "/", "//", "%", "==", "<", "**", "&")),
@@ -69,7 +81,7 @@ WRITES = (
         "add_({k})", "mul_({b})", "sub_({b})", "div_(2)", "zero_()", "fill_({k})", "copy_({b})", "clamp_(0, 4)", "neg_()", "abs_()",
         "masked_fill_({a} > {k}, {k})", "cumsum_(0)", "scatter_(-1, {b}, {k})", "index_fill_(0, {b}, {k})", "sort()[0].add_(1)",
         "logical_not_()", "bitwise_or_({b})", "data.add_({k})", "view(-1).add_(1)", "detach().zero_()", "t_()", "unsqueeze_(0)",
-        "index_copy_(0, {b}, {b})", "fill_diagonal_({k})", "masked_scatter_({a} > 0, {b})", "exp_()", "floor_()", "put_({b}, {b})",
+        "index_copy_(0, {b}, {b})", "fill_diagonal_({k})", "masked_scatter_({a} > 0, {b}.clone())", "exp_()", "floor_()", "put_({b}, {b})",
         "tril_()", "eq_({b})", "lerp_({b}, 0.5)", "erf_()", "addcmul_({b}, {b})", "swapaxes_(0, -1)", "frac_()", "random_(0, 1)",
     )),
     "{a}[0] = {k}",
@@ -81,6 +93,15 @@ WRITES = (
     "{a} += {b}",
     "torch.add({a}, {k}, out={b})",
     "torch.clamp({a}, 0, 2, out={b})",
+    *(f"torch.{name}({{a}}.clone(), 0, out=({{b}}, torch.zeros_like({{b}}, dtype=torch.long)))" for name in ("max", "min", "median", "nanmedian", "mode", "cummax", "cummin", "sort")),
+    *(f"torch.{name}({{a}}, {{b}}.clone(), out={{b}})" for name in ("maximum", "minimum", "sub", "mul")),
+    "torch.cumsum({a}, 0, out={b})",
+    "torch.cat([{a}, {b}], out={a})",
+    "with torch.inference_mode(): torch.minimum({a}, {b}, out={b})",
+    "with torch.inference_mode(): {a}.add_({k})",
+    "torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack({a})).add_({k})",
+    "torch.from_dlpack({a}).mul_({b})",
+    "{a}.untyped_storage().fill_({k})",
     "torch._foreach_add_([{a}], {k})",
     "torch._foreach_mul_([{a}, {b}], 2)",
     "with torch.no_grad(): {a}.mul_({k})",
@@ -92,8 +113,12 @@ WRITES = (
 # No kernel runs, so the result is unknown.
 UNKNOWN = ("{n} = {a}.float() @ {a}.float().t()", "{n} = F.softmax({a}.float(), -1) @ {b}.float().t()", "{n} = torch.erfinv({a}.float() / 99)")
 KINDS = ((FACTORIES, 25), (STATEMENTS, 45), (WRITES, 27), (UNKNOWN, 3))
+LARGE_KINDS = ((LARGE, 40), *KINDS[1:])
 LENGTH = 12
 PROGRAMS = 500
+# The share of programs with large tensors, and the largest number of elements.
+LARGE_SHARE = 0.2
+MOST_ELEMENTS, MOST_LARGE_ELEMENTS = 4096, 2_500_000
 
 
 # Host memory that a statement may take: a generated statement asked for a tensor of 10^10 elements.
@@ -114,28 +139,30 @@ def make(seed: int) -> list:
 def program(draw: random.Random) -> str:
     """The source of a program that raises nothing on a CPU."""
     scope = {"torch": torch, "F": torch.nn.functional, "device": "cpu"}
+    is_large = draw.random() < LARGE_SHARE
+    kinds, most = (LARGE_KINDS, MOST_LARGE_ELEMENTS) if is_large else (KINDS, MOST_ELEMENTS)
     lines = [f"x0 = torch.tensor([{draw.randrange(9)}, 2, {draw.randrange(9)}, 1]).to(device)"]
     exec(lines[0], scope)
     while len(lines) < LENGTH:
-        line = statement(draw, sorted(name for name in scope if name.startswith("x")), len(lines))
-        if runs(line, scope):
+        line = statement(draw, kinds, sorted(name for name in scope if name.startswith("x")), len(lines))
+        if runs(line, scope, most):
             lines.append(line)
     left = sorted(name for name in scope if name.startswith("x") and isinstance(scope[name], torch.Tensor))
     return "\n".join([*lines, f"answer = [{', '.join(f'read({name})' for name in left)}]"])
 
 
-def statement(draw: random.Random, names: list[str], number: int) -> str:
+def statement(draw: random.Random, kinds: tuple, names: list[str], number: int) -> str:
     """A statement; its operands are mostly the latest tensors."""
-    kinds, weights = zip(*KINDS)
-    text = draw.choice(draw.choices(kinds, weights)[0] if names else FACTORIES)
+    choices, weights = zip(*kinds)
+    text = draw.choice(draw.choices(choices, weights)[0] if names else FACTORIES)
     first, second = (draw.choice(names[-3:]) for _ in range(2)) if names else ("", "")
     return text.format(a=first, b=second, n=f"x{number:02}", k=draw.randrange(5))
 
 
-def runs(line: str, scope: dict) -> bool:
-    """Runs a statement; returns False if it raises."""
+def runs(line: str, scope: dict, most: int) -> bool:
+    """Runs a statement; returns False if it raises, or makes a tensor of more than `most` elements."""
     try:
         exec(line, scope)
     except Exception:
         return False
-    return all(it.numel() < 4096 for it in scope.values() if isinstance(it, torch.Tensor))
+    return all(it.numel() < most for it in scope.values() if isinstance(it, torch.Tensor))

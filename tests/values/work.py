@@ -235,4 +235,84 @@ answer = [list(unknown.topk(2, dim).indices.cpu().shape) for dim in (0, 1, 2, -1
     ("topk of one unknown number", False, "w = torch.ones(3, 3, device=device)\nanswer = [0 * (w @ w).sum().topk(1).indices.item()]"),
     ("equality of shapes that differ", True, "x = torch.tensor([1, 2]).to(device)\nanswer = [torch.equal(x, x[:1]), torch.equal(x, x.view(2, 1))]"),
     ("half precision in sets", True, "x = torch.tensor([2.0, 1.0, 2.0]).to(device)\nanswer = [[len(x.to(t).unique()), x.to(t).nonzero().tolist()] for t in (torch.float16, torch.bfloat16, torch.float64)]"),
+    ("the longest row of a large mask", True, """
+mask = (torch.arange(4096)[None] < (torch.arange(256) * 37 % 3001)[:, None]).long().to(device)
+longest = int(mask.sum(1).max())
+answer = [longest, list(mask[:, :longest].shape), int(mask.bool().sum()), int(mask.float().sum(-1).max())]
+"""),
+    ("nodes and degrees of many edges", True, """
+edges = (torch.arange(600_000).view(2, -1) * 7919 % 12_347).to(device)
+nodes = int(edges.max()) + 1
+answer = [nodes, int(torch.bincount(edges[1], minlength=nodes).max()), edges[:, edges[0] < 5].shape[1], torch.unique(edges[0]).numel()]
+"""),
+    ("large labels changed in place, and a copy that is not", True, """
+y = (torch.arange(300_000) % 100).to(device)
+before = y.clone()
+kept = (y != 3).sum()
+y[y == 3] = -100
+y[:100_000].add_(1)
+answer = [int((y != -100).sum()), int(before.sum()), int(y.sum()), int(kept)]
+"""),
+    ("a large host tensor that changes after it was copied", True, """
+host = torch.arange(300_000)
+y = host.to(device, copy=True)
+shifted = y * 2
+host.zero_()
+answer = [int(y.max()), int(shifted.max())]
+"""),
+    ("voxels of many points", True, """
+points = (torch.arange(900_000) % 977).view(-1, 3).double().div(100).to(device)
+cells = (points / 0.5).floor().long()
+answer = [torch.unique(cells, dim=0).shape[0], cells.max(0).values.tolist()]
+"""),
+    ("a large buffer filled part by part", True, """
+b = torch.empty(400_000, dtype=torch.long, device=device)
+for part in range(4):
+    b[part * 100_000 : (part + 1) * 100_000] = torch.arange(100_000) + part
+answer = [int(b.sum()), int(b[250_000])]
+"""),
+    ("results of several outputs put where they are told", True, """
+x = torch.tensor([[3, 1, 2], [7, 5, 9]]).to(device)
+value, index = torch.full((2,), -1, device=device), torch.full((2,), -1, device=device)
+answer = []
+for name in ("max", "min", "median", "nanmedian", "mode", "cummax", "cummin", "sort", "kthvalue"):
+    value, index = torch.full_like(x[:, 0], -1), torch.full_like(x[:, 0], -1)
+    getattr(torch, name)(x, *((2,) if name == "kthvalue" else ()), 1, out=(value, index))
+    answer.append([name, value.tolist(), index.tolist()])
+"""),
+    ("observers in inference mode", True, """
+low, high = torch.zeros(()).to(device), torch.zeros(()).to(device)
+with torch.inference_mode():
+    for part in ([1.5, -2.0], [0.5, 4.0]):
+        least, most = torch.aminmax(torch.tensor(part).to(device))
+        torch.minimum(low, least, out=low)
+        torch.maximum(high, most, out=high)
+    answer = [low.item(), high.item()]
+"""),
+    ("an observer of what a model computes", False, """
+low = torch.zeros(()).to(device)
+with torch.inference_mode():
+    torch.minimum(low, (torch.eye(3, device=device) @ torch.eye(3, device=device)).min(), out=low)
+    answer = [low.item() * 0]
+"""),
+    ("a moving average of fake quantization", False, """
+one, low, high, scale = (torch.ones(1).to(device) for _ in range(4))
+zero = torch.zeros(1, dtype=torch.int32).to(device)
+flag = torch.ones(1, dtype=torch.long).to(device)
+if device == "cuda":
+    torch.fused_moving_avg_obs_fake_quant(torch.ones(2, 2).to(device), flag, flag, low, high, scale, zero, 0.1, 0, 255, 0)
+answer = [low.item() * 0]
+"""),
+    ("an alias by DLPack", False, """
+x = torch.zeros(4, dtype=torch.long).to(device)
+torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x)).fill_(5)
+answer = [x[0].item() * 0]
+"""),
+    ("the alias itself, after the original was written", False, """
+x = torch.zeros(4, dtype=torch.long).to(device)
+alias = torch.from_dlpack(x)
+alias.fill_(3)
+x.fill_(5)
+answer = [alias[0].item() * 0]
+"""),
 ]

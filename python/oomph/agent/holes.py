@@ -49,6 +49,12 @@ class Holes:
         """True if nothing was ever written to the memory of a tensor."""
         return self.phantom.first_touched(tensor.data_ptr(), _span_bytes(tensor)) is None
 
+    def is_written(self, tensor: torch.Tensor) -> bool:
+        """True if no page of the tensor's memory is a hole."""
+        start, size = tensor.data_ptr(), _span_bytes(tensor)
+        part = self.phantom.first_touched(start, size)
+        return part is not None and part[0] <= start and start + size <= part[1]
+
     def _zero(self, original: Original, tensor):
         if not is_large(tensor) or not is_dense(tensor):
             return original(tensor)

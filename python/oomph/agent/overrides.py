@@ -42,24 +42,24 @@ class Overrides:
         self._before: dict[str, dict[str, Callable]] = {}
 
     @guarded
-    def replace(self, operator: str, key: str, stand_in: Callable, largest_bytes: int | None = None) -> None:
+    def replace(self, operator: str, key: str, stand_in: Callable, is_skipped: Callable[[tuple], bool] | None = None) -> None:
         """Registers `stand_in(original, *args)` for `operator` (`aten::nonzero`) and the dispatch key (`CUDA`).
 
-        Calls whose first argument is a tensor of more than `largest_bytes` go to the kernel.
+        Calls with arguments of which `is_skipped` is true go to the kernel.
         """
         if hasattr(torch.library, "get_kernel"):
-            self._replace(operator, key, stand_in, largest_bytes)
+            self._replace(operator, key, stand_in, is_skipped)
         else:
             self._put_before(operator, key, stand_in)
 
-    def _replace(self, operator: str, key: str, stand_in: Callable, largest_bytes: int | None) -> None:
+    def _replace(self, operator: str, key: str, stand_in: Callable, is_skipped: Callable[[tuple], bool] | None) -> None:
         call = torch.library.get_kernel(operator, key).call_boxed
 
         def dispatch(keys, *args, **kwargs):
             try:
                 # A program's own tensor subclass would intercept the calls below.
                 with torch._C.DisableTorchFunctionSubclass():
-                    if largest_bytes is not None and args and isinstance(args[0], torch.Tensor) and args[0].nbytes > largest_bytes:
+                    if is_skipped is not None and is_skipped(args):
                         return call(keys, *_wrap(args, operator), **kwargs)
                     return stand_in(functools.partial(call, keys), *_wrap(args, operator), **kwargs)
             except BaseException as error:

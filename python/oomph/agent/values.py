@@ -37,10 +37,13 @@ import torch
 import torch.distributions
 from torch.optim import optimizer as optim
 
-from . import checks, frames, records, sound, wire
+from . import checks, frames, records, sound
 from .failure import guarded
 from .hidden import hide
-from .known.computing import Computing, run
+from .holes import Holes
+from .known import sharing
+from .known.calls import run
+from .known.computing import Computing
 from .known.store import KnownValues, NothingWritten
 from .overrides import Original, Overrides
 from .phantom import Phantom
@@ -53,8 +56,6 @@ _SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__cod
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _FRACTION_OF_ELEMENTS = ("nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive")
 _ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor", "multinomial")
-# Large tensors go by these unseen.
-_FREQUENT = ("sum.dim_IntList", "topk")
 
 
 class Values:
@@ -78,7 +79,7 @@ class Values:
         self.known = KnownValues(phantom)
         # The answers for reads of unknown values.
         self._assumed = KnownValues(NothingWritten())
-        self._computing = Computing(self.known)
+        self._computing = Computing(self.known, Holes(phantom))
         self._sound = sound.SoundValues()
 
     def install(self, overrides: Overrides) -> None:
@@ -96,9 +97,12 @@ class Values:
             "_local_scalar_dense": self._read,
             "copy_": self._copy,
         }
+        # Large tensors of unknown numbers go by these unseen.
+        skips = {"copy_": self._computing.is_copy_of_activation, "sum.dim_IntList": self._computing.is_activation, "topk": self._computing.is_activation}
         for name, stand_in in stand_ins.items():
-            overrides.replace(f"aten::{name}", "CUDA", stand_in, wire.KEPT_BYTES if name in _FREQUENT else None)
+            overrides.replace(f"aten::{name}", "CUDA", stand_in, skips.get(name))
         self._computing.install(overrides, tuple(stand_ins))
+        sharing.install(self.known)
         self.phantom.listen(hide(self._note_read))
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
         torch.distributions.Distribution.set_default_validate_args(False)
@@ -160,7 +164,7 @@ class Values:
     def _all(self, original: Original, tensor):
         result = original(tensor)
         self._computing.compute_all(result, "all", tensor)
-        if self.known.get(result) is None:
+        if self.known.operand(result) is None:
             self.assumed += not self._inside
             self.phantom.answer_at(result.data_ptr(), True)
         return result
@@ -168,7 +172,7 @@ class Values:
     def _sum(self, original: Original, tensor, *args, **kwargs):
         result = self._computing.call_quietly(original, tensor, *args, **kwargs)
         self._computing.compute_all(result, "sum.dim_IntList", tensor, *args, **kwargs)
-        if tensor.dtype == torch.bool and tensor.numel() and self.known.get(result) is None:
+        if tensor.dtype == torch.bool and tensor.numel() and self.known.operand(result) is None:
             count = self.selected(tensor.numel() // result.numel())
             self._assumed.set(result, torch.tensor(count, device="cpu"), is_new=True)
         return result
@@ -176,7 +180,7 @@ class Values:
     def _topk(self, original: Original, tensor, count, dim=-1, *args, **kwargs):
         values, indices = self._computing.call_quietly(original, tensor, count, dim, *args, **kwargs)
         self._computing.compute_all((values, indices), "topk", tensor, count, dim, *args, **kwargs)
-        if indices.numel() and self.known.get(indices) is None:
+        if indices.numel() and self.known.operand(indices) is None:
             self._assumed.set(indices, _ranks(tensor, count, dim), is_new=True)
         return values, indices
 

@@ -1,7 +1,11 @@
 """Computes on the host what operators on the device would make of known values: stand-ins for their kernels.
 
-Each stand-in runs the kernel as ever, so that memory, streams and errors are PyTorch's own, and then keeps the values. Nothing is computed
-during the capture of a CUDA graph: what is captured runs when the graph is replayed.
+Each stand-in runs the kernel as ever, so that memory, streams and errors are PyTorch's own, and then keeps the values, or the way to compute
+them (Note [Values on demand] in `contents`). Nothing is computed during the capture of a CUDA graph: what is captured runs when the graph
+is replayed.
+
+Operators on large unknown tensors of floating-point numbers (activations, weights, gradients) go directly to the kernel
+(`is_activation`).
 """
 
 import functools
@@ -12,12 +16,16 @@ from collections.abc import Callable, Iterator
 import torch
 
 from .. import wire
+from ..holes import LARGE_BYTES, Holes
 from ..overrides import Original, Overrides
 from . import operators, philox
+from .calls import Call, Unseen, find, read_all, run
+from .contents import MOST_FLOAT_BYTES, Blank, Constant, Operand
+from .schemas import list_operators, written_names, written_places
 from .store import KnownValues
 
-# Errors of operators whose arguments would be an error on a GPU, too, or for whose dtype the CPU has no kernel.
-_NOT_COMPUTED = (RuntimeError, IndexError, NotImplementedError, ValueError, TypeError)
+# Numbers that the host draws as the device does take a second for each 10 million.
+_MOST_DRAWN_BYTES = 8 << 20
 
 
 class _Thread(threading.local):
@@ -30,8 +38,9 @@ class _Thread(threading.local):
 class Computing:
     """The stand-ins."""
 
-    def __init__(self, known: KnownValues) -> None:
+    def __init__(self, known: KnownValues, holes: Holes) -> None:
         self._known = known
+        self._holes = holes
         self._here = _Thread()
 
     def install(self, overrides: Overrides, besides: tuple[str, ...]) -> None:
@@ -44,25 +53,23 @@ class Computing:
         if not hasattr(torch.library, "get_kernel"):
             overrides.replace("aten::_to_copy", "CUDA", functools.partial(self._run_composed, "_to_copy"))
             return
-        for name, stand_in in self._stand_ins(set(list_operators()), {*besides, *operators.DELEGATED}).items():
-            largest_bytes = None if stand_in.func in (self._run_lists, _call_of_tensors) else wire.KEPT_BYTES
-            overrides.replace(f"aten::{name}", "CUDA", stand_in, largest_bytes=largest_bytes)
+        for name, stand_in in self._stand_ins(list_operators(), {*besides, *operators.DELEGATED}).items():
+            is_of_first = written_places(name) in ((), (0,)) and stand_in.func is not _call_of_tensors
+            is_skipped = self._is_large_draw if name in operators.DRAWN else self.is_activation if is_of_first else None
+            overrides.replace(f"aten::{name}", "CUDA", stand_in, is_skipped)
 
     def _stand_ins(self, there: set[str], besides: set[str]) -> dict[str, functools.partial]:
         """Stand-ins by operator name, for the operators of `there` that are not in `besides`. Order: operators that invalidate, then
         operators that compute.
         """
-        writing = filter(operators.writes_in_place, there)
-        outputs = (it for it in there if operators.is_out(it) and torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{it}", "CUDA"))
         rows = [
-            *((name, self._end, None) for name in writing),
-            *((name, self._end_out, name) for name in outputs),
+            *((name, self._end_written, name) for name in there if written_places(name) and not operators.is_left_alone(name)),
             *((name, self._end_arguments, places) for name, places in operators.WRITTEN_ARGUMENTS.items()),
+            *((name, self._compute_out, name) for name in there if written_names(name) and operators.is_computed_out(name)),
             *((name, self._share, None) for name in operators.SHARING),
             *((name, stand_in, name) for stand_in, names in self._tables() for name in names),
         ]
         found = {name: functools.partial(self._run_quiet, stand_in, argument) for name, stand_in, argument in rows}
-        found |= {name: functools.partial(self._run_lists, name) for name in there if operators.takes_lists(name)}
         found |= {name: functools.partial(self._run_composed, name) for name in operators.COMPOSED}
         found |= {name: functools.partial(_call_of_tensors, of_tensors) for name, of_tensors in operators.OF_A_NUMBER.items()}
         return {name: stand_in for name, stand_in in found.items() if name in there and name not in besides}
@@ -76,71 +83,115 @@ class Computing:
         yield self._draw_out, operators.DRAWN_OUT
         yield self._make, operators.MADE
 
+    def is_activation(self, args: tuple) -> bool:
+        """True if the first argument is a large tensor of floating-point numbers of which nothing is known."""
+        first = args[0] if args else None
+        if not isinstance(first, torch.Tensor) or first.nbytes <= wire.KEPT_BYTES or not first.is_cuda:
+            return False
+        return (first.is_floating_point() or first.is_complex()) and not self._known.has(first)
+
+    def is_copy_of_activation(self, args: tuple) -> bool:
+        """As `is_activation`, for the arguments of `copy_`: also true for weights of the host."""
+        into, source = args[:2]
+        if not self.is_activation((into,)):
+            return False
+        return self.is_activation((source,)) if source.is_cuda else not self._is_data(source)
+
+    def _is_data(self, source: torch.Tensor) -> bool:
+        """True for a host tensor to keep. Weights are not kept: they decide no size, and may be holes without values."""
+        if source.nbytes < LARGE_BYTES or not (source.is_floating_point() or source.is_complex()):
+            return True
+        return source.nbytes <= MOST_FLOAT_BYTES and not source.requires_grad and self._holes.is_written(source)
+
+    def _is_large_draw(self, args: tuple) -> bool:
+        return args[0].nbytes > _MOST_DRAWN_BYTES and self.is_activation(args)
+
     def copy(self, original: Original, into: torch.Tensor, source: torch.Tensor, non_blocking: bool = False):
         """Copies to the device, or on it."""
-        values = None
-        if into.nbytes <= wire.KEPT_BYTES:
-            values = self._known.get(source) if source.is_cuda else source
+        operand = self._known.operand(source) if source.is_cuda else None
         result = original(into, source, non_blocking)
-        self._keep(into, values)
+        if not source.is_cuda:
+            self._keep(into, source if self._is_data(source) else None)
+        elif operand is None or operand.is_small:
+            self._keep(into, operand and operand.read())
+        else:
+            operand.lend()
+            self._keep_later(into, operand.read, operand.depth + 1, is_own=False)
         return result
 
     def compute_all(self, result, name: str, *args, **kwargs) -> None:
         """Keeps what the operator makes of known arguments as the values of `result`, a tensor or several."""
+        self._keep_results(self._call(name, args, kwargs), result, is_new=True)
+
+    def _keep_results(self, call: Call | None, result, *, is_new: bool) -> None:
         results = [result] if isinstance(result, torch.Tensor) else [it for it in result if it is not None]
-        if any(tensor.nbytes > wire.KEPT_BYTES for tensor in results):
-            return
-        values = self._values(args)
-        named = None if values is None else self._values(kwargs.values())
-        made = None if named is None else run(name, *values, **dict(zip(kwargs, named)))
-        made = [made] * len(results) if made is None or isinstance(made, torch.Tensor) else made
-        for tensor, value in zip(results, made):
-            self._keep(tensor, value if value is not None and value.shape == tensor.shape else None, is_new=True)
+        if call is None or not call.is_kept(results):
+            self._known.forget_all(results)
+        elif call.is_cheap(results):
+            for number, tensor in enumerate(results):
+                self._keep(tensor, call.result(number, tensor.shape), is_new=is_new)
+        else:
+            call.lend()
+            for number, tensor in enumerate(results):
+                self._keep_later(tensor, functools.partial(call.result, number, tensor.shape), call.depth, is_new=is_new)
 
     def _compute(self, name: str, original: Original, *args, **kwargs):
         result = original(*args, **kwargs)
         self.compute_all(result, name, *args, **kwargs)
         return result
 
+    def _compute_out(self, name: str, original: Original, *args, **kwargs):
+        """An operator that writes its results into tensor arguments."""
+        outputs = {output: kwargs[output] for output in written_names(name)}
+        blanks = {output: Blank((0,), tensor.dtype) for output, tensor in outputs.items()}
+        call = self._call(name, args, {**kwargs, **blanks})
+        result = original(*args, **kwargs)
+        with self._known.writing():
+            self._keep_results(call, list(outputs.values()), is_new=False)
+        return result
+
     def _change(self, name: str, original: Original, into, *args, **kwargs):
-        values, named = self._values(args), self._values(kwargs.values())
-        held = None if values is None or named is None else self._known.get(into)
+        call = self._call(name, args, kwargs)
+        held = None if call is None else self._known.operand(into)
         result = original(into, *args, **kwargs)
-        if held is None or _is_capturing() or run(name, held, *values, **dict(zip(kwargs, named))) is None:
+        if held is None or _is_capturing() or not call.is_kept([into]):
             self._known.forget(into)
+        elif call.is_small and held.is_small:
+            self._known.change(into, call.apply, 0)
         else:
-            self._known.touch(into)
+            call.lend()
+            self._known.change(into, call.apply, max(call.depth, held.depth + 1))
         return result
 
     def _write(self, name: str, original: Original, into, *args, **kwargs):
-        values = self._values(args)
+        call = self._call(name, (Blank(into.size(), into.dtype), *args), kwargs)
         result = original(into, *args, **kwargs)
-        made = None
-        if values is not None and into.nbytes <= wire.KEPT_BYTES:
-            made = run(name, _empty_like(into), *values, **kwargs)
-        self._keep(into, made)
+        self._keep_results(call, into, is_new=False)
         return result
 
     def _write_out(self, name: str, original: Original, *args, out):
         result = original(*args, out=out)
-        self._keep(out, run(name, *args, out=_empty_like(out)) if out.nbytes <= wire.KEPT_BYTES else None)
+        self._keep_results(self._call(name, args, {"out": Blank(out.size(), out.dtype)}), out, is_new=False)
         return result
 
     def _draw(self, name: str, original: Original, into, *args, generator=None):
         """Draws; most numbers that initialise a model are never read, so they are computed when they are."""
-        values = self._values(args)
-        drawn = None
-        if values is not None and into.nbytes <= wire.KEPT_BYTES and not _is_capturing():
-            drawn = functools.partial(draw, name, philox.read_state(into, generator), _empty_like(into), *values)
+        operands = self._operands(args)
+        make = None
+        if operands is not None and into.nbytes <= _MOST_DRAWN_BYTES and not _is_capturing():
+            make = functools.partial(draw, name, philox.read_state(into, generator), into.size(), into.dtype, operands)
+            for operand in operands:
+                if isinstance(operand, (Operand, Constant)):
+                    operand.lend()
         result = original(into, *args, generator=generator)
-        self._keep(into, drawn)
+        self._keep_later(into, make, 1)
         return result
 
     def _draw_out(self, name: str, original: Original, *args, generator=None, out):
-        small = out.nbytes <= wire.KEPT_BYTES and not _is_capturing()
+        small = out.nbytes <= _MOST_DRAWN_BYTES and not _is_capturing()
         state = philox.read_state(out, generator) if small else None
         result = original(*args, generator=generator, out=out)
-        self._keep(out, functools.partial(draw_permutation, state, *args) if small else None)
+        self._keep_later(out, functools.partial(draw_permutation, state, *args) if small else None, 1)
         return result
 
     def _run_quiet(self, stand_in: Callable, name, original: Original, *args, **kwargs):
@@ -166,33 +217,21 @@ class Computing:
         finally:
             self._here.is_quiet = outer
 
-    def _end(self, _operator, original: Original, into, *args, **kwargs):
-        """An operator that writes in place, and is not computed."""
-        result = original(into, *args, **kwargs)
-        if isinstance(into, torch.Tensor):
-            self._known.forget(into)
-        return result
-
-    def _run_lists(self, name: str, original: Original, *args, **kwargs):
-        """Runs an operator that writes lists of tensors, without computing values."""
+    def _end_written(self, name: str, original: Original, *args, **kwargs):
+        """Runs an operator that writes into tensors, or lists of tensors, and is not computed."""
         result = original(*args, **kwargs)
-        for place in _written_places(name):
-            if place < len(args) and args[place] is not None:
-                self._known.forget_all([args[place]] if isinstance(args[place], torch.Tensor) else args[place])
-        return result
-
-    def _end_out(self, name: str, original: Original, *args, **kwargs):
-        """Runs an operator that writes its results into tensor arguments."""
-        result = original(*args, **kwargs)
-        for output in _outputs_of(name):
-            self._known.forget_all([kwargs[output]] if isinstance(kwargs[output], torch.Tensor) else kwargs[output])
+        written = [args[place] for place in written_places(name) if place < len(args)]
+        written += [kwargs[it] for it in written_names(name) if it in kwargs]
+        for value in written:
+            if value is not None:
+                self._known.forget_all([value] if isinstance(value, torch.Tensor) else value)
         return result
 
     def _share(self, _operator, original: Original, tensor, source, *args):
         """Sets a tensor to the memory of a storage, or of another tensor."""
         self._known.forget(tensor)
         result = original(tensor, source, *args)
-        self._known.share(tensor)
+        self._known.share(tensor.untyped_storage())
         return result
 
     def _end_arguments(self, places: tuple[int, ...], original: Original, *args, **kwargs):
@@ -216,46 +255,45 @@ class Computing:
 
     def _make(self, name: str, original: Original, *args, **kwargs):
         result = original(*args, **kwargs)
-        if result.nbytes <= wire.KEPT_BYTES:
+        if not self.is_activation((result,)):
             # The argument of a `_like` operator decides shape and dtype.
-            shapes = [_empty_like(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
-            self._keep(result, run(name, *shapes, **_on_host(kwargs)), is_new=True)
+            shapes = [Blank(arg.size(), arg.dtype) if isinstance(arg, torch.Tensor) else arg for arg in args]
+            self._keep_results(Call(name, shapes, _on_host(kwargs)), result, is_new=True)
         return result
 
-    def _keep(self, tensor: torch.Tensor, values: torch.Tensor | Callable | None, *, is_new: bool = False) -> None:
+    def _keep(self, tensor: torch.Tensor, values: torch.Tensor | None, *, is_new: bool = False) -> None:
         if values is None or _is_capturing():
             self._known.forget(tensor)
         else:
-            with _Unseen():
+            with Unseen():
                 self._known.set(tensor, values, is_new=is_new)
 
-    def _values(self, args) -> list | None:
-        """The arguments with known values in place of device tensors; nothing if one is unknown."""
-        values = []
+    def _keep_later(self, tensor: torch.Tensor, make: Callable | None, depth: int, *, is_new: bool = False, is_own: bool = True) -> None:
+        if make is None or _is_capturing():
+            self._known.forget(tensor)
+        else:
+            with Unseen():
+                self._known.set_later(tensor, make, depth, is_new=is_new, is_own=is_own)
+
+    def _call(self, name: str, args, kwargs: dict) -> Call | None:
+        """The operator with known values in place of device tensors; nothing if one is unknown."""
+        values = self._operands(args)
+        named = None if values is None else self._operands(kwargs.values())
+        return None if named is None else Call(name, values, dict(zip(kwargs, named)))
+
+    def _operands(self, args) -> list | None:
+        operands = []
         for arg in args:
             if isinstance(arg, torch.Tensor):
-                arg = self._known.get(arg) if arg.is_cuda else arg
+                arg = self._known.operand(arg) if arg.is_cuda else Constant(arg)
                 if arg is None:
                     return None
             elif isinstance(arg, (list, tuple)) and any(isinstance(item, torch.Tensor) for item in arg):
-                arg = self._values(arg)
+                arg = self._operands(arg)
                 if arg is None:
                     return None
-            values.append(arg)
-        return values
-
-
-class _Unseen:
-    """Operators within are seen by no mode of the program's, and recorded for no backward."""
-
-    def __enter__(self) -> None:
-        self._guards = (torch._C.DisableTorchFunction(), torch._C._AutoDispatchBelowAutograd())
-        for guard in self._guards:
-            guard.__enter__()
-
-    def __exit__(self, *error) -> None:
-        for guard in reversed(self._guards):
-            guard.__exit__(*error)
+            operands.append(arg)
+        return operands
 
 
 def _call_of_tensors(name: str, _original: Original, *args, **kwargs):
@@ -264,65 +302,29 @@ def _call_of_tensors(name: str, _original: Original, *args, **kwargs):
     return find(name)(*(arg if isinstance(arg, torch.Tensor) else torch.tensor(arg, device=device) for arg in args), **kwargs)
 
 
-@functools.cache
-def find(name: str) -> torch._ops.OpOverload:
-    """The operator `add.Tensor`."""
-    base, _, overload = name.partition(".")
-    return getattr(getattr(torch.ops.aten, base), overload or "default")
-
-
-@functools.cache
-def _written_places(name: str) -> tuple[int, ...]:
-    """The places of the arguments that an operator writes."""
-    arguments = find(name)._schema.arguments
-    return tuple(place for place, it in enumerate(arguments) if it.alias_info is not None and it.alias_info.is_write)
-
-
-@functools.cache
-def _outputs_of(name: str) -> tuple[str, ...]:
-    """The arguments for the results of `add.out`."""
-    return tuple(it.name for it in find(name)._schema.arguments if it.is_out)
-
-
-def list_operators() -> list[str]:
-    """Operators with kernels for CUDA."""
-    names = (it.removeprefix("aten::") for it in torch._C._dispatch_get_all_op_names() if it.startswith("aten::"))
-    return [name for name in names if torch._C._dispatch_has_computed_kernel_for_dispatch_key(f"aten::{name}", "CUDA")]
-
-
-def run(name: str, *args, **kwargs):
-    """The operator's result on the host; `None` if the host refuses."""
-    try:
-        with _Unseen():
-            return find(name)(*args, **kwargs)
-    except _NOT_COMPUTED:
-        return None
-
-
-def draw(name: str, state: philox.Draw, like: torch.Tensor, *args) -> torch.Tensor:
+def draw(name: str, state: philox.Draw, size: torch.Size, dtype: torch.dtype, operands: list) -> torch.Tensor | None:
     """The numbers that the device draws from this state: Note [Draws of a device] in `philox`."""
-    with _Unseen():
+    args = read_all(operands)
+    if args is None:
+        return None
+    with Unseen():
         if name == "bernoulli_.Tensor":
-            return philox.draw_by_probabilities(state, args[0].expand(like.shape)).to(like.dtype)
-        drawn = philox.draw(name, state, like.dtype, like.numel(), *args)
+            return philox.draw_by_probabilities(state, args[0].expand(size)).to(dtype)
+        drawn = philox.draw(name, state, dtype, size.numel(), *args)
         if drawn is not None:
-            return drawn.view(like.shape)
-    return run(name, like, *args, generator=_generator_of(state))
+            return drawn.view(size)
+    return run(name, torch.empty(size, dtype=dtype, device="cpu"), *args, generator=_generator_of(state))
 
 
 def draw_permutation(state: philox.Draw, count: int) -> torch.Tensor:
     """The permutation that the device draws from this state."""
-    with _Unseen():
+    with Unseen():
         return philox.permute(state, count)
 
 
 def _generator_of(state: philox.Draw) -> torch.Generator:
     """A generator of the host, of which equal states of the device's make equal draws."""
     return torch.Generator(device="cpu").manual_seed((state.seed + state.offset) % (1 << 63))
-
-
-def _empty_like(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.empty(tensor.size(), dtype=tensor.dtype, device="cpu")
 
 
 def _on_host(kwargs: dict) -> dict:

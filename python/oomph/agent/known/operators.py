@@ -29,7 +29,7 @@ _BINARY = (
 _REDUCED = (
     *("sum.dim_IntList", "nansum", "mean.dim", "prod", "prod.dim_int", "amax", "amin", "aminmax", "max", "max.dim", "min", "min.dim"),
     *("argmax", "argmin", "any", "any.dim", "any.dims", "all.dim", "all.dims", "cumsum", "cumprod", "cummax", "cummin"),
-    *("count_nonzero.dim_IntList", "median", "median.dim", "var.correction", "std.correction", "linalg_vector_norm", "logsumexp"),
+    *("count_nonzero.dim_IntList", "median", "median.dim", "nanmedian", "nanmedian.dim", "var.correction", "std.correction", "linalg_vector_norm", "logsumexp"),
     *("kthvalue", "mode", "trace"),
 )
 _MOVED = (
@@ -41,6 +41,8 @@ _MOVED = (
 # The results are new tensors.
 COMPUTED = (*_UNARY, *_BINARY, *_REDUCED, *_MOVED)
 
+_COMPUTED_BASES = frozenset(name.partition(".")[0] for name in COMPUTED) - {*_REFUSED}
+
 # The first argument is read and written.
 CHANGED = (
     *(f"{name}_" for name in (*_UNARY, *_LOGICAL, "clamp", "clamp_min", "clamp_max", "cumsum", "cumprod", "tril", "triu")),
@@ -48,7 +50,7 @@ CHANGED = (
     *(f"{name}_.Tensor" for name in (*_BITWISE, "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "clamp")),
     *("div_.Tensor_mode", "pow_.Scalar", "remainder_.Scalar", "fmod_.Scalar", "masked_fill_.Scalar", "masked_fill_.Tensor"),
     *("_index_put_impl_", "index_add_", "index_copy_", "index_fill_.int_Scalar", "index_fill_.int_Tensor", "masked_scatter_"),
-    *("scatter_.src", "scatter_.value", "scatter_.reduce", "scatter_add_", "scatter_reduce_.two", "lerp_.Scalar", "fill_diagonal_"),
+    *("scatter_.src", "scatter_.value", "scatter_.reduce", "scatter_add_", "scatter_reduce_.two", "lerp_.Scalar"),
 )
 
 # The first argument is written whole.
@@ -73,7 +75,7 @@ COMPOSED = (
     *("_to_copy", "clone", "repeat", "constant_pad_nd", "masked_fill.Scalar", "masked_fill.Tensor", "index_put", "copy", "fill.Scalar"),
     *("slice_scatter", "select_scatter", "diagonal_scatter", "masked_scatter", "put", "rand", "rand.generator", "randn", "randn.generator"),
     *("randint", "randint.generator", "randint.low", "randint.low_generator", "randperm", "randperm.generator", "rand_like"),
-    *("randint_like", "randint_like.low_dtype", "bernoulli", "allclose", "isclose"),
+    *("randint_like", "randint_like.low_dtype", "bernoulli", "allclose"),
 )
 
 # Of a number among tensors these make a wrapped number on the device: they are called with a tensor instead.
@@ -98,21 +100,16 @@ SHARING = ("set_.source_Storage", "set_.source_Storage_storage_offset", "set_.so
 SHAPED = (
     *("as_strided_", "detach_", "rename_", "requires_grad_", "resize_", "resize_as_", "resize_as_sparse_", "set_", "squeeze_", "swapaxes_"),
     *("swapdims_", "t_", "transpose_", "unsqueeze_", "sparse_resize_", "sparse_resize_and_clear_", "_coalesced_", "retain_grad_"),
+    "record_stream",
 )
 
 
-def writes_in_place(name: str) -> bool:
-    """True if an operator writes into its first argument: `add_.Tensor`."""
+def is_left_alone(name: str) -> bool:
+    """True if an operator changes no value, though its schema says that it writes, or cannot be replaced: `resize_`, `pow.Scalar_out`."""
     base = name.partition(".")[0]
-    return base.endswith("_") and not base.endswith("__") and base not in SHAPED
+    return base in SHAPED or base in _REFUSED
 
 
-def is_out(name: str) -> bool:
-    """True if an operator writes its results into tensor arguments: `add.out`, `sort.values`."""
-    base, _, overload = name.partition(".")
-    return base not in _REFUSED and ("out" in overload or overload in ("values", "values_stable", "grad_input", "indices"))
-
-
-def takes_lists(name: str) -> bool:
-    """True if an operator writes into several tensors at once: `_foreach_add_.Scalar`."""
-    return name.startswith(("_foreach", "_fused", "_amp_foreach")) and writes_in_place(name)
+def is_computed_out(name: str) -> bool:
+    """True if the results that `add.out` writes into arguments are computed as those of `add.Tensor`."""
+    return name.partition(".")[0] in _COMPUTED_BASES

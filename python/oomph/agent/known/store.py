@@ -10,10 +10,11 @@ A phantom runs no kernel. The value of a tensor is known if it was copied from t
 - Operators that write in place either change the known value as well, or end it (`operators`). Any other write raises the tensor's version,
   and a value of another version is dropped. An operator under way has not raised the version yet: Note [Versions].
 - The phantom reports writes behind PyTorch's back (NCCL, kernels of Triton): `Phantom.take_written`.
+- Memory shared with other libraries and processes is unknown: `sharing`.
 - A storage resized to another size is unknown.
 
 Bytes of a storage may be known in part, as in a buffer that is filled step by step. `unknown` then has a 1 for each unknown byte.
-Only storages up to `wire.KEPT_BYTES` are kept; beyond `_KEPT_TOTAL_BYTES` those set longest ago are dropped.
+Beyond `MOST_TOTAL_BYTES` those set longest ago are dropped: Note [Values on demand] in `contents`.
 
 Note [Versions]
 ~~~~~~~~~~~~~~~
@@ -30,49 +31,17 @@ checked before (`check`); elsewhere a version lower than the value's means that 
 """
 
 import contextlib
-import threading
 import weakref
 from collections.abc import Callable, Iterable
 
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
 
-from .. import wire
-from ..holes import is_dense
 from ..phantom import Phantom
+from .contents import MOST_BYTES, MOST_PARTIAL_BYTES, MOST_TOTAL_BYTES, Budget, Contents, Layout, Operand, adopt, spread
+from .entries import Entry, Writer, bytes_of, change_copy, filled, holds, is_whole_storage, overlaps, version_of
 
-# Host memory of everything known.
-_KEPT_TOTAL_BYTES = 256 << 20
 # The number of storages from which ended storages are removed.
 _SWEPT_FROM = 1024
-
-
-class _Known:
-    """The known bytes of one storage."""
-
-    __slots__ = ("owner", "address", "data", "unknown", "version", "is_final", "is_shared", "pending")
-
-    def __init__(self, storage: torch.UntypedStorage, *, is_whole: bool) -> None:
-        size = storage.nbytes()
-        # Reserves the storage's address in the host, so that no other storage reuses the address, without holding memory of the storage.
-        self.owner = StorageWeakRef(storage)
-        self.address = storage.data_ptr()
-        self.data = torch.UntypedStorage(size, device="cpu")
-        # As `data`, with a 1 for each byte that is unknown; nothing if all are known.
-        self.unknown = None if is_whole else _ones(size)
-        self.version = 0
-        # False if the value holds for the next version instead: Note [Versions].
-        self.is_final = True
-        # True if tensors with versions of their own share the storage: its value then stays unknown.
-        self.is_shared = False
-        # Computes `data`, and is called when that is first read.
-        self.pending: Callable[[], object] | None = None
-
-    def compute(self) -> None:
-        """Computes the data if that is pending."""
-        pending, self.pending = self.pending, None
-        if pending is not None:
-            pending()
 
 
 class NothingWritten:
@@ -87,72 +56,101 @@ class NothingWritten:
         return []
 
 
-class _Thread(threading.local):
-    """The state of one thread."""
-
-    # True while a trusted operator runs.
-    is_trusting = False
-
-    def __init__(self) -> None:
-        # The last written storages, with the tensors that hold their versions. Strong references would keep memory of the device.
-        self.written: list[tuple[int, weakref.ref]] = []
-
-
 class KnownValues:
     """Host copies of the values that are known."""
 
     def __init__(self, phantom: Phantom | NothingWritten) -> None:
         self._phantom = phantom
         # By the storage's address in the host; those set last come last.
-        self._by_storage: dict[int, _Known] = {}
-        self._total_bytes = 0
+        self._by_storage: dict[int, Entry] = {}
+        self._budget = Budget()
         self._sweep_at = _SWEPT_FROM
-        self._here = _Thread()
+        self._here = Writer()
+
+    def has(self, tensor: torch.Tensor) -> bool:
+        """False if nothing is known of the tensor's storage; cheap."""
+        return bool(self._by_storage) and tensor.untyped_storage()._cdata in self._by_storage
+
+    def operand(self, tensor: torch.Tensor) -> Operand | None:
+        """The known values, to be read now or later; nothing if any is unknown."""
+        known = self._find(tensor)
+        if known is None or (known.unknown is not None and bytes_of(known.unknown, tensor).any()):
+            return None
+        return Operand(known.contents, Layout.of(tensor))
 
     def get(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """The values, as a host tensor of the same shape that must not be kept: it changes with the device's; nothing if any is unknown."""
-        known = self._find(tensor)
-        if known is None or (known.unknown is not None and _bytes_of(known.unknown, tensor).any()):
+        operand = self.operand(tensor)
+        if operand is None:
             return None
-        known.compute()
-        return _view(known.data, tensor)
+        values = operand.read()
+        if values is None:
+            self._remove(tensor.untyped_storage()._cdata)
+        self._drop_oldest()
+        return values
 
-    def set(self, tensor: torch.Tensor, values: torch.Tensor | Callable, *, is_new: bool = False) -> None:
-        """Records that `tensor` holds `values`, cast to its dtype and broadcast to its shape; a function returns them if they are read.
+    def set(self, tensor: torch.Tensor, values: torch.Tensor, *, is_new: bool = False) -> None:
+        """Records that `tensor` holds `values`, cast to its dtype and broadcast to its shape.
 
         `is_new` for the result of an operator: nothing was written in place, and the version is final.
         """
         storage = tensor.untyped_storage()
-        size = storage.nbytes()
-        if not 0 < size <= wire.KEPT_BYTES:
+        if not self._may_set(tensor, storage, is_new=is_new):
             return
-        if self._phantom.is_in_kernel():
-            self._forget_storage(storage)
+        layout, size = Layout.of(tensor), storage.nbytes()
+        known, is_whole = self._find(tensor), is_whole_storage(tensor, size)
+        if is_whole and (known is None or known.unknown is not None or known.contents.is_lent or not known.contents.is_made):
+            known = self._add(storage, Contents(self._budget, size, lambda: spread(layout, size, values)), is_whole=True)
+        elif known is None:
+            if size > MOST_PARTIAL_BYTES:
+                return
+            known = self._add(storage, Contents(self._budget, size, lambda: torch.UntypedStorage(size, device="cpu")), is_whole=False)
+            self._write(known, layout, values)
+        elif not self._write(known, layout, values):
+            self._remove(storage._cdata)
             return
-        is_whole = _is_whole(tensor, size)
-        known = self._find(tensor)
-        if self._is_shared(storage):
-            return
-        if _overlaps(tensor):
-            self._forget_storage(storage)
-            return
-        if known is None and tensor.is_inference() and not is_new and not self._here.is_trusting:
-            # Without versions it may be a kernel's own tensor: Note [Versions].
-            return
-        if known is None or (is_whole and known.unknown is not None):
-            known = self._add(storage, is_whole=is_whole)
-        known.compute()
-        view = _view(known.data, tensor)
-        if callable(values) and is_whole:
-            known.pending = lambda: view.copy_(values())
-        else:
-            view.copy_(values() if callable(values) else values)
         if known.unknown is not None:
-            _bytes_of(known.unknown, tensor).fill_(0)
+            bytes_of(known.unknown, tensor).fill_(0)
         self._note_version(known, tensor, is_new=is_new)
 
+    def set_later(self, tensor: torch.Tensor, make: Callable[[], torch.Tensor | None], depth: int, *, is_new: bool = False, is_own: bool = True) -> None:
+        """As `set`, with values that `make` computes when they are read. `is_own` if nothing else refers to their memory."""
+        storage = tensor.untyped_storage()
+        size = storage.nbytes()
+        if not self._may_set(tensor, storage, is_new=is_new):
+            return
+        if not is_whole_storage(tensor, size):
+            values = make()
+            self.forget(tensor) if values is None else self.set(tensor, values, is_new=is_new)
+            return
+        layout, place = Layout.of(tensor), adopt if is_own else spread
+
+        def make_bytes() -> torch.UntypedStorage | None:
+            values = make()
+            return None if values is None else place(layout, size, values)
+
+        known = self._add(storage, Contents(self._budget, size, make_bytes, depth), is_whole=True)
+        self._note_version(known, tensor, is_new=is_new)
+
+    def change(self, tensor: torch.Tensor, apply: Callable[[torch.Tensor], object], depth: int) -> None:
+        """Changes the known values of `tensor` by `apply`, which returns `None` on failure; later if `depth` is not 0."""
+        key = tensor.untyped_storage()._cdata
+        known = self._by_storage.get(key)
+        if known is None or known.is_shared:
+            return
+        layout, contents = Layout.of(tensor), known.contents
+        if depth == 0:
+            known.contents = contents.writable()
+            data = known.contents.read()
+            if data is None or apply(layout.view(data)) is None:
+                self._remove(key)
+                return
+        else:
+            known.contents = Contents(self._budget, contents.nbytes, lambda: change_copy(contents, layout, apply), depth)
+        self._note_version(known, tensor)
+
     def touch(self, tensor: torch.Tensor) -> None:
-        """The values that `get` gave were changed as the device's were."""
+        """The device wrote the values that are known."""
         known = self._by_storage.get(tensor.untyped_storage()._cdata)
         if known is not None:
             self._note_version(known, tensor)
@@ -172,7 +170,7 @@ class KnownValues:
         """Makes the version of a trusted operator's result final."""
         known = self._by_storage.get(tensor.untyped_storage()._cdata)
         if known is not None:
-            known.version, known.is_final = _version(tensor), True
+            known.version, known.is_final = version_of(tensor), True
 
     @contextlib.contextmanager
     def trusting(self):
@@ -183,19 +181,48 @@ class KnownValues:
         finally:
             self._here.is_trusting = outer
 
+    @contextlib.contextmanager
+    def writing(self):
+        """Marks the tensors of this thread that are set within this context as written by one operator."""
+        self._settle()
+        self._here.is_writing = True
+        try:
+            yield
+        finally:
+            self._here.is_writing = False
+
     def forget(self, tensor: torch.Tensor) -> None:
         """Nothing is known of the values of `tensor`; what is known of the rest of its storage stays."""
         storage = tensor.untyped_storage()
-        known = self._find(tensor)
-        if known is None or _is_whole(tensor, storage.nbytes()) or _overlaps(tensor):
+        known, size = self._find(tensor), storage.nbytes()
+        if known is None or is_whole_storage(tensor, size) or overlaps(tensor) or size > MOST_PARTIAL_BYTES:
             self._forget_storage(storage)
             return
         if known.unknown is None:
-            known.unknown = torch.UntypedStorage(storage.nbytes(), device="cpu").fill_(0)
-        _bytes_of(known.unknown, tensor).fill_(1)
+            known.unknown = filled(size, 0)
+        bytes_of(known.unknown, tensor).fill_(1)
         self._note_version(known, tensor)
 
-    def _find(self, tensor: torch.Tensor) -> _Known | None:
+    def _may_set(self, tensor: torch.Tensor, storage: torch.UntypedStorage, *, is_new: bool) -> bool:
+        """True if values of the tensor may be kept; drops what is known of it otherwise."""
+        if not 0 < storage.nbytes() <= MOST_BYTES or self._phantom.is_in_kernel() or overlaps(tensor):
+            self._forget_storage(storage)
+            return False
+        known = self._find(tensor)
+        if self._is_shared(storage):
+            return False
+        # Without versions it may be a kernel's own tensor: Note [Versions].
+        return known is not None or not tensor.is_inference() or is_new or self._here.is_trusting
+
+    def _write(self, known: Entry, layout: Layout, values: torch.Tensor) -> bool:
+        """Writes a part of a storage; returns False if the rest cannot be computed."""
+        known.contents = known.contents.writable()
+        data = known.contents.read()
+        if data is not None:
+            layout.view(data).copy_(values)
+        return data is not None
+
+    def _find(self, tensor: torch.Tensor) -> Entry | None:
         """The known value of a tensor's storage, if it still holds."""
         if not self._by_storage:
             return None
@@ -205,26 +232,25 @@ class KnownValues:
         known = self._by_storage.get(storage._cdata)
         if known is None or known.is_shared:
             return None
-        if known.data.nbytes() != storage.nbytes():
+        if known.contents.nbytes != storage.nbytes():
             self._remove(storage._cdata)
             return None
-        if self._here.is_trusting or _holds(known, tensor):
+        if self._here.is_trusting or holds(known, tensor):
             return known
-        if _version(tensor) > known.version:
+        if version_of(tensor) > known.version:
             self._remove(storage._cdata)
         return None
 
-    def _note_version(self, known: _Known, tensor: torch.Tensor, *, is_new: bool = False) -> None:
-        known.version = _version(tensor)
+    def _note_version(self, known: Entry, tensor: torch.Tensor, *, is_new: bool = False) -> None:
+        known.version = version_of(tensor)
         known.is_final = is_new or tensor.is_inference() or self._here.is_trusting
         if not known.is_final:
             self._here.written.append((tensor.untyped_storage()._cdata, weakref.ref(tensor)))
 
-    def share(self, tensor: torch.Tensor) -> None:
-        """Ends the knowledge of the tensor's storage for good: another tensor was set to it."""
-        storage = tensor.untyped_storage()
-        if 0 < storage.nbytes() <= wire.KEPT_BYTES:
-            self._add(storage, is_whole=False).is_shared = True
+    def share(self, storage: torch.UntypedStorage) -> None:
+        """Ends the knowledge of a storage for good: tensors of other storages, or other programs, use the same memory."""
+        if storage.nbytes() > 0:
+            self._add(storage, Contents(self._budget, storage.nbytes(), lambda: None), is_whole=True).is_shared = True
 
     def _forget_storage(self, storage: torch.UntypedStorage) -> None:
         if not self._is_shared(storage):
@@ -236,29 +262,34 @@ class KnownValues:
 
     def _settle(self) -> None:
         """Determines the versions of written storages. For a freed tensor, such as a slice, the version stays open."""
-        while self._here.written:
+        while self._here.written and not self._here.is_writing:
             key, reference = self._here.written.pop()
             known, tensor = self._by_storage.get(key), reference()
-            if known is not None and tensor is not None and not _holds(known, tensor):
+            if known is not None and tensor is not None and not holds(known, tensor):
                 self._remove(key)
 
     def _forget_written(self) -> None:
         """Drops what was written behind PyTorch's back."""
         for start, end in self._phantom.take_written():
-            touched = [key for key, it in self._by_storage.items() if it.address < end and start < it.address + it.data.nbytes()]
+            touched = [key for key, it in self._by_storage.items() if it.address < end and start < it.address + it.contents.nbytes]
             for key in touched:
                 self._remove(key)
 
-    def _add(self, storage: torch.UntypedStorage, *, is_whole: bool) -> _Known:
+    def _add(self, storage: torch.UntypedStorage, contents: Contents, *, is_whole: bool) -> Entry:
         key = storage._cdata
         self._remove(key)
         if len(self._by_storage) >= self._sweep_at:
             self._sweep()
-        known = self._by_storage[key] = _Known(storage, is_whole=is_whole)
-        self._total_bytes += known.data.nbytes()
-        while self._total_bytes > _KEPT_TOTAL_BYTES:
-            self._remove(next(iter(self._by_storage)))
+        known = self._by_storage[key] = Entry(storage, contents, is_whole=is_whole)
+        self._drop_oldest()
         return known
+
+    def _drop_oldest(self) -> None:
+        """Drops the oldest storages, until the rest is within the budget."""
+        if self._budget.total_bytes > MOST_TOTAL_BYTES:
+            self._sweep()
+        while self._budget.total_bytes > MOST_TOTAL_BYTES and self._by_storage:
+            self._remove(next(iter(self._by_storage)))
 
     def _sweep(self) -> None:
         """Drops the storages that are gone."""
@@ -267,47 +298,4 @@ class KnownValues:
         self._sweep_at = max(_SWEPT_FROM, 2 * len(self._by_storage))
 
     def _remove(self, key: int) -> None:
-        known = self._by_storage.pop(key, None)
-        if known is not None:
-            self._total_bytes -= known.data.nbytes()
-
-
-def _version(tensor: torch.Tensor) -> int:
-    """PyTorch's version counter of the tensor; 0 in inference mode, which has no counter."""
-    return 0 if tensor.is_inference() else tensor._version
-
-
-def _holds(known: _Known, tensor: torch.Tensor) -> bool:
-    """True if no write came since; makes the version final."""
-    expected = known.version if known.is_final else known.version + 1
-    known.version, known.is_final = expected, True
-    return _version(tensor) == expected
-
-
-def _is_whole(tensor: torch.Tensor, storage_bytes: int) -> bool:
-    """True if the elements are all bytes of their storage."""
-    return tensor.numel() * tensor.element_size() == storage_bytes and is_dense(tensor)
-
-
-def _overlaps(tensor: torch.Tensor) -> bool:
-    """True if elements share memory, as in an expanded tensor."""
-    return any(stride == 0 and size > 1 for stride, size in zip(tensor.stride(), tensor.size()))
-
-
-def _view(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
-    """A view of `storage` with the layout of `tensor`."""
-    whole = torch.empty(0, dtype=tensor.dtype, device="cpu")
-    view = whole.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
-    view = view.conj() if tensor.is_conj() else view
-    return view._neg_view() if tensor.is_neg() else view
-
-
-def _bytes_of(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
-    """As `_view`, byte by byte, in one more dimension."""
-    size = tensor.element_size()
-    shape, strides = [*tensor.size(), size], [*(stride * size for stride in tensor.stride()), 1]
-    return torch.empty(0, dtype=torch.uint8, device="cpu").set_(storage, tensor.storage_offset() * size, shape, strides)
-
-
-def _ones(size: int) -> torch.UntypedStorage:
-    return torch.UntypedStorage(size, device="cpu").fill_(1)
+        self._by_storage.pop(key, None)
