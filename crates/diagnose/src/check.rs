@@ -1,6 +1,7 @@
 //! Diagnoses the runs of a program: does it fit, what does it need, and why.
 
 mod case;
+mod conditions;
 mod courses;
 mod draw;
 mod facts;

@@ -11,4 +11,5 @@ pub(crate) mod probes;
 pub(crate) mod recorded;
 pub(crate) mod saves;
 pub(crate) mod sharing;
+pub(crate) mod stepping;
 mod unserved;

@@ -61,16 +61,6 @@ pub struct CheckReport {
     pub folder: String,
 }
 
-/// A headline mentions untrained parameters that are more than this part of the spare memory: half a percent.
-const LEAST_PART: u64 = 200;
-
-impl CheckReport {
-    /// The untrained parameters in the headline of a program that fits.
-    pub(crate) fn untrained_beside(&self, spare: Bytes) -> Option<Bytes> {
-        self.untrained_bytes.filter(|bytes| bytes.0 > spare.0 / LEAST_PART)
-    }
-}
-
 /// The GPU of the question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -88,23 +78,35 @@ pub struct Gpu {
 }
 
 /// The verdict. A program that fits cannot lack memory: its spare memory has no sign.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
-    /// The program ran through, and every request was served.
+    /// Every request was served, and the program ran to its end, or its rest is known to repeat what was run.
     Fits {
         /// The device's memory less the peak.
         spare_bytes: Bytes,
         /// The search for a size that fits, if the program ran out on purpose until one did.
         search: Option<SizeSearch>,
-        /// The early end of a program whose peak had repeated before, as a sentence without a full stop.
+    },
+    /// Every request of the part that was run was served.
+    #[serde(rename = "fits_so_far")]
+    FitsSoFar {
+        /// The device's memory less the peak.
+        spare_bytes: Bytes,
+        /// The search for a size that fits, if the program ran out on purpose until one did.
+        search: Option<SizeSearch>,
+        /// The early end of the program, as a sentence without a full stop.
         stopped: Option<String>,
+        /// The conditions under which the rest fits, too.
+        conditions: Vec<Condition>,
     },
     /// A request of the program could not be served, whoever caught the error.
     Oom {
         /// The device's memory less the need: negative, unless fragmentation alone is to blame.
         spare_bytes: i64,
+        /// The assumed sizes with which the program does not fit, where it fits with other ones.
+        assumed: Vec<Condition>,
     },
     /// The program ended before a verdict was possible.
     Incomplete {
@@ -112,6 +114,60 @@ pub enum Verdict {
         reason: String,
         /// The device's memory less the peak so far.
         spare_bytes: i64,
+    },
+}
+
+/// A condition of a program that fits so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Condition {
+    /// A call that the program makes later was not run.
+    NotRun {
+        /// The function's name.
+        what: String,
+        /// The line of the call.
+        location: Option<Location>,
+    },
+    /// A number is larger in later calls.
+    Larger {
+        /// The number, as the source has it.
+        what: String,
+        /// The line of the call.
+        location: Option<Location>,
+    },
+    /// The passes of a loop may differ.
+    Varying {
+        /// The line of the loop; `None` for a library's.
+        location: Option<Location>,
+    },
+    /// Nothing is known of the later steps.
+    LaterSteps,
+    /// Steps after the first, with the optimizer's state, were not run.
+    OptimizerState,
+    /// An optimizer holds parameters that no step trained.
+    Untrained {
+        /// Their size.
+        bytes: Bytes,
+    },
+    /// An optimizer made no step that trained a parameter.
+    NoStep {
+        /// The line that made the optimizer.
+        location: Option<Location>,
+    },
+    /// The memory grows, and the loop's end is not known.
+    Growing {
+        /// The step in which the device would be full.
+        full_at_step: Option<u32>,
+    },
+    /// The peak rose in the last step.
+    Rising,
+    /// A size depends on values that only a GPU computes.
+    Assumed {
+        /// The assumed share of selected elements.
+        fraction: f64,
+        /// The line that selects them.
+        location: Option<Location>,
     },
 }
 
@@ -159,9 +215,17 @@ impl Verdict {
         matches!(self, Verdict::Oom { .. })
     }
 
-    /// True if the program fits.
+    /// The search for a size that fits, of a program that fits.
+    pub fn search(&self) -> Option<&SizeSearch> {
+        match self {
+            Verdict::Fits { search, .. } | Verdict::FitsSoFar { search, .. } => search.as_ref(),
+            Verdict::Oom { .. } | Verdict::Incomplete { .. } => None,
+        }
+    }
+
+    /// True if the program fits, as far as it was run.
     pub fn is_fit(&self) -> bool {
-        matches!(self, Verdict::Fits { .. })
+        matches!(self, Verdict::Fits { .. } | Verdict::FitsSoFar { .. })
     }
 }
 
@@ -289,7 +353,9 @@ pub struct Growth {
     pub bytes_per_step: Bytes,
     /// The first step with more survivors than the step before.
     pub first_step: u32,
-    /// The step in which the device would be full; `None` beyond 2³² steps.
+    /// The number of steps until the loop ends, if it is known.
+    pub of_steps: Option<u64>,
+    /// The step in which the device is full; `None` beyond 2³² steps.
     pub full_at_step: Option<u32>,
     /// The line that allocated most of the survivors, if the trace shows a stack.
     pub location: Option<Location>,

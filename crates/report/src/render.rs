@@ -4,6 +4,7 @@
 
 mod answer;
 mod concise;
+mod conditions;
 mod figures;
 mod fit;
 mod github;

@@ -8,9 +8,9 @@ use report::document::{JsonReport, ReadError, read, write};
 use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
 use report::fit::FitReport;
 use report::{
-    Assumption, Breakdown, Caught, CheckReport, Contents, Evidence, Finding, Gpu, Growth, Location, Need, Oom, Part,
-    Peak, Place, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage, Value, ValueShape,
-    Verdict,
+    Assumption, Breakdown, Caught, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, Location, Need,
+    Oom, Part, Peak, Place, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage, Value,
+    ValueShape, Verdict,
 };
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -88,13 +88,21 @@ impl Draw {
 
     fn verdict(&self) -> Verdict {
         let search = SizeSearch { lowers: self.text(), caught_at: self.location(), errors: self.bytes };
-        match self.kind % 3 {
-            0 => Verdict::Fits {
-                spare_bytes: Bytes(self.bytes),
+        let spare_bytes = Bytes(self.bytes);
+        match self.kind % 4 {
+            0 => Verdict::Fits { spare_bytes, search: self.maybe(search) },
+            3 => Verdict::FitsSoFar {
+                spare_bytes,
                 search: self.maybe(search),
                 stopped: self.maybe(self.text()),
+                conditions: vec![
+                    Condition::NotRun { what: self.text(), location: self.maybe(self.location()) },
+                    Condition::Growing { full_at_step: self.maybe(self.number) },
+                    Condition::Untrained { bytes: Bytes(self.bytes) },
+                    Condition::Rising,
+                ],
             },
-            1 => Verdict::Oom { spare_bytes: self.negative },
+            1 => Verdict::Oom { spare_bytes: self.negative, assumed: Vec::new() },
             _ => Verdict::Incomplete { reason: self.text(), spare_bytes: self.negative },
         }
     }
@@ -145,6 +153,7 @@ impl Draw {
         let growth = Growth {
             bytes_per_step: Bytes(self.bytes),
             first_step: self.number,
+            of_steps: self.maybe(self.bytes),
             full_at_step: self.maybe(self.number),
             location: None,
         };

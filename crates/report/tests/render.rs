@@ -8,9 +8,9 @@ use report::explain::{DeviceMemory, Extent, HistoryPeak, Holder, MemoryPart, Pic
 use report::render::terminal::{Detail, Look, Styles};
 use report::render::{Format, Report, html, render};
 use report::{
-    Assumption, Breakdown, CheckReport, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth, Location,
-    Need, Oom, Part, Peak, Place, Rank, Remark, Remedy, RunPicture, Severity, Site, SiteFrame, SizeSearch, Standing,
-    Usage, Value, ValueShape, Verdict,
+    Assumption, Breakdown, CheckReport, Condition, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth,
+    Location, Need, Oom, Part, Peak, Place, Rank, Remark, Remedy, RunPicture, Severity, Site, SiteFrame, SizeSearch,
+    Standing, Usage, Value, ValueShape, Verdict,
 };
 use trace::{Bytes, Phase};
 
@@ -69,7 +69,7 @@ fn fits() -> CheckReport {
             usable_bytes: Bytes::from_mib(23_760),
             assumed: false,
         },
-        verdict: Verdict::Fits { spare_bytes: Bytes::from_mib(21_200), search: None, stopped: None },
+        verdict: Verdict::Fits { spare_bytes: Bytes::from_mib(21_200), search: None },
         steps: 3,
         only_first_step: false,
         untrained_bytes: None,
@@ -96,7 +96,7 @@ fn fits() -> CheckReport {
 
 fn full() -> CheckReport {
     CheckReport {
-        verdict: Verdict::Oom { spare_bytes: -(2840 << 20) },
+        verdict: Verdict::Oom { spare_bytes: -(2840 << 20), assumed: Vec::new() },
         steps: 0,
         need: Need { usage: usage(26_000, 26_600, 27_040), ..Need::default() },
         oom: Some(Oom {
@@ -111,6 +111,7 @@ fn full() -> CheckReport {
         growth: Some(Growth {
             bytes_per_step: Bytes(512),
             first_step: 2,
+            of_steps: None,
             full_at_step: Some(48_660_481),
             location: Some(at(60)),
         }),
@@ -305,6 +306,67 @@ fn reports_are_read_back() {
     reread::check(&CheckReport { need: Need { filling: Some(filling), ..full().need }, ..full() });
 }
 
+/// A program that fits so far, with 1 GiB to spare.
+fn so_far(stopped: Option<&str>, conditions: Vec<Condition>) -> CheckReport {
+    let stopped = stopped.map(str::to_owned);
+    let spare_bytes = Bytes::from_mib(1024);
+    CheckReport { verdict: Verdict::FitsSoFar { spare_bytes, search: None, stopped, conditions }, ..fits() }
+}
+
+#[test]
+fn each_condition_has_words_in_the_headline() {
+    let not_run = |line| Condition::NotRun { what: "evaluate".to_owned(), location: Some(at(line)) };
+    let assumed = |fraction, line| Condition::Assumed { fraction, location: Some(at(line)) };
+    let cases = [
+        (vec![not_run(88)], "not run: evaluate (train.py:88)"),
+        (
+            vec![not_run(1), not_run(2), Condition::Larger { what: "n".to_owned(), location: Some(at(3)) }],
+            "not run: evaluate (train.py:1), evaluate (train.py:2), a larger `n` (train.py:3)",
+        ),
+        (
+            (1..=5).map(not_run).collect(),
+            "not run: evaluate (train.py:1), evaluate (train.py:2), evaluate (train.py:3), 2 calls more",
+        ),
+        (vec![Condition::Varying { location: None }], "not run: other batches"),
+        (vec![Condition::LaterSteps], "not run: later steps"),
+        (vec![Condition::OptimizerState], "not run: later steps, with the optimizer's state"),
+        (
+            vec![Condition::Untrained { bytes: Bytes::from_mib(110) }],
+            "110.00 MiB of parameters that an optimizer holds were not trained yet",
+        ),
+        (vec![Condition::NoStep { location: Some(at(7)) }], "no optimizer step trained a parameter (train.py:7)"),
+        (
+            vec![Condition::Growing { full_at_step: Some(9) }],
+            "its memory grows with each step, and fills the device at step 9",
+        ),
+        (vec![Condition::Rising], "its peak still rose in the last step"),
+        (vec![assumed(0.5, 40)], "if half of the elements are selected (train.py:40, --fraction)"),
+        (
+            vec![assumed(0.1, 40), assumed(0.1, 41)],
+            "if 0.1 of the elements are selected (train.py:40, train.py:41, --fraction)",
+        ),
+        (vec![not_run(8), Condition::Rising], "not run: evaluate (train.py:8); its peak still rose in the last step"),
+    ];
+    let start = "fits so far: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device; ";
+    for (conditions, expected) in cases {
+        assert_eq!(written(&so_far(None, conditions), Format::Concise), format!("{start}{expected}\n"));
+    }
+}
+
+#[test]
+fn growth_that_fills_the_device_is_the_headline() {
+    let growth = Growth {
+        bytes_per_step: Bytes::from_mib(512),
+        first_step: 2,
+        of_steps: Some(1000),
+        full_at_step: Some(9),
+        location: Some(at(60)),
+    };
+    let report = CheckReport { growth: Some(growth), oom: None, ..full() };
+    let expected = "does not fit NVIDIA GeForce RTX 4090: full at step 9 of 1,000, as 512.00 MiB";
+    assert_eq!(headline(&report), expected);
+}
+
 /// The first line of a report on a terminal.
 fn headline(report: &CheckReport) -> String {
     plain(report).lines().next().unwrap_or_default().to_owned()
@@ -320,31 +382,13 @@ fn the_headline_never_says_more_than_was_seen() {
     let search = Some(SizeSearch { lowers: "batch_size".to_owned(), caught_at: at(50), errors: 2 });
     let spare_bytes = Bytes::from_mib(1024);
     let cases = [
-        (
-            CheckReport {
-                verdict: Verdict::Fits {
-                    spare_bytes,
-                    search: None,
-                    stopped: Some("after 2 of 3 steps it raised X".to_owned()),
-                },
-                ..fits()
-            },
-            "fits NVIDIA GeForce RTX 4090: 1.00 GiB to spare (after 2 of 3 steps it raised X)",
-        ),
-        (
-            CheckReport { only_first_step: true, ..fits() },
-            "fits NVIDIA GeForce RTX 4090 in its first step, with 20.70 GiB to spare: later",
-        ),
-        (
-            CheckReport { untrained_bytes: Some(Bytes::from_mib(110)), ..fits() },
-            "fits NVIDIA GeForce RTX 4090 in the steps that were run, with 20.70 GiB to",
-        ),
+        (so_far(Some("it raised X"), vec![]), "fits NVIDIA GeForce RTX 4090 so far: 1.00 GiB to spare; it raised X"),
         (
             CheckReport { need: need(26_248, None), ..fits() },
             "fits NVIDIA GeForce RTX 4090, but only by emptying PyTorch's cache: without a",
         ),
         (
-            CheckReport { verdict: Verdict::Fits { spare_bytes, search, stopped: None }, ..fits() },
+            CheckReport { verdict: Verdict::Fits { spare_bytes, search }, ..fits() },
             "fits NVIDIA GeForce RTX 4090 with the `batch_size` that it looks for by running",
         ),
         (
@@ -352,7 +396,11 @@ fn the_headline_never_says_more_than_was_seen() {
             "does not fit NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",
         ),
         (
-            CheckReport { verdict: Verdict::Oom { spare_bytes: 1 }, need: need(24_199, Some("it raised X")), ..full() },
+            CheckReport {
+                verdict: Verdict::Oom { spare_bytes: 1, assumed: Vec::new() },
+                need: need(24_199, Some("it raised X")),
+                ..full()
+            },
             "does not fit NVIDIA GeForce RTX 4090; what it needs in all is not known",
         ),
     ];

@@ -19,6 +19,31 @@ pub struct Conditions {
     pub notes_files: bool,
     /// The moment at which work of side streams is done.
     pub streams: Streams,
+    /// The share of elements that value-dependent shapes are assumed to select.
+    pub share: AssumedShare,
+}
+
+/// The share of elements that value-dependent shapes are assumed to select.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AssumedShare {
+    /// The share that the user asked for, or a half.
+    #[default]
+    Asked,
+    /// One element.
+    Least,
+    /// All elements.
+    All,
+}
+
+impl AssumedShare {
+    /// Returns the share as a number; `asked` is the one that the user asked for.
+    pub fn of(self, asked: f64) -> f64 {
+        match self {
+            AssumedShare::Asked => asked,
+            AssumedShare::Least => 0.0,
+            AssumedShare::All => 1.0,
+        }
+    }
 }
 
 /// The moment at which work of side streams is done, and its blocks are freed.
@@ -52,6 +77,7 @@ impl Conditions {
             work: false,
             notes_files: false,
             streams: Streams::AtOnce,
+            share: AssumedShare::Asked,
         }
     }
 

@@ -113,7 +113,10 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
     run.in_front(PYTHONPATH, folders.inject);
     run.set(variable::RUN_DIR, folders.run);
     run.set(variable::STEPS, spec.steps.to_string());
-    run.set(variable::FRACTION, spec.fraction.to_string());
+    if spec.more_steps > 0 {
+        run.set(variable::MORE_STEPS, spec.more_steps.to_string());
+    }
+    run.set(variable::FRACTION, conditions.share.of(spec.fraction).to_string());
     run.set(variable::HISTORY, if conditions.history { "1" } else { "0" });
     run.set(variable::WORK, if conditions.work { "1" } else { "0" });
     match conditions.limit {

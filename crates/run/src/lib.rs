@@ -18,7 +18,7 @@ pub mod spec;
 #[cfg(test)]
 mod testing;
 
-pub use conditions::{Conditions, Limit, Streams};
+pub use conditions::{AssumedShare, Conditions, Limit, Streams};
 pub use environment::{Assignment, Environment, Folders, environment};
 pub use route::Route;
 pub use spec::{DeviceFacts, RunSpec};

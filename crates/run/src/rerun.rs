@@ -54,6 +54,8 @@ pub enum Reason {
     SideStreams,
     /// The program ran out of memory.
     RanOut,
+    /// A shape depends on values, of which a share is assumed.
+    Assumption,
 }
 
 /// Returns the sentence of the progress line. A first run has no reason.
@@ -63,6 +65,7 @@ pub fn describe(reason: Option<Reason>, route: Route) -> String {
         Some(Reason::SharedDevice) => "ranks share a GPU; running with a part of it for each",
         Some(Reason::SideStreams) => "it has side streams; running once more with late ones",
         Some(Reason::RanOut) => "it ran out; running without a limit",
+        Some(Reason::Assumption) => "its sizes depend on values; running once more with other ones",
     };
     match route {
         Route::Rank(rank) => format!("rank {rank}: {sentence}"),

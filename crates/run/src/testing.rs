@@ -20,6 +20,7 @@ pub(crate) fn spec() -> RunSpec {
         devices: 1,
         job: None,
         steps: 3,
+        more_steps: 0,
         fraction: 0.5,
         timeout: Duration::from_mins(1),
         verbose: false,

@@ -34,8 +34,8 @@ pub use history::{
 pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
 pub use release::Release;
 pub use run::{
-    Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run, UntrainedReason,
-    read_launch, read_phantom_records, read_records,
+    AheadKind, Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run,
+    UntrainedReason, read_launch, read_phantom_records, read_records,
 };
 pub use snapshot::{
     Annotation, Block, BlockState, Pool, Segment, SegmentKind, Snapshot, SnapshotError, SnapshotSettings, Stage,

@@ -18,6 +18,8 @@ class Environment:
     world_size: int
     # Stop after so many optimizer steps; 0 = run to the end.
     steps: int
+    # The most steps after those; see `course`.
+    more_steps: int
     # The share of elements that a value-dependent shape is assumed to select.
     fraction: float
     # True to record the allocator's history; False for its counters only.
@@ -40,6 +42,7 @@ def read() -> Environment:
         local_rank=_number("LOCAL_RANK", 0),
         world_size=_number("WORLD_SIZE", 1),
         steps=_number(wire.STEPS, 0),
+        more_steps=_number(wire.MORE_STEPS, 0),
         fraction=_number(wire.FRACTION, 0.5),
         history=os.environ.get(wire.HISTORY) != "0",
         work=os.environ.get(wire.WORK) == "1",

@@ -62,6 +62,16 @@ def untrained(*, reason: str, optimizer: str, file: str, line: int, count: int, 
     return {"kind": "untrained", "reason": reason, "optimizer": optimizer, "file": file, "line": line, "count": count, "bytes": bytes}
 
 
+def ahead(*, kind: str, what: str, file: str, line: int) -> dict:
+    """Something that the program had before it when it was stopped, or never did, and that may need more memory than was seen (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`)."""
+    return {"kind": "ahead", "kind": kind, "what": what, "file": file, "line": line}
+
+
+def course(*, total_steps: int | None, file: str, line: int) -> dict:
+    """The loop around the optimizer's steps, where the program was stopped after its steps."""
+    return {"kind": "course", "total_steps": total_steps, "file": file, "line": line}
+
+
 def unrecorded(*, reason: str) -> dict:
     """PyTorch records no history of the allocator in use, so there is no snapshot."""
     return {"kind": "unrecorded", "reason": reason}

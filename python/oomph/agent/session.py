@@ -15,6 +15,7 @@ from .checkpoints.guard import CheckpointGuard
 from .checkpoints.removals import Removals
 from .checkpoints.saves import Saves
 from .checkpoints.unread import Checkpoints
+from .course import Course
 from .ending import Ending
 from .failure import guarded, say
 from .finish import Finish, describe
@@ -58,7 +59,9 @@ class Session:
         self.positions = Positions(self.stats)
         self.backward = Backward(self.marks)
         self.modules = Modules(self.marks, first_forward=lambda _root: self._take_census("forward"))
-        self.steps = Steps(self.marks, env.steps, before=self._before_step, after=self._after_step, stop=self._stop)
+        # Ranks that stop after different steps would wait for each other.
+        self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0)
+        self.steps = Steps(self.marks, self.course, before=self._before_step, after=self._after_step, stop=self._stop)
         self.census = Census(self.modules, self.steps.optimizers)
         self.oom = OutOfMemory(self.marks, self.record_file, self.stats, self.backward, self._note_oom)
         self.finish = Finish(self._finish)
@@ -237,7 +240,9 @@ class Session:
         self._settle()
         if self.record_file.is_open:
             work = None if self.work is None else self.work.so_far()
-            record = records.step(step=self.steps.done, devices=self.stats.of_all(), monotonic_ns=time.monotonic_ns(), work=work)
+            devices = self.stats.of_all()
+            self.course.note_step(devices)
+            record = records.step(step=self.steps.done, devices=devices, monotonic_ns=time.monotonic_ns(), work=work)
             self.record_file.write(record)
 
     def _stop(self) -> None:
@@ -276,6 +281,7 @@ class Session:
         self._take_census("end")
         guarded(self.remedies.finish)()
         self._write_untrained()
+        self._write_ahead(reason)
         self._write_assumptions()
         self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
 
@@ -293,6 +299,14 @@ class Session:
     def _write_untrained(self) -> None:
         for row in self.steps.list_untrained():
             self.record_file.write(row)
+
+    @guarded
+    def _write_ahead(self, reason: str) -> None:
+        for row in self.course.list_records() if reason == "steps" else ():
+            self.record_file.write(row)
+        place = self.steps.find_unstepped() if reason == "exit" else None
+        if place is not None:
+            self.record_file.write(records.ahead(kind="unstepped", what="", file=place[0], line=place[1]))
 
     @guarded
     def _write_assumptions(self) -> None:

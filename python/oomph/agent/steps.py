@@ -5,11 +5,13 @@ import os
 import sys
 import weakref
 from collections.abc import Callable
+from types import FrameType
 
 import torch
 from torch.optim import optimizer as optim
 
 from . import frames
+from .course import Course
 from .failure import guarded
 from .marks import Marks
 from .untrained import list_untrained
@@ -18,19 +20,20 @@ from .untrained import list_untrained
 class Steps:
     """The hooks on every optimizer's `step`.
 
-    The current step is one more than the largest count of any optimizer: two optimizers that take turns make one step.
+    The current step is one more than the largest count of any optimizer: two optimizers that take turns make one step. A step that finds no
+    gradient trains nothing and is not counted.
     """
 
     def __init__(
         self,
         marks: Marks,
-        wanted: int,
+        course: Course,
         before: Callable[[], object],
         after: Callable[[], object],
         stop: Callable[[], object],
     ) -> None:
         self.marks = marks
-        self.wanted = wanted
+        self.course = course
         # All that were constructed, stepped or not, and where.
         self.optimizers: weakref.WeakKeyDictionary[torch.optim.Optimizer, tuple[str, int]] = weakref.WeakKeyDictionary()
         self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
@@ -54,6 +57,11 @@ class Steps:
     def list_untrained(self) -> list[dict]:
         """The records of parameters that no step trained; empty if no step was made."""
         return list(list_untrained(dict(self.optimizers), set(self._counts)))
+
+    def find_unstepped(self) -> tuple[str, int] | None:
+        """The construction of an optimizer of parameters on a GPU, if no step of any trained one."""
+        held = ((place, it) for optimizer, place in self.optimizers.items() for group in optimizer.param_groups for it in group["params"])
+        return next((place for place, it in held if it.is_cuda), None) if self._most == 0 else None
 
     def reset(self) -> None:
         """Starts afresh, in a forked child."""
@@ -80,8 +88,11 @@ class Steps:
     def _post_hook(self, optimizer: torch.optim.Optimizer, _args, _kwargs) -> None:
         if torch.compiler.is_compiling():
             return
+        if not _trains(optimizer):
+            self.marks.enter_phase("other")
+            return
         self._end(optimizer)
-        if self._is_enough():
+        if self._is_enough(sys._getframe(1)):
             self._stopped = True
             self._stop()
             # No `except Exception` swallows a SystemExit. Not a subclass: a thread that ends by SystemExit itself must stay silent.
@@ -113,8 +124,13 @@ class Steps:
             self._after()
         self.marks.step_done(self._most)
 
-    def _is_enough(self) -> bool:
-        return self.wanted > 0 and min(self._counts.values(), default=0) >= self.wanted
+    def _is_enough(self, frame: FrameType) -> bool:
+        return self.course.is_enough(min(self._counts.values(), default=0), frame)
+
+
+def _trains(optimizer: torch.optim.Optimizer) -> bool:
+    """True if a step found a gradient. Schedules are plotted and fast-forwarded by steps that train nothing."""
+    return any(parameter.grad is not None for group in optimizer.param_groups for parameter in group["params"])
 
 
 def _leave() -> None:

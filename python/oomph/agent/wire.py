@@ -8,6 +8,8 @@ Written by `make generate` from the tables in crates/wire; not to be edited.
 RUN_DIR = "OOMPH_RUN_DIR"
 # stop after this number of optimizer steps; `0` = run to the end.
 STEPS = "OOMPH_STEPS"
+# the most steps after those, while there is more to see and a step takes little time; unset = none.
+MORE_STEPS = "OOMPH_MORE_STEPS"
 # share of elements that value-dependent shapes are assumed to select; default 0.5.
 FRACTION = "OOMPH_FRACTION"
 # the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`).

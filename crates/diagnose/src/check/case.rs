@@ -4,6 +4,8 @@ use report::Assumption;
 use report::words::relative;
 use trace::{Bytes, Launch, Run};
 
+use crate::judge::ending::raised_error;
+use crate::judge::outcome::Outcome;
 use crate::judge::recorded::{RecordedRun, Runs};
 use crate::judge::sharing::{Shared, find_shared};
 use crate::measure::views::Views;
@@ -36,6 +38,8 @@ pub(super) struct Case<'a> {
     pub(super) limited: &'a Run,
     /// The run without a limit.
     pub(super) unlimited: Option<&'a RecordedRun>,
+    /// The run within the limit with another share of selected elements.
+    other_share: Option<&'a RecordedRun>,
     /// The reader's working directory.
     pub(super) folder: &'a str,
     /// The views of the devices.
@@ -46,7 +50,8 @@ impl<'a> Case<'a> {
     pub(super) fn of(asked: &'a CheckCase) -> Case<'a> {
         let RecordedRun { launch, run } = asked.runs.counted();
         let unlimited = asked.runs.unlimited.as_ref();
-        Case { launch, limited: run, unlimited, folder: &asked.folder, views: Views::default() }
+        let other_share = asked.runs.other_share.as_ref();
+        Case { launch, limited: run, unlimited, other_share, folder: &asked.folder, views: Views::default() }
     }
 
     /// The device's memory.
@@ -62,6 +67,13 @@ impl<'a> Case<'a> {
     /// The size of a CUDA context.
     pub(super) fn context(&self) -> Bytes {
         Bytes(self.launch.device_context_bytes)
+    }
+
+    /// True if the verdict is another with another share of selected elements, or may be: that run did not come to its end.
+    pub(super) fn depends_on_share(&self) -> bool {
+        let Some(other) = self.other_share else { return true };
+        let ran_out = |run| Outcome::of(run).ran_out();
+        ran_out(&other.run) != ran_out(self.limited) || raised_error(&other.run).is_some()
     }
 
     /// Returns the fullest of the devices that several processes used.

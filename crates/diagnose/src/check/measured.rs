@@ -1,9 +1,10 @@
 //! The figures of the report.
 
 use report::{Breakdown, Growth, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
-use trace::{Bytes, Peak as Highest};
+use trace::{Bytes, Peak as Highest, Process};
 
 use super::case::Case;
+use super::conditions::{fills_before_end, list_assumed, list_conditions, total_steps};
 use super::need::need;
 use super::oom::oom;
 use super::ranks::ranks;
@@ -32,7 +33,7 @@ impl Measured {
     /// Measures a run that used no device.
     pub(super) fn without_device(case: &Case, decision: &Decision) -> Measured {
         Measured {
-            verdict: decision.clone().with_spare(case.total(), Bytes::ZERO, Bytes::ZERO),
+            verdict: decision.clone().with_spare(case.total(), Bytes::ZERO, Bytes::ZERO, |_| Vec::new(), Vec::new()),
             peak: Peak::default(),
             need: Need::default(),
             oom: None,
@@ -54,9 +55,12 @@ impl Measured {
         // Processes that share the device may peak at the same time.
         let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
         let held = usage.device_bytes.max(together);
+        let growth = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
+        let (decision, need) = decide_growth(case, decision, growth.as_ref(), need);
+        let conditions = |spare| list_conditions(case, spare, growth.as_ref());
         Measured {
-            verdict: decision.clone().with_spare(case.total(), held, need.usage.device_bytes),
-            growth: growth(view, &peak, case.usable()),
+            verdict: decision.with_spare(case.total(), held, need.usage.device_bytes, conditions, list_assumed(case)),
+            growth: growth.clone(),
             peak,
             need,
             oom,
@@ -66,6 +70,29 @@ impl Measured {
             value_shapes: value_shapes(case.limited),
         }
     }
+}
+
+/// Returns `growth` with the end of the loop, and with the step of the out-of-memory error, if one was raised.
+fn with_end(case: &Case, growth: Growth, oom: Option<&Oom>) -> Growth {
+    let ran_out_at = oom.and_then(|oom| oom.place.step);
+    Growth { of_steps: total_steps(case), full_at_step: ran_out_at.or(growth.full_at_step), ..growth }
+}
+
+/// Decides that a program does not fit if growth fills the device before the loop ends; the need is the need at the end of the loop.
+fn decide_growth(case: &Case, decision: &Decision, growth: Option<&Growth>, need: Need) -> (Decision, Need) {
+    let fills = growth.and_then(|growth| Some((growth, fills_before_end(case, growth)?)));
+    let Some((growth, total)) = fills.filter(|_| matches!(decision, Decision::Fits { search: None, .. })) else {
+        return (decision.clone(), need);
+    };
+    let done = case.limited.processes.iter().map(Process::step_count).max().unwrap_or_default();
+    let more = Bytes(growth.bytes_per_step.0.saturating_mul(total.saturating_sub(u64::from(done))));
+    let Usage { allocated_bytes, reserved_bytes, device_bytes } = need.usage;
+    let usage = Usage {
+        allocated_bytes: allocated_bytes + more,
+        reserved_bytes: reserved_bytes + more,
+        device_bytes: device_bytes + more,
+    };
+    (Decision::Oom, Need { usage, ..need })
 }
 
 /// Returns the usage with the peak of the trace, where the counters were never written: the trace is all there is.

@@ -38,7 +38,7 @@ fn on_device(case: &Case, view: &View, measured: &Measured) -> Vec<Remark> {
 }
 
 fn ended_early(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Incomplete { .. } | Verdict::Fits { stopped: Some(_), .. })
+    matches!(verdict, Verdict::Incomplete { .. } | Verdict::FitsSoFar { stopped: Some(_), .. })
 }
 
 /// Lists the assumptions behind the figures: of the run, of the GPU, and of side streams. Where late streams change no peak, nothing rests

@@ -1,11 +1,11 @@
 //! The report, made of a diagnosis in one expression.
 
 use report::{CheckReport, Gpu, SourceLink};
-use trace::run::EndReason;
-use trace::{Bytes, Process};
+use trace::Process;
 
 use super::Diagnosis;
 use super::case::{Case, CheckCase};
+use super::conditions::{is_only_first_step, untrained_bytes};
 use super::remarks::list_all_assumptions;
 
 /// Returns the report of `diagnosis`; `links` as in [`Diagnosis::report`].
@@ -35,19 +35,6 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         verdict: measured.verdict,
         folder: asked.folder.clone(),
     }
-}
-
-/// True if the program was stopped after a single step, and would have made more.
-fn is_only_first_step(case: &Case) -> bool {
-    let mut ends = case.limited.processes.iter().filter_map(|process| process.end.as_ref());
-    case.launch.steps == 1 && ends.any(|end| end.reason == EndReason::Steps)
-}
-
-/// Bytes of the parameters that an optimizer holds and no step trained, of the rank with the most; see [`CheckReport::untrained_bytes`].
-fn untrained_bytes(case: &Case) -> Option<Bytes> {
-    let of_process = |process: &Process| Bytes(process.untrained.iter().map(|untrained| untrained.bytes).sum());
-    let most = case.limited.processes.iter().map(of_process).max()?;
-    (most.0 > 0).then_some(most)
 }
 
 fn gpu(asked: &CheckCase, case: &Case) -> Gpu {

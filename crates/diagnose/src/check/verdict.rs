@@ -1,11 +1,11 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
-use report::{SizeSearch, Verdict};
-use trace::run::{EndReason, Ended, StepRecord};
+use report::{Condition, SizeSearch, Verdict};
+use trace::run::{EndReason, Ended};
 use trace::{Bytes, Process, Run};
 
 use super::case::Case;
-use crate::judge::ending::{Raised, first_error, list_failed};
+use crate::judge::ending::{Raised, first_error, raised_after_a_step};
 use crate::judge::outcome::Outcome;
 
 /// The verdict without its figures.
@@ -15,7 +15,7 @@ pub(super) enum Decision {
     Fits {
         /// The search for a size that fits.
         search: Option<SizeSearch>,
-        /// The end of a program that raised after its peak had repeated.
+        /// The end of a program that did not end by itself after some of its steps.
         stopped: Option<String>,
     },
     /// A request could not be served.
@@ -25,13 +25,26 @@ pub(super) enum Decision {
 }
 
 impl Decision {
-    /// Returns the verdict with the memory that a device of `total` has beyond the `peak` under its limit, or beyond the `need`.
-    pub(super) fn with_spare(self, total: Bytes, peak: Bytes, need: Bytes) -> Verdict {
+    /// Returns the verdict with the memory that a device of `total` has beyond the `peak` under its limit, or beyond the `need`;
+    /// `conditions`: those of a program that fits, by its spare memory; `assumed`: those of one that does not.
+    pub(super) fn with_spare(
+        self,
+        total: Bytes,
+        peak: Bytes,
+        need: Bytes,
+        conditions: impl FnOnce(Bytes) -> Vec<Condition>,
+        assumed: Vec<Condition>,
+    ) -> Verdict {
         match self {
             Decision::Fits { search, stopped } => {
-                Verdict::Fits { spare_bytes: Bytes(total.0.saturating_sub(peak.0)), search, stopped }
+                let spare_bytes = total - peak;
+                let conditions = conditions(spare_bytes);
+                if conditions.is_empty() && stopped.is_none() {
+                    return Verdict::Fits { spare_bytes, search };
+                }
+                Verdict::FitsSoFar { spare_bytes, search, stopped, conditions }
             }
-            Decision::Oom => Verdict::Oom { spare_bytes: difference(total, need) },
+            Decision::Oom => Verdict::Oom { spare_bytes: difference(total, need), assumed },
             Decision::Incomplete(reason) => Verdict::Incomplete { reason, spare_bytes: difference(total, need) },
         }
     }
@@ -53,7 +66,7 @@ pub(super) fn decide(case: &Case) -> Decision {
     let stopped = find_reason(case, case.limited, ended);
     let others = || name_unused_gpu(case).or_else(|| name_shared_device(case));
     match (stopped, others()) {
-        (Some(reason), None) if ended.and_then(name_stop).is_none() && has_repeated(case) => {
+        (Some(reason), None) if raised_after_a_step(case.limited) && !is_killed(ended) => {
             Decision::Fits { search, stopped: Some(after_steps(case, &reason)) }
         }
         (Some(reason), _) | (None, Some(reason)) => Decision::Incomplete(reason),
@@ -61,18 +74,9 @@ pub(super) fn decide(case: &Case) -> Decision {
     }
 }
 
-/// True if a program that raised had shown its peak: the optimizer's state existed, and the last step added nothing to
-/// the peak.
-fn has_repeated(case: &Case) -> bool {
-    let raised = list_failed(case.limited);
-    let repeats = |process: &&Process| matches!(step_peaks(process).as_slice(), [.., before, last] if before == last);
-    !raised.is_empty() && raised.iter().all(repeats)
-}
-
-/// Returns the allocated peak of all devices after each step.
-fn step_peaks(process: &Process) -> Vec<u64> {
-    let peak = |step: &StepRecord| step.devices.iter().map(|stats| stats.allocated_peak_bytes).sum();
-    process.steps.iter().map(peak).collect()
+/// True if a signal ended the program: it may have been the host's memory.
+fn is_killed(ended: Option<&Ended>) -> bool {
+    ended.is_some_and(|ended| ended.signal.is_some() && !ended.timed_out)
 }
 
 /// `after 2 of 3 steps the program raised …`.

@@ -57,7 +57,13 @@ impl<'a> Seen<'a> {
 /// Returns the growth that the leaks cause.
 fn growth_of(leaks: &Leaks) -> Growth {
     let location = leaks.lines.first().and_then(|line| line.location.clone());
-    Growth { bytes_per_step: leaks.per_step, first_step: leaks.first_step, full_at_step: None, location }
+    Growth {
+        bytes_per_step: leaks.per_step,
+        first_step: leaks.first_step,
+        of_steps: None,
+        full_at_step: None,
+        location,
+    }
 }
 
 /// Returns every device of every input that used memory, in input order.

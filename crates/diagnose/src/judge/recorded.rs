@@ -22,6 +22,9 @@ pub struct Runs {
     pub late: Option<RecordedRun>,
     /// The run without a limit; `None` if the limited run did not run out of memory.
     pub unlimited: Option<RecordedRun>,
+    /// The run within the limit that selects all elements where values decide, or one where the first run ran out; `None` if no value
+    /// decides.
+    pub other_share: Option<RecordedRun>,
 }
 
 /// The peaks of reserved memory of a program with side streams.
@@ -36,7 +39,7 @@ pub(crate) struct StreamBounds {
 impl Runs {
     /// Returns the runs of a program after its first run.
     pub fn of(limited: RecordedRun) -> Runs {
-        Runs { limited, late: None, unlimited: None }
+        Runs { limited, late: None, unlimited: None, other_share: None }
     }
 
     /// Returns the decisive run within the limit: of two runs with different side streams, the run with the higher peak.

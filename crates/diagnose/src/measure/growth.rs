@@ -52,6 +52,7 @@ pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> 
     Some(Growth {
         bytes_per_step,
         first_step,
+        of_steps: None,
         full_at_step: full_at(view, peak, usable, bytes_per_step),
         location: survivors(view).into_iter().next().and_then(|most| most.location),
     })

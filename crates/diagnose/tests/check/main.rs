@@ -23,7 +23,7 @@ fn line(line: u32) -> Location {
 
 /// The verdict of a program that leaves `mib` MiB of the device, and looks for no size.
 fn fits(mib: u64) -> Verdict {
-    Verdict::Fits { spare_bytes: Bytes::from_mib(mib), search: None, stopped: None }
+    Verdict::Fits { spare_bytes: Bytes::from_mib(mib), search: None }
 }
 
 /// A run without a limit whose program ended with status 0.
@@ -189,7 +189,7 @@ fn running_out_says_where_and_takes_what_was_saved_for_activations() {
     unlimited.alloc(1, 1500 * MIB);
     case.runs.unlimited = Some(ended(unlimited.end(EndReason::Steps)));
     let report = check(&case);
-    assert_eq!(report.verdict, Verdict::Oom { spare_bytes: -i64::try_from(500 * MIB).unwrap() });
+    assert_eq!(report.verdict, Verdict::Oom { spare_bytes: -i64::try_from(500 * MIB).unwrap(), assumed: Vec::new() });
     let oom = report.oom.clone().unwrap();
     assert_eq!(oom.requested_bytes, Some(Bytes::from_mib(400)));
     assert_eq!((oom.place.step, oom.place.phase), (Some(2), Some(Phase::Forward)));

@@ -1,11 +1,11 @@
 //! Verdicts: caught errors, programs that ended early, searches for a size.
 
 use diagnose::CheckCase;
-use report::{Severity, SizeSearch, Verdict};
-use trace::run::EndReason;
-use trace::{Bytes, Process, Run};
+use report::{Condition, Severity, SizeSearch, Verdict};
+use trace::run::{AheadRecord, CourseRecord, EndReason};
+use trace::{AheadKind, Bytes, Process, Run};
 
-use crate::program::{Program, case};
+use crate::program::{Program, SCRIPT, case};
 use crate::{MIB, check, ended, finding, line};
 
 /// The program asks for 2 GiB of 1 GiB, catches the error, and takes `steps` optimizer steps with 100 MiB.
@@ -32,7 +32,10 @@ fn a_caught_error_is_an_error() {
     ];
     for (steps, message) in cases {
         let report = check(&catching(steps, None));
-        assert_eq!(report.verdict, Verdict::Oom { spare_bytes: -i64::try_from((2049 + 24 - 1024) * MIB).unwrap() });
+        assert_eq!(
+            report.verdict,
+            Verdict::Oom { spare_bytes: -i64::try_from((2049 + 24 - 1024) * MIB).unwrap(), assumed: Vec::new() }
+        );
         let oom = report.oom.as_ref().unwrap();
         assert_eq!((oom.location.clone(), oom.requested_bytes), (Some(line(42)), Some(Bytes::from_mib(2048))));
         assert_eq!(oom.caught.as_ref().unwrap().location, Some(line(50)));
@@ -59,7 +62,7 @@ fn a_search_for_a_size_that_fits_fits() {
     let report = check(&catching(2, Some("batch")));
     let search = SizeSearch { lowers: "batch".to_owned(), caught_at: line(50), errors: 1 };
     let spare_bytes = Bytes::from_mib(1024 - 24 - 101);
-    assert_eq!(report.verdict, Verdict::Fits { spare_bytes, search: Some(search), stopped: None });
+    assert_eq!(report.verdict, Verdict::Fits { spare_bytes, search: Some(search) });
     assert_eq!((report.need.usage, report.oom.clone()), (report.peak.usage, None));
     assert!(finding(&report, "need-exceeds-device").is_none());
     assert_eq!(finding(&report, "caught-oom").unwrap().severity, Severity::Info);
@@ -128,11 +131,46 @@ fn raising_after(steps: u64, more_mib: u64) -> Verdict {
 #[test]
 fn what_was_learnt_before_an_error_counts() {
     let reason = "the program raised ValueError at train.py:7: found 32 unique values";
-    let Verdict::Fits { stopped, .. } = raising_after(2, 0) else { panic!("the peak repeated") };
-    assert_eq!(stopped, Some(format!("after 2 of 3 steps {reason}")));
-    // The peak of a single step has not repeated, nor has a growing peak.
-    for verdict in [raising_after(0, 0), raising_after(1, 0), raising_after(3, 1)] {
-        assert_eq!(decided(verdict), Decided::Incomplete(reason.to_owned()));
+    for (steps, more_mib) in [(1, 0), (2, 0), (3, 1)] {
+        let Verdict::FitsSoFar { stopped, .. } = raising_after(steps, more_mib) else { panic!("{steps} steps fitted") };
+        assert_eq!(stopped, Some(format!("after {steps} of 3 steps {reason}")));
+    }
+    assert_eq!(decided(raising_after(0, 0)), Decided::Incomplete(reason.to_owned()));
+}
+
+/// The conditions of a program that was stopped after steps with these peaks, with what the agent recorded as ahead.
+fn conditions(peaks_mib: &[u64], total_steps: Option<u64>, ahead: Vec<AheadRecord>) -> Option<Vec<Condition>> {
+    let mut program = Program::new();
+    for mib in peaks_mib {
+        let tensor = program.alloc(1, mib * MIB);
+        program.free(tensor);
+        program.end_step();
+    }
+    let mut run = program.end(EndReason::Steps);
+    run.processes[0].course = Some(CourseRecord { total_steps, ..CourseRecord::default() });
+    run.processes[0].ahead = ahead;
+    match check(&case(run)).verdict {
+        Verdict::Fits { .. } => None,
+        Verdict::FitsSoFar { conditions, .. } => Some(conditions),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_stopped_program_fits_if_its_rest_is_known_to_repeat() {
+    let unrun = AheadRecord { kind: AheadKind::Unrun, what: "evaluate".to_owned(), file: SCRIPT.to_owned(), line: 88 };
+    let not_run = Condition::NotRun { what: "evaluate".to_owned(), location: Some(line(88)) };
+    let cases = [
+        (vec![100, 100], Some(1000), vec![], None),
+        (vec![100, 100], Some(1000), vec![unrun], Some(vec![not_run])),
+        // 1 MiB more in each of 1,000 steps is more than the device has; in each of 5 it is not.
+        (vec![100, 101], Some(1000), vec![], Some(vec![Condition::Rising])),
+        (vec![100, 101], None, vec![], Some(vec![Condition::Rising])),
+        (vec![100, 101], Some(5), vec![], None),
+        (vec![101, 100], None, vec![], None),
+    ];
+    for (peaks, total, ahead, expected) in cases {
+        assert_eq!(conditions(&peaks, total, ahead.clone()), expected, "{peaks:?} {total:?} {ahead:?}");
     }
 }
 
@@ -146,7 +184,7 @@ enum Decided {
 
 fn decided(verdict: Verdict) -> Decided {
     match verdict {
-        Verdict::Fits { .. } => Decided::Fits,
+        Verdict::Fits { .. } | Verdict::FitsSoFar { .. } => Decided::Fits,
         Verdict::Oom { .. } => Decided::Oom,
         Verdict::Incomplete { reason, .. } => Decided::Incomplete(reason),
     }

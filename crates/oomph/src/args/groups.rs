@@ -12,6 +12,9 @@ use super::format;
 /// The optimizer steps of a run.
 pub(crate) const DEFAULT_STEPS: u32 = 3;
 
+/// The share of elements that a value-dependent shape selects.
+pub(crate) const DEFAULT_FRACTION: f64 = 0.5;
+
 /// The GPU that a program sees.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "GPU")]
@@ -42,7 +45,7 @@ pub(crate) struct RunOptions {
     pub(crate) timeout: Duration,
 
     /// Share of elements that shapes depending on computed values (nonzero, masks) are assumed to select
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_FRACTION, value_parser = parse_share)]
     pub(crate) fraction: f64,
 
     /// The Python that runs the script [default: the active environment's, else `python3`]

@@ -14,7 +14,7 @@ use trace::Bytes;
 use crate::args::{Check, DEFAULT_STEPS, OutputOptions};
 use crate::dry_run::failure;
 use crate::dry_run::program::{self, Program};
-use crate::dry_run::record::record_to_end;
+use crate::dry_run::record::{record_other_share, record_to_end};
 use crate::effects::publish;
 use crate::effects::run_dir::{self, RunDir};
 use crate::environment::current_folder;
@@ -22,6 +22,9 @@ use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::words::{Words, quote};
 use crate::{gpu_choice, lint_links, output};
+
+/// The most steps after the third, for a program that has more to show and takes little time.
+const MORE_STEPS: u32 = 47;
 
 /// Runs the check and prints its report. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -33,7 +36,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let program = prepare(arguments, &words)?;
     let folder = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
-    let runs = record_to_end(&program, conditions, folder.path(), facts)?;
+    let mut runs = record_to_end(&program, conditions.clone(), folder.path(), facts)?;
+    runs.other_share = record_other_share(&program, &conditions, folder.path(), runs.counted())?;
     let hint = failure::find_hint(&runs.counted().run).or_else(|| last_words(folder.path()));
     let case = CheckCase {
         runs,
@@ -49,7 +53,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let report = diagnosis.report(links);
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     write_page(&arguments.output, &diagnosis, &report)?;
-    show(&arguments.output, &report, detail)
+    output::show(&report, arguments.output.format.chosen(), detail)?;
+    Ok(status(&report.verdict, arguments.strict))
 }
 
 /// Draws the run and writes the page, if a page was asked for.
@@ -104,16 +109,18 @@ fn facts(recording: &RecordedRun) -> RunFacts {
 }
 
 fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {
-    let mut program = program::prepare(&arguments.gpu, Some(&arguments.job), &arguments.run, words)?;
+    let run = &arguments.run;
+    let mut program = program::prepare(&arguments.gpu, Some(&arguments.job), run, words)?;
     program.spec.verbose = arguments.verbose;
+    program.spec.more_steps = if run.steps == DEFAULT_STEPS { MORE_STEPS } else { 0 };
     Ok(program)
 }
 
-fn show(options: &OutputOptions, report: &CheckReport, detail: Detail) -> Result<ExitStatus, Error> {
-    output::show(report, options.format.chosen(), detail)?;
-    Ok(match report.verdict {
-        Verdict::Fits { .. } => ExitStatus::Fits,
+fn status(verdict: &Verdict, is_strict: bool) -> ExitStatus {
+    match verdict {
+        Verdict::FitsSoFar { .. } if is_strict => ExitStatus::Found,
+        Verdict::Fits { .. } | Verdict::FitsSoFar { .. } => ExitStatus::Fits,
         Verdict::Oom { .. } => ExitStatus::Found,
         Verdict::Incomplete { .. } => ExitStatus::Failed,
-    })
+    }
 }

@@ -51,6 +51,7 @@ pub(crate) fn prepare(
         devices: gpu.gpus,
         job,
         steps: run.steps,
+        more_steps: 0,
         fraction: run.fraction,
         timeout: run.timeout,
         verbose: false,

@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use diagnose::{RecordedRun, Runs};
+use diagnose::{Outcome, RecordedRun, Runs};
 use run::rerun::{self, Reason, RunFacts};
 use run::spec::merge_ends;
-use run::{Conditions, Environment, Route};
+use run::{AssumedShare, Conditions, Environment, Route};
 use trace::Run;
 use trace::run::{Ended, Launch};
 
+use crate::args::DEFAULT_FRACTION;
 use crate::dry_run::failure;
 use crate::dry_run::program::Program;
 use crate::effects::launch::{self, Shown, Start};
@@ -101,18 +103,51 @@ pub(crate) fn record_to_end(
             }
             Reason::SharedDevice => runs = Runs::of(recording.checked()?),
             Reason::SideStreams => runs.late = Some(recording.checked()?),
+            // Recorded by `record_other_share`, after all others.
+            Reason::Assumption => {}
         }
         conditions = again.conditions;
     }
     Ok(runs)
 }
 
+/// The longest run that is repeated with another share of selected elements.
+const LONGEST_REPEATED: Duration = Duration::from_mins(2);
+
+/// Runs a program whose shapes depend on values once more: with all elements selected, or where it ran out with one. `None` where no value
+/// decides, where the user chose the share, and where a run takes long.
+pub(crate) fn record_other_share(
+    program: &Program,
+    conditions: &Conditions,
+    folder: &Path,
+    counted: &RecordedRun,
+) -> Result<Option<RecordedRun>, Error> {
+    let is_assumed = counted.run.processes.iter().any(|process| !process.value_shapes.is_empty());
+    let is_short = counted.launch.ended.as_ref().is_some_and(|it| it.seconds < LONGEST_REPEATED.as_secs_f64());
+    if !is_assumed || !is_short || (program.spec.fraction - DEFAULT_FRACTION).abs() > f64::EPSILON {
+        return Ok(None);
+    }
+    let share = if Outcome::of(&counted.run).ran_out() { AssumedShare::Least } else { AssumedShare::All };
+    let subfolder = make_subfolder(folder, run_dir::OTHER_SHARE)?;
+    let conditions = Conditions { share, ..conditions.clone() };
+    let recording = record_again(program, &conditions, Some(Reason::Assumption), &subfolder)?;
+    Ok(Some(RecordedRun { launch: recording.launch, run: recording.run }))
+}
+
 fn make_folder(folder: &Path, reason: Reason) -> Result<PathBuf, Error> {
-    let folder = folder.join(match reason {
-        Reason::RanOut => run_dir::UNLIMITED,
-        Reason::SharedDevice => run_dir::SHARED,
-        Reason::SideStreams => run_dir::LATE,
-    });
+    make_subfolder(
+        folder,
+        match reason {
+            Reason::RanOut => run_dir::UNLIMITED,
+            Reason::SharedDevice => run_dir::SHARED,
+            Reason::SideStreams => run_dir::LATE,
+            Reason::Assumption => run_dir::OTHER_SHARE,
+        },
+    )
+}
+
+fn make_subfolder(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+    let folder = folder.join(name);
     fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
     Ok(folder)
 }

@@ -19,6 +19,8 @@ pub(crate) const UNLIMITED: &str = "unlimited";
 pub(crate) const SHARED: &str = "shared";
 /// The folder of the run whose side streams are late.
 pub(crate) const LATE: &str = "late";
+/// The folder of the run with another share of selected elements.
+pub(crate) const OTHER_SHARE: &str = "other-share";
 
 /// The existing temporary folders, which are removed if the process ends early.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

@@ -1,6 +1,7 @@
 //! One self-contained line per verdict and finding: for logs, chats and editors.
 
 use super::answer::answer;
+use super::conditions::list_open;
 use super::layout::{line_of, short_path, words_of};
 use super::lint::place;
 use super::sanitize::clean;
@@ -76,13 +77,10 @@ pub(super) fn verdict(report: &CheckReport) -> String {
     let gpu = &report.gpu;
     let device = format!("{} of {}", gpu.name, gpu.total_bytes);
     match &report.verdict {
-        Verdict::Fits { spare_bytes, .. } => {
-            let steps = match report.untrained_beside(*spare_bytes) {
-                _ if report.only_first_step => " in its first step",
-                Some(_) => " in the steps that were run",
-                None => "",
-            };
-            format!("fits: {device}, peak {} on the device{steps}", report.peak.usage.device_bytes)
+        Verdict::Fits { .. } => format!("fits: {device}, peak {} on the device", report.peak.usage.device_bytes),
+        Verdict::FitsSoFar { stopped, conditions, .. } => {
+            let open = list_open(conditions, stopped.as_deref(), &report.folder);
+            format!("fits so far: {device}, peak {} on the device; {open}", report.peak.usage.device_bytes)
         }
         Verdict::Oom { .. } => {
             let (least, need) = (words_of_least(&report.need), report.need.usage.device_bytes);

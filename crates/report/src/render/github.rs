@@ -23,7 +23,7 @@ impl Renderer for Github {
     // The verdict, unless it is "fits", and the findings.
     fn check(&self, report: &CheckReport) -> Rendered {
         let command = match report.verdict {
-            Verdict::Fits { .. } => "notice",
+            Verdict::Fits { .. } | Verdict::FitsSoFar { .. } => "notice",
             Verdict::Oom { .. } => "error",
             Verdict::Incomplete { .. } => "warning",
         };

@@ -124,8 +124,16 @@ pub(super) fn words_of(place: &Place) -> String {
 
 /// `512 B per step; the device is full at step 900`.
 pub(super) fn words_of_growth(growth: &Growth) -> String {
-    let full = growth.full_at_step.map_or_else(String::new, |step| format!("; the device is full at step {step}"));
+    let of = growth.of_steps.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
+    let full = growth.full_at_step.map_or_else(String::new, |step| format!("; the device is full at step {step}{of}"));
     format!("{} per step{full}", growth.bytes_per_step)
+}
+
+/// `1,000`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
 }
 
 /// Distributes `cells` over parts that add up to `total`; the result adds up to `cells`.

@@ -2,19 +2,32 @@
 
 use trace::Bytes;
 
+use super::conditions::{list_assumed, list_open};
 use super::figures::Figure;
-use super::layout::{line_of, words_of, words_of_growth};
-use crate::check::{CheckReport, Need, Oom, SizeSearch, Usage, Verdict};
+use super::layout::{grouped, line_of, words_of, words_of_growth};
+use crate::check::{CheckReport, Condition, Growth, Need, Oom, SizeSearch, Usage, Verdict};
+use crate::words::count;
 
 /// The verdict in a sentence without a full stop.
 pub(super) fn sentence(report: &CheckReport) -> String {
     match &report.verdict {
-        Verdict::Fits { spare_bytes, search, stopped: None } => fits(report, *spare_bytes, search.as_ref()),
-        Verdict::Fits { spare_bytes, search, stopped: Some(stopped) } => {
-            format!("{} ({stopped})", fits(report, *spare_bytes, search.as_ref()))
+        Verdict::Fits { spare_bytes, search } => fits(report, *spare_bytes, search.as_ref(), ""),
+        Verdict::FitsSoFar { spare_bytes, search, stopped, conditions } => {
+            let fits = fits(report, *spare_bytes, search.as_ref(), " so far");
+            // An early end says itself after how many steps it came.
+            let after = if stopped.is_some() { String::new() } else { after_steps(report) };
+            format!("{fits}{after}; {}", list_open(conditions, stopped.as_deref(), &report.folder))
         }
-        Verdict::Oom { spare_bytes } => does_not_fit(report, *spare_bytes),
+        Verdict::Oom { spare_bytes, assumed } => does_not_fit(report, *spare_bytes, assumed),
         Verdict::Incomplete { reason, .. } => format!("incomplete: {reason}"),
+    }
+}
+
+/// ` after 3 steps`; empty for a program without steps.
+fn after_steps(report: &CheckReport) -> String {
+    match report.steps {
+        0 => String::new(),
+        steps => format!(" after {}", count(u64::from(steps), "step", "steps")),
     }
 }
 
@@ -31,43 +44,54 @@ pub(super) fn facts(report: &CheckReport) -> Vec<Figure> {
     facts
 }
 
-fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>) -> String {
-    let (name, need) = (&report.gpu.name, report.need.usage.device_bytes);
+/// `so_far`: empty, or the words that follow `fits` and the GPU.
+fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far: &str) -> String {
+    let (name, need) = (name_of_gpus(report), report.need.usage.device_bytes);
     let over = need.0.saturating_sub(report.gpu.total_bytes.0);
     match search {
         Some(search) => {
-            format!("fits {name} with the `{}` that it looks for by running out: {spare} to spare", search.lowers)
+            format!(
+                "fits {name}{so_far} with the `{}` that it looks for by running out: {spare} to spare",
+                search.lowers
+            )
         }
         None if over > 0 => {
             format!(
-                "fits {name}, but only by emptying PyTorch's cache: without a limit it takes {} more than there is",
+                "fits {name}{so_far}, but only by emptying PyTorch's cache: without a limit it takes {} more than there is",
                 Bytes(over)
             )
         }
-        None if report.only_first_step => {
-            format!(
-                "fits {name} in its first step, with {spare} to spare: later steps, with the optimizer's state, were not run"
-            )
-        }
-        None => match report.untrained_beside(spare) {
-            Some(bytes) => format!(
-                "fits {name} in the steps that were run, with {spare} to spare: {bytes} of parameters that an optimizer holds were \
-                 not trained yet"
-            ),
-            None => format!("fits {name}: {spare} to spare"),
-        },
+        None => format!("fits {name}{so_far}: {spare} to spare"),
     }
 }
 
-fn does_not_fit(report: &CheckReport, spare: i64) -> String {
-    let (name, bytes) = (&report.gpu.name, Bytes(spare.unsigned_abs()));
-    if spare < 0 {
-        format!("does not fit {name}: {}{bytes} too little", words_of_least(&report.need))
-    } else if report.need.at_least.is_some() {
-        format!("does not fit {name}; what it needs in all is not known")
-    } else {
-        format!("does not fit {name}, though its need is {bytes} less than the device has")
+fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> String {
+    let (name, bytes) = (name_of_gpus(report), Bytes(spare.unsigned_abs()));
+    if let Some(full) = report.growth.as_ref().and_then(|growth| full_at(growth, &report.folder)) {
+        return format!("does not fit {name}: {full}");
     }
+    let condition = list_assumed(assumed, &report.folder);
+    if spare < 0 {
+        format!("does not fit {name}: {}{bytes} too little{condition}", words_of_least(&report.need))
+    } else if report.need.at_least.is_some() {
+        format!("does not fit {name}{condition}; what it needs in all is not known")
+    } else {
+        format!("does not fit {name}{condition}, though its need is {bytes} less than the device has")
+    }
+}
+
+/// `full at step 9 of 1,000, as 0.50 GiB stay of each (train.py:41)`; `None` if it never is.
+fn full_at(growth: &Growth, folder: &str) -> Option<String> {
+    let of = growth.of_steps.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
+    let line =
+        growth.location.as_ref().map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)));
+    let step = growth.full_at_step.filter(|_| !growth.is_harmless())?;
+    Some(format!("full at step {}{of}, as {} stay of each{line}", grouped(u64::from(step)), growth.bytes_per_step))
+}
+
+/// `2 × NVIDIA H100`; the name alone for one.
+fn name_of_gpus(report: &CheckReport) -> String {
+    report.gpu.name.clone()
 }
 
 /// `at least ` for a need that was not seen whole.

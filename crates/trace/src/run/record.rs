@@ -26,6 +26,7 @@ macro_rules! rust_type {
     (phase) => { PhaseName };
     (census_time) => { CensusTime };
     (untrained_reason) => { UntrainedReason };
+    (ahead_kind) => { AheadKind };
     (end_reason) => { EndReason };
     (action) => { Option<RemedyAction> };
     (stats) => { DeviceStats };
@@ -126,6 +127,21 @@ pub enum UntrainedReason {
     NoStep,
     /// The parameter wants no gradient.
     Frozen,
+}
+
+/// Why the rest of a program may need more memory than the part that was run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AheadKind {
+    /// A call that did not run yet.
+    #[default]
+    Unrun,
+    /// A number that is larger later.
+    Larger,
+    /// A loop whose passes may differ.
+    Varying,
+    /// An optimizer of which no step trained a parameter.
+    Unstepped,
 }
 
 /// The reason for which a process ended.

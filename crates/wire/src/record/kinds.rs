@@ -55,6 +55,9 @@ macro_rules! key_type {
     (untrained_reason) => {
         ("str", Sample::Json("\"no-step\""))
     };
+    (ahead_kind) => {
+        ("str", Sample::Json("\"unrun\""))
+    };
     (end_reason) => {
         ("str", Sample::Json("\"exit\""))
     };

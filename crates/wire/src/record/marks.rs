@@ -179,6 +179,27 @@ macro_rules! agent_records {
                     /// Their size.
                     bytes: u64,
                 }
+                /// Something that the program had before it when it was stopped, or never did, and that may need more memory than was seen
+                /// (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`).
+                Ahead "ahead" => many ahead: AheadRecord {
+                    /// The kind.
+                    kind: ahead_kind,
+                    /// The function that was not called, or the number that is larger later; may be empty.
+                    what: text,
+                    /// The script's file; empty where no line of the script is to blame.
+                    file: text,
+                    /// The script's line, or 0.
+                    line: u32,
+                }
+                /// The loop around the optimizer's steps, where the program was stopped after its steps.
+                Course "course" => last course: CourseRecord {
+                    /// The number of steps until the loop ends.
+                    total_steps: u64_or_null,
+                    /// The script's file; empty where the loop is a library's.
+                    file: text,
+                    /// The line of the loop, or 0.
+                    line: u32,
+                }
                 /// PyTorch records no history of the allocator in use, so there is no snapshot.
                 Unrecorded "unrecorded" => last unrecorded: UnrecordedRecord {
                     /// PyTorch's message.

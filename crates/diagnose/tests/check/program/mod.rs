@@ -2,8 +2,8 @@
 
 use diagnose::{CheckCase, RecordedRun, Runs};
 use trace::run::{
-    CensusRecord, CensusTime, DeviceStats, EndReason, EndRecord, Ended, ErrorRecord, MemoryChange, OomRecord,
-    PhaseName, ProcessRecord, StepRecord, Workspace,
+    CensusRecord, CensusTime, CourseRecord, DeviceStats, EndReason, EndRecord, Ended, ErrorRecord, MemoryChange,
+    OomRecord, PhaseName, ProcessRecord, StepRecord, Workspace,
 };
 use trace::{
     Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process, Run, Snapshot,
@@ -168,6 +168,9 @@ impl Program {
             snapshot: Some("rank0.snapshot.pickle".to_owned()),
             ..EndRecord::default()
         });
+        // The agent looks ahead where it stops a program, and finds nothing here.
+        self.process.course =
+            (self.process.end.as_ref().map(|end| &end.reason) == Some(&EndReason::Steps)).then(CourseRecord::default);
         self.process.snapshot = Some(self.snapshot);
         Run { processes: vec![self.process] }
     }

@@ -10,7 +10,7 @@ use diagnose::{Gpu, Trial, Variant, settings_by_replay, trial};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use run::fork::{NoAnswer, Request, Schedule, ScheduleEffect, ScheduleEvent};
-use run::{Conditions, Limit, Route, Streams};
+use run::{AssumedShare, Conditions, Limit, Route, Streams};
 use trace::Run;
 use wire::file;
 
@@ -113,6 +113,7 @@ impl<'a> TrialRunner<'a> {
             work: variant.counted,
             notes_files: self.cache.is_some(),
             streams: Streams::AtOnce,
+            share: AssumedShare::Asked,
         }
     }
 

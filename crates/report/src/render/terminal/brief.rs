@@ -7,7 +7,7 @@ use trace::Bytes;
 
 use super::page::Page;
 use crate::breakdown::{Breakdown, Contents, Part};
-use crate::check::{CheckReport, Oom, Place, Site, Verdict};
+use crate::check::{CheckReport, Oom, Place, Site};
 use crate::finding::{Finding, Severity};
 use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth};
 use crate::render::sanitize::{clean, columns};
@@ -201,8 +201,7 @@ fn stem_of(file: &str) -> &str {
 /// the headline.
 fn matters(report: &CheckReport, finding: &Finding) -> bool {
     let repeats = report.verdict.is_oom() && finding.rule.role() == Role::Need && finding.remedies.is_empty();
-    let is_search =
-        matches!(&report.verdict, Verdict::Fits { search: Some(_), .. }) && finding.rule.role() == Role::Caught;
+    let is_search = report.verdict.search().is_some() && finding.rule.role() == Role::Caught;
     (finding.severity != Severity::Info || is_search) && !repeats
 }
 

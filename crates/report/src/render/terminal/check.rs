@@ -36,7 +36,7 @@ pub(super) fn headline(page: &mut Page, report: &CheckReport) {
     let style = match report.verdict {
         Verdict::Fits { .. } => styles.good,
         Verdict::Oom { .. } => styles.bad,
-        Verdict::Incomplete { .. } => styles.unsure,
+        Verdict::FitsSoFar { .. } | Verdict::Incomplete { .. } => styles.unsure,
     };
     page.styled_paragraph("", &verdict::sentence(report), style);
 }

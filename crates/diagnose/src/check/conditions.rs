@@ -1,0 +1,112 @@
+//! The conditions of a program that fits: what was not run, was assumed, or still changed when it ended.
+//!
+//! # Note [Fits so far]
+//! A program *fits* if it ran to its end, or if its repetition is proven: the agent found nothing ahead that did not run (Note `[Ahead]` in
+//! `python/oomph/agent/ahead/look.py`), the peak of the last two steps is the same, each parameter that an optimizer holds was trained,
+//! the memory does not grow until the device is full, and no size was assumed. Each exception is a condition, and with one the program
+//! *fits so far*.
+
+use report::{Condition, Growth, Location};
+use trace::run::{AheadRecord, EndReason, ValueShapeRecord};
+use trace::{AheadKind, Bytes, Process};
+
+use super::case::Case;
+use crate::judge::stepping::step_peaks;
+
+/// The steps that are assumed of a loop without a known end.
+const MANY_STEPS: u64 = 10_000;
+/// Untrained parameters are a condition if they are more than this part of the spare memory: half a percent.
+const LEAST_PART: u64 = 200;
+
+/// Lists the conditions of a program that leaves `spare` bytes.
+pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>) -> Vec<Condition> {
+    let processes = || case.limited.processes.iter();
+    let ahead = processes().flat_map(|process| &process.ahead).map(of_ahead);
+    let unread = processes().any(|process| is_stopped(process) && process.course.is_none());
+    let rising = processes().find_map(|process| rise(process, spare));
+    let grows = growth.filter(|growth| fills_before_end(case, growth).is_none() && !growth.is_harmless());
+    let mut conditions: Vec<Condition> = ahead.collect();
+    conditions.extend(unread.then_some(Condition::LaterSteps));
+    conditions.extend(is_only_first_step(case).then_some(Condition::OptimizerState));
+    conditions.extend(untrained(case, spare));
+    conditions.extend(grows.map(|growth| Condition::Growing { full_at_step: growth.full_at_step }));
+    conditions.extend(rising.filter(|_| grows.is_none()));
+    conditions.extend(list_assumed(case));
+    without_repeats(conditions)
+}
+
+/// Returns the steps of the loop that grows, if the device is full before the last; `None` without a known end.
+pub(super) fn fills_before_end(case: &Case, growth: &Growth) -> Option<u64> {
+    let total = total_steps(case)?;
+    growth.full_at_step.filter(|step| u64::from(*step) <= total).map(|_| total)
+}
+
+/// Returns the number of steps until the loop around them ends, if it is known.
+pub(super) fn total_steps(case: &Case) -> Option<u64> {
+    case.limited.processes.iter().filter_map(|process| process.course.as_ref()?.total_steps).max()
+}
+
+/// True if the program was stopped after a single step, and would have made more.
+pub(super) fn is_only_first_step(case: &Case) -> bool {
+    case.launch.steps == 1 && case.limited.processes.iter().any(is_stopped)
+}
+
+/// Returns the parameters that an optimizer holds and no step trained, of the rank with the most; `None` if they are few.
+fn untrained(case: &Case, spare: Bytes) -> Option<Condition> {
+    let bytes = untrained_bytes(case)?;
+    (bytes.0 > spare.0 / LEAST_PART).then_some(Condition::Untrained { bytes })
+}
+
+/// Bytes of the parameters that an optimizer holds and no step trained, of the rank with the most.
+pub(super) fn untrained_bytes(case: &Case) -> Option<Bytes> {
+    let of_process = |process: &Process| Bytes(process.untrained.iter().map(|untrained| untrained.bytes).sum());
+    let most = case.limited.processes.iter().map(of_process).max()?;
+    (most.0 > 0).then_some(most)
+}
+
+fn is_stopped(process: &Process) -> bool {
+    process.end.as_ref().is_some_and(|end| end.reason == EndReason::Steps)
+}
+
+fn of_ahead(record: &AheadRecord) -> Condition {
+    let location = locate(&record.file, record.line);
+    match record.kind {
+        AheadKind::Unrun => Condition::NotRun { what: record.what.clone(), location },
+        AheadKind::Larger => Condition::Larger { what: record.what.clone(), location },
+        AheadKind::Varying => Condition::Varying { location },
+        AheadKind::Unstepped => Condition::NoStep { location },
+    }
+}
+
+fn locate(file: &str, line: u32) -> Option<Location> {
+    (!file.is_empty()).then(|| Location { file: file.to_owned(), line, column: None })
+}
+
+/// Returns a condition if the peak rose in the last step, by so much that the steps to come may use up `spare`.
+fn rise(process: &Process, spare: Bytes) -> Option<Condition> {
+    let peaks = step_peaks(process);
+    let [.., before, last] = peaks.as_slice() else { return None };
+    let done = u64::try_from(peaks.len()).unwrap_or(u64::MAX);
+    let total = process.course.as_ref().and_then(|course| course.total_steps).unwrap_or(MANY_STEPS);
+    let more = last.saturating_sub(*before).saturating_mul(total.saturating_sub(done));
+    (is_stopped(process) && more > spare.0).then_some(Condition::Rising)
+}
+
+/// Lists the assumed sizes that decide the verdict, each once.
+pub(super) fn list_assumed(case: &Case) -> Vec<Condition> {
+    let shapes = case.limited.processes.iter().flat_map(|process| &process.value_shapes);
+    let shapes = shapes.filter(|_| case.depends_on_share());
+    without_repeats(shapes.map(|ValueShapeRecord { file, line, fraction, .. }| Condition::Assumed {
+        fraction: *fraction,
+        location: locate(file, *line),
+    }))
+}
+
+fn without_repeats(conditions: impl IntoIterator<Item = Condition>) -> Vec<Condition> {
+    conditions.into_iter().fold(Vec::new(), |mut kept, condition| {
+        if !kept.contains(&condition) {
+            kept.push(condition);
+        }
+        kept
+    })
+}

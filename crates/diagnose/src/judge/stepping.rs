@@ -1,0 +1,10 @@
+//! The peaks of a process's optimizer steps.
+
+use trace::Process;
+use trace::run::StepRecord;
+
+/// Returns the allocated peak of all devices after each step.
+pub(crate) fn step_peaks(process: &Process) -> Vec<u64> {
+    let peak = |step: &StepRecord| step.devices.iter().map(|stats| stats.allocated_peak_bytes).sum();
+    process.steps.iter().map(peak).collect()
+}

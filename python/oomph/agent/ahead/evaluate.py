@@ -1,0 +1,253 @@
+"""The values of a program's expressions, without running any of its code.
+
+Names are looked up in a running function and its module, attributes in an object's own `__dict__`. Arithmetic and comparisons are computed
+for numbers and texts only. All else is `UNKNOWN`.
+"""
+
+import ast
+import builtins
+import inspect
+import math
+import operator
+import types
+from collections.abc import Callable
+
+import torch
+
+from .. import frames, local_variables
+
+_PLAIN = (int, float, str, bool, type(None))
+_SEQUENCES = (list, tuple, range)
+_ARITHMETIC = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+}
+_COMPARED = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
+_UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_}
+_FUNCTIONS = (range, int, float, abs, min, max, round, bool, str, math.ceil, math.floor, math.sqrt)
+# No counter of a training loop is larger, and `**` and `<<` of larger numbers take long.
+_LARGEST = 1 << 62
+
+
+class Unknown:
+    """The value of what cannot be evaluated."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = Unknown()
+
+
+class Scope:
+    """The variables of a function, and their values as the walk changes them; the running program's own stay as they are."""
+
+    def __init__(self, read: Callable[[str], object], namespace: dict, attributes: dict | None = None) -> None:
+        self._read = read
+        self.namespace = namespace
+        self._changed: dict[str, object] = {}
+        # By object and name; shared by all scopes of a walk.
+        self.attributes: dict[tuple[int, str], object] = {} if attributes is None else attributes
+
+    @classmethod
+    def of_frame(cls, frame: types.FrameType) -> "Scope":
+        """The scope of a running function, with its variables as they are now."""
+        code = frame.f_code
+        own = [*code.co_varnames, *code.co_cellvars, *code.co_freevars] if code.co_flags & inspect.CO_OPTIMIZED else []
+        variables = local_variables.read_all(frame, own)
+        return cls(lambda name: variables.get(name, UNKNOWN), frame.f_globals)
+
+    def of_call(self, function: types.FunctionType, arguments: dict[str, object]) -> "Scope":
+        """The scope of a function that is called with these arguments."""
+        free = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
+
+        def read(name: str) -> object:
+            if name in arguments:
+                return arguments[name]
+            return _contents(free[name]) if name in free else UNKNOWN
+
+        scope = Scope(read, function.__globals__, self.attributes)
+        scope._changed.update({name: UNKNOWN for name in own if name not in arguments})
+        return scope
+
+    def get(self, name: str) -> object:
+        """The value of a name."""
+        if name in self._changed:
+            return self._changed[name]
+        found = self._read(name)
+        if isinstance(found, Unknown):
+            found = self.namespace.get(name, getattr(builtins, name, UNKNOWN))
+        return found
+
+    def set(self, name: str, value: object) -> None:
+        """Changes a variable, for the walk only."""
+        self._changed[name] = value
+
+    def evaluate(self, node: ast.expr) -> object:
+        """The value of an expression; `UNKNOWN` if it has none that is sure."""
+        try:
+            return self._evaluate(node)
+        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError):
+            return UNKNOWN
+
+    def _evaluate(self, node: ast.expr) -> object:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            return self.get(node.id)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(self._evaluate(node.value), node.attr)
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return tuple(self._evaluate(part) for part in node.elts)
+        if isinstance(node, ast.Subscript):
+            return self._item(self._evaluate(node.value), self._evaluate(node.slice))
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        if isinstance(node, ast.IfExp):
+            test = self._evaluate(node.test)
+            return UNKNOWN if isinstance(test, Unknown) else self._evaluate(node.body if test else node.orelse)
+        return self._operation(node)
+
+    def _operation(self, node: ast.expr) -> object:
+        if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+            return _compute(_ARITHMETIC[type(node.op)], self._evaluate(node.left), self._evaluate(node.right))
+        if isinstance(node, ast.UnaryOp):
+            return _compute(_UNARY[type(node.op)], self._evaluate(node.operand))
+        if isinstance(node, ast.BoolOp):
+            return self._bool(node)
+        if isinstance(node, ast.Compare):
+            return self._compare(node)
+        return UNKNOWN
+
+    def _bool(self, node: ast.BoolOp) -> object:
+        """`and` and `or` are known from the one operand that decides."""
+        is_and, has_unknown = isinstance(node.op, ast.And), False
+        value: object = UNKNOWN
+        for part in node.values:
+            value = _truth(self._evaluate(part))
+            if isinstance(value, Unknown):
+                has_unknown = True
+            elif bool(value) != is_and:
+                return value
+        return UNKNOWN if has_unknown else value
+
+    def _compare(self, node: ast.Compare) -> object:
+        left = self._evaluate(node.left)
+        for how, right_node in zip(node.ops, node.comparators):
+            right = self._evaluate(right_node)
+            holds = _compute_comparison(how, left, right)
+            if isinstance(holds, Unknown) or not holds:
+                return holds
+            left = right
+        return True
+
+    def _attribute(self, owner: object, name: str) -> object:
+        if isinstance(owner, Unknown):
+            return UNKNOWN
+        if (id(owner), name) in self.attributes:
+            return self.attributes[id(owner), name]
+        own = getattr(owner, "__dict__", {})
+        if name in own:
+            return own[name]
+        found = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), UNKNOWN)
+        if isinstance(found, types.FunctionType):
+            return types.MethodType(found, owner)
+        return found if isinstance(found, _PLAIN) else UNKNOWN
+
+    def set_attribute(self, owner: object, name: str, value: object) -> None:
+        """Changes an attribute, for the walk only."""
+        if not isinstance(owner, Unknown):
+            self.attributes[id(owner), name] = value
+
+    def _item(self, owner: object, index: object) -> object:
+        if type(owner) in _SEQUENCES and isinstance(index, int):
+            return owner[index]
+        return owner[index] if type(owner) is dict and isinstance(index, _PLAIN) else UNKNOWN
+
+    def _call(self, node: ast.Call) -> object:
+        function = self._evaluate(node.func)
+        if isinstance(function, Unknown) or node.keywords:
+            return UNKNOWN
+        arguments = [self._evaluate(argument) for argument in node.args]
+        if function is len and len(arguments) == 1:
+            return length(arguments[0])
+        is_known = any(function is known for known in _FUNCTIONS)
+        return function(*arguments) if is_known and all(isinstance(it, _PLAIN) for it in arguments) else UNKNOWN
+
+
+def length(value: object) -> object:
+    """The length of a sequence, or of a loader; other classes' code is not run."""
+    if type(value) in (*_SEQUENCES, dict, set, str):
+        return len(value)
+    if isinstance(value, torch.utils.data.DataLoader):
+        try:
+            return len(value)
+        except (TypeError, NotImplementedError):
+            return UNKNOWN
+    return UNKNOWN
+
+
+def is_users_function(value: object) -> bool:
+    """True for a function or method of the user's own code, which can be walked."""
+    function = getattr(value, "__func__", value)
+    return isinstance(function, types.FunctionType) and frames.is_users(function.__code__.co_filename)
+
+
+def _contents(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return UNKNOWN
+
+
+def _compute(function: Callable, *operands: object) -> object:
+    if not all(isinstance(it, _PLAIN) for it in operands):
+        return UNKNOWN
+    if any(isinstance(it, int) and abs(it) > _LARGEST for it in operands):
+        return UNKNOWN
+    if function is operator.lshift and operands[1] > 64:
+        return UNKNOWN
+    return function(*operands)
+
+
+def _compute_comparison(how: ast.cmpop, left: object, right: object) -> object:
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return UNKNOWN
+    if isinstance(how, (ast.Is, ast.IsNot)):
+        return _COMPARED[type(how)](left, right)
+    if isinstance(how, (ast.In, ast.NotIn)):
+        is_plain = type(right) in (list, tuple, range, set, frozenset, dict, str) and isinstance(left, _PLAIN)
+        is_plain = is_plain and (isinstance(right, (str, range)) or all(isinstance(it, _PLAIN) for it in right))
+        return _COMPARED[type(how)](left, right) if is_plain else UNKNOWN
+    return _compute(_COMPARED[type(how)], left, right)
+
+
+def _truth(value: object) -> object:
+    """A value whose truth is known without running a `__bool__` of the program."""
+    return value if isinstance(value, _PLAIN) or type(value) in (*_SEQUENCES, dict, set) else UNKNOWN
+
+
+def truth(value: object) -> bool | None:
+    """The value as a condition; `None` if that is not known."""
+    value = _truth(value)
+    return None if isinstance(value, Unknown) else bool(value)

@@ -1,0 +1,99 @@
+"""Calls that take no memory of a GPU worth the name: output, files, time, arithmetic of the host, reductions to a number.
+
+A call that is not known to be harmless is none: what a program did not run yet is named rather than trusted.
+"""
+
+import ast
+import types
+
+import torch
+from torch import nn
+
+from .. import frames, syntax
+from .evaluate import UNKNOWN, Scope, Unknown, is_users_function
+
+_PACKAGES = {
+    *("argparse", "builtins", "csv", "datetime", "gc", "glob", "json", "logging", "loguru", "math", "matplotlib", "numpy", "os", "pandas"),
+    *("pathlib", "PIL", "platform", "posix", "pprint", "random", "re", "rich", "shutil", "signal", "statistics", "string", "sys", "tempfile"),
+    *("tensorboard", "tensorboardX", "textwrap", "time", "tqdm", "wandb", "warnings", "yaml", "_io", "_random", "posixpath", "mlflow"),
+}
+# Of strings, files, containers, loggers, writers and bars; of tensors those that lead to the host or to a number.
+_METHODS = {
+    *("add_figure", "add_hparams", "add_image", "add_scalar", "add_scalars", "add_text", "append", "basename", "close", "copy", "count", "cpu"),
+    *("critical", "debug", "detach", "dim", "dump", "error", "exists", "extend", "find", "finish", "flush", "format", "get", "get_last_lr"),
+    *("index", "info", "insert", "is_file", "item", "items", "join", "keys", "log", "log_metrics", "lower", "mkdir", "numel", "numpy", "open"),
+    *("perf_counter", "pop", "print", "read", "refresh", "replace", "rstrip", "savefig", "set_description", "set_epoch", "set_postfix"),
+    *("set_postfix_str", "setdefault", "size", "split", "start", "startswith", "strip", "strftime", "tolist", "touch", "update", "upper"),
+    *("values", "warn", "warning", "write", "writerow", "zero_grad", "all", "any", "argmax", "max", "mean", "min", "norm", "sum"),
+}
+_OF_MODULES = {"eval", "train", "state_dict", "parameters", "named_parameters", "modules", "named_modules", "children", "zero_grad"}
+_OF_OPTIMIZERS = {"state_dict", "zero_grad"}
+_OF_SCHEDULERS = {"step", "state_dict", "get_last_lr"}
+_OF_TORCH = {
+    *("no_grad", "inference_mode", "set_grad_enabled", "manual_seed", "set_float32_matmul_precision", "is_tensor", "device", "is_available"),
+    *("synchronize", "empty_cache", "reset_peak_memory_stats", "max_memory_allocated", "memory_allocated", "memory_reserved", "current_device"),
+    *("max_memory_reserved", "memory_summary", "memory_stats", "mem_get_info", "barrier", "destroy_process_group", "get_rank"),
+    *("get_world_size", "is_initialized", "device_count", "save", "seed_all", "manual_seed_all", "get_device_name", "elapsed_time"),
+}
+_DEPTH = 4
+
+
+def name_of(call: ast.Call) -> str:
+    """The last name of the called expression: `evaluate` of `self.evaluate(loader)`."""
+    function = call.func
+    return getattr(function, "attr", None) or getattr(function, "id", "") or "a call"
+
+
+def is_harmless(call: ast.Call, scope: Scope, depth: int = 0) -> bool:
+    """True if the call itself takes no memory of a GPU; its arguments are calls of their own."""
+    found, name = scope.evaluate(call.func), name_of(call)
+    owner = scope.evaluate(call.func.value) if isinstance(call.func, ast.Attribute) else UNKNOWN
+    if is_users_function(found):
+        return depth < _DEPTH and _is_body_harmless(found, scope, depth)
+    if isinstance(owner, types.ModuleType) and owner.__name__.split(".")[0] == "torch":
+        return name in _OF_TORCH
+    if not isinstance(owner, Unknown) and not isinstance(owner, types.ModuleType):
+        return _is_objects_method_harmless(owner, name)
+    if isinstance(found, Unknown):
+        return isinstance(call.func, ast.Attribute) and name in _METHODS
+    return _package(found) in _PACKAGES or getattr(found, "__name__", "") in _OF_TORCH
+
+
+def _is_objects_method_harmless(owner: object, name: str) -> bool:
+    if isinstance(owner, nn.Module):
+        return name in _OF_MODULES
+    if isinstance(owner, torch.optim.Optimizer):
+        return name in _OF_OPTIMIZERS
+    if isinstance(owner, torch.optim.lr_scheduler.LRScheduler):
+        return name in _OF_SCHEDULERS
+    return name in _METHODS or _package(type(owner)) in _PACKAGES
+
+
+def _package(found: object) -> str:
+    module = getattr(found, "__module__", None) or getattr(type(found), "__module__", "")
+    return module.split(".")[0] if isinstance(module, str) else ""
+
+
+def _is_body_harmless(found: object, scope: Scope, depth: int) -> bool:
+    """True if a function of the program's makes none but harmless calls."""
+    function = getattr(found, "__func__", found)
+    node = find_definition(function)
+    if node is None:
+        return False
+    arguments = {} if function is found else {function.__code__.co_varnames[0]: found.__self__} if function.__code__.co_argcount else {}
+    inner = scope.of_call(function, arguments)
+    calls = (part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Call))
+    return all(is_harmless(part, inner, depth + 1) for part in calls)
+
+
+def find_definition(function: types.FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The parsed definition of a function; `None` without its source."""
+    code = function.__code__
+    tree = syntax.parse(code.co_filename, function.__globals__) if frames.is_users(code.co_filename) else None
+    found = None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first == code.co_firstlineno:
+                found = node
+    return found

@@ -1,0 +1,257 @@
+"""Reads from a program that is about to be stopped what it would have done next.
+
+Note [Ahead]
+~~~~~~~~~~~~
+A dry run shows a few steps of thousands. Whether they stand for the rest is read from the sources of the running functions: the passes
+that their loops have left, the statements behind them, and the functions of the program's own that those call. The passes so far are
+walked in the same way, and what is compared are the calls: a call that comes and did not run yet (an evaluation every 500 steps, a second
+model, an export), and one that comes with a larger number than before (a longer sequence). Calls that take no memory of a GPU are left
+out. What is not known counts as different: batches of a generator, of a dataset with texts, the loops of a library.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+
+from .. import frames, syntax
+from . import frameworks
+from .evaluate import Scope, truth
+from .loops import Passes, read_passes
+from .walk import Place, Position, Walk, bind, forget_assigned
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# A library's loop has the same frames above it in each program: those of PyTorch's optimizers have none around a step.
+_MOST_ITEMS = 8
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that is to come. `kind`: `unrun`, `larger` or `varying`."""
+
+    kind: str
+    what: str
+    file: str
+    line: int
+
+
+@dataclass
+class Ahead:
+    """All that is to come: nothing of note, if there are no items."""
+
+    items: list[Item] = field(default_factory=list)
+    # The passes of all loops around the step, and the place of the innermost.
+    total: int | None = None
+    file: str = ""
+    line: int = 0
+
+    def enter_loop(self, file: str, line: int, total: int | None) -> None:
+        """Counts a loop: the innermost is that of the steps, and each around it repeats it."""
+        if not self.line:
+            self.file, self.line, self.total = file, line, total
+        else:
+            self.total = None if total is None or self.total is None else self.total * total
+
+    def add(self, item: Item) -> None:
+        """Adds an item, once for each line."""
+        known = any((it.file, it.line, it.kind) == (item.file, item.line, item.kind) for it in self.items)
+        if not known and len(self.items) < _MOST_ITEMS:
+            self.items.append(item)
+
+
+def look(frame: FrameType | None, steps: int, lines: set[tuple[str, int]]) -> Ahead:
+    """What comes after the call that `frame` is in, of which `steps` were made; `lines` are known to have run."""
+    ahead, past = Ahead(), Walk()
+    done = steps
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if frames.is_users(file):
+            done = _Function(frame, done, ahead, past, lines).look()
+        elif not frames.is_agents(file):
+            frameworks.look(frame, ahead.add)
+            _look_at_library(frame, ahead)
+        frame = frame.f_back
+    return ahead
+
+
+def _look_at_library(frame: FrameType, ahead: Ahead) -> None:
+    """A loop of a library around the step: its batches may differ."""
+    if not _may_train(frame):
+        return
+    tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
+    path = _inside_function(syntax.find_path(tree, frame.f_lineno)) if tree is not None else []
+    if any(isinstance(node, _LOOPS) for node in path):
+        ahead.add(Item("varying", "", "", 0))
+
+
+def _may_train(frame: FrameType) -> bool:
+    """False for the modules that start programs, and for PyTorch's own calls of an optimizer."""
+    module = frame.f_globals.get("__name__", "")
+    return not module.startswith(("torch.", "runpy", "importlib", "threading", "multiprocessing", "asyncio"))
+
+
+def _inside_function(path: list[ast.AST]) -> list[ast.AST]:
+    """The part of a path within its innermost function."""
+    at = max((index for index, node in enumerate(path) if isinstance(node, _FUNCTIONS)), default=0)
+    return path[at:]
+
+
+class _Function:
+    """A running function of the program's own."""
+
+    def __init__(self, frame: FrameType, done: int, ahead: Ahead, past: Walk, lines: set) -> None:
+        self.frame = frame
+        self.done = done
+        self.ahead = ahead
+        self.past = past
+        self.lines = lines
+        self.file = frame.f_code.co_filename
+        tree = syntax.parse(self.file, frame.f_globals)
+        self.path = _inside_function(syntax.find_path(tree, frame.f_lineno)) if tree is not None else []
+        # One scope for what comes: each loop goes on where the one inside it ended.
+        self.scope = Scope.of_frame(frame)
+
+    def look(self) -> int:
+        """Notes what comes in this function; returns the passes that its caller made, as far as that is known: one, after a loop."""
+        if len(self.path) < 2:
+            self.ahead.add(Item("varying", "", self.file, self.frame.f_lineno))
+            return self.done
+        if not isinstance(self.path[-1], (*_LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try)):
+            self.past.note(self.path[-1], Position(self.file, Scope.of_frame(self.frame)))
+        for index in range(len(self.path) - 1, 0, -1):
+            self._look_around(self.path[index - 1], self.path[index])
+        return self.done
+
+    def _look_around(self, parent: ast.AST, child: ast.AST) -> None:
+        """What comes after `child` in `parent`."""
+        before, after = _split(parent, child)
+        if isinstance(parent, _LOOPS) and child in parent.body:
+            self._look_in_loop(parent, before, after)
+            return
+        self.past.block(before, Position(self.file, Scope.of_frame(self.frame)))
+        after = [*after, *parent.finalbody] if isinstance(parent, ast.Try) and child not in parent.finalbody else after
+        future = Walk()
+        future.block(after, self._here())
+        self._compare(future)
+
+    def _here(self) -> Position:
+        return Position(self.file, self.scope)
+
+    def _look_in_loop(self, loop, before: list, after: list) -> None:
+        passes = read_passes(loop, Scope.of_frame(self.frame))
+        done = self._count_done(loop, passes)
+        self._walk_past(loop, passes, done, before)
+        future = Walk()
+        left = future.block(after, self._here())
+        total = passes.total if left in ("break", "return") else self._walk_passes(loop, passes, done, future)
+        total = done if left in ("break", "return") else total
+        self.ahead.enter_loop(self.file, loop.lineno, total)
+        self._compare(future)
+        if not passes.is_alike and (total is None or done < total):
+            self.ahead.add(Item("varying", "", self.file, loop.lineno))
+        forget_assigned(loop.body, self.scope)
+        # The function around was called for this loop once.
+        self.done = 1
+
+    def _walk_passes(self, loop, passes: Passes, done: int, future: Walk) -> int | None:
+        """Walks the passes to come; returns the number of all passes."""
+        body, number = loop.body, done
+        while not future.is_spent() and (passes.total is None or number < passes.total):
+            if not self._enter_pass(loop, passes, number):
+                return number
+            body, left = self._walk_pass(body, future, is_chosen=number > done + 1)
+            number += 1
+            if left in ("break", "return"):
+                return number
+            if not body and not isinstance(loop, ast.While):
+                break
+        if passes.total is not None and number < passes.total:
+            self._enter_pass(loop, passes, passes.total - 1)
+            Walk(future.calls).block(loop.body, self._here())
+        return passes.total
+
+    def _walk_pass(self, body: list, future: Walk, *, is_chosen: bool) -> tuple[list, str | None]:
+        """Walks one pass; returns the statements that may differ in the next, and how the pass ended."""
+        chosen, left = [], None
+        for statement in body:
+            events = future.events
+            left = future.block([statement], self._here())
+            if is_chosen or future.events > events or isinstance(statement, (ast.Break, ast.Continue, ast.Return)):
+                chosen.append(statement)
+            if left is not None:
+                break
+        return (chosen if left is None else body), left
+
+    def _enter_pass(self, loop, passes: Passes, number: int) -> bool:
+        """Binds the target of one pass; False if a condition ends the loop before."""
+        if isinstance(loop, ast.While):
+            return truth(self.scope.evaluate(loop.test)) is not False
+        bind(loop.target, passes.value(number), self.scope)
+        return True
+
+    def _count_done(self, loop, passes: Passes) -> int:
+        """The number of passes that have begun."""
+        found = None
+        if not isinstance(loop, ast.While):
+            found = passes.find(Scope.of_frame(self.frame).evaluate(_as_expression(loop.target)))
+        return self.done if found is None else found + 1
+
+    def _walk_past(self, loop, passes: Passes, done: int, before: list) -> None:
+        """Walks the passes that were made, the last as far as it came."""
+        scope = Scope.of_frame(self.frame)
+        forget_assigned(loop.body, scope)
+        for name, value in _read_counters(loop, self.path, Scope.of_frame(self.frame), done):
+            scope.set(name, value)
+        position = Position(self.file, scope)
+        for number in range(done):
+            if not isinstance(loop, ast.While):
+                bind(loop.target, passes.value(number), scope)
+            self.past.block(loop.body if number < done - 1 else before, position)
+
+    def _compare(self, future: Walk) -> None:
+        """Notes the calls to come that the calls of the past do not cover."""
+        unrun = {place for place, call in future.calls.items() if call.name and not self._has_run(place)}
+        for place, call in future.calls.items():
+            if place in unrun:
+                if call.outer not in unrun:
+                    self.ahead.add(Item("unrun", call.name, place[0], place[1]))
+                continue
+            earlier = self.past.calls.get(place, call)
+            for index, (number, text) in call.numbers.items():
+                if number > earlier.numbers.get(index, (number, ""))[0]:
+                    self.ahead.add(Item("larger", text, place[0], place[1]))
+        # Whatever was noted is not noted again from a function further out.
+        for place, call in future.calls.items():
+            self.past.calls.setdefault(place, call).is_sure = True
+
+    def _has_run(self, place: Place) -> bool:
+        earlier = self.past.calls.get(place)
+        return (earlier is not None and earlier.is_sure) or place[:2] in self.lines
+
+
+def _split(parent: ast.AST, child: ast.AST) -> tuple[list, list]:
+    """The statements of the block that has `child`: those before it, and those after."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and child in block and name not in ("handlers", "cases"):
+            at = block.index(child)
+            return block[:at], block[at + 1 :]
+    return [], []
+
+
+def _as_expression(target: ast.expr) -> ast.expr:
+    """A loop's target, to be read."""
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _read_counters(loop, path: list, now: Scope, done: int) -> Iterator[tuple[str, int]]:
+    """The names that each pass raises by a number, with their values before the first."""
+    for statement in loop.body:
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and isinstance(statement.op, ast.Add):
+            value, by = now.get(statement.target.id), now.evaluate(statement.value)
+            if isinstance(value, int) and isinstance(by, int):
+                # The pass under way has raised it if the statement stands before the running one.
+                current = next((node for node in path if node in loop.body), None)
+                is_before = current is None or statement.lineno < current.lineno
+                yield statement.target.id, value - by * (done if is_before else done - 1)

@@ -1,0 +1,56 @@
+"""Whether all batches of a loader have the same shapes: of the datasets that say so, and by a look at some samples of others.
+
+The look comes when the program is about to be stopped: what it changes (counters, generators of random numbers) is lost with the program.
+"""
+
+import time
+
+import torch
+from torch.utils.data import DataLoader, IterableDataset, Subset, TensorDataset, default_collate
+
+_SAMPLES = 32
+# A dataset that reads large files is not read at length.
+_SECONDS = 0.5
+
+
+def are_alike(loader: DataLoader) -> bool:
+    """True if the batches of a loader differ in no shape, but for a last one that is smaller."""
+    dataset = loader.dataset
+    while isinstance(dataset, Subset):
+        dataset = dataset.dataset
+    if loader.collate_fn is not default_collate or isinstance(dataset, IterableDataset):
+        return False
+    if isinstance(dataset, TensorDataset):
+        return True
+    return _have_one_shape(loader.dataset)
+
+
+def _have_one_shape(dataset: object) -> bool:
+    try:
+        size = len(dataset)
+        end = time.monotonic() + _SECONDS
+        shapes = set()
+        for number in range(min(size, _SAMPLES)):
+            shapes.add(_shape(dataset[number * size // min(size, _SAMPLES)]))
+            if len(shapes) > 1 or time.monotonic() > end:
+                break
+    # The code of the dataset is the program's: whatever it raises, nothing is known.
+    except Exception:
+        return False
+    return len(shapes) == 1 and None not in shapes
+
+
+def _shape(sample: object) -> object:
+    """The shapes in a sample; `None` where a part of it may differ in a way that is not seen."""
+    if isinstance(sample, torch.Tensor):
+        return tuple(sample.shape)
+    # The length of a text decides the size of what it is made into.
+    if isinstance(sample, (int, float, bool)):
+        return type(sample).__name__
+    if isinstance(sample, dict):
+        return _shape(tuple(sample.values()))
+    if isinstance(sample, (tuple, list)):
+        parts = tuple(_shape(part) for part in sample)
+        return None if None in parts else parts
+    shape = getattr(sample, "shape", None)
+    return tuple(shape) if isinstance(shape, tuple) else None

@@ -1,0 +1,69 @@
+"""Decides after each optimizer step whether the program has shown enough, and notes what it still had before it.
+
+The requested number of steps is made in any case. After them the program is stopped if nothing is to come that did not run (Note [Ahead]
+in `ahead.look`) and the last steps left the same memory and the same peak. Else it goes on for some steps, as long as a step takes little
+time: a small program is better run than guessed at.
+"""
+
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+from . import records
+from .ahead.look import Ahead, look
+from .failure import guarded
+
+# What a step may take, and all steps after the requested ones, in seconds of processor time: a wait for other programs does not count.
+_STEP_SECONDS = 0.15
+_ALL_SECONDS = 4.0
+
+
+class Course:
+    """The steps of a program."""
+
+    def __init__(self, wanted: int, more: int) -> None:
+        self.wanted = wanted
+        self.more = more
+        self._ahead: Ahead | None = None
+        # The bytes at the peak and after each step, of all devices.
+        self._bytes: list[tuple[int, int]] = []
+        self._times: list[float] = []
+        self._look_at = wanted
+
+    def note_step(self, devices: list[dict]) -> None:
+        """Notes the memory after a step."""
+        peak = sum(stats["allocated_peak_bytes"] for stats in devices)
+        self._bytes.append((peak, sum(stats["allocated_bytes"] for stats in devices)))
+        self._times.append(time.process_time())
+
+    def is_enough(self, fewest: int, frame: FrameType | None) -> bool:
+        """True if the program is to be stopped; `fewest`: the steps of the optimizer that made the fewest."""
+        if self.wanted == 0 or fewest < self.wanted:
+            return False
+        is_last = fewest >= self.wanted + self.more or not self._is_cheap()
+        if fewest >= self._look_at or is_last:
+            self._look_at = 2 * fewest
+            self._ahead = self._look(frame, fewest)
+        return is_last or (self._repeats() and self._ahead is not None and not self._ahead.items)
+
+    def list_records(self) -> Iterator[dict]:
+        """The records of what was to come, where the program was stopped after its steps."""
+        if self._ahead is None:
+            return
+        for item in self._ahead.items:
+            yield records.ahead(kind=item.kind, what=item.what, file=item.file, line=item.line)
+        yield records.course(total_steps=self._ahead.total, file=self._ahead.file, line=self._ahead.line)
+
+    @guarded
+    def _look(self, frame: FrameType | None, steps: int) -> Ahead:
+        return look(frame, steps, set())
+
+    def _repeats(self) -> bool:
+        return len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]
+
+    def _is_cheap(self) -> bool:
+        times = self._times
+        if len(times) < 2:
+            return False
+        start = times[min(self.wanted, len(times)) - 1]
+        return times[-1] - times[-2] <= _STEP_SECONDS and times[-1] - start <= _ALL_SECONDS
