@@ -5,6 +5,7 @@ mod conditions;
 mod courses;
 mod draw;
 mod facts;
+mod foresee;
 mod measured;
 mod need;
 mod notes;

@@ -24,7 +24,7 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
     let ahead = processes().flat_map(|process| &process.ahead).map(of_ahead);
     let unread = processes().any(|process| is_stopped(process) && process.course.is_none());
     let rising = processes().find_map(|process| rise(process, spare));
-    let grows = growth.filter(|growth| fills_before_end(case, growth).is_none() && !growth.is_harmless());
+    let grows = growth.filter(|growth| total_steps(case).is_none() && !growth.is_harmless());
     let mut conditions: Vec<Condition> = ahead.collect();
     conditions.extend(unread.then_some(Condition::LaterSteps));
     conditions.extend(is_only_first_step(case).then_some(Condition::OptimizerState));

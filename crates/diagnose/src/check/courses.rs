@@ -24,8 +24,8 @@ pub(super) fn say_difference(case: &Case, view: &View) -> Option<String> {
     let line = view.own_line(view.trace.events.get(event.0 as usize)?.stack);
     let line = line.map_or_else(String::new, |at| format!(" ({}:{})", case.show(&at.file), at.line));
     Some(format!(
-        "the run without a limit did not repeat the first run:{step}{line} it requested {second} in place of {first}. The need is that \
-         of its own course"
+        "the run without a limit did not repeat the first run:{step}{line} it requested {second} in place of {first}. `needs` is the \
+         need of the run without a limit"
     ))
 }
 

@@ -1,10 +1,11 @@
 //! The figures of the report.
 
 use report::{Breakdown, Growth, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
-use trace::{Bytes, Peak as Highest, Process};
+use trace::{Bytes, Peak as Highest};
 
 use super::case::Case;
-use super::conditions::{fills_before_end, list_assumed, list_conditions, total_steps};
+use super::conditions::{list_assumed, list_conditions, total_steps};
+use super::foresee::foresee;
 use super::need::need;
 use super::oom::oom;
 use super::ranks::ranks;
@@ -56,7 +57,7 @@ impl Measured {
         let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
         let held = usage.device_bytes.max(together);
         let growth = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
-        let (decision, need) = decide_growth(case, decision, growth.as_ref(), need);
+        let (decision, need) = foresee(case, view, decision, growth.as_ref(), need);
         let conditions = |spare| list_conditions(case, spare, growth.as_ref());
         Measured {
             verdict: decision.with_spare(case.total(), held, need.usage.device_bytes, conditions, list_assumed(case)),
@@ -76,23 +77,6 @@ impl Measured {
 fn with_end(case: &Case, growth: Growth, oom: Option<&Oom>) -> Growth {
     let ran_out_at = oom.and_then(|oom| oom.place.step);
     Growth { of_steps: total_steps(case), full_at_step: ran_out_at.or(growth.full_at_step), ..growth }
-}
-
-/// Decides that a program does not fit if growth fills the device before the loop ends; the need is the need at the end of the loop.
-fn decide_growth(case: &Case, decision: &Decision, growth: Option<&Growth>, need: Need) -> (Decision, Need) {
-    let fills = growth.and_then(|growth| Some((growth, fills_before_end(case, growth)?)));
-    let Some((growth, total)) = fills.filter(|_| matches!(decision, Decision::Fits { search: None, .. })) else {
-        return (decision.clone(), need);
-    };
-    let done = case.limited.processes.iter().map(Process::step_count).max().unwrap_or_default();
-    let more = Bytes(growth.bytes_per_step.0.saturating_mul(total.saturating_sub(u64::from(done))));
-    let Usage { allocated_bytes, reserved_bytes, device_bytes } = need.usage;
-    let usage = Usage {
-        allocated_bytes: allocated_bytes + more,
-        reserved_bytes: reserved_bytes + more,
-        device_bytes: device_bytes + more,
-    };
-    (Decision::Oom, Need { usage, ..need })
 }
 
 /// Returns the usage with the peak of the trace, where the counters were never written: the trace is all there is.

@@ -14,6 +14,8 @@ use crate::measure::outside::outside;
 
 /// The most lines of value reads in a note.
 const LINES_SHOWN: usize = 6;
+/// Untrained parameters of less than this part of the device change no verdict: 0.1 %.
+const LEAST_PART: u64 = 1000;
 /// The size of the largest scalar type.
 const MOST_SCALAR_BYTES: u64 = 16;
 
@@ -38,6 +40,7 @@ pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
     let single =
         [missing_kernels(case), few_steps(case, decision), interpreter(case), background(case)].into_iter().flatten();
     let all_untrained = case.limited.processes.iter().flat_map(|process| &process.untrained);
+    let all_untrained = all_untrained.filter(|record| record.bytes > case.total().0 / LEAST_PART);
     single.chain(distinct(all_untrained.map(|record| untrained(case, record)).collect())).collect()
 }
 

@@ -73,9 +73,10 @@ fn find_temporaries(facts: &Facts) -> Option<Cause> {
     if is_small {
         return None;
     }
+    let has_room = peak.bytes.0.saturating_mul(2) < of_device.0;
     let finding = Finding {
         rule: RULE.cause,
-        severity: Severity::Warning,
+        severity: if has_room { Severity::Info } else { Severity::Warning },
         message: format!("the peak is in the optimizer step: {temporaries} of it are the optimizer's temporaries"),
         location: None,
         evidence: vec![

@@ -3,7 +3,7 @@
 use diagnose::CheckCase;
 use report::{Condition, Severity, SizeSearch, Verdict};
 use trace::run::{AheadRecord, CourseRecord, EndReason};
-use trace::{AheadKind, Bytes, Process, Run};
+use trace::{AheadKind, Bytes, Category, Phase, Process, Run};
 
 use crate::program::{Program, SCRIPT, case};
 use crate::{MIB, check, ended, finding, line};
@@ -136,6 +136,51 @@ fn what_was_learnt_before_an_error_counts() {
         assert_eq!(stopped, Some(format!("after {steps} of 3 steps {reason}")));
     }
     assert_eq!(decided(raising_after(0, 0)), Decided::Incomplete(reason.to_owned()));
+}
+
+#[test]
+fn the_state_of_the_optimizer_comes_on_top_of_the_first_step() {
+    // The peak is in the forward; the step leaves `state_mib` behind, and the program raises in its second step.
+    let verdict = |activations_mib: u64, state_mib: u64| {
+        let mut program = Program::new();
+        program.enter(Phase::Forward);
+        let activations = program.alloc(41, activations_mib * MIB);
+        program.free(activations);
+        program.enter(Phase::Optimizer);
+        let state = program.alloc(60, state_mib * MIB);
+        program.census(&[(Category::OptimizerState, state)]);
+        program.end_step();
+        check(&case(program.raise("ValueError", "bad", false))).verdict
+    };
+    assert!(verdict(600, 300).is_fit());
+    // 800 + 300 + 24 MiB of context are more than 1 GiB.
+    assert_eq!(
+        verdict(800, 300),
+        Verdict::Oom { spare_bytes: -i64::try_from(100 * MIB).unwrap(), assumed: Vec::new() }
+    );
+}
+
+#[test]
+fn growth_that_fills_the_device_before_the_loop_ends_does_not_fit() {
+    // Each step keeps 100 MiB of 1,000: the eleventh is refused.
+    let verdict = |total_steps: Option<u64>| {
+        let mut program = Program::new();
+        for _ in 0..4 {
+            program.alloc(1, 100 * MIB);
+            program.end_step();
+        }
+        let mut run = program.end(EndReason::Steps);
+        run.processes[0].course = Some(CourseRecord { total_steps, ..CourseRecord::default() });
+        check(&case(run))
+    };
+    let report = verdict(Some(20));
+    let growth = report.growth.clone().unwrap();
+    assert_eq!((growth.full_at_step, growth.of_steps), (Some(11), Some(20)));
+    // 20 x 100 MiB and the context, of 1 GiB.
+    assert_eq!(report.verdict, Verdict::Oom { spare_bytes: -i64::try_from(1000 * MIB).unwrap(), assumed: Vec::new() });
+    assert!(matches!(verdict(Some(6)).verdict, Verdict::Fits { .. }));
+    let Verdict::FitsSoFar { conditions, .. } = verdict(None).verdict else { panic!("the loop's end is not known") };
+    assert_eq!(conditions, [Condition::Growing { full_at_step: Some(11) }]);
 }
 
 /// The conditions of a program that was stopped after steps with these peaks, with what the agent recorded as ahead.

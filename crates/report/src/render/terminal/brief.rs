@@ -35,7 +35,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     bar(page, report, breakdown);
     lines(page, sites, breakdown.total());
     if let Some(finding) = report.findings.iter().find(|finding| matters(report, finding)) {
-        write_finding(page, finding);
+        write_finding(page, finding, repeats_headline(report, finding));
     }
     for caveat in report.notes.iter().filter(|remark| remark.is_caveat()) {
         page.fact("note", &caveat.text);
@@ -200,20 +200,31 @@ fn stem_of(file: &str) -> &str {
 /// True for the finding that the short report has room for: the first more important than a remark, unless it repeats
 /// the headline.
 fn matters(report: &CheckReport, finding: &Finding) -> bool {
-    let repeats = report.verdict.is_oom() && finding.rule.role() == Role::Need && finding.remedies.is_empty();
+    let repeats = repeats_headline(report, finding) && finding.remedies.is_empty();
     let is_search = report.verdict.search().is_some() && finding.rule.role() == Role::Caught;
     (finding.severity != Severity::Info || is_search) && !repeats
 }
 
-fn write_finding(page: &mut Page, finding: &Finding) {
+/// True for the finding that states the need of a program that does not fit: the headline and `needs` state it, too.
+fn repeats_headline(report: &CheckReport, finding: &Finding) -> bool {
+    report.verdict.is_oom() && finding.rule.role() == Role::Need
+}
+
+fn write_finding(page: &mut Page, finding: &Finding, is_known: bool) {
     let at = finding.location.as_ref().map_or_else(String::new, |location| format!(" ({})", page.line_of(location)));
-    page.fact(finding.severity.word(), &format!("{}{at}", finding.message));
-    if let Some(remedy) = finding.remedies.first() {
+    let remedy = finding.remedies.first().map(|remedy| {
         let effect = match (remedy.before_bytes, remedy.after_bytes) {
             (Some(before), Some(after)) => format!(": {before} to {after}, {}", remedy.standing.word()),
             _ => String::new(),
         };
-        page.fact("", &format!("try: {}{effect}", remedy.remedy));
+        format!("{}{effect}", remedy.remedy)
+    });
+    if !is_known {
+        page.fact(finding.severity.word(), &format!("{}{at}", finding.message));
+    }
+    if let Some(remedy) = remedy {
+        let (name, start) = if is_known { ("try", "") } else { ("", "try: ") };
+        page.fact(name, &format!("{start}{remedy}"));
     }
 }
 
