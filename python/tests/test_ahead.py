@@ -28,14 +28,14 @@ class Images(Dataset):
 
 
 def look_ahead(source, at=3, **names):
-    """Runs a program that calls `step()` for each optimizer step, and looks at its step number `at`."""
+    """Runs a program that calls `step()` for each optimizer step, and looks ahead in step number `at`."""
     found, count = [], 0
 
     def step():
         nonlocal count
         count += 1
         if count == at:
-            found.append(look(sys._getframe(1), at, set()))
+            found.append(look(sys._getframe(1), at))
             raise SystemExit
 
     with tempfile.TemporaryDirectory() as folder:
@@ -165,6 +165,11 @@ class AheadTest(unittest.TestCase):
         collated = DataLoader(alike, batch_size=4, collate_fn=lambda batch: batch)
         self.check([("varying", "", 1)], source.replace("x, y", "x"), total=10, loader=collated)
         self.check([("varying", "", 1)], source.replace("loader", "(n for n in 'abcdefgh')").replace("x, y", "x"))
+
+    def test_items_of_a_list_repeat_if_their_shapes_do(self):
+        source = "for i in range(4):\n    x = data[i]\n    step()\n"
+        self.check([], source, total=4, data=[torch.zeros(3)] * 4)
+        self.check([("varying", "", 2)], source, total=4, data=[*[torch.zeros(3)] * 3, torch.zeros(9)])
 
     def test_unfreezing_is_named(self):
         source = """

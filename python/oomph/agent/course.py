@@ -56,7 +56,7 @@ class Course:
 
     @guarded
     def _look(self, frame: FrameType | None, steps: int) -> Ahead:
-        return look(frame, steps, set())
+        return look(frame, steps)
 
     def _repeats(self) -> bool:
         return len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]

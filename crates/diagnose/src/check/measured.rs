@@ -16,7 +16,7 @@ use crate::measure::growth::growth;
 use crate::measure::sites::sites;
 use crate::measure::view::View;
 
-/// The verdict, and what was measured of the device that the report is about.
+/// The verdict, and the figures of the device of the report.
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub(super) verdict: Verdict,
@@ -79,7 +79,7 @@ fn with_end(case: &Case, growth: Growth, oom: Option<&Oom>) -> Growth {
     Growth { of_steps: total_steps(case), full_at_step: ran_out_at.or(growth.full_at_step), ..growth }
 }
 
-/// Returns the usage with the peak of the trace, where the counters were never written: the trace is all there is.
+/// Returns the usage with the peak of the trace, if the counters were never written.
 fn at_least_shown(counted: Usage, highest: Option<Highest>) -> Usage {
     match (counted.allocated_bytes, highest) {
         (Bytes::ZERO, Some(peak)) => Usage { allocated_bytes: peak.bytes, ..counted },

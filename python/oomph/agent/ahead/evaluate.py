@@ -104,7 +104,7 @@ class Scope:
         self._changed[name] = value
 
     def evaluate(self, node: ast.expr) -> object:
-        """The value of an expression; `UNKNOWN` if it has none that is sure."""
+        """The value of an expression; `UNKNOWN` if the value is not sure."""
         try:
             return self._evaluate(node)
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError):

@@ -1,12 +1,12 @@
-"""Reads from a program that is about to be stopped what it would have done next.
+"""Reads from a program that is about to be stopped the work that it has left.
 
 Note [Ahead]
 ~~~~~~~~~~~~
-A dry run shows a few steps of thousands. Whether they stand for the rest is read from the sources of the running functions: the passes
-that their loops have left, the statements behind them, and the functions of the program's own that those call. The passes so far are
-walked in the same way, and what is compared are the calls: a call that comes and did not run yet (an evaluation every 500 steps, a second
-model, an export), and one that comes with a larger number than before (a longer sequence). Calls that take no memory of a GPU are left
-out. What is not known counts as different: batches of a generator, of a dataset with texts, the loops of a library.
+A dry run shows a few steps of thousands. The sources of the running functions tell if those steps stand for the rest: the passes that
+their loops have left, the statements behind the loops, and the program's own functions that are called there. The passes so far are walked
+in the same way, and the calls are compared: a call that comes and did not run yet (an evaluation every 500 steps, a second model, an
+export), and a call with a larger number than before (a longer sequence). Calls that take no memory of a GPU are left out. Anything unknown
+counts as different: batches of a generator, of a dataset with texts, the loops of a library.
 """
 
 import ast
@@ -22,13 +22,12 @@ from .walk import Place, Position, Walk, bind, forget_assigned
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-# A library's loop has the same frames above it in each program: those of PyTorch's optimizers have none around a step.
 _MOST_ITEMS = 8
 
 
 @dataclass(frozen=True)
 class Item:
-    """Something that is to come. `kind`: `unrun`, `larger` or `varying`."""
+    """A part of the work that is left. `kind`: `unrun`, `larger` or `varying`."""
 
     kind: str
     what: str
@@ -38,7 +37,7 @@ class Item:
 
 @dataclass
 class Ahead:
-    """All that is to come: nothing of note, if there are no items."""
+    """The work that is left; nothing of note without items."""
 
     items: list[Item] = field(default_factory=list)
     # The passes of all loops around the step, and the place of the innermost.
@@ -60,14 +59,14 @@ class Ahead:
             self.items.append(item)
 
 
-def look(frame: FrameType | None, steps: int, lines: set[tuple[str, int]]) -> Ahead:
-    """What comes after the call that `frame` is in, of which `steps` were made; `lines` are known to have run."""
+def look(frame: FrameType | None, steps: int) -> Ahead:
+    """The work that is left after the call in `frame`; `steps` of the calls were made."""
     ahead, past = Ahead(), Walk()
     done = steps
     while frame is not None:
         file = frame.f_code.co_filename
         if frames.is_users(file):
-            done = _Function(frame, done, ahead, past, lines).look()
+            done = _Function(frame, done, ahead, past).look()
         elif not frames.is_agents(file):
             frameworks.look(frame, ahead.add)
             _look_at_library(frame, ahead)
@@ -100,20 +99,19 @@ def _inside_function(path: list[ast.AST]) -> list[ast.AST]:
 class _Function:
     """A running function of the program's own."""
 
-    def __init__(self, frame: FrameType, done: int, ahead: Ahead, past: Walk, lines: set) -> None:
+    def __init__(self, frame: FrameType, done: int, ahead: Ahead, past: Walk) -> None:
         self.frame = frame
         self.done = done
         self.ahead = ahead
         self.past = past
-        self.lines = lines
         self.file = frame.f_code.co_filename
         tree = syntax.parse(self.file, frame.f_globals)
         self.path = _inside_function(syntax.find_path(tree, frame.f_lineno)) if tree is not None else []
-        # One scope for what comes: each loop goes on where the one inside it ended.
+        # One scope for all that is left: a loop goes on where the inner loop ended.
         self.scope = Scope.of_frame(frame)
 
     def look(self) -> int:
-        """Notes what comes in this function; returns the passes that its caller made, as far as that is known: one, after a loop."""
+        """Notes the work that is left in this function; returns the number of calls of the function: one, if the function has a loop."""
         if len(self.path) < 2:
             self.ahead.add(Item("varying", "", self.file, self.frame.f_lineno))
             return self.done
@@ -124,7 +122,7 @@ class _Function:
         return self.done
 
     def _look_around(self, parent: ast.AST, child: ast.AST) -> None:
-        """What comes after `child` in `parent`."""
+        """Notes the work after `child` in `parent`."""
         before, after = _split(parent, child)
         if isinstance(parent, _LOOPS) and child in parent.body:
             self._look_in_loop(parent, before, after)
@@ -151,11 +149,11 @@ class _Function:
         if not passes.is_alike and (total is None or done < total):
             self.ahead.add(Item("varying", "", self.file, loop.lineno))
         forget_assigned(loop.body, self.scope)
-        # The function around was called for this loop once.
+        # The function around the loop was called once for it.
         self.done = 1
 
     def _walk_passes(self, loop, passes: Passes, done: int, future: Walk) -> int | None:
-        """Walks the passes to come; returns the number of all passes."""
+        """Walks the passes that are left; returns the number of all passes."""
         body, number = loop.body, done
         while not future.is_spent() and (passes.total is None or number < passes.total):
             if not self._enter_pass(loop, passes, number):
@@ -198,7 +196,7 @@ class _Function:
         return self.done if found is None else found + 1
 
     def _walk_past(self, loop, passes: Passes, done: int, before: list) -> None:
-        """Walks the passes that were made, the last as far as it came."""
+        """Walks the passes that were made, and the begun part of the last."""
         scope = Scope.of_frame(self.frame)
         forget_assigned(loop.body, scope)
         for name, value in _read_counters(loop, self.path, Scope.of_frame(self.frame), done):
@@ -210,7 +208,7 @@ class _Function:
             self.past.block(loop.body if number < done - 1 else before, position)
 
     def _compare(self, future: Walk) -> None:
-        """Notes the calls to come that the calls of the past do not cover."""
+        """Notes the future calls that the past calls do not cover."""
         unrun = {place for place, call in future.calls.items() if call.name and not self._has_run(place)}
         for place, call in future.calls.items():
             if place in unrun:
@@ -221,13 +219,15 @@ class _Function:
             for index, (number, text) in call.numbers.items():
                 if number > earlier.numbers.get(index, (number, ""))[0]:
                     self.ahead.add(Item("larger", text, place[0], place[1]))
-        # Whatever was noted is not noted again from a function further out.
+        for place in future.varying:
+            self.ahead.add(Item("varying", "", place[0], place[1]))
+        # A call is noted once, not again from a function further out.
         for place, call in future.calls.items():
             self.past.calls.setdefault(place, call).is_sure = True
 
     def _has_run(self, place: Place) -> bool:
         earlier = self.past.calls.get(place)
-        return (earlier is not None and earlier.is_sure) or place[:2] in self.lines
+        return earlier is not None and earlier.is_sure
 
 
 def _split(parent: ast.AST, child: ast.AST) -> tuple[list, list]:

@@ -1,4 +1,4 @@
-"""The passes of a loop: how many there are, and what its target is in each."""
+"""The passes of a loop: their number, and the value of the target in a pass."""
 
 import ast
 import itertools
@@ -10,19 +10,19 @@ from torch.utils.data import DataLoader
 from .evaluate import UNKNOWN, Scope, Unknown, length
 from .samples import are_alike
 
-# Functions that pass on what they iterate: tqdm's, rich's, and their like.
+# Functions such as tqdm's and rich's, which yield the items of an argument.
 _WRAPPERS = {"tqdm", "track", "progress_bar", "iter", "list", "tuple", "cycle", "prefetch"}
 _RANGES = {"range", "trange"}
 
 
 class Passes:
-    """What a loop iterates over."""
+    """The items of a loop."""
 
     def __init__(self, total: int | None, values: object = UNKNOWN, *, is_alike: bool = True) -> None:
         # The number of passes; `None` if unknown.
         self.total = total
         self._values = values
-        # True if values that are not known have the same shapes in each pass.
+        # True if unknown values have the same shapes in each pass.
         self.is_alike = is_alike
 
     def value(self, index: int) -> object:
@@ -33,7 +33,7 @@ class Passes:
         return values[index] if isinstance(values, (range, list, tuple)) and index < len(values) else UNKNOWN
 
     def find(self, value: object) -> int | None:
-        """The pass with this value; `None` if several have it, or none."""
+        """The pass with this value; `None` unless exactly one pass matches."""
         if not isinstance(self._values, (range, list, tuple)) or not isinstance(value, (int, float, str)):
             return None
         values = self._values
@@ -58,7 +58,7 @@ class Numbered(Passes):
 
 
 class Zipped(Passes):
-    """`zip`: the values of several, until one has no more."""
+    """`zip`: the values of several parts, until a part is at its end."""
 
     def __init__(self, parts: list[Passes]) -> None:
         totals = [part.total for part in parts if part.total is not None]
@@ -66,11 +66,11 @@ class Zipped(Passes):
         self._parts = parts
 
     def value(self, index: int) -> object:
-        """A value of each."""
+        """One value from each part."""
         return tuple(part.value(index) for part in self._parts)
 
     def find(self, value: object) -> int | None:
-        """The pass that one of the values belongs to."""
+        """The pass of the first value with a known pass."""
         if not isinstance(value, tuple) or len(value) != len(self._parts):
             return None
         found = (part.find(it) for part, it in zip(self._parts, value))
@@ -78,7 +78,7 @@ class Zipped(Passes):
 
 
 def read_passes(loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> Passes:
-    """What the loop iterates over; a `while` has numbers that nobody reads."""
+    """The passes of a loop; a `while` has numbered passes."""
     return Passes(None, itertools.count()) if isinstance(loop, ast.While) else _read(loop.iter, scope)
 
 
@@ -108,20 +108,21 @@ def _of_range(node: ast.Call, scope: Scope) -> Passes:
 
 
 def _of_value(value: object) -> Passes:
-    # tqdm's bars have what they iterate.
+    # tqdm's bars keep the items.
     inner = getattr(value, "__dict__", {}).get("iterable") if type(value).__module__.startswith("tqdm") else None
     if inner is not None:
         return _of_value(inner)
     if isinstance(value, (range, list, tuple)):
         is_plain = all(isinstance(it, (int, float, str)) or type(it) is tuple for it in value[:1000])
-        return Passes(len(value), value) if is_plain else Passes(len(value), is_alike=_have_one_shape(value))
+        return Passes(len(value), value) if is_plain else Passes(len(value), is_alike=have_one_shape(value))
     if isinstance(value, DataLoader):
         total = length(value)
         return Passes(None if isinstance(total, Unknown) else total, is_alike=are_alike(value))
     return Passes(None, is_alike=False)
 
 
-def _have_one_shape(values: list | tuple) -> bool:
+def have_one_shape(values: list | tuple) -> bool:
+    """True if all items are tensors of one shape, or tuples of them."""
     shapes = {shape for value in values for shape in _shapes(value)}
     return all(isinstance(value, (torch.Tensor, tuple, list)) for value in values) and len(shapes) <= 1
 

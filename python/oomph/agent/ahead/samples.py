@@ -1,6 +1,6 @@
-"""Whether all batches of a loader have the same shapes: of the datasets that say so, and by a look at some samples of others.
+"""Tests that all batches of a loader have the same shapes: by the type of the dataset, or by some of its samples.
 
-The look comes when the program is about to be stopped: what it changes (counters, generators of random numbers) is lost with the program.
+The samples are read when the program is about to be stopped: changes of counters and of random generators are lost with the program.
 """
 
 import time
@@ -34,17 +34,17 @@ def _have_one_shape(dataset: object) -> bool:
             shapes.add(_shape(dataset[number * size // min(size, _SAMPLES)]))
             if len(shapes) > 1 or time.monotonic() > end:
                 break
-    # The code of the dataset is the program's: whatever it raises, nothing is known.
+    # The dataset is code of the program's, and may raise any error: then nothing is known.
     except Exception:
         return False
     return len(shapes) == 1 and None not in shapes
 
 
 def _shape(sample: object) -> object:
-    """The shapes in a sample; `None` where a part of it may differ in a way that is not seen."""
+    """The shapes in a sample; `None` if the sample has a part without a known shape."""
     if isinstance(sample, torch.Tensor):
         return tuple(sample.shape)
-    # The length of a text decides the size of what it is made into.
+    # A text is no number: its length decides the size of the tensor made of it.
     if isinstance(sample, (int, float, bool)):
         return type(sample).__name__
     if isinstance(sample, dict):

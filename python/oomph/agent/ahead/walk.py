@@ -11,7 +11,7 @@ import torch
 
 from .evaluate import UNKNOWN, Scope, Unknown, is_users_function, truth
 from .harmless import find_definition, is_harmless, name_of
-from .loops import read_passes
+from .loops import have_one_shape, read_passes
 
 # How deep functions are followed.
 _DEPTH = 3
@@ -43,6 +43,8 @@ class Walk:
 
     calls: dict[Place, Call] = field(default_factory=dict)
     statements: int = 0
+    # The items of lists that are of different shapes.
+    varying: set[Place] = field(default_factory=set)
     # Rises with everything that may differ in another pass: a condition, a value that is known, a larger number.
     events: int = 0
 
@@ -140,6 +142,13 @@ class Walk:
                 self._call(part, at)
             elif isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice):
                 self._slice(part, at)
+            elif isinstance(part, ast.Subscript) and not isinstance(part.slice, ast.Constant):
+                self._item(part, at)
+
+    def _item(self, node: ast.Subscript, at: "Position") -> None:
+        owner = at.scope.evaluate(node.value)
+        if type(owner) in (list, tuple) and any(isinstance(it, torch.Tensor) for it in owner[:1]) and not have_one_shape(owner):
+            self.varying.add(at.place(node))
 
     def _slice(self, node: ast.Subscript, at: "Position") -> None:
         lower = 0 if node.slice.lower is None else at.scope.evaluate(node.slice.lower)
