@@ -66,7 +66,7 @@ pub(super) fn decide(case: &Case) -> Decision {
     let stopped = find_reason(case, case.limited, ended);
     let others = || name_unused_gpu(case).or_else(|| name_shared_device(case));
     match (stopped, others()) {
-        (Some(reason), None) if raised_after_a_step(case.limited) && !is_killed(ended) => {
+        (Some(reason), None) if raised_after_a_step(case.limited) && has_known_end(case, ended) => {
             Decision::Fits { search, stopped: Some(after_steps(case, &reason)) }
         }
         (Some(reason), _) | (None, Some(reason)) => Decision::Incomplete(reason),
@@ -74,9 +74,11 @@ pub(super) fn decide(case: &Case) -> Decision {
     }
 }
 
-/// True if a signal ended the program: it may have been the host's memory.
-fn is_killed(ended: Option<&Ended>) -> bool {
-    ended.is_some_and(|ended| ended.signal.is_some() && !ended.timed_out)
+/// True if an error or the time limit ended the program. A signal may be the host's lack of memory, a process without a recorded end may have
+/// run out, and an exit status without an error has a reason of the program's own.
+fn has_known_end(case: &Case, ended: Option<&Ended>) -> bool {
+    let is_killed = ended.is_some_and(|ended| ended.signal.is_some() && !ended.timed_out);
+    !is_killed && (first_error(case.limited).is_some() || ended.is_some_and(|ended| ended.timed_out))
 }
 
 /// `after 2 of 3 steps the program raised …`.

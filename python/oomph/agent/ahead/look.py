@@ -221,7 +221,7 @@ class _Function:
                     self.ahead.add(Item("larger", text, place[0], place[1]))
         for place in future.varying:
             self.ahead.add(Item("varying", "", place[0], place[1]))
-        # A call is noted once, not again from a function further out.
+        # Each call is noted once.
         for place, call in future.calls.items():
             self.past.calls.setdefault(place, call).is_sure = True
 
