@@ -19,8 +19,9 @@ phantom gets the answer for that read:
   step: the optimizer divides by the counter, whose increments were not computed.
 - A boolean that a check of the program's own reads passes the check: Note [Checks pass] in `checks`.
 - `GradScaler` asks for overflowed gradients: there are none, so that the optimizer steps, and the scale stays.
-- The sum of a mask is the assumed fraction of its elements, and the indices of `topk` are 1, 2, 3, …: zeros lead into divisions by zero,
-  and into shapes without elements. Both are answered at the program's read, and noted.
+- The sum of a mask is the assumed fraction of its elements: zeros lead into divisions by zero, and into shapes without elements. The
+  indices of `argmax`, `topk` and `multinomial` are drawn: Note [Assumed indices] in `known.indices`. Operators go on to compute with both,
+  and what a program reads of it is noted.
 - A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is noted, because anything may be decided by it. Floating-point numbers are
   small and positive: Note [Sound values] in `sound`. All other values are zeros.
 """
@@ -38,13 +39,14 @@ import torch.distributions
 from torch.optim import optimizer as optim
 
 from . import checks, frames, records, sound
+from .choices import Choices
 from .failure import guarded
 from .hidden import hide
 from .holes import Holes
-from .known import sharing
+from .known import indices, sharing
 from .known.calls import run
 from .known.computing import Computing
-from .known.store import KnownValues, NothingWritten
+from .known.store import KnownValues
 from .overrides import Original, Overrides
 from .phantom import Phantom
 from .record_file import RecordFile
@@ -55,7 +57,7 @@ _GET_VALUE = getattr(getattr(optim, "_get_value", None), "__code__", None)
 _SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__code__", None)
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _FRACTION_OF_ELEMENTS = ("nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive")
-_ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor", "multinomial")
+_ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor")
 
 
 class Values:
@@ -77,8 +79,6 @@ class Values:
         # True if the coming read is part of an operator that is already noted.
         self._inside = False
         self.known = KnownValues(phantom)
-        # The answers for reads of unknown values.
-        self._assumed = KnownValues(NothingWritten())
         self._computing = Computing(self.known, Holes(phantom))
         self._sound = sound.SoundValues()
 
@@ -92,13 +92,13 @@ class Values:
             "all": self._all,
             "equal": self._equal,
             "sum.dim_IntList": self._sum,
-            "topk": self._topk,
+            **Choices(self.phantom, self.known, self._computing, self._run_inside).stand_ins(),
             "_amp_update_scale_": self._update_scale,
             "_local_scalar_dense": self._read,
             "copy_": self._copy,
         }
         # Large tensors of unknown numbers go by these unseen.
-        skips = {"copy_": self._computing.is_copy_of_activation, "sum.dim_IntList": self._computing.is_activation, "topk": self._computing.is_activation}
+        skips = {"copy_": self._computing.is_copy_of_activation, "sum.dim_IntList": self._computing.is_activation}
         for name, stand_in in stand_ins.items():
             overrides.replace(f"aten::{name}", "CUDA", stand_in, skips.get(name))
         self._computing.install(overrides, tuple(stand_ins))
@@ -126,6 +126,8 @@ class Values:
             return self._run_inside(original, tensor, *args, **kwargs)
         values = self.known.get(tensor)
         found = None if values is None else run(name, values, *args, **kwargs)
+        if found is not None:
+            self._note_assumed(tensor)
         if found is None:
             self._note_shape(f"aten::{name}")
             count = self.selected(_selectable(name, tensor, args))
@@ -141,6 +143,7 @@ class Values:
             values = self.known.get(repeats)
             if values is None:
                 self._note_shape("aten::repeat_interleave.Tensor")
+            self._note_assumed(repeats)
             output_size = repeats.numel() if values is None else int(values.sum())
         result = original(repeats, output_size=output_size)
         self._computing.compute_all(result, "repeat_interleave.Tensor", repeats, output_size=output_size)
@@ -151,6 +154,7 @@ class Values:
         if values is None:
             self._note_shape("aten::bincount")
             return self._run_inside(original, tensor, *args, **kwargs)
+        self._note_assumed(tensor)
         # Its kernel asks for the smallest value, and for the largest.
         with self.phantom.answering(int(values.max()) if values.numel() else 0):
             result = self._run_inside(self._computing.call_quietly, original, tensor, *args, **kwargs)
@@ -174,15 +178,8 @@ class Values:
         self._computing.compute_all(result, "sum.dim_IntList", tensor, *args, **kwargs)
         if tensor.dtype == torch.bool and tensor.numel() and self.known.operand(result) is None:
             count = self.selected(tensor.numel() // result.numel())
-            self._assumed.set(result, torch.tensor(count, device="cpu"), is_new=True)
+            self.known.assume(result, lambda: torch.tensor(count, device="cpu"))
         return result
-
-    def _topk(self, original: Original, tensor, count, dim=-1, *args, **kwargs):
-        values, indices = self._computing.call_quietly(original, tensor, count, dim, *args, **kwargs)
-        self._computing.compute_all((values, indices), "topk", tensor, count, dim, *args, **kwargs)
-        if indices.numel() and self.known.operand(indices) is None:
-            self._assumed.set(indices, _ranks(tensor, count, dim), is_new=True)
-        return values, indices
 
     def _update_scale(self, original: Original, scale, growth_tracker, *args):
         """Gradients did not overflow: the scale of the loss stays as it was."""
@@ -197,6 +194,8 @@ class Values:
         if answer is None:
             return original(tensor, other)
         self._run_inside(original, tensor, other)
+        self._note_assumed(tensor)
+        self._note_assumed(other)
         return answer
 
     def _copy(self, original: Original, into, source, non_blocking=False):
@@ -204,9 +203,8 @@ class Values:
             return self._computing.copy(original, into, source, non_blocking)
         values = self.known.get(source)
         if values is None:
-            values = self._assume(source)
-        if values is None:
             return self._copy_unknown(original, into, source, non_blocking)
+        self._note_assumed(source)
         self._run_inside(original, into, source, non_blocking)
         return into.copy_(values)
 
@@ -220,16 +218,20 @@ class Values:
 
     def _read(self, original: Original, tensor):
         values = self.known.get(tensor)
-        if values is not None:
+        is_assumed = values is not None and self.known.is_assumed(tensor)
+        if values is not None and not is_assumed:
             self._run_inside(original, tensor)
             return values.item()
         asking = _asking(sys._getframe(1))
         answer = self._answer_of_scalar(tensor, asking)
-        if answer is None:
-            values = self._assume(tensor)
-            return self._read_unknown(original, tensor, asking) if values is None else values.item()
-        with self.phantom.answering(answer):
-            return original(tensor)
+        if answer is not None:
+            with self.phantom.answering(answer):
+                return original(tensor)
+        if not is_assumed:
+            return self._read_unknown(original, tensor, asking)
+        self._note_assumed(tensor)
+        self._run_inside(original, tensor)
+        return values.item()
 
     def _read_unknown(self, original: Original, tensor, asking: FrameType | None):
         """Reads an unknown number."""
@@ -239,12 +241,11 @@ class Values:
         self.assumptions["sound-values"] = sound.TEXT
         return self._sound.next_number(asking)
 
-    def _assume(self, tensor) -> torch.Tensor | None:
-        """The assumed value for a read of this tensor; notes the read."""
-        values = self._assumed.get(tensor)
-        if values is not None:
+    def _note_assumed(self, tensor) -> None:
+        """Notes the read of a value that is assumed."""
+        if self.known.is_assumed(tensor) and not self._inside:
+            self.assumptions["assumed-indices"] = indices.TEXT
             self._note_read(tensor.nbytes)
-        return values
 
     def _answer_of_scalar(self, tensor, asking: FrameType | None) -> int | None:
         """The answer for a read of one number, if more is known than the device's memory holds."""
@@ -296,15 +297,6 @@ def _asking(frame: FrameType | None) -> FrameType | None:
 def _bits(value: float, dtype: torch.dtype) -> int:
     """The bytes of a number on the device, as an integer."""
     return int.from_bytes(struct.pack(_FLOATS[dtype], value), "little")
-
-
-def _ranks(tensor, count: int, dim: int) -> torch.Tensor:
-    """Indices along a dimension that `topk` could return, all different, and 0 only if unavoidable."""
-    if tensor.dim() == 0:
-        return torch.zeros((), dtype=torch.int64, device="cpu")
-    first = 1 if tensor.size(dim) > count else 0
-    behind = (tensor.dim() - 1 - dim) % tensor.dim()
-    return torch.arange(first, first + count, device="cpu").view(-1, *[1] * behind)
 
 
 def _count_asked_for(name: str, found, values: torch.Tensor, args: tuple) -> int:

@@ -108,6 +108,7 @@ class Computing:
 
     def copy(self, original: Original, into: torch.Tensor, source: torch.Tensor, non_blocking: bool = False):
         """Copies to the device, or on it."""
+        self._known.begin()
         operand = self._known.operand(source) if source.is_cuda else None
         result = original(into, source, non_blocking)
         if not source.is_cuda:
@@ -121,6 +122,7 @@ class Computing:
 
     def compute_all(self, result, name: str, *args, **kwargs) -> None:
         """Keeps what the operator makes of known arguments as the values of `result`, a tensor or several."""
+        self._known.begin()
         self._keep_results(self._call(name, args, kwargs), result, is_new=True)
 
     def _keep_results(self, call: Call | None, result, *, is_new: bool) -> None:
@@ -200,6 +202,7 @@ class Computing:
             return original(*args, **kwargs)
         if sys._getframe(1).f_back is None:
             return self._run_in_backward(stand_in, original, *args, **kwargs)
+        self._known.begin()
         return stand_in(name, functools.partial(self.call_quietly, original), *args, **kwargs)
 
     def _run_in_backward(self, stand_in: Callable, original: Original, *args, **kwargs):

@@ -3,7 +3,7 @@
 All but those of `DRAWN` have a kernel for the CPU with the result of the CUDA kernel, up to rounding.
 
 Absent, because a number may reach these operators as a wrapped number on the device, which PyTorch passes to no kernel in Python: `pow` of
-two tensors, `searchsorted`, `bucketize`, `isin` (`wrapped_scalar_tensor` with a device in ATen/native, 2.11).
+two tensors, `searchsorted`, `bucketize`, the `out` variants of `isin` (`wrapped_scalar_tensor` with a device in ATen/native, 2.11).
 """
 
 _REFUSED = ("pow", "float_power", "searchsorted", "bucketize", "isin")
@@ -30,7 +30,7 @@ _REDUCED = (
     *("sum.dim_IntList", "nansum", "mean.dim", "prod", "prod.dim_int", "amax", "amin", "aminmax", "max", "max.dim", "min", "min.dim"),
     *("argmax", "argmin", "any", "any.dim", "any.dims", "all.dim", "all.dims", "cumsum", "cumprod", "cummax", "cummin"),
     *("count_nonzero.dim_IntList", "median", "median.dim", "nanmedian", "nanmedian.dim", "var.correction", "std.correction", "linalg_vector_norm", "logsumexp"),
-    *("kthvalue", "mode", "trace"),
+    *("kthvalue", "mode", "trace", "isin.Tensor_Tensor"),
 )
 _MOVED = (
     *("cat", "index.Tensor", "index_select", "gather", "take", "scatter.src", "scatter.value", "scatter.reduce", "scatter_add"),

@@ -13,6 +13,9 @@ A phantom runs no kernel. The value of a tensor is known if it was copied from t
 - Memory shared with other libraries and processes is unknown: `sharing`.
 - A storage resized to another size is unknown.
 
+A value may be assumed, as a token that a network would have computed (Note [Assumed indices] in `indices`). What operators compute from an
+assumed value is assumed as well, and decides as a known value does; the report names the line.
+
 Bytes of a storage may be known in part, as in a buffer that is filled step by step. `unknown` then has a 1 for each unknown byte.
 Beyond `MOST_TOTAL_BYTES` those set longest ago are dropped: Note [Values on demand] in `contents`.
 
@@ -37,6 +40,7 @@ from collections.abc import Callable, Iterable
 import torch
 
 from ..phantom import Phantom
+from .calls import Unseen
 from .contents import MOST_BYTES, MOST_PARTIAL_BYTES, MOST_TOTAL_BYTES, Budget, Contents, Layout, Operand, adopt, spread
 from .entries import Entry, Writer, bytes_of, change_copy, filled, holds, is_whole_storage, overlaps, version_of
 
@@ -44,22 +48,10 @@ from .entries import Entry, Writer, bytes_of, change_copy, filled, holds, is_who
 _SWEPT_FROM = 1024
 
 
-class NothingWritten:
-    """A phantom that reports no writes: for assumed values, which need no invalidation."""
-
-    def is_in_kernel(self) -> bool:
-        """Always False: assumed values may be set anywhere."""
-        return False
-
-    def take_written(self) -> list[tuple[int, int]]:
-        """Always empty."""
-        return []
-
-
 class KnownValues:
     """Host copies of the values that are known."""
 
-    def __init__(self, phantom: Phantom | NothingWritten) -> None:
+    def __init__(self, phantom: Phantom) -> None:
         self._phantom = phantom
         # By the storage's address in the host; those set last come last.
         self._by_storage: dict[int, Entry] = {}
@@ -149,6 +141,25 @@ class KnownValues:
             known.contents = Contents(self._budget, contents.nbytes, lambda: change_copy(contents, layout, apply), depth)
         self._note_version(known, tensor)
 
+    def begin(self) -> None:
+        """An operator begins: its results are assumed if the values are that it reads from now on."""
+        self._here.is_assuming = False
+
+    def assume(self, tensor: torch.Tensor, make: Callable[[], torch.Tensor]) -> None:
+        """Records that an operator's result holds values that are assumed; `make` is called when they are read."""
+
+        def make_unseen() -> torch.Tensor:
+            with Unseen():
+                return make()
+
+        self._here.is_assuming = True
+        self.set_later(tensor, make_unseen, 1, is_new=True)
+
+    def is_assumed(self, tensor: torch.Tensor) -> bool:
+        """True if the known value is an assumption, or computed from one."""
+        known = self._by_storage.get(tensor.untyped_storage()._cdata)
+        return known is not None and known.is_assumed
+
     def touch(self, tensor: torch.Tensor) -> None:
         """The device wrote the values that are known."""
         known = self._by_storage.get(tensor.untyped_storage()._cdata)
@@ -236,6 +247,7 @@ class KnownValues:
             self._remove(storage._cdata)
             return None
         if self._here.is_trusting or holds(known, tensor):
+            self._here.is_assuming |= known.is_assumed
             return known
         if version_of(tensor) > known.version:
             self._remove(storage._cdata)
@@ -243,6 +255,7 @@ class KnownValues:
 
     def _note_version(self, known: Entry, tensor: torch.Tensor, *, is_new: bool = False) -> None:
         known.version = version_of(tensor)
+        known.is_assumed |= self._here.is_assuming
         known.is_final = is_new or tensor.is_inference() or self._here.is_trusting
         if not known.is_final:
             self._here.written.append((tensor.untyped_storage()._cdata, weakref.ref(tensor)))
