@@ -48,6 +48,18 @@ SHARES = """
     print(all(len(set(row)) == 3 for row in best.tolist()))
 """
 
+# A loop without a limit waits for the end of the text.
+LOOP = """
+    import torch
+    logits = torch.randn(2, 512, device="cuda") @ torch.randn(512, 30000, device="cuda")
+    rounds = 0
+    while not (logits.argmax(-1) == 2).all():
+        rounds += 1
+    while (logits.argmax(-1) != 2).any():
+        rounds += 1
+    print(rounds > 1000)
+"""
+
 
 @needs_phantom
 class Programs(unittest.TestCase):
@@ -57,6 +69,10 @@ class Programs(unittest.TestCase):
         ran = run_program(TEXTS, phantom=True)
         self.assertEqual((ran.status, ran.stdout), (0, "64 512 8 True\n"), ran.stderr)
         self.assertIn("assumed-indices", [record["id"] for record in ran.records("assumption")])
+
+    def test_a_loop_without_a_limit_ends(self):
+        ran = run_program(LOOP, phantom=True)
+        self.assertEqual((ran.status, ran.stdout), (0, "True\n"), ran.stderr)
 
     def test_experts_share_the_tokens(self):
         ran = run_program(SHARES, phantom=True)

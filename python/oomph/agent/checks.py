@@ -29,6 +29,7 @@ Span = tuple[tuple[int, int], tuple[int, int]]
 _FAR = 1 << 30
 _FINITE = re.compile(r"^[\w.]*\bisfinite\([^()]*\)(\.item\(\))?$")
 _SCOPES = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_CHECKS = (ast.Assert, ast.While, ast.If)
 _EXITS = ("exit", "quit", "sys.exit", "os._exit")
 
 
@@ -60,20 +61,30 @@ def is_in_condition(frame: FrameType) -> bool:
     """True if the read that `frame` makes now is part of a condition that must come true: of an `assert`, of a `while`, or of an `if` with
     a branch that ends in an error; or if the read is assigned to a variable that such a condition of the same function contains.
     """
+    return _is_part_of(frame, _CHECKS)
+
+
+@guarded
+def is_in_loop(frame: FrameType) -> bool:
+    """As `is_in_condition`, for the condition of a `while` only."""
+    return _is_part_of(frame, (ast.While,))
+
+
+def _is_part_of(frame: FrameType, kinds: tuple[type, ...]) -> bool:
     read = _span_of_instruction(frame)
-    return read is not None and any(_is_within(read, span) for span in _conditions(frame.f_code.co_filename))
+    return read is not None and any(_is_within(read, span) for span in _conditions(frame.f_code.co_filename, kinds))
 
 
 @functools.lru_cache(maxsize=64)
-def _conditions(file: str) -> tuple[Span, ...]:
-    """The spans of conditions, and of the expressions that are assigned to their variables."""
-    return tuple(_span(part) for scope in ast.walk(_parse(file)) if isinstance(scope, _SCOPES) for part in _deciding(scope))
+def _conditions(file: str, kinds: tuple[type, ...]) -> tuple[Span, ...]:
+    """The spans of conditions of these statements, and of the expressions that are assigned to their variables."""
+    return tuple(_span(part) for scope in ast.walk(_parse(file)) if isinstance(scope, _SCOPES) for part in _deciding(scope, kinds))
 
 
-def _deciding(scope: ast.AST) -> Iterator[ast.expr]:
+def _deciding(scope: ast.AST, kinds: tuple[type, ...]) -> Iterator[ast.expr]:
     """The conditions of one function, and the expressions that are assigned to their variables."""
     inside = list(_walk_scope(scope))
-    tests = [it.test for it in inside if isinstance(it, (ast.Assert, ast.While)) or (isinstance(it, ast.If) and _passes(it) is not None)]
+    tests = [it.test for it in inside if isinstance(it, kinds) and (not isinstance(it, ast.If) or _passes(it) is not None)]
     names = {it.id for test in tests for it in ast.walk(test) if isinstance(it, ast.Name)}
     yield from tests
     for node in inside:

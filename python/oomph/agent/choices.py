@@ -1,16 +1,21 @@
 """Stand-ins for operators that choose: Note [Assumed indices] in `known.indices`."""
 
 import functools
+from collections import Counter
 from collections.abc import Callable
+from types import FrameType
 
 import torch
 
 from .known import indices, philox
 from .known.computing import Computing
+from .known.entries import CHOICE
 from .known.store import KnownValues
 from .overrides import Original
 from .phantom import Phantom
 
+# Reads of a line until a loop ends that waits there.
+_PATIENCE = 2048
 _ONE_OF_MANY = ("argmax", "argmin", "max.dim", "min.dim")
 
 
@@ -60,4 +65,19 @@ class Choices:
     def _assume_indices(self, found: torch.Tensor, pick: Callable, choices: int, **options: int) -> None:
         """Assumes values of chosen indices, if nothing is known of them. What draws them later must not keep a tensor of the device alive."""
         if 0 < found.numel() <= indices.MOST_INDICES and self._known.operand(found) is None:
-            self._known.assume(found, functools.partial(pick, choices, found.size(), **options))
+            self._known.assume(found, functools.partial(pick, choices, found.size(), **options), CHOICE)
+
+
+class Patience:
+    """Ends loops that wait for a choice, such as the end of a text: a boolean with always the same answer in one line is negated at times."""
+
+    def __init__(self) -> None:
+        self._reads: Counter[tuple[str, int]] = Counter()
+
+    def answer(self, value, asking: FrameType | None):
+        """The value for a read by `asking`."""
+        if not isinstance(value, bool) or asking is None:
+            return value
+        line = asking.f_code.co_filename, asking.f_lineno
+        self._reads[line] += 1
+        return not value if self._reads[line] % _PATIENCE == 0 else value

@@ -11,6 +11,7 @@ probabilities, a covariance of zero has no inverse. So a program that reads unkn
 - The numbers of a row (the last dimension) add up to one, and rise: they are probabilities, and the corners of boxes in order.
   Rows differ a little, so that they are no copies of each other.
 - Square matrices are half the identity: they have an inverse and a square root, and their rows add up to one.
+- A comparison on the device of one unknown number with a known one is that of 0.01, but false in the condition of a `while`: loops end.
 - A flag of an overflow, by the words in the line that reads it, is not set.
 
 Tensors above `_MOST_BYTES` read as zeros, which take no host memory (Note [Holes] in `holes`). So does every tensor once `_MOST_ALIVE_BYTES`
@@ -33,7 +34,9 @@ TEXT = (
     "square matrices are near the identity"
 )
 
-_FIRST, _FALLS_BY, _TINY = 0.01, 0.97, 1e-12
+# The first answer of a line.
+FIRST = 0.01
+_FALLS_BY, _TINY = 0.97, 1e-12
 _OVERFLOW = re.compile(r"overflow|found_?inf|is_?(nan|inf)|(inf|nan)_or_(inf|nan)", re.IGNORECASE)
 _DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _MOST_BYTES = 32 << 20
@@ -53,13 +56,13 @@ class SoundValues:
 
     def next_number(self, asking: FrameType) -> float:
         """The answer for a read of one number by `asking`."""
-        if _OVERFLOW.search(linecache.getline(asking.f_code.co_filename, asking.f_lineno)):
+        if asks_for_overflow(asking):
             return 0.0
         if checks.is_in_condition(asking):
             return _TINY
         line = frames.users_line(asking)
         self._reads[line] += 1
-        return max(_TINY, _FIRST * _FALLS_BY ** (self._reads[line] - 1))
+        return max(_TINY, FIRST * _FALLS_BY ** (self._reads[line] - 1))
 
     def fill(self, into: torch.Tensor, asking: FrameType) -> bool:
         """Fills a host tensor with the answer for a copy by `asking`; False if the tensor stays as it is."""
@@ -88,6 +91,11 @@ class SoundValues:
         self._filled.append(StorageWeakRef(into.untyped_storage()))
         self._filled_bytes += size
         return True
+
+
+def asks_for_overflow(asking: FrameType) -> bool:
+    """True if the line reads a flag of an overflow, by its words."""
+    return _OVERFLOW.search(linecache.getline(asking.f_code.co_filename, asking.f_lineno)) is not None
 
 
 def _fill_evenly(into: torch.Tensor) -> None:

@@ -39,13 +39,14 @@ import torch.distributions
 from torch.optim import optimizer as optim
 
 from . import checks, frames, records, sound
-from .choices import Choices
+from .choices import Choices, Patience
 from .failure import guarded
 from .hidden import hide
 from .holes import Holes
 from .known import indices, sharing
 from .known.calls import run
 from .known.computing import Computing
+from .known.entries import CHOICE, COMPARISON, SHARE
 from .known.store import KnownValues
 from .overrides import Original, Overrides
 from .phantom import Phantom
@@ -81,6 +82,7 @@ class Values:
         self.known = KnownValues(phantom)
         self._computing = Computing(self.known, Holes(phantom))
         self._sound = sound.SoundValues()
+        self._patience = Patience()
 
     def install(self, overrides: Overrides) -> None:
         """Replaces the operators' kernels for CUDA."""
@@ -178,7 +180,7 @@ class Values:
         self._computing.compute_all(result, "sum.dim_IntList", tensor, *args, **kwargs)
         if tensor.dtype == torch.bool and tensor.numel() and self.known.operand(result) is None:
             count = self.selected(tensor.numel() // result.numel())
-            self.known.assume(result, lambda: torch.tensor(count, device="cpu"))
+            self.known.assume(result, lambda: torch.tensor(count, device="cpu"), SHARE)
         return result
 
     def _update_scale(self, original: Original, scale, growth_tracker, *args):
@@ -218,8 +220,8 @@ class Values:
 
     def _read(self, original: Original, tensor):
         values = self.known.get(tensor)
-        is_assumed = values is not None and self.known.is_assumed(tensor)
-        if values is not None and not is_assumed:
+        assumed = self.known.assumed(tensor) if values is not None else 0
+        if values is not None and not assumed:
             self._run_inside(original, tensor)
             return values.item()
         asking = _asking(sys._getframe(1))
@@ -227,11 +229,11 @@ class Values:
         if answer is not None:
             with self.phantom.answering(answer):
                 return original(tensor)
-        if not is_assumed:
+        if not assumed or (assumed == COMPARISON and _ends_a_loop(asking)):
             return self._read_unknown(original, tensor, asking)
         self._note_assumed(tensor)
         self._run_inside(original, tensor)
-        return values.item()
+        return self._patience.answer(values.item(), asking)
 
     def _read_unknown(self, original: Original, tensor, asking: FrameType | None):
         """Reads an unknown number."""
@@ -243,9 +245,14 @@ class Values:
 
     def _note_assumed(self, tensor) -> None:
         """Notes the read of a value that is assumed."""
-        if self.known.is_assumed(tensor) and not self._inside:
+        assumed = self.known.assumed(tensor)
+        if not assumed or self._inside:
+            return
+        if assumed & CHOICE:
             self.assumptions["assumed-indices"] = indices.TEXT
-            self._note_read(tensor.nbytes)
+        if assumed & COMPARISON:
+            self.assumptions["sound-values"] = sound.TEXT
+        self._note_read(tensor.nbytes)
 
     def _answer_of_scalar(self, tensor, asking: FrameType | None) -> int | None:
         """The answer for a read of one number, if more is known than the device's memory holds."""
@@ -285,6 +292,11 @@ def _is_optimizers(frame: FrameType | None) -> bool:
 def _is_scalers(frame: FrameType | None) -> bool:
     """True if `GradScaler` reads `found_inf`: in a generator of `_maybe_opt_step` (torch/amp/grad_scaler.py)."""
     return frame is not None and any(it is not None and it.f_code is _SCALER for it in (frame, frame.f_back))
+
+
+def _ends_a_loop(asking: FrameType | None) -> bool:
+    """True for a read that a loop waits for, or that asks for an overflow: the answer is false."""
+    return asking is not None and (sound.asks_for_overflow(asking) or bool(checks.is_in_loop(asking)))
 
 
 def _asking(frame: FrameType | None) -> FrameType | None:

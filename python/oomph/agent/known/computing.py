@@ -18,9 +18,11 @@ import torch
 from .. import wire
 from ..holes import LARGE_BYTES, Holes
 from ..overrides import Original, Overrides
+from ..sound import FIRST
 from . import operators, philox
 from .calls import Call, Unseen, find, read_all, run
 from .contents import MOST_FLOAT_BYTES, Blank, Constant, Operand
+from .entries import COMPARISON
 from .schemas import list_operators, written_names, written_places
 from .store import KnownValues
 
@@ -140,7 +142,18 @@ class Computing:
     def _compute(self, name: str, original: Original, *args, **kwargs):
         result = original(*args, **kwargs)
         self.compute_all(result, name, *args, **kwargs)
+        if name in operators.COMPARED and result.numel() == 1 and args[0].is_floating_point():
+            self._assume_comparison(result, name, args)
         return result
+
+    def _assume_comparison(self, result: torch.Tensor, name: str, args: tuple) -> None:
+        """Compares an unknown number as if it were the first of Note [Sound values]; two unknown numbers are not compared."""
+        if self._known.operand(result) is not None:
+            return
+        values = [self._known.get(it) if isinstance(it, torch.Tensor) and it.is_cuda else it for it in args]
+        if sum(it is None for it in values) == 1:
+            values = [torch.tensor(FIRST, device="cpu") if it is None else it for it in values]
+            self._known.assume(result, functools.partial(_compare, name, result.size(), values), COMPARISON)
 
     def _compute_out(self, name: str, original: Original, *args, **kwargs):
         """An operator that writes its results into tensor arguments."""
@@ -303,6 +316,11 @@ def _call_of_tensors(name: str, _original: Original, *args, **kwargs):
     """Calls an operator with the number among its arguments as a tensor of the device."""
     device = next(arg.device for arg in args if isinstance(arg, torch.Tensor))
     return find(name)(*(arg if isinstance(arg, torch.Tensor) else torch.tensor(arg, device=device) for arg in args), **kwargs)
+
+
+def _compare(name: str, size: torch.Size, values: list) -> torch.Tensor | None:
+    compared = run(name, *values)
+    return None if compared is None else compared.reshape(size)
 
 
 def draw(name: str, state: philox.Draw, size: torch.Size, dtype: torch.dtype, operands: list) -> torch.Tensor | None:

@@ -11,10 +11,14 @@ from ..holes import is_dense
 from .contents import Contents, Layout
 
 
+# Kinds of assumptions, to be added up: an index that a network would have chosen, the share of a mask, a comparison of an unknown number.
+CHOICE, SHARE, COMPARISON = 1, 2, 4
+
+
 class Entry:
     """The known bytes of one storage."""
 
-    __slots__ = ("owner", "address", "contents", "unknown", "version", "is_final", "is_shared", "is_assumed")
+    __slots__ = ("owner", "address", "contents", "unknown", "version", "is_final", "is_shared", "assumed")
 
     def __init__(self, storage: torch.UntypedStorage, contents: Contents, *, is_whole: bool) -> None:
         # Reserves the storage's address in the host, so that no other storage reuses the address, without holding memory of the storage.
@@ -28,8 +32,8 @@ class Entry:
         self.is_final = True
         # True if tensors with separate versions share the storage: the value then stays unknown.
         self.is_shared = False
-        # True if the value is an assumption, or computed from one.
-        self.is_assumed = False
+        # The kinds of assumptions that the value was computed from: `CHOICE` and others.
+        self.assumed = 0
 
 
 class Writer(threading.local):
@@ -39,8 +43,8 @@ class Writer(threading.local):
     is_trusting = False
     # True while results of one operator are set: PyTorch raises their versions afterwards.
     is_writing = False
-    # True if a value that the operator under way has read is assumed.
-    is_assuming = False
+    # The kinds of assumptions among the values that the operator under way has read.
+    assumed = 0
 
     def __init__(self) -> None:
         # The last written storages, with the tensors that hold their versions. Strong references would keep memory of the device.

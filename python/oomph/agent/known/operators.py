@@ -43,6 +43,9 @@ COMPUTED = (*_UNARY, *_BINARY, *_REDUCED, *_MOVED)
 
 _COMPUTED_BASES = frozenset(name.partition(".")[0] for name in COMPUTED) - {*_REFUSED}
 
+# The operators of `COMPUTED` for comparisons of two numbers.
+COMPARED = frozenset(f"{name}.{kind}" for name in _COMPARED for kind in ("Scalar", "Tensor"))
+
 # The first argument is read and written.
 CHANGED = (
     *(f"{name}_" for name in (*_UNARY, *_LOGICAL, "clamp", "clamp_min", "clamp_max", "cumsum", "cumprod", "tril", "triu")),

@@ -143,22 +143,22 @@ class KnownValues:
 
     def begin(self) -> None:
         """An operator begins: its results are assumed if the values are that it reads from now on."""
-        self._here.is_assuming = False
+        self._here.assumed = 0
 
-    def assume(self, tensor: torch.Tensor, make: Callable[[], torch.Tensor]) -> None:
-        """Records that an operator's result holds values that are assumed; `make` is called when they are read."""
+    def assume(self, tensor: torch.Tensor, make: Callable[[], torch.Tensor], kind: int) -> None:
+        """Records that an operator's result holds values that are assumed, of a kind in `entries`; `make` is called when they are read."""
 
         def make_unseen() -> torch.Tensor:
             with Unseen():
                 return make()
 
-        self._here.is_assuming = True
+        self._here.assumed = kind
         self.set_later(tensor, make_unseen, 1, is_new=True)
 
-    def is_assumed(self, tensor: torch.Tensor) -> bool:
-        """True if the known value is an assumption, or computed from one."""
+    def assumed(self, tensor: torch.Tensor) -> int:
+        """The kinds of assumptions that the known value was computed from; 0 for none."""
         known = self._by_storage.get(tensor.untyped_storage()._cdata)
-        return known is not None and known.is_assumed
+        return 0 if known is None else known.assumed
 
     def touch(self, tensor: torch.Tensor) -> None:
         """The device wrote the values that are known."""
@@ -247,7 +247,7 @@ class KnownValues:
             self._remove(storage._cdata)
             return None
         if self._here.is_trusting or holds(known, tensor):
-            self._here.is_assuming |= known.is_assumed
+            self._here.assumed |= known.assumed
             return known
         if version_of(tensor) > known.version:
             self._remove(storage._cdata)
@@ -255,7 +255,7 @@ class KnownValues:
 
     def _note_version(self, known: Entry, tensor: torch.Tensor, *, is_new: bool = False) -> None:
         known.version = version_of(tensor)
-        known.is_assumed |= self._here.is_assuming
+        known.assumed |= self._here.assumed
         known.is_final = is_new or tensor.is_inference() or self._here.is_trusting
         if not known.is_final:
             self._here.written.append((tensor.untyped_storage()._cdata, weakref.ref(tensor)))
