@@ -48,7 +48,7 @@ def value_shape(*, op: str, file: str, line: int, count: int, fraction: float) -
 
 
 def value_read(*, file: str, line: int, count: int, bytes: int) -> dict:
-    """The program read values that only a GPU would have computed (`.item()`, `.tolist()`, `.cpu()`), and got zeros."""
+    """The program read values that only a GPU would have computed (`.item()`, `.tolist()`, `.cpu()`), and got assumed ones."""
     return {"kind": "value_read", "file": file, "line": line, "count": count, "bytes": bytes}
 
 

@@ -434,8 +434,8 @@ fn what_was_assumed_is_passed_on() {
     assert_eq!(report.assumptions.len(), 1);
     assert_eq!(report.assumptions[0].bytes, Bytes::from_mib(3));
     let notes = [
-        "train.py:34 read values that a GPU would have computed (2x); the program saw zeros",
-        "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); the program saw zeros",
+        "train.py:34 read values that a GPU would have computed (2x); the program saw assumed ones",
+        "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); the program saw assumed ones",
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
         "weights in checkpoints were not read (1 tensor, 2.00 MiB); they count as zeros",
         "best.pt and 1 more file were there already: the dry run did not write over them, rename or remove them",

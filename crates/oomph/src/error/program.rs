@@ -84,7 +84,7 @@ impl ProgramFailure {
             && !is_about_a_capture(message)
         {
             let read = format!(
-                "{file}:{line} read a value that a GPU would have computed; the phantom answers with zeros, \
+                "{file}:{line} read a value that a GPU would have computed; a dry run answers with assumed values, \
                  which a check in the script may not accept"
             );
             return read;

@@ -145,7 +145,7 @@ macro_rules! agent_records {
                     /// The assumed share of selected elements.
                     fraction: f64,
                 }
-                /// The program read values that only a GPU would have computed (`.item()`, `.tolist()`, `.cpu()`), and got zeros.
+                /// The program read values that only a GPU would have computed (`.item()`, `.tolist()`, `.cpu()`), and got assumed ones.
                 ValueRead "value_read" => many value_reads: ValueReadRecord {
                     /// The script's file.
                     file: text,
