@@ -14,6 +14,9 @@ TEXTS = """
     ended = (tokens == END).long()
     length = torch.where(ended.any(1), ended.argmax(1) + 1, LENGTH)
     mask = torch.arange(LENGTH, device="cuda")[None] < length[:, None]
+    ends = torch.full((8,), LENGTH, device="cuda")
+    ends[ended.any(1)] = ended.argmax(1)[ended.any(1)]
+    assert ends.tolist() == [LENGTH] * 8
     print(int(length.max()), int(mask.sum()), len({tuple(row) for row in tokens.tolist()}), len(tokens[0].unique()) > LENGTH // 2)
 """
 

@@ -297,11 +297,17 @@ class Computing:
         named = None if values is None else self._operands(kwargs.values())
         return None if named is None else Call(name, values, dict(zip(kwargs, named)))
 
+    def _operand(self, tensor: torch.Tensor) -> Operand | Constant | Blank | None:
+        if not tensor.is_cuda:
+            return Constant(tensor)
+        # An empty tensor has no storage.
+        return self._known.operand(tensor) if tensor.numel() else Blank(tensor.size(), tensor.dtype)
+
     def _operands(self, args) -> list | None:
         operands = []
         for arg in args:
             if isinstance(arg, torch.Tensor):
-                arg = self._known.operand(arg) if arg.is_cuda else Constant(arg)
+                arg = self._operand(arg)
                 if arg is None:
                     return None
             elif isinstance(arg, (list, tuple)) and any(isinstance(item, torch.Tensor) for item in arg):
