@@ -46,7 +46,7 @@ class Ahead:
     line: int = 0
 
     def enter_loop(self, file: str, line: int, total: int | None) -> None:
-        """Counts a loop: the innermost is that of the steps, and each around it repeats it."""
+        """Counts a loop: the innermost has the steps, and each outer loop repeats the inner ones."""
         if not self.line:
             self.file, self.line, self.total = file, line, total
         else:
@@ -170,7 +170,7 @@ class _Function:
         return passes.total
 
     def _walk_pass(self, body: list, future: Walk, *, is_chosen: bool) -> tuple[list, str | None]:
-        """Walks one pass; returns the statements that may differ in the next, and how the pass ended."""
+        """Walks one pass; returns the statements with a possible difference in the next pass, and the end of the pass."""
         chosen, left = [], None
         for statement in body:
             events = future.events
@@ -246,12 +246,12 @@ def _as_expression(target: ast.expr) -> ast.expr:
 
 
 def _read_counters(loop, path: list, now: Scope, done: int) -> Iterator[tuple[str, int]]:
-    """The names that each pass raises by a number, with their values before the first."""
+    """The counters of a loop, with the values before the first pass."""
     for statement in loop.body:
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and isinstance(statement.op, ast.Add):
             value, by = now.get(statement.target.id), now.evaluate(statement.value)
             if isinstance(value, int) and isinstance(by, int):
-                # The pass under way has raised it if the statement stands before the running one.
+                # The current pass has raised the counter if the statement stands before the running one.
                 current = next((node for node in path if node in loop.body), None)
                 is_before = current is None or statement.lineno < current.lineno
                 yield statement.target.id, value - by * (done if is_before else done - 1)
