@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 import torch._dynamo
+import torch._inductor.config
 from torch import nn
 from torch.nn import functional
 
@@ -40,14 +41,15 @@ def load(corpus: str) -> list:
 def run(case, is_compiled: bool) -> dict:
     """Runs a program; returns the answer, the error and the peak."""
     before = forget()
-    settings = torch._dynamo.config.save_config()
+    settings = [(config, config.save_config()) for config in (torch._dynamo.config, torch._inductor.config)]
     row = {"error": None, "answer": None, "peak": 0}
     try:
         row["answer"] = json.loads(json.dumps(answer_of(case, is_compiled), default=str))
     except Exception:
         row["error"] = traceback.format_exc()
     row["peak"] = torch.cuda.max_memory_allocated() - before
-    torch._dynamo.config.load_config(settings)
+    for config, saved in settings:
+        config.load_config(saved)
     return row
 
 
@@ -55,7 +57,8 @@ def answer_of(case, is_compiled: bool):
     """The program's variable `answer`."""
     torch.manual_seed(0)
     # Dynamo imports the module of a function behind a break.
-    program = sys.modules["program"] = types.ModuleType("program")
+    program = types.ModuleType(f"program_{len(sys.modules)}")
+    sys.modules[program.__name__] = program
     program.__dict__.update(torch=torch, nn=nn, F=functional, device=DEVICE)
     program.compiled = torch.compile if is_compiled else lambda function, **_: function
     with contextlib.redirect_stdout(sys.stderr):

@@ -134,6 +134,9 @@ answer = None
         "autotuned without graphs",
         START
         + """
+# Templates of products in Triton would take minutes to compile.
+import torch._inductor.config
+torch._inductor.config.max_autotune_gemm_backends = "ATEN"
 train(compiled(Block().to(device), mode="max-autotune-no-cudagraphs"), lambda _: batch())
 answer = None
 """,
