@@ -29,6 +29,9 @@ from .hidden import hide
 # The operator's original behaviour: a function of the operator's own arguments.
 Original = Callable[..., object]
 
+# Types of arguments that intercept no call.
+_SIMPLE = frozenset((torch.Tensor, torch.nn.Parameter, int, float, bool, complex, type(None), list, tuple, str, torch.dtype, torch.device))
+
 # The dtypes of wrapped numbers (`scalar_to_tensor` in ATen/ScalarOps.h).
 _WRAPPED = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 
@@ -54,14 +57,20 @@ class Overrides:
 
     def _replace(self, operator: str, key: str, stand_in: Callable, is_skipped: Callable[[tuple], bool] | None) -> None:
         call = torch.library.get_kernel(operator, key).call_boxed
+        places = _tensors(operator)
 
         def dispatch(keys, *args, **kwargs):
             try:
+                args = _wrap(args, places)
+                # Most calls end here, so only the types of the arguments are compared, in C.
+                is_simple = _SIMPLE.issuperset(map(type, args))
+                if is_simple and is_skipped is not None and is_skipped(args):
+                    return call(keys, *args, **kwargs)
                 # A program's own tensor subclass would intercept the calls below.
                 with torch._C.DisableTorchFunctionSubclass():
-                    if is_skipped is not None and is_skipped(args):
-                        return call(keys, *_wrap(args, operator), **kwargs)
-                    return stand_in(functools.partial(call, keys), *_wrap(args, operator), **kwargs)
+                    if not is_simple and is_skipped is not None and is_skipped(args):
+                        return call(keys, *args, **kwargs)
+                    return stand_in(functools.partial(call, keys), *args, **kwargs)
             except BaseException as error:
                 # The frames of the error would keep the arguments alive; PyTorch alone frees them.
                 del args, kwargs
@@ -75,11 +84,11 @@ class Overrides:
             self._before[operator][key] = stand_in
             return
         stand_ins = self._before[operator] = {key: stand_in}
-        go_on = _overload(operator).redispatch
+        go_on, places = _overload(operator).redispatch, _tensors(operator)
         backends = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
 
         def dispatch(keys, *args, **kwargs):
-            keys, args = keys & backends, _wrap(args, operator)
+            keys, args = keys & backends, _wrap(args, places)
             chosen = stand_ins.get(keys.highestPriorityTypeId().name)
             original = functools.partial(go_on, keys)
             return original(*args, **kwargs) if chosen is None else chosen(original, *args, **kwargs)
@@ -106,32 +115,40 @@ def _overload(operator: str) -> torch._ops.OpOverload:
     return getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
 
 
-@functools.cache
 def _tensors(operator: str) -> tuple[int, ...]:
-    """The positions of the operator's arguments that are tensors."""
+    """The positions of the operator's arguments that are tensors; the last comes first, where numbers are."""
     arguments = _overload(operator)._schema.arguments
-    return tuple(position for position, argument in enumerate(arguments) if isinstance(argument.type, torch.TensorType))
+    return tuple(position for position, argument in reversed(list(enumerate(arguments))) if isinstance(argument.type, torch.TensorType))
 
 
-def _wrap(args: tuple, operator: str) -> tuple:
-    """The arguments with numbers that stand for tensors made tensors. See Note [Wrapped numbers]."""
-    if not any(type(arg) in _WRAPPED for arg in args):
+def _wrap(args: tuple, places: tuple[int, ...]) -> tuple:
+    """The arguments with numbers in the places of tensors made tensors. See Note [Wrapped numbers]."""
+    for place in places:
+        if place < len(args) and type(args[place]) in _WRAPPED:
+            break
+    else:
         return args
-    tensors = _tensors(operator)
-    return tuple(_wrap_one(args, arg) if position in tensors else arg for position, arg in enumerate(args))
-
-
-def _wrap_one(args: tuple, value):
-    """A number as a tensor that leaves the result's dtype as a wrapped number would."""
-    kind = type(value)
-    if kind not in _WRAPPED:
-        return value
     tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
-    dtypes = [tensor.dtype for tensor in tensors if tensor.dtype != torch.bool] or [tensor.dtype for tensor in tensors]
-    dtype = _WRAPPED[kind]
-    if dtypes:
-        widest = functools.reduce(torch.promote_types, dtypes)
-        together = torch.result_type(torch.empty((1,), dtype=widest, device="cpu"), value)
-        if together != widest or all(tensor.dim() == 0 for tensor in tensors):
-            dtype = together
-    return torch.tensor(value, dtype=dtype, device="cpu")
+    is_alike = all(tensor.dim() == 0 for tensor in tensors)
+    dtypes = tuple(tensor.dtype for tensor in tensors)
+    return tuple(
+        _number(repr(arg), type(arg), dtypes, is_alike) if place in places and type(arg) in _WRAPPED else arg for place, arg in enumerate(args)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _number(text: str, kind: type, dtypes: tuple[torch.dtype, ...], is_alike: bool) -> torch.Tensor:
+    """A number as a tensor that leaves the dtype of the result beside tensors of `dtypes` as a wrapped number would.
+
+    `is_alike` if no tensor has a dimension. The number is given as text: 0.0 and -0.0 are equal. No operator writes into the tensor.
+    """
+    value = kind(text) if kind is not bool else text == "True"
+    dtype, numeric = _WRAPPED[kind], [it for it in dtypes if it != torch.bool] or list(dtypes)
+    # The tensor is used again, by programs in any mode.
+    with torch.inference_mode(mode=False):
+        if numeric:
+            widest = functools.reduce(torch.promote_types, numeric)
+            together = torch.result_type(torch.empty((1,), dtype=widest, device="cpu"), value)
+            if together != widest or is_alike:
+                dtype = together
+        return torch.tensor(value, dtype=dtype, device="cpu")

@@ -26,6 +26,7 @@ from .entries import COMPARISON
 from .schemas import list_operators, written_names, written_places
 from .store import KnownValues
 
+_NUMBERS = frozenset(it for it in vars(torch).values() if isinstance(it, torch.dtype) and (it.is_floating_point or it.is_complex))
 # Numbers that the host draws as the device does take a second for each 10 million.
 _MOST_DRAWN_BYTES = 8 << 20
 
@@ -56,9 +57,18 @@ class Computing:
             overrides.replace("aten::_to_copy", "CUDA", functools.partial(self._run_composed, "_to_copy"))
             return
         for name, stand_in in self._stand_ins(list_operators(), {*besides, *operators.DELEGATED}).items():
-            is_of_first = written_places(name) in ((), (0,)) and stand_in.func is not _call_of_tensors
-            is_skipped = self._is_large_draw if name in operators.DRAWN else self.is_activation if is_of_first else None
-            overrides.replace(f"aten::{name}", "CUDA", stand_in, is_skipped)
+            overrides.replace(f"aten::{name}", "CUDA", stand_in, self._skip_of(name, stand_in))
+
+    def _skip_of(self, name: str, stand_in: functools.partial) -> Callable[[tuple], bool] | None:
+        """The condition on which calls go directly to the kernel."""
+        if name in operators.DRAWN:
+            return self._is_large_draw
+        if stand_in.func is _call_of_tensors or written_places(name) not in ((), (0,)):
+            return None
+        if stand_in.func == self._run_quiet and stand_in.args[0] in (self._compute, self._make):
+            return self._is_without_values
+        is_writer = stand_in.func == self._run_quiet and written_places(name) == (0,)
+        return self._is_without_change if is_writer else self.is_activation
 
     def _stand_ins(self, there: set[str], besides: set[str]) -> dict[str, functools.partial]:
         """Stand-ins by operator name, for the operators of `there` that are not in `besides`. Order: operators that invalidate, then
@@ -90,11 +100,23 @@ class Computing:
         first = args[0] if args else None
         if not isinstance(first, torch.Tensor) or first.nbytes <= wire.KEPT_BYTES or not first.is_cuda:
             return False
-        return (first.is_floating_point() or first.is_complex()) and not self._known.has(first)
+        return first.dtype in _NUMBERS and not self._known.has(first)
+
+    def _is_without_values(self, args: tuple) -> bool:
+        """True if the results stay unknown: of `is_activation`, within an operator of the table, and in a thread of a backward pass."""
+        return self._here.is_quiet or sys._getframe(1).f_back is None or self.is_activation(args)
+
+    def _is_without_change(self, args: tuple) -> bool:
+        """As `_is_without_values`, for an operator that writes its first argument: of which nothing is known in a backward pass."""
+        if self._here.is_quiet or self.is_activation(args):
+            return True
+        return sys._getframe(1).f_back is None and isinstance(args[0], torch.Tensor) and not self._known.has(args[0])
 
     def is_copy_of_activation(self, args: tuple) -> bool:
-        """As `is_activation`, for the arguments of `copy_`: also true for weights of the host."""
+        """As `is_activation`, for the arguments of `copy_`: also true for weights of the host, and without elements."""
         into, source = args[:2]
+        if not into.nbytes:
+            return True
         if not self.is_activation((into,)):
             return False
         return self.is_activation((source,)) if source.is_cuda else not self._is_data(source)

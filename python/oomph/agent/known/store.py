@@ -44,6 +44,8 @@ from .calls import Unseen
 from .contents import MOST_BYTES, MOST_PARTIAL_BYTES, MOST_TOTAL_BYTES, Budget, Contents, Layout, Operand, adopt, spread
 from .entries import Entry, Writer, bytes_of, change_copy, filled, holds, is_whole_storage, overlaps, version_of
 
+# The address of a tensor's storage in the host, as `_cdata` of the storage.
+_storage_of: Callable[[torch.Tensor], int] = getattr(torch._C, "_storage_id", lambda tensor: tensor.untyped_storage()._cdata)
 # The number of storages from which ended storages are removed.
 _SWEPT_FROM = 1024
 
@@ -61,7 +63,7 @@ class KnownValues:
 
     def has(self, tensor: torch.Tensor) -> bool:
         """False if nothing is known of the tensor's storage; cheap."""
-        return bool(self._by_storage) and tensor.untyped_storage()._cdata in self._by_storage
+        return bool(self._by_storage) and _storage_of(tensor) in self._by_storage
 
     def operand(self, tensor: torch.Tensor) -> Operand | None:
         """The known values, to be read now or later; nothing if any is unknown."""
@@ -174,7 +176,7 @@ class KnownValues:
         """Drops the known values of these tensors; most have none."""
         if self._by_storage:
             for tensor in tensors:
-                if tensor.untyped_storage()._cdata in self._by_storage:
+                if _storage_of(tensor) in self._by_storage:
                     self.forget(tensor)
 
     def approve(self, tensor: torch.Tensor) -> None:
