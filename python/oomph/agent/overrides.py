@@ -57,12 +57,12 @@ class Overrides:
 
     def _replace(self, operator: str, key: str, stand_in: Callable, is_skipped: Callable[[tuple], bool] | None) -> None:
         call = torch.library.get_kernel(operator, key).call_boxed
-        places = _tensors(operator)
 
         def dispatch(keys, *args, **kwargs):
             try:
-                args = _wrap(args, places)
                 # Most calls end here, so only the types of the arguments are compared, in C.
+                if not _WRAPPED.keys().isdisjoint(map(type, args)):
+                    args = _wrap(args, _tensors(operator))
                 is_simple = _SIMPLE.issuperset(map(type, args))
                 if is_simple and is_skipped is not None and is_skipped(args):
                     return call(keys, *args, **kwargs)
@@ -84,11 +84,11 @@ class Overrides:
             self._before[operator][key] = stand_in
             return
         stand_ins = self._before[operator] = {key: stand_in}
-        go_on, places = _overload(operator).redispatch, _tensors(operator)
+        go_on = _overload(operator).redispatch
         backends = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
 
         def dispatch(keys, *args, **kwargs):
-            keys, args = keys & backends, _wrap(args, places)
+            keys, args = keys & backends, _wrap(args, _tensors(operator))
             chosen = stand_ins.get(keys.highestPriorityTypeId().name)
             original = functools.partial(go_on, keys)
             return original(*args, **kwargs) if chosen is None else chosen(original, *args, **kwargs)
@@ -115,18 +115,16 @@ def _overload(operator: str) -> torch._ops.OpOverload:
     return getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
 
 
+@functools.cache
 def _tensors(operator: str) -> tuple[int, ...]:
-    """The positions of the operator's arguments that are tensors; the last comes first, where numbers are."""
+    """The positions of the operator's arguments that are tensors."""
     arguments = _overload(operator)._schema.arguments
-    return tuple(position for position, argument in reversed(list(enumerate(arguments))) if isinstance(argument.type, torch.TensorType))
+    return tuple(position for position, argument in enumerate(arguments) if isinstance(argument.type, torch.TensorType))
 
 
 def _wrap(args: tuple, places: tuple[int, ...]) -> tuple:
     """The arguments with numbers in the places of tensors made tensors. See Note [Wrapped numbers]."""
-    for place in places:
-        if place < len(args) and type(args[place]) in _WRAPPED:
-            break
-    else:
+    if not any(place < len(args) and type(args[place]) in _WRAPPED for place in places):
         return args
     tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
     is_alike = all(tensor.dim() == 0 for tensor in tensors)
