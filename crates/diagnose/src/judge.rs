@@ -9,6 +9,8 @@ pub mod launchers;
 pub(crate) mod outcome;
 pub(crate) mod probes;
 pub(crate) mod recorded;
+mod recovery;
+mod requests;
 pub(crate) mod saves;
 pub(crate) mod sharing;
 pub(crate) mod stepping;

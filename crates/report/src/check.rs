@@ -171,16 +171,33 @@ pub enum Condition {
     },
 }
 
-/// A program's search for a size that fits: it asks, runs out, catches the error, and asks for less.
+/// A program's search for a size that fits, or its other way out: it asks, runs out, catches the error, and does the work with less.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeSearch {
-    /// The number that the program made smaller, such as `batch_size`.
-    pub lowers: String,
+    /// The number that the program made smaller, such as `batch_size`; `None` if the source shows no such number.
+    pub lowers: Option<String>,
     /// The line that caught the errors.
     pub caught_at: Location,
     /// The number of errors.
     pub errors: u64,
+    /// The way in which the program lives with the errors.
+    pub recovery: Recovery,
+    /// The user's line of the first error; `None` if the stack has no line of the user.
+    pub refused_at: Option<Location>,
+}
+
+/// The way in which a program lives with an out-of-memory error that it caught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// The same lines ran again with a smaller size.
+    Smaller,
+    /// Other lines did the work.
+    OtherWay,
+    /// The program filled the device to measure it.
+    Measured,
 }
 
 /// The largest use of memory without a limit, and the reason why the need may be larger.

@@ -9,8 +9,8 @@ use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
 use report::fit::FitReport;
 use report::{
     Assumption, Breakdown, Caught, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, Location, Need,
-    Oom, Part, Peak, Place, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage, Value,
-    ValueShape, Verdict,
+    Oom, Part, Peak, Place, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage,
+    Value, ValueShape, Verdict,
 };
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -87,7 +87,13 @@ impl Draw {
     }
 
     fn verdict(&self) -> Verdict {
-        let search = SizeSearch { lowers: self.text(), caught_at: self.location(), errors: self.bytes };
+        let search = SizeSearch {
+            lowers: Some(self.text()),
+            caught_at: self.location(),
+            errors: self.bytes,
+            recovery: Recovery::OtherWay,
+            refused_at: Some(self.location()),
+        };
         let spare_bytes = Bytes(self.bytes);
         match self.kind % 4 {
             0 => Verdict::Fits { spare_bytes, search: self.maybe(search) },

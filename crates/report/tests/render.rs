@@ -9,8 +9,8 @@ use report::render::terminal::{Detail, Look, Styles};
 use report::render::{Format, Report, html, render};
 use report::{
     Assumption, Breakdown, CheckReport, Condition, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth,
-    Location, Need, Oom, Part, Peak, Place, Rank, Remark, Remedy, RunPicture, Severity, Site, SiteFrame, SizeSearch,
-    Standing, Usage, Value, ValueShape, Verdict,
+    Location, Need, Oom, Part, Peak, Place, Rank, Recovery, Remark, Remedy, RunPicture, Severity, Site, SiteFrame,
+    SizeSearch, Standing, Usage, Value, ValueShape, Verdict,
 };
 use trace::{Bytes, Phase};
 
@@ -306,6 +306,11 @@ fn reports_are_read_back() {
     reread::check(&CheckReport { need: Need { filling: Some(filling), ..full().need }, ..full() });
 }
 
+fn searched(recovery: Recovery, lowers: Option<&str>) -> SizeSearch {
+    let lowers = lowers.map(str::to_owned);
+    SizeSearch { lowers, caught_at: at(50), errors: 2, recovery, refused_at: Some(at(42)) }
+}
+
 /// A program that fits so far, with 1 GiB to spare.
 fn so_far(stopped: Option<&str>, conditions: Vec<Condition>) -> CheckReport {
     let stopped = stopped.map(str::to_owned);
@@ -379,7 +384,7 @@ fn the_headline_never_says_more_than_was_seen() {
         at_least: at_least.map(str::to_owned),
         filling: None,
     };
-    let search = Some(SizeSearch { lowers: "batch_size".to_owned(), caught_at: at(50), errors: 2 });
+    let search = Some(searched(Recovery::Smaller, Some("batch_size")));
     let spare_bytes = Bytes::from_mib(1024);
     let cases = [
         (so_far(Some("it raised X"), vec![]), "fits NVIDIA GeForce RTX 4090 so far: 1.00 GiB to spare; it raised X"),
@@ -390,6 +395,24 @@ fn the_headline_never_says_more_than_was_seen() {
         (
             CheckReport { verdict: Verdict::Fits { spare_bytes, search }, ..fits() },
             "fits NVIDIA GeForce RTX 4090 with the `batch_size` that it looks for by running",
+        ),
+        (
+            CheckReport {
+                verdict: Verdict::Fits { spare_bytes, search: Some(searched(Recovery::OtherWay, None)) },
+                ..fits()
+            },
+            "fits NVIDIA GeForce RTX 4090 by another way that it takes after it ran out at",
+        ),
+        (
+            CheckReport {
+                verdict: Verdict::Fits { spare_bytes, search: Some(searched(Recovery::Measured, None)) },
+                ..fits()
+            },
+            "fits NVIDIA GeForce RTX 4090 once it has filled the device to measure it at",
+        ),
+        (
+            CheckReport { ranks: [0, 1].map(|device| Rank { device, ..Rank::default() }).to_vec(), ..fits() },
+            "fits 2 × NVIDIA GeForce RTX 4090: 20.70 GiB to spare",
         ),
         (
             CheckReport { need: need(27_040, Some("it raised X")), ..full() },

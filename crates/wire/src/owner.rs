@@ -4,3 +4,5 @@
 pub const PYTORCH: &str = "pytorch";
 /// The CUDA context.
 pub const CONTEXT: &str = "context";
+/// The communicators of NCCL.
+pub const NCCL: &str = "nccl";

@@ -18,7 +18,7 @@ import builtins
 from dataclasses import dataclass
 from types import FrameType
 
-from . import frames, local_variables, syntax
+from . import frames, guards, local_variables, syntax
 
 # Context managers that swallow an exception of the given types.
 _SWALLOWERS = {"suppress", "raises", "assertRaises", "assertRaisesRegex"}
@@ -29,13 +29,18 @@ _LEAVING = (ast.Return, ast.Break, ast.Continue)
 _LOOPS = (ast.While, ast.For, ast.AsyncFor)
 
 
+# The line that catches, the lowered number, and the record of the statement.
+_Taken = tuple[int, "str | None", dict]
+
+
 @dataclass(frozen=True)
 class Handler:
-    """The line that catches the error, and the number that the handler makes smaller."""
+    """The line that catches the error, the number that the handler makes smaller, and the record of the statement."""
 
     file: str
     line: int
     lowers: str | None
+    guard: dict
 
 
 def find(frame: FrameType | None, error: type[BaseException]) -> Handler | None:
@@ -59,7 +64,7 @@ def _in_frame(frame: FrameType, error: type[BaseException]) -> Handler | None:
         if isinstance(node, _TRIES):
             taken = _taken_by_try(node, path[:at], line, frame, error)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            taken = _taken_by_with(node, line, frame, error)
+            taken = _taken_by_with(node, path[:at], line, frame, error)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return None
         else:
@@ -74,31 +79,31 @@ def _tree(frame: FrameType) -> ast.Module | None:
     return syntax.parse(frame.f_code.co_filename, frame.f_globals)
 
 
-def _taken_by_try(node, around: list[ast.AST], line: int, frame: FrameType, error: type[BaseException]) -> tuple[int, str | None] | None:
-    """The line and the lowered number, if the statement takes an error of its body or of its handlers."""
+def _taken_by_try(node, around: list[ast.AST], line: int, frame: FrameType, error: type[BaseException]) -> _Taken | None:
+    """The line, the lowered number and the record, if the statement takes an error of its body or of its handlers."""
     if syntax.is_in(node.body, line):
         for handler in node.handlers:
             if _catches(handler.type, frame, error):
                 if _passes_on(handler.body):
                     break
-                return handler.lineno, _lowered(handler, node, around, frame)
+                return handler.lineno, _lowered(handler, node, around, frame), guards.describe(node, node.body, handler.body, around)
     if not syntax.is_in(node.finalbody, line):
         leaving = next((statement for statement in node.finalbody if isinstance(statement, _LEAVING)), None)
         if leaving is not None:
-            return leaving.lineno, None
+            return leaving.lineno, None, guards.describe(node, node.body, node.finalbody, around)
     return None
 
 
-def _taken_by_with(node, line: int, frame: FrameType, error: type[BaseException]) -> tuple[int, str | None] | None:
+def _taken_by_with(node, around: list[ast.AST], line: int, frame: FrameType, error: type[BaseException]) -> _Taken | None:
     if not syntax.is_in(node.body, line):
         return None
     for item in node.items:
         call = item.context_expr
         if isinstance(call, ast.Call) and _last_name(call.func) in _SWALLOWERS:
             if any(_catches(argument, frame, error) for argument in call.args[:2]):
-                return node.lineno, None
+                return node.lineno, None, guards.describe(node, node.body, [], around)
         elif _swallows(call.func if isinstance(call, ast.Call) else call, frame):
-            return node.lineno, None
+            return node.lineno, None, guards.describe(node, node.body, [], around)
     return None
 
 

@@ -48,13 +48,15 @@ class OutOfMemory:
             monotonic_ns=time.monotonic_ns(),
             caught_at=handler and (handler.file, handler.line),
             lowers=handler and handler.lowers,
+            guard=handler and handler.guard,
         )
         self.record_file.write(record)
         self._note()
 
     def _find_handler(self) -> handlers.Handler | None:
         """The handler that will catch the error; `None` if nothing will."""
-        frame = sys._getframe()
+        # Not its own frame: a frame that refers to itself keeps all frames below and their tensors alive.
+        frame = sys._getframe(1)
         if not frames.stack(frame):
             frame = sys._current_frames().get(self.backward.waiting_thread)
         return handlers.find(frame, torch.cuda.OutOfMemoryError)

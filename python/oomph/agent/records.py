@@ -14,6 +14,11 @@ def gpu_work(*, flops: dict[str, int], bytes: int, host_bytes: int, operators: i
     return {"flops": flops, "bytes": bytes, "host_bytes": host_bytes, "operators": operators}
 
 
+def guard(*, body_first: int, body_last: int, handler_last: int, loop_first: int, loop_last: int, success: str, failure: str) -> dict:
+    """The statement that catches an error, in the function that the error reaches there. Lines are counted from 1, 0 for none."""
+    return {"body_first": body_first, "body_last": body_last, "handler_last": handler_last, "loop_first": loop_first, "loop_last": loop_last, "success": success, "failure": failure}
+
+
 def process(*, pid: int, rank: int, local_rank: int, world_size: int, argv: list[str], script_dir: str, python: str, executable: str, torch: str, cuda: str | None, cudnn: int | None, started_ns: int, ancestors: list[int], monotonic_ns: int) -> dict:
     """The process; the first line."""
     return {"kind": "process", "pid": pid, "rank": rank, "local_rank": local_rank, "world_size": world_size, "argv": argv, "script_dir": script_dir, "python": python, "executable": executable, "torch": torch, "cuda": cuda, "cudnn": cudnn, "started_ns": started_ns, "ancestors": ancestors, "monotonic_ns": monotonic_ns}
@@ -32,13 +37,15 @@ def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None
     return record
 
 
-def oom(*, device: int, requested_bytes: int, total_bytes: int, free_bytes: int, step: int, phase: str, module: str, stats: dict, frames: list[tuple[str, str, int]], monotonic_ns: int, caught_at: tuple[str, int] | None = None, lowers: str | None = None) -> dict:
+def oom(*, device: int, requested_bytes: int, total_bytes: int, free_bytes: int, step: int, phase: str, module: str, stats: dict, frames: list[tuple[str, str, int]], monotonic_ns: int, caught_at: tuple[str, int] | None = None, lowers: str | None = None, guard: dict | None = None) -> dict:
     """The allocator is about to raise out of memory."""
     record = {"kind": "oom", "device": device, "requested_bytes": requested_bytes, "total_bytes": total_bytes, "free_bytes": free_bytes, "step": step, "phase": phase, "module": module, "stats": stats, "frames": frames, "monotonic_ns": monotonic_ns}
     if caught_at is not None:
         record["caught_at"] = caught_at
     if lowers is not None:
         record["lowers"] = lowers
+    if guard is not None:
+        record["guard"] = guard
     return record
 
 

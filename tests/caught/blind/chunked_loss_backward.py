@@ -1,5 +1,5 @@
 # vram = 12GiB
-# verdict = oom
+# verdict = search
 # line = 27
 # requested_bytes = 17179869184
 # caught_line = 42

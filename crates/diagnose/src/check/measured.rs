@@ -14,6 +14,7 @@ use crate::measure::assumptions::value_shapes;
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::growth;
 use crate::measure::sites::sites;
+use crate::measure::usage::usage_after_errors;
 use crate::measure::view::View;
 
 /// The verdict, and the figures of the device of the report.
@@ -55,7 +56,8 @@ impl Measured {
         let need = need_of_all(case, view, usage, oom.as_ref(), decision);
         // Processes that share the device may peak at the same time.
         let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
-        let held = usage.device_bytes.max(together);
+        let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
+        let held = if is_search { need.usage.device_bytes } else { usage.device_bytes }.max(together);
         let growth = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
         let (decision, need) = foresee(case, view, decision, growth.as_ref(), need);
         let conditions = |spare| list_conditions(case, spare, growth.as_ref());
@@ -91,7 +93,11 @@ fn at_least_shown(counted: Usage, highest: Option<Highest>) -> Usage {
 fn need_of_all(case: &Case, view: &View, usage: Usage, oom: Option<&Oom>, decision: &Decision) -> Need {
     // The need of a program that searches for a batch size is the peak of its final size.
     let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
-    let alone = if is_search { Need { usage, ..Need::default() } } else { need(case, view, usage, oom) };
+    let alone = if is_search {
+        Need { usage: usage_after_errors(view, usage), ..Need::default() }
+    } else {
+        need(case, view, usage, oom)
+    };
     let device_bytes = alone.usage.device_bytes.max(need_of_job(case, is_search));
     Need { usage: Usage { device_bytes, ..alone.usage }, ..alone }
 }

@@ -5,9 +5,8 @@ use trace::text::Artifact;
 use trace::{Bytes, Process};
 
 use super::case::Case;
-use crate::judge::caught::find_caught;
+use crate::judge::caught::{find_caught, own_line};
 use crate::judge::outcome::Outcome;
-use crate::measure::own::is_own;
 
 /// Returns the decisive error of `process`'s allocator: the last error if it ended the program, else the first caught
 /// error. `None` without an error, or if a library's own request failed.
@@ -48,12 +47,6 @@ fn stated_request(message: &str) -> Option<Bytes> {
         Artifact::Oom(oom) => oom.requested_bytes.map(|bytes| bytes.nearest),
         _ => None,
     })
-}
-
-fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Location> {
-    let mut frames = frames.iter();
-    let (_, file, line) = frames.find(|(_, file, _)| is_own(file, script_dir))?;
-    Some(Location { file: file.clone(), line: *line, column: None })
 }
 
 /// Returns the error message; empty without a recorded error.

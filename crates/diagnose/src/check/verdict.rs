@@ -1,8 +1,9 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
 use report::{Condition, SizeSearch, Verdict};
+use trace::run::owner::NCCL;
 use trace::run::{EndReason, Ended};
-use trace::{Bytes, Process, Run};
+use trace::{Bytes, DeviceIndex, Process, Run};
 
 use super::case::Case;
 use crate::judge::ending::{Raised, first_error, raised_after_a_step};
@@ -64,7 +65,7 @@ pub(super) fn decide(case: &Case) -> Decision {
     };
     let ended = case.launch.ended.as_ref();
     let stopped = find_reason(case, case.limited, ended);
-    let others = || name_unused_gpu(case).or_else(|| name_shared_device(case));
+    let others = || name_unused_gpu(case).or_else(|| name_duplicate(case)).or_else(|| name_shared_device(case));
     match (stopped, others()) {
         (Some(reason), None) if raised_after_a_step(case.limited) && has_known_end(case, ended) => {
             Decision::Fits { search, stopped: Some(after_steps(case, &reason)) }
@@ -94,6 +95,22 @@ fn after_steps(case: &Case, reason: &str) -> String {
 pub(super) fn find_reason(case: &Case, run: &Run, ended: Option<&Ended>) -> Option<String> {
     let name_end = || ended.and_then(name_stop);
     name_end().or_else(|| name_error(case, run)).or_else(|| name_status(run, ended))
+}
+
+/// Returns the reason for `incomplete` if ranks of a job on one device form a communicator of NCCL, which refuses two ranks on one GPU
+/// ("Duplicate GPU detected", `src/init.cc`, 2.4 and later).
+fn name_duplicate(case: &Case) -> Option<String> {
+    let found = case.shared().filter(|found| found.is_job)?;
+    let device = DeviceIndex(found.device);
+    let uses_nccl = |process: &&Process| process.ledger.share_peak(device, NCCL).is_some();
+    let ranks = case.limited.processes.iter().filter(uses_nccl).count();
+    (ranks > 1).then(|| {
+        format!(
+            "{ranks} ranks use GPU {device} for NCCL, which refuses two ranks on one GPU (\"Duplicate GPU detected\"): give each rank its \
+             own, as by torch.cuda.set_device",
+            device = device.0
+        )
+    })
 }
 
 /// Returns the reason for `incomplete` if several processes share a device: each process fits, and their sum may

@@ -2,34 +2,56 @@
 //!
 //! # Note [Caught errors]
 //! A program that catches an out-of-memory error has not fitted: a batch was skipped, a row of its table says "OOM", a
-//! thread is gone. So the verdict is about the request, whoever caught the error. The exception is a program that
-//! searches for its batch size by running out: every error was caught by a handler that makes a number smaller (the
-//! agent reads the handler's source), and an optimizer step followed the last error. The final size of such a program
-//! fits. A program may ask child processes instead, one for each size (`probes.rs`).
+//! thread is gone. So the verdict is about the request, whoever caught the error. The exception is a program that did the
+//! failed work again with less, and lives with the error: it searches for a size by running out, takes another way, or
+//! measures the device. Either the handler makes a number smaller (the agent reads the handler's source) and an optimizer
+//! step followed the last error, or the later requests show it (Note [Recoveries] in `recovery.rs`). This must hold for
+//! every statement that caught an error. A program may ask child processes instead, one for each size (`probes.rs`).
 
-use report::{Caught, Location, SizeSearch, Then};
+use report::{Caught, Location, Recovery, SizeSearch, Then};
 use trace::Process;
-use trace::run::Ended;
+use trace::run::{Ended, OomRecord};
 
 use super::ending::ended_by_oom;
+use super::recovery::find_recovery;
 use super::unserved::{has_final_refusal, is_error};
+use crate::measure::own::is_own;
 
-/// Returns the search of a program that ran out on purpose, and continued with a smaller size.
+/// Returns the recovery of a program that ran out and did the failed work again with less; of several, the first.
 pub(crate) fn find_search(process: &Process) -> Option<SizeSearch> {
     if ended_by_oom(process) || has_final_refusal(process) {
         return None;
     }
-    let mut found: Option<SizeSearch> = None;
-    for oom in process.ooms.iter().filter(|oom| is_error(oom)) {
-        let (file, line) = oom.caught_at.clone()?;
-        let search = found.get_or_insert(SizeSearch {
-            lowers: oom.lowers.clone()?,
-            caught_at: Location { file, line, column: None },
-            errors: 0,
-        });
-        search.errors += 1;
+    let errors: Vec<&OomRecord> = process.ooms.iter().filter(|oom| is_error(oom)).collect();
+    let first = errors.first()?;
+    let mut recoveries = Vec::new();
+    for (index, oom) in errors.iter().enumerate() {
+        let is_last = !errors[index + 1..].iter().any(|later| later.caught_at == oom.caught_at);
+        if is_last {
+            recoveries.push((oom, recover(process, oom)?));
+        }
     }
-    found.filter(|_| count_steps_after_errors(process) > 0)
+    let (oom, recovery) = recoveries.iter().find(|(oom, _)| oom.caught_at == first.caught_at)?;
+    let (file, line) = first.caught_at.clone()?;
+    Some(SizeSearch {
+        lowers: oom.lowers.clone(),
+        caught_at: Location { file, line, column: None },
+        errors: u64::try_from(errors.len()).unwrap_or(u64::MAX),
+        recovery: *recovery,
+        refused_at: own_line(&first.frames, &process.identity.script_dir),
+    })
+}
+
+/// Returns the way in which the program lives with the last error of a statement.
+fn recover(process: &Process, oom: &OomRecord) -> Option<Recovery> {
+    let is_lowered = oom.lowers.is_some() && count_steps_after_errors(process) > 0;
+    if is_lowered { Some(Recovery::Smaller) } else { find_recovery(process, oom) }
+}
+
+/// Returns the user's innermost line of an error's stack.
+pub(crate) fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Location> {
+    let (_, file, line) = frames.iter().find(|(_, file, _)| is_own(file, script_dir))?;
+    Some(Location { file: file.clone(), line: *line, column: None })
 }
 
 /// Returns the fate of the errors that did not end the process.

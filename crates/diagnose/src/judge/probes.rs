@@ -1,10 +1,11 @@
 //! Programs that search for a size with child processes: a process for each size, because a fresh process has a clean
 //! allocator.
 
-use report::{Location, SizeSearch};
+use report::{Location, Recovery, SizeSearch};
 use trace::run::OomRecord;
 use trace::{Process, Run};
 
+use super::caught::own_line;
 use super::unserved::{has_final_refusal, has_unserved_request, is_error};
 
 /// Returns the search of a process that ran out. Conditions (they exclude benchmark rows, folds and seeds):
@@ -29,9 +30,11 @@ pub(super) fn find_probes(process: &Process, run: &Run) -> Option<SizeSearch> {
     let went_on = failed.iter().any(|probe| made_step_after_error(probe));
     let trains = others.iter().flat_map(|other| &other.steps).any(|step| step.monotonic_ns > last_error);
     (is_threshold && trains && !went_on && !is_refused).then(|| SizeSearch {
-        lowers: number.name,
+        lowers: Some(number.name),
         caught_at: Location { file, line, column: None },
         errors: u64::try_from(errors.len()).unwrap_or(u64::MAX),
+        recovery: Recovery::Smaller,
+        refused_at: errors.first().and_then(|oom| own_line(&oom.frames, &process.identity.script_dir)),
     })
 }
 
@@ -162,7 +165,7 @@ mod tests {
         for (expected, processes) in cases {
             let run = Run { processes };
             let found = find_probes(&run.processes[0], &run);
-            assert_eq!(found.map(|search| search.lowers).as_deref(), expected, "{run:?}");
+            assert_eq!(found.and_then(|search| search.lowers).as_deref(), expected, "{run:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Role caught, order 230.
 
 use causes::CauseId;
-use report::{Caught, Finding, Severity, SizeSearch, Then};
+use report::{Caught, Finding, Recovery, Severity, SizeSearch, Then};
 
 use super::input::{Facts, Failure};
 use super::rule::{Cause, Check, Rank, Rule};
@@ -48,7 +48,24 @@ fn say_caught(facts: &Facts, caught: &Caught) -> String {
 }
 
 fn say_search(facts: &Facts, search: &SizeSearch) -> String {
-    let (lowers, at) = (&search.lowers, facts.at(&search.caught_at));
+    let at = facts.at(&search.caught_at);
     let times = if search.errors == 1 { "once".to_owned() } else { format!("{} times", search.errors) };
-    format!("the program looks for a size that fits: it ran out {times}, and made `{lowers}` smaller at {at}")
+    match (search.recovery, &search.lowers) {
+        (Recovery::Smaller, Some(lowers)) => {
+            format!("the program looks for a size that fits: it ran out {times}, and made `{lowers}` smaller at {at}")
+        }
+        (Recovery::Smaller, None) => {
+            format!(
+                "the program looks for a size that fits: it ran out {times}, caught the error at {at}, and tried again with less"
+            )
+        }
+        (Recovery::OtherWay, _) => {
+            format!(
+                "the program lives with the error: it ran out {times}, caught the error at {at}, and took another way"
+            )
+        }
+        (Recovery::Measured, _) => {
+            format!("the program fills the device to measure it: it ran out {times}, caught at {at}")
+        }
+    }
 }

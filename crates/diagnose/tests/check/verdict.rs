@@ -1,9 +1,9 @@
 //! Verdicts: caught errors, programs that ended early, searches for a size.
 
 use diagnose::CheckCase;
-use report::{Condition, Severity, SizeSearch, Verdict};
-use trace::run::{AheadRecord, CourseRecord, EndReason};
-use trace::{AheadKind, Bytes, Category, Phase, Process, Run};
+use report::{Condition, Recovery, Severity, SizeSearch, Verdict};
+use trace::run::{AheadRecord, CourseRecord, EndReason, MemoryChange};
+use trace::{AheadKind, Bytes, Category, PhantomRecord, Phase, Process, Run};
 
 use crate::program::{Program, SCRIPT, case};
 use crate::{MIB, check, ended, finding, line};
@@ -60,7 +60,13 @@ fn a_workspace_that_pytorch_does_without_is_no_error() {
 #[test]
 fn a_search_for_a_size_that_fits_fits() {
     let report = check(&catching(2, Some("batch")));
-    let search = SizeSearch { lowers: "batch".to_owned(), caught_at: line(50), errors: 1 };
+    let search = SizeSearch {
+        lowers: Some("batch".to_owned()),
+        caught_at: line(50),
+        errors: 1,
+        recovery: Recovery::Smaller,
+        refused_at: Some(line(42)),
+    };
     let spare_bytes = Bytes::from_mib(1024 - 24 - 101);
     assert_eq!(report.verdict, Verdict::Fits { spare_bytes, search: Some(search) });
     assert_eq!((report.need.usage, report.oom.clone()), (report.peak.usage, None));
@@ -217,6 +223,21 @@ fn a_stopped_program_fits_if_its_rest_is_known_to_repeat() {
     for (peaks, total, ahead, expected) in cases {
         assert_eq!(conditions(&peaks, total, ahead.clone()), expected, "{peaks:?} {total:?} {ahead:?}");
     }
+}
+
+#[test]
+fn ranks_with_one_gpu_cannot_use_nccl() {
+    let rank = |rank, owner: &str| {
+        let mut program = Program::of_job(rank, 2);
+        program.alloc(1, MIB);
+        let change = MemoryChange { device: 0, owner: owner.to_owned(), delta: 1 << 20, used_bytes: 2 << 20 };
+        program.process.ledger.take(PhantomRecord::Memory(change));
+        program.end(EndReason::Exit).processes.remove(0)
+    };
+    let verdict = |owner| decided(check(&case(Run { processes: vec![rank(0, owner), rank(1, owner)] })).verdict);
+    let Decided::Incomplete(reason) = verdict("nccl") else { panic!("NCCL refuses") };
+    assert!(reason.starts_with("2 ranks use GPU 0 for NCCL, which refuses two ranks on one GPU"), "{reason}");
+    assert_eq!(verdict("libfoo"), Decided::Fits);
 }
 
 /// A verdict without its figures.

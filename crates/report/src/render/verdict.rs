@@ -1,11 +1,13 @@
 //! The head of a `check` report, for the terminal and the page: the verdict, the need, the failed request.
 
+use std::collections::BTreeSet;
+
 use trace::Bytes;
 
 use super::conditions::{list_assumed, list_open};
 use super::figures::Figure;
 use super::layout::{grouped, line_of, words_of, words_of_growth};
-use crate::check::{CheckReport, Condition, Growth, Need, Oom, SizeSearch, Usage, Verdict};
+use crate::check::{CheckReport, Condition, Growth, Need, Oom, Recovery, SizeSearch, Usage, Verdict};
 use crate::words::count;
 
 /// The verdict in a sentence without a full stop.
@@ -49,12 +51,7 @@ fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far:
     let (name, need) = (name_of_gpus(report), report.need.usage.device_bytes);
     let over = need.0.saturating_sub(report.gpu.total_bytes.0);
     match search {
-        Some(search) => {
-            format!(
-                "fits {name}{so_far} with the `{}` that it looks for by running out: {spare} to spare",
-                search.lowers
-            )
-        }
+        Some(search) => format!("fits {name}{so_far} {}: {spare} to spare", recovered(search, &report.folder)),
         None if over > 0 => {
             format!(
                 "fits {name}{so_far}, but only by emptying PyTorch's cache: without a limit it takes {} more than there is",
@@ -62,6 +59,17 @@ fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far:
             )
         }
         None => format!("fits {name}{so_far}: {spare} to spare"),
+    }
+}
+
+/// The way in which a program lives with its out-of-memory errors.
+fn recovered(search: &SizeSearch, folder: &str) -> String {
+    let at = search.refused_at.as_ref().map_or_else(String::new, |at| format!(" at {}", line_of(at, folder)));
+    match (search.recovery, &search.lowers) {
+        (Recovery::Smaller, Some(lowers)) => format!("with the `{lowers}` that it looks for by running out"),
+        (Recovery::Smaller, None) => format!("with the size that it looks for by running out{at}"),
+        (Recovery::OtherWay, _) => format!("by another way that it takes after it ran out{at}"),
+        (Recovery::Measured, _) => format!("once it has filled the device to measure it{at}"),
     }
 }
 
@@ -91,7 +99,11 @@ fn full_at(growth: &Growth, folder: &str) -> Option<String> {
 
 /// `2 × NVIDIA H100`; the name alone for one.
 fn name_of_gpus(report: &CheckReport) -> String {
-    report.gpu.name.clone()
+    let devices: BTreeSet<u32> = report.ranks.iter().map(|rank| rank.device).collect();
+    match devices.len() {
+        0 | 1 => report.gpu.name.clone(),
+        several => format!("{several} × {}", report.gpu.name),
+    }
 }
 
 /// `at least ` for a need that was not seen whole.

@@ -29,6 +29,7 @@ macro_rules! rust_type {
     (ahead_kind) => { AheadKind };
     (end_reason) => { EndReason };
     (action) => { Option<RemedyAction> };
+    (guard) => { Guard };
     (stats) => { DeviceStats };
     (all_stats) => { Vec<DeviceStats> };
     (work) => { GpuWork };

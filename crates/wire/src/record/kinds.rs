@@ -64,6 +64,9 @@ macro_rules! key_type {
     (action) => {
         ("dict | None", Sample::Json("{\"kind\":\"scale-loss\",\"steps\":4}"))
     };
+    (guard) => {
+        ("dict", Sample::Object("guard"))
+    };
     (stats) => {
         ("dict", Sample::Object("device_stats"))
     };

@@ -44,6 +44,23 @@ macro_rules! agent_records {
                     /// The number of operators.
                     operators: u64,
                 }
+                /// The statement that catches an error, in the function that the error reaches there. Lines are counted from 1, 0 for none.
+                Guard "guard" {
+                    /// The first line of the statements whose error is caught.
+                    body_first: u32,
+                    /// The last line of these statements.
+                    body_last: u32,
+                    /// The last line of the handler.
+                    handler_last: u32,
+                    /// The first line of the innermost loop around it.
+                    loop_first: u32,
+                    /// The last line of that loop.
+                    loop_last: u32,
+                    /// The way out after a success: `leave` the function, `break` the loop, `again` through the loop, or to the `next` statement.
+                    success: text,
+                    /// The way out after the error.
+                    failure: text,
+                }
             }
             records {
                 /// The process; the first line.
@@ -131,6 +148,8 @@ macro_rules! agent_records {
                     caught_at: site,
                     /// The whole number that the handler makes smaller, such as `batch_size`.
                     lowers: text,
+                    /// The statement that will catch the error.
+                    guard: guard,
                 }
                 /// A shape depends on values that only a GPU would have computed.
                 ValueShape "value_shape" => many value_shapes: ValueShapeRecord {

@@ -5,7 +5,8 @@
 //! A connection from one rank to the next has, on the receiving device, a buffer per protocol and a header, in whole
 //! pages of 2 MiB (`p2pRecvSetup` in `transport/p2p.cc`; sizes in `device.h`; NCCL 2.28): Simple 4 MiB
 //! (`NCCL_BUFFSIZE`), LL 512 KiB, LL128 4800 KiB. Connections are made when first needed (`NCCL_RUNTIME_CONNECT`, 1 by
-//! default): a ring has one per channel, the trees that an all-reduce may use two more (from above and from below), and
+//! default): a ring has one per channel, the trees that an all-reduce may use wire::owner::NCCL;
+use two more (from above and from below), and
 //! `ncclSend`/`ncclRecv` one per channel for each peer of the same machine; peers of other machines share buffers. The
 //! number of channels is from logs of NCCL for whole machines (NVIDIA/nccl issues 713, 1041, 1259, 1685). The memory of
 //! NVLS, `CollNet`, kernels and proxies is not counted. Against published measurements: a first all-reduce on A100 with
@@ -61,7 +62,7 @@ impl Held {
         let sizes = Sizes::of_environment();
         let piece = sizes.connection_bytes;
         let bytes = piece * sizes.connections(connection, count);
-        ledger::take(on.unsigned_abs(), "nccl", bytes)?;
+        ledger::take(on.unsigned_abs(), NCCL, bytes)?;
         self.made.insert(connection);
         self.pieces.push(bytes);
         sizes.note(self.pieces.iter().sum());
@@ -78,7 +79,7 @@ impl Held {
     /// The communicator is gone.
     pub(super) fn release(&self, on: i32) {
         for bytes in &self.pieces {
-            ledger::give_back(on.unsigned_abs(), "nccl", *bytes);
+            ledger::give_back(on.unsigned_abs(), NCCL, *bytes);
         }
     }
 }
