@@ -411,7 +411,10 @@ fn the_headline_never_says_more_than_was_seen() {
             "fits NVIDIA GeForce RTX 4090 once it has filled the device to measure it at",
         ),
         (
-            CheckReport { ranks: [0, 1].map(|device| Rank { device, ..Rank::default() }).to_vec(), ..fits() },
+            CheckReport {
+                ranks: [0, 1].map(|rank| Rank { rank, device: rank, peak: usage(1, 1, 1), oom: false }).to_vec(),
+                ..fits()
+            },
             "fits 2 × NVIDIA GeForce RTX 4090: 20.70 GiB to spare",
         ),
         (

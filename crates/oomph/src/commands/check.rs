@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use diagnose::launchers::find_last_line;
 use diagnose::{CheckCase, Diagnosis, Outcome, RecordedRun};
 use report::render::html;
 use report::render::terminal::Detail;
@@ -66,8 +67,8 @@ fn write_page(options: &OutputOptions, diagnosis: &Diagnosis, report: &CheckRepo
 /// Returns the program's last printed line, such as the message of `sys.exit`.
 fn last_words(folder: &Path) -> Option<String> {
     let output = run_dir::output_tail(folder);
-    let last = output.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(format!("the last line that it printed: {}", last.trim()))
+    let last = find_last_line(&output)?;
+    Some(format!("the last line that it printed: {last}"))
 }
 
 /// Returns the command that searches for the smallest change with which the program fits; `None` for a single rank,

@@ -5,8 +5,7 @@
 //! A connection from one rank to the next has, on the receiving device, a buffer per protocol and a header, in whole
 //! pages of 2 MiB (`p2pRecvSetup` in `transport/p2p.cc`; sizes in `device.h`; NCCL 2.28): Simple 4 MiB
 //! (`NCCL_BUFFSIZE`), LL 512 KiB, LL128 4800 KiB. Connections are made when first needed (`NCCL_RUNTIME_CONNECT`, 1 by
-//! default): a ring has one per channel, the trees that an all-reduce may use wire::owner::NCCL;
-use two more (from above and from below), and
+//! default): a ring has one per channel, the trees that an all-reduce may use two more (from above and from below), and
 //! `ncclSend`/`ncclRecv` one per channel for each peer of the same machine; peers of other machines share buffers. The
 //! number of channels is from logs of NCCL for whole machines (NVIDIA/nccl issues 713, 1041, 1259, 1685). The memory of
 //! NVLS, `CollNet`, kernels and proxies is not counted. Against published measurements: a first all-reduce on A100 with
@@ -14,6 +13,8 @@ use two more (from above and from below), and
 //! H100 some 3.3 GB (issue 1685), here 2.2 GiB.
 
 use std::collections::BTreeSet;
+
+use wire::owner::NCCL;
 
 use crate::{device, journal, ledger};
 
