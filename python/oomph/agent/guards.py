@@ -1,8 +1,7 @@
-"""The `try` that catches an out-of-memory error, and the ways out of it, read from the source.
+"""The `try` that catches an out-of-memory error, and the ways out of the `try`, read from the source.
 
-A program that tries again has a `try` that is left for good after a success and comes again after an error; a program that skips a batch has
-a `try` that comes again either way. The records of later requests decide with these lines (Note [Caught errors] in
-`crates/diagnose/src/judge/caught.rs`).
+In a program that tries again, a success leaves the loop around the `try`, and an error repeats the `try`. In a program that skips a batch, both
+repeat the `try`. The stacks of later requests decide, by these lines (Note [Recoveries] in `crates/diagnose/src/judge/recovery.rs`).
 """
 
 import ast
@@ -39,7 +38,7 @@ def _inside_function(around: list[ast.AST]) -> list[ast.AST]:
 
 
 def _following(taking: ast.AST, around: list[ast.AST]) -> list[ast.stmt]:
-    """The statements that run next after `taking`, to the end of the innermost loop or of the function."""
+    """The statements after `taking`, to the end of the innermost loop or of the function."""
     following: list[ast.stmt] = []
     inner = taking
     for node in reversed(around):

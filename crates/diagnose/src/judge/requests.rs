@@ -15,7 +15,7 @@ use crate::measure::own::{is_agent, is_own, is_python};
 pub(super) enum Section {
     /// The guarded statements.
     Body,
-    /// The handler.
+    /// Lines from `except` to the end of the handler.
     Handler,
     /// Other lines of the function.
     Rest,
