@@ -368,7 +368,7 @@ fn growth_that_fills_the_device_is_the_headline() {
         location: Some(at(60)),
     };
     let report = CheckReport { growth: Some(growth), oom: None, ..full() };
-    let expected = "does not fit NVIDIA GeForce RTX 4090: full at step 9 of 1,000, as 512.00 MiB";
+    let expected = "does not fit 2 × NVIDIA GeForce RTX 4090: full at step 9 of 1,000, as 512.00 MiB";
     assert_eq!(headline(&report), expected);
 }
 
@@ -419,7 +419,7 @@ fn the_headline_never_says_more_than_was_seen() {
         ),
         (
             CheckReport { need: need(27_040, Some("it raised X")), ..full() },
-            "does not fit NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",
+            "does not fit 2 × NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",
         ),
         (
             CheckReport {
@@ -427,7 +427,7 @@ fn the_headline_never_says_more_than_was_seen() {
                 need: need(24_199, Some("it raised X")),
                 ..full()
             },
-            "does not fit NVIDIA GeForce RTX 4090; what it needs in all is not known",
+            "does not fit 2 × NVIDIA GeForce RTX 4090; what it needs in all is not known",
         ),
     ];
     for (report, expected) in cases {
@@ -453,7 +453,7 @@ fn the_page_says_what_the_terminal_says() {
     report.notes = vec![Remark::note("<script>alert(1)</script>".to_owned())];
     let page = html::check(&report, &RunPicture::default());
     for words in [
-        "does not fit NVIDIA GeForce RTX 4090: 2.77 GiB too little",
+        "does not fit 2 × NVIDIA GeForce RTX 4090: 2.77 GiB too little",
         "26.41 GiB on the device (25.39 GiB allocated, 25.98 GiB reserved)",
         "each step leaves 512 B behind",
         "peak 2.00 GiB → 1.95 GiB",
