@@ -315,4 +315,31 @@ alias.fill_(3)
 x.fill_(5)
 answer = [alias[0].item() * 0]
 """),
+    ("copies and fills by CUDA's runtime", True, """
+import ctypes
+x, y, z, w = (torch.full((4,), 16, dtype=torch.long).to(device) for _ in range(4))
+source = np.array([7, 8, 9, 10], dtype=np.int64)
+if device == "cuda":
+    runtime = ctypes.CDLL(next(f"libcudart.so.{it}" for it in (13, 12) if torch.version.cuda.startswith(str(it))))
+    place = lambda it, offset=0: ctypes.c_void_p(it.data_ptr() + offset)
+    runtime.cudaMemcpy(place(x), ctypes.c_void_p(source.ctypes.data), ctypes.c_size_t(32), 1)
+    runtime.cudaMemcpyAsync(place(y, 8), ctypes.c_void_p(source.ctypes.data), ctypes.c_size_t(16), 1, None)
+    runtime.cudaMemset(place(z), 0, ctypes.c_size_t(32))
+    runtime.cudaMemcpy2D(place(w, 8), ctypes.c_size_t(16), ctypes.c_void_p(source.ctypes.data), ctypes.c_size_t(8), ctypes.c_size_t(8), ctypes.c_size_t(2), 1)
+else:
+    x.copy_(torch.from_numpy(source))
+    y[1:3] = torch.tensor([7, 8])
+    z.zero_()
+    w[1::2] = torch.tensor([7, 8])
+x[0] += 1
+answer = [x.tolist(), y.tolist(), z.tolist(), w.tolist()]
+"""),
+    ("a copy on the device by CUDA's runtime", False, """
+import ctypes
+x, y = torch.arange(4).to(device), torch.zeros(4, dtype=torch.long).to(device)
+x.add_(1)
+if device == "cuda":
+    ctypes.CDLL(None).cudaMemcpy(ctypes.c_void_p(y.data_ptr()), ctypes.c_void_p(x.data_ptr()), ctypes.c_size_t(32), 3)
+answer = [y[0].item() * 0]
+"""),
 ]

@@ -18,17 +18,26 @@ static NAMES: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
 /// The owner of the requested memory: `pytorch`, or the file name of the first library up the stack except the phantom.
 pub(crate) fn owner() -> Owner {
-    let mut frames = [std::ptr::null_mut::<c_void>(); DEPTH];
-    // SAFETY: the array is as long as stated; `backtrace` writes no further.
-    let count = unsafe { libc::backtrace(frames.as_mut_ptr(), DEPTH as i32) };
-    let ours = file_of(owner as *const c_void);
-    let caller =
-        frames[..usize::try_from(count).unwrap_or(0)].iter().map(|frame| file_of(*frame)).find(|file| *file != ours);
-    match caller.flatten() {
+    match find_library() {
         Some(file) if file == PYTORCH_ALLOCATOR => PYTORCH,
         Some(file) => interned(&file),
         None => "program",
     }
+}
+
+/// The file name of the first library up the stack except the phantom.
+fn find_library() -> Option<String> {
+    let mut frames = [std::ptr::null_mut::<c_void>(); DEPTH];
+    // SAFETY: the array is as long as stated; `backtrace` writes no further.
+    let count = unsafe { libc::backtrace(frames.as_mut_ptr(), DEPTH as i32) };
+    let ours = file_of(find_library as *const c_void);
+    let mut files = frames[..usize::try_from(count).unwrap_or(0)].iter().map(|frame| file_of(*frame));
+    files.find(|file| *file != ours).flatten()
+}
+
+/// True if one of PyTorch's own libraries is the caller.
+pub(crate) fn is_pytorch() -> bool {
+    find_library().is_some_and(|file| file.starts_with("libtorch") || file.starts_with("libc10"))
 }
 
 /// True if PyTorch's caching allocator is the caller.

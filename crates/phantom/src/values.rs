@@ -19,12 +19,13 @@
 pub(crate) mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wire::limit::KEPT_BYTES;
 
-use crate::host;
 use crate::ranges::is_device;
+use crate::{caller, host};
 
 /// Host memory of all islands; beyond, the islands written longest ago are dropped.
 const KEPT_TOTAL_BYTES: usize = 256 << 20;
@@ -287,6 +288,39 @@ pub(crate) fn fill(dst: usize, value: u8, bytes: usize) {
     }
 }
 
+/// True if the running write is not PyTorch's: the agent sees PyTorch's own writes.
+pub(crate) fn is_foreign_write() -> bool {
+    has_listener() && !caller::is_pytorch()
+}
+
+/// Tells the agent of a copy that PyTorch did not issue. The source of a copy on the device may be a tensor whose
+/// values only the agent knows, so the copied bytes are dropped.
+pub(crate) fn note_foreign_copy(dst: usize, src: usize, bytes: usize) {
+    if is_device(src) {
+        forget(dst, bytes);
+    }
+    written::note(dst, bytes);
+}
+
+/// Tells the agent of a fill that PyTorch did not issue.
+pub(crate) fn note_foreign_fill(dst: usize, value: u8, bytes: usize) {
+    if bytes <= KEPT_BYTES {
+        let mut islands = lock();
+        islands.write(dst, vec![value; bytes]);
+        islands.hide(dst, bytes);
+    }
+    written::note(dst, bytes);
+}
+
+/// For the agent: reads the bytes that were copied to a range, or filled in; returns 0 if one is not known. Only
+/// correct directly after the write (Note [Values on a phantom]).
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_read_copied(address: usize, into: usize, bytes: usize) -> c_int {
+    // SAFETY: the agent's contract is that the host range is `bytes` long and the agent's to write.
+    let target = unsafe { std::slice::from_raw_parts_mut(into as *mut u8, bytes) };
+    c_int::from(lock().read(address, target, ReadBy::Device) == bytes)
+}
+
 /// Forgets the values of a range whose memory was freed.
 pub(crate) fn forget(address: usize, bytes: usize) {
     lock().forget(address, bytes);
@@ -380,6 +414,18 @@ mod tests {
         assert_eq!(known(BASE, ReadBy::Host), 0);
         assert_eq!(known(BASE, ReadBy::Device), 16);
         assert_eq!(known(BASE + 512, ReadBy::Host), 16, "not hidden");
+    }
+
+    #[test]
+    fn the_agent_reads_hidden_bytes_if_all_of_them_are_known() {
+        const PLACE: usize = BASE + (1 << 40);
+        lock().write(PLACE, vec![7; 16]);
+        lock().hide(PLACE, 16);
+        let mut bytes = [0; 24];
+        let mut read = |size| oomph_read_copied(PLACE, bytes.as_mut_ptr() as usize, size);
+        assert_eq!([read(24), read(16)], [0, 1]);
+        assert_eq!(bytes[..16], [7; 16]);
+        forget(PLACE, 16);
     }
 
     proptest! {

@@ -169,6 +169,11 @@ pub enum Condition {
         /// The line that selects them.
         location: Option<Location>,
     },
+    /// The program read a number that only a GPU computes, and a size may be made of the number.
+    Read {
+        /// The line that reads.
+        location: Option<Location>,
+    },
 }
 
 /// A program's search for a size that fits, or its other way out: it asks, runs out, catches the error, and does the work with less.

@@ -345,6 +345,14 @@ fn each_condition_has_words_in_the_headline() {
             "its memory grows with each step, and fills the device at step 9",
         ),
         (vec![Condition::Rising], "its peak still rose in the last step"),
+        (
+            vec![
+                Condition::Read { location: Some(at(9)) },
+                Condition::Read { location: None },
+                Condition::Read { location: Some(at(12)) },
+            ],
+            "sizes may depend on numbers that only a GPU computes (train.py:9, train.py:12)",
+        ),
         (vec![assumed(0.5, 40)], "if half of the elements are selected (train.py:40, --fraction)"),
         (
             vec![assumed(0.1, 40), assumed(0.1, 41)],

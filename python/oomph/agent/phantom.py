@@ -37,6 +37,9 @@ class Phantom:
         self._take_written = library.oomph_take_written
         self._take_written.argtypes = [ctypes.POINTER(ctypes.c_size_t)] * 2
         self._take_written.restype = ctypes.c_int
+        self._read_copied = library.oomph_read_copied
+        self._read_copied.argtypes = [ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+        self._read_copied.restype = ctypes.c_int
         self._clear_host = library.oomph_clear_host
         self._clear_host.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
         self._clear_host.restype = None
@@ -78,7 +81,7 @@ class Phantom:
         return bool(self._is_in_kernel())
 
     def take_written(self) -> list[tuple[int, int]]:
-        """Start and end of what libraries and kernels wrote that PyTorch did not call, since the last call."""
+        """Start and end of each write since the last call that PyTorch did not issue, by libraries, kernels and copies."""
         if self._written.value == self._written_seen:
             return []
         self._written_seen = self._written.value
@@ -86,6 +89,10 @@ class Phantom:
         while self._take_written(ctypes.byref(start), ctypes.byref(end)):
             ranges.append((start.value, end.value))
         return ranges
+
+    def read_copied(self, address: int, into: int, size: int) -> bool:
+        """Reads bytes that the last write copied or filled in to host memory; returns False if one is not known."""
+        return bool(self._read_copied(address, into, size))
 
     def clear_host(self, address: int, size: int) -> None:
         """Makes host memory read as zeros; large host memory then takes none.

@@ -54,9 +54,9 @@ def value_shape(*, op: str, file: str, line: int, count: int, fraction: float) -
     return {"kind": "value_shape", "op": op, "file": file, "line": line, "count": count, "fraction": fraction}
 
 
-def value_read(*, file: str, line: int, count: int, bytes: int) -> dict:
+def value_read(*, file: str, line: int, count: int, bytes: int, sizes: int) -> dict:
     """The program read values that only a GPU would have computed (`.item()`, `.tolist()`, `.cpu()`), and got assumed ones."""
-    return {"kind": "value_read", "file": file, "line": line, "count": count, "bytes": bytes}
+    return {"kind": "value_read", "file": file, "line": line, "count": count, "bytes": bytes, "sizes": sizes}
 
 
 def kernels_missing(*, capability: str, built_for: str) -> dict:

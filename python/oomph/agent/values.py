@@ -38,7 +38,7 @@ import torch
 import torch.distributions
 from torch.optim import optimizer as optim
 
-from . import checks, frames, records, sound
+from . import checks, frames, libraries, records, sizes, sound
 from .choices import Choices, Patience
 from .failure import guarded
 from .hidden import hide
@@ -73,12 +73,16 @@ class Values:
         self.shapes: Counter[tuple[str, str, int]] = Counter()
         self.reads: Counter[tuple[str, int]] = Counter()
         self.bytes_read: Counter[tuple[str, int]] = Counter()
+        # The reads that may decide a size: Note [Sizes from reads] in `sizes`.
+        self.sizes_read: Counter[tuple[str, int]] = Counter()
         # Texts by stable names.
         self.assumptions: dict[str, str] = {}
         # The number of assumed answers that were not noted because they lead past a check.
         self.assumed = 0
         # True if the coming read is part of an operator that is already noted.
         self._inside = False
+        # True if the coming read is of whole numbers.
+        self._is_whole = True
         self.known = KnownValues(phantom)
         self._computing = Computing(self.known, Holes(phantom))
         self._sound = sound.SoundValues()
@@ -105,6 +109,7 @@ class Values:
             overrides.replace(f"aten::{name}", "CUDA", stand_in, skips.get(name))
         self._computing.install(overrides, tuple(stand_ins))
         sharing.install(self.known)
+        libraries.install()
         self.phantom.listen(hide(self._note_read))
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
         torch.distributions.Distribution.set_default_validate_args(False)
@@ -117,7 +122,7 @@ class Values:
         for (operator, file, line), count in self.shapes.items():
             record_file.write(records.value_shape(op=operator, file=file, line=line, count=count, fraction=self.fraction))
         for (file, line), count in self.reads.items():
-            record_file.write(records.value_read(file=file, line=line, count=count, bytes=self.bytes_read[file, line]))
+            record_file.write(records.value_read(file=file, line=line, count=count, bytes=self.bytes_read[file, line], sizes=self.sizes_read[file, line]))
 
     def selected(self, elements: int) -> int:
         """The assumed number of selected elements: at least 1, at most `elements`."""
@@ -145,6 +150,7 @@ class Values:
             values = self.known.get(repeats)
             if values is None:
                 self._note_shape("aten::repeat_interleave.Tensor")
+                self._note_size(repeats.nbytes)
             self._note_assumed(repeats)
             output_size = repeats.numel() if values is None else int(values.sum())
         result = original(repeats, output_size=output_size)
@@ -155,6 +161,7 @@ class Values:
         values = self.known.get(tensor)
         if values is None:
             self._note_shape("aten::bincount")
+            self._note_size(tensor.nbytes)
             return self._run_inside(original, tensor, *args, **kwargs)
         self._note_assumed(tensor)
         # Its kernel asks for the smallest value, and for the largest.
@@ -203,6 +210,7 @@ class Values:
     def _copy(self, original: Original, into, source, non_blocking=False):
         if into.is_cuda:
             return self._computing.copy(original, into, source, non_blocking)
+        self._is_whole = not source.is_floating_point()
         values = self.known.get(source)
         if values is None:
             return self._copy_unknown(original, into, source, non_blocking)
@@ -219,6 +227,7 @@ class Values:
         return result
 
     def _read(self, original: Original, tensor):
+        self._is_whole = not tensor.is_floating_point()
         values = self.known.get(tensor)
         assumed = self.known.assumed(tensor) if values is not None else 0
         if values is not None and not assumed:
@@ -252,6 +261,7 @@ class Values:
             self.assumptions["assumed-indices"] = indices.TEXT
         if assumed & COMPARISON:
             self.assumptions["sound-values"] = sound.TEXT
+        self._is_whole = not tensor.is_floating_point()
         self._note_read(tensor.nbytes)
 
     def _answer_of_scalar(self, tensor, asking: FrameType | None) -> int | None:
@@ -270,6 +280,15 @@ class Values:
             line = frames.users_line(sys._getframe(1))
             self.reads[line] += 1
             self.bytes_read[line] += size
+            self.sizes_read[line] += bool(sizes.may_decide(sys._getframe(1), self._is_whole))
+
+    def _note_size(self, size: int) -> None:
+        """Notes values that decide a size, whatever fraction is assumed."""
+        if not self._inside:
+            line = frames.users_line(sys._getframe(2))
+            self.reads[line] += 1
+            self.bytes_read[line] += size
+            self.sizes_read[line] += 1
 
     def _note_shape(self, operator: str) -> None:
         if not self._inside:

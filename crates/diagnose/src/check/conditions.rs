@@ -32,6 +32,7 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
     conditions.extend(grows.map(|growth| Condition::Growing { full_at_step: growth.full_at_step }));
     conditions.extend(rising.filter(|_| grows.is_none()));
     conditions.extend(list_assumed(case));
+    conditions.extend(list_reads(case));
     without_repeats(conditions)
 }
 
@@ -100,6 +101,12 @@ pub(super) fn list_assumed(case: &Case) -> Vec<Condition> {
         fraction: *fraction,
         location: locate(file, *line),
     }))
+}
+
+/// Lists the lines that read unknown numbers of which a size may be made.
+fn list_reads(case: &Case) -> impl Iterator<Item = Condition> {
+    let reads = case.limited.processes.iter().flat_map(|process| &process.value_reads);
+    reads.filter(|read| read.sizes > 0).map(|read| Condition::Read { location: locate(&read.file, read.line) })
 }
 
 fn without_repeats(conditions: impl IntoIterator<Item = Condition>) -> Vec<Condition> {

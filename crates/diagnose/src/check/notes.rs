@@ -87,7 +87,7 @@ fn values_read(case: &Case) -> impl Iterator<Item = String> {
 }
 
 fn value_read(case: &Case, read: &ValueReadRecord) -> String {
-    let ValueReadRecord { file, line, count, bytes } = read;
+    let ValueReadRecord { file, line, count, bytes, .. } = read;
     let place = if file.is_empty() { "no line of Python".to_owned() } else { format!("{}:{line}", case.show(file)) };
     let bytes = if *bytes > MOST_SCALAR_BYTES * count { format!(", {}", Bytes(*bytes)) } else { String::new() };
     format!("{place} read values that a GPU would have computed ({count}x{bytes}); the program saw assumed ones")

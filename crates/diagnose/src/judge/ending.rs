@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_last_line_that_starts_reading_values_is_found() {
-        let read = |line| ValueReadRecord { file: "train.py".to_owned(), line, count: 1, bytes: 4 };
+        let read = |line| ValueReadRecord { file: "train.py".to_owned(), line, count: 1, bytes: 4, sizes: 0 };
         let reads = Process { value_reads: vec![read(3), read(7)], ..Process::default() };
         let run = Run { processes: vec![reads, Process::default()] };
         assert_eq!(last_read(&run), Some(("train.py".to_owned(), 7)));

@@ -415,8 +415,8 @@ fn what_was_assumed_is_passed_on() {
     process.value_shapes =
         vec![ValueShapeRecord { op: "aten::nonzero".to_owned(), file: file(), line: 33, count: 4, fraction: 0.5 }];
     process.value_reads = vec![
-        ValueReadRecord { file: file(), line: 34, count: 2, bytes: 8 },
-        ValueReadRecord { file: file(), line: 35, count: 2, bytes: 8192 },
+        ValueReadRecord { file: file(), line: 34, count: 2, bytes: 8, sizes: 0 },
+        ValueReadRecord { file: file(), line: 35, count: 2, bytes: 8192, sizes: 0 },
     ];
     process.initializers_skipped = Some(InitializersSkippedRecord { count: 3, bytes: MIB });
     process.checkpoint_unread = Some(CheckpointUnreadRecord { count: 1, bytes: 2 * MIB });
@@ -451,7 +451,7 @@ fn what_ranks_say_alike_stands_once() {
     let rank = |rank: u32, lines: &[u32]| {
         let mut program = Program::of_rank(rank);
         program.alloc(1, MIB);
-        let read = |line: &u32| ValueReadRecord { file: SCRIPT.to_owned(), line: *line, count: 1, bytes: 4 };
+        let read = |line: &u32| ValueReadRecord { file: SCRIPT.to_owned(), line: *line, count: 1, bytes: 4, sizes: 0 };
         program.process.value_reads.extend(lines.iter().map(read));
         program.end(EndReason::Steps).processes.remove(0)
     };

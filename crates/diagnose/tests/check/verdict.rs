@@ -2,7 +2,7 @@
 
 use diagnose::CheckCase;
 use report::{Condition, Recovery, Severity, SizeSearch, Verdict};
-use trace::run::{AheadRecord, CourseRecord, EndReason, MemoryChange};
+use trace::run::{AheadRecord, CourseRecord, EndReason, MemoryChange, ValueReadRecord};
 use trace::{AheadKind, Bytes, Category, PhantomRecord, Phase, Process, Run};
 
 use crate::program::{Program, SCRIPT, case};
@@ -238,6 +238,19 @@ fn ranks_with_one_gpu_cannot_use_nccl() {
     let Decided::Incomplete(reason) = verdict("nccl") else { panic!("NCCL refuses") };
     assert!(reason.starts_with("2 ranks use GPU 0 for NCCL, which refuses two ranks on one GPU"), "{reason}");
     assert_eq!(verdict("libfoo"), Decided::Fits);
+}
+
+#[test]
+fn a_read_number_of_which_a_size_may_be_made_is_a_condition() {
+    let verdict = |sizes| {
+        let mut run = Program::new().end(EndReason::Exit);
+        run.processes[0].value_reads =
+            vec![ValueReadRecord { file: SCRIPT.to_owned(), line: 9, count: 3, bytes: 24, sizes }];
+        check(&case(run)).verdict
+    };
+    assert!(matches!(verdict(0), Verdict::Fits { .. }));
+    let Verdict::FitsSoFar { conditions, .. } = verdict(3) else { panic!("the size is assumed") };
+    assert_eq!(conditions, [Condition::Read { location: Some(line(9)) }]);
 }
 
 /// A verdict without its figures.

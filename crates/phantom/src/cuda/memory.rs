@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::graph::Work;
 use super::{Code, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, capture, context};
 use crate::handle::Handle;
+use crate::ranges::is_device;
 use crate::space::{self, AddressRange, RangeKind};
 use crate::{caller, journal, values};
 
@@ -65,6 +66,9 @@ pub(crate) fn move_bytes(dst: usize, src: usize, bytes: usize) -> Result<(), Cod
         return Err(INVALID_VALUE);
     }
     values::copy(dst, src, bytes);
+    if is_device(dst) && values::is_foreign_write() {
+        values::note_foreign_copy(dst, src, bytes);
+    }
     Ok(())
 }
 
@@ -80,6 +84,9 @@ pub(crate) fn fill(dst: usize, value: u8, bytes: usize) -> Result<(), Code> {
         return Err(INVALID_VALUE);
     }
     values::fill(dst, value, bytes);
+    if is_device(dst) && values::is_foreign_write() {
+        values::note_foreign_fill(dst, value, bytes);
+    }
     Ok(())
 }
 

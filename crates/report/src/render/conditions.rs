@@ -15,7 +15,8 @@ pub(super) fn list_open(conditions: &[Condition], stopped: Option<&str>, folder:
     let assumed = name_assumed(conditions.iter().filter_map(find_assumed), folder);
     let steps = conditions.iter().filter_map(|condition| name_step(condition, folder));
     let parts = [stopped.map(str::to_owned), list_unrun(&unrun)].into_iter().flatten();
-    parts.chain(steps).chain(rest).chain(assumed).collect::<Vec<_>>().join("; ")
+    let read = name_reads(conditions, folder);
+    parts.chain(steps).chain(rest).chain(assumed).chain(read).collect::<Vec<_>>().join("; ")
 }
 
 /// `, if half of the elements are selected (train.py:40, --fraction)`; empty where nothing is assumed.
@@ -81,6 +82,16 @@ fn name_assumed<'a>(assumed: impl Iterator<Item = (f64, Option<&'a Location>)>, 
     let share = if (fraction - 0.5).abs() < f64::EPSILON { "half".to_owned() } else { format!("{fraction}") };
     let places = lines.chain(["--fraction".to_owned()]).collect::<Vec<_>>().join(", ");
     Some(format!("if {share} of the elements are selected ({places})"))
+}
+
+/// The lines that read numbers of which sizes may be made, at most three of them.
+fn name_reads(conditions: &[Condition], folder: &str) -> Option<String> {
+    let reads = conditions.iter().filter_map(|condition| match condition {
+        Condition::Read { location } => Some(line_of(location.as_ref()?, folder)),
+        _ => None,
+    });
+    let lines: Vec<String> = reads.take(NAMED).collect();
+    (!lines.is_empty()).then(|| format!("sizes may depend on numbers that only a GPU computes ({})", lines.join(", ")))
 }
 
 fn place(location: Option<&Location>, folder: &str) -> String {

@@ -175,6 +175,9 @@ macro_rules! agent_records {
                 } later {
                     /// The bytes of all reads.
                     bytes: u64,
+                    /// The number of reads that may decide a size, by the source of the reading code (Note `[Sizes from reads]` in
+                    /// `python/oomph/agent/sizes.py`).
+                    sizes: u64,
                 }
                 /// PyTorch was built without kernels for the GPU: on the GPU itself the first kernel fails.
                 KernelsMissing "kernels_missing" => last kernels_missing: KernelsMissingRecord {

@@ -5,16 +5,14 @@ without raising the tensor's version. The same holds for tensors made of importe
 """
 
 import functools
+import sys
 from collections.abc import Callable
 
 import torch
-import torch.utils.dlpack
 
 from .store import KnownValues
 
 _EXPORTS = ("_to_dlpack", "_to_dlpack_versioned")
-# Modules with a name for a function of `_EXPORTS`.
-_IMPORTING = (torch, torch.utils.dlpack, torch._C)
 
 
 def install(known: KnownValues) -> None:
@@ -33,10 +31,11 @@ def install(known: KnownValues) -> None:
 
 
 def _replace_everywhere(original: Callable, function: Callable) -> None:
-    for module in _IMPORTING:
-        for name, value in list(vars(module).items()):
-            if value is original:
-                setattr(module, name, function)
+    """Replaces a function under all its names: the program may have imported the function before CUDA was used."""
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", {})
+        for name in [name for name, value in names.items() if value is original]:
+            names[name] = function
 
 
 def _ending_argument(known: KnownValues, original: Callable) -> Callable:
@@ -66,3 +65,4 @@ def _end(known: KnownValues, owner: torch.Tensor | torch.UntypedStorage) -> None
     storage = owner.untyped_storage() if isinstance(owner, torch.Tensor) else owner
     if storage.device.type == "cuda":
         known.share(storage)
+        known.share_range(storage.data_ptr(), storage.nbytes())

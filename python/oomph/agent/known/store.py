@@ -39,6 +39,7 @@ from collections.abc import Callable, Iterable
 
 import torch
 
+from .. import wire
 from ..phantom import Phantom
 from .calls import Unseen
 from .contents import MOST_BYTES, MOST_PARTIAL_BYTES, MOST_TOTAL_BYTES, Budget, Contents, Layout, Operand, adopt, spread
@@ -267,6 +268,11 @@ class KnownValues:
         if storage.nbytes() > 0:
             self._add(storage, Contents(self._budget, storage.nbytes(), lambda: None), is_whole=True).is_shared = True
 
+    def share_range(self, start: int, size: int) -> None:
+        """As `share`, for all storages with a part of this memory."""
+        for known in self._by_storage.values():
+            known.is_shared |= known.address < start + size and start < known.address + known.contents.nbytes
+
     def _forget_storage(self, storage: torch.UntypedStorage) -> None:
         if not self._is_shared(storage):
             self._remove(storage._cdata)
@@ -284,11 +290,27 @@ class KnownValues:
                 self._remove(key)
 
     def _forget_written(self) -> None:
-        """Drops what was written behind PyTorch's back."""
+        """Drops what was written behind PyTorch's back, unless the phantom saw the bytes."""
         for start, end in self._phantom.take_written():
             touched = [key for key, it in self._by_storage.items() if it.address < end and start < it.address + it.contents.nbytes]
             for key in touched:
-                self._remove(key)
+                if not self._copy_written(self._by_storage[key], start, end):
+                    self._remove(key)
+
+    def _copy_written(self, known: Entry, start: int, end: int) -> bool:
+        """Takes over the bytes of a copy or a fill that lies in a storage; returns False if they are not known."""
+        offset, size = start - known.address, end - start
+        if known.is_shared:
+            return True
+        if offset < 0 or offset + size > known.contents.nbytes or size > wire.KEPT_BYTES:
+            return False
+        known.contents = known.contents.writable()
+        data = known.contents.read()
+        if data is None or not self._phantom.read_copied(start, data.data_ptr() + offset, size):
+            return False
+        if known.unknown is not None:
+            torch.empty(0, dtype=torch.uint8, device="cpu").set_(known.unknown, offset, (size,)).fill_(0)
+        return True
 
     def _add(self, storage: torch.UntypedStorage, contents: Contents, *, is_whole: bool) -> Entry:
         key = storage._cdata
