@@ -54,7 +54,7 @@ def look_ahead(source, at=3, **names):
 class AheadTest(unittest.TestCase):
     def check(self, expected, source, total=None, **names):
         ahead = look_ahead(source, **names)
-        items = [(item.kind, item.what, item.line) for item in ahead.items]
+        items = [(item.reason, item.what, item.line) for item in ahead.items]
         self.assertEqual((items, ahead.total), (expected, total), source)
 
     def test_steps_that_repeat_have_nothing_ahead(self):

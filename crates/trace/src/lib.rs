@@ -34,7 +34,7 @@ pub use history::{
 pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
 pub use release::Release;
 pub use run::{
-    AheadKind, Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run,
+    AheadReason, Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run,
     UntrainedReason, read_launch, read_phantom_records, read_records,
 };
 pub use snapshot::{

@@ -51,7 +51,7 @@ class Course:
         if self._ahead is None:
             return
         for item in self._ahead.items:
-            yield records.ahead(kind=item.kind, what=item.what, file=item.file, line=item.line)
+            yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line)
         yield records.course(total_steps=self._ahead.total, file=self._ahead.file, line=self._ahead.line)
 
     @guarded

@@ -28,6 +28,8 @@ _SINKS = {
     *("log_dict", "log_metric", "log_metrics", "add_scalar", "add_scalars", "set_postfix", "set_postfix_str", "set_description", "isnan", "isinf"),
     *("isfinite", "isclose", "join", "dump", "dumps", "put", "record", "report", "observe", "step", "write_text", "len", "type", "isinstance"),
 }
+# Modules that read whole tensors, and write them.
+_WRITERS = {"torch.serialization", "torch.storage", "safetensors.torch"}
 _MOST_FRAMES = 12
 _MOST_NAMES = 64
 
@@ -51,7 +53,7 @@ def may_decide(frame: FrameType | None, is_whole: bool) -> bool:
 def _decide(frame: FrameType | None, is_whole: bool) -> bool:
     called = None
     for _ in range(_MOST_FRAMES):
-        if frame is None:
+        if frame is None or frame.f_globals.get("__name__") in _WRITERS:
             return False
         tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
         if tree is None:

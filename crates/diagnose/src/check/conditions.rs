@@ -8,7 +8,7 @@
 
 use report::{Condition, Growth, Location};
 use trace::run::{AheadRecord, EndReason, ValueShapeRecord};
-use trace::{AheadKind, Bytes, Process};
+use trace::{AheadReason, Bytes, Process};
 
 use super::case::Case;
 use crate::judge::stepping::step_peaks;
@@ -71,11 +71,11 @@ fn is_stopped(process: &Process) -> bool {
 
 fn of_ahead(record: &AheadRecord) -> Condition {
     let location = locate(&record.file, record.line);
-    match record.kind {
-        AheadKind::Unrun => Condition::NotRun { what: record.what.clone(), location },
-        AheadKind::Larger => Condition::Larger { what: record.what.clone(), location },
-        AheadKind::Varying => Condition::Varying { location },
-        AheadKind::Unstepped => Condition::NoStep { location },
+    match record.reason {
+        AheadReason::Unrun => Condition::NotRun { what: record.what.clone(), location },
+        AheadReason::Larger => Condition::Larger { what: record.what.clone(), location },
+        AheadReason::Varying => Condition::Varying { location },
+        AheadReason::Unstepped => Condition::NoStep { location },
     }
 }
 

@@ -14,7 +14,7 @@ use crate::measure::outside::outside;
 
 /// The most lines of value reads in a note.
 const LINES_SHOWN: usize = 6;
-/// Untrained parameters of less than this part of the device change no verdict: 0.1 %.
+/// Untrained parameters of less than this part of the device are left to the full report: 0.1 %.
 const LEAST_PART: u64 = 1000;
 /// The size of the largest scalar type.
 const MOST_SCALAR_BYTES: u64 = 16;
@@ -32,6 +32,8 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(raised_later(case));
+    let untrained_records = run.processes.iter().flat_map(|process| &process.untrained);
+    notes.extend(untrained_records.filter(|record| !matters(case, record)).map(|record| untrained(case, record)));
     distinct(notes)
 }
 
@@ -40,8 +42,13 @@ pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
     let single =
         [missing_kernels(case), few_steps(case, decision), interpreter(case), background(case)].into_iter().flatten();
     let all_untrained = case.limited.processes.iter().flat_map(|process| &process.untrained);
-    let all_untrained = all_untrained.filter(|record| record.bytes > case.total().0 / LEAST_PART);
-    single.chain(distinct(all_untrained.map(|record| untrained(case, record)).collect())).collect()
+    let large = all_untrained.filter(|record| matters(case, record));
+    single.chain(distinct(large.map(|record| untrained(case, record)).collect())).collect()
+}
+
+/// True for parameters that may change the verdict once they are trained.
+fn matters(case: &Case, record: &UntrainedRecord) -> bool {
+    record.bytes > case.total().0 / LEAST_PART
 }
 
 /// Removes duplicate texts: ranks of a job have equal notes.

@@ -3,7 +3,7 @@
 use diagnose::CheckCase;
 use report::{Condition, Recovery, Severity, SizeSearch, Verdict};
 use trace::run::{AheadRecord, CourseRecord, EndReason, MemoryChange, ValueReadRecord};
-use trace::{AheadKind, Bytes, Category, PhantomRecord, Phase, Process, Run};
+use trace::{AheadReason, Bytes, Category, PhantomRecord, Phase, Process, Run};
 
 use crate::program::{Program, SCRIPT, case};
 use crate::{MIB, check, ended, finding, line};
@@ -209,7 +209,8 @@ fn conditions(peaks_mib: &[u64], total_steps: Option<u64>, ahead: Vec<AheadRecor
 
 #[test]
 fn a_stopped_program_fits_if_its_rest_is_known_to_repeat() {
-    let unrun = AheadRecord { kind: AheadKind::Unrun, what: "evaluate".to_owned(), file: SCRIPT.to_owned(), line: 88 };
+    let unrun =
+        AheadRecord { reason: AheadReason::Unrun, what: "evaluate".to_owned(), file: SCRIPT.to_owned(), line: 88 };
     let not_run = Condition::NotRun { what: "evaluate".to_owned(), location: Some(line(88)) };
     let cases = [
         (vec![100, 100], Some(1000), vec![], None),

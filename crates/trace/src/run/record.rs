@@ -26,7 +26,7 @@ macro_rules! rust_type {
     (phase) => { PhaseName };
     (census_time) => { CensusTime };
     (untrained_reason) => { UntrainedReason };
-    (ahead_kind) => { AheadKind };
+    (ahead_reason) => { AheadReason };
     (end_reason) => { EndReason };
     (action) => { Option<RemedyAction> };
     (guard) => { Guard };
@@ -133,7 +133,7 @@ pub enum UntrainedReason {
 /// Why the rest of a program may need more memory than the part that was run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AheadKind {
+pub enum AheadReason {
     /// A call that did not run yet.
     #[default]
     Unrun,

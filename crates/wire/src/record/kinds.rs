@@ -55,7 +55,7 @@ macro_rules! key_type {
     (untrained_reason) => {
         ("str", Sample::Json("\"no-step\""))
     };
-    (ahead_kind) => {
+    (ahead_reason) => {
         ("str", Sample::Json("\"unrun\""))
     };
     (end_reason) => {

@@ -204,8 +204,8 @@ macro_rules! agent_records {
                 /// Something that the program had before it when it was stopped, or never did, and that may need more memory than was seen
                 /// (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`).
                 Ahead "ahead" => many ahead: AheadRecord {
-                    /// The kind.
-                    kind: ahead_kind,
+                    /// Why it may.
+                    reason: ahead_reason,
                     /// The function that was not called, or the number that is larger later; may be empty.
                     what: text,
                     /// The script's file; empty where no line of the script is to blame.

@@ -167,11 +167,15 @@ class Scope:
         if (id(owner), name) in self.attributes:
             return self.attributes[id(owner), name]
         own = getattr(owner, "__dict__", {})
-        if name in own:
+        if name in own and not isinstance(own[name], (staticmethod, classmethod, property)):
             return own[name]
         found = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), UNKNOWN)
         if isinstance(found, types.FunctionType):
             return types.MethodType(found, owner)
+        if isinstance(found, staticmethod):
+            return found.__func__
+        if isinstance(found, classmethod):
+            return types.MethodType(found.__func__, type(owner))
         return found if isinstance(found, _PLAIN) else UNKNOWN
 
     def set_attribute(self, owner: object, name: str, value: object) -> None:
@@ -209,7 +213,7 @@ def length(value: object) -> object:
 
 def is_users_function(value: object) -> bool:
     """True for a function or method of the user's own code, which can be walked."""
-    function = getattr(value, "__func__", value)
+    function = value.__func__ if isinstance(value, types.MethodType) else value
     return isinstance(function, types.FunctionType) and frames.is_users(function.__code__.co_filename)
 
 

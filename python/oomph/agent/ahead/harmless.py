@@ -36,6 +36,8 @@ _OF_TORCH = {
     *("get_world_size", "is_initialized", "device_count", "save", "seed_all", "manual_seed_all", "get_device_name", "elapsed_time"),
 }
 _DEPTH = 4
+# The functions of each file, by their first line.
+_definitions: dict[str, dict[int, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
 
 
 def name_of(call: ast.Call) -> str:
@@ -89,11 +91,16 @@ def _is_body_harmless(found: object, scope: Scope, depth: int) -> bool:
 def find_definition(function: types.FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The parsed definition of a function; `None` without its source."""
     code = function.__code__
-    tree = syntax.parse(code.co_filename, function.__globals__) if frames.is_users(code.co_filename) else None
-    found = None
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            if first == code.co_firstlineno:
-                found = node
-    return found
+    if not frames.is_users(code.co_filename):
+        return None
+    file = code.co_filename
+    if file not in _definitions:
+        tree = syntax.parse(file, function.__globals__)
+        nodes = ast.walk(tree) if tree is not None else ()
+        _definitions[file] = {_first_line(node): node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    return _definitions[file].get(code.co_firstlineno)
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The first line of a definition as its code has it: that of the first decorator."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -18,7 +18,7 @@ from .. import frames, syntax
 from . import frameworks
 from .evaluate import Scope, truth
 from .loops import Passes, read_passes
-from .walk import Place, Position, Walk, bind, forget_assigned
+from .walk import STATEMENTS_BEHIND, Place, Position, Walk, bind, forget_assigned
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -27,9 +27,9 @@ _MOST_ITEMS = 8
 
 @dataclass(frozen=True)
 class Item:
-    """A part of the work that is left. `kind`: `unrun`, `larger` or `varying`."""
+    """A part of the work that is left. `reason`: `unrun`, `larger` or `varying`."""
 
-    kind: str
+    reason: str
     what: str
     file: str
     line: int
@@ -54,14 +54,14 @@ class Ahead:
 
     def add(self, item: Item) -> None:
         """Adds an item, once for each line."""
-        known = any((it.file, it.line, it.kind) == (item.file, item.line, item.kind) for it in self.items)
+        known = any((it.file, it.line, it.reason) == (item.file, item.line, item.reason) for it in self.items)
         if not known and len(self.items) < _MOST_ITEMS:
             self.items.append(item)
 
 
 def look(frame: FrameType | None, steps: int) -> Ahead:
     """The work that is left after the call in `frame`; `steps` of the calls were made."""
-    ahead, past = Ahead(), Walk()
+    ahead, past = Ahead(), Walk(limit=STATEMENTS_BEHIND)
     done = steps
     while frame is not None:
         file = frame.f_code.co_filename
@@ -167,6 +167,10 @@ class _Function:
         if passes.total is not None and number < passes.total:
             self._enter_pass(loop, passes, passes.total - 1)
             Walk(future.calls).block(loop.body, self._here())
+        if future.is_spent():
+            # Any condition may hold in a pass that was not walked.
+            forget_assigned([loop], self.scope)
+            Walk(future.calls).block(loop.body, self._here().unsure())
         return passes.total
 
     def _walk_pass(self, body: list, future: Walk, *, is_chosen: bool) -> tuple[list, str | None]:

@@ -4,6 +4,7 @@ The samples are read when the program is about to be stopped: changes of counter
 """
 
 import time
+import weakref
 
 import torch
 from torch.utils.data import DataLoader, IterableDataset, Subset, TensorDataset, default_collate
@@ -13,8 +14,17 @@ _SAMPLES = 32
 _SECONDS = 0.5
 
 
+_known: weakref.WeakKeyDictionary[DataLoader, bool] = weakref.WeakKeyDictionary()
+
+
 def are_alike(loader: DataLoader) -> bool:
-    """True if the batches of a loader differ in no shape, but for a last one that is smaller."""
+    """True if the batches of a loader differ in no shape, but for a last one that is smaller. Samples are read once."""
+    if loader not in _known:
+        _known[loader] = _decide(loader)
+    return _known[loader]
+
+
+def _decide(loader: DataLoader) -> bool:
     dataset = loader.dataset
     while isinstance(dataset, Subset):
         dataset = dataset.dataset

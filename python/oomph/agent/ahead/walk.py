@@ -15,8 +15,9 @@ from .loops import have_one_shape, read_passes
 
 # How deep functions are followed.
 _DEPTH = 3
-# The statements that one walk takes at most: enough for a thousand passes of a loop with some twenty lines.
-_STATEMENTS = 10_000
+# The statements that a walk of what comes takes at most, and that of what was run: enough for some hundred passes of a loop.
+STATEMENTS_AHEAD = 2_000
+STATEMENTS_BEHIND = 10_000
 # The passes of an inner loop that are walked: the first, some, and the last.
 _INNER_PASSES = 6
 _END = ("break", "continue", "return", "raise")
@@ -42,6 +43,7 @@ class Walk:
     """The calls on a way through the program."""
 
     calls: dict[Place, Call] = field(default_factory=dict)
+    limit: int = STATEMENTS_AHEAD
     statements: int = 0
     # The items of lists that are of different shapes.
     varying: set[Place] = field(default_factory=set)
@@ -50,7 +52,7 @@ class Walk:
 
     def is_spent(self) -> bool:
         """True if the walk is as long as a walk may be."""
-        return self.statements >= _STATEMENTS
+        return self.statements >= self.limit
 
     def block(self, statements: list[ast.stmt], at: "Position") -> str | None:
         """Walks statements in order; returns how they leave the block, if they do for sure."""
@@ -154,7 +156,7 @@ class Walk:
         lower = 0 if node.slice.lower is None else at.scope.evaluate(node.slice.lower)
         upper = UNKNOWN if node.slice.upper is None else at.scope.evaluate(node.slice.upper)
         if isinstance(lower, int) and isinstance(upper, int):
-            self._add(node, "", [(upper - lower, ast.unparse(node.slice))], at)
+            self._add(node, "", [(upper - lower, node.slice)], at)
 
     def _call(self, node: ast.Call, at: "Position") -> None:
         found = at.scope.evaluate(node.func)
@@ -177,12 +179,12 @@ class Walk:
         inner.entered, inner.outer = (*at.entered, definition), at.place(node)
         self.block(definition.body, inner)
 
-    def _add(self, node: ast.AST, name: str, numbers: list[tuple[int, str]], at: "Position") -> None:
+    def _add(self, node: ast.AST, name: str, numbers: list[tuple[int, ast.AST]], at: "Position") -> None:
         call = self.calls.setdefault(at.place(node), Call(name, outer=at.outer))
         call.is_sure |= at.is_sure
-        for index, (number, text) in enumerate(numbers):
+        for index, (number, source) in enumerate(numbers):
             if number > call.numbers.get(index, (-1, ""))[0]:
-                call.numbers[index] = number, text
+                call.numbers[index] = number, ast.unparse(source)
                 self.events += 1
 
 
@@ -260,7 +262,7 @@ def _numbers(node: ast.Call, scope: Scope):
     for argument in flat:
         value = scope.evaluate(argument)
         is_number = isinstance(value, int) and not isinstance(value, bool)
-        yield (value if is_number else -1), ast.unparse(argument)
+        yield (value if is_number else -1), argument
 
 
 def _arguments(found: object, function, definition, node: ast.Call, scope: Scope) -> dict[str, object]:
