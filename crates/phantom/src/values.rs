@@ -421,7 +421,7 @@ mod tests {
         const PLACE: usize = BASE + (1 << 40);
         lock().write(PLACE, vec![7; 16]);
         lock().hide(PLACE, 16);
-        let mut bytes = [0; 24];
+        let mut bytes = [0_u8; 24];
         let mut read = |size| oomph_read_copied(PLACE, bytes.as_mut_ptr() as usize, size);
         assert_eq!([read(24), read(16)], [0, 1]);
         assert_eq!(bytes[..16], [7; 16]);
