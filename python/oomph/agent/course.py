@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
+import torch
+
 from . import records
 from .ahead.look import Ahead, look
 from .failure import guarded
@@ -40,7 +42,7 @@ class Course:
         """True if the program is to be stopped; `fewest`: the steps of the optimizer that made the fewest."""
         if self.wanted == 0 or fewest < self.wanted:
             return False
-        is_last = fewest >= self.wanted + self.more or not self._is_cheap()
+        is_last = fewest >= self.wanted + self.more or not self._is_cheap() or _has_ranks()
         if fewest >= self._look_at or is_last:
             self._look_at = 2 * fewest
             self._ahead = self._look(frame, fewest)
@@ -67,3 +69,9 @@ class Course:
             return False
         start = times[min(self.wanted, len(times)) - 1]
         return times[-1] - times[-2] <= _STEP_SECONDS and times[-1] - start <= _ALL_SECONDS
+
+
+def _has_ranks() -> bool:
+    """True in a job of several ranks: ranks that stop after different steps would wait for each other."""
+    distributed = torch.distributed
+    return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1

@@ -59,7 +59,6 @@ class Session:
         self.positions = Positions(self.stats)
         self.backward = Backward(self.marks)
         self.modules = Modules(self.marks, first_forward=lambda _root: self._take_census("forward"))
-        # Ranks that stop after different steps would wait for each other.
         self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0)
         self.steps = Steps(self.marks, self.course, before=self._before_step, after=self._after_step, stop=self._stop)
         self.census = Census(self.modules, self.steps.optimizers)

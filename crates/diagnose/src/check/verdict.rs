@@ -100,17 +100,25 @@ pub(super) fn find_reason(case: &Case, run: &Run, ended: Option<&Ended>) -> Opti
 /// Returns the reason for `incomplete` if ranks of a job on one device form a communicator of NCCL, which refuses two ranks on one GPU
 /// ("Duplicate GPU detected", `src/init.cc`, 2.4 and later).
 fn name_duplicate(case: &Case) -> Option<String> {
-    let found = case.shared().filter(|found| found.is_job)?;
+    let found = case.shared()?;
     let device = DeviceIndex(found.device);
     let uses_nccl = |process: &&Process| process.ledger.share_peak(device, NCCL).is_some();
-    let ranks = case.limited.processes.iter().filter(uses_nccl).count();
-    (ranks > 1).then(|| {
+    let ranks: Vec<&Process> = case.limited.processes.iter().filter(uses_nccl).collect();
+    (ranks.len() > 1 && (found.is_job || are_siblings(&ranks))).then(|| {
         format!(
             "{ranks} ranks use GPU {device} for NCCL, which refuses two ranks on one GPU (\"Duplicate GPU detected\"): give each rank its \
              own, as by torch.cuda.set_device",
+            ranks = ranks.len(),
             device = device.0
         )
     })
+}
+
+/// True if one process started all of them: `torch.multiprocessing.spawn` sets no variables by which ranks know each other.
+fn are_siblings(processes: &[&Process]) -> bool {
+    let parent = |process: &&Process| process.identity.ancestors.first().copied();
+    let first = processes.first().and_then(parent);
+    first.is_some() && processes.iter().all(|process| parent(process) == first)
 }
 
 /// Returns the reason for `incomplete` if several processes share a device: each process fits, and their sum may

@@ -17,7 +17,7 @@ _PACKAGES = {
     *("pathlib", "PIL", "platform", "posix", "pprint", "random", "re", "rich", "shutil", "signal", "statistics", "string", "sys", "tempfile"),
     *("tensorboard", "tensorboardX", "textwrap", "time", "tqdm", "wandb", "warnings", "yaml", "_io", "_random", "posixpath", "mlflow"),
 }
-# Of strings, files, containers, loggers, writers and bars; of tensors those that lead to the host or to a number.
+# Methods of strings, files, containers, loggers, writers and bars, and of tensors the methods with a result on the host or a number.
 _METHODS = {
     *("add_figure", "add_hparams", "add_image", "add_scalar", "add_scalars", "add_text", "append", "basename", "close", "copy", "count", "cpu"),
     *("critical", "debug", "detach", "dim", "dump", "error", "exists", "extend", "find", "finish", "flush", "format", "get", "get_last_lr"),
@@ -47,7 +47,7 @@ def name_of(call: ast.Call) -> str:
 
 
 def is_harmless(call: ast.Call, scope: Scope, depth: int = 0) -> bool:
-    """True if the call itself takes no memory of a GPU; its arguments are calls of their own."""
+    """True if the call takes no memory of a GPU; calls in the arguments are judged separately."""
     found, name = scope.evaluate(call.func), name_of(call)
     owner = scope.evaluate(call.func.value) if isinstance(call.func, ast.Attribute) else UNKNOWN
     if is_users_function(found):
@@ -102,5 +102,5 @@ def find_definition(function: types.FunctionType) -> ast.FunctionDef | ast.Async
 
 
 def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The first line of a definition as its code has it: that of the first decorator."""
+    """The first line of a definition, or of the first decorator, as in `co_firstlineno`."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

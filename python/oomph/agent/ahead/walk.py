@@ -15,7 +15,7 @@ from .loops import have_one_shape, read_passes
 
 # How deep functions are followed.
 _DEPTH = 3
-# The statements that a walk of what comes takes at most, and that of what was run: enough for some hundred passes of a loop.
+# The most statements of a walk through the future, and through the past: enough for some hundred passes of a loop.
 STATEMENTS_AHEAD = 2_000
 STATEMENTS_BEHIND = 10_000
 # The passes of an inner loop that are walked: the first, some, and the last.
@@ -47,7 +47,7 @@ class Walk:
     statements: int = 0
     # The items of lists that are of different shapes.
     varying: set[Place] = field(default_factory=set)
-    # Rises with everything that may differ in another pass: a condition, a value that is known, a larger number.
+    # Rises with each possible difference in another pass: a condition, a known value, a larger number.
     events: int = 0
 
     def is_spent(self) -> bool:
