@@ -15,10 +15,10 @@ def torchrun(box: Box, ranks: int, program: str, *words) -> tuple:
     return (box.python.with_name("torchrun"), *options, PROGRAMS / program, *words)
 
 
-def fits(box: Box, *words, **options) -> Result:
+def fits(box: Box, *words, verdict: str = "fits", **options) -> Result:
     """Runs a check to its end, without unexpected messages."""
     result = box.check("--json", "--vram", "200GiB", *words, **options)
-    expect(result, (result.status, result.report["verdict"]), (0, "fits_so_far"), "status and verdict")
+    expect(result, (result.status, result.report["verdict"]), (0, verdict), "status and verdict")
     assert "oomph agent:" not in result.stderr and "oomph phantom:" not in result.stderr, result
     return result
 
@@ -112,7 +112,8 @@ def llama(box: Box, shape: tuple, size: int, rank: str) -> None:
     weights = layers * layer + [(32000, hidden), (32000, hidden), (hidden, 1)]
     expected = sum(shard_bytes(rows, columns, size, _FLOAT) for rows, columns in weights)
     words = ("--verbose", "--steps", 1, "--world-size", size, "--rank", rank)
-    result = fits(box, *words, PROGRAMS / "fsdp2_llama.py", *shape)
+    # A single step: the optimizer's state exists in later ones.
+    result = fits(box, *words, PROGRAMS / "fsdp2_llama.py", *shape, verdict="fits_so_far")
     contains(result, result.stderr, f"parameters {expected}\n")
     assert result.report["peak"]["allocated_bytes"] > 4 * expected, result
     assert result.report["seconds"] < 60, result

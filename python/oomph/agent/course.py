@@ -23,9 +23,11 @@ _ALL_SECONDS = 4.0
 class Course:
     """The steps of a program."""
 
-    def __init__(self, wanted: int, more: int) -> None:
+    def __init__(self, wanted: int, more: int, looks: bool) -> None:
         self.wanted = wanted
         self.more = more
+        # False for the trials of a search, of which only the peak counts.
+        self.looks = looks
         self._ahead: Ahead | None = None
         # The bytes at the peak and after each step, of all devices.
         self._bytes: list[tuple[int, int]] = []
@@ -43,7 +45,7 @@ class Course:
         if self.wanted == 0 or fewest < self.wanted:
             return False
         is_last = fewest >= self.wanted + self.more or not self._is_cheap() or _has_ranks()
-        if fewest >= self._look_at or is_last:
+        if self.looks and (fewest >= self._look_at or is_last):
             self._look_at = 2 * fewest
             self._ahead = self._look(frame, fewest)
         return is_last or (self._repeats() and self._ahead is not None and not self._ahead.items)

@@ -59,7 +59,7 @@ class Session:
         self.positions = Positions(self.stats)
         self.backward = Backward(self.marks)
         self.modules = Modules(self.marks, first_forward=lambda _root: self._take_census("forward"))
-        self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0)
+        self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0, looks=env.history)
         self.steps = Steps(self.marks, self.course, before=self._before_step, after=self._after_step, stop=self._stop)
         self.census = Census(self.modules, self.steps.optimizers)
         self.oom = OutOfMemory(self.marks, self.record_file, self.stats, self.backward, self._note_oom)
