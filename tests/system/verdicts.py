@@ -170,8 +170,8 @@ def formats(box: Box) -> None:
 
 
 def _size(size: int) -> str:
-    """As oomph shows what has more than a MiB and less than a GiB."""
-    return f"{size / 2**20:.2f} MiB"
+    """As oomph shows what has more than a MiB."""
+    return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.2f} MiB"
 
 
 def _command(box: Box, finding: dict) -> str:
