@@ -125,7 +125,8 @@ def run(case, oomph):
 
 def compare(case, report, ranks):
     """Every difference."""
-    if (report["verdict"], report["steps"]) != ("fits", case.steps):
+    # Loops of libraries are not walked: such a program fits so far.
+    if report["verdict"] not in ("fits", "fits_so_far") or report["steps"] != case.steps:
         yield f"expected to fit after {case.steps} steps, found {report['verdict']} after {report['steps']}"
     if case.phase and report["peak"]["phase"] != case.phase:
         yield f"expected the peak in {case.phase}, found {report['peak']}"

@@ -93,8 +93,8 @@ def check_case(checker: Checker, case: Case, python: Path) -> tuple[str, list[st
     after = checker.report(case, python, program_of(case), "--with", case.remedy)
     problems = [
         *differing_peaks(case, before["peak"]["allocated_bytes"], after["peak"]["allocated_bytes"]),
-        *differs("the verdict as it is", before["verdict"], "fits"),
-        *differs("the verdict with the remedy", after["verdict"], case.verdict),
+        *differs("the verdict as it is", word_of(before), "fits"),
+        *differs("the verdict with the remedy", word_of(after), case.verdict),
     ]
     for text in case.notes:
         if not any(text in note for note in after["notes"]):
@@ -103,6 +103,11 @@ def check_case(checker: Checker, case: Case, python: Path) -> tuple[str, list[st
         problems += differs("the peaks of the patched source", peaks_by_hand(checker, case, python), peaks(after))
     numbers = f"{before['peak']['allocated_bytes']:16,}{after['peak']['allocated_bytes']:16,}"
     return numbers + ("  = by hand" if case.by_hand else ""), problems
+
+
+def word_of(report: dict) -> str:
+    """The verdict; a program that fits so far fits, too."""
+    return report["verdict"].removesuffix("_so_far")
 
 
 def differing_peaks(case: Case, before: int, after: int) -> list[str]:

@@ -82,7 +82,7 @@ def _gpu(predictions: dict, records: list[Record]):
     yield ""
     pairs = [(record, predictions[record.key]) for record in records if record.key in predictions]
     ran = [(record, found) for record, found in pairs if record.oom is None]
-    false_fits = [record.program for record, found in pairs if record.oom is not None and found["verdict"] == "fits"]
+    false_fits = [record.program for record, found in pairs if record.oom is not None and found["verdict"] in ("fits", "fits_so_far")]
     for what in ("allocated", "reserved", "device"):
         errors = [abs(_error(found, record, what)) for record, found in ran]
         if errors:

@@ -48,7 +48,7 @@ def predict(oomph: Path, job: Job, segments: bool = False) -> dict:
         if done.returncode not in (0, 1):
             raise Failed(f"{job.key}: oomph check ended with {done.returncode}\n{done.stderr[-3000:]}")
         report = json.loads(done.stdout)
-        found = {"verdict": report["verdict"]} | {name: report["need"][name] for name in FIGURES[1:]}
+        found = {"verdict": report["verdict"].removesuffix("_so_far")} | {name: report["need"][name] for name in FIGURES[1:]}
         if segments:
             found["segments"] = _segments(Path(folder) / "run")
         return found

@@ -10,7 +10,7 @@ use trace::Bytes;
 use super::format;
 
 /// The optimizer steps of a run.
-pub(crate) const DEFAULT_STEPS: u32 = 3;
+const DEFAULT_STEPS: u32 = 3;
 
 /// The share of elements that a value-dependent shape selects.
 pub(crate) const DEFAULT_FRACTION: f64 = 0.5;
@@ -36,9 +36,9 @@ pub(crate) struct GpuOptions {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunOptions {
-    /// Stop the program after N optimizer steps; 0 runs it to its end
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_STEPS)]
-    pub(crate) steps: u32,
+    /// Stop the program after N optimizer steps; 0 runs it to its end [default: 3]
+    #[arg(long, value_name = "N")]
+    steps: Option<u32>,
 
     /// Stop a program that takes longer
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
@@ -51,6 +51,18 @@ pub(crate) struct RunOptions {
     /// The Python that runs the script [default: the active environment's, else `python3`]
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
     pub(crate) python: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// The optimizer steps after which the program is stopped.
+    pub(crate) fn steps(&self) -> u32 {
+        self.steps.unwrap_or(DEFAULT_STEPS)
+    }
+
+    /// True if the user left the number of steps to oomph.
+    pub(crate) fn has_default_steps(&self) -> bool {
+        self.steps.is_none()
+    }
 }
 
 /// The format of an answer.

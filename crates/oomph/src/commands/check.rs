@@ -12,7 +12,7 @@ use run::Conditions;
 use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use trace::Bytes;
 
-use crate::args::{Check, DEFAULT_STEPS, OutputOptions};
+use crate::args::{Check, OutputOptions};
 use crate::dry_run::failure;
 use crate::dry_run::program::{self, Program};
 use crate::dry_run::record::{record_other_share, record_to_end};
@@ -81,7 +81,7 @@ fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
         ("--gpu", gpu.gpu.clone()),
         ("--vram", gpu.vram.map(write_size)),
         ("--gpus", (gpu.gpus > 1).then(|| gpu.gpus.to_string())),
-        ("--steps", (run.steps != DEFAULT_STEPS).then(|| run.steps.to_string())),
+        ("--steps", (!run.has_default_steps()).then(|| run.steps().to_string())),
         ("--python", python.filter(|_| words.script().is_some())),
     ];
     let options = options.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
@@ -113,7 +113,7 @@ fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {
     let run = &arguments.run;
     let mut program = program::prepare(&arguments.gpu, Some(&arguments.job), run, words)?;
     program.spec.verbose = arguments.verbose;
-    program.spec.more_steps = if run.steps == DEFAULT_STEPS { MORE_STEPS } else { 0 };
+    program.spec.more_steps = if run.has_default_steps() { MORE_STEPS } else { 0 };
     Ok(program)
 }
 

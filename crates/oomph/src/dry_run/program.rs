@@ -50,7 +50,7 @@ pub(crate) fn prepare(
         device,
         devices: gpu.gpus,
         job,
-        steps: run.steps,
+        steps: run.steps(),
         more_steps: 0,
         fraction: run.fraction,
         timeout: run.timeout,
