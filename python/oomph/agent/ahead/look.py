@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from .. import frames, syntax
-from . import frameworks
 from .evaluate import Scope, truth
 from .loops import Passes, read_passes
 from .walk import STATEMENTS_BEHIND, Place, Position, Walk, bind, forget_assigned
@@ -68,7 +67,6 @@ def look(frame: FrameType | None, steps: int) -> Ahead:
         if frames.is_users(file):
             done = _Function(frame, done, ahead, past).look()
         elif not frames.is_agents(file):
-            frameworks.look(frame, ahead.add)
             _look_at_library(frame, ahead)
         frame = frame.f_back
     return ahead
