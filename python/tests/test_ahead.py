@@ -55,7 +55,7 @@ class AheadTest(unittest.TestCase):
     def check(self, expected, source, total=None, **names):
         ahead = look_ahead(source, **names)
         items = [(item.reason, item.what, item.line) for item in ahead.items]
-        self.assertEqual((items, ahead.total), (expected, total), source)
+        self.assertEqual((items, ahead.count_steps(3)), (expected, total), source)
 
     def test_steps_that_repeat_have_nothing_ahead(self):
         for body in ("step()", "x = torch.zeros(4, 8)\n    step()", "step()\n    print(i, 'done')", "step()\n    if i == 0:\n        print('begun')"):
@@ -170,6 +170,24 @@ class AheadTest(unittest.TestCase):
         source = "for i in range(4):\n    x = data[i]\n    step()\n"
         self.check([], source, total=4, data=[torch.zeros(3)] * 4)
         self.check([("varying", "", 2)], source, total=4, data=[*[torch.zeros(3)] * 3, torch.zeros(9)])
+
+    def test_passes_without_a_step_are_not_counted_as_steps(self):
+        accumulated = """
+            for epoch in range({epochs}):
+                for i in range(120):
+                    if i % 4 == 3:
+                        step()
+        """
+        self.check([], accumulated.replace("{epochs}", "1"), total=30)
+        self.check([], accumulated.replace("{epochs}", "5"), total=150)
+        # Nothing tells how many passes were made.
+        loader = DataLoader(TensorDataset(torch.zeros(40, 3)), batch_size=4)
+        self.check([], "n = 0\nfor (x,) in loader:\n    n += 1\n    if n % 2 == 0:\n        step()\n", loader=loader)
+
+    def test_a_loop_without_end_goes_on_from_its_number(self):
+        source = "import itertools\nfor i in itertools.count(5):\n    torch.zeros(i)\n    step()\n    if i == {last}: break\n"
+        self.check([], source.replace("{last}", "7"), total=3)
+        self.check([("larger", "i", 3)], source.replace("{last}", "24"), total=20)
 
     def test_unfreezing_is_named(self):
         source = """

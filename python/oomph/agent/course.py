@@ -29,6 +29,7 @@ class Course:
         # False for the trials of a search, of which only the peak counts.
         self.looks = looks
         self._ahead: Ahead | None = None
+        self._steps = 0
         # The bytes at the peak and after each step, of all devices.
         self._bytes: list[tuple[int, int]] = []
         self._times: list[float] = []
@@ -47,7 +48,7 @@ class Course:
         is_last = fewest >= self.wanted + self.more or not self._is_cheap() or _has_ranks()
         if self.looks and (fewest >= self._look_at or is_last):
             self._look_at = 2 * fewest
-            self._ahead = self._look(frame, fewest)
+            self._ahead, self._steps = self._look(frame, fewest), fewest
         return is_last or (self._repeats() and self._ahead is not None and not self._ahead.items)
 
     def list_records(self) -> Iterator[dict]:
@@ -56,7 +57,7 @@ class Course:
             return
         for item in self._ahead.items:
             yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line)
-        yield records.course(total_steps=self._ahead.total, file=self._ahead.file, line=self._ahead.line)
+        yield records.course(total_steps=self._ahead.count_steps(self._steps), file=self._ahead.file, line=self._ahead.line)
 
     @guarded
     def _look(self, frame: FrameType | None, steps: int) -> Ahead:

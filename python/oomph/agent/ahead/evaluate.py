@@ -211,10 +211,11 @@ def length(value: object) -> object:
     return UNKNOWN
 
 
-def is_users_function(value: object) -> bool:
-    """True for a function or method of the user's own code, which can be walked."""
+def function_of(value: object) -> types.FunctionType | None:
+    """The function of the user's own code that a call of the value would run, which can be walked; `None` for all else."""
     function = value.__func__ if isinstance(value, types.MethodType) else value
-    return isinstance(function, types.FunctionType) and frames.is_users(function.__code__.co_filename)
+    is_users = isinstance(function, types.FunctionType) and frames.is_users(function.__code__.co_filename)
+    return function if is_users else None
 
 
 def _contents(cell: types.CellType) -> object:

@@ -9,8 +9,8 @@ import types
 import torch
 from torch import nn
 
-from .. import frames, syntax
-from .evaluate import UNKNOWN, Scope, Unknown, is_users_function
+from .. import syntax
+from .evaluate import UNKNOWN, Scope, Unknown, function_of
 
 _PACKAGES = {
     *("argparse", "builtins", "csv", "datetime", "gc", "glob", "json", "logging", "loguru", "math", "matplotlib", "numpy", "os", "pandas"),
@@ -50,8 +50,9 @@ def is_harmless(call: ast.Call, scope: Scope, depth: int = 0) -> bool:
     """True if the call takes no memory of a GPU; calls in the arguments are judged separately."""
     found, name = scope.evaluate(call.func), name_of(call)
     owner = scope.evaluate(call.func.value) if isinstance(call.func, ast.Attribute) else UNKNOWN
-    if is_users_function(found):
-        return depth < _DEPTH and _is_body_harmless(found, scope, depth)
+    function = function_of(found)
+    if function is not None:
+        return depth < _DEPTH and _is_body_harmless(found, function, scope, depth)
     if isinstance(owner, types.ModuleType) and owner.__name__.split(".")[0] == "torch":
         return name in _OF_TORCH
     if not isinstance(owner, Unknown) and not isinstance(owner, types.ModuleType):
@@ -76,14 +77,13 @@ def _package(found: object) -> str:
     return module.split(".")[0] if isinstance(module, str) else ""
 
 
-def _is_body_harmless(found: object, scope: Scope, depth: int) -> bool:
+def _is_body_harmless(found: object, function: types.FunctionType, scope: Scope, depth: int) -> bool:
     """True if a function of the program's makes none but harmless calls."""
-    function = getattr(found, "__func__", found)
     node = find_definition(function)
     if node is None:
         return False
-    arguments = {} if function is found else {function.__code__.co_varnames[0]: found.__self__} if function.__code__.co_argcount else {}
-    inner = scope.of_call(function, arguments)
+    is_method = isinstance(found, types.MethodType) and function.__code__.co_argcount > 0
+    inner = scope.of_call(function, {function.__code__.co_varnames[0]: found.__self__} if is_method else {})
     calls = (part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Call))
     return all(is_harmless(part, inner, depth + 1) for part in calls)
 
@@ -91,8 +91,6 @@ def _is_body_harmless(found: object, scope: Scope, depth: int) -> bool:
 def find_definition(function: types.FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The parsed definition of a function; `None` without its source."""
     code = function.__code__
-    if not frames.is_users(code.co_filename):
-        return None
     file = code.co_filename
     if file not in _definitions:
         tree = syntax.parse(file, function.__globals__)

@@ -39,17 +39,27 @@ class Ahead:
     """The work that is left; nothing of note without items."""
 
     items: list[Item] = field(default_factory=list)
-    # The passes of all loops around the step, and the place of the innermost.
+    # The passes of the innermost loop around the step, in all passes of the outer ones: those that have begun, and all. `None` if unknown.
+    begun: int | None = None
     total: int | None = None
+    # The place of the innermost loop.
     file: str = ""
     line: int = 0
 
-    def enter_loop(self, file: str, line: int, total: int | None) -> None:
+    def enter_loop(self, file: str, line: int, begun: int | None, total: int | None) -> None:
         """Counts a loop: the innermost has the steps, and each outer loop repeats the inner ones."""
         if not self.line:
-            self.file, self.line, self.total = file, line, total
+            self.file, self.line, self.begun, self.total = file, line, begun, total
+        elif self.begun is None or self.total is None or begun is None:
+            self.begun = self.total = None
         else:
-            self.total = None if total is None or self.total is None else self.total * total
+            self.begun += (begun - 1) * self.total
+            self.total = None if total is None else self.total * total
+
+    def count_steps(self, steps: int) -> int | None:
+        """The steps until the loops end, if `steps` were made so far: with accumulated gradients, several passes make one."""
+        is_known = self.total is not None and self.begun
+        return round(self.total * steps / self.begun) if is_known else None
 
     def add(self, item: Item) -> None:
         """Adds an item, once for each line."""
@@ -140,9 +150,8 @@ class _Function:
         self._walk_past(loop, passes, done, before)
         future = Walk()
         left = future.block(after, self._here())
-        total = passes.total if left in ("break", "return") else self._walk_passes(loop, passes, done, future)
-        total = done if left in ("break", "return") else total
-        self.ahead.enter_loop(self.file, loop.lineno, total)
+        total = done if left in ("break", "return") else self._walk_passes(loop, passes, done, future)
+        self.ahead.enter_loop(self.file, loop.lineno, done if self._is_counted(loop, passes) else None, total)
         self._compare(future)
         if not passes.is_alike and (total is None or done < total):
             self.ahead.add(Item("varying", "", self.file, loop.lineno))
@@ -191,11 +200,20 @@ class _Function:
         return True
 
     def _count_done(self, loop, passes: Passes) -> int:
-        """The number of passes that have begun."""
-        found = None
-        if not isinstance(loop, ast.While):
-            found = passes.find(Scope.of_frame(self.frame).evaluate(_as_expression(loop.target)))
+        """The number of passes that have begun; without a target that tells, one for each call of the step or of the loop inside."""
+        found = self._find_pass(loop, passes)
         return self.done if found is None else found + 1
+
+    def _find_pass(self, loop, passes: Passes) -> int | None:
+        """The pass under way, by the value of the loop's target."""
+        if isinstance(loop, ast.While):
+            return None
+        return passes.find(Scope.of_frame(self.frame).evaluate(_as_expression(loop.target)))
+
+    def _is_counted(self, loop, passes: Passes) -> bool:
+        """True if the number of passes is sure: the target tells, or each pass comes to the running statement."""
+        inside = self.path[self.path.index(loop) + 1 :]
+        return self._find_pass(loop, passes) is not None or not any(isinstance(node, ast.If) for node in inside)
 
     def _walk_past(self, loop, passes: Passes, done: int, before: list) -> None:
         """Walks the passes that were made, and the begun part of the last."""

@@ -1,7 +1,6 @@
 """The passes of a loop: their number, and the value of the target in a pass."""
 
 import ast
-import itertools
 from collections.abc import Iterator
 
 import torch
@@ -13,6 +12,8 @@ from .samples import are_alike
 # Functions such as tqdm's and rich's, which yield the items of an argument.
 _WRAPPERS = {"tqdm", "track", "progress_bar", "iter", "list", "tuple", "cycle", "prefetch"}
 _RANGES = {"range", "trange"}
+# The end of a loop that ends in another way.
+_FAR = 1 << 62
 
 
 class Passes:
@@ -28,8 +29,6 @@ class Passes:
     def value(self, index: int) -> object:
         """The target in one pass, counted from 0."""
         values = self._values
-        if isinstance(values, itertools.count):
-            return index
         return values[index] if isinstance(values, (range, list, tuple)) and index < len(values) else UNKNOWN
 
     def find(self, value: object) -> int | None:
@@ -79,7 +78,7 @@ class Zipped(Passes):
 
 def read_passes(loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> Passes:
     """The passes of a loop; a `while` has numbered passes."""
-    return Passes(None, itertools.count()) if isinstance(loop, ast.While) else _read(loop.iter, scope)
+    return Passes(None, range(_FAR)) if isinstance(loop, ast.While) else _read(loop.iter, scope)
 
 
 def _read(node: ast.expr, scope: Scope) -> Passes:
@@ -95,7 +94,8 @@ def _read(node: ast.expr, scope: Scope) -> Passes:
         if name in _RANGES:
             return _of_range(node, scope)
         if name == "count":
-            return Passes(None, itertools.count())
+            start = scope.evaluate(node.args[0]) if node.args else 0
+            return Passes(None, range(start, _FAR) if isinstance(start, int) else UNKNOWN)
     return _of_value(scope.evaluate(node))
 
 

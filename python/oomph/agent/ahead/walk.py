@@ -5,11 +5,13 @@ the arguments that are known.
 """
 
 import ast
+import types
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import torch
 
-from .evaluate import UNKNOWN, Scope, Unknown, is_users_function, truth
+from .evaluate import UNKNOWN, Scope, Unknown, function_of, truth
 from .harmless import find_definition, is_harmless, name_of
 from .loops import have_one_shape, read_passes
 
@@ -20,7 +22,6 @@ STATEMENTS_AHEAD = 2_000
 STATEMENTS_BEHIND = 10_000
 # The passes of an inner loop that are walked: the first, some, and the last.
 _INNER_PASSES = 6
-_END = ("break", "continue", "return", "raise")
 
 Place = tuple[str, int, int]
 
@@ -162,15 +163,15 @@ class Walk:
         found = at.scope.evaluate(node.func)
         if is_harmless(node, at.scope):
             return
-        if is_users_function(found):
+        function = function_of(found)
+        if function is not None:
             self._add(node, name_of(node), [], at)
-            self._enter(found, node, at)
+            self._enter(found, function, node, at)
         else:
             self._add(node, name_of(node), list(_numbers(node, at.scope)), at)
 
-    def _enter(self, found: object, node: ast.Call, at: "Position") -> None:
+    def _enter(self, found: object, function: types.FunctionType, node: ast.Call, at: "Position") -> None:
         """Walks the body of a function of the program's own."""
-        function = getattr(found, "__func__", found)
         definition = find_definition(function)
         if definition is None or at.depth >= _DEPTH or definition in at.entered:
             return
@@ -255,7 +256,7 @@ def _choose_passes(total: int | None) -> list[int]:
     return [*range(min(total, _INNER_PASSES - 1)), *([total - 1] if total >= _INNER_PASSES else [])]
 
 
-def _numbers(node: ast.Call, scope: Scope):
+def _numbers(node: ast.Call, scope: Scope) -> Iterator[tuple[int, ast.expr]]:
     """The whole numbers among the arguments, also in tuples and lists of them."""
     arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
     flat = [part for it in arguments for part in (it.elts if isinstance(it, (ast.Tuple, ast.List)) else [it])]
