@@ -2,7 +2,7 @@
 
 use trace::{Bytes, Process, Run};
 
-use crate::conditions::{Conditions, Limit, Streams};
+use crate::conditions::{AssumedShare, Conditions, Limit, Streams};
 use crate::route::Route;
 
 /// The facts about an ended run that decide about the next run.
@@ -10,6 +10,8 @@ use crate::route::Route;
 pub struct RunFacts {
     /// True if only a run without a limit shows the whole program, see [`needs_unlimited_run`].
     pub needs_unlimited_run: bool,
+    /// The share of selected elements with which the verdict may be another, if sizes depend on values.
+    pub other_share: Option<AssumedShare>,
     /// True if the peak depends on the completion of side streams, see [`Run::has_side_streams`].
     pub has_side_streams: bool,
     /// The fullest rank's part of a device, in bytes, if the ranks on the device do not fit together.
@@ -54,8 +56,8 @@ pub enum Reason {
     SideStreams,
     /// The program ran out of memory.
     RanOut,
-    /// A shape depends on values, of which a share is assumed.
-    Assumption,
+    /// Sizes depend on values, of which a share is assumed.
+    AssumedShare,
 }
 
 /// Returns the sentence of the progress line. A first run has no reason.
@@ -65,7 +67,7 @@ pub fn describe(reason: Option<Reason>, route: Route) -> String {
         Some(Reason::SharedDevice) => "ranks share a GPU; running with a part of it for each",
         Some(Reason::SideStreams) => "it has side streams; running once more with late ones",
         Some(Reason::RanOut) => "it ran out; running without a limit",
-        Some(Reason::Assumption) => "its sizes depend on values; running once more with other ones",
+        Some(Reason::AssumedShare) => "its sizes depend on values; running once more with other ones",
     };
     match route {
         Route::Rank(rank) => format!("rank {rank}: {sentence}"),
@@ -74,7 +76,7 @@ pub fn describe(reason: Option<Reason>, route: Route) -> String {
 }
 
 /// Returns the run after a run under `conditions`, if any: ranks on a shared device get a part of the device each, then side streams are
-/// late, then a program that ran out gets unlimited memory.
+/// late, then another share of elements is selected, then a program that ran out gets unlimited memory.
 pub fn next(conditions: &Conditions, facts: &RunFacts) -> Option<Rerun> {
     let rerun = |limit, reason| Some(Rerun { conditions: conditions.clone().with_limit(limit), reason });
     match (conditions.limit, facts) {
@@ -83,6 +85,10 @@ pub fn next(conditions: &Conditions, facts: &RunFacts) -> Option<Rerun> {
             if conditions.streams == Streams::AtOnce =>
         {
             Some(Rerun { conditions: conditions.clone().with_late_streams(), reason: Reason::SideStreams })
+        }
+        (Limit::Device | Limit::Of(_), RunFacts { other_share: Some(share), .. }) => {
+            let conditions = Conditions { share: *share, ..conditions.clone() };
+            Some(Rerun { conditions, reason: Reason::AssumedShare })
         }
         (Limit::Device | Limit::Of(_), RunFacts { needs_unlimited_run: true, .. }) => {
             rerun(Limit::Unlimited, Reason::RanOut)
@@ -133,13 +139,25 @@ mod tests {
 
     #[test]
     fn side_streams_are_late_once_and_before_the_run_without_a_limit() {
-        let facts = RunFacts { has_side_streams: true, needs_unlimited_run: true, part: None };
+        let facts = RunFacts { has_side_streams: true, needs_unlimited_run: true, ..RunFacts::default() };
         let at_once = Conditions::on_device(Vec::new());
         let late = next(&at_once, &facts);
         assert_eq!(late.as_ref().map(|rerun| rerun.reason), Some(Reason::SideStreams));
         let late = at_once.with_late_streams();
         let unlimited = Rerun { conditions: late.clone().with_limit(Limit::Unlimited), reason: Reason::RanOut };
         assert_eq!(next(&late, &facts), Some(unlimited), "without a limit they are late, too");
+    }
+
+    #[test]
+    fn another_share_is_tried_under_the_same_limit() {
+        let facts = |other_share| RunFacts { other_share, needs_unlimited_run: true, ..RunFacts::default() };
+        let conditions = Conditions::on_device(Vec::new()).with_limit(Limit::Of(Bytes(7)));
+        let tried = next(&conditions, &facts(Some(AssumedShare::Least))).map(|again| (again.reason, again.conditions));
+        let expected = Conditions { share: AssumedShare::Least, ..conditions.clone() };
+        assert_eq!(tried, Some((Reason::AssumedShare, expected)));
+        assert_eq!(next(&conditions, &facts(None)).map(|again| again.reason), Some(Reason::RanOut));
+        let unlimited = conditions.with_limit(Limit::Unlimited);
+        assert_eq!(next(&unlimited, &facts(Some(AssumedShare::All))), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use report::{Breakdown, Growth, Need, Oom, Peak, Place, Rank, Site, Usage, Value
 use trace::{Bytes, Peak as Highest};
 
 use super::case::Case;
-use super::conditions::{list_assumed, list_conditions, total_steps};
+use super::conditions::total_steps;
 use super::foresee::foresee;
 use super::need::need;
 use super::oom::oom;
@@ -35,7 +35,7 @@ impl Measured {
     /// Measures a run that used no device.
     pub(super) fn without_device(case: &Case, decision: &Decision) -> Measured {
         Measured {
-            verdict: decision.clone().with_spare(case.total(), Bytes::ZERO, Bytes::ZERO, |_| Vec::new(), Vec::new()),
+            verdict: decision.clone().with_figures(case, Bytes::ZERO, Bytes::ZERO, None),
             peak: Peak::default(),
             need: Need::default(),
             oom: None,
@@ -56,14 +56,12 @@ impl Measured {
         let need = need_of_all(case, view, usage, oom.as_ref(), decision);
         // Processes that share the device may peak at the same time.
         let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
-        let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
-        let held = if is_search { need.usage.device_bytes } else { usage.device_bytes }.max(together);
+        let held = if decision.is_search() { need.usage.device_bytes } else { usage.device_bytes }.max(together);
         let growth = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
         let (decision, need) = foresee(case, view, decision, growth.as_ref(), need);
-        let conditions = |spare| list_conditions(case, spare, growth.as_ref());
         Measured {
-            verdict: decision.with_spare(case.total(), held, need.usage.device_bytes, conditions, list_assumed(case)),
-            growth: growth.clone(),
+            verdict: decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref()),
+            growth,
             peak,
             need,
             oom,
@@ -92,7 +90,7 @@ fn at_least_shown(counted: Usage, highest: Option<Highest>) -> Usage {
 /// Returns the need, and at least that of the ranks of one job together.
 fn need_of_all(case: &Case, view: &View, usage: Usage, oom: Option<&Oom>, decision: &Decision) -> Need {
     // The need of a program that searches for a batch size is the peak of its final size.
-    let is_search = matches!(decision, Decision::Fits { search: Some(_), .. });
+    let is_search = decision.is_search();
     let alone = if is_search {
         Need { usage: usage_after_errors(view, usage), ..Need::default() }
     } else {

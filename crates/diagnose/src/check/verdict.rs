@@ -1,11 +1,12 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
-use report::{Condition, SizeSearch, Verdict};
+use report::{Growth, SizeSearch, Verdict};
 use trace::run::owner::NCCL;
 use trace::run::{EndReason, Ended};
 use trace::{Bytes, DeviceIndex, Process, Run};
 
 use super::case::Case;
+use super::conditions::{list_assumed, list_conditions};
 use crate::judge::ending::{Raised, first_error, raised_after_a_step};
 use crate::judge::outcome::Outcome;
 
@@ -26,29 +27,35 @@ pub(super) enum Decision {
 }
 
 impl Decision {
-    /// Returns the verdict with the memory that a device of `total` has beyond the `peak` under its limit, or beyond the `need`;
-    /// `conditions`: those of a program that fits, by its spare memory; `assumed`: those of one that does not.
-    pub(super) fn with_spare(
-        self,
-        total: Bytes,
-        peak: Bytes,
-        need: Bytes,
-        conditions: impl FnOnce(Bytes) -> Vec<Condition>,
-        assumed: Vec<Condition>,
-    ) -> Verdict {
+    /// True for a program that looks for a size by running out, and found one.
+    pub(super) fn is_search(&self) -> bool {
+        matches!(self, Decision::Fits { search: Some(_), .. })
+    }
+
+    /// Returns the verdict with its figures: what the device has beyond the `peak` under its limit, or beyond the `need`.
+    pub(super) fn with_figures(self, case: &Case, peak: Bytes, need: Bytes, growth: Option<&Growth>) -> Verdict {
+        let spare_bytes = difference(case.total(), need);
         match self {
-            Decision::Fits { search, stopped } => {
-                let spare_bytes = total - peak;
-                let conditions = conditions(spare_bytes);
-                if conditions.is_empty() && stopped.is_none() {
-                    return Verdict::Fits { spare_bytes, search };
-                }
-                Verdict::FitsSoFar { spare_bytes, search, stopped, conditions }
-            }
-            Decision::Oom => Verdict::Oom { spare_bytes: difference(total, need), assumed },
-            Decision::Incomplete(reason) => Verdict::Incomplete { reason, spare_bytes: difference(total, need) },
+            Decision::Fits { search, stopped } => fit(case, search, stopped, case.total() - peak, growth),
+            Decision::Oom => Verdict::Oom { spare_bytes, assumed: list_assumed(case) },
+            Decision::Incomplete(reason) => Verdict::Incomplete { reason, spare_bytes },
         }
     }
+}
+
+/// Returns the verdict on a program whose requests were served. See Note [Fits so far] in `conditions.rs`.
+fn fit(
+    case: &Case,
+    search: Option<SizeSearch>,
+    stopped: Option<String>,
+    spare_bytes: Bytes,
+    growth: Option<&Growth>,
+) -> Verdict {
+    let conditions = list_conditions(case, spare_bytes, growth);
+    if conditions.is_empty() && stopped.is_none() {
+        return Verdict::Fits { spare_bytes, search };
+    }
+    Verdict::FitsSoFar { spare_bytes, search, stopped, conditions }
 }
 
 fn difference(a: Bytes, b: Bytes) -> i64 {

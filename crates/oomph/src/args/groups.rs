@@ -13,7 +13,7 @@ use super::format;
 const DEFAULT_STEPS: u32 = 3;
 
 /// The share of elements that a value-dependent shape selects.
-pub(crate) const DEFAULT_FRACTION: f64 = 0.5;
+const DEFAULT_FRACTION: f64 = 0.5;
 
 /// The GPU that a program sees.
 #[derive(Clone, Debug, Args)]
@@ -44,9 +44,9 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
     pub(crate) timeout: Duration,
 
-    /// Share of elements that shapes depending on computed values (nonzero, masks) are assumed to select
-    #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_FRACTION, value_parser = parse_share)]
-    pub(crate) fraction: f64,
+    /// Share of elements that shapes depending on computed values (nonzero, masks) are assumed to select [default: 0.5]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    fraction: Option<f64>,
 
     /// The Python that runs the script [default: the active environment's, else `python3`]
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
@@ -57,6 +57,16 @@ impl RunOptions {
     /// The optimizer steps after which the program is stopped.
     pub(crate) fn steps(&self) -> u32 {
         self.steps.unwrap_or(DEFAULT_STEPS)
+    }
+
+    /// The share of elements that a value-dependent shape is assumed to select.
+    pub(crate) fn fraction(&self) -> f64 {
+        self.fraction.unwrap_or(DEFAULT_FRACTION)
+    }
+
+    /// True if the user left that share to oomph.
+    pub(crate) fn has_default_fraction(&self) -> bool {
+        self.fraction.is_none()
     }
 
     /// True if the user left the number of steps to oomph.

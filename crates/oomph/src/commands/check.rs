@@ -1,21 +1,21 @@
 //! `oomph check`: runs the program on a phantom GPU and reports whether it fits.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use diagnose::launchers::find_last_line;
-use diagnose::{CheckCase, Diagnosis, Outcome, RecordedRun};
+use diagnose::{CheckCase, Diagnosis, Outcome, RecordedRun, Runs};
 use report::render::html;
 use report::render::terminal::Detail;
 use report::{CheckReport, Verdict};
-use run::Conditions;
 use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
+use run::{AssumedShare, Conditions};
 use trace::Bytes;
 
 use crate::args::{Check, OutputOptions};
 use crate::dry_run::failure;
 use crate::dry_run::program::{self, Program};
-use crate::dry_run::record::{record_other_share, record_to_end};
+use crate::dry_run::record::record_to_end;
 use crate::effects::publish;
 use crate::effects::run_dir::{self, RunDir};
 use crate::environment::current_folder;
@@ -27,6 +27,9 @@ use crate::{gpu_choice, lint_links, output};
 /// The most steps after the third, for a program that has more to show and takes little time.
 const MORE_STEPS: u32 = 47;
 
+/// The longest run that is repeated with another share of selected elements.
+const LONGEST_REPEATED: Duration = Duration::from_mins(2);
+
 /// Runs the check and prints its report. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, Error> {
     let started = Instant::now();
@@ -37,8 +40,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let program = prepare(arguments, &words)?;
     let folder = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
-    let mut runs = record_to_end(&program, conditions.clone(), folder.path(), facts)?;
-    runs.other_share = record_other_share(&program, &conditions, folder.path(), runs.counted())?;
+    let facts = |runs: &Runs| facts(runs, arguments.run.has_default_fraction());
+    let runs = record_to_end(&program, conditions, folder.path(), facts)?;
     let hint = failure::find_hint(&runs.counted().run).or_else(|| last_words(folder.path()));
     let case = CheckCase {
         runs,
@@ -98,15 +101,25 @@ fn write_size(size: Bytes) -> String {
     }
 }
 
-/// The facts of a run. A program that searches for a size needs the peak of its final size, which no run without a
-/// limit shows.
-fn facts(recording: &RecordedRun) -> RunFacts {
+/// The facts of the runs so far. A program that searches for a size needs the peak of its final size, which no run without a limit shows.
+fn facts(runs: &Runs, may_change_share: bool) -> RunFacts {
+    let recording = runs.counted();
     let is_search = matches!(Outcome::of(&recording.run), Outcome::Searched(_));
     RunFacts {
         needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&recording.run)) && !is_search,
         has_side_streams: recording.run.has_side_streams(),
         part: diagnose::part_of_shared(&recording.launch, &recording.run),
+        other_share: other_share(recording).filter(|_| may_change_share && runs.other_share.is_none()),
     }
+}
+
+/// The other end of the share: all elements for a program that fits with a half of them, one for a program that does not. `None` if no size
+/// depends on values, or the run takes long.
+fn other_share(recording: &RecordedRun) -> Option<AssumedShare> {
+    let is_assumed = recording.run.processes.iter().any(|process| !process.value_shapes.is_empty());
+    let is_short = recording.launch.ended.as_ref().is_some_and(|it| it.seconds < LONGEST_REPEATED.as_secs_f64());
+    let ran_out = Outcome::of(&recording.run).ran_out();
+    (is_assumed && is_short).then_some(if ran_out { AssumedShare::Least } else { AssumedShare::All })
 }
 
 fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {

@@ -52,7 +52,7 @@ pub(crate) fn prepare(
         job,
         steps: run.steps(),
         more_steps: 0,
-        fraction: run.fraction,
+        fraction: run.fraction(),
         timeout: run.timeout,
         verbose: false,
     };

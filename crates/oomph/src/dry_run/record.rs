@@ -2,16 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use diagnose::{Outcome, RecordedRun, Runs};
+use diagnose::{RecordedRun, Runs};
 use run::rerun::{self, Reason, RunFacts};
 use run::spec::merge_ends;
-use run::{AssumedShare, Conditions, Environment, Route};
+use run::{Conditions, Environment, Route};
 use trace::Run;
 use trace::run::{Ended, Launch};
 
-use crate::args::DEFAULT_FRACTION;
 use crate::dry_run::failure;
 use crate::dry_run::program::Program;
 use crate::effects::launch::{self, Shown, Start};
@@ -85,15 +83,15 @@ fn start(program: &Program, environment: &Environment, folder: &Path, shown: Sho
     ended
 }
 
-/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of the run that counts.
+/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of the runs so far.
 pub(crate) fn record_to_end(
     program: &Program,
     mut conditions: Conditions,
     folder: &Path,
-    facts: impl Fn(&RecordedRun) -> RunFacts,
+    facts: impl Fn(&Runs) -> RunFacts,
 ) -> Result<Runs, Error> {
     let mut runs = Runs::of(record(program, &conditions, folder)?.checked()?);
-    while let Some(again) = rerun::next(&conditions, &facts(runs.counted())) {
+    while let Some(again) = rerun::next(&conditions, &facts(&runs)) {
         let subfolder = make_folder(folder, again.reason)?;
         let recording = record_again(program, &again.conditions, Some(again.reason), &subfolder)?;
         match again.reason {
@@ -103,51 +101,23 @@ pub(crate) fn record_to_end(
             }
             Reason::SharedDevice => runs = Runs::of(recording.checked()?),
             Reason::SideStreams => runs.late = Some(recording.checked()?),
-            // Recorded by `record_other_share`, after all others.
-            Reason::Assumption => {}
+            Reason::AssumedShare => {
+                runs.other_share = Some(RecordedRun { launch: recording.launch, run: recording.run });
+                continue;
+            }
         }
         conditions = again.conditions;
     }
     Ok(runs)
 }
 
-/// The longest run that is repeated with another share of selected elements.
-const LONGEST_REPEATED: Duration = Duration::from_mins(2);
-
-/// Runs a program whose shapes depend on values once more: with all elements selected, or where it ran out with one. `None` where no value
-/// decides, where the user chose the share, and where a run takes long.
-pub(crate) fn record_other_share(
-    program: &Program,
-    conditions: &Conditions,
-    folder: &Path,
-    counted: &RecordedRun,
-) -> Result<Option<RecordedRun>, Error> {
-    let is_assumed = counted.run.processes.iter().any(|process| !process.value_shapes.is_empty());
-    let is_short = counted.launch.ended.as_ref().is_some_and(|it| it.seconds < LONGEST_REPEATED.as_secs_f64());
-    if !is_assumed || !is_short || (program.spec.fraction - DEFAULT_FRACTION).abs() > f64::EPSILON {
-        return Ok(None);
-    }
-    let share = if Outcome::of(&counted.run).ran_out() { AssumedShare::Least } else { AssumedShare::All };
-    let subfolder = make_subfolder(folder, run_dir::OTHER_SHARE)?;
-    let conditions = Conditions { share, ..conditions.clone() };
-    let recording = record_again(program, &conditions, Some(Reason::Assumption), &subfolder)?;
-    Ok(Some(RecordedRun { launch: recording.launch, run: recording.run }))
-}
-
 fn make_folder(folder: &Path, reason: Reason) -> Result<PathBuf, Error> {
-    make_subfolder(
-        folder,
-        match reason {
-            Reason::RanOut => run_dir::UNLIMITED,
-            Reason::SharedDevice => run_dir::SHARED,
-            Reason::SideStreams => run_dir::LATE,
-            Reason::Assumption => run_dir::OTHER_SHARE,
-        },
-    )
-}
-
-fn make_subfolder(folder: &Path, name: &str) -> Result<PathBuf, Error> {
-    let folder = folder.join(name);
+    let folder = folder.join(match reason {
+        Reason::RanOut => run_dir::UNLIMITED,
+        Reason::SharedDevice => run_dir::SHARED,
+        Reason::SideStreams => run_dir::LATE,
+        Reason::AssumedShare => run_dir::OTHER_SHARE,
+    });
     fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
     Ok(folder)
 }

@@ -8,75 +8,80 @@ use crate::words::count;
 /// At most this many calls are named.
 const NAMED: usize = 3;
 
-/// `not run: evaluate (train.py:88), larger `length` (train.py:46); its peak was still rising`.
+/// A condition in words; conditions of one kind are listed together.
+enum Words<'a> {
+    /// Work that was not run.
+    NotRun(String),
+    /// A sentence of its own.
+    Alone(String),
+    /// A line that selects elements, and the assumed share.
+    Assumed(f64, Option<&'a Location>),
+    /// A line that reads a number of which a size may be made.
+    Read(Option<&'a Location>),
+}
+
+/// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its peak still rose in the last step`.
 pub(super) fn list_open(conditions: &[Condition], stopped: Option<&str>, folder: &str) -> String {
-    let unrun: Vec<String> = conditions.iter().filter_map(|condition| name_unrun(condition, folder)).collect();
-    let rest = conditions.iter().filter_map(name_other);
-    let assumed = name_assumed(conditions.iter().filter_map(find_assumed), folder);
-    let steps = conditions.iter().filter_map(|condition| name_step(condition, folder));
-    let parts = [stopped.map(str::to_owned), list_unrun(&unrun)].into_iter().flatten();
-    let read = name_reads(conditions, folder);
-    parts.chain(steps).chain(rest).chain(assumed).chain(read).collect::<Vec<_>>().join("; ")
+    let words: Vec<Words> = conditions.iter().map(|condition| put_in_words(condition, folder)).collect();
+    let not_run = words.iter().filter_map(|words| match words {
+        Words::NotRun(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let alone = words.iter().filter_map(|words| match words {
+        Words::Alone(text) => Some(text.clone()),
+        _ => None,
+    });
+    let parts = [stopped.map(str::to_owned), list_not_run(&not_run.collect::<Vec<_>>())].into_iter().flatten();
+    let lists = [name_assumed(&words, folder), name_reads(&words, folder)].into_iter().flatten();
+    parts.chain(alone).chain(lists).collect::<Vec<_>>().join("; ")
 }
 
 /// `, if half of the elements are selected (train.py:40, --fraction)`; empty where nothing is assumed.
 pub(super) fn list_assumed(conditions: &[Condition], folder: &str) -> String {
-    let assumed = name_assumed(conditions.iter().filter_map(find_assumed), folder);
-    assumed.map_or_else(String::new, |text| format!(", {text}"))
+    let words: Vec<Words> = conditions.iter().map(|condition| put_in_words(condition, folder)).collect();
+    name_assumed(&words, folder).map_or_else(String::new, |text| format!(", {text}"))
 }
 
-fn list_unrun(unrun: &[String]) -> Option<String> {
-    let more = unrun.len().saturating_sub(NAMED);
-    let named = unrun.iter().take(NAMED).cloned();
-    let more = (more > 0).then(|| format!("{} more", count(u64::try_from(more).unwrap_or(u64::MAX), "call", "calls")));
-    let all: Vec<String> = named.chain(more).collect();
-    (!all.is_empty()).then(|| format!("not run: {}", all.join(", ")))
-}
-
-fn name_unrun(condition: &Condition, folder: &str) -> Option<String> {
+fn put_in_words<'a>(condition: &'a Condition, folder: &str) -> Words<'a> {
+    let at = |location: &Option<Location>| place(location.as_ref(), folder);
     match condition {
-        Condition::NotRun { what, location } => Some(what.clone() + &place(location.as_ref(), folder)),
-        Condition::Larger { what, location } => Some(format!("a larger `{what}`{}", place(location.as_ref(), folder))),
-        Condition::Varying { location } => Some(format!("other batches{}", place(location.as_ref(), folder))),
-        Condition::LaterSteps => Some("later steps".to_owned()),
-        Condition::OptimizerState => Some("later steps, with the optimizer's state".to_owned()),
-        _ => None,
-    }
-}
-
-fn name_step(condition: &Condition, folder: &str) -> Option<String> {
-    match condition {
-        Condition::NoStep { location } => {
-            Some(format!("no optimizer step trained a parameter{}", place(location.as_ref(), folder)))
-        }
-        _ => None,
-    }
-}
-
-fn name_other(condition: &Condition) -> Option<String> {
-    match condition {
+        Condition::NotRun { what, location } => Words::NotRun(what.clone() + &at(location)),
+        Condition::Larger { what, location } => Words::NotRun(format!("a larger `{what}`{}", at(location))),
+        Condition::Varying { location } => Words::NotRun(format!("other batches{}", at(location))),
+        Condition::LaterSteps => Words::NotRun("later steps".to_owned()),
+        Condition::OptimizerState => Words::NotRun("later steps, with the optimizer's state".to_owned()),
         Condition::Untrained { bytes } => {
-            Some(format!("{bytes} of parameters that an optimizer holds were not trained yet"))
+            Words::Alone(format!("{bytes} of parameters that an optimizer holds were not trained yet"))
+        }
+        Condition::NoStep { location } => {
+            Words::Alone(format!("no optimizer step trained a parameter{}", at(location)))
         }
         Condition::Growing { full_at_step: Some(step) } => {
-            Some(format!("its memory grows with each step, and fills the device at step {step}"))
+            Words::Alone(format!("its memory grows with each step, and fills the device at step {step}"))
         }
-        Condition::Growing { full_at_step: None } => Some("its memory grows with each step".to_owned()),
-        Condition::Rising => Some("its peak still rose in the last step".to_owned()),
-        _ => None,
+        Condition::Growing { full_at_step: None } => Words::Alone("its memory grows with each step".to_owned()),
+        Condition::Rising => Words::Alone("its peak still rose in the last step".to_owned()),
+        Condition::Assumed { fraction, location } => Words::Assumed(*fraction, location.as_ref()),
+        Condition::Read { location } => Words::Read(location.as_ref()),
     }
 }
 
-fn find_assumed(condition: &Condition) -> Option<(f64, Option<&Location>)> {
-    match condition {
-        Condition::Assumed { fraction, location } => Some((*fraction, location.as_ref())),
-        _ => None,
-    }
+fn list_not_run(all: &[&str]) -> Option<String> {
+    let more = all.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("{} more", count(u64::try_from(more).unwrap_or(u64::MAX), "call", "calls")));
+    let named = all.iter().take(NAMED).map(|text| (*text).to_owned()).chain(more).collect::<Vec<_>>().join(", ");
+    (!named.is_empty()).then(|| format!("not run: {named}"))
 }
 
 /// The assumption on the lines that select elements, with at most three of them.
-fn name_assumed<'a>(assumed: impl Iterator<Item = (f64, Option<&'a Location>)>, folder: &str) -> Option<String> {
-    let assumed: Vec<_> = assumed.collect();
+fn name_assumed(words: &[Words], folder: &str) -> Option<String> {
+    let assumed: Vec<_> = words
+        .iter()
+        .filter_map(|words| match words {
+            Words::Assumed(fraction, location) => Some((*fraction, *location)),
+            _ => None,
+        })
+        .collect();
     let (fraction, _) = assumed.first()?;
     let lines = assumed.iter().take(NAMED).filter_map(|(_, location)| Some(line_of((*location)?, folder)));
     let share = if (fraction - 0.5).abs() < f64::EPSILON { "half".to_owned() } else { format!("{fraction}") };
@@ -85,9 +90,9 @@ fn name_assumed<'a>(assumed: impl Iterator<Item = (f64, Option<&'a Location>)>, 
 }
 
 /// The lines that read numbers of which sizes may be made, at most three of them.
-fn name_reads(conditions: &[Condition], folder: &str) -> Option<String> {
-    let reads = conditions.iter().filter_map(|condition| match condition {
-        Condition::Read { location } => Some(line_of(location.as_ref()?, folder)),
+fn name_reads(words: &[Words], folder: &str) -> Option<String> {
+    let reads = words.iter().filter_map(|words| match words {
+        Words::Read(location) => Some(line_of((*location)?, folder)),
         _ => None,
     });
     let lines: Vec<String> = reads.take(NAMED).collect();

@@ -119,3 +119,18 @@ macro_rules! kinds {
 }
 
 crate::agent_records!(kinds);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_has_the_name_of_another_or_of_the_tag() {
+        for record in MARKS {
+            let names: Vec<&str> = std::iter::once("kind").chain(record.keys.iter().map(|key| key.name)).collect();
+            for (index, name) in names.iter().enumerate() {
+                assert!(!names[..index].contains(name), "{}: two keys are named {name}", record.tag);
+            }
+        }
+    }
+}

@@ -36,10 +36,11 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
 fn recorded(program: &Program) -> Result<ExplainInput, Error> {
     let folder = RunDir::make(None)?;
     // The allocators of ranks are replayed separately: ranks on a shared device need no run with a part of the device.
-    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), |recording| RunFacts {
+    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), |runs| RunFacts {
         has_side_streams: false,
-        needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&recording.run)),
+        needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&runs.counted().run)),
         part: None,
+        other_share: None,
     })?;
     let whole = recordings.unlimited.unwrap_or(recordings.limited);
     let path = whole.launch.command.join(" ");
