@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
 import suite
+from corpus import load
 
 SECONDS = 600
 # Cases in one process.
@@ -73,13 +74,6 @@ def main() -> int:
         for first in range(0, len(load(path)), CHUNK)
     ]
     return suite.run("captures", cases, arguments)
-
-
-def load(path: Path) -> list:
-    """The cases of a file."""
-    scope: dict = {"__name__": "corpus"}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
-    return scope["CASES"]
 
 
 def judge(oomph: Path, corpus: Path, first: int) -> str:

@@ -7,7 +7,6 @@ PyTorch is imported once; a case is a fork of this process, which has not touche
 
 import contextlib
 import ctypes
-import importlib.util
 import json
 import os
 import sys
@@ -16,6 +15,10 @@ import traceback
 from pathlib import Path
 
 import torch
+
+sys.path.insert(1, str(Path(__file__).parent.parent))
+
+from corpus import load
 
 # The answer of a program without one.
 NOTHING = "nothing"
@@ -26,14 +29,6 @@ def main() -> None:
     corpus, output, first, last = sys.argv[1:]
     rows = [run(case) for case in load(corpus)[int(first) : int(last)]]
     Path(output).write_text(json.dumps(rows), encoding="utf-8")
-
-
-def load(corpus: str) -> list:
-    """The cases of a file."""
-    spec = importlib.util.spec_from_file_location("corpus", corpus)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.CASES
 
 
 def run(case) -> dict:

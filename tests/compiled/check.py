@@ -2,7 +2,7 @@
 
     python tests/compiled/check.py --oomph target/release/oomph [--all] [WORD ...]
 
-The code was written with `work.py`; `second.py` was made before the code as well, and was run when the code was finished.
+The code was written with `work.py`; `blind.py` and `blind_training.py` were made before the code as well, and were run when the code was finished.
 """
 
 import json
@@ -17,7 +17,8 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE), str(HERE.parent)]
 
-import second
+import blind
+import blind_training
 import suite
 import work
 
@@ -33,13 +34,13 @@ def main() -> int:
     arguments = suite.parser(__doc__).parse_args()
     oomph = arguments.oomph.absolute()
     cases = []
-    for half in (work, second):
+    for part in (work, blind, blind_training):
         for is_usual in (True, False):
-            chosen = [case for case in half.CASES if case.is_usual == is_usual]
+            chosen = [case for case in part.CASES if case.is_usual == is_usual]
             for first in range(0, len(chosen), CHUNK):
                 some = chosen[first : first + CHUNK]
-                name = f"{half.__name__}: {'; '.join(case.name for case in some)}"
-                cases.append(suite.Case(name, partial(judge, oomph, Path(half.__file__), some), is_extra=not is_usual))
+                name = f"{part.__name__}: {'; '.join(case.name for case in some)}"
+                cases.append(suite.Case(name, partial(judge, oomph, Path(part.__file__), some), is_extra=not is_usual))
     return suite.run("compiled", cases, arguments)
 
 

@@ -5,7 +5,6 @@
 
 import contextlib
 import gc
-import importlib.util
 import json
 import sys
 import traceback
@@ -18,6 +17,10 @@ import torch._inductor.config
 from torch import nn
 from torch.nn import functional
 
+sys.path.insert(1, str(Path(__file__).parent.parent))
+
+from corpus import load
+
 DEVICE = "cuda"
 
 
@@ -28,14 +31,6 @@ def main() -> None:
     torch.ones(2, 2, device=DEVICE) @ torch.ones(2, 2, device=DEVICE)
     rows = [{twin: run(case, twin == "compiled") for twin in ("eager", "compiled")} for case in load(corpus) if case.name in names]
     Path(output).write_text(json.dumps(rows), encoding="utf-8")
-
-
-def load(corpus: str) -> list:
-    """The cases of a file."""
-    spec = importlib.util.spec_from_file_location("corpus", corpus)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.CASES
 
 
 def run(case, is_compiled: bool) -> dict:

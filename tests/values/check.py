@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import corpus
 import suite
 
 PATIENCE = 900
@@ -64,20 +65,13 @@ def main() -> int:
     cases = [
         suite.Case(f"{path.stem} {first}-{first + CHUNK - 1}", partial(judge, oomph, str(path), first, first + CHUNK))
         for path in (HERE / "work.py", HERE / "blind.py", HERE / "blind_more.py")
-        for first in range(0, count(path), CHUNK)
+        for first in range(0, len(corpus.load(path)), CHUNK)
     ]
     cases += [
         suite.Case(f"random {seed}", partial(judge, oomph, str(seed), 0, PROGRAMS_OF_A_SEED), is_extra=seed >= SEEDS)
         for seed in range(SEEDS + MORE_SEEDS)
     ]
     return suite.run("values", cases, arguments)
-
-
-def count(path: Path) -> int:
-    """The number of cases in a file."""
-    scope: dict = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
-    return len(scope["CASES"])
 
 
 def judge(oomph: Path, corpus: str, first: int, last: int) -> str:

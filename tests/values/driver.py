@@ -7,7 +7,6 @@ A record has the answers of both devices, and True if the agent noted a read of 
 """
 
 import gc
-import importlib.util
 import json
 import math
 import sys
@@ -19,6 +18,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+sys.path[1:1] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+
+import corpus as corpora
+import programs
+
 # Of larger tensors an answer has a summary.
 MOST_NUMBERS = 4096
 # The number of notes so far, in `read`.
@@ -28,7 +32,6 @@ READ = {"noted": 0}
 def main() -> None:
     """All cases of the range, in order."""
     corpus, output, first, last = sys.argv[1:]
-    sys.path.insert(0, str(Path(__file__).parent))
     torch.cuda.init()
     values = next(it for it in gc.get_objects() if type(it).__module__ == "_oomph_agent.values" and type(it).__name__ == "Values")
     rows = []
@@ -45,14 +48,7 @@ def main() -> None:
 
 def load(corpus: str) -> list:
     """The cases of a file, or the cases of a seed."""
-    if corpus.isdecimal():
-        import programs
-
-        return programs.make(int(corpus))
-    spec = importlib.util.spec_from_file_location("corpus", corpus)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.CASES
+    return programs.make(int(corpus)) if corpus.isdecimal() else corpora.load(corpus)
 
 
 def answer(source: str, device: str, values):

@@ -101,7 +101,7 @@ fn write_size(size: Bytes) -> String {
     }
 }
 
-/// The facts of the runs so far. A program that searches for a size needs the peak of its final size, which no run without a limit shows.
+/// The facts of the runs so far. A run without a limit does not show the final size of a program that searches for a size.
 fn facts(runs: &Runs, may_change_share: bool) -> RunFacts {
     let recording = runs.counted();
     let is_search = matches!(Outcome::of(&recording.run), Outcome::Searched(_));
@@ -113,8 +113,8 @@ fn facts(runs: &Runs, may_change_share: bool) -> RunFacts {
     }
 }
 
-/// The other end of the share: all elements for a program that fits with a half of them, one for a program that does not. `None` if no size
-/// depends on values, or the run takes long.
+/// The other end of the share: all elements if the program fits with the assumed share, else one element. `None` if no size depends on values,
+/// or the run takes long.
 fn other_share(recording: &RecordedRun) -> Option<AssumedShare> {
     let is_assumed = recording.run.processes.iter().any(|process| !process.value_shapes.is_empty());
     let is_short = recording.launch.ended.as_ref().is_some_and(|it| it.seconds < LONGEST_REPEATED.as_secs_f64());

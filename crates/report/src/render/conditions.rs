@@ -8,61 +8,61 @@ use crate::words::count;
 /// At most this many calls are named.
 const NAMED: usize = 3;
 
-/// A condition in words; conditions of one kind are listed together.
-enum Words<'a> {
+/// A condition as text; phrases of one kind are joined in a list.
+enum Phrase<'a> {
     /// Work that was not run.
     NotRun(String),
-    /// A sentence of its own.
+    /// A whole clause.
     Alone(String),
     /// A line that selects elements, and the assumed share.
     Assumed(f64, Option<&'a Location>),
-    /// A line that reads a number of which a size may be made.
+    /// A line that reads a number, and may make a size of the number.
     Read(Option<&'a Location>),
 }
 
 /// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its peak still rose in the last step`.
 pub(super) fn list_open(conditions: &[Condition], stopped: Option<&str>, folder: &str) -> String {
-    let words: Vec<Words> = conditions.iter().map(|condition| put_in_words(condition, folder)).collect();
-    let not_run = words.iter().filter_map(|words| match words {
-        Words::NotRun(text) => Some(text.as_str()),
+    let phrases: Vec<Phrase> = conditions.iter().map(|condition| phrase_of(condition, folder)).collect();
+    let not_run = phrases.iter().filter_map(|phrase| match phrase {
+        Phrase::NotRun(text) => Some(text.as_str()),
         _ => None,
     });
-    let alone = words.iter().filter_map(|words| match words {
-        Words::Alone(text) => Some(text.clone()),
+    let alone = phrases.iter().filter_map(|phrase| match phrase {
+        Phrase::Alone(text) => Some(text.clone()),
         _ => None,
     });
     let parts = [stopped.map(str::to_owned), list_not_run(&not_run.collect::<Vec<_>>())].into_iter().flatten();
-    let lists = [name_assumed(&words, folder), name_reads(&words, folder)].into_iter().flatten();
+    let lists = [name_assumed(&phrases, folder), name_reads(&phrases, folder)].into_iter().flatten();
     parts.chain(alone).chain(lists).collect::<Vec<_>>().join("; ")
 }
 
 /// `, if half of the elements are selected (train.py:40, --fraction)`; empty where nothing is assumed.
 pub(super) fn list_assumed(conditions: &[Condition], folder: &str) -> String {
-    let words: Vec<Words> = conditions.iter().map(|condition| put_in_words(condition, folder)).collect();
-    name_assumed(&words, folder).map_or_else(String::new, |text| format!(", {text}"))
+    let phrases: Vec<Phrase> = conditions.iter().map(|condition| phrase_of(condition, folder)).collect();
+    name_assumed(&phrases, folder).map_or_else(String::new, |text| format!(", {text}"))
 }
 
-fn put_in_words<'a>(condition: &'a Condition, folder: &str) -> Words<'a> {
+fn phrase_of<'a>(condition: &'a Condition, folder: &str) -> Phrase<'a> {
     let at = |location: &Option<Location>| place(location.as_ref(), folder);
     match condition {
-        Condition::NotRun { what, location } => Words::NotRun(what.clone() + &at(location)),
-        Condition::Larger { what, location } => Words::NotRun(format!("a larger `{what}`{}", at(location))),
-        Condition::Varying { location } => Words::NotRun(format!("other batches{}", at(location))),
-        Condition::LaterSteps => Words::NotRun("later steps".to_owned()),
-        Condition::OptimizerState => Words::NotRun("later steps, with the optimizer's state".to_owned()),
+        Condition::NotRun { what, location } => Phrase::NotRun(what.clone() + &at(location)),
+        Condition::Larger { what, location } => Phrase::NotRun(format!("a larger `{what}`{}", at(location))),
+        Condition::Varying { location } => Phrase::NotRun(format!("other batches{}", at(location))),
+        Condition::LaterSteps => Phrase::NotRun("later steps".to_owned()),
+        Condition::OptimizerState => Phrase::NotRun("later steps, with the optimizer's state".to_owned()),
         Condition::Untrained { bytes } => {
-            Words::Alone(format!("{bytes} of parameters that an optimizer holds were not trained yet"))
+            Phrase::Alone(format!("{bytes} of parameters that an optimizer holds were not trained yet"))
         }
         Condition::NoStep { location } => {
-            Words::Alone(format!("no optimizer step trained a parameter{}", at(location)))
+            Phrase::Alone(format!("no optimizer step trained a parameter{}", at(location)))
         }
         Condition::Growing { full_at_step: Some(step) } => {
-            Words::Alone(format!("its memory grows with each step, and fills the device at step {step}"))
+            Phrase::Alone(format!("its memory grows with each step, and fills the device at step {step}"))
         }
-        Condition::Growing { full_at_step: None } => Words::Alone("its memory grows with each step".to_owned()),
-        Condition::Rising => Words::Alone("its peak still rose in the last step".to_owned()),
-        Condition::Assumed { fraction, location } => Words::Assumed(*fraction, location.as_ref()),
-        Condition::Read { location } => Words::Read(location.as_ref()),
+        Condition::Growing { full_at_step: None } => Phrase::Alone("its memory grows with each step".to_owned()),
+        Condition::Rising => Phrase::Alone("its peak still rose in the last step".to_owned()),
+        Condition::Assumed { fraction, location } => Phrase::Assumed(*fraction, location.as_ref()),
+        Condition::Read { location } => Phrase::Read(location.as_ref()),
     }
 }
 
@@ -73,12 +73,12 @@ fn list_not_run(all: &[&str]) -> Option<String> {
     (!named.is_empty()).then(|| format!("not run: {named}"))
 }
 
-/// The assumption on the lines that select elements, with at most three of them.
-fn name_assumed(words: &[Words], folder: &str) -> Option<String> {
-    let assumed: Vec<_> = words
+/// The assumed share, with at most three of the lines that select elements.
+fn name_assumed(phrases: &[Phrase], folder: &str) -> Option<String> {
+    let assumed: Vec<_> = phrases
         .iter()
-        .filter_map(|words| match words {
-            Words::Assumed(fraction, location) => Some((*fraction, *location)),
+        .filter_map(|phrase| match phrase {
+            Phrase::Assumed(fraction, location) => Some((*fraction, *location)),
             _ => None,
         })
         .collect();
@@ -89,10 +89,10 @@ fn name_assumed(words: &[Words], folder: &str) -> Option<String> {
     Some(format!("if {share} of the elements are selected ({places})"))
 }
 
-/// The lines that read numbers of which sizes may be made, at most three of them.
-fn name_reads(words: &[Words], folder: &str) -> Option<String> {
-    let reads = words.iter().filter_map(|words| match words {
-        Words::Read(location) => Some(line_of((*location)?, folder)),
+/// The lines that read numbers for sizes, at most three lines.
+fn name_reads(phrases: &[Phrase], folder: &str) -> Option<String> {
+    let reads = phrases.iter().filter_map(|phrase| match phrase {
+        Phrase::Read(location) => Some(line_of((*location)?, folder)),
         _ => None,
     });
     let lines: Vec<String> = reads.take(NAMED).collect();

@@ -27,7 +27,7 @@ from .schemas import list_operators, written_names, written_places
 from .store import KnownValues
 
 _NUMBERS = frozenset(it for it in vars(torch).values() if isinstance(it, torch.dtype) and (it.is_floating_point or it.is_complex))
-# Numbers that the host draws as the device does take a second for each 10 million.
+# Numbers that the host draws as the device does take half a second for each million.
 _MOST_DRAWN_BYTES = 8 << 20
 
 
