@@ -5,11 +5,11 @@ import unittest
 from oomph.agent.course import Course
 
 
-def stopped_at(peaks, wanted=3, more=0, looks=True):
-    """The step after which a program with these peaks is stopped; nothing is ahead of it. `None` if it never is."""
+def stopped_at(peaks, wanted=3, more=0, looks=True, events=100):
+    """The step after which a program with these peaks is stopped; nothing is ahead of it. `None` if it never is. `events` of each step."""
     course = Course(wanted, more, looks)
     for step, peak in enumerate(peaks, 1):
-        course.note_step([{"allocated_peak_bytes": peak, "allocated_bytes": 1}])
+        course.note_step([{"allocated_peak_bytes": peak, "allocated_bytes": 1}], step * events)
         if course.is_enough(step, None):
             return step
     return None
@@ -27,6 +27,9 @@ class CourseTest(unittest.TestCase):
             ([9, 9, 9], {"wanted": 1}, 1),
             ([9, 9, 9, 9], {"wanted": 0, "more": 10}, None),
             ([9, 9, 9, 9], {"looks": False}, 3),
+            # A step is too long, and the steps after the third are.
+            (range(1, 99), {"more": 10, "events": 5_001}, 3),
+            (range(1, 99), {"more": 90, "events": 5_000}, 24),
         )
         for peaks, options, expected in cases:
             self.assertEqual(stopped_at(peaks, **options), expected, (peaks, options))
@@ -35,7 +38,7 @@ class CourseTest(unittest.TestCase):
         course = Course(2, 0, looks=True)
         self.assertEqual(list(course.list_records()), [])
         for step in (1, 2):
-            course.note_step([{"allocated_peak_bytes": 9, "allocated_bytes": 1}])
+            course.note_step([{"allocated_peak_bytes": 9, "allocated_bytes": 1}], step)
             course.is_enough(step, None)
         self.assertEqual([record["kind"] for record in course.list_records()], ["course"])
 

@@ -15,9 +15,12 @@ from . import records
 from .ahead.look import Ahead, look
 from .failure import guarded
 
-# What a step may take, and all steps after the requested ones, in seconds of processor time: a wait for other programs does not count.
-_STEP_SECONDS = 0.15
-_ALL_SECONDS = 4.0
+# What a step may cost, and all steps after the requested ones, in allocations and frees: they are the same on every machine. 10,000 take
+# about a second.
+_STEP_EVENTS = 5_000
+_ALL_EVENTS = 100_000
+# A bound on what the host computes meanwhile, in seconds of processor time: a wait for other programs does not count.
+_ALL_SECONDS = 10.0
 
 
 class Course:
@@ -32,14 +35,17 @@ class Course:
         self._steps = 0
         # The bytes at the peak and after each step, of all devices.
         self._bytes: list[tuple[int, int]] = []
-        self._times: list[float] = []
+        # After each step: the allocations and frees so far, and the processor time.
+        self._events: list[int] = []
+        self._seconds: list[float] = []
         self._look_at = wanted
 
-    def note_step(self, devices: list[dict]) -> None:
-        """Notes the memory after a step."""
+    def note_step(self, devices: list[dict], events: int) -> None:
+        """Notes the memory after a step; `events`: the allocations and frees since the program began."""
         peak = sum(stats["allocated_peak_bytes"] for stats in devices)
         self._bytes.append((peak, sum(stats["allocated_bytes"] for stats in devices)))
-        self._times.append(time.process_time())
+        self._events.append(events)
+        self._seconds.append(time.process_time())
 
     def is_enough(self, fewest: int, frame: FrameType | None) -> bool:
         """True if the program is to be stopped; `fewest`: the steps of the optimizer that made the fewest."""
@@ -67,11 +73,12 @@ class Course:
         return len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]
 
     def _is_cheap(self) -> bool:
-        times = self._times
-        if len(times) < 2:
+        events, seconds = self._events, self._seconds
+        if len(events) < 2:
             return False
-        start = times[min(self.wanted, len(times)) - 1]
-        return times[-1] - times[-2] <= _STEP_SECONDS and times[-1] - start <= _ALL_SECONDS
+        start = min(self.wanted, len(events)) - 1
+        is_short = events[-1] - events[-2] <= _STEP_EVENTS
+        return is_short and events[-1] - events[start] <= _ALL_EVENTS and seconds[-1] - seconds[start] <= _ALL_SECONDS
 
 
 def _has_ranks() -> bool:

@@ -240,7 +240,7 @@ class Session:
         if self.record_file.is_open:
             work = None if self.work is None else self.work.so_far()
             devices = self.stats.of_all()
-            self.course.note_step(devices)
+            self.course.note_step(devices, sum(self.stats.position(it["device"]) for it in devices))
             record = records.step(step=self.steps.done, devices=devices, monotonic_ns=time.monotonic_ns(), work=work)
             self.record_file.write(record)
 
