@@ -50,8 +50,20 @@ def said(box: Box) -> None:
     contains(result, "\n".join(result.stdout.splitlines()[:4]), "needs    at least", "without a limit", "FileNotFoundError")
 
 
+def vary(box: Box) -> None:
+    """One tensor at a time, of five sizes: the smallest device holds the largest, and a device without a limit caches the other four too."""
+    sizes = (24, 25, 26, 27, 28)
+    script = box.write("train.py", f"import torch\nfor size in {sizes}:\n    x = torch.empty(size << 30, dtype=torch.uint8, device='cuda')\n    del x\n")
+    result = box.check("--json", "--gpu", "rtx-4090", script)
+    expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")
+    need = result.report["need"]
+    expect(result, (need["allocated_bytes"], need["reserved_bytes"]), (28 * GIB, 28 * GIB), "the need")
+    expect(result, need["unlimited_bytes"] - need["device_bytes"], sum(sizes[:-1]) * GIB, "the cache of the other sizes")
+
+
 CASES = [
     *(Case(f"at least: {name}", partial(stopped, between=between, says=says), is_extra=is_extra) for name, between, says, is_extra in STOPPED),
     Case("the largest request is reached", reached),
+    Case("sizes that vary", vary),
     Case("at least: in the report", said),
 ]

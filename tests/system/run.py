@@ -25,6 +25,7 @@ import launchers
 import leak
 import lint
 import needs
+import others
 import processes
 import ranks
 import so_far
@@ -34,7 +35,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams, "known": known, "processes": processes, "so_far": so_far}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams, "known": known, "processes": processes, "so_far": so_far, "others": others}
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ pub(crate) mod growth;
 pub(crate) mod holders;
 pub(crate) mod infer;
 pub(crate) mod leaks;
+pub(crate) mod least;
 pub(crate) mod life;
 pub(crate) mod lines;
 mod live;

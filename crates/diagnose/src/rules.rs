@@ -11,7 +11,7 @@
 mod growth;
 pub(crate) mod input;
 pub(crate) mod known;
-mod replayed;
+pub(crate) mod replayed;
 mod rule;
 pub(crate) mod shared;
 

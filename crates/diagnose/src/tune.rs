@@ -13,7 +13,6 @@ mod empty_cache;
 mod guides;
 mod lines;
 mod measured;
-mod need;
 mod pareto;
 mod search;
 mod traces;
@@ -31,6 +30,7 @@ use self::search::SettingSearch;
 use self::traces::{Trace, read_traces};
 use self::trial::{Stage, outcome, worst};
 use crate::explain::{ExplainInput, InputContents};
+use crate::measure::least::{Least, find_least};
 
 /// The figures of a search, on which its answer rests.
 #[derive(Debug)]
@@ -260,7 +260,7 @@ fn need<'s>(
     search: &'s SettingSearch<'_>,
     limit: Bytes,
     settings: impl Fn(&'s Trace<'_>) -> &'s Settings + Sync,
-) -> Option<need::Need> {
+) -> Option<Least> {
     let reserved =
         |trace: &'s Trace<'_>| outcome(trace, &trace.program, settings(trace), Stage::default()).reserved_bytes;
     let enough = search.traces.iter().map(reserved).max()?;
@@ -271,5 +271,5 @@ fn need<'s>(
             outcome.failed.is_none() && outcome.stats.num_ooms == 0
         })
     };
-    need::need(limit, enough, fits)
+    find_least(limit, enough, fits)
 }

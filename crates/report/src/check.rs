@@ -71,10 +71,20 @@ pub struct Gpu {
     pub total_bytes: Bytes,
     /// The memory of a CUDA context before the program's first allocation.
     pub context_bytes: Bytes,
-    /// Total less context.
+    /// The memory that other processes use, as the user stated it.
+    #[serde(default)]
+    pub others_bytes: Bytes,
+    /// Total less others and context.
     pub usable_bytes: Bytes,
     /// Set if oomph chose the GPU because the user named none.
     pub assumed: bool,
+}
+
+impl Gpu {
+    /// Returns the memory for the program: the total less what others use.
+    pub fn available_bytes(&self) -> Bytes {
+        self.total_bytes - self.others_bytes
+    }
 }
 
 /// The verdict. A program that fits cannot lack memory: its spare memory has no sign.
@@ -209,9 +219,12 @@ pub enum Recovery {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Need {
-    /// The largest use of memory that was seen without a limit.
+    /// The largest use of memory that was seen without a limit, or that of the smallest device which serves the same requests.
     #[serde(flatten)]
     pub usage: Usage,
+    /// The memory of the device that the run without a limit took, where a smaller device serves the same requests: it empties the cache.
+    #[serde(default)]
+    pub unlimited_bytes: Option<Bytes>,
     /// The reason why the need may be larger, as a sentence without a full stop; `None` if the program ran to its end.
     pub at_least: Option<String>,
     /// The contents of the memory at that moment; `None` if the peak under the limit is the need.

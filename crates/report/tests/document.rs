@@ -152,7 +152,12 @@ impl Draw {
 
     fn need(&self) -> Need {
         let filling = report::Filling { place: self.place(), breakdown: self.breakdown(), sites: vec![self.site()] };
-        Need { usage: self.usage(), at_least: self.maybe(self.text()), filling: self.maybe(filling) }
+        Need {
+            usage: self.usage(),
+            unlimited_bytes: self.maybe(Bytes(7)),
+            at_least: self.maybe(self.text()),
+            filling: self.maybe(filling),
+        }
     }
 
     fn report(&self) -> CheckReport {
@@ -169,6 +174,7 @@ impl Draw {
             gpu: Gpu {
                 name: self.text(),
                 total_bytes: Bytes(self.bytes),
+                others_bytes: Bytes::ZERO,
                 context_bytes: Bytes(1),
                 usable_bytes: Bytes(0),
                 assumed: self.is_set,

@@ -65,6 +65,7 @@ fn fits() -> CheckReport {
         gpu: Gpu {
             name: "NVIDIA GeForce RTX 4090".to_owned(),
             total_bytes: Bytes::from_mib(24_200),
+            others_bytes: Bytes::ZERO,
             context_bytes: Bytes::from_mib(440),
             usable_bytes: Bytes::from_mib(23_760),
             assumed: false,
@@ -390,7 +391,7 @@ fn the_headline_never_says_more_than_was_seen() {
     let need = |device_mib: u64, at_least: Option<&str>| Need {
         usage: Usage { device_bytes: Bytes::from_mib(device_mib), ..Usage::default() },
         at_least: at_least.map(str::to_owned),
-        filling: None,
+        ..Need::default()
     };
     let search = Some(searched(Recovery::Smaller, Some("batch_size")));
     let spare_bytes = Bytes::from_mib(1024);

@@ -120,7 +120,7 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
     run.set(variable::HISTORY, if conditions.history { "1" } else { "0" });
     run.set(variable::WORK, if conditions.work { "1" } else { "0" });
     match conditions.limit {
-        Limit::Device => {}
+        Limit::Device => run.set_others(spec.device.others),
         Limit::Of(bytes) => run.set_others(spec.device.total - bytes),
         Limit::Unlimited => run.set(variable::UNLIMITED, "1"),
     }

@@ -45,6 +45,8 @@ pub struct DeviceFacts {
     pub total: Bytes,
     /// The memory that a CUDA context takes.
     pub context: Bytes,
+    /// The memory that other processes use.
+    pub others: Bytes,
 }
 
 impl RunSpec {
@@ -71,6 +73,7 @@ impl RunSpec {
             command: self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             gpu_name: self.device.name.clone(),
             device_total_bytes: self.device.total.0,
+            device_others_bytes: self.device.others.0,
             device_context_bytes: self.device.context.0,
             devices: self.devices(),
             unlimited: conditions.limit == Limit::Unlimited,

@@ -16,6 +16,7 @@ pub(crate) fn spec() -> RunSpec {
             variable: "name=toy".to_owned(),
             total: Bytes(100),
             context: Bytes(1),
+            others: Bytes::ZERO,
         },
         devices: 1,
         job: None,

@@ -59,9 +59,14 @@ impl<'a> Case<'a> {
         Bytes(self.launch.device_total_bytes)
     }
 
-    /// The device's memory less a CUDA context.
+    /// The device's memory less what other processes use.
+    pub(super) fn available(&self) -> Bytes {
+        self.launch.available_bytes()
+    }
+
+    /// The available memory less a CUDA context.
     pub(super) fn usable(&self) -> Bytes {
-        self.total() - self.context()
+        self.available() - self.context()
     }
 
     /// The size of a CUDA context.

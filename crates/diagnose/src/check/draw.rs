@@ -58,7 +58,7 @@ fn list_holders<'a>(case: &Case<'a>, report: &Measured, drawn: &Drawn<'a, '_>) -
     take_allocated(&mut parts, drawn.need.unwrap_or(&report.breakdown), allocated_bytes);
     parts.take(Holder::Cached, reserved_bytes - allocated_bytes);
     parts.take(Holder::OutsidePytorch, device_bytes - reserved_bytes);
-    parts.take(Holder::OtherProcesses, use_of_others(case, drawn));
+    parts.take(Holder::OtherProcesses, use_of_others(case, drawn) + stated_others(case, drawn));
     let rest = if drawn.need.is_some() { Holder::Unaccounted } else { Holder::Free };
     parts.take(rest, parts.left);
     DeviceMemory::new(total, extent, when.to_owned(), parts.list).ok()
@@ -77,6 +77,11 @@ fn take_allocated(parts: &mut Parts, breakdown: &Breakdown, allocated: Bytes) {
 fn use_of_others<'a>(case: &Case<'a>, drawn: &Drawn<'a, '_>) -> Bytes {
     let shared = case.shared_in(drawn.run);
     shared.map_or(Bytes::ZERO, |shared| shared.together - drawn.usage.device_bytes)
+}
+
+/// Returns the memory of other processes as the user stated it. A need without a limit has none beside it.
+fn stated_others(case: &Case, drawn: &Drawn) -> Bytes {
+    if drawn.need.is_some() { Bytes::ZERO } else { case.total() - case.available() }
 }
 
 /// Returns every device of the run with a history, the device of the report first.

@@ -43,7 +43,7 @@ fn add_state(case: &Case, view: &View, decision: &Decision, need: &Need) -> Opti
     let last = EventIndex(u32::try_from(view.trace.events.len().checked_sub(1)?).ok()?);
     let state = view.live_bytes(last, Contents::OptimizerState) - view.live_bytes(peak.at, Contents::OptimizerState);
     let second = with_more(need, state);
-    let is_full = second.usage.device_bytes > case.total();
+    let is_full = second.usage.device_bytes > case.available();
     let reason = "the optimizer's state, which the first step makes, comes on top of its peak".to_owned();
     (has_ended && view.trace.process.step_count() == 1 && is_full).then_some(Need { at_least: Some(reason), ..second })
 }

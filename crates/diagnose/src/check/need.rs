@@ -1,4 +1,10 @@
 //! The need: the program's memory without a limit.
+//!
+//! # Note [Smallest device]
+//! The cache of a device without a limit keeps the blocks of every size that a program ever asked for. Where sizes vary from step to step, most of
+//! it is free at each moment, and a smaller device serves the same requests: PyTorch empties the cache before it gives up. The recorded requests
+//! are replayed on smaller devices for the least that serves them all. Of steps that repeat, the cache is what the program settles at, and
+//! flushes in each step would cost more than they save: a gain below an eighth is not taken.
 
 use report::{Filling, Need, Oom, Usage};
 use trace::Bytes;
@@ -10,17 +16,22 @@ use crate::measure::breakdown::breakdown;
 use crate::measure::sites::sites;
 use crate::measure::usage::fullest;
 use crate::measure::view::View;
+use crate::rules::replayed::Replayable;
+
+/// The least gain of a smaller device, as a part of the reserved memory.
+const LEAST_GAIN: u64 = 8;
 
 /// Returns the peaks without a limit; if the limit had no effect, the peaks under the limit.
 pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Need {
     let seen = oom.map_or(limited, |oom| at_least(case, view, limited, oom));
     let Some(unlimited) = case.unlimited else {
         let reason = oom.map(|_| "the program was not run without a limit".to_owned());
-        return Need { usage: seen, at_least: reason, filling: None };
+        return Need { usage: seen, at_least: reason, ..Need::default() };
     };
     // A request beyond any device fails even without a limit; the peak of such a run is no need.
     if Outcome::of(&unlimited.run) == Outcome::Ended {
-        return Need { usage: seen, at_least: Some("one request is larger than any device".to_owned()), filling: None };
+        let reason = Some("one request is larger than any device".to_owned());
+        return Need { usage: seen, at_least: reason, ..Need::default() };
     }
     let reason = find_reason(case, &unlimited.run, unlimited.launch.ended.as_ref());
     let reason = reason.map(|reason| format!("in the run without a limit {reason}"));
@@ -28,10 +39,26 @@ pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) 
     match found.filter(|(_, _, usage)| reason.is_none() || usage.device_bytes > seen.device_bytes) {
         Some((process, device, usage)) => {
             let view = case.views.find(process, device);
-            Need { usage, at_least: reason, filling: Some(filling(&view, usage)) }
+            let least = oom.and_then(|_| on_smallest(case, &view, usage));
+            let unlimited_bytes = least.map(|_| usage.device_bytes);
+            let filling = Some(filling(&view, usage));
+            Need { usage: least.unwrap_or(usage), unlimited_bytes, at_least: reason, filling }
         }
-        None => Need { usage: seen, at_least: reason, filling: None },
+        None => Need { usage: seen, at_least: reason, ..Need::default() },
     }
+}
+
+/// Returns the use of memory on the smallest device that serves the requests of a run without a limit; `None` if that is hardly less, or less
+/// than the device that refused one of them. See Note [Smallest device].
+fn on_smallest(case: &Case, view: &View, unlimited: Usage) -> Option<Usage> {
+    let Usage { allocated_bytes, reserved_bytes, device_bytes } = unlimited;
+    let is_less = |bytes: Bytes| bytes.0 < reserved_bytes.0 - reserved_bytes.0 / LEAST_GAIN;
+    if !is_less(allocated_bytes) {
+        return None;
+    }
+    let least = Replayable::of(view)?.least_bytes(allocated_bytes, reserved_bytes).filter(|least| is_less(*least))?;
+    let usage = Usage { allocated_bytes, reserved_bytes: least, device_bytes: device_bytes - reserved_bytes + least };
+    (usage.device_bytes > case.available()).then_some(usage)
 }
 
 /// Returns what fills the memory at the peak of a run without a limit.

@@ -41,6 +41,7 @@ fn gpu(asked: &CheckCase, case: &Case) -> Gpu {
     Gpu {
         name: case.launch.gpu_name.clone(),
         total_bytes: case.total(),
+        others_bytes: case.total() - case.available(),
         context_bytes: case.context(),
         usable_bytes: case.usable(),
         assumed: asked.gpu_assumed,

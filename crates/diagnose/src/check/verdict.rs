@@ -34,9 +34,9 @@ impl Decision {
 
     /// Returns the verdict with its figures: what the device has beyond the `peak` under its limit, or beyond the `need`.
     pub(super) fn with_figures(self, case: &Case, peak: Bytes, need: Bytes, growth: Option<&Growth>) -> Verdict {
-        let spare_bytes = difference(case.total(), need);
+        let spare_bytes = difference(case.available(), need);
         match self {
-            Decision::Fits { search, stopped } => fit(case, search, stopped, case.total() - peak, growth),
+            Decision::Fits { search, stopped } => fit(case, search, stopped, case.available() - peak, growth),
             Decision::Oom => Verdict::Oom { spare_bytes, assumed: list_assumed(case) },
             Decision::Incomplete(reason) => Verdict::Incomplete { reason, spare_bytes },
         }
@@ -131,7 +131,7 @@ fn are_siblings(processes: &[&Process]) -> bool {
 /// Returns the reason for `incomplete` if several processes share a device: each process fits, and their sum may
 /// exceed the device.
 fn name_shared_device(case: &Case) -> Option<String> {
-    let found = case.shared().filter(|found| found.together > case.total())?;
+    let found = case.shared().filter(|found| found.together > case.available())?;
     let (processes, device, together) = (found.held.len(), found.device, found.together);
     Some(format!("{processes} processes share device {device}; each fits alone, and together they may take {together}"))
 }

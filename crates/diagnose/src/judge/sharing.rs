@@ -62,7 +62,7 @@ pub fn part_of_shared(launch: &Launch, run: &Run) -> Option<Bytes> {
     if Outcome::of(run) == Outcome::Ended {
         return None;
     }
-    let total = Bytes(launch.device_total_bytes);
+    let total = launch.available_bytes();
     let found = find_shared(launch, run, &Views::default()).filter(|found| found.is_job && found.together > total)?;
     let most = found.held.iter().map(|(_, bytes)| *bytes).max()?;
     let part = u128::from(total.0) * u128::from(most.0) / u128::from(found.together.0);

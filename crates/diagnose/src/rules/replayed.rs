@@ -15,6 +15,7 @@ use allocator::{Rules, Settings, SimulatedDevice, Tie};
 use report::{Remedy, Standing};
 use trace::{Bytes, EventIndex};
 
+use crate::measure::least::find_least;
 use crate::measure::view::View;
 
 /// The possible orders of unknown addresses.
@@ -60,6 +61,17 @@ impl Replayable {
         let mut settings = self.settings.clone();
         change(&mut settings);
         self.change(&self.program, &settings)
+    }
+
+    /// Returns the least memory for PyTorch's allocator in which every request is served, at most `reserved`: a full device empties the cache.
+    /// `None` if the model does not reproduce the recording.
+    pub(crate) fn least_bytes(&self, allocated: Bytes, reserved: Bytes) -> Option<Bytes> {
+        let serves = |bytes: Bytes| {
+            let device = SimulatedDevice::new(bytes.0, 0);
+            replay(&self.program, &self.settings, self.rules, device).failed.is_none()
+        };
+        let least = if self.exact { find_least(allocated, reserved, serves) } else { None };
+        least.map(|least| least.bytes).filter(|bytes| *bytes <= reserved)
     }
 
     /// Replays without the program's own calls of `torch.cuda.empty_cache`.

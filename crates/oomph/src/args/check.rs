@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use report::Change;
 
-use super::groups::{GpuOptions, OutputOptions, RunOptions};
+use super::groups::{GpuOptions, OthersOption, OutputOptions, RunOptions};
 use super::job::JobOptions;
 use super::remedy::parse_change;
 
@@ -14,7 +14,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   oomph check --gpu rtx-4090 train.py --batch-size 64
   oomph check --gpu a100-sxm4-40gb -v train.py              the whole report, and what the program prints
-  oomph check --gpu rtx-3060 --vram 10GiB train.py          a GPU that others use too
+  oomph check --gpu rtx-3060 --others 4GiB train.py         a GPU that others use too
   oomph check --gpu h100-sxm --json train.py > report.json
   oomph check --gpu l4 --format github train.py             in a workflow: annotations at the lines
   oomph check --gpu l4 --format markdown train.py           for a pull request, an issue, a job's summary
@@ -32,6 +32,9 @@ Exit status: 0 it fits, or fits so far (1 with --strict); 1 it does not fit; 2 o
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) gpu: GpuOptions,
+
+    #[command(flatten)]
+    pub(crate) others: OthersOption,
 
     #[command(flatten)]
     pub(crate) job: JobOptions,

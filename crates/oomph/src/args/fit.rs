@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::groups::{FormatOptions, GpuOptions, RunOptions};
+use super::groups::{FormatOptions, GpuOptions, OthersOption, RunOptions};
 use super::remedy::parse_remedy;
 
 pub(super) const EXAMPLES: &str = "\
@@ -27,6 +27,9 @@ Exit status: 0 it fits, as it is or with a plan, 1 no allowed change makes it fi
 pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) gpu: GpuOptions,
+
+    #[command(flatten)]
+    pub(crate) others: OthersOption,
 
     /// A plan for each size of memory from 8 to 141 GiB
     #[arg(long, help_heading = "GPU")]

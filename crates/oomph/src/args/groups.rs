@@ -32,6 +32,14 @@ pub(crate) struct GpuOptions {
     pub(crate) gpus: u32,
 }
 
+/// The memory of a GPU that is not free.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OthersOption {
+    /// The memory that other processes use of each GPU, such as `6GiB`
+    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size, help_heading = "GPU")]
+    pub(crate) others: Option<Bytes>,
+}
+
 /// The length of a run, and the Python that makes it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]

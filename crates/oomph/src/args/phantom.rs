@@ -3,9 +3,8 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use trace::Bytes;
 
-use super::groups::GpuOptions;
+use super::groups::{GpuOptions, OthersOption};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -20,9 +19,8 @@ pub(crate) struct Phantom {
     #[command(flatten)]
     pub(crate) gpu: GpuOptions,
 
-    /// The memory that other processes use of each GPU, such as `16GiB`
-    #[arg(long, value_name = "SIZE", value_parser = gpus::parse_size, help_heading = "GPU")]
-    pub(crate) others: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) others: OthersOption,
 
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND [ARGS]")]

@@ -83,6 +83,7 @@ fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
     let options = [
         ("--gpu", gpu.gpu.clone()),
         ("--vram", gpu.vram.map(write_size)),
+        ("--others", arguments.others.others.map(write_size)),
         ("--gpus", (gpu.gpus > 1).then(|| gpu.gpus.to_string())),
         ("--steps", (!run.has_default_steps()).then(|| run.steps().to_string())),
         ("--python", python.filter(|_| words.script().is_some())),
@@ -125,6 +126,7 @@ fn other_share(recording: &RecordedRun) -> Option<AssumedShare> {
 fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {
     let run = &arguments.run;
     let mut program = program::prepare(&arguments.gpu, Some(&arguments.job), run, words)?;
+    program.set_others(&arguments.others)?;
     program.spec.verbose = arguments.verbose;
     program.spec.more_steps = if run.has_default_steps() { MORE_STEPS } else { 0 };
     Ok(program)

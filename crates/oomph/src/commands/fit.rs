@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let started = Instant::now();
     let words = Words::new(arguments.program.clone(), after_dashes);
     let mut program = program::prepare(&arguments.gpu, None, &arguments.run, &words)?;
+    program.set_others(&arguments.others)?;
     program.is_quiet = true;
     let progress = SearchProgress::of_runs();
     let report = search(arguments, &program, &progress, started)?;

@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {
     let unpacked = unpack::unpack()?;
     let device = gpu_choice.profile.device_variable();
     let mut environment = of_phantom(&device, arguments.gpu.gpus, &unpacked.library_dir);
-    environment.set_others(arguments.others.unwrap_or_default());
+    environment.set_others(arguments.others.others.unwrap_or_default());
     let mut command = launch::command(&arguments.command)?;
     launch::set_environment(&mut command, &environment);
     let program = arguments.command[0].to_string_lossy().into_owned();

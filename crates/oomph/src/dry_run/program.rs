@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use gpus::Profile;
 use run::{Conditions, DeviceFacts, Environment, Folders, Route, RunSpec};
+use trace::Bytes;
 
-use crate::args::{GpuOptions, JobOptions, RunOptions};
+use crate::args::{GpuOptions, JobOptions, OthersOption, RunOptions};
 use crate::effects::unpack::{self, Unpacked};
 use crate::error::{Error, SetupError};
 use crate::words::Words;
@@ -43,6 +44,7 @@ pub(crate) fn prepare(
         variable: profile.device_variable(),
         total: profile.total_bytes,
         context: profile.context_bytes,
+        others: Bytes::ZERO,
     };
     let spec = RunSpec {
         is_script: matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash"),
@@ -102,6 +104,17 @@ fn no_script(script: PathBuf) -> Error {
 }
 
 impl Program {
+    /// Takes `others` bytes of each GPU for other processes.
+    pub(crate) fn set_others(&mut self, others: &OthersOption) -> Result<(), Error> {
+        let others = others.others.unwrap_or_default();
+        let DeviceFacts { total, context, .. } = self.spec.device;
+        if others > Bytes::ZERO && total - others <= context {
+            return Err(Error::from(SetupError::NothingLeft { others, total, context }));
+        }
+        self.spec.device.others = others;
+        Ok(())
+    }
+
     /// The environment of a run in `folder`.
     pub(crate) fn environment(&self, conditions: &Conditions, folder: &Path, route: Route) -> Environment {
         ::run::environment(&self.spec, conditions, &self.folders(folder), route)

@@ -13,6 +13,8 @@ pub(crate) enum SetupError {
     UnknownGpu(#[from] gpus::UnknownGpu),
     #[error("--vram {vram} leaves nothing: a CUDA context alone takes {context} on this GPU")]
     TooLittleMemory { vram: Bytes, context: Bytes },
+    #[error("--others {others} leaves nothing of {total}: a CUDA context alone takes {context} on this GPU")]
+    NothingLeft { others: Bytes, total: Bytes, context: Bytes },
     #[error("--world-size {world_size} is no multiple of --local-world-size {local_world_size}")]
     UnevenWorld { world_size: u32, local_world_size: u32 },
     #[error("there is no rank {rank} in a job of {world_size}: expected ranks 0 to {}", world_size - 1)]
@@ -51,6 +53,7 @@ impl SetupError {
         match self {
             SetupError::UnknownGpu(_) => "`oomph gpus` lists the known GPUs; --vram SIZE changes the memory of one",
             SetupError::TooLittleMemory { .. } => "give the whole memory of the GPU, such as --vram 8GiB",
+            SetupError::NothingLeft { .. } => "give what other processes use of each GPU, as nvidia-smi shows it",
             SetupError::UnevenWorld { .. } => {
                 "every machine has the same number of GPUs: say how many with --local-world-size"
             }

@@ -5,7 +5,7 @@ use super::conditions::list_open;
 use super::layout::{line_of, short_path, words_of};
 use super::lint::place;
 use super::sanitize::clean;
-use super::verdict::words_of_least;
+use super::verdict::{words_of_available, words_of_least};
 use super::{Rendered, Renderer};
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
@@ -75,7 +75,7 @@ fn lines(findings: &[Finding], folder: &str) -> String {
 /// `fits: NVIDIA L4 of 22.04 GiB, peak 2.93 GiB on the device`.
 pub(super) fn verdict(report: &CheckReport) -> String {
     let gpu = &report.gpu;
-    let device = format!("{} of {}", gpu.name, gpu.total_bytes);
+    let device = format!("{} of {}", gpu.name, words_of_available(gpu));
     match &report.verdict {
         Verdict::Fits { .. } => format!("fits: {device}, peak {} on the device", report.peak.usage.device_bytes),
         Verdict::FitsSoFar { stopped, conditions, .. } => {

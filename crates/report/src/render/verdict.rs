@@ -7,7 +7,7 @@ use trace::Bytes;
 use super::conditions::{list_assumed, list_open};
 use super::figures::Figure;
 use super::layout::{grouped, line_of, words_of, words_of_growth};
-use crate::check::{CheckReport, Condition, Growth, Need, Oom, Recovery, SizeSearch, Usage, Verdict};
+use crate::check::{CheckReport, Condition, Gpu, Growth, Need, Oom, Recovery, SizeSearch, Usage, Verdict};
 use crate::words::count;
 
 /// The verdict in a sentence without a full stop.
@@ -49,7 +49,7 @@ pub(super) fn facts(report: &CheckReport) -> Vec<Figure> {
 /// `so_far`: empty, or the words that follow `fits` and the GPU.
 fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far: &str) -> String {
     let (name, need) = (name_of_gpus(report), report.need.usage.device_bytes);
-    let over = need.0.saturating_sub(report.gpu.total_bytes.0);
+    let over = need.0.saturating_sub(report.gpu.available_bytes().0);
     match search {
         Some(search) => format!("fits {name}{so_far} {}: {spare} to spare", recovered(search, &report.folder)),
         None if over > 0 => {
@@ -100,9 +100,17 @@ fn full_at(growth: &Growth, folder: &str) -> Option<String> {
 /// `2 × NVIDIA H100`; the name alone for one.
 fn name_of_gpus(report: &CheckReport) -> String {
     let devices: BTreeSet<u32> = report.ranks.iter().map(|rank| rank.device).collect();
-    match devices.len() {
-        0 | 1 => report.gpu.name.clone(),
-        several => format!("{several} × {}", report.gpu.name),
+    let count = if devices.len() > 1 { format!("{} × ", devices.len()) } else { String::new() };
+    let others = report.gpu.others_bytes;
+    let beside = if others > Bytes::ZERO { format!(" beside {others} of others") } else { String::new() };
+    format!("{count}{}{beside}", report.gpu.name)
+}
+
+/// `22.04 GiB`, or `18.04 GiB (4.00 GiB of 22.04 GiB are used by others)`.
+pub(super) fn words_of_available(gpu: &Gpu) -> String {
+    match gpu.others_bytes {
+        Bytes::ZERO => gpu.total_bytes.to_string(),
+        others => format!("{} ({others} of {} are used by others)", gpu.available_bytes(), gpu.total_bytes),
     }
 }
 
@@ -113,7 +121,10 @@ pub(super) fn words_of_least(need: &Need) -> &'static str {
 
 /// `at least 26.45 GiB on the device: the reason`.
 pub(super) fn need_on_device(need: &Need) -> String {
-    let reason = need.at_least.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+    let cached =
+        need.unlimited_bytes.map(|bytes| format!("without a limit {bytes}: its cache keeps blocks of many sizes"));
+    let reasons: Vec<&str> = cached.iter().chain(&need.at_least).map(String::as_str).collect();
+    let reason = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
     format!("{}{} on the device{reason}", words_of_least(need), need.usage.device_bytes)
 }
 
@@ -138,7 +149,10 @@ fn peak(report: &CheckReport) -> String {
 fn device(report: &CheckReport) -> String {
     let gpu = &report.gpu;
     let chosen = if gpu.assumed { " (no GPU was named: this one is assumed)" } else { "" };
-    format!("{} less {} for the CUDA context leaves {}{chosen}", gpu.total_bytes, gpu.context_bytes, gpu.usable_bytes)
+    let others = (gpu.others_bytes > Bytes::ZERO).then(|| format!(" less {} of other processes", gpu.others_bytes));
+    let others = others.unwrap_or_default();
+    let (total, context, usable) = (gpu.total_bytes, gpu.context_bytes, gpu.usable_bytes);
+    format!("{total}{others} less {context} for the CUDA context leaves {usable}{chosen}")
 }
 
 fn ran_out(oom: &Oom, folder: &str) -> Vec<Figure> {

@@ -63,7 +63,7 @@ impl ProgramKey {
     /// The name of the folder for the program's entries.
     pub fn name(&self, spec: &RunSpec) -> String {
         let device = &spec.device;
-        let gpu = (&device.name, &device.variable, device.total, device.context, spec.devices());
+        let gpu = (&device.name, &device.variable, device.total, device.context, device.others, spec.devices());
         hash(&(FORMAT, self, &spec.command, gpu, spec.steps, spec.fraction.to_bits()))
     }
 }

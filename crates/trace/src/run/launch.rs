@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Bytes;
+
 /// The start and the end of the program, as in `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
@@ -15,6 +17,9 @@ pub struct Launch {
     pub gpu_name: String,
     /// The total memory of the GPU, as in `cudaMemGetInfo`.
     pub device_total_bytes: u64,
+    /// The memory that other processes use of each GPU, as the user stated it; 0 in runs of versions without the key.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub device_others_bytes: u64,
     /// The memory of a CUDA context.
     pub device_context_bytes: u64,
     /// The number of visible GPUs.
@@ -33,6 +38,16 @@ pub struct Launch {
 impl Launch {
     /// The version of the format in this version of oomph.
     pub const FORMAT: u32 = 1;
+
+    /// Returns the device's memory less what other processes use.
+    pub fn available_bytes(&self) -> Bytes {
+        Bytes(self.device_total_bytes) - Bytes(self.device_others_bytes)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// A job with more ranks than were run.

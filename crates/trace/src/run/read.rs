@@ -106,6 +106,7 @@ mod tests {
             command: vec!["python".to_owned(), "train.py".to_owned()],
             gpu_name: "NVIDIA GeForce RTX 4090".to_owned(),
             device_total_bytes: 25_383_600_128,
+            device_others_bytes: 0,
             device_context_bytes: 500 << 20,
             devices: 1,
             unlimited: false,

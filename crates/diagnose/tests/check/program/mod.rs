@@ -231,6 +231,7 @@ pub(crate) fn launch() -> Launch {
         command: vec!["/venv/bin/python".to_owned(), SCRIPT.to_owned()],
         gpu_name: "GPU".to_owned(),
         device_total_bytes: 1 << 30,
+        device_others_bytes: 0,
         device_context_bytes: 24 << 20,
         devices: 1,
         unlimited: false,

@@ -32,7 +32,8 @@ pub(super) fn targets(case: &FitCase) -> Vec<Bytes> {
 /// Returns the facts for the report.
 pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
     let profile = &program.profile;
-    let share = |total: Bytes| take_percent(total, arguments.target);
+    let others = program.spec.device.others;
+    let share = |total: Bytes| take_percent(total - others, arguments.target);
     let gpu = |profile: &Profile| FitGpu {
         name: profile.name.clone(),
         total_bytes: profile.total_bytes,

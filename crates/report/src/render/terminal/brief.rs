@@ -54,7 +54,7 @@ fn filling(report: &CheckReport) -> (&Breakdown, &[Site]) {
 fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
     let gpu = &report.gpu;
     let assumed = if gpu.assumed { " (no GPU was named: this one is assumed)" } else { "" };
-    let total = format!("{}{assumed}", gpu.total_bytes);
+    let total = format!("{}{assumed}", verdict::words_of_available(gpu));
     let mut figures = if report.verdict.is_oom() {
         let place = report.need.filling.as_ref().map(|filling| &filling.place);
         vec![("needs", verdict::need_on_device(&report.need) + &at(place.unwrap_or(&Place::default())))]
@@ -96,7 +96,7 @@ fn bar(page: &mut Page, report: &CheckReport, breakdown: &Breakdown) {
         .take(LEGEND)
         .map(|part| format!("{} {} {}", letter(part.category), part.category.words(), part.bytes));
     let used = report.need.usage.device_bytes.max(report.peak.usage.device_bytes);
-    let whole = used.max(report.gpu.total_bytes);
+    let whole = used.max(report.gpu.available_bytes());
     let allocated: u64 = shown.iter().map(|part| part.bytes.0).sum();
     let rest = [used.0.saturating_sub(allocated), whole.0.saturating_sub(used.0.max(allocated))];
     let widths = cells(shown.iter().map(|part| part.bytes.0).chain(rest), whole.0.max(allocated), BAR);
