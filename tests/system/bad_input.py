@@ -485,6 +485,7 @@ def visible_devices_is_no_trap(box: Box) -> None:
     for value in ("", "3", "-1"):
         result = box.check(MLP, env={"CUDA_VISIBLE_DEVICES": value})
         expect(result, result.status, 0, f"the exit status with CUDA_VISIBLE_DEVICES={value}")
+        expect(result, "CUDA_VISIBLE_DEVICES" in result.stdout, value != "3", f"a remark on CUDA_VISIBLE_DEVICES={value}")
     # PyTorch asks NVML for the devices that the program itself chose, by their numbers among all devices.
     chosen = box.write("chosen.py", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '3'\nimport torch\nprint(torch.cuda.get_device_properties(0), torch.ones(1, device='cuda'))\n")
     result = box.check("--gpus", "4", chosen)

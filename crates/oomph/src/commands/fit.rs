@@ -26,6 +26,7 @@ use crate::dry_run::run_cache::RunCache;
 use crate::effects::interrupt;
 use crate::effects::run_dir::RunDir;
 use crate::effects::search_progress::SearchProgress;
+use crate::environment::describe_hidden_gpus;
 use crate::error::{Error, ProgramFailure};
 use crate::exit::ExitStatus;
 use crate::output;
@@ -39,7 +40,8 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     program.set_others(&arguments.others)?;
     program.is_quiet = true;
     let progress = SearchProgress::of_runs();
-    let report = search(arguments, &program, &progress, started)?;
+    let mut report = search(arguments, &program, &progress, started)?;
+    report.notes.extend(describe_hidden_gpus());
     drop(progress);
     show(arguments, &report)
 }

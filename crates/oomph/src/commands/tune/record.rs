@@ -13,6 +13,7 @@ use crate::dry_run::program::{self, Program};
 use crate::dry_run::record::{record, record_to_end};
 use crate::effects::run_dir::RunDir;
 use crate::effects::search_progress::SearchProgress;
+use crate::environment::describe_hidden_gpus;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::words::Words;
@@ -29,7 +30,9 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let tuning = diagnose::tune(&case, &progress)?;
     drop(progress);
     let run = run_recommended(&program, &tuning)?;
-    super::show(arguments, &tuning.report(run.as_ref(), started.elapsed().as_secs_f64()))
+    let mut report = tuning.report(run.as_ref(), started.elapsed().as_secs_f64());
+    report.notes.extend(describe_hidden_gpus());
+    super::show(arguments, &report)
 }
 
 /// Records the program to its end: without a limit, if the program runs out.
