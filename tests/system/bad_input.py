@@ -343,6 +343,30 @@ while True:
 """
 
 
+def interrupted_before_cuda(box: Box) -> None:
+    """A program that drops Ctrl-C, as extensions may during imports, is ended soon if it used no GPU yet."""
+    path, pipe = ready(box)
+    box.write("script.py", "import torch\n" + WAITS.format(path=str(path)) + STUBBORN)
+    process = box.start(box.oomph, "check", "--python", box.python, "script.py")
+    wait_for(pipe)
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    result = collect(process)
+    os.close(pipe)
+    refused_in = time.monotonic() - started
+    expect(result, (result.status, result.stderr.strip()), (2, "error: interrupted"), "status and standard error")
+    assert refused_in < 8, f"ended after {refused_in:.1f} s"
+
+
+def stops_itself(box: Box) -> None:
+    """A stopped program goes on when its time is up, writes its records and ends."""
+    box.write("script.py", MODEL + STEPS + "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n")
+    result = box.check("--json", "--steps", "0", "--timeout", "20", "script.py")
+    expect(result, (result.status, result.report["verdict"], result.report["steps"]), (0, "fits_so_far", 3), "status, verdict, steps")
+    contains(result, str(result.report), "its time was up")
+    assert result.report["seconds"] < 40, result
+
+
 # ---- places ----
 
 
@@ -544,6 +568,7 @@ CASES = [
     Case("a Python without the agent", without_the_agent),
     Case("the time is up before CUDA", time_is_up),
     Case("a program that ignores SIGTERM", ignores_the_request_to_end),
+    Case("a program that stops itself", stops_itself),
     Case("a program's last words", last_words),
     Case("a shell script", shell_script),
     Case("a notebook", notebook),
@@ -552,6 +577,7 @@ CASES = [
     Case("a Python that is none", no_python),
     Case("a command line without torch", torch_in_a_command_line),
     Case("Ctrl-C", lambda box: interrupted(box, PATIENT, signal.SIGINT)),
+    Case("Ctrl-C before CUDA", interrupted_before_cuda),
     Case("SIGKILL", killed),
     Case("SIGTERM", lambda box: interrupted(box, PATIENT, signal.SIGTERM)),
     Case("a terminal that hangs up", lambda box: interrupted(box, PATIENT, signal.SIGHUP)),

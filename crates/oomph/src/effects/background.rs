@@ -38,6 +38,11 @@ pub(crate) fn find(folder: &Path, first: Pid, since: Duration) -> io::Result<Bac
     Ok(if may_start { Background::Starting } else { Background::Ended })
 }
 
+/// True if a living process of the run uses a phantom GPU.
+pub(crate) fn is_on_gpu(folder: &Path) -> bool {
+    reap::list_descendants().iter().any(|pid| uses_gpu(folder, *pid))
+}
+
 /// True if a process touched a phantom GPU and so has a journal.
 fn uses_gpu(folder: &Path, pid: Pid) -> bool {
     u32::try_from(pid.as_raw()).is_ok_and(|pid| folder.join(file::journal(pid)).exists())

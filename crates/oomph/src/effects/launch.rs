@@ -60,6 +60,9 @@ const GRACE_AT_INTERRUPT: Duration = Duration::from_secs(10);
 const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same for a program that ignores the request; its workers may heed the request.
 const GRACE_IN_VAIN: Duration = Duration::from_millis(500);
+/// The same for a program that has used no GPU yet, and so has nothing to write: during imports an extension may drop the
+/// request.
+const GRACE_BEFORE_CUDA: Duration = Duration::from_millis(800);
 
 /// Runs the program to its end, to the time-out, or to Ctrl-C.
 pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
@@ -73,12 +76,16 @@ pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
         Shown::Output | Shown::Nothing => None,
     };
     let deadline = started + program.timeout;
-    let outcome = wait(&happenings, pid, deadline, progress.as_mut()).and_then(|(status, timed_out)| {
-        let goes_on = status.success() && !timed_out;
-        let after =
-            if goes_on { follow(&happenings, program, pid, deadline, progress.as_mut())? } else { After::default() };
-        Ok((status, After { timed_out: timed_out || after.timed_out, ..after }))
-    });
+    let outcome =
+        wait(&happenings, program.folder, pid, deadline, progress.as_mut()).and_then(|(status, timed_out)| {
+            let goes_on = status.success() && !timed_out;
+            let after = if goes_on {
+                follow(&happenings, program, pid, deadline, progress.as_mut())?
+            } else {
+                After::default()
+            };
+            Ok((status, After { timed_out: timed_out || after.timed_out, ..after }))
+        });
     reap::end_orphans();
     let (status, After { in_background, timed_out }) = outcome?;
     let seconds = started.elapsed().as_secs_f64();
@@ -127,6 +134,8 @@ fn follow(
 /// Asks the remaining processes to end, and waits while they write their records.
 fn stop_orphans(request: Signal, grace: Duration) {
     reap::signal_orphans(request);
+    // As in `stop`.
+    reap::signal_orphans(Signal::SIGCONT);
     let deadline = Instant::now() + grace;
     while !reap::list_orphans().is_empty() && Instant::now() < deadline {
         thread::sleep(TICK);
@@ -203,6 +212,7 @@ fn watch(mut child: Child) -> Receiver<Happening> {
 /// Waits for the end. A program whose time is up, or that is interrupted, is asked to end and then killed.
 fn wait(
     happenings: &Receiver<Happening>,
+    folder: &Path,
     pid: Pid,
     deadline: Instant,
     mut progress: Option<&mut RunProgress>,
@@ -211,11 +221,12 @@ fn wait(
         match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
             Ok(Happening::Exited(status)) => return Ok((status?, false)),
             Ok(Happening::Interrupted) | Err(RecvTimeoutError::Disconnected) => {
-                stop(happenings, pid, Signal::SIGINT, GRACE_AT_INTERRUPT)?;
+                stop(happenings, pid, Signal::SIGINT, grace(folder, pid, Signal::SIGINT, GRACE_AT_INTERRUPT))?;
                 return Err(Error::Interrupted);
             }
             Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                return Ok((stop(happenings, pid, Signal::SIGTERM, GRACE_AT_TIMEOUT)?, true));
+                let grace = grace(folder, pid, Signal::SIGTERM, GRACE_AT_TIMEOUT);
+                return Ok((stop(happenings, pid, Signal::SIGTERM, grace)?, true));
             }
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(progress) = progress.as_deref_mut() {
@@ -226,10 +237,20 @@ fn wait(
     }
 }
 
+/// The time for the program to end by itself; `longest` if it has records to write.
+fn grace(folder: &Path, pid: Pid, request: Signal, longest: Duration) -> Duration {
+    match () {
+        () if reap::ignores(pid, request) => GRACE_IN_VAIN,
+        () if !background::is_on_gpu(folder) => GRACE_BEFORE_CUDA,
+        () => longest,
+    }
+}
+
 /// Asks the program to end; a second Ctrl-C, or no answer in `grace`, kills it.
 fn stop(happenings: &Receiver<Happening>, pid: Pid, request: Signal, grace: Duration) -> Result<ExitStatus, Error> {
-    let grace = if reap::ignores(pid, request) { GRACE_IN_VAIN } else { grace };
     reap::signal_tree(pid, request);
+    // A stopped process takes the request when it goes on.
+    reap::signal_tree(pid, Signal::SIGCONT);
     match happenings.recv_timeout(grace) {
         Ok(Happening::Exited(status)) => return Ok(status?),
         Ok(Happening::Interrupted) | Err(_) => reap::signal_tree(pid, Signal::SIGKILL),

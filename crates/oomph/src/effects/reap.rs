@@ -57,7 +57,8 @@ pub(crate) fn signal_orphans(signal: Signal) {
     }
 }
 
-fn list_descendants() -> Vec<Pid> {
+/// Lists the descendants of this process, the dead included.
+pub(crate) fn list_descendants() -> Vec<Pid> {
     let spared = Pid::from_raw(SPARED.load(Ordering::SeqCst));
     descendants(Pid::this()).into_iter().filter(|pid| *pid != spared).collect()
 }
