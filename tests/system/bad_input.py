@@ -193,6 +193,21 @@ def last_words(box: Box) -> None:
     contains(result, result.stdout, "exit status 1", "the data folder is empty")
 
 
+def script_is_a_pipe(box: Box) -> None:
+    """A pipe cannot be read again, and may never be written to."""
+    os.mkfifo(box.work / "pipe")
+    refuses(box, ("`pipe` is a pipe, expected a Python script", "write it to a file"), "pipe")
+
+
+def control_characters(box: Box) -> None:
+    """JSON on a terminal neither runs an escape sequence nor turns the direction of writing."""
+    box.write("script.py", MODEL + STEPS.replace("range(3)", "range(1)") + "raise RuntimeError('a\\x9b2J\\u202eb\\x7f')\n")
+    result = box.check("--json", "script.py")
+    expect(result, [letter for letter in "\x7f\x9b\u202e" if letter in result.stdout], [], "characters in standard output")
+    contains(result, result.stdout, r"a\u009b2J\u202eb\u007f")
+    contains(result, json.dumps(result.report, ensure_ascii=False), "a\x9b2J\u202eb\x7f")
+
+
 def reads_standard_input(box: Box) -> None:
     """A script's standard input is the user's."""
     box.write("script.py", "import sys\nassert sys.stdin.read() == 'words'\n" + MODEL + STEPS)
@@ -452,10 +467,11 @@ def odd_bytes_in_paths(box: Box) -> None:
     script = folder + b"/\xfftrain.py"
     with open(script, "w", encoding="utf-8") as file:
         file.write(MODEL + STEPS)
-    result = box.check(os.fsdecode(script))
     # PyTorch itself makes no snapshot of a program with such a name.
+    refuses(box, ("is not UTF-8", "rename"), os.fsdecode(script))
+    result = box.check("--", box.python, os.fsdecode(script))
     expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
-    contains(result, result.stderr, "left no snapshot", "_snapshot failed", "hint: ")
+    contains(result, result.stderr, "left no snapshot", "is not UTF-8", "rename")
 
 
 def relative_cache(box: Box) -> None:
@@ -570,6 +586,7 @@ CASES = [
     Case("a program that ignores SIGTERM", ignores_the_request_to_end),
     Case("a program that stops itself", stops_itself),
     Case("a program's last words", last_words),
+    Case("a script that is a pipe", script_is_a_pipe),
     Case("a shell script", shell_script),
     Case("a notebook", notebook),
     Case("standard input is the script's", reads_standard_input),

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf, absolute};
 
 use gpus::Profile;
 use run::{Conditions, DeviceFacts, Environment, Folders, Route, RunSpec};
@@ -81,6 +82,7 @@ fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error>
         let what = "its cells of code are run in order, without magics and shell lines";
         output::say(&format!("note: `{}` is a notebook: {what}", script.display()));
     }
+    check_name(&script)?;
     let python = python::choose(python);
     python::check_torch(&python)?;
     Ok([python.into_os_string()].into_iter().chain(words.iter().cloned()).collect())
@@ -89,9 +91,18 @@ fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error>
 fn check_script(script: PathBuf) -> Result<(), Error> {
     match fs::metadata(&script) {
         Ok(found) if found.is_dir() => Err(Error::from(SetupError::ScriptIsFolder(script))),
+        Ok(found) if found.file_type().is_fifo() => Err(Error::from(SetupError::ScriptIsPipe(script))),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(no_script(script)),
         Err(source) => Err(Error::Unreadable { path: script, source }),
+    }
+}
+
+/// Refuses a script of which PyTorch cannot write the name into its history of memory.
+fn check_name(script: &Path) -> Result<(), Error> {
+    match absolute(script) {
+        Ok(path) if path.to_str().is_none() => Err(Error::from(SetupError::NotUtf8(path))),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

@@ -106,6 +106,9 @@ impl ProgramFailure {
             }
             ProgramFailure::Raised { type_name, message, .. } => raised_hint(type_name, message),
             ProgramFailure::RanOutUnlimited { .. } => "`oomph check` shows which line asks for how much",
+            ProgramFailure::NoSnapshot { output } if is_about_names(output) => {
+                "a file of the program, or a folder above one, has a name that is not UTF-8, for which PyTorch cannot record memory: rename it"
+            }
             ProgramFailure::NoSnapshot { .. } => "is the disk full? TMPDIR, or --save DIR, chooses another folder",
             ProgramFailure::NoAgent { .. } => {
                 "the agent is found through PYTHONPATH and `sitecustomize`, which `python -I`, `-E` and `-S` leave out"
@@ -149,6 +152,11 @@ fn is_about_the_machine(type_name: &str) -> bool {
 pub(crate) fn is_about_data(type_name: &str) -> bool {
     let types = ["ZeroDivisionError", "ValueError", "IndexError", "KeyError", "TypeError", "AssertionError"];
     types.contains(&type_name) || is_about_the_machine(type_name)
+}
+
+/// True if PyTorch could not convert the name of a file (pybind11's words, in PyTorch 2.5 to 2.11).
+fn is_about_names(output: &str) -> bool {
+    output.contains("Unable to cast Python instance")
 }
 
 /// True if CUDA or PyTorch misses a device.

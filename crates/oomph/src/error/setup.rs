@@ -23,6 +23,10 @@ pub(crate) enum SetupError {
     NoScript(PathBuf),
     #[error("`{}` is a folder, expected a Python script", .0.display())]
     ScriptIsFolder(PathBuf),
+    #[error("`{}` is a pipe, expected a Python script", .0.display())]
+    ScriptIsPipe(PathBuf),
+    #[error("the path `{}` is not UTF-8: PyTorch cannot record memory for a file of such a name", .0.display())]
+    NotUtf8(PathBuf),
     #[error("oomph has no option `{0}`, and there is no script of that name")]
     NoOption(String),
     #[error("there is no Python: `{}` cannot be started: {source}", python.display())]
@@ -63,6 +67,10 @@ impl SetupError {
             }
             SetupError::NoOption(_) => "options of oomph stand before the script; `oomph check --help` lists them",
             SetupError::ScriptIsFolder(_) => "for a package, write `oomph check -- python -m package`",
+            SetupError::ScriptIsPipe(_) => {
+                "a script may run more than once, and a pipe is read once: write it to a file"
+            }
+            SetupError::NotUtf8(_) => "rename the file or the folder",
             SetupError::NoPython { .. } | SetupError::NoTorch(_) => {
                 "activate the environment you train in, or name its Python with --python"
             }
