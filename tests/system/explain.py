@@ -299,6 +299,19 @@ def help_is_complete(box: Box) -> None:
     contains(result, result.stdout, "Usage: oomph explain", "Examples:", "--json", "--format", "--html", "Exit status: 0")
 
 
+def pipe_without_a_writer(box: Box) -> None:
+    """A pipe that no program writes to is named, and Ctrl-C ends."""
+    pipe = box.work / "pipe"
+    os.mkfifo(pipe)
+    for command in ("explain", "lint"):
+        process = box.start(box.oomph, command, pipe)
+        line = process.stderr.readline().decode()
+        assert "waiting for a program to write to the pipe" in line and str(pipe) in line, line
+        process.send_signal(signal.SIGINT)
+        result = collect(process)
+        expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+
+
 def interrupted(box: Box) -> None:
     """Ctrl-C while a pipe says nothing."""
     pipe = box.work / "pipe"
@@ -423,6 +436,7 @@ CASES = [
     Case("explain and flipped bits", damage),
     Case("explain at a terminal", help_at_a_terminal),
     Case("explain --help", help_is_complete),
+    Case("explain and a pipe without a writer", pipe_without_a_writer),
     Case("explain and Ctrl-C", interrupted),
     Case("explain and a reader that goes away", reader_goes_away),
     Case("explain and a full standard output", full_standard_output),

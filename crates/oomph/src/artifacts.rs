@@ -4,7 +4,6 @@
 
 mod contents;
 mod folder;
-mod patience;
 mod rank;
 mod source;
 

@@ -5,6 +5,7 @@ pub(crate) mod interrupt;
 pub(crate) mod launch;
 pub(crate) mod live_process;
 mod log_lines;
+pub(crate) mod patience;
 pub(crate) mod progress;
 pub(crate) mod publish;
 pub(crate) mod reap;

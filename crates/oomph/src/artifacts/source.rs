@@ -9,7 +9,7 @@ use trace::container::{self, ContainerError, Opened};
 use trace::{ContentKind, sniff};
 
 use super::STANDARD_INPUT;
-use super::patience::PatientInput;
+use crate::effects::patience::{PatientInput, Wait};
 use crate::effects::progress::ReadProgress;
 use crate::error::{Error, InputError};
 
@@ -49,19 +49,21 @@ pub(super) enum OpenInput {
 /// Opens a file or a pipe; a pipe waits here for its writer.
 pub(super) fn open(name: &Path) -> Result<OpenInput, Error> {
     let unreadable = |source| Error::Unreadable { path: name.to_owned(), source };
+    let wait = Wait::for_writer(name);
     let file = File::open(name).map_err(unreadable)?;
     let found = file.metadata().map_err(unreadable)?;
     let shown = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(if found.is_file() {
         OpenInput::File(Watched { inner: file, bar: ReadProgress::start(&shown, Some(found.len())) })
     } else {
-        OpenInput::Stream(Watched { inner: Box::new(file), bar: ReadProgress::start(&shown, None) })
+        let input = PatientInput::new(file, wait);
+        OpenInput::Stream(Watched { inner: Box::new(input), bar: ReadProgress::start(&shown, None) })
     })
 }
 
 /// Returns standard input.
 pub(super) fn standard_input() -> OpenInput {
-    let input = PatientInput::new(io::stdin().lock());
+    let input = PatientInput::new(io::stdin().lock(), Some(Wait::for_standard_input()));
     OpenInput::Stream(Watched { inner: Box::new(input), bar: ReadProgress::start("standard input", None) })
 }
 

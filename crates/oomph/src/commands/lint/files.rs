@@ -15,6 +15,7 @@ use report::words::relative;
 
 use super::settings::LintSettings;
 use crate::args::Lint;
+use crate::effects::patience::{PatientInput, Wait};
 use crate::error::{Error, LintError};
 
 const STANDARD_INPUT: &str = "-";
@@ -58,7 +59,8 @@ impl File {
         if self.is_standard_input {
             io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes)?;
         } else {
-            fs::File::open(&self.path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+            let wait = Wait::for_writer(&self.path);
+            PatientInput::new(fs::File::open(&self.path)?, wait).take(MOST_BYTES).read_to_end(&mut bytes)?;
         }
         Ok(bytes)
     }
