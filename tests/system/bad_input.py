@@ -587,6 +587,7 @@ CASES = [
     Case("a program that stops itself", stops_itself),
     Case("a program's last words", last_words),
     Case("a script that is a pipe", script_is_a_pipe),
+    Case("control characters in an error", control_characters),
     Case("a shell script", shell_script),
     Case("a notebook", notebook),
     Case("standard input is the script's", reads_standard_input),

@@ -8,6 +8,7 @@ use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::sanitize::escape_json;
 use crate::tune::TuneReport;
 
 /// A report that is written as JSON.
@@ -102,8 +103,10 @@ fn parse<T: DeserializeOwned>(bytes: &[u8], command: &'static str) -> Result<T, 
     Ok(parsed)
 }
 
-pub(crate) fn to_text(value: &impl Serialize) -> Result<String, serde_json::Error> {
+/// Writes a value as indented JSON with a newline at its end. A terminal may show it, so characters that a terminal acts on or
+/// hides are escaped (Note [Foreign text] in `sanitize.rs`).
+pub fn to_text(value: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    Ok(text)
+    Ok(escape_json(text))
 }

@@ -5,7 +5,7 @@
 //! - No computation: every number comes from the caller. The crate does layout only (percentages, bars, line breaks).
 //! - No input and no output: a renderer returns a `String`; the binary prints it.
 //! - A [`Breakdown`] whose parts do not add up cannot be built, hence never shown.
-//! - No foreign string has an effect on a terminal or a browser (Note [Foreign text] in `render/sanitize.rs`).
+//! - No foreign string has an effect on a terminal or a browser (Note [Foreign text] in `sanitize.rs`).
 //! - Without colour nothing is lost: styles decorate words that say the same.
 
 pub mod breakdown;
@@ -19,6 +19,7 @@ pub mod lint;
 mod remark;
 pub mod render;
 pub mod run_picture;
+mod sanitize;
 pub mod tune;
 pub mod words;
 

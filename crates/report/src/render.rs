@@ -13,7 +13,6 @@ mod json;
 mod layout;
 mod lint;
 mod markdown;
-mod sanitize;
 pub mod sarif;
 mod sites;
 pub mod terminal;
@@ -21,8 +20,8 @@ mod tune;
 mod verdict;
 mod words;
 
+pub use crate::sanitize::clean;
 pub use fit::{exactness, named};
-pub use sanitize::clean;
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;

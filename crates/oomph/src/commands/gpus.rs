@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Gpus) -> Result<ExitStatus, Error> {
 }
 
 fn pretty(value: &impl Serialize) -> Result<String, Error> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
+    Ok(report::document::to_text(value)?)
 }
 
 fn list() -> String {

@@ -92,7 +92,7 @@ impl RunDir {
 /// Writes `run.json`, whole or not at all.
 pub(crate) fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> {
     let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
-    let text = serde_json::to_string_pretty(launch)? + "\n";
+    let text = report::document::to_text(launch)?;
     let mut written = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     written.write_all(text.as_bytes()).map_err(failed)?;
     written.persist(folder.join(file::LAUNCH)).map_err(|error| failed(error.error))?;

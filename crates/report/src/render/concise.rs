@@ -4,7 +4,6 @@ use super::answer::answer;
 use super::conditions::list_open;
 use super::layout::{line_of, short_path, words_of};
 use super::lint::place;
-use super::sanitize::clean;
 use super::verdict::{words_of_available, words_of_least};
 use super::{Rendered, Renderer};
 use crate::check::{CheckReport, Verdict};
@@ -12,6 +11,7 @@ use crate::explain::ExplainReport;
 use crate::finding::Finding;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::sanitize::clean;
 use crate::tune::TuneReport;
 
 /// One line for each finding.

@@ -7,13 +7,13 @@ use std::fmt::Display;
 
 use super::concise;
 use super::layout::short_path;
-use super::sanitize::clean;
 use super::{Rendered, Renderer};
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Location, Severity};
 use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
+use crate::sanitize::clean;
 use crate::tune::TuneReport;
 
 /// Workflow commands.

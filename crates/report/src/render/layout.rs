@@ -3,9 +3,9 @@
 //! Every function that breaks or cuts a text neutralises the text first (Note [Foreign text] in `sanitize.rs`): widths are
 //! shown widths.
 
-use super::sanitize::{clean, columns, columns_of};
 use crate::check::{Growth, Place};
 use crate::finding::Location;
+use crate::sanitize::{clean, columns, columns_of};
 use crate::words::relative;
 
 /// The largest line width, in columns.

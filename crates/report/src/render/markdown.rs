@@ -5,13 +5,13 @@
 use std::fmt::Display;
 
 use super::layout::{line_of, short_path};
-use super::sanitize::clean;
 use super::{Rendered, Renderer, concise};
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Remedy};
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::sanitize::clean;
 use crate::tune::TuneReport;
 
 /// Characters that could start a construct of Markdown or HTML inside a line.

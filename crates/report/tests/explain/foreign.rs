@@ -1,4 +1,4 @@
-//! Properties of any report with hostile strings: Note [Foreign text] in `render/sanitize.rs`.
+//! Properties of any report with hostile strings: Note [Foreign text] in `sanitize.rs`.
 
 use proptest::prelude::*;
 use report::explain::ExplainReport;
@@ -87,7 +87,7 @@ proptest! {
     #[test]
     fn no_control_character_reaches_a_terminal_or_a_log(text in any::<String>()) {
         for report in filled(&text) {
-            for format in [Format::Terminal, Format::Concise, Format::Github, Format::Markdown] {
+            for format in [Format::Terminal, Format::Concise, Format::Github, Format::Markdown, Format::Json] {
                 let page = written(&report, format);
                 let harmful = page.chars().find(|letter| letter.is_control() && *letter != '\n');
                 prop_assert_eq!(harmful, None);

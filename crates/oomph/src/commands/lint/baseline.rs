@@ -115,7 +115,7 @@ pub(super) fn write(path: &Path, findings: &[LintFinding]) -> Result<usize, Erro
     let entries =
         known.into_iter().map(|(key, count)| KnownFinding { file: key.file, rule: key.rule, line: key.line, count });
     let document = BaselineJson { version: VERSION, findings: entries.collect() };
-    publish::write_whole(path, &(serde_json::to_string_pretty(&document)? + "\n"))?;
+    publish::write_whole(path, &report::document::to_text(&document)?)?;
     Ok(findings.len())
 }
 

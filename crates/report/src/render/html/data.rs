@@ -44,7 +44,7 @@ use super::contents::Drawing;
 use crate::breakdown::Contents;
 use crate::check::SiteFrame;
 use crate::explain::{Picture, SegmentPicture, Span};
-use crate::render::sanitize::clean;
+use crate::sanitize::clean;
 
 /// The bytes of a page for devices; the report's main device is always included.
 const ROOM: usize = 1_500_000;

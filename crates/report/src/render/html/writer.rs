@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::render::sanitize::clean;
+use crate::sanitize::clean;
 
 /// An unfinished page.
 #[derive(Default)]

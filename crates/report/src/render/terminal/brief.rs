@@ -10,9 +10,9 @@ use crate::breakdown::{Breakdown, Contents, Part};
 use crate::check::{CheckReport, Oom, Place, Site};
 use crate::finding::{Finding, Severity};
 use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth};
-use crate::render::sanitize::{clean, columns};
 use crate::render::sites::{called, words_of_site};
 use crate::render::verdict;
+use crate::sanitize::{clean, columns};
 use crate::words::count;
 
 /// The columns of the bar, and of the text beside a name.

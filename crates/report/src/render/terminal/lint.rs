@@ -8,7 +8,7 @@ use crate::finding::{Finding, Severity};
 use crate::lint::{LintFinding, LintReport, UnreadableFile};
 use crate::render::layout::{COLUMNS, short_path, wrap};
 use crate::render::lint::{closing, headline};
-use crate::render::sanitize::clean;
+use crate::sanitize::clean;
 
 /// The whole report.
 pub(super) fn write(report: &LintReport, look: &Look) -> String {

@@ -5,7 +5,7 @@ use anstyle::Style;
 use super::{Bars, Look, Styles};
 use crate::finding::Location;
 use crate::render::layout::{COLUMNS, CONTINUED, break_command, keep_start, line_of, short_path, wrap};
-use crate::render::sanitize::{clean, columns};
+use crate::sanitize::{clean, columns};
 
 /// The width of a full bar, in columns.
 const BAR: u64 = 24;

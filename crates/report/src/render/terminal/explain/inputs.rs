@@ -4,9 +4,9 @@ use trace::text::StatedOom;
 
 use crate::explain::{DeviceHistory, ExplainReport};
 use crate::render::layout::{COLUMNS, keep_end};
-use crate::render::sanitize::columns;
 use crate::render::terminal::page::Page;
 use crate::render::words::{is_printed_often, name_of_input, path_of_input, words_of_error, words_of_input};
+use crate::sanitize::columns;
 use crate::words::count;
 
 /// The number of rows in a list.

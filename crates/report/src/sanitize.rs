@@ -6,7 +6,8 @@
 //! the direction of writing could make a path look like another. So every human format shows a control or invisible
 //! formatting character as an escape in plain letters (`\x1b`, `\u{202e}`), and white space as one space. Functions
 //! that measure, break or cut a text clean the text first, and the page cleans each line again before decorating the
-//! line: no caller can forget the step. JSON has its own escapes, HTML its own in `html/escape.rs`.
+//! line: no caller can forget the step. JSON writes them as `\u202e` (`escape_json`), HTML has its own escapes in
+//! `html/escape.rs`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -37,6 +38,27 @@ fn push(cleaned: &mut String, letter: char) {
     debug_assert!(written.is_ok(), "writing to a String does not fail");
 }
 
+/// Escapes the harmful characters of JSON. Its own characters are those of ASCII, so all others are in strings, where an
+/// escape means the same.
+pub(crate) fn escape_json(text: String) -> String {
+    let is_escaped = |letter: char| letter >= '\u{7f}' && is_harmful(letter);
+    if !text.chars().any(is_escaped) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if is_escaped(letter) {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let written = write!(escaped, "\\u{unit:04x}");
+                debug_assert!(written.is_ok(), "writing to a String does not fail");
+            }
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
+}
+
 /// Control characters, line separators, and invisible characters that change the display of others.
 fn is_harmful(letter: char) -> bool {
     letter.is_control()
@@ -46,13 +68,13 @@ fn is_harmful(letter: char) -> bool {
 }
 
 /// The columns of `text` on a terminal.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
 /// The columns of a character: two for East Asian wide characters and pictures, none for marks that join the letter
 /// before. The ranges are the large ones of Unicode's `EastAsianWidth.txt` (W and F) and of its combining blocks.
-pub(super) fn columns_of(letter: char) -> usize {
+pub(crate) fn columns_of(letter: char) -> usize {
     match letter {
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' => 0,
         '\u{1100}'..='\u{115f}'
@@ -88,6 +110,22 @@ mod tests {
         for (text, shown) in cases {
             assert_eq!(clean(text), shown);
             assert_eq!(clean(&clean(text)), shown, "cleaning twice changes nothing");
+        }
+    }
+
+    #[test]
+    fn json_means_the_same_after_its_harmful_characters_are_escaped() {
+        let cases = [
+            ("größe 模型", r#""größe 模型""#),
+            ("a\n\u{1b}b", r#""a\n\u001bb""#),
+            ("\u{9b}2J\u{7f}", r#""\u009b2J\u007f""#),
+            ("a\u{202e}b\u{2066}", r#""a\u202eb\u2066""#),
+            ("\u{e0041}", r#""\udb40\udc41""#),
+        ];
+        for (text, expected) in cases {
+            let json = escape_json(serde_json::Value::from(text).to_string());
+            assert_eq!(json, expected);
+            assert_eq!(serde_json::from_str::<String>(&json).ok().as_deref(), Some(text));
         }
     }
 
