@@ -115,7 +115,7 @@ fn lint_file(file: &File, plan: &Plan) -> LintedFile {
         Some(_) if source.is_notebook() => LintedFile { notes: notebook_note(file, &found), ..linted },
         Some(allowed) => {
             let spared = |source: &SourceFile, found: &[Finding]| plan.spared(&reported(file, source, found));
-            linted.with(file, mark, mend(&source, &plan.options, allowed, &spared))
+            linted.with(file, mark, mend(&source, found, &plan.options, allowed, &spared))
         }
         None => linted,
     }

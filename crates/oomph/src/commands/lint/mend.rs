@@ -20,10 +20,16 @@ pub(super) struct Mended {
     pub(super) refused: Vec<String>,
 }
 
-/// Applies the allowed fixes of findings that are not spared.
-pub(super) fn mend(source: &SourceFile, options: &Options, allowed: Applicability, spared: Spared) -> Mended {
+/// Applies the allowed fixes of the findings `found` that are not spared.
+pub(super) fn mend(
+    source: &SourceFile,
+    found: Vec<Finding>,
+    options: &Options,
+    allowed: Applicability,
+    spared: Spared,
+) -> Mended {
     let rewrite = Rewrite::new(source.text());
-    let mut mended = Mended { source: source.clone(), findings: Vec::new(), rewrite, fixed: 0, refused: Vec::new() };
+    let mut mended = Mended { source: source.clone(), findings: found, rewrite, fixed: 0, refused: Vec::new() };
     for _ in 0..MOST_ROUNDS {
         if !mended.round(options, allowed, spared) {
             break;
@@ -33,16 +39,21 @@ pub(super) fn mend(source: &SourceFile, options: &Options, allowed: Applicabilit
 }
 
 impl Mended {
-    /// Lints, and applies all fixes that do not overlap. Returns whether there may be more.
+    /// Applies all fixes that do not overlap, and lints the result. Returns true if more fixes may follow.
     fn round(&mut self, options: &Options, allowed: Applicability, spared: Spared) -> bool {
-        let Ok(source) = SourceFile::python(self.rewrite.text().as_bytes()) else { return false };
-        let Ok(findings) = lint::check(&source, options) else { return false };
-        let spared = spared(&source, &findings);
-        (self.source, self.findings) = (source, findings.clone());
+        let findings = self.findings.clone();
+        // A file without fixes, as most are, is not parsed again.
+        if !findings.iter().any(|finding| finding.fix.is_some()) {
+            return false;
+        }
+        let spared = spared(&self.source, &findings);
         self.refused.clear();
         let wanted = findings.iter().zip(spared).filter(|(_, is_spared)| !is_spared);
         let fixes = wanted.filter_map(|(finding, _)| Some((finding, finding.fix.as_ref()?)));
         let fixes = apart(fixes.filter(|(_, fix)| fix.applicability <= allowed).collect());
+        if fixes.is_empty() {
+            return false;
+        }
         let before = self.fixed;
         // The rewrite verifies the whole file: all fixes together, or one by one if the whole is refused.
         if self.rewrite.make(fixes.iter().flat_map(|(_, fix)| edits(fix))).is_ok() {
@@ -51,7 +62,15 @@ impl Mended {
             // In reverse order, so that earlier offsets stay valid.
             fixes.iter().rev().for_each(|(finding, fix)| self.make(finding, fix));
         }
-        self.fixed > before
+        self.fixed > before && self.lint(options)
+    }
+
+    /// Lints the text with its fixes. Returns false if that fails.
+    fn lint(&mut self, options: &Options) -> bool {
+        let Ok(source) = SourceFile::python(self.rewrite.text().as_bytes()) else { return false };
+        let Ok(findings) = lint::check(&source, options) else { return false };
+        (self.source, self.findings) = (source, findings);
+        true
     }
 
     fn make(&mut self, finding: &Finding, fix: &Fix) {
