@@ -89,6 +89,28 @@ for step in range(4):
 PROGRAMS = (("tokens routed by indices", ROUTED), ("tokens sorted by expert", SORTED), ("packed sequences", PACKED), ("graphs in a batch", GRAPHS))
 
 
+# Scalars and labels are freed, and operators count in the same blocks.
+FREED = """import torch
+indices, values = torch.tensor([[0, 1, 1], [2, 0, 2]]), torch.tensor([3.0, 4.0, 5.0])
+for kind in (torch.bool, torch.int32, torch.int64, torch.float32):
+    for size in ((), (1,), (3,), (65,), (1000,), (100_000,)):
+        sparse = torch.sparse_coo_tensor(indices, values, (2, 3), check_invariants=False).cuda()
+        freed = [torch.full(size, 1, dtype=kind).cuda() for _ in range(60)]
+        del freed
+        ones = torch.ones(50, device="cuda")
+        counts = [sparse.coalesce()._nnz(), len(ones.nonzero()), len(ones.unique()), ones.sum().item(), ones.argmax().item()]
+        assert counts == [0] * 5, (kind, size, counts)
+labels = torch.tensor([1, 2, 3]).cuda()
+assert torch.tensor(7, device="cuda").item() == 7 and labels.tolist() == [1, 2, 3]
+"""
+
+
+def freed_without_the_agent(box: Box) -> None:
+    """Under `oomph phantom`, what an operator counts is zero, and not the content of freed memory."""
+    result = box.run(box.oomph, "phantom", "--gpu", "rtx-4090", "--", box.python, box.write("freed.py", FREED))
+    expect(result, result.status, 0, "the exit status")
+
+
 def check(box: Box, program: str) -> None:
     """Three steps, the program's own assertions hold, and nothing was assumed of a value."""
     result = box.check("--json", "--gpu", "rtx-4090", box.write("train.py", program))
@@ -97,4 +119,7 @@ def check(box: Box, program: str) -> None:
     expect(result, [note for note in result.report["notes"] if "read values" in note], [], "reads of unknown values")
 
 
-CASES = [Case(name, partial(check, program=program)) for name, program in PROGRAMS]
+CASES = [
+    *(Case(name, partial(check, program=program)) for name, program in PROGRAMS),
+    Case("freed values without the agent", freed_without_the_agent),
+]

@@ -9,7 +9,8 @@
 //! an agent, copied islands are hidden from reads: the agent knows the values of tensors, and their ends (Note [Known
 //! values] in `python/oomph/agent/known/store.py`). Collectives move hidden islands, and their results are not hidden.
 //! A read from the start of a block uses an island at that start only if the extents are equal: a tensor that is read
-//! whole was written whole.
+//! whole was written whole. Without an agent nobody tells of the ends of tensors: a scalar that is read after a
+//! kernel may be a result in a reused block, and is unknown unless it was copied after the last kernel.
 //!
 //! # Note [Unknown reads]
 //!
@@ -29,6 +30,8 @@ use crate::{caller, host};
 
 /// Host memory of all islands; beyond, the islands written longest ago are dropped.
 const KEPT_TOTAL_BYTES: usize = 256 << 20;
+/// The size of a scalar, such as the counter behind `nonzero`, at most.
+const SCALAR_BYTES: usize = size_of::<u64>();
 /// Alignment of PyTorch's blocks.
 const BLOCK_ALIGNMENT: usize = 512;
 
@@ -57,6 +60,8 @@ struct Islands {
     by_age: BTreeSet<(u64, usize)>,
     /// Number of islands written so far.
     clock: u64,
+    /// The value of `clock` at the last launch of a kernel without an agent.
+    launched: u64,
     total_bytes: usize,
     /// The value of every scalar read, while an operator runs whose shape depends on the value.
     answer: Option<u64>,
@@ -80,6 +85,7 @@ impl Islands {
         by_address: BTreeMap::new(),
         by_age: BTreeSet::new(),
         clock: 0,
+        launched: 0,
         total_bytes: 0,
         answer: None,
         verdicts: BTreeMap::new(),
@@ -167,14 +173,14 @@ impl Islands {
         let mut known = 0;
         let end = address.saturating_add(into.len());
         let is_block = address.is_multiple_of(BLOCK_ALIGNMENT);
+        let is_scalar = into.len() <= SCALAR_BYTES && reader == ReadBy::Host;
         let first = self.by_address.range(..address).next_back().map_or(address, |(&start, _)| start);
         for (&start, island) in self.by_address.range(first..end) {
             let island_end = start + island.bytes.len();
             let is_for_others = island.is_hidden && reader == ReadBy::Host;
-            if is_for_others
-                || island_end <= address
-                || (is_block && start == address && island.bytes.len() != into.len())
-            {
+            let is_others = is_block && start == address && island.bytes.len() != into.len();
+            let is_past = is_scalar && island.written <= self.launched;
+            if is_for_others || island_end <= address || is_others || is_past {
                 continue;
             }
             let (from, to) = (start.max(address), island_end.min(end));
@@ -251,6 +257,14 @@ fn read_device(src: usize, target: &mut [u8]) -> usize {
             target.len()
         }
         _ => islands.read(src, target, ReadBy::Host),
+    }
+}
+
+/// Notes the launch of a kernel.
+pub(crate) fn note_launch() {
+    if !has_listener() {
+        let mut islands = lock();
+        islands.launched = islands.clock;
     }
 }
 
@@ -376,6 +390,20 @@ mod tests {
         assert_eq!(read(&islands, BASE, 256), [7; 256], "all labels");
         islands.write(BASE, vec![9; 4]);
         assert_eq!(read(&islands, BASE, 4), [9; 4], "a scalar that was copied there");
+    }
+
+    #[test]
+    fn a_scalar_is_read_until_a_kernel_is_launched() {
+        let mut islands = Islands::EMPTY;
+        islands.write(BASE, vec![7; 8]);
+        islands.write(BASE + 512, vec![8; 16]);
+        assert_eq!(read(&islands, BASE, 8), [7; 8]);
+        islands.launched = islands.clock;
+        assert_eq!(read(&islands, BASE, 8), [0; 8], "a result in a reused block");
+        assert_eq!(read(&islands, BASE + 520, 8), [0; 8], "a result in a part of a reused block");
+        assert_eq!(read(&islands, BASE + 512, 16), [8; 16], "two labels");
+        islands.write(BASE, vec![9; 8]);
+        assert_eq!(read(&islands, BASE, 8), [9; 8], "a scalar that was copied after the kernel");
     }
 
     #[test]

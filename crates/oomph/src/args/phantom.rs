@@ -12,6 +12,7 @@ Examples:
   oomph phantom --gpus 4 -- python train.py
   oomph phantom --gpu rtx-4090 --others 16GiB -- python train.py
 
+Kernels do not run: the command reads zeros where a GPU would have computed a value.
 The exit status is the command's.";
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 
 use super::{Code, INVALID_HANDLE};
 use crate::handle::{Handle, Table};
-use crate::values::written;
+use crate::values::{self, written};
 
 /// A host function on a stream.
 pub(crate) type Callback = extern "C" fn(*mut c_void);
@@ -176,6 +176,7 @@ pub(crate) fn flags(executable: Handle) -> Result<u64, Code> {
 /// afterwards.
 pub(crate) fn launch(executable: Handle) -> Result<(), Code> {
     let host_functions = EXECUTABLES.with(executable, |executable| executable.host_functions.clone());
+    values::note_launch();
     written::note_anywhere();
     for (callback, data) in host_functions.ok_or(INVALID_HANDLE)? {
         callback(data as *mut c_void);

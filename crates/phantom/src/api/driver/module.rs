@@ -11,7 +11,7 @@ use crate::cuda::{INVALID_HANDLE, INVALID_VALUE, capture, context, kernel};
 use crate::handle::{Handle, Table};
 use crate::ranges::is_device;
 use crate::space::{self, RangeKind};
-use crate::values::written;
+use crate::values::{self, written};
 use crate::{caller, device};
 
 inert! { DriverStatus;
@@ -39,6 +39,7 @@ pub struct LaunchConfig {
 /// Launches a kernel, which runs nothing: its possible writes are noted, and a capture gets a node.
 fn launch(stream: Handle, function: Handle, parameters: *const *const c_void) -> Result<(), DriverStatus> {
     capture::note(stream, Work::Kernel)?;
+    values::note_launch();
     note_launch(function, parameters);
     Ok(())
 }

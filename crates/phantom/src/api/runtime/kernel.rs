@@ -9,7 +9,7 @@ use crate::cuda::capture;
 use crate::cuda::graph::Work;
 use crate::cuda::kernel::{self, FuncAttributes};
 use crate::handle::Handle;
-use crate::{device, fatbin};
+use crate::{device, fatbin, values};
 
 inert! { CudaStatus;
     cudaFuncSetAttribute
@@ -78,6 +78,7 @@ export! { CudaStatus;
 
 /// A kernel runs nothing; in a capture it is a node.
 fn launch(stream: Handle) -> Result<(), CudaStatus> {
+    values::note_launch();
     Ok(capture::note(stream, Work::Kernel).map(drop)?)
 }
 
