@@ -45,7 +45,7 @@ pub struct DeviceFacts {
     pub total: Bytes,
     /// The memory that a CUDA context takes.
     pub context: Bytes,
-    /// The memory that other processes use.
+    /// The memory of other processes.
     pub others: Bytes,
 }
 

@@ -79,7 +79,7 @@ fn use_of_others<'a>(case: &Case<'a>, drawn: &Drawn<'a, '_>) -> Bytes {
     shared.map_or(Bytes::ZERO, |shared| shared.together - drawn.usage.device_bytes)
 }
 
-/// Returns the memory of other processes as the user stated it. A need without a limit has none beside it.
+/// Returns the stated memory of other processes; zero beside a need without a limit.
 fn stated_others(case: &Case, drawn: &Drawn) -> Bytes {
     if drawn.need.is_some() { Bytes::ZERO } else { case.total() - case.available() }
 }

@@ -2,7 +2,7 @@
 //!
 //! # Note [Smallest device]
 //! The cache of a device without a limit keeps the blocks of every size that a program ever asked for. Where sizes vary from step to step, most of
-//! it is free at each moment, and a smaller device serves the same requests: PyTorch empties the cache before it gives up. The recorded requests
+//! it is free at each moment, and a smaller device serves the same requests: PyTorch empties the cache before an error. The recorded requests
 //! are replayed on smaller devices for the least that serves them all. Of steps that repeat, the cache is what the program settles at, and
 //! flushes in each step would cost more than they save: a gain below an eighth is not taken.
 
