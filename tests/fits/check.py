@@ -100,7 +100,7 @@ def differences(expected: dict, report: dict, word: str, status: int, sentence: 
     is_conditional = word == "does not fit" and expected["truth"] == "fits"
     if not is_conditional and (need > high or (need < low and is_whole)):
         yield f"needs {need:.2f} GiB, expected {expected['peak_gib']}"
-    full_at = (report.get("growth") or {}).get("full_at_step")
+    full_at = (report.get("growth") or {}).get("full_at")
     if word == "does not fit" and "full_at" in expected and not (full_at is None and report.get("oom")):
         low, high = bounds(expected["full_at"])
         if full_at is None or not low <= full_at <= high:

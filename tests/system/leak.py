@@ -30,13 +30,13 @@ def small_leak(box: Box) -> None:
     """Each loss is a scalar, in the allocator's smallest block."""
     result, growth = growth_of(box, "--steps", "30", PROGRAMS / "leak.py")
     assert growth is not None, result
-    expect(result, growth["bytes_per_step"], 512, "growth.bytes_per_step")
+    expect(result, growth["bytes_per_iteration"], 512, "growth.bytes_per_iteration")
     assert growth["location"]["file"].endswith("leak.py"), result
     expect(result, growth["location"]["line"], line_with("leak.py", "loss = "), "growth.location.line")
     report = result.report
     # The allocator's unused memory is a few MiB: thousands of the tens of millions of steps.
     left = (report["gpu"]["total_bytes"] - report["peak"]["device_bytes"]) // 512
-    assert abs(growth["full_at_step"] - (report["steps"] + left)) < left / 1000, result
+    assert abs(growth["full_at"] - (report["steps"] + left)) < left / 1000, result
 
 
 def big_leak(box: Box) -> None:
@@ -44,7 +44,7 @@ def big_leak(box: Box) -> None:
     result, growth = growth_of(box, "--steps", "30", PROGRAMS / "leak_graph.py")
     assert growth is not None, result
     kept = 2048 * 4096 * 4 + 2048 * 10 * 4
-    assert kept <= growth["bytes_per_step"] <= kept + 4 * 512, result
+    assert kept <= growth["bytes_per_iteration"] <= kept + 4 * 512, result
     expect(result, growth["location"]["line"], line_with("leak_graph.py", "monitored = "), "growth.location.line")
 
 
@@ -57,7 +57,7 @@ def prediction_comes_true(box: Box) -> None:
     expect(told, told.status, 1, "the exit status")
     ran, _ = growth_of(box, *card, "--steps", "0", PROGRAMS / "leak_graph.py", "--steps", "100")
     expect(ran, ran.status, 1, "the exit status")
-    assert abs(ran.report["oom"]["step"] - growth["full_at_step"]) <= 1, f"{told}\n{ran}"
+    assert abs(ran.report["oom"]["step"] - growth["full_at"]) <= 1, f"{told}\n{ran}"
 
 
 def nothing_where_nothing_grows(box: Box, *words) -> None:

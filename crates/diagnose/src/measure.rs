@@ -15,6 +15,7 @@ pub(crate) mod lines;
 mod live;
 pub(crate) mod outside;
 pub(crate) mod own;
+pub(crate) mod passes;
 pub(crate) mod paths;
 pub(crate) mod peak;
 pub(crate) mod picture;

@@ -168,7 +168,7 @@ pub enum Condition {
     /// The memory grows, and the loop's end is not known.
     Growing {
         /// The step in which the device would be full.
-        full_at_step: Option<u32>,
+        full_at: Option<u32>,
     },
     /// The peak rose in the last step.
     Rising,
@@ -380,29 +380,37 @@ pub struct SiteFrame {
     pub own: bool,
 }
 
-/// Memory that survives each step.
+/// Memory that survives each iteration: an optimizer step, or a pass of a loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Growth {
-    /// The bytes that each step leaves behind: the median over the steps.
-    pub bytes_per_step: Bytes,
-    /// The first step with more survivors than the step before.
-    pub first_step: u32,
-    /// The number of steps until the loop ends, if it is known.
-    pub of_steps: Option<u64>,
-    /// The step in which the device is full; `None` beyond 2³² steps.
-    pub full_at_step: Option<u32>,
+    /// The loop whose passes are the iterations; `None` where the optimizer's steps are.
+    #[serde(rename = "loop", default)]
+    pub loop_at: Option<Location>,
+    /// The bytes that each iteration leaves behind: the median over the iterations.
+    pub bytes_per_iteration: Bytes,
+    /// The first iteration with more survivors than the one before.
+    pub first_iteration: u32,
+    /// The number of iterations until the loop ends, if it is known.
+    pub of_iterations: Option<u64>,
+    /// The iteration in which the device is full; `None` beyond 2³².
+    pub full_at: Option<u32>,
     /// The line that allocated most of the survivors, if the trace shows a stack.
     pub location: Option<Location>,
 }
 
 impl Growth {
-    /// No program takes as many steps.
-    const LATEST_STEP: u32 = 1_000_000;
+    /// No program takes as many iterations.
+    const LATEST: u32 = 1_000_000;
+
+    /// Returns the name of an iteration: `step` or `pass`.
+    pub fn unit(&self) -> &'static str {
+        if self.loop_at.is_some() { "pass" } else { "step" }
+    }
 
     /// True if the device is full so late that no program gets there.
     pub fn is_harmless(&self) -> bool {
-        self.full_at_step.is_none_or(|step| step > Growth::LATEST_STEP)
+        self.full_at.is_none_or(|iteration| iteration > Growth::LATEST)
     }
 }
 

@@ -103,7 +103,7 @@ impl Draw {
                 stopped: self.maybe(self.text()),
                 conditions: vec![
                     Condition::NotRun { what: self.text(), location: self.maybe(self.location()) },
-                    Condition::Growing { full_at_step: self.maybe(self.number) },
+                    Condition::Growing { full_at: self.maybe(self.number) },
                     Condition::Untrained { bytes: Bytes(self.bytes) },
                     Condition::Rising,
                 ],
@@ -162,10 +162,11 @@ impl Draw {
 
     fn report(&self) -> CheckReport {
         let growth = Growth {
-            bytes_per_step: Bytes(self.bytes),
-            first_step: self.number,
-            of_steps: self.maybe(self.bytes),
-            full_at_step: self.maybe(self.number),
+            loop_at: self.maybe(Location { file: self.text(), line: self.number, column: None }),
+            bytes_per_iteration: Bytes(self.bytes),
+            first_iteration: self.number,
+            of_iterations: self.maybe(self.bytes),
+            full_at: self.maybe(self.number),
             location: None,
         };
         CheckReport {

@@ -110,10 +110,11 @@ fn full() -> CheckReport {
             caught: None,
         }),
         growth: Some(Growth {
-            bytes_per_step: Bytes(512),
-            first_step: 2,
-            of_steps: None,
-            full_at_step: Some(48_660_481),
+            loop_at: None,
+            bytes_per_iteration: Bytes(512),
+            first_iteration: 2,
+            of_iterations: None,
+            full_at: Some(48_660_481),
             location: Some(at(60)),
         }),
         findings: vec![Finding {
@@ -342,7 +343,7 @@ fn each_condition_has_words_in_the_headline() {
         ),
         (vec![Condition::NoStep { location: Some(at(7)) }], "no optimizer step trained a parameter (train.py:7)"),
         (
-            vec![Condition::Growing { full_at_step: Some(9) }],
+            vec![Condition::Growing { full_at: Some(9) }],
             "its memory grows with each step, and fills the device at step 9",
         ),
         (vec![Condition::Rising], "its peak still rose in the last step"),
@@ -370,10 +371,11 @@ fn each_condition_has_words_in_the_headline() {
 #[test]
 fn growth_that_fills_the_device_is_the_headline() {
     let growth = Growth {
-        bytes_per_step: Bytes::from_mib(512),
-        first_step: 2,
-        of_steps: Some(1000),
-        full_at_step: Some(9),
+        loop_at: None,
+        bytes_per_iteration: Bytes::from_mib(512),
+        first_iteration: 2,
+        of_iterations: Some(1000),
+        full_at: Some(9),
         location: Some(at(60)),
     };
     let report = CheckReport { growth: Some(growth), oom: None, ..full() };

@@ -79,6 +79,11 @@ impl StackTable {
         self.stacks.get(stack.0)
     }
 
+    /// All different frames.
+    pub fn list_frames(&self) -> impl Iterator<Item = &Frame> {
+        self.frames.iter()
+    }
+
     /// The number of different frames.
     pub fn frame_count(&self) -> usize {
         self.frames.len()

@@ -17,6 +17,7 @@ connects the parts:
 `notebook`      a notebook as the main script
 `oom`           out-of-memory errors, at the instant they happen
 `handlers`      the handler of such an error, by the program's source
+`enclosing`     the loops around such an error, by the program's source
 `guards`        the statement around it, and the ways out
 `finish`        the program's end
 `values`        reads from the device, and shapes that depend on the values (only over a phantom GPU)

@@ -3,11 +3,13 @@
 import sys
 import time
 from collections.abc import Callable
+from types import FrameType
 
 import torch
 
 from . import frames, handlers, records
 from .backward import Backward
+from .enclosing import list_loops
 from .failure import guarded
 from .hidden import hide
 from .marks import Marks
@@ -25,6 +27,8 @@ class OutOfMemory:
         self.backward = backward
         # Takes the census and saves the snapshot.
         self._note = note
+        # The records of the loops around the last error.
+        self.loops: list[dict] = []
 
     def attach(self) -> None:
         """Starts observing; needs CUDA to be initialised."""
@@ -51,12 +55,18 @@ class OutOfMemory:
             guard=handler and handler.guard,
         )
         self.record_file.write(record)
+        self._note_loops()
         self._note()
+
+    @guarded
+    def _note_loops(self) -> None:
+        self.loops = list(list_loops(self._find_frame(sys._getframe(1))))
 
     def _find_handler(self) -> handlers.Handler | None:
         """The handler that will catch the error; `None` if nothing will."""
         # Not its own frame: a frame that refers to itself keeps all frames below and their tensors alive.
-        frame = sys._getframe(1)
-        if not frames.stack(frame):
-            frame = sys._current_frames().get(self.backward.waiting_thread)
-        return handlers.find(frame, torch.cuda.OutOfMemoryError)
+        return handlers.find(self._find_frame(sys._getframe(1)), torch.cuda.OutOfMemoryError)
+
+    def _find_frame(self, frame: FrameType | None) -> FrameType | None:
+        """`frame`, or where a thread of autograd calls, which has no Python stack, that of the waiting thread."""
+        return frame if frames.stack(frame) else sys._current_frames().get(self.backward.waiting_thread)

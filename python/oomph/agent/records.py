@@ -79,6 +79,11 @@ def course(*, total_steps: int | None, file: str, line: int) -> dict:
     return {"kind": "course", "total_steps": total_steps, "file": file, "line": line}
 
 
+def loop(*, depth: int, file: str, line: int, last_line: int) -> dict:
+    """A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/enclosing.py`)."""
+    return {"kind": "loop", "depth": depth, "file": file, "line": line, "last_line": last_line}
+
+
 def unrecorded(*, reason: str) -> dict:
     """PyTorch records no history of the allocator in use, so there is no snapshot."""
     return {"kind": "unrecorded", "reason": reason}

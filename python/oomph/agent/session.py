@@ -281,6 +281,7 @@ class Session:
         guarded(self.remedies.finish)()
         self._write_untrained()
         self._write_ahead(reason)
+        self._write_loops()
         self._write_assumptions()
         self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
 
@@ -306,6 +307,11 @@ class Session:
         place = self.steps.find_unstepped() if reason == "exit" else None
         if place is not None:
             self.record_file.write(records.ahead(reason="unstepped", what="", file=place[0], line=place[1]))
+
+    @guarded
+    def _write_loops(self) -> None:
+        for row in self.oom.loops:
+            self.record_file.write(row)
 
     @guarded
     def _write_assumptions(self) -> None:

@@ -8,7 +8,7 @@
 
 use report::{Condition, Growth, Location};
 use trace::run::{AheadRecord, EndReason, ValueShapeRecord};
-use trace::{AheadReason, Bytes, Process};
+use trace::{AheadReason, Bytes, Frame, Process};
 
 use super::case::Case;
 use crate::judge::stepping::step_peaks;
@@ -21,7 +21,7 @@ const LEAST_PART: u64 = 200;
 /// Lists the conditions of a program that leaves `spare` bytes.
 pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>) -> Vec<Condition> {
     let processes = || case.limited.processes.iter();
-    let ahead = processes().flat_map(|process| &process.ahead).map(of_ahead);
+    let ahead = processes().flat_map(without_run).map(of_ahead);
     let unread = processes().any(|process| is_stopped(process) && process.course.is_none());
     let rising = processes().find_map(|process| rise(process, spare));
     let grows = growth.filter(|growth| total_steps(case).is_none() && !growth.is_harmless());
@@ -29,7 +29,7 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
     conditions.extend(unread.then_some(Condition::LaterSteps));
     conditions.extend(is_only_first_step(case).then_some(Condition::OptimizerState));
     conditions.extend(untrained(case, spare));
-    conditions.extend(grows.map(|growth| Condition::Growing { full_at_step: growth.full_at_step }));
+    conditions.extend(grows.map(|growth| Condition::Growing { full_at: growth.full_at }));
     conditions.extend(rising.filter(|_| grows.is_none()));
     conditions.extend(list_assumed(case));
     conditions.extend(list_reads(case));
@@ -39,7 +39,7 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
 /// Returns the steps of the loop that grows, if the device is full before the last; `None` without a known end.
 pub(super) fn fills_before_end(case: &Case, growth: &Growth) -> Option<u64> {
     let total = total_steps(case)?;
-    growth.full_at_step.filter(|step| u64::from(*step) <= total).map(|_| total)
+    growth.full_at.filter(|step| u64::from(*step) <= total).map(|_| total)
 }
 
 /// Returns the number of steps until the loop around them ends, if it is known.
@@ -67,6 +67,17 @@ pub(super) fn untrained_bytes(case: &Case) -> Option<Bytes> {
 
 fn is_stopped(process: &Process) -> bool {
     process.end.as_ref().is_some_and(|end| end.reason == EndReason::Steps)
+}
+
+/// Returns the agent's findings ahead of a process, except lines that allocated in the run: from sources alone no agent knows which way a
+/// condition went.
+fn without_run(process: &Process) -> impl Iterator<Item = &AheadRecord> {
+    let stacks = process.snapshot.as_ref().map(|snapshot| &snapshot.stacks);
+    let has_run = move |record: &AheadRecord| {
+        let is_of_line = |frame: &Frame| frame.line == record.line && frame.file == record.file;
+        stacks.is_some_and(|stacks| stacks.list_frames().any(is_of_line))
+    };
+    process.ahead.iter().filter(move |record| record.reason != AheadReason::Unrun || !has_run(record))
 }
 
 fn of_ahead(record: &AheadRecord) -> Condition {

@@ -32,7 +32,7 @@ pub(super) fn gather_facts<'a>(case: &'a Case<'_>, view: &'a View<'_>, measured:
             place: measured.peak.place.clone(),
             breakdown: measured.breakdown.clone(),
         },
-        pressure: measured.growth.as_ref().map(|growth| pressure(view, growth)),
+        pressure: measured.growth.as_ref().map(|growth| pressure(view, growth, measured)),
         moment: view.trace.history.peaks().allocated.map(|peak| At::Peak(peak.at)),
         fleet: Fleet {
             ranks: rank_facts(case, &measured.ranks),
@@ -52,10 +52,12 @@ fn need(measured: &Measured) -> NeedFacts {
     }
 }
 
-fn pressure(view: &View, growth: &Growth) -> Pressure {
-    let survivors = survivors(view);
+fn pressure(view: &View, growth: &Growth, measured: &Measured) -> Pressure {
+    let of_passes = measured.passes.as_ref().map(|passes| passes.survivors.clone());
+    let source = if of_passes.is_some() { Source::TraceLifetimes } else { Source::CountersAfterSteps };
+    let survivors = of_passes.unwrap_or_else(|| survivors(view));
     let retention = find_retention(view, &survivors);
-    Pressure { growth: Known::new(growth.clone(), Source::CountersAfterSteps), survivors, retention }
+    Pressure { growth: Known::new(growth.clone(), source), survivors, retention }
 }
 
 /// Returns the last failed request, as the allocator's observer recorded it.

@@ -32,7 +32,7 @@ fn grow(case: &Case, growth: &Growth, need: &Need) -> Option<Need> {
     let total = fills_before_end(case, growth)?;
     let done = case.limited.processes.iter().map(Process::step_count).max().unwrap_or_default();
     let steps = total.saturating_sub(u64::from(done));
-    Some(with_more(need, Bytes(growth.bytes_per_step.0.saturating_mul(steps))))
+    Some(with_more(need, Bytes(growth.bytes_per_iteration.0.saturating_mul(steps))))
 }
 
 /// Returns the need of a second step, if the optimizer's state on top of the first step's peak does not fit: a program that ended after one

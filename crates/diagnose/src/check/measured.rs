@@ -9,12 +9,13 @@ use super::foresee::foresee;
 use super::need::need;
 use super::oom::oom;
 use super::ranks::ranks;
-use super::verdict::Decision;
+use super::verdict::{Decision, find_reason};
 use crate::measure::assumptions::value_shapes;
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::growth;
+use crate::measure::passes::{PassGrowth, find_pass_growth};
 use crate::measure::sites::sites;
-use crate::measure::usage::usage_after_errors;
+use crate::measure::usage::{fullest, usage_after_errors};
 use crate::measure::view::View;
 
 /// The verdict, and the figures of the device of the report.
@@ -27,6 +28,8 @@ pub(super) struct Measured {
     pub(super) breakdown: Breakdown,
     pub(super) sites: Vec<Site>,
     pub(super) growth: Option<Growth>,
+    /// The loop that `growth` is about, if no optimizer steps.
+    pub(super) passes: Option<PassGrowth>,
     pub(super) ranks: Vec<Rank>,
     pub(super) value_shapes: Vec<ValueShape>,
 }
@@ -42,6 +45,7 @@ impl Measured {
             breakdown: Breakdown::default(),
             sites: Vec::new(),
             growth: None,
+            passes: None,
             ranks: ranks(case),
             value_shapes: value_shapes(case.limited),
         }
@@ -57,11 +61,14 @@ impl Measured {
         // Processes that share the device may peak at the same time.
         let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
         let held = if decision.is_search() { need.usage.device_bytes } else { usage.device_bytes }.max(together);
-        let growth = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
+        let steps = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
+        let passes = oom.as_ref().filter(|_| steps.is_none()).and_then(|oom| find_growing_loop(case, view, oom));
+        let growth = steps.or_else(|| passes.as_ref().map(|passes| of_passes(case, view, passes)));
         let (decision, need) = foresee(case, view, decision, growth.as_ref(), need);
         Measured {
             verdict: decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref()),
             growth,
+            passes,
             peak,
             need,
             oom,
@@ -73,10 +80,34 @@ impl Measured {
     }
 }
 
+/// Returns the loop whose passes fill the device: without what they left before the last pass, the refused request is served.
+fn find_growing_loop(case: &Case, view: &View, oom: &Oom) -> Option<PassGrowth> {
+    let found = find_pass_growth(view)?;
+    let live = view.live_total(view.trace.last_oom()?);
+    let without = live - found.bytes + found.bytes_per_pass + oom.requested_bytes?;
+    (without <= case.usable()).then_some(found)
+}
+
+/// Returns the growth from pass to pass; the run without a limit shows how many passes there are.
+fn of_passes(case: &Case, view: &View, passes: &PassGrowth) -> Growth {
+    let whole =
+        case.unlimited.filter(|unlimited| find_reason(case, &unlimited.run, unlimited.launch.ended.as_ref()).is_none());
+    let whole = whole.and_then(|unlimited| fullest(&unlimited.run, case.context()));
+    let count = whole.map(|(process, device, _)| passes.count_in(view, &case.views.find(process, device)));
+    Growth {
+        loop_at: Some(passes.at.clone()),
+        bytes_per_iteration: passes.bytes_per_pass,
+        first_iteration: 1,
+        of_iterations: count.filter(|count| *count >= u64::from(passes.full_at)),
+        full_at: Some(passes.full_at),
+        location: passes.survivors.first().and_then(|most| most.location.clone()),
+    }
+}
+
 /// Returns `growth` with the end of the loop, and with the step of the out-of-memory error, if one was raised.
 fn with_end(case: &Case, growth: Growth, oom: Option<&Oom>) -> Growth {
     let ran_out_at = oom.and_then(|oom| oom.place.step);
-    Growth { of_steps: total_steps(case), full_at_step: ran_out_at.or(growth.full_at_step), ..growth }
+    Growth { of_iterations: total_steps(case), full_at: ran_out_at.or(growth.full_at), ..growth }
 }
 
 /// Returns the usage with the peak of the trace, if the counters were never written.

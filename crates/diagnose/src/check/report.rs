@@ -31,7 +31,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         ranks: measured.ranks,
         notes: remarks.clone(),
         seconds: asked.seconds,
-        next: asked.next.clone().filter(|_| measured.verdict.is_oom()),
+        next: asked.next.clone().filter(|_| measured.verdict.is_oom() && measured.passes.is_none()),
         verdict: measured.verdict,
         folder: asked.folder.clone(),
     }

@@ -58,10 +58,11 @@ impl<'a> Seen<'a> {
 fn growth_of(leaks: &Leaks) -> Growth {
     let location = leaks.lines.first().and_then(|line| line.location.clone());
     Growth {
-        bytes_per_step: leaks.per_step,
-        first_step: leaks.first_step,
-        of_steps: None,
-        full_at_step: None,
+        loop_at: None,
+        bytes_per_iteration: leaks.per_step,
+        first_iteration: leaks.first_step,
+        of_iterations: None,
+        full_at: None,
         location,
     }
 }

@@ -44,16 +44,17 @@ impl Survivors {
 /// Tensors that replace the previous step's tensors are no growth, even if each batch is longer than the last.
 pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
     let after = allocated_after_steps(view);
-    let (first_step, rises) = steady_rises(&after)?;
-    let bytes_per_step = Bytes::median(rises)?;
+    let (first_iteration, rises) = steady_rises(&after)?;
+    let bytes_per_iteration = Bytes::median(rises)?;
     if outliving(view).next().is_none() && !view.trace.events.is_empty() {
         return None;
     }
     Some(Growth {
-        bytes_per_step,
-        first_step,
-        of_steps: None,
-        full_at_step: full_at(view, peak, usable, bytes_per_step),
+        loop_at: None,
+        bytes_per_iteration,
+        first_iteration,
+        of_iterations: None,
+        full_at: full_at(view, peak, usable, bytes_per_iteration),
         location: survivors(view).into_iter().next().and_then(|most| most.location),
     })
 }

@@ -1,6 +1,7 @@
 //! One device of one process, with all that follows from its history: the input of every measure.
 
 use report::{Contents, Location, Place, SiteFrame};
+use trace::run::LoopRecord;
 use trace::source_file::is_generated;
 use trace::{Bytes, DeviceIndex, Frame, Lifetime, Moment, Phase, Process, Snapshot, StackId};
 
@@ -120,6 +121,15 @@ impl<'a> View<'a> {
         let mut rest = frames.get(outside..)?.iter();
         let own = rest.find(|frame| is_own(&frame.file, self.trace.script_dir))?;
         Some((own.file.clone(), own.line))
+    }
+
+    /// Checks that the loop made an allocation: a frame outside every module stands in its lines, and no constructor is at work.
+    pub(crate) fn is_in_loop(&self, stack: StackId, one: &LoopRecord) -> bool {
+        let frames: Vec<&Frame> = self.trace.python(stack).collect();
+        let module = frames.iter().rposition(|frame| calls_module(frame));
+        let outside = frames.get(module.map_or(0, |module| module + 1)..).unwrap_or_default();
+        let is_body = |frame: &&&Frame| frame.file == one.file && (one.line..=one.last_line).contains(&frame.line);
+        outside.iter().any(|frame| is_body(&frame)) && frames.iter().all(|frame| frame.function != "__init__")
     }
 
     /// Returns [`View::call_line`] as a location.

@@ -26,17 +26,21 @@ pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: CauseId, ch
     let pressure = facts.pressure.as_ref().filter(|pressure| pressure.retention == retention)?;
     let (growth, view) = (&pressure.growth.value, facts.view?);
     let most = pressure.survivors.first();
-    let held = growth.location.as_ref().zip(facts.moment()).and_then(|(line, at)| earlier_bytes(view, at, line));
+    let all: Bytes = pressure.survivors.iter().map(|line| line.bytes).sum();
+    let held = if growth.loop_at.is_some() {
+        Some(all - growth.bytes_per_iteration)
+    } else {
+        growth.location.as_ref().zip(facts.moment()).and_then(|(line, at)| earlier_bytes(view, at, line))
+    };
     let finding = Finding {
         rule,
         severity: facts.severity(),
-        message: message(growth, most, describe_keeper(retention)),
+        message: message(facts, growth, most, describe_keeper(retention)),
         location: growth.location.clone(),
         evidence: evidence(facts, pressure),
         remedies: release(facts, held, change).into_iter().collect(),
     };
-    let bytes = pressure.survivors.iter().map(|line| line.bytes).sum();
-    Some(Cause { finding, bytes: Some(bytes), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(all), rank: Rank::Fault })
 }
 
 fn describe_keeper(retention: Retention) -> &'static str {
@@ -48,25 +52,32 @@ fn describe_keeper(retention: Retention) -> &'static str {
     }
 }
 
-fn message(growth: &Growth, most: Option<&Survivors>, keeper: &str) -> String {
+fn message(facts: &Facts, growth: &Growth, most: Option<&Survivors>, keeper: &str) -> String {
     let what = most.map_or_else(String::new, |line| match line.count {
         1 => format!("; most of it is 1 tensor allocated here {keeper}"),
         n => format!("; most of it is {n} tensors allocated here {keeper}"),
     });
-    let full = growth.full_at_step.map_or_else(String::new, |step| format!(", so the device is full at step {step}"));
-    format!("every step leaves {} behind{full}{what}", growth.bytes_per_step)
+    let unit = growth.unit();
+    let full = growth.full_at.map_or_else(String::new, |at| format!(", so the device is full at {unit} {at}"));
+    let of = growth.loop_at.as_ref().map_or_else(String::new, |at| format!(" of the loop at {}", facts.at(at)));
+    format!("every {unit}{of} leaves {} behind{full}{what}", growth.bytes_per_iteration)
 }
 
 fn evidence(facts: &Facts, pressure: &Pressure) -> Vec<Evidence> {
     let Known { value: growth, source } = &pressure.growth;
-    let mut evidence = vec![bytes("growth per step", growth.bytes_per_step, *source)];
+    let mut evidence = vec![bytes(&format!("growth per {}", growth.unit()), growth.bytes_per_iteration, *source)];
     for survivor in pressure.survivors.iter().take(MAX_LINES) {
         let at = survivor.location.as_ref().map_or_else(|| "an unknown line".to_owned(), |line| facts.at(line));
-        let what = format!("allocated at {at} and alive one step later");
+        let when = if growth.loop_at.is_some() { "at the error" } else { "one step later" };
+        let what = format!("allocated at {at} and alive {when}");
         evidence.push(bytes(&what, survivor.bytes, Source::TraceLifetimes));
     }
-    if let Some(step) = growth.full_at_step {
-        evidence.push(count("step at which the device is full", u64::from(step), Source::Forecast));
+    if let Some(step) = growth.full_at {
+        evidence.push(count(
+            &format!("{} at which the device is full", growth.unit()),
+            u64::from(step),
+            Source::Forecast,
+        ));
     }
     evidence
 }

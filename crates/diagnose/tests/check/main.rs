@@ -242,11 +242,11 @@ fn a_leak_shows_its_rate_its_line_and_when_the_device_is_full() {
     for (steps, kept) in [(3, 512), (30, 512), (30, 4), (10, MIB)] {
         let report = check(&case(leaking(steps, kept)));
         let growth = report.growth.clone().unwrap();
-        assert_eq!(growth.bytes_per_step, Bytes(block(kept)));
+        assert_eq!(growth.bytes_per_iteration, Bytes(block(kept)));
         assert_eq!(growth.location, Some(line(55)), "{steps} steps of {kept}");
         // After the peak of step n, n kept tensors are in it: the first n with more than the room.
         let full = room / block(kept) + 1;
-        assert_eq!(growth.full_at_step.map(u64::from), Some(full), "{steps} steps of {kept}");
+        assert_eq!(growth.full_at.map(u64::from), Some(full), "{steps} steps of {kept}");
         let finding = finding(&report, "growing-collection").unwrap();
         assert_eq!(finding.location, Some(line(55)));
         assert_eq!(finding.severity == Severity::Warning, full <= 1_000_000, "{steps} steps of {kept}");

@@ -181,12 +181,12 @@ fn growth_that_fills_the_device_before_the_loop_ends_does_not_fit() {
     };
     let report = verdict(Some(20));
     let growth = report.growth.clone().unwrap();
-    assert_eq!((growth.full_at_step, growth.of_steps), (Some(11), Some(20)));
+    assert_eq!((growth.full_at, growth.of_iterations), (Some(11), Some(20)));
     // 20 x 100 MiB and the context, of 1 GiB.
     assert_eq!(report.verdict, Verdict::Oom { spare_bytes: -i64::try_from(1000 * MIB).unwrap(), assumed: Vec::new() });
     assert!(matches!(verdict(Some(6)).verdict, Verdict::Fits { .. }));
     let Verdict::FitsSoFar { conditions, .. } = verdict(None).verdict else { panic!("the loop's end is not known") };
-    assert_eq!(conditions, [Condition::Growing { full_at_step: Some(11) }]);
+    assert_eq!(conditions, [Condition::Growing { full_at: Some(11) }]);
 }
 
 /// The conditions of a program that was stopped after steps with these peaks, with what the agent recorded as ahead.

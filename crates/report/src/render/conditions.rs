@@ -56,10 +56,10 @@ fn phrase_of<'a>(condition: &'a Condition, folder: &str) -> Phrase<'a> {
         Condition::NoStep { location } => {
             Phrase::Alone(format!("no optimizer step trained a parameter{}", at(location)))
         }
-        Condition::Growing { full_at_step: Some(step) } => {
+        Condition::Growing { full_at: Some(step) } => {
             Phrase::Alone(format!("its memory grows with each step, and fills the device at step {step}"))
         }
-        Condition::Growing { full_at_step: None } => Phrase::Alone("its memory grows with each step".to_owned()),
+        Condition::Growing { full_at: None } => Phrase::Alone("its memory grows with each step".to_owned()),
         Condition::Rising => Phrase::Alone("its peak still rose in the last step".to_owned()),
         Condition::Assumed { fraction, location } => Phrase::Assumed(*fraction, location.as_ref()),
         Condition::Read { location } => Phrase::Read(location.as_ref()),

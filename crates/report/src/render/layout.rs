@@ -124,9 +124,10 @@ pub(super) fn words_of(place: &Place) -> String {
 
 /// `512 B per step; the device is full at step 900`.
 pub(super) fn words_of_growth(growth: &Growth) -> String {
-    let of = growth.of_steps.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
-    let full = growth.full_at_step.map_or_else(String::new, |step| format!("; the device is full at step {step}{of}"));
-    format!("{} per step{full}", growth.bytes_per_step)
+    let of = growth.of_iterations.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
+    let unit = growth.unit();
+    let full = growth.full_at.map_or_else(String::new, |step| format!("; the device is full at {unit} {step}{of}"));
+    format!("{} per {unit}{full}", growth.bytes_per_iteration)
 }
 
 /// `1,000`.

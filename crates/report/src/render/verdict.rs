@@ -88,13 +88,15 @@ fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> Stri
     }
 }
 
-/// `full at step 9 of 1,000, as 0.50 GiB stay of each (train.py:41)`; `None` if it never is.
+/// `full at step 9 of 1,000, as 0.50 GiB stay of each (train.py:41)`, or `full at pass 9 of the loop at eval.py:7, …`; `None` if it never is.
 fn full_at(growth: &Growth, folder: &str) -> Option<String> {
-    let of = growth.of_steps.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
+    let of = growth.of_iterations.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
     let line =
         growth.location.as_ref().map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)));
-    let step = growth.full_at_step.filter(|_| !growth.is_harmless())?;
-    Some(format!("full at step {}{of}, as {} stay of each{line}", grouped(u64::from(step)), growth.bytes_per_step))
+    let step = growth.full_at.filter(|_| !growth.is_harmless())?;
+    let at = growth.loop_at.as_ref().map_or_else(String::new, |at| format!(" of the loop at {}", line_of(at, folder)));
+    let (unit, step) = (growth.unit(), grouped(u64::from(step)));
+    Some(format!("full at {unit} {step}{of}{at}, as {} stay of each{line}", growth.bytes_per_iteration))
 }
 
 /// `2 × NVIDIA H100`; the name alone for one.

@@ -225,8 +225,14 @@ pub(crate) fn snapshot() -> ExplainReport {
         place: Place { step: Some(3), phase: Some(Phase::Forward), module: None },
         location: Some(at(58)),
     };
-    let growth =
-        Growth { bytes_per_step: gib(1), first_step: 2, of_steps: None, full_at_step: Some(9), location: None };
+    let growth = Growth {
+        loop_at: None,
+        bytes_per_iteration: gib(1),
+        first_iteration: 2,
+        of_iterations: None,
+        full_at: Some(9),
+        location: None,
+    };
     ExplainReport {
         inputs: vec![input("rank0.pickle", InputKind::Snapshot, Some(0))],
         findings: vec![full()],

@@ -222,6 +222,17 @@ macro_rules! agent_records {
                     /// The line of the loop, or 0.
                     line: u32,
                 }
+                /// A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/enclosing.py`).
+                Loop "loop" => many loops: LoopRecord {
+                    /// The frame of the user's code, counted from the outermost.
+                    depth: u32,
+                    /// The script's file.
+                    file: text,
+                    /// The first line of the loop.
+                    line: u32,
+                    /// The last line of its body.
+                    last_line: u32,
+                }
                 /// PyTorch records no history of the allocator in use, so there is no snapshot.
                 Unrecorded "unrecorded" => last unrecorded: UnrecordedRecord {
                     /// PyTorch's message.

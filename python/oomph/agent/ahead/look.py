@@ -117,6 +117,8 @@ class _Function:
         self.path = _inside_function(syntax.find_path(tree, frame.f_lineno)) if tree is not None else []
         # One scope for all that is left: a loop goes on where the inner loop ended.
         self.scope = Scope.of_frame(frame)
+        # The walks behind the blocks inside the next loop, whose earlier passes may have run the same.
+        self.pending: list[Walk] = []
 
     def look(self) -> int:
         """Notes the work that is left in this function; returns the number of calls of the function: one, if the function has a loop."""
@@ -127,6 +129,7 @@ class _Function:
             self.past.note(self.path[-1], Position(self.file, Scope.of_frame(self.frame)))
         for index in range(len(self.path) - 1, 0, -1):
             self._look_around(self.path[index - 1], self.path[index])
+        self._compare_pending()
         return self.done
 
     def _look_around(self, parent: ast.AST, child: ast.AST) -> None:
@@ -139,7 +142,12 @@ class _Function:
         after = [*after, *parent.finalbody] if isinstance(parent, ast.Try) and child not in parent.finalbody else after
         future = Walk()
         future.block(after, self._here())
-        self._compare(future)
+        self.pending.append(future)
+
+    def _compare_pending(self) -> None:
+        for future in self.pending:
+            self._compare(future)
+        self.pending.clear()
 
     def _here(self) -> Position:
         return Position(self.file, self.scope)
@@ -148,6 +156,7 @@ class _Function:
         passes = read_passes(loop, Scope.of_frame(self.frame))
         done = self._count_done(loop, passes)
         self._walk_past(loop, passes, done, before)
+        self._compare_pending()
         future = Walk()
         left = future.block(after, self._here())
         total = done if left in ("break", "return") else self._walk_passes(loop, passes, done, future)

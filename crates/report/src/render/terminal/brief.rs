@@ -55,7 +55,11 @@ fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
     let gpu = &report.gpu;
     let assumed = if gpu.assumed { " (no GPU was named: this one is assumed)" } else { "" };
     let total = format!("{}{assumed}", verdict::words_of_available(gpu));
-    let mut figures = if report.verdict.is_oom() {
+    let grows = report.growth.as_ref().is_some_and(|growth| growth.loop_at.is_some() && !growth.is_harmless());
+    let mut figures = if report.verdict.is_oom() && grows {
+        // A program that grows needs no size: what all passes take says nothing.
+        Vec::new()
+    } else if report.verdict.is_oom() {
         let place = report.need.filling.as_ref().map(|filling| &filling.place);
         vec![("needs", verdict::need_on_device(&report.need) + &at(place.unwrap_or(&Place::default())))]
     } else {
