@@ -3,8 +3,8 @@
 
     python tests/leaks/check.py --oomph target/debug/oomph --half work [WORD…]
 
-The header of each program states the truth: `grows` (with the loop, the MiB that stay of each pass, the line that allocates, and the pass that
-runs out), `too large` or `fits`. A program that grows must say so in its first sentence; the others must not.
+The header of each program states the truth: `grows` (with the loop, the MiB that stay of each pass, the line of the allocation, and the last
+pass), `too large` or `fits`. Growth must be in the first sentence of a growing program, and in no other report.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def read_header(path: Path) -> dict[str, str]:
 
 
 def judge(path: Path, truth: dict[str, str], report: dict) -> str | None:
-    """What is wrong with a report; `None` if nothing is."""
+    """The mistake of a report; `None` if there is none."""
     growth = report.get("growth") or {}
     is_pass = growth.get("loop") is not None
     if truth["truth"] != "grows":
@@ -53,7 +53,7 @@ def place(path: Path, location: dict) -> str:
 
 
 def check(oomph: Path, python: Path, path: Path) -> tuple[str | None, str]:
-    """What is wrong, and the first sentence."""
+    """The mistake, and the first sentence."""
     truth = read_header(path)
     options = ["--gpu", GPU, "--vram", truth["vram"], "--python", str(python), str(path)]
     done = subprocess.run([oomph, "check", "--json", *options], capture_output=True, text=True)

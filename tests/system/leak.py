@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness import PROGRAMS, Box, Case, Result, expect
+from harness import PROGRAMS, Box, Case, Result, contains, expect
 
 
 # The rule for the objects that each program keeps.
@@ -60,6 +60,34 @@ def prediction_comes_true(box: Box) -> None:
     assert abs(ran.report["oom"]["step"] - growth["full_at"]) <= 1, f"{told}\n{ran}"
 
 
+# Each pass of the loop at line 7 leaves 96 MiB, and the weight has as much: 128 passes of 12 GiB, less the weight and the context.
+EXTRACTOR = """import torch
+model = torch.nn.Linear(1024, 24576).cuda()
+features = {}
+
+@torch.no_grad()
+def run(batches):
+    for i, x in enumerate(batches):
+        features[i] = model(x.cuda())
+
+run([torch.randn(1024, 1024)] * 200)
+"""
+
+
+def loop_without_an_optimizer(box: Box) -> None:
+    """The loop, its pass and its line are the first sentence."""
+    script = box.write("extract.py", EXTRACTOR)
+    result = box.check("--json", "--gpu", "rtx-4090", "--vram", "12GiB", script)
+    growth = result.report["growth"]
+    expect(result, result.report["findings"][0]["rule"], "growing-collection", "the first finding")
+    expect(result, (growth["loop"]["line"], growth["location"]["line"]), (7, 8), "the loop and the line")
+    expect(result, (growth["bytes_per_iteration"], growth["of_iterations"]), (96 << 20, 200), "the bytes of a pass, and the passes")
+    context = result.report["gpu"]["context_bytes"]
+    assert abs(growth["full_at"] - ((12 << 30) - context) // (96 << 20)) <= 1, result
+    brief = box.check("--gpu", "rtx-4090", "--vram", "12GiB", script)
+    contains(brief, " ".join(brief.stdout.split("\n\n")[0].split()), "of 200 of the loop at extract.py:7, as 96.00 MiB stay of each (extract.py:8)")
+
+
 def nothing_where_nothing_grows(box: Box, *words) -> None:
     """No growth is reported of a program that keeps nothing."""
     result, growth = growth_of(box, *words)
@@ -78,6 +106,7 @@ CASES = [
     Case("512 bytes a step", small_leak),
     Case("a graph a step", big_leak),
     Case("the device is full when it was said to be", prediction_comes_true),
+    Case("a loop without an optimizer", loop_without_an_optimizer),
     *(
         Case(f"nothing grows: {name}", lambda box, words=words: nothing_where_nothing_grows(box, *words))
         for name, words in CLEAN

@@ -1,4 +1,4 @@
-"""The loops in which the program runs out of memory: what their passes leave behind is growth."""
+"""The loops in which the program runs out of memory."""
 
 import ast
 import itertools
@@ -10,15 +10,15 @@ from . import frames, records, syntax
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# The names of comprehensions that are functions of their own: all before Python 3.12, generators in all versions.
+# The code names of comprehensions with own frames: all kinds before Python 3.12, generators in all versions.
 _OWN_FRAMES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-# A call of these runs a function for each element.
+# Built-in functions with a callback for each element.
 _CALLERS = ("map", "filter")
 
 
 def list_loops(frame: FrameType | None) -> Iterator[dict]:
-    """The records of the loops around the lines of `frame` and its callers, outermost first."""
-    own = []
+    """The records of the loops around the lines of `frame` and its callers, outermost first, without repeats."""
+    own, seen = [], set()
     while frame is not None:
         if frames.is_users(frame.f_code.co_filename):
             own.append(frame)
@@ -27,8 +27,11 @@ def list_loops(frame: FrameType | None) -> Iterator[dict]:
         file = caller.f_code.co_filename
         tree = syntax.parse(file, caller.f_globals)
         for node in _list_around(tree, caller) if tree is not None else ():
-            last = node.body[-1].end_lineno if isinstance(node, _LOOPS) else node.end_lineno
-            yield records.loop(depth=depth, file=file, line=node.lineno, last_line=last or node.lineno)
+            last = (node.body[-1] if isinstance(node, _LOOPS) else node).end_lineno or node.lineno
+            # A comprehension with an own frame shows up in two frames.
+            if (file, node.lineno, last) not in seen:
+                seen.add((file, node.lineno, last))
+                yield records.loop(depth=depth, file=file, line=node.lineno, last_line=last)
 
 
 def _list_around(tree: ast.Module, frame: FrameType) -> list[ast.AST]:
@@ -37,7 +40,7 @@ def _list_around(tree: ast.Module, frame: FrameType) -> list[ast.AST]:
     path = syntax.find_path(tree, line)
     scopes = [index for index, node in enumerate(path) if isinstance(node, _SCOPES)]
     path = path[scopes[-1] + 1 :] if scopes else path
-    # The head of a loop belongs to it, because a generator runs there, but not what follows its `else`.
+    # The head counts, because a generator runs there; the `else` does not.
     loops = [node for node in path if isinstance(node, _LOOPS) and line <= node.body[-1].end_lineno]
     inner = path[-1] if path else None
     heads = [getattr(inner, name, None) for name in ("iter", "test", "items")] if hasattr(inner, "body") else [inner]
@@ -46,16 +49,16 @@ def _list_around(tree: ast.Module, frame: FrameType) -> list[ast.AST]:
 
 
 def _repeats(node: ast.AST, frame: FrameType) -> bool:
-    """True for an expression that runs the code of the frame for each of its elements."""
+    """True if the expression runs the frame's code for each element."""
     if isinstance(node, _COMPREHENSIONS):
         return syntax.covers(node, frame.f_lineno) and (frame.f_code.co_name in _OWN_FRAMES or _is_within(node, frame))
     is_caller = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _CALLERS
-    # The function is called while the elements are read, which another statement may do.
+    # Another statement may read the elements, and so call the function.
     return is_caller and syntax.covers(node, frame.f_lineno)
 
 
 def _is_within(node: ast.AST, frame: FrameType) -> bool:
-    """True if the running instruction is a part of the expression; False before Python 3.11, where its position is not known."""
+    """True if the running instruction is inside the expression; False before Python 3.11, without positions of instructions."""
     if not hasattr(frame.f_code, "co_positions"):
         return False
     positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)

@@ -1,12 +1,14 @@
 //! Growth from pass to pass of a loop of the user's own, where no optimizer steps.
 //!
 //! # Note [Passes]
-//! The agent names the loops around the request that was refused (`python/oomph/agent/enclosing.py`). Allocations belong to a loop if their stack
-//! has a line of its body, outside every module: a loop inside a model is part of a pass. A pass begins with an allocation by the *beat*, the
-//! stack which left tensors in the loop least often, but at least [`LEAST_PASSES`] times: a stack of an inner loop does so more often.
+//! The agent names the loops around the refused request (`python/oomph/agent/enclosing.py`). An allocation belongs to a loop if the stack has a
+//! line of the body outside every module: a loop inside a model is part of a pass. A pass begins with an allocation by the *beat*, a stack with
+//! one allocation per pass: outside modules and inner loops, throughout the loop, and the rarest stack with company, because a line that runs in
+//! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat.
 //!
-//! The memory grows if each quarter of the beats left its part until the end. So a ring buffer does not grow, nor does a cache that filled and
-//! stopped. Parameters, and what constructors allocate, are no passes' work.
+//! The memory grows if each quarter of the passes left a part until the end, and the usual pass left something. So a ring buffer does not grow,
+//! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps. Parameters, and allocations by
+//! constructors, are not the work of a pass.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +20,11 @@ use super::growth::{Survivors, stays};
 use super::life::Life;
 use super::view::View;
 
-/// Growth shows in at least this many passes.
+/// Fewer passes show no growth.
 const LEAST_PASSES: usize = 12;
 /// The parts of the passes that are compared.
 const QUARTERS: usize = 4;
-/// A stack with less than this part of the surviving bytes is no beat.
+/// A stack with a smaller part of the surviving bytes is no beat.
 const LEAST_PART: u64 = 1000;
 
 /// The growth of a loop.
@@ -34,18 +36,16 @@ pub(crate) struct PassGrowth {
     pub(crate) bytes_per_pass: Bytes,
     /// The pass in which the request was refused, counted from 1.
     pub(crate) full_at: u32,
-    /// All bytes that the passes left.
+    /// The bytes of all survivors.
     pub(crate) bytes: Bytes,
-    /// What they left, by the user's line that called the outermost module or the operator, most bytes first.
+    /// The survivors of all passes, by the user's line outside modules, most bytes first.
     pub(crate) survivors: Vec<Survivors>,
-    /// The stack and the size of an allocation that each pass makes.
+    /// The stack and the size of an allocation of each pass.
     beat: (StackId, Bytes),
-    /// The number of these allocations in each pass.
-    each: u64,
 }
 
 impl PassGrowth {
-    /// Counts the passes in another run of the program, which has other stack ids.
+    /// Counts the passes in another run of the program, by frames: stack ids differ between runs.
     pub(crate) fn count_in(&self, own: &View, other: &View) -> u64 {
         let (stack, size) = self.beat;
         let beat: Vec<&Frame> = own.trace.python(stack).collect();
@@ -55,7 +55,7 @@ impl PassGrowth {
             life.requested == size
                 && *is_beat.entry(life.stack).or_insert_with(|| other.trace.python(life.stack).eq(beat.iter().copied()))
         });
-        u64::try_from(passes.count()).unwrap_or(u64::MAX) / self.each
+        u64::try_from(passes.count()).unwrap_or(u64::MAX)
     }
 }
 
@@ -63,8 +63,14 @@ impl PassGrowth {
 pub(crate) fn find_pass_growth(view: &View) -> Option<PassGrowth> {
     let refused = view.trace.history.ooms().last()?.event;
     let loops = &view.trace.process.loops;
-    let mut found: Vec<(u32, PassGrowth)> =
-        loops.iter().filter_map(|one| Some((one.depth, Passes::of(view, one, refused.into())?.growth()?))).collect();
+    let mut found: Vec<(u32, PassGrowth)> = loops
+        .iter()
+        .enumerate()
+        .filter_map(|(index, one)| {
+            let inner = &loops[index + 1..];
+            Some((one.depth, Passes::of(view, one, inner, refused.into())?.growth()?))
+        })
+        .collect();
     // The outermost function with a loop that grows, and in it the innermost loop.
     let outermost = found.first()?.0;
     found.retain(|(depth, _)| *depth == outermost);
@@ -79,12 +85,14 @@ struct Passes<'v> {
     end: Moment,
     /// The allocations in the loop, in the order of their beginnings.
     lives: Vec<&'v Lifetime>,
-    /// The stacks of the loop that left something, with their survivors.
+    /// The survivors of each stack in the loop.
     left: BTreeMap<StackId, Survivors>,
+    /// The loops inside the loop.
+    inner: &'v [LoopRecord],
 }
 
 impl<'v> Passes<'v> {
-    fn of(view: &'v View<'v>, one: &LoopRecord, end: Moment) -> Option<Passes<'v>> {
+    fn of(view: &'v View<'v>, one: &LoopRecord, inner: &'v [LoopRecord], end: Moment) -> Option<Passes<'v>> {
         let mut is_inside: BTreeMap<StackId, bool> = BTreeMap::new();
         let all = view.trace.history.lifetimes().iter().zip(&view.contents);
         let in_loop =
@@ -95,6 +103,7 @@ impl<'v> Passes<'v> {
             end,
             lives: Vec::new(),
             left: BTreeMap::new(),
+            inner,
         };
         for (life, contents) in in_loop {
             passes.lives.push(life);
@@ -107,43 +116,82 @@ impl<'v> Passes<'v> {
 
     fn growth(&self) -> Option<PassGrowth> {
         let bytes: Bytes = self.left.values().map(|left| left.bytes).sum();
-        let beat = self.find_beat(bytes)?;
-        let made: Vec<&Lifetime> = self.lives.iter().filter(|life| life.stack == beat).copied().collect();
-        let beats: Vec<&Lifetime> = made.iter().filter(|life| life.is_live_after(self.end)).copied().collect();
-        let size = Bytes::median(beats.iter().map(|life| life.requested).collect())?;
-        let of_size = made.iter().filter(|life| life.requested == size).count();
-        self.is_lasting(&made).then(|| PassGrowth {
+        let most = self.left.iter().filter(|(_, left)| left.count >= LEAST_PASSES as u64);
+        let (most, _) = most.max_by_key(|(stack, left)| (left.bytes, stack.0))?;
+        let beats = self.find_beats(bytes)?;
+        let bytes_per_pass = self.bytes_per_pass(&beats);
+        let is_lasting = self.is_lasting(&self.list_made(*most)) && bytes_per_pass > Bytes::ZERO;
+        let beat = beats.first()?;
+        is_lasting.then(|| PassGrowth {
             at: self.at.clone(),
-            bytes_per_pass: self.bytes_per_pass(&beats),
+            bytes_per_pass,
             full_at: self.full_at(&beats),
             bytes,
             survivors: self.survivors(),
-            beat: (beat, size),
-            each: u64::try_from((of_size / beats.len()).max(1)).unwrap_or(1),
+            beat: (beat.stack, beat.requested),
         })
     }
 
-    /// Returns the stack that left tensors least often, but in enough passes and enough bytes.
-    fn find_beat(&self, bytes: Bytes) -> Option<StackId> {
+    /// Returns the allocations by a stack.
+    fn list_made(&self, stack: StackId) -> Vec<&'v Lifetime> {
+        self.lives.iter().filter(|life| life.stack == stack).copied().collect()
+    }
+
+    /// Returns an allocation of each pass. See Note [Passes].
+    fn find_beats(&self, bytes: Bytes) -> Option<Vec<&'v Lifetime>> {
+        let mut steady: Vec<Vec<&Lifetime>> = self.list_steady();
+        steady.sort_by_key(|beats| (beats.len(), beats.first().map(|life| life.begun)));
+        let has_company = |pair: &&[Vec<&Lifetime>]| pair[1].len() - pair[0].len() <= 1;
+        let shared = steady.windows(2).find(has_company).and_then(|pair| pair.first());
+        shared.or(steady.first()).cloned().or_else(|| self.find_kept_beats(bytes))
+    }
+
+    /// Lists the allocations of each steady stack and size, outside modules and inner loops.
+    fn list_steady(&self) -> Vec<Vec<&'v Lifetime>> {
+        let mut made: BTreeMap<(StackId, Bytes), Vec<&'v Lifetime>> = BTreeMap::new();
+        for life in &self.lives {
+            made.entry((life.stack, life.requested)).or_default().push(life);
+        }
+        let is_plain = |stack: StackId| self.view.is_outside(stack, self.inner);
+        let steady = made.into_iter().filter(|((stack, _), lives)| self.is_steady(lives) && is_plain(*stack));
+        steady.map(|(_, lives)| lives).collect()
+    }
+
+    /// True if each quarter of the loop has at least half of the usual share of `lives`.
+    fn is_steady(&self, lives: &[&Lifetime]) -> bool {
+        let starts: Vec<Moment> = lives.iter().map(|life| life.begun).collect();
+        let mut quarters = self.lives.chunks(self.lives.len().div_ceil(QUARTERS));
+        let count = |quarter: &[&Lifetime]| {
+            let [first, .., last] = quarter else { return 0 };
+            starts.partition_point(|start| *start <= last.begun) - starts.partition_point(|start| *start < first.begun)
+        };
+        lives.len() >= LEAST_PASSES
+            && quarters.all(|quarter| count(quarter) * 2 * self.lives.len() >= lives.len() * quarter.len())
+    }
+
+    /// Returns the survivors of the rarest stack with enough passes and enough bytes.
+    fn find_kept_beats(&self, bytes: Bytes) -> Option<Vec<&'v Lifetime>> {
         let is_beat =
             |left: &Survivors| left.count >= LEAST_PASSES as u64 && left.bytes.0.saturating_mul(LEAST_PART) >= bytes.0;
         let beats = self.left.iter().filter(|(_, left)| is_beat(left));
-        beats.min_by_key(|(stack, left)| (left.count, stack.0)).map(|(stack, _)| *stack)
+        let (stack, _) = beats.min_by_key(|(stack, left)| (left.count, stack.0))?;
+        let lives = self.list_made(*stack).into_iter();
+        Some(lives.filter(|life| life.is_live_after(self.end)).collect())
     }
 
-    /// True if as many of the first allocations by a stack are alive as of the last: a quarter of them has a good part of the survivors.
+    /// True if each quarter of a stack's allocations has at least half of the usual share of survivors.
     fn is_lasting(&self, made: &[&Lifetime]) -> bool {
         let alive = |part: &[&Lifetime]| part.iter().filter(|life| life.is_live_after(self.end)).count();
-        let quarters = made.chunks(made.len().div_ceil(QUARTERS));
-        quarters.map(alive).all(|part| part * 2 * QUARTERS >= alive(made))
+        let mut quarters = made.chunks(made.len().div_ceil(QUARTERS));
+        quarters.all(|quarter| alive(quarter) * 2 * made.len() >= alive(made) * quarter.len())
     }
 
-    /// Returns the median of the bytes that each pass left, without the last, which was cut.
+    /// Returns the median of the surviving bytes of a pass, without the last pass, which was cut.
     fn bytes_per_pass(&self, beats: &[&Lifetime]) -> Bytes {
         let mut left = vec![Bytes::ZERO; beats.len()];
         for life in self.lives.iter().filter(|life| life.is_live_after(self.end) && self.left.contains_key(&life.stack))
         {
-            // What comes before the first beat belongs to its pass.
+            // Allocations before the first beat belong to the first pass.
             let pass = beats.partition_point(|beat| beat.begun <= life.begun).saturating_sub(1);
             left[pass] += life.block();
         }
@@ -151,8 +199,8 @@ impl<'v> Passes<'v> {
         Bytes::median(left).unwrap_or_default()
     }
 
-    /// Returns the pass of the refused request. The first pass shows how many allocations come before the beat, and so how many come after it: if as
-    /// many were made since the last beat, the next pass has begun.
+    /// Returns the pass of the refused request. The first pass shows how many allocations come before the beat, and so how many come after the
+    /// beat: after as many, the next pass has begun.
     fn full_at(&self, beats: &[&Lifetime]) -> u32 {
         let mut counts: BTreeMap<StackId, usize> = BTreeMap::new();
         for life in &self.lives {
@@ -172,7 +220,7 @@ impl<'v> Passes<'v> {
 
     fn survivors(&self) -> Vec<Survivors> {
         let mut lines: BTreeMap<Option<Location>, Survivors> = BTreeMap::new();
-        // What a few passes left was made once, such as a workspace.
+        // Survivors of few passes were made once, such as a workspace.
         let many = self.left.iter().filter(|(_, left)| left.count >= LEAST_PASSES as u64);
         for (stack, left) in many {
             lines.entry(self.view.call_location(*stack)).or_default().merge(left.clone());

@@ -132,6 +132,15 @@ impl<'a> View<'a> {
         outside.iter().any(|frame| is_body(&frame)) && frames.iter().all(|frame| frame.function != "__init__")
     }
 
+    /// Checks that no module and none of `loops` made an allocation.
+    pub(crate) fn is_outside(&self, stack: StackId, loops: &[LoopRecord]) -> bool {
+        let is_body = |frame: &Frame, one: &LoopRecord| {
+            frame.file == one.file && (one.line..=one.last_line).contains(&frame.line)
+        };
+        let mut frames = self.trace.python(stack);
+        !frames.any(|frame| calls_module(frame) || loops.iter().any(|one| is_body(frame, one)))
+    }
+
     /// Returns [`View::call_line`] as a location.
     pub(crate) fn call_location(&self, stack: StackId) -> Option<Location> {
         let (file, line) = self.call_line(stack)?;
