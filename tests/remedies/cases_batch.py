@@ -43,16 +43,16 @@ def forward(side: int) -> int:
     return WORKSPACES + blocks(10 * 3 * (side // 2) ** 2 * 4, 10 * 4, 8 * 3 * side**2 * 4, 8 * 3 * (side // 2) ** 2 * 4, 8 * 10 * 4)
 
 
-def scaled(program: str, name: str, line: int, by_hand: tuple[str, str], peak=backward, needs: tuple[str, ...] = ()) -> Case:
+def scaled(program: str, name: str, line: int, by_hand: tuple[str, str], peak=backward, needs: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> Case:
     """A program whose batches of 256 become 512, because `name` is changed at a line."""
     note = f"batch-size was applied: {name} is 512 instead of 256 (line {line})"
-    return Case(program, "batch-size:size=512", peak(256), peak(512), (note,), (by_hand,), needs=needs)
+    return Case(program, "batch-size:size=512", peak(256), peak(512), (note,), (by_hand,), needs=needs, options=options)
 
 
 CASES = [
     scaled("batch_argparse", "--batch-size", 12, ("type=int, default=256", "type=int, default=512")),
     scaled("batch_click", "--bs", 22, ("default=256", "default=512")),
-    scaled("batch_loader", "DataLoader", 9, ("train_set, batch_size=256", "train_set, batch_size=512")),
+    scaled("batch_loader", "DataLoader", 9, ("train_set, batch_size=256", "train_set, batch_size=512"), options=("--steps", "3")),
     scaled("batch_constant", "BATCH_SIZE", 8, ("BATCH_SIZE = 256", "BATCH_SIZE = 512"), lambda rows: backward(rows) + labels(rows)),
     scaled(
         "batch_trainer",
@@ -77,6 +77,8 @@ CASES = [
         backward(256),
         backward(256),
         ("DataLoader is 256 (line 9)", "DataLoader is 256, which is not taken for the batch size of training (line 10)"),
+        # Of training alone: the evaluation, in which the gradients are alive, follows after 16 steps.
+        options=("--steps", "3"),
     ),
     Case(
         "batch_unnamed",
