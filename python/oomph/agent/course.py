@@ -11,7 +11,7 @@ from types import FrameType
 
 import torch
 
-from . import records
+from . import records, syntax
 from .ahead.look import Ahead, look
 from .failure import guarded
 
@@ -62,7 +62,8 @@ class Course:
         if self._ahead is None:
             return
         for item in self._ahead.items:
-            yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line)
+            shares_line = syntax.has_condition(item.file, item.line)
+            yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=shares_line)
         yield records.course(total_steps=self._ahead.count_steps(self._steps), file=self._ahead.file, line=self._ahead.line)
 
     @guarded

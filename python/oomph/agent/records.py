@@ -69,9 +69,9 @@ def untrained(*, reason: str, optimizer: str, file: str, line: int, count: int, 
     return {"kind": "untrained", "reason": reason, "optimizer": optimizer, "file": file, "line": line, "count": count, "bytes": bytes}
 
 
-def ahead(*, reason: str, what: str, file: str, line: int) -> dict:
+def ahead(*, reason: str, what: str, file: str, line: int, shares_line: bool) -> dict:
     """Something that the program had before it when it was stopped, or never did, and that may need more memory than was seen (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`)."""
-    return {"kind": "ahead", "reason": reason, "what": what, "file": file, "line": line}
+    return {"kind": "ahead", "reason": reason, "what": what, "file": file, "line": line, "shares_line": shares_line}
 
 
 def course(*, total_steps: int | None, file: str, line: int) -> dict:

@@ -306,7 +306,7 @@ class Session:
             self.record_file.write(row)
         place = self.steps.find_unstepped() if reason == "exit" else None
         if place is not None:
-            self.record_file.write(records.ahead(reason="unstepped", what="", file=place[0], line=place[1]))
+            self.record_file.write(records.ahead(reason="unstepped", what="", file=place[0], line=place[1], shares_line=False))
 
     @guarded
     def _write_loops(self) -> None:

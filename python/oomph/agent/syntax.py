@@ -44,6 +44,18 @@ def covers(node: ast.AST, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def has_condition(file: str, line: int) -> bool:
+    """True if a condition stands on the line of a file that was parsed: a statement on the line of its `if`, or an expression with two ways."""
+    tree = _trees.get(file)
+    return tree is not None and any(_is_condition(node, line) for node in ast.walk(tree))
+
+
+def _is_condition(node: ast.AST, line: int) -> bool:
+    if isinstance(node, (ast.If, ast.While)):
+        return node.lineno == node.body[0].lineno == line
+    return isinstance(node, (ast.IfExp, ast.BoolOp)) and covers(node, line)
+
+
 def is_in(statements: list, line: int) -> bool:
     """True if one of the statements covers the line."""
     return any(covers(statement, line) for statement in statements)

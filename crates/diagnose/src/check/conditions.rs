@@ -75,7 +75,7 @@ fn without_run(process: &Process) -> impl Iterator<Item = &AheadRecord> {
     let stacks = process.snapshot.as_ref().map(|snapshot| &snapshot.stacks);
     let has_run = move |record: &AheadRecord| {
         let is_of_line = |frame: &Frame| frame.line == record.line && frame.file == record.file;
-        stacks.is_some_and(|stacks| stacks.list_frames().any(is_of_line))
+        !record.shares_line && stacks.is_some_and(|stacks| stacks.list_frames().any(is_of_line))
     };
     process.ahead.iter().filter(move |record| record.reason != AheadReason::Unrun || !has_run(record))
 }

@@ -128,15 +128,11 @@ impl<'a> View<'a> {
         let frames: Vec<&Frame> = self.trace.python(stack).collect();
         let module = frames.iter().rposition(|frame| calls_module(frame));
         let outside = frames.get(module.map_or(0, |module| module + 1)..).unwrap_or_default();
-        let is_body = |frame: &&&Frame| frame.file == one.file && (one.line..=one.last_line).contains(&frame.line);
-        outside.iter().any(|frame| is_body(&frame)) && frames.iter().all(|frame| frame.function != "__init__")
+        outside.iter().any(|frame| is_body(frame, one)) && frames.iter().all(|frame| frame.function != "__init__")
     }
 
     /// Checks that no module and none of `loops` made an allocation.
     pub(crate) fn is_outside(&self, stack: StackId, loops: &[LoopRecord]) -> bool {
-        let is_body = |frame: &Frame, one: &LoopRecord| {
-            frame.file == one.file && (one.line..=one.last_line).contains(&frame.line)
-        };
         let mut frames = self.trace.python(stack);
         !frames.any(|frame| calls_module(frame) || loops.iter().any(|one| is_body(frame, one)))
     }
@@ -190,6 +186,11 @@ fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
     }
     frames.truncate(FRAMES);
     frames
+}
+
+/// Checks that a frame stands in the lines of a loop.
+fn is_body(frame: &Frame, one: &LoopRecord) -> bool {
+    frame.file == one.file && (one.line..=one.last_line).contains(&frame.line)
 }
 
 /// Checks that a frame is PyTorch's call of a module.

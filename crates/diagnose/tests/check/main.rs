@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "test")]
 
 mod drawn;
+mod passes;
 mod program;
 mod verdict;
 

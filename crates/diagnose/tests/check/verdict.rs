@@ -209,12 +209,23 @@ fn conditions(peaks_mib: &[u64], total_steps: Option<u64>, ahead: Vec<AheadRecor
 
 #[test]
 fn a_stopped_program_fits_if_its_rest_is_known_to_repeat() {
-    let unrun =
-        AheadRecord { reason: AheadReason::Unrun, what: "evaluate".to_owned(), file: SCRIPT.to_owned(), line: 88 };
+    let unrun = AheadRecord {
+        reason: AheadReason::Unrun,
+        what: "evaluate".to_owned(),
+        file: SCRIPT.to_owned(),
+        line: 88,
+        shares_line: false,
+    };
     let not_run = Condition::NotRun { what: "evaluate".to_owned(), location: Some(line(88)) };
+    // Line 1 allocated in the run, which shows that its call was made, unless the line has a condition.
+    let run = AheadRecord { line: 1, ..unrun.clone() };
+    let shared = AheadRecord { shares_line: true, ..run.clone() };
+    let not_shown = Condition::NotRun { what: "evaluate".to_owned(), location: Some(line(1)) };
     let cases = [
         (vec![100, 100], Some(1000), vec![], None),
         (vec![100, 100], Some(1000), vec![unrun], Some(vec![not_run])),
+        (vec![100, 100], Some(1000), vec![run], None),
+        (vec![100, 100], Some(1000), vec![shared], Some(vec![not_shown])),
         // 1 MiB more in each of 1,000 steps is more than the device has; in each of 5 it is not.
         (vec![100, 101], Some(1000), vec![], Some(vec![Condition::Rising])),
         (vec![100, 101], None, vec![], Some(vec![Condition::Rising])),

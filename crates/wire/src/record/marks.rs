@@ -212,6 +212,9 @@ macro_rules! agent_records {
                     file: text,
                     /// The script's line, or 0.
                     line: u32,
+                } later {
+                    /// Set if the line has a condition as well: an allocation there does not show that the call was made.
+                    shares_line: bool,
                 }
                 /// The loop around the optimizer's steps, where the program was stopped after its steps.
                 Course "course" => last course: CourseRecord {
