@@ -5,7 +5,6 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import time
@@ -285,103 +284,6 @@ def torch_in_a_command_line(box: Box) -> None:
     refuses(box, ("torch",), "--", environment_with(box, None), MLP)
 
 
-# ---- signals ----
-
-
-def ready(box: Box) -> tuple[Path, int]:
-    """A pipe by which a script reports that it is ready, and our end of the pipe."""
-    path = box.folder / "ready"
-    os.mkfifo(path)
-    return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
-
-
-def wait_for(pipe: int) -> str:
-    """The next message of the script."""
-    readable, _, _ = select.select([pipe], [], [], 60)
-    assert readable, "the script did not get ready within 60 s"
-    return os.read(pipe, 100).decode()
-
-
-WAITS = """
-import os, signal, subprocess, sys
-subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True)
-def tell(word):
-    with open({path!r}, "w") as pipe:
-        pipe.write(word)
-"""
-
-PATIENT = """
-tell("ready")
-signal.pause()
-"""
-
-
-def interrupted(box: Box, ending: str, *signals: signal.Signals, searching: bool = False) -> None:
-    """A signal to oomph ends the program, its children, and theirs."""
-    path, pipe = ready(box)
-    box.write("script.py", MODEL + WAITS.format(path=str(path)) + ending)
-    # A shell in between, so that no server forks the program.
-    plainly = ("fit", "--", "sh", "-c", 'exec "$0" script.py', box.python)
-    process = box.start(box.oomph, *(plainly if searching else ("check", "--python", box.python, "script.py")))
-    for number in signals:
-        wait_for(pipe)
-        process.send_signal(number)
-    result = collect(process)
-    os.close(pipe)
-    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
-    contains(result, result.stderr, "error: interrupted")
-    no_noise(result)
-
-
-def killed(box: Box) -> None:
-    """A SIGKILL to oomph ends the program, its child in a session of its own, and removes the folder."""
-    path, pipe = ready(box)
-    box.write("script.py", MODEL + WAITS.format(path=str(path)) + PATIENT)
-    process = box.start(box.oomph, "check", "--python", box.python, "script.py", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(pipe)
-    process.kill()
-    process.wait()
-    os.close(pipe)
-    deadline = time.monotonic() + 30
-    while (box.processes() or any(box.temporary.iterdir())) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    box.assert_clean()
-
-
-STUBBORN = """
-def refuse(number, frame):
-    tell("refused")
-signal.signal(signal.SIGINT, refuse)
-tell("ready")
-while True:
-    signal.pause()
-"""
-
-
-def interrupted_before_cuda(box: Box) -> None:
-    """A program that drops Ctrl-C, as extensions may during imports, is ended soon if it used no GPU yet."""
-    path, pipe = ready(box)
-    box.write("script.py", "import torch\n" + WAITS.format(path=str(path)) + STUBBORN)
-    process = box.start(box.oomph, "check", "--python", box.python, "script.py")
-    wait_for(pipe)
-    started = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    result = collect(process)
-    os.close(pipe)
-    refused_in = time.monotonic() - started
-    expect(result, (result.status, result.stderr.strip()), (2, "error: interrupted"), "status and standard error")
-    assert refused_in < 8, f"ended after {refused_in:.1f} s"
-
-
-def stops_itself(box: Box) -> None:
-    """A stopped program goes on when its time is up, writes its records and ends."""
-    box.write("script.py", MODEL + STEPS + "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n")
-    result = box.check("--json", "--steps", "0", "--timeout", "20", "script.py")
-    expect(result, (result.status, result.report["verdict"], result.report["steps"]), (0, "fits_so_far", 3), "status, verdict, steps")
-    contains(result, str(result.report), "its time was up")
-    assert result.report["seconds"] < 40, result
-
-
 # ---- places ----
 
 
@@ -506,39 +408,6 @@ def damaged_cache(box: Box) -> None:
     expect(again, again.status, 0, "the exit status")
 
 
-# ---- variables and settings of the user ----
-
-
-def users_variables_stay(box: Box) -> None:
-    """LD_PRELOAD, PYTHONPATH and a sitecustomize of the user's own work as before."""
-    box.write("mine/sitecustomize.py", "import builtins\nbuiltins.from_my_sitecustomize = True\n")
-    box.write("mine/my_module.py", "")
-    looks = "import os, my_module\nassert from_my_sitecustomize\nassert 'libutil.so.1' in open('/proc/self/maps').read()\n"
-    box.write("script.py", looks + MODEL + STEPS)
-    result = box.check("script.py", env={"PYTHONPATH": box.work / "mine", "LD_PRELOAD": "libutil.so.1"})
-    expect(result, result.status, 0, "the exit status")
-    no_noise(result)
-
-
-def visible_devices_is_no_trap(box: Box) -> None:
-    """CUDA_VISIBLE_DEVICES of the machine does not hide the phantom."""
-    for value in ("", "3", "-1"):
-        result = box.check(MLP, env={"CUDA_VISIBLE_DEVICES": value})
-        expect(result, result.status, 0, f"the exit status with CUDA_VISIBLE_DEVICES={value}")
-        expect(result, "CUDA_VISIBLE_DEVICES" in result.stdout, value != "3", f"a remark on CUDA_VISIBLE_DEVICES={value}")
-    # PyTorch asks NVML for the devices that the program itself chose, by their numbers among all devices.
-    chosen = box.write("chosen.py", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '3'\nimport torch\nprint(torch.cuda.get_device_properties(0), torch.ones(1, device='cuda'))\n")
-    result = box.check("--gpus", "4", chosen)
-    expect(result, result.status, 0, "the exit status with one of four devices")
-
-
-def own_hooks_work(box: Box) -> None:
-    """A program keeps its own excepthook and handlers, and is understood."""
-    hook = "import sys\nsys.excepthook = lambda *what: print('my own words', file=sys.stderr)\n"
-    box.write("script.py", hook + MODEL + "raise KeyError('lost')\n")
-    refuses(box, ("my own words", "raised KeyError: 'lost'", "script.py:6"), "script.py")
-
-
 # ---- the look ----
 
 
@@ -584,7 +453,6 @@ CASES = [
     Case("a Python without the agent", without_the_agent),
     Case("the time is up before CUDA", time_is_up),
     Case("a program that ignores SIGTERM", ignores_the_request_to_end),
-    Case("a program that stops itself", stops_itself),
     Case("a program's last words", last_words),
     Case("a script that is a pipe", script_is_a_pipe),
     Case("control characters in an error", control_characters),
@@ -594,13 +462,6 @@ CASES = [
     Case("the active environment's Python", active_environment_is_taken),
     Case("a Python that is none", no_python),
     Case("a command line without torch", torch_in_a_command_line),
-    Case("Ctrl-C", lambda box: interrupted(box, PATIENT, signal.SIGINT)),
-    Case("Ctrl-C before CUDA", interrupted_before_cuda),
-    Case("SIGKILL", killed),
-    Case("SIGTERM", lambda box: interrupted(box, PATIENT, signal.SIGTERM)),
-    Case("a terminal that hangs up", lambda box: interrupted(box, PATIENT, signal.SIGHUP)),
-    Case("Ctrl-C twice", lambda box: interrupted(box, STUBBORN, signal.SIGINT, signal.SIGINT)),
-    Case("Ctrl-C twice in a search", lambda box: interrupted(box, STUBBORN, signal.SIGINT, signal.SIGINT, searching=True)),
     Case("a cache mounted read-only", lambda box: cache_is(box, "ro", "Read-only file system")),
     Case("a cache mounted noexec", lambda box: cache_is(box, "noexec", "mounted noexec")),
     Case("a cache on a full disk", lambda box: cache_is(box, "size=64k", "o space left")),
@@ -617,7 +478,4 @@ CASES = [
     Case("a cache with a colon", lambda box: refuses(box, ("are split at `:`", "OOMPH_CACHE_DIR="), MLP, env={"OOMPH_CACHE_DIR": box.folder / "a:b"})),
     Case("two at once", two_at_once),
     Case("a damaged cache", damaged_cache),
-    Case("the user's variables stay", users_variables_stay),
-    Case("CUDA_VISIBLE_DEVICES", visible_devices_is_no_trap),
-    Case("hooks of the program's own", own_hooks_work),
 ]

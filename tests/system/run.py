@@ -28,14 +28,16 @@ import needs
 import others
 import processes
 import ranks
+import signals
 import so_far
 import streams
 import suite
+import surroundings
 import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams, "known": known, "processes": processes, "so_far": so_far, "others": others}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams, "known": known, "processes": processes, "so_far": so_far, "others": others, "signals": signals, "surroundings": surroundings}
 
 
 def main() -> int:
