@@ -146,7 +146,7 @@ fits: setup binaries
 
 # Programs without an optimizer that fill the device, and look-alikes: the loop, the bytes of a pass, the pass. Not in `make test` yet.
 leaks: setup binaries
-	$(PY) tests/leaks/check.py --oomph $(OOMPH) --half work
+	$(PY) tests/leaks/check.py $(SUITE)
 
 # Every rule of lint: a program with the mistake and one without, what both hold on the phantom, and what the fix makes of it.
 mistakes: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)

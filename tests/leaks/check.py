@@ -1,84 +1,82 @@
-#!/usr/bin/env python3
-"""Runs `oomph check` on programs without an optimizer that fill the device, and compares the growth with arithmetic.
+"""Programs without an optimizer that fill the device from pass to pass, and look-alikes, whose memory is known by arithmetic.
 
-    python tests/leaks/check.py --oomph target/debug/oomph --half work [WORD…]
+    python tests/leaks/check.py --oomph target/release/oomph [--half work|blind] [WORD ...]
 
-The header of each program states the truth: `grows` (with the loop, the MiB that stay of each pass, the line of the allocation, and the last
-pass), `too large` or `fits`. Growth must be in the first sentence of a growing program, and in no other report.
+The first lines of every program say what is expected; README.md says what they mean.
 """
 
-import argparse
+import html
 import json
+import re
 import subprocess
 import sys
+import tempfile
+from functools import partial
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
-GPU = "rtx-4090"
+sys.path.insert(1, str(HERE.parent))
 
+import suite
 
-def read_header(path: Path) -> dict[str, str]:
-    """The `# key = value` lines at the top of a program."""
-    lines = (line for line in path.read_text().splitlines() if line.startswith("# ") and " = " in line)
-    return {key.strip(): value.strip() for key, value in (line[2:].split(" = ", 1) for line in lines)}
-
-
-def judge(path: Path, truth: dict[str, str], report: dict) -> str | None:
-    """The mistake of a report; `None` if there is none."""
-    growth = report.get("growth") or {}
-    is_pass = growth.get("loop") is not None
-    if truth["truth"] != "grows":
-        fits = report["verdict"] != "oom"
-        wrong_word = fits != (truth["truth"] == "fits")
-        return "growth is said, and there is none" if is_pass else f"verdict {report['verdict']}" if wrong_word else None
-    if not is_pass:
-        return "no growth is said"
-    for what, found, expected in (
-        ("the loop", place(path, growth["loop"]), {truth["loop"]}),
-        ("the line that allocates", place(path, growth.get("location") or {}), {it.strip() for it in truth["allocates"].split(",")}),
-    ):
-        if found not in expected:
-            return f"{what} is {found}, expected {', '.join(sorted(expected))}"
-    kept = float(truth["keeps_mib"]) * (1 << 20)
-    if abs(growth["bytes_per_iteration"] - kept) > kept / 100:
-        return f"{growth['bytes_per_iteration'] / (1 << 20):.2f} MiB stay of each pass, expected {truth['keeps_mib']}"
-    first, last = (int(it) for it in truth["full_at"].split(".."))
-    return None if first <= growth["full_at"] <= last else f"full at {growth['full_at']}, expected {first}..{last}"
-
-
-def place(path: Path, location: dict) -> str:
-    """`31`, or `file.py:31` for another file."""
-    file, line = Path(location.get("file", "")), location.get("line")
-    return str(line) if file.resolve() == path.resolve() else f"{file.name}:{line}"
-
-
-def check(oomph: Path, python: Path, path: Path) -> tuple[str | None, str]:
-    """The mistake, and the first sentence."""
-    truth = read_header(path)
-    options = ["--gpu", GPU, "--vram", truth["vram"], "--python", str(python), str(path)]
-    done = subprocess.run([oomph, "check", "--json", *options], capture_output=True, text=True)
-    if done.returncode == 2 or not done.stdout:
-        return f"no answer: {done.stderr.strip()[-200:]}", ""
-    brief = subprocess.run([oomph, "check", *options], capture_output=True, text=True).stdout
-    return judge(path, truth, json.loads(done.stdout)), " ".join(brief.split("\n\n")[0].split())
+HALVES = "work", "blind"
+PATIENCE = 900
+WORDS = {"fits": ("fits", "fits_so_far"), "too large": ("oom",), "grows": ("oom",)}
+MIB = 1 << 20
 
 
 def main() -> int:
-    """0 if all are right."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--oomph", type=Path, required=True)
-    parser.add_argument("--python", type=Path, default=HERE.parents[1] / ".venv/bin/python")
-    parser.add_argument("--half", choices=("work", "blind"), default="work")
-    parser.add_argument("words", nargs="*")
+    """Exit status 1 if a report is not as the first lines of its program say."""
+    parser = suite.parser(__doc__)
+    parser.add_argument("--half", choices=HALVES, help="only this half [default: both]")
     arguments = parser.parse_args()
-    paths = [path for path in sorted((HERE / arguments.half).glob("*.py")) if not arguments.words or any(word in path.name for word in arguments.words)]
-    wrong = 0
-    for path in paths:
-        problem, sentence = check(arguments.oomph.resolve(), arguments.python, path)
-        wrong += problem is not None
-        print(f"{'ok' if problem is None else 'WRONG':6} {path.stem:28} {sentence}" + (f"\n       {problem}" if problem else ""), flush=True)
-    print(f"{len(paths) - wrong} of {len(paths)} right")
-    return int(wrong > 0)
+    oomph = arguments.oomph.absolute()
+    programs = [path for half in HALVES for path in sorted(HERE.glob(f"{half}/*.py")) if arguments.half in (None, half)]
+    cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path)) for path in programs]
+    return suite.run("leaks", cases, arguments)
+
+
+def judge(oomph: Path, path: Path) -> str:
+    """Compares the report on a program; returns the first sentence."""
+    expected = suite.read_expectations(path)
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        options = ["--json", "--html", page, "--gpu", "rtx-4090", "--vram", expected["vram"], "--python", sys.executable]
+        done = subprocess.run(list(map(str, [oomph, "check", *options, path])), capture_output=True, text=True, timeout=PATIENCE)
+        assert page.exists(), f"no answer\n{done.stderr}"
+        heading = re.search(r"<h1>(.*?)</h1>", page.read_text(encoding="utf-8"), re.DOTALL)
+    sentence = html.unescape(re.sub(r"<[^>]*>", "", heading[1]))
+    problems = list(differences(path, expected, json.loads(done.stdout)))
+    assert not problems, "\n".join([sentence, *problems])
+    return sentence
+
+
+def differences(path: Path, expected: dict[str, str], report: dict):
+    """Whatever is not as the program's first lines say."""
+    if report["verdict"] not in WORDS[expected["truth"]]:
+        yield f"verdict {report['verdict']}, expected {expected['truth']}"
+    growth = report["growth"] or {}
+    if expected["truth"] != "grows" or not growth.get("loop"):
+        if bool(growth.get("loop")) != (expected["truth"] == "grows"):
+            yield f"growth {growth}, expected {expected['truth']}"
+        return
+    for key, lines in (("loop", expected["loop"]), ("location", expected["allocates"])):
+        found = place(path, growth[key] or {})
+        if found not in re.split(r",\s*", lines):
+            yield f"{key} {found}, expected {lines}"
+    kept, stated = growth["bytes_per_iteration"], float(expected["keeps_mib"]) * MIB
+    if abs(kept - stated) > stated / 100:
+        yield f"{kept / MIB:.2f} MiB of each pass, expected {expected['keeps_mib']}"
+    first, last = (int(number) for number in expected["full_at"].split(".."))
+    if not first <= growth["full_at"] <= last:
+        yield f"full at {growth['full_at']}, expected {expected['full_at']}"
+
+
+def place(path: Path, location: dict) -> str:
+    """`31`, or `store.py:13` for another file."""
+    file, line = Path(location.get("file", "")), location.get("line")
+    return str(line) if file.resolve() == path.resolve() else f"{file.name}:{line}"
 
 
 if __name__ == "__main__":
