@@ -60,6 +60,9 @@ class AheadTest(unittest.TestCase):
     def test_steps_that_repeat_have_nothing_ahead(self):
         for body in ("step()", "x = torch.zeros(4, 8)\n    step()", "step()\n    print(i, 'done')", "step()\n    if i == 0:\n        print('begun')"):
             self.check([], f"for i in range(1000):\n    {body}\n", total=1000)
+        # A block inside the loop goes on after the step, as it did in the passes before.
+        for body in ("with torch.no_grad():\n        step()\n        torch.zeros(9)", "x = torch.zeros(3)\n    step()\n    if i == 50:\n        x.fill_(1)"):
+            self.check([], f"for i in range(1000):\n    {body}\n", total=1000)
         self.check([], "i = 0\nwhile i < 50:\n    step()\n    i += 1\n", total=50)
         self.check([], "i = 0\nwhile True:\n    step()\n    i += 1\n    if i >= 20:\n        break\n", total=20)
 

@@ -17,7 +17,8 @@ _PACKAGES = {
     *("pathlib", "PIL", "platform", "posix", "pprint", "random", "re", "rich", "shutil", "signal", "statistics", "string", "sys", "tempfile"),
     *("tensorboard", "tensorboardX", "textwrap", "time", "tqdm", "wandb", "warnings", "yaml", "_io", "_random", "posixpath", "mlflow"),
 }
-# Methods of strings, files, containers, loggers, writers and bars, and of tensors the methods with a result on the host or a number.
+# Methods of strings, files, containers, loggers, writers and bars; of tensors the methods with a result on the host or a number, and those that
+# write a constant in place; of Accelerate those that move no tensor.
 _METHODS = {
     *("add_figure", "add_hparams", "add_image", "add_scalar", "add_scalars", "add_text", "append", "basename", "close", "copy", "count", "cpu"),
     *("critical", "debug", "detach", "dim", "dump", "error", "exists", "extend", "find", "finish", "flush", "format", "get", "get_last_lr"),
@@ -25,6 +26,7 @@ _METHODS = {
     *("perf_counter", "pop", "print", "read", "refresh", "replace", "rstrip", "savefig", "set_description", "set_epoch", "set_postfix"),
     *("set_postfix_str", "setdefault", "size", "split", "start", "startswith", "strip", "strftime", "tolist", "touch", "update", "upper"),
     *("values", "warn", "warning", "write", "writerow", "zero_grad", "all", "any", "argmax", "max", "mean", "min", "norm", "sum"),
+    *("fill_", "zero_", "unwrap_model", "wait_for_everyone"),
 }
 _OF_MODULES = {"eval", "train", "state_dict", "parameters", "named_parameters", "modules", "named_modules", "children", "zero_grad"}
 _OF_OPTIMIZERS = {"state_dict", "zero_grad"}
