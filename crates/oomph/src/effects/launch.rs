@@ -239,10 +239,12 @@ fn wait(
 
 /// The time for the program to end by itself; `longest` if it has records to write.
 fn grace(folder: &Path, pid: Pid, request: Signal, longest: Duration) -> Duration {
-    match () {
-        () if reap::ignores(pid, request) => GRACE_IN_VAIN,
-        () if !background::is_on_gpu(folder) => GRACE_BEFORE_CUDA,
-        () => longest,
+    if reap::ignores(pid, request) {
+        GRACE_IN_VAIN
+    } else if background::is_on_gpu(folder) {
+        longest
+    } else {
+        GRACE_BEFORE_CUDA
     }
 }
 
