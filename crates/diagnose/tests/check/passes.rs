@@ -75,8 +75,9 @@ fn fill_before() -> Program {
 
 #[test]
 fn a_loop_grows_if_its_passes_leave_what_fills_the_device() {
+    type Expected = Option<(u64, u32)>;
     // The device has 1,000 MiB for the program.
-    let cases: [(&str, Run, Option<(u64, u32)>); 10] = [
+    let cases: [(&str, Run, Expected); 10] = [
         ("one of each pass", run_out(begin_pass(keep(&[1; 24], 40)), 40 * MIB), Some((40, 25))),
         ("two of one line", run_out(begin_pass(keep(&[2; 12], 40)), 40 * MIB), Some((80, 13))),
         ("three of one line", run_out(begin_pass(keep(&[3; 20], 16)), 60 * MIB), Some((48, 21))),
