@@ -11,6 +11,7 @@
 
 mod address_check;
 mod difference;
+mod edited;
 mod error;
 mod op;
 mod outcome;
@@ -23,6 +24,7 @@ mod script;
 mod verify;
 
 pub use self::difference::Difference;
+pub use self::edited::AllocationChange;
 pub use self::error::ProgramError;
 pub use self::op::Program;
 pub use self::outcome::{FailedAt, ReplayOutcome};
