@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::interner::{Element, Interner};
+use crate::source_file::is_agent;
 
 /// One line of a stack, as PyTorch records it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,13 +43,15 @@ pub struct StackTable {
     frames: Vec<Frame>,
     frame_ids: HashMap<Frame, FrameId>,
     stacks: Interner<FrameId>,
+    /// The frames of oomph's agent, in their order.
+    of_agent: Vec<FrameId>,
 }
 
 impl Default for StackTable {
     fn default() -> StackTable {
         let mut stacks = Interner::new();
         stacks.intern(&[]); // StackId::EMPTY
-        StackTable { frames: Vec::new(), frame_ids: HashMap::new(), stacks }
+        StackTable { frames: Vec::new(), frame_ids: HashMap::new(), stacks, of_agent: Vec::new() }
     }
 }
 
@@ -59,14 +62,23 @@ impl StackTable {
             return id;
         }
         let id = FrameId(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
+        if is_agent(&frame.file) {
+            self.of_agent.push(id);
+        }
         self.frames.push(frame.clone());
         self.frame_ids.insert(frame, id);
         id
     }
 
-    /// The id of the stack of `frames`, innermost first, which is stored if new.
+    /// The id of the stack of `frames`, innermost first, which is stored if new. The frames of oomph's agent between those of the program are left
+    /// out: one line of the program may reach PyTorch with and without them.
     pub fn intern_stack(&mut self, frames: &[FrameId]) -> StackId {
-        StackId(self.stacks.intern(frames))
+        let is_agents = |id: &FrameId| self.of_agent.binary_search(id).is_ok();
+        if self.of_agent.is_empty() || !frames.iter().any(is_agents) {
+            return StackId(self.stacks.intern(frames));
+        }
+        let rest: Vec<FrameId> = frames.iter().filter(|id| !is_agents(id)).copied().collect();
+        StackId(self.stacks.intern(if rest.is_empty() { frames } else { &rest }))
     }
 
     /// The frames of a stack, innermost first.
@@ -97,5 +109,24 @@ impl StackTable {
     /// Tests that no stack but the empty one is known.
     pub fn is_empty(&self) -> bool {
         self.stacks.len() <= 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_the_agent_are_left_out() {
+        let mut table = StackTable::default();
+        let mut frame =
+            |file: &str| table.intern_frame(Frame { function: "f".to_owned(), file: file.to_owned(), line: 3 });
+        let (program, torch, agent) =
+            (frame("/w/train.py"), frame("/t/torch/a.py"), frame("/c/oomph/agent/overrides.py"));
+        let plain = table.intern_stack(&[torch, program]);
+        assert_eq!(table.intern_stack(&[torch, agent, program]), plain);
+        assert_eq!(table.intern_stack(&[agent, torch, program]), plain);
+        // A stack of the agent alone is not one without frames.
+        assert_ne!(table.intern_stack(&[agent]), StackId::EMPTY);
     }
 }
