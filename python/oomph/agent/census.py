@@ -28,11 +28,23 @@ class Census:
         # Overrides of subclasses may be slow or launch kernels, so the calls below bypass them.
         with torch._C.DisableTorchFunctionSubclass():
             for category, tensor in self._tensors():
-                for entry in _storages(category, tensor):
+                for entry in storages_of(category, tensor):
                     if (entry[1], entry[2]) not in seen:
                         seen.add((entry[1], entry[2]))
                         entries.append(entry)
         return entries
+
+    def list_of(self, root: torch.nn.Module) -> Iterator[torch.Tensor]:
+        """The tensors below a root, their gradients, and the optimizers' state of its parameters."""
+        with torch._C.DisableTorchFunctionSubclass():
+            own = [tensor for _, tensor in own_tensors([root])]
+            yield from own
+            for tensor in own:
+                if tensor.grad is not None:
+                    yield tensor.grad
+            for optimizer in list(self.optimizers):
+                for tensor in own:
+                    yield from _tensors_in(optimizer.state.get(tensor, {}))
 
     def _tensors(self) -> Iterator[tuple[str, torch.Tensor]]:
         parameters = []
@@ -75,14 +87,14 @@ def _tensors_in(value) -> Iterator[torch.Tensor]:
             yield from _tensors_in(item)
 
 
-def _storages(category: str, tensor: torch.Tensor) -> Iterator[Entry]:
+def storages_of(category: str, tensor: torch.Tensor) -> Iterator[Entry]:
     """The CUDA storages behind a tensor; empty for a tensor without GPU memory of its own."""
     if _is_fake(tensor):
         return
     inner = _inner(tensor)
     if inner:
         for part in inner:
-            yield from _storages(category, part)
+            yield from storages_of(category, part)
     elif tensor.device.type == "cuda":
         storage = tensor.untyped_storage()
         size = storage.nbytes()

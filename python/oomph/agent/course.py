@@ -11,7 +11,7 @@ from types import FrameType
 
 import torch
 
-from . import records, syntax
+from . import frames, records, syntax
 from .ahead.look import Ahead, look
 from .failure import guarded
 
@@ -32,6 +32,7 @@ class Course:
         # False for the trials of a search, of which only the peak counts.
         self.looks = looks
         self._ahead: Ahead | None = None
+        self._running: set[tuple[str, int]] = set()
         self._steps = 0
         # The bytes at the peak and after each step, of all devices.
         self._bytes: list[tuple[int, int]] = []
@@ -55,6 +56,8 @@ class Course:
         if self.looks and (fewest >= self._look_at or is_last):
             self._look_at = 2 * fewest
             self._ahead, self._steps = self._look(frame, fewest), fewest
+            # A call behind the one that is running, on the same line, did not run with it.
+            self._running = {(file, line) for _, file, line in frames.stack(frame)}
         return is_last or (self._repeats() and self._ahead is not None and not self._ahead.items)
 
     def list_records(self) -> Iterator[dict]:
@@ -62,7 +65,7 @@ class Course:
         if self._ahead is None:
             return
         for item in self._ahead.items:
-            shares_line = syntax.has_condition(item.file, item.line)
+            shares_line = (item.file, item.line) in self._running or syntax.has_condition(item.file, item.line)
             yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=shares_line)
         yield records.course(total_steps=self._ahead.count_steps(self._steps), file=self._ahead.file, line=self._ahead.line)
 

@@ -1,7 +1,6 @@
 """The loops in which the program runs out of memory."""
 
 import ast
-import itertools
 from collections.abc import Iterator
 from types import FrameType
 
@@ -59,10 +58,8 @@ def _repeats(node: ast.AST, frame: FrameType) -> bool:
 
 def _is_within(node: ast.AST, frame: FrameType) -> bool:
     """True if the running instruction is inside the expression; False before Python 3.11, without positions of instructions."""
-    if not hasattr(frame.f_code, "co_positions"):
+    position = syntax.find_position(frame)
+    if position is None:
         return False
-    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
-    first, last, start, end = next(positions, (None,) * 4)
-    if None in (first, last, start, end):
-        return False
+    first, start, last, end = position
     return (node.lineno, node.col_offset) <= (first, start) and (last, end) <= (node.end_lineno, node.end_col_offset)

@@ -24,12 +24,32 @@ def _is_traced() -> bool:
 class _Named:
     """A module's name, and the pre-hook that names its backward."""
 
-    __slots__ = ("name", "reference", "announce")
+    __slots__ = ("name", "reference", "announce", "call")
 
-    def __init__(self, module: torch.nn.Module, name: str, marks: Marks) -> None:
+    def __init__(self, module: torch.nn.Module, name: str, marks: Marks, call: "Call") -> None:
+        # The calls of its root.
+        self.call = call
         self.reference = weakref.ref(module)
         self.name = name
         self.announce = lambda _gradients: marks.enter_module(name)
+
+
+# A program that makes a module for every sample has no use for more.
+_MOST_ROOTS = 1000
+
+
+class Call:
+    """The calls of a root, or of a part of it from outside."""
+
+    __slots__ = ("number", "name", "root", "last", "is_running")
+
+    def __init__(self, number: int, root: torch.nn.Module) -> None:
+        self.number = number
+        self.name = type(root).__name__
+        self.root = weakref.ref(root)
+        # Among the calls of all roots, counted from 1.
+        self.last = 0
+        self.is_running = False
 
 
 class Modules:
@@ -43,6 +63,10 @@ class Modules:
         # By id, because a module's own hash may be costly; an entry counts only while its reference is the module.
         self._names: dict[int, _Named] = {}
         self._last_output = 0
+        # Of every root so far, up to a number.
+        self.calls: list[Call] = []
+        self._root_count = 0
+        self._call_count = 0
 
     def install(self) -> None:
         """Hooks every module there is and will be."""
@@ -57,10 +81,14 @@ class Modules:
         if self._named(module) is not None:
             return
         self.roots.add(module)
+        call = Call(self._root_count, module)
+        self._root_count += 1
+        if len(self.calls) < _MOST_ROOTS:
+            self.calls.append(call)
         if next(own_tensors([module]), None) is not None:
             self._unseen.add(module)
         for name, child in module.named_modules():
-            self._names[id(child)] = _Named(child, name or type(module).__name__, self.marks)
+            self._names[id(child)] = _Named(child, name or type(module).__name__, self.marks, call)
 
     # The next two run at every call of every module: they are `guarded` by hand, which saves a microsecond each.
 
@@ -85,6 +113,7 @@ class Modules:
         # Recomputation during backward stays backward.
         if not place.callers and marks.phase != "backward":
             marks.enter_phase("forward")
+            self._note_call(named.call)
         place.callers.append((id(module), place.module))
         self._last_output = 0
         marks.enter_module(named.name)
@@ -102,10 +131,16 @@ class Modules:
         if named is not None:
             self._announce_backward(named, output)
         self.marks.enter_module(before)
+        if not place.callers and named is not None:
+            named.call.is_running = False
         # A forward that raised arrives here without an output, and does not count as the first success.
         if not place.callers and output is not None and module in self._unseen:
             self._unseen.discard(module)
             self._first_forward(module)
+
+    def _note_call(self, call: Call) -> None:
+        self._call_count += 1
+        call.last, call.is_running = self._call_count, True
 
     def _named(self, module: torch.nn.Module) -> _Named | None:
         named = self._names.get(id(module))
@@ -118,7 +153,7 @@ class Modules:
         if parent is None:
             self.add_root(module)
         else:
-            self._names[id(module)] = _Named(module, self._name_below(parent, module), self.marks)
+            self._names[id(module)] = _Named(module, self._name_below(parent, module), self.marks, parent.call)
         return self._names[id(module)]
 
     def _name_below(self, parent: _Named, module: torch.nn.Module) -> str:

@@ -7,28 +7,49 @@ from types import FrameType
 
 import torch
 
-from . import frames, handlers, records
+from . import frames, handlers, operation, records
 from .backward import Backward
 from .enclosing import list_loops
 from .failure import guarded
 from .hidden import hide
+from .living import Living
 from .marks import Marks
 from .record_file import RecordFile
 from .stats import Stats
+
+# The number of errors with a search through all objects. A search takes a part of a second.
+_MOST_SEARCHES = 8
+
+
+@guarded
+def _list(part: Callable) -> list[dict]:
+    """The records of a part."""
+    found = part()
+    return [found] if isinstance(found, dict) else list(found or ())
 
 
 class OutOfMemory:
     """The observer that PyTorch calls (`attachOutOfMemoryObserver`, c10/cuda/CUDACachingAllocator.cpp)."""
 
-    def __init__(self, marks: Marks, record_file: RecordFile, stats: Stats, backward: Backward, note: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        marks: Marks,
+        record_file: RecordFile,
+        stats: Stats,
+        backward: Backward,
+        living: Living,
+        note: Callable[[], object],
+    ) -> None:
         self.marks = marks
         self.record_file = record_file
         self.stats = stats
         self.backward = backward
         # Takes the census and saves the snapshot.
         self._note = note
-        # The records of the loops around the last error.
-        self.loops: list[dict] = []
+        self._living = living
+        self._errors = 0
+        # The records of the surroundings of the last error.
+        self.surroundings: list[dict] = []
 
     def attach(self) -> None:
         """Starts observing; needs CUDA to be initialised."""
@@ -55,12 +76,17 @@ class OutOfMemory:
             guard=handler and handler.guard,
         )
         self.record_file.write(record)
-        self._note_loops()
+        self._note_surroundings()
         self._note()
 
-    @guarded
-    def _note_loops(self) -> None:
-        self.loops = list(list_loops(self._find_frame(sys._getframe(1))))
+    def _note_surroundings(self) -> None:
+        self._errors += 1
+        frame = self._find_frame(sys._getframe(1))
+        parts: list[Callable] = [lambda: list_loops(frame), lambda: operation.describe(frame)]
+        if self._errors <= _MOST_SEARCHES:
+            living = self._living
+            parts += [living.list_roots, living.list_held, living.describe_visible, living.list_keepers]
+        self.surroundings = [row for part in parts for row in _list(part) or ()]
 
     def _find_handler(self) -> handlers.Handler | None:
         """The handler that will catch the error; `None` if nothing will."""

@@ -29,11 +29,15 @@ def census(*, number: int, step: int, when: str, tensors: list[tuple[str, int, i
     return {"kind": "census", "number": number, "step": step, "when": when, "tensors": tensors}
 
 
-def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None = None) -> dict:
+def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None = None, at: tuple[str, int] | None = None, zeroed_at: tuple[str, int] | None = None) -> dict:
     """An optimizer step ended."""
     record = {"kind": "step", "step": step, "devices": devices, "monotonic_ns": monotonic_ns}
     if work is not None:
         record["work"] = work
+    if at is not None:
+        record["at"] = at
+    if zeroed_at is not None:
+        record["zeroed_at"] = zeroed_at
     return record
 
 
@@ -82,6 +86,36 @@ def course(*, total_steps: int | None, file: str, line: int) -> dict:
 def loop(*, depth: int, file: str, line: int, last_line: int) -> dict:
     """A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/enclosing.py`)."""
     return {"kind": "loop", "depth": depth, "file": file, "line": line, "last_line": last_line}
+
+
+def root(*, number: int, name: str, last_call: int, is_running: bool, addresses: list[int]) -> dict:
+    """A root module, as it is at the last out-of-memory error, else at the end (`python/oomph/agent/living.py`)."""
+    return {"kind": "root", "number": number, "name": name, "last_call": last_call, "is_running": is_running, "addresses": addresses}
+
+
+def held(*, holder: str, what: str, file: str, line: int, addresses: list[int]) -> dict:
+    """Tensors in the hands of a holder at the last out-of-memory error (`python/oomph/agent/living.py`)."""
+    return {"kind": "held", "holder": holder, "what": what, "file": file, "line": line, "addresses": addresses}
+
+
+def visible(*, addresses: list[int]) -> dict:
+    """The reachable tensors at the last out-of-memory error; autograd or a library keeps the rest."""
+    return {"kind": "visible", "addresses": addresses}
+
+
+def keeper(*, container: str, owner: str, name: str, file: str, line: int, addresses: list[int]) -> dict:
+    """A container with many tensors at the last out-of-memory error (`python/oomph/agent/keepers.py`)."""
+    return {"kind": "keeper", "container": container, "owner": owner, "name": name, "file": file, "line": line, "addresses": addresses}
+
+
+def fraction(*, fraction: float, file: str, line: int) -> dict:
+    """A limit that the program set for itself."""
+    return {"kind": "fraction", "fraction": fraction, "file": file, "line": line}
+
+
+def operation(*, functions: list[str], text: str, shapes: list[list[int]], result: list[int], operands: list[list[int]], input: list[int], out_features: int) -> dict:
+    """The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/operation.py`)."""
+    return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features}
 
 
 def unrecorded(*, reason: str) -> dict:

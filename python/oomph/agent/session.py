@@ -8,7 +8,7 @@ import typing
 
 import torch
 
-from . import absent_ranks, environment, history, job_rank, lineage, phantom, records
+from . import absent_ranks, environment, frames, history, job_rank, limits, lineage, phantom, records
 from .backward import Backward
 from .census import Census
 from .checkpoints.guard import CheckpointGuard
@@ -23,6 +23,7 @@ from .generation import Generation
 from .holes import Holes
 from .initializers import Initializers
 from .kernels import has_kernels
+from .living import Living
 from .marks import Marks
 from .modules import Modules
 from .oom import OutOfMemory
@@ -62,7 +63,8 @@ class Session:
         self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0, looks=env.history)
         self.steps = Steps(self.marks, self.course, before=self._before_step, after=self._after_step, stop=self._stop)
         self.census = Census(self.modules, self.steps.optimizers)
-        self.oom = OutOfMemory(self.marks, self.record_file, self.stats, self.backward, self._note_oom)
+        self.living = Living(self.modules, self.census)
+        self.oom = OutOfMemory(self.marks, self.record_file, self.stats, self.backward, self.living, self._note_oom)
         self.finish = Finish(self._finish)
         self.ending = ending
         self.overrides = Overrides()
@@ -84,9 +86,10 @@ class Session:
         """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""
         for part in (self.stats, self.modules, self.backward, self.steps, self.finish):
             guarded(part.install)()
+        limits.install(self._write_early)
         self._install_phantoms_parts()
         self._install_work()
-        guarded(self.remedies.install)(self._write_remedy)
+        guarded(self.remedies.install)(self._write_early)
         os.register_at_fork(after_in_child=self._forked)
         torch.cuda._lazy_call(self._cuda_started)
 
@@ -122,8 +125,8 @@ class Session:
             integers.install()
         self._settle = groups.settle
 
-    def _write_remedy(self, record: dict) -> None:
-        """The process record comes first, also where a remedy is noted before CUDA is initialised; a forked helper notes none."""
+    def _write_early(self, record: dict) -> None:
+        """The process record comes first, also where a remedy or a limit is noted before CUDA is initialised; a forked helper notes none."""
         if self.is_forked and not self.record_file.is_open:
             return
         if not self.record_file.is_open:
@@ -241,7 +244,7 @@ class Session:
             work = None if self.work is None else self.work.so_far()
             devices = self.stats.of_all()
             self.course.note_step(devices, sum(self.stats.position(it["device"]) for it in devices))
-            record = records.step(step=self.steps.done, devices=devices, monotonic_ns=time.monotonic_ns(), work=work)
+            record = records.step(step=self.steps.done, devices=devices, monotonic_ns=time.monotonic_ns(), work=work, at=_line_of_step(), zeroed_at=self.steps.zeroed_at)
             self.record_file.write(record)
 
     def _stop(self) -> None:
@@ -281,7 +284,7 @@ class Session:
         guarded(self.remedies.finish)()
         self._write_untrained()
         self._write_ahead(reason)
-        self._write_loops()
+        self._write_surroundings()
         self._write_assumptions()
         self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
 
@@ -309,8 +312,8 @@ class Session:
             self.record_file.write(records.ahead(reason="unstepped", what="", file=place[0], line=place[1], shares_line=False))
 
     @guarded
-    def _write_loops(self) -> None:
-        for row in self.oom.loops:
+    def _write_surroundings(self) -> None:
+        for row in self.oom.surroundings or self.living.list_roots():
             self.record_file.write(row)
 
     @guarded
@@ -339,6 +342,12 @@ class Session:
         devices, now = self.stats.of_all(), time.monotonic_ns()
         record = records.end(reason=reason, steps=self.steps.done, devices=devices, snapshot=snapshot, monotonic_ns=now)
         self.record_file.write(record)
+
+
+def _line_of_step() -> tuple[str, int] | None:
+    """The line of the running call of an optimizer's `step`; `None` if no line of the user's is on the stack."""
+    file, line = frames.users_line(sys._getframe())
+    return (file, line) if frames.is_users(file) else None
 
 
 def _cudnn_version() -> int | None:

@@ -38,6 +38,8 @@ class Steps:
         self.optimizers: weakref.WeakKeyDictionary[torch.optim.Optimizer, tuple[str, int]] = weakref.WeakKeyDictionary()
         self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._most = 0
+        # The line that cleared the gradients last.
+        self.zeroed_at: tuple[str, int] | None = None
         self._before = before
         self._after = after
         self._stop = stop
@@ -53,6 +55,13 @@ class Steps:
         optim.register_optimizer_step_pre_hook(self._pre_hook)
         optim.register_optimizer_step_post_hook(self._post_hook)
         _note_construction(self._note_construction)
+        for owner in (torch.optim.Optimizer, torch.nn.Module):
+            _before(owner, "zero_grad", self._note_zeroing)
+
+    def _note_zeroing(self) -> None:
+        file, line = frames.users_line(sys._getframe())
+        if frames.is_users(file):
+            self.zeroed_at = (file, line)
 
     def list_untrained(self) -> list[dict]:
         """The records of parameters that no step trained; empty if no step was made."""
@@ -152,3 +161,16 @@ def _note_construction(note: Callable[[torch.optim.Optimizer], object]) -> None:
         note(self)
 
     torch.optim.Optimizer.__init__ = wrapper
+
+
+def _before(owner: type, name: str, note: Callable[[], object]) -> None:
+    """Calls `note` before a method."""
+    method = getattr(owner, name)
+    note = guarded(note)
+
+    @functools.wraps(method)
+    def wrapper(*args, **kwargs):
+        note()
+        return method(*args, **kwargs)
+
+    setattr(owner, name, wrapper)

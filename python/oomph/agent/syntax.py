@@ -1,8 +1,10 @@
 """The parsed source of running code, and the statements around a line."""
 
 import ast
+import itertools
 import linecache
 from collections.abc import Iterator
+from types import FrameType
 
 _trees: dict[str, ast.Module | None] = {}
 
@@ -54,6 +56,21 @@ def _is_condition(node: ast.AST, line: int) -> bool:
     if isinstance(node, (ast.If, ast.While)):
         return node.lineno == node.body[0].lineno == line
     return isinstance(node, (ast.IfExp, ast.BoolOp)) and covers(node, line)
+
+
+def find_end_of_call(frame: FrameType) -> tuple[int, int] | None:
+    """The line and column behind the running instruction's expression; `None` before Python 3.11, without positions of instructions."""
+    position = find_position(frame)
+    return None if position is None else position[2:]
+
+
+def find_position(frame: FrameType) -> tuple[int, int, int, int] | None:
+    """The first line and column and the last ones of the running instruction's expression; `None` before Python 3.11."""
+    if not hasattr(frame.f_code, "co_positions"):
+        return None
+    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    first, last, start, end = next(positions, (None,) * 4)
+    return None if None in (first, last, start, end) else (first, start, last, end)
 
 
 def is_in(statements: list, line: int) -> bool:

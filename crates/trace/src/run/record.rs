@@ -16,6 +16,8 @@ macro_rules! rust_type {
     (text) => { String };
     (texts) => { Vec<String> };
     (pids) => { Vec<u32> };
+    (addresses) => { Vec<u64> };
+    (shapes) => { Vec<Vec<u64>> };
     (u32_or_null) => { Option<u32> };
     (u64_or_null) => { Option<u64> };
     (text_or_null) => { Option<String> };

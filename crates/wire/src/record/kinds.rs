@@ -46,6 +46,12 @@ macro_rules! key_type {
     (storages) => {
         ("list[tuple[str, int, int, int]]", Sample::Json("[[\"parameter\",0,1,2]]"))
     };
+    (addresses) => {
+        ("list[int]", Sample::Json("[1,2]"))
+    };
+    (shapes) => {
+        ("list[list[int]]", Sample::Json("[[64,1],[64]]"))
+    };
     (phase) => {
         ("str", Sample::Json("\"forward\""))
     };

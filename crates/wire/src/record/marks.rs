@@ -118,6 +118,10 @@ macro_rules! agent_records {
                 } optional {
                     /// The work of all operators since the program's start, if counted.
                     work: work,
+                    /// The user's line that called `step`.
+                    at: site,
+                    /// The user's line that called `zero_grad` last.
+                    zeroed_at: site,
                 }
                 /// The allocator is about to raise out of memory.
                 Oom "oom" => many ooms: OomRecord {
@@ -235,6 +239,78 @@ macro_rules! agent_records {
                     line: u32,
                     /// The last line of its body.
                     last_line: u32,
+                }
+                /// A root module, as it is at the last out-of-memory error, else at the end (`python/oomph/agent/living.py`).
+                Root "root" => many roots: RootRecord {
+                    /// The order in which the program's root modules became known, counted from 0.
+                    number: u32,
+                    /// The module's class.
+                    name: text,
+                    /// The ordinal of its last call among the calls of all root modules, counted from 1; 0 if it was never called.
+                    last_call: u64,
+                    /// True if a call of the module is under way.
+                    is_running: bool,
+                    /// The addresses of parameters, buffers, gradients and the optimizer's state; empty for a module that is gone.
+                    addresses: addresses,
+                }
+                /// Tensors in the hands of a holder at the last out-of-memory error (`python/oomph/agent/living.py`).
+                Held "held" => many held: HeldRecord {
+                    /// The holder: `traceback` of an exception, or `cycle` for unreachable objects.
+                    holder: text,
+                    /// The exception's type; empty for a cycle.
+                    what: text,
+                    /// The line of the user's code that raised the exception; empty for a cycle.
+                    file: text,
+                    /// That line, counted from 1; 0 for a cycle.
+                    line: u32,
+                    /// The addresses of the tensors.
+                    addresses: addresses,
+                }
+                /// The reachable tensors at the last out-of-memory error; autograd or a library keeps the rest.
+                Visible "visible" => last visible: VisibleRecord {
+                    /// The addresses of their storages.
+                    addresses: addresses,
+                }
+                /// A container with many tensors at the last out-of-memory error (`python/oomph/agent/keepers.py`).
+                Keeper "keeper" => many keepers: KeeperRecord {
+                    /// The container's type, or `cache` of a function.
+                    container: text,
+                    /// The type of the object with the container as an attribute; empty for a variable.
+                    owner: text,
+                    /// The name of the attribute, the variable or the function; empty if unknown.
+                    name: text,
+                    /// The file of the statement that fills the container, or of the cached function; empty if unknown.
+                    file: text,
+                    /// The line of that statement, counted from 1; 0 if unknown.
+                    line: u32,
+                    /// The addresses of the tensors.
+                    addresses: addresses,
+                }
+                /// A limit that the program set for itself.
+                Fraction "fraction" => last fraction: FractionRecord {
+                    /// The share of the device's memory.
+                    fraction: f64,
+                    /// The user's line that set it.
+                    file: text,
+                    /// That line, counted from 1.
+                    line: u32,
+                }
+                /// The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/operation.py`).
+                Operation "operation" => last operation: OperationRecord {
+                    /// The functions called on the way to PyTorch, from the user's line inwards, such as `cross_entropy`.
+                    functions: texts,
+                    /// The expression that was being computed, shortened; empty if the source is not there.
+                    text: text,
+                    /// The shapes of the named tensors in the expression.
+                    shapes: shapes,
+                    /// The shape of the result, as far as the source tells; empty if unknown.
+                    result: addresses,
+                    /// The shapes of the two operands with the largest growth by broadcasting, also in assignments of the named variables.
+                    operands: shapes,
+                    /// The shape of `input` in PyTorch's own function; empty if unknown.
+                    input: addresses,
+                    /// The number of output features of a linear layer; else 0.
+                    out_features: u64,
                 }
                 /// PyTorch records no history of the allocator in use, so there is no snapshot.
                 Unrecorded "unrecorded" => last unrecorded: UnrecordedRecord {

@@ -10,6 +10,7 @@ counts as different: batches of a generator, of a dataset with texts, the loops 
 """
 
 import ast
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
@@ -104,6 +105,22 @@ def _inside_function(path: list[ast.AST]) -> list[ast.AST]:
     return path[at:]
 
 
+def _start(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+class _Cut(ast.NodeTransformer):
+    """Leaves out the calls from a place on."""
+
+    def __init__(self, end: tuple[int, int]) -> None:
+        self.end = end
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if _start(node) >= self.end:
+            return ast.copy_location(ast.Constant(None), node)
+        return self.generic_visit(node)
+
+
 class _Function:
     """A running function of the program's own."""
 
@@ -126,11 +143,25 @@ class _Function:
             self.ahead.add(Item("varying", "", self.file, self.frame.f_lineno))
             return self.done
         if not isinstance(self.path[-1], (*_LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try)):
-            self.past.note(self.path[-1], Position(self.file, Scope.of_frame(self.frame)))
+            self._look_in_statement(self.path[-1])
         for index in range(len(self.path) - 1, 0, -1):
             self._look_around(self.path[index - 1], self.path[index])
         self._compare_pending()
         return self.done
+
+    def _look_in_statement(self, statement: ast.AST) -> None:
+        """Notes the calls of the running statement: those behind the call that is under way come later."""
+        at = Position(self.file, Scope.of_frame(self.frame))
+        end = syntax.find_end_of_call(self.frame)
+        behind = [] if end is None else [node for node in ast.walk(statement) if isinstance(node, ast.Call) and _start(node) >= end]
+        if not behind:
+            self.past.note(statement, at)
+            return
+        self.past.note(_Cut(end).visit(copy.deepcopy(statement)), at)
+        future = Walk()
+        for call in behind:
+            future.note(call, self._here())
+        self.pending.append(future)
 
     def _look_around(self, parent: ast.AST, child: ast.AST) -> None:
         """Notes the work after `child` in `parent`."""

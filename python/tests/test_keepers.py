@@ -1,0 +1,54 @@
+"""The containers of tensors, by name."""
+
+import functools
+import unittest
+
+import torch
+
+from oomph.agent import keepers
+
+COUNT = 12
+shelf = {}
+
+
+class Store:
+    """An object with a list of tensors."""
+
+    def __init__(self):
+        self.kept = []
+
+    def fill(self):
+        for _ in range(COUNT):
+            self.kept.append(torch.zeros(2))
+
+
+@functools.lru_cache(maxsize=None)
+def cached(_number):
+    return torch.zeros(2)
+
+
+def find(tensors) -> tuple[str, str, str]:
+    """The container, the owner and the name of the record of these tensors."""
+    wanted = {it.data_ptr() for it in tensors}
+    records = keepers.list_keepers(lambda tensor: [tensor.data_ptr()] if tensor.data_ptr() in wanted else [])
+    return next(((it["container"], it["owner"], it["name"]) for it in records if it["name"] not in ("tensors", "wanted")), ("", "", ""))
+
+
+class KeepersTest(unittest.TestCase):
+    def test_containers_are_named(self):
+        store = Store()
+        store.fill()
+        self.assertEqual(find(iter(store.kept)), ("list", "Store", "kept"))
+        shelf.update({number: torch.zeros(2) for number in range(COUNT)})
+        self.assertEqual(find(iter(shelf.values())), ("dict", "", "shelf"))
+        for number in range(COUNT):
+            cached(number)
+        self.assertEqual(find(cached(number) for number in range(COUNT)), ("cache", "", "cached"))
+
+    def test_few_tensors_are_no_collection(self):
+        few = [torch.zeros(2) for _ in range(3)]
+        self.assertEqual(find(iter(few)), ("", "", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+"""The tensors that a traceback or a cycle keeps, and the calls of modules."""
+
+import gc
+import unittest
+import weakref
+
+import torch
+
+from oomph.agent import living
+
+
+class Node:
+    """An object that may refer to itself."""
+
+
+class LivingTest(unittest.TestCase):
+    def setUp(self):
+        # The tests use tensors of the host.
+        self.addresses = living._addresses
+        living._addresses = lambda tensor: [tensor.data_ptr()]
+        gc.collect()
+
+    def tearDown(self):
+        living._addresses = self.addresses
+
+    def test_a_cycle_is_found_and_stays_as_it_was(self):
+        tensor = torch.zeros(8)
+        address, node = tensor.data_ptr(), Node()
+        node.tensor, node.me = tensor, node
+        alive = weakref.ref(node)
+        self.assertNotIn(address, living._addresses_in_cycles())
+        del node, tensor
+        self.assertIn(address, living._addresses_in_cycles())
+        self.assertEqual((gc.garbage, gc.get_debug()), ([], 0))
+        gc.collect()
+        self.assertIsNone(alive())
+
+    def test_what_only_autograd_keeps_is_not_visible(self):
+        weight = torch.ones(8, requires_grad=True)
+        saved = weight.exp()
+        address, result = saved.data_ptr(), saved.sum()
+        looking = living.Living(None, None)
+        self.assertIn(address, looking.describe_visible()["addresses"])
+        del saved
+        shown = looking.describe_visible()["addresses"]
+        self.assertNotIn(address, shown)
+        self.assertIn(result.data_ptr(), shown)
+
+    def test_variables_of_functions_that_were_left_are_found(self):
+        def work():
+            kept = torch.zeros(8)
+            found.append(kept.data_ptr())
+            pair = [torch.zeros(4), {"deep": torch.zeros(2)}]
+            found.append(pair[1]["deep"].data_ptr())
+            raise ValueError("no")
+
+        found: list[int] = []
+        try:
+            work()
+        except ValueError as caught:
+            error = caught
+        self.assertLessEqual(set(found), living._addresses_in_traceback(error.__traceback__))
+        self.assertEqual(living._addresses_in_traceback(None), set())
+
+
+if __name__ == "__main__":
+    unittest.main()
