@@ -24,6 +24,14 @@ pub enum CauseId {
     AllocatorSettingHarmful,
     /// `rank-imbalance`.
     RankImbalance,
+    /// `attention-matrix`.
+    AttentionMatrix,
+    /// `pairwise-by-broadcasting`.
+    PairwiseByBroadcasting,
+    /// `one-hot-of-vocabulary`.
+    OneHotOfVocabulary,
+    /// `vocabulary-logits`.
+    VocabularyLogits,
     /// `one-huge-request`.
     OneHugeRequest,
     /// `exception-holds-frames`.
@@ -36,6 +44,12 @@ pub enum CauseId {
     GrowingCollection,
     /// `saved-intermediates`.
     SavedIntermediates,
+    /// `earlier-model-alive`.
+    EarlierModelAlive,
+    /// `weights-loaded-twice`.
+    WeightsLoadedTwice,
+    /// `dataset-on-gpu`.
+    DatasetOnGpu,
     /// `grad-recorded-in-eval`.
     GradRecordedInEval,
     /// `gradients-alive-in-forward`.

@@ -67,6 +67,30 @@ pub static TABLE: &[CauseSpec] = &[
         role: Role::Job,
     },
     CauseSpec {
+        id: CauseId::AttentionMatrix,
+        name: "attention-matrix",
+        summary: "attention materialises its matrix, length times length for every head",
+        role: Role::Request,
+    },
+    CauseSpec {
+        id: CauseId::PairwiseByBroadcasting,
+        name: "pairwise-by-broadcasting",
+        summary: "broadcasting makes a tensor with an element for each pair",
+        role: Role::Request,
+    },
+    CauseSpec {
+        id: CauseId::OneHotOfVocabulary,
+        name: "one-hot-of-vocabulary",
+        summary: "an index is spread out into a one-hot matrix",
+        role: Role::Request,
+    },
+    CauseSpec {
+        id: CauseId::VocabularyLogits,
+        name: "vocabulary-logits",
+        summary: "scores over a large vocabulary, and their copies in the loss",
+        role: Role::Request,
+    },
+    CauseSpec {
         id: CauseId::OneHugeRequest,
         name: "one-huge-request",
         summary: "one request is larger than the memory that could ever be free",
@@ -75,7 +99,7 @@ pub static TABLE: &[CauseSpec] = &[
     CauseSpec {
         id: CauseId::ExceptionHoldsFrames,
         name: "exception-holds-frames",
-        summary: "a failed step was retried while the exception still held the tensors of the first try",
+        summary: "a failed step was retried while the exception still held the tensors of the first try, or the program keeps exceptions",
         role: Role::Peak,
     },
     CauseSpec {
@@ -100,6 +124,24 @@ pub static TABLE: &[CauseSpec] = &[
         id: CauseId::SavedIntermediates,
         name: "saved-intermediates",
         summary: "results from inside the model are kept for debugging, metrics or the next step",
+        role: Role::Growth,
+    },
+    CauseSpec {
+        id: CauseId::EarlierModelAlive,
+        name: "earlier-model-alive",
+        summary: "a model that the program no longer calls is still on the device, with its gradients and its optimizer's state",
+        role: Role::Growth,
+    },
+    CauseSpec {
+        id: CauseId::WeightsLoadedTwice,
+        name: "weights-loaded-twice",
+        summary: "weights are on the device twice, because a checkpoint was loaded there and then copied into a model",
+        role: Role::Growth,
+    },
+    CauseSpec {
+        id: CauseId::DatasetOnGpu,
+        name: "dataset-on-gpu",
+        summary: "data of many iterations is on the device at once",
         role: Role::Growth,
     },
     CauseSpec {

@@ -17,6 +17,7 @@ mod subject;
 mod verdict;
 
 use ::report::{CheckReport, Finding, Remark, RunPicture, SourceLink};
+use causes::CauseId;
 
 use self::case::Case;
 pub use self::case::CheckCase;
@@ -36,6 +37,8 @@ pub struct Diagnosis<'a> {
     case: Case<'a>,
     measured: Measured,
     findings: Vec<Finding>,
+    /// The cause of the first finding, if the program fits without it.
+    mistake: Option<CauseId>,
     remarks: Vec<Remark>,
 }
 
@@ -46,13 +49,14 @@ pub fn check(asked: &CheckCase) -> Diagnosis<'_> {
     let Some((process, device, usage)) = find_subject(&case) else {
         let measured = Measured::without_device(&case, &decision);
         let remarks = list_remarks(asked, &case, &decision, None, &measured);
-        return Diagnosis { asked, case, measured, findings: Vec::new(), remarks };
+        return Diagnosis { asked, case, measured, findings: Vec::new(), mistake: None, remarks };
     };
     let view = case.views.find(process, device);
     let measured = Measured::of(&case, &view, usage, &decision);
-    let findings = rules::of_a_check(&gather_facts(&case, &view, &measured));
+    let later = case.find_later();
+    let found = rules::of_a_check(&gather_facts(&case, &view, later.as_deref(), &measured));
     let remarks = list_remarks(asked, &case, &decision, Some(&view), &measured);
-    Diagnosis { asked, case, measured, findings, remarks }
+    Diagnosis { asked, case, measured, findings: found.all, mistake: found.mistake, remarks }
 }
 
 impl Diagnosis<'_> {

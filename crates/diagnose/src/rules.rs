@@ -2,32 +2,45 @@
 //! nothing.
 //!
 //! # Note [Ranking]
-//! A failed request lacks a number of bytes. A cause accounts for a number of bytes: the memory that would be free
+//! Where the history was replayed without some of the causes (Note [Proofs] in `proof.rs`), those come first without which the failed request
+//! is served: the program's own mistakes, then its needs, and of each the cause that frees most. The others follow by the bytes that they free.
+//!
+//! Without a replay the numbers decide. A failed request lacks a number of bytes. A cause accounts for a number of bytes: the memory that would be free
 //! without the cause. Causes that account for all missing bytes come first, then causes that account for a part, largest
 //! first. The needs of the program (its model, its batch) rank after memory that is held needlessly, and a cause that the
 //! numbers of one instant suggest ranks after a cause that the history shows. The evidence of each finding states the
 //! reason.
 
 mod growth;
+mod held;
 pub(crate) mod input;
 pub(crate) mod known;
+mod operation;
+mod proof;
+mod removal;
 pub(crate) mod replayed;
 mod rule;
 pub(crate) mod shared;
 
-use causes::Role;
+use std::cmp::Reverse;
+
+use causes::{CauseId, Role};
 use report::{Finding, Severity};
 use trace::Bytes;
 
 use self::input::{Facts, Failure};
-use self::known::{Source, text};
+use self::known::{Known, Source, text};
+use self::proof::Prover;
 use self::rule::{Cause, Rank, Rule};
 
 // make generate: rules
 mod allocator_setting_harmful;
+mod attention_matrix;
 mod batch_too_large;
 mod cache_flushed;
 mod caught_oom;
+mod dataset_on_gpu;
+mod earlier_model_alive;
 mod exception_holds_frames;
 mod fragmentation;
 mod grad_recorded_in_eval;
@@ -37,9 +50,11 @@ mod host_memory;
 mod mig;
 mod need_exceeds_device;
 mod non_pytorch_memory;
+mod one_hot_of_vocabulary;
 mod one_huge_request;
 mod optimizer_state;
 mod other_process_memory;
+mod pairwise_by_broadcasting;
 mod rank_imbalance;
 mod reference_cycle;
 mod retained_graph;
@@ -48,6 +63,8 @@ mod shm;
 mod small_gpu_fraction;
 mod unclear;
 mod value_dependent_shape;
+mod vocabulary_logits;
+mod weights_loaded_twice;
 mod wrong_device;
 mod wsl;
 
@@ -63,12 +80,19 @@ static RULES: &[Rule] = &[
     shm::RULE,
     allocator_setting_harmful::RULE,
     rank_imbalance::RULE,
+    attention_matrix::RULE,
+    pairwise_by_broadcasting::RULE,
+    one_hot_of_vocabulary::RULE,
+    vocabulary_logits::RULE,
     one_huge_request::RULE,
     exception_holds_frames::RULE,
     reference_cycle::RULE,
     retained_graph::RULE,
     growing_collection::RULE,
     saved_intermediates::RULE,
+    earlier_model_alive::RULE,
+    weights_loaded_twice::RULE,
+    dataset_on_gpu::RULE,
     grad_recorded_in_eval::RULE,
     gradients_alive_in_forward::RULE,
     fragmentation::RULE,
@@ -82,11 +106,27 @@ static RULES: &[Rule] = &[
 ];
 // end: rules
 
-/// Returns the findings of `check`, most severe first, then by the causes' roles.
-pub(crate) fn of_a_check(facts: &Facts) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = find_causes(facts).into_iter().map(|cause| weigh(cause, facts)).collect();
+/// The findings of a report, most telling first.
+pub(crate) struct Findings {
+    pub(crate) all: Vec<Finding>,
+    /// The cause of the first finding, if the failed request would be served without it and the program need not do the same with less.
+    pub(crate) mistake: Option<CauseId>,
+}
+
+/// Returns the findings of `check`, by their severity if no request failed. See Note [Ranking].
+pub(crate) fn of_a_check(facts: &Facts) -> Findings {
+    if facts.is_fatal() {
+        return of_a_failure(facts);
+    }
+    let causes = prove_all(find_causes(facts), facts);
+    let mut findings: Vec<Finding> = causes.into_iter().map(|cause| weigh(cause, facts)).collect();
     findings.sort_by_key(|finding| (finding.severity, finding.rule.role()));
-    findings
+    Findings { all: findings, mistake: None }
+}
+
+/// Returns the findings of `explain`. See Note [Ranking].
+pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
+    of_a_failure(facts).all
 }
 
 /// Asks every rule. The rules that say what is unclear count only without a cause.
@@ -98,8 +138,22 @@ fn find_causes(facts: &Facts) -> Vec<Cause> {
     causes
 }
 
+/// Adds the proofs to the causes with a change.
+fn prove_all(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
+    let is_provable = causes.iter().any(|cause| cause.removal.is_some());
+    let prover = facts.view.zip(facts.moment()).filter(|_| is_provable).and_then(|(view, at)| Prover::of(view, at));
+    if let Some(prover) = prover {
+        for cause in &mut causes {
+            prover.prove(cause);
+        }
+    }
+    causes
+}
+
 /// A warning is about 1/200 of the device at least; less is a remark.
 const LEAST_SHARE: u64 = 200;
+/// A proven cause of less than 1/50 of the device is a remark.
+const LEAST_PROVEN_SHARE: u64 = 50;
 
 /// Returns the finding of a cause; a warning about little memory becomes a remark.
 fn weigh(cause: Cause, facts: &Facts) -> Finding {
@@ -120,21 +174,66 @@ fn is_large(cause: &Cause, facts: &Facts) -> bool {
     }
 }
 
-/// Returns the findings of `explain`, most telling first. See Note [Ranking].
-pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
+/// Returns the findings about a failed request, most telling first. See Note [Ranking].
+fn of_a_failure(facts: &Facts) -> Findings {
     let missing = facts.failure.as_ref().and_then(Failure::missing);
-    let mut causes = find_causes(facts);
-    causes.sort_by_key(|cause| {
-        let decides = missing.is_none() || cause.bytes >= missing;
-        (cause.finding.severity, cause.rank, !decides, std::cmp::Reverse(cause.bytes))
-    });
-    causes.into_iter().map(|cause| add_reason(cause, missing)).collect()
+    let mut causes = prove_all(find_causes(facts), facts);
+    if causes.iter().any(|cause| cause.without().is_some()) {
+        for cause in &mut causes {
+            weigh_proven(cause, facts, missing);
+        }
+        causes.sort_by_key(|cause| order_of_proven(cause, missing));
+    } else {
+        causes.sort_by_key(|cause| {
+            let decides = missing.is_none() || cause.bytes >= missing;
+            (cause.finding.severity, cause.rank, !decides, Reverse(cause.bytes))
+        });
+    }
+    let is_mistake = |cause: &&Cause| {
+        let is_served = cause.without().is_some_and(|without| without.served == Some(true));
+        is_served && cause.rank < Rank::Need && cause.finding.severity == Severity::Error
+    };
+    let mistake = causes.first().filter(is_mistake).map(|cause| cause.finding.rule);
+    Findings { all: causes.into_iter().map(|cause| add_reason(cause, missing)).collect(), mistake }
+}
+
+/// The order of causes where some are proven: mistakes that decide, needs that decide, the rest, and remarks. Settings come
+/// before changes to the program, and then the causes that free most.
+fn order_of_proven(cause: &Cause, missing: Option<Bytes>) -> (bool, Rank, u8, Rank, Severity, Reverse<Bytes>) {
+    let is_remark = cause.finding.severity == Severity::Info;
+    let aside = cause.rank.max(Rank::Need);
+    // What the numbers only suggest decides nothing beside a proof.
+    let is_mistake = cause.rank < Rank::Need && cause.finding.severity == Severity::Error;
+    let is_certain = cause.without().is_some() || is_mistake;
+    let class = match (is_certain && cause.is_sufficient(missing), cause.rank) {
+        (true, Rank::Setting | Rank::Fault) => 0,
+        (true, _) => 1,
+        (false, _) => 2,
+    };
+    let rank = if class == 0 { cause.rank } else { aside };
+    (is_remark, aside, class, rank, cause.finding.severity, Reverse(cause.freed_bytes()))
+}
+
+/// Makes a decisive mistake an error, and a cause of little memory a remark.
+fn weigh_proven(cause: &mut Cause, facts: &Facts, missing: Option<Bytes>) {
+    let Some(without) = cause.without() else { return };
+    let device = facts.device.total.map(Known::nearest).or(facts.device.usable.map(|usable| usable.bytes.value));
+    let is_served = without.served == Some(true);
+    let is_small = device.is_some_and(|device| without.freed_bytes.0.saturating_mul(LEAST_PROVEN_SHARE) < device.0);
+    cause.finding.severity = match cause.finding.severity {
+        // A setting frees no allocated bytes.
+        _ if is_small && !is_served => Severity::Info,
+        Severity::Warning if cause.is_sufficient(missing) && cause.rank < Rank::Need => Severity::Error,
+        severity => severity,
+    };
 }
 
 /// Adds the reason for a cause's position to its evidence.
 fn add_reason(cause: Cause, missing: Option<Bytes>) -> Finding {
+    let proven = cause.without().is_some();
     let mut finding = cause.finding;
-    if let (Some(bytes), Some(missing)) = (cause.bytes, missing.filter(|missing| *missing > Bytes::ZERO)) {
+    if let (Some(bytes), Some(missing), false) = (cause.bytes, missing.filter(|missing| *missing > Bytes::ZERO), proven)
+    {
         let share = if bytes >= missing { "all" } else { "a part" };
         let share = format!("{bytes}, {share} of the {missing} that the request lacked");
         finding.evidence.push(text("accounts for", share, Source::Ranking));

@@ -271,8 +271,8 @@ fn gradients_of_the_step_before_are_in_the_way_of_a_forward() {
             check_absent(&report, "gradients-alive-in-forward");
         } else {
             check_first(&report, "gradients-alive-in-forward", Some(MODEL));
-            let remedy = &report.findings[0].remedies[0];
-            assert_eq!(remedy.before_bytes.unwrap() - remedy.after_bytes.unwrap(), Bytes::from_mib(64));
+            let without = report.findings[0].without.unwrap();
+            assert_eq!((without.freed_bytes, without.served), (Bytes::from_mib(64), Some(true)));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The report of `check` as values. The serialised form is the contract of `check --json` (docs/schema/README.md):
 //! keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
+use causes::CauseId;
 use serde::{Deserialize, Serialize};
 use trace::{Bytes, Phase};
 
@@ -40,6 +41,13 @@ pub struct CheckReport {
     pub sites: Vec<Site>,
     /// Growth from step to step; `None` without growth.
     pub growth: Option<Growth>,
+    /// The remedies that were asked for and took no effect; the verdict is about the program without them.
+    #[serde(default)]
+    pub unapplied: Vec<String>,
+    /// The cause of the first finding, if the program does not fit and the request that failed is served without it: a mistake of the program or
+    /// of its surroundings. `None` where the program needs what it asks for.
+    #[serde(default)]
+    pub mistake: Option<CauseId>,
     /// The findings, most serious first.
     pub findings: Vec<Finding>,
     /// The assumptions behind the figures.
@@ -225,6 +233,9 @@ pub struct Need {
     /// The memory of the device that the run without a limit took, where a smaller device serves the same requests: it empties the cache.
     #[serde(default)]
     pub unlimited_bytes: Option<Bytes>,
+    /// The need with `expandable_segments:True`, by replay, where it is less.
+    #[serde(default)]
+    pub expandable_bytes: Option<Bytes>,
     /// The reason why the need may be larger, as a sentence without a full stop; `None` if the program ran to its end.
     pub at_least: Option<String>,
     /// The contents of the memory at that moment; `None` if the peak under the limit is the need.
@@ -397,11 +408,24 @@ pub struct Growth {
     pub full_at: Option<u32>,
     /// The line that allocated most of the survivors, if the trace shows a stack.
     pub location: Option<Location>,
+    /// The container of most of the survivors, if the dry run saw one.
+    #[serde(default)]
+    pub keeper: Option<Keeper>,
+}
+
+/// A container of the program that keeps the tensors of many iterations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Keeper {
+    /// The container in words, e.g. "the dict `features` of Extractor".
+    pub container: String,
+    /// The line of the statement that fills the container, or of the cached function; `None` if unknown.
+    pub location: Option<Location>,
 }
 
 impl Growth {
     /// No program takes as many iterations.
-    const LATEST: u32 = 1_000_000;
+    const LATEST: u32 = 100_000;
 
     /// Returns the name of an iteration: `step` or `pass`.
     pub fn unit(&self) -> &'static str {

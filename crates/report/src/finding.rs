@@ -147,6 +147,32 @@ pub struct Finding<Rule = CauseId> {
     pub evidence: Vec<Evidence>,
     /// The remedies, best first.
     pub remedies: Vec<Remedy>,
+    /// The recorded program without the pattern; `None` if it was not replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without: Option<Without>,
+}
+
+/// The recorded program without a cause, by a replay of its requests: the proof of the cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Without {
+    /// The peak of the allocated bytes as recorded, with the request that failed.
+    pub before_bytes: Bytes,
+    /// The peak without the cause.
+    pub after_bytes: Bytes,
+    /// The bytes that the program has free without the cause when the request fails, or at the peak.
+    pub freed_bytes: Bytes,
+    /// True if the request that failed is served without the cause; `None` without a failed request.
+    pub served: Option<bool>,
+    /// `verified` if the change is exact, else `estimated`.
+    pub standing: Standing,
+}
+
+impl Without {
+    /// True if the peak is lower without the cause.
+    pub fn lowers_peak(&self) -> bool {
+        self.after_bytes < self.before_bytes
+    }
 }
 
 /// The mistake in the source that causes a finding, as lint names it.

@@ -26,9 +26,9 @@ pub mod words;
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use change::{Change, ChangeError};
 pub use check::{
-    Assumption, Caught, CheckReport, Condition, Filling, Gpu, Growth, Need, Oom, Peak, Place, Rank, Recovery, Site,
-    SiteFrame, SizeSearch, Then, Usage, ValueShape, Verdict,
+    Assumption, Caught, CheckReport, Condition, Filling, Gpu, Growth, Keeper, Need, Oom, Peak, Place, Rank, Recovery,
+    Site, SiteFrame, SizeSearch, Then, Usage, ValueShape, Verdict,
 };
-pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value};
+pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value, Without};
 pub use remark::{Remark, Weight};
 pub use run_picture::{DevicePicture, RunPicture};

@@ -135,6 +135,7 @@ impl Draw {
             _ => Value::Text(self.text()),
         };
         Finding {
+            without: None,
             rule: if self.is_set { CauseId::GrowingCollection } else { CauseId::Fragmentation },
             severity: if self.is_set { Severity::Error } else { Severity::Info },
             message: self.text(),
@@ -155,6 +156,7 @@ impl Draw {
         Need {
             usage: self.usage(),
             unlimited_bytes: self.maybe(Bytes(7)),
+            expandable_bytes: None,
             at_least: self.maybe(self.text()),
             filling: self.maybe(filling),
         }
@@ -162,6 +164,7 @@ impl Draw {
 
     fn report(&self) -> CheckReport {
         let growth = Growth {
+            keeper: None,
             loop_at: self.maybe(Location { file: self.text(), line: self.number, column: None }),
             bytes_per_iteration: Bytes(self.bytes),
             first_iteration: self.number,
@@ -170,6 +173,8 @@ impl Draw {
             location: None,
         };
         CheckReport {
+            mistake: None,
+            unapplied: Vec::new(),
             version: self.text(),
             torch: self.maybe(self.text()),
             gpu: Gpu {

@@ -10,7 +10,7 @@ use report::render::{Format, Report, html, render};
 use report::{
     Assumption, Breakdown, CheckReport, Condition, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth,
     Location, Need, Oom, Part, Peak, Place, Rank, Recovery, Remark, Remedy, RunPicture, Severity, Site, SiteFrame,
-    SizeSearch, Standing, Usage, Value, ValueShape, Verdict,
+    SizeSearch, Standing, Usage, Value, ValueShape, Verdict, Without,
 };
 use trace::{Bytes, Phase};
 
@@ -60,6 +60,8 @@ fn site(mib: u64, count: u64, line: u32) -> Site {
 
 fn fits() -> CheckReport {
     CheckReport {
+        mistake: None,
+        unapplied: Vec::new(),
         version: "0.1.0".to_owned(),
         torch: Some("2.11.0+cu130".to_owned()),
         gpu: Gpu {
@@ -97,6 +99,8 @@ fn fits() -> CheckReport {
 
 fn full() -> CheckReport {
     CheckReport {
+        mistake: None,
+        unapplied: Vec::new(),
         verdict: Verdict::Oom { spare_bytes: -(2840 << 20), assumed: Vec::new() },
         steps: 0,
         need: Need { usage: usage(26_000, 26_600, 27_040), ..Need::default() },
@@ -110,6 +114,7 @@ fn full() -> CheckReport {
             caught: None,
         }),
         growth: Some(Growth {
+            keeper: None,
             loop_at: None,
             bytes_per_iteration: Bytes(512),
             first_iteration: 2,
@@ -118,6 +123,7 @@ fn full() -> CheckReport {
             location: Some(at(60)),
         }),
         findings: vec![Finding {
+            without: None,
             rule: CauseId::GrowingCollection,
             severity: Severity::Warning,
             message: "each step leaves 512 B behind, made at train.py:60".to_owned(),
@@ -371,6 +377,7 @@ fn each_condition_has_words_in_the_headline() {
 #[test]
 fn growth_that_fills_the_device_is_the_headline() {
     let growth = Growth {
+        keeper: None,
         loop_at: None,
         bytes_per_iteration: Bytes::from_mib(512),
         first_iteration: 2,
@@ -386,6 +393,28 @@ fn growth_that_fills_the_device_is_the_headline() {
 /// The first line of a report on a terminal.
 fn headline(report: &CheckReport) -> String {
     plain(report).lines().next().unwrap_or_default().to_owned()
+}
+
+/// A program that fits without its mistake.
+fn blamed() -> CheckReport {
+    let full = full();
+    let without = Without {
+        before_bytes: Bytes::from_mib(2048),
+        after_bytes: Bytes::from_mib(1024),
+        freed_bytes: Bytes::from_mib(1024),
+        served: Some(true),
+        standing: Standing::Verified,
+    };
+    let finding = Finding {
+        rule: CauseId::EarlierModelAlive,
+        severity: Severity::Error,
+        message: "an earlier Net is alive".to_owned(),
+        location: Some(Location { file: format!("{}/train.py", full.folder), line: 3, column: None }),
+        evidence: Vec::new(),
+        remedies: Vec::new(),
+        without: Some(without),
+    };
+    CheckReport { mistake: Some(finding.rule), findings: vec![finding], growth: None, ..full }
 }
 
 #[test]
@@ -428,6 +457,11 @@ fn the_headline_never_says_more_than_was_seen() {
             },
             "fits 2 × NVIDIA GeForce RTX 4090: 20.70 GiB to spare",
         ),
+        (
+            CheckReport { unapplied: vec!["sdpa".to_owned()], ..full() },
+            "sdpa was not applied: without it, the program does not fit 2 × NVIDIA GeForce",
+        ),
+        (blamed(), "does not fit 2 × NVIDIA GeForce RTX 4090: an earlier Net is alive (train.py:3);"),
         (
             CheckReport { need: need(27_040, Some("it raised X")), ..full() },
             "does not fit 2 × NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",

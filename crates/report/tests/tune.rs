@@ -59,6 +59,7 @@ fn recommendation() -> Recommendation {
 
 fn finding() -> Finding {
     Finding {
+        without: None,
         rule: CauseId::Fragmentation,
         severity: Severity::Warning,
         message: "484.00 MiB would do".to_owned(),

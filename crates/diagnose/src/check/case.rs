@@ -1,5 +1,7 @@
 //! The input of `check`: the recorded runs, and the rest of the binary's knowledge.
 
+use std::rc::Rc;
+
 use report::Assumption;
 use report::words::relative;
 use trace::{Bytes, Launch, Run};
@@ -8,6 +10,8 @@ use crate::judge::ending::raised_error;
 use crate::judge::outcome::Outcome;
 use crate::judge::recorded::{RecordedRun, Runs};
 use crate::judge::sharing::{Shared, find_shared};
+use crate::measure::usage::fullest;
+use crate::measure::view::View;
 use crate::measure::views::Views;
 
 /// A program that was run on a phantom GPU, and run again where the report needs a second run.
@@ -89,6 +93,17 @@ impl<'a> Case<'a> {
     /// Returns the fullest shared device of another run of the program.
     pub(super) fn shared_in(&self, run: &'a Run) -> Option<Shared> {
         find_shared(self.launch, run, &self.views)
+    }
+
+    /// The run without a limit, which trains parameters that the run within the limit does not come to; else the latter.
+    pub(super) fn longest(&self) -> &'a Run {
+        self.unlimited.map_or(self.limited, |unlimited| &unlimited.run)
+    }
+
+    /// Returns the view of the fullest device in the run without a limit.
+    pub(super) fn find_later(&self) -> Option<Rc<View<'a>>> {
+        let (process, device, _) = fullest(&self.unlimited?.run, self.context())?;
+        Some(self.views.find(process, device))
     }
 
     /// Returns `file` relative to the reader's directory if the directory contains it.

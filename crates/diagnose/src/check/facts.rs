@@ -8,14 +8,26 @@ use super::measured::Measured;
 use super::oom::refused;
 use super::ranks::rank_facts;
 use crate::judge::caught::find_search;
-use crate::measure::growth::survivors;
+use crate::measure::fate::Fate;
+use crate::measure::growth::{list_kept, survivors};
+use crate::measure::iterations::Iterations;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
 use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, NeedFacts, PeakFacts, Pressure, Sharing, Usable};
 use crate::rules::known::{Known, Source};
 
 /// Returns the facts for the rules.
-pub(super) fn gather_facts<'a>(case: &'a Case<'_>, view: &'a View<'_>, measured: &'a Measured) -> Facts<'a> {
+/// `later`: the view of the run without a limit.
+pub(super) fn gather_facts<'a>(
+    case: &'a Case<'_>,
+    view: &'a View<'a>,
+    later: Option<&'a View<'a>>,
+    measured: &'a Measured,
+) -> Facts<'a> {
+    let failure = failure(case, view, measured);
+    let moment = find_moment(view, failure.as_ref());
+    let fate = moment.zip(later).filter(|_| failure.is_some());
+    let fate = fate.and_then(|(at, later)| Fate::of(view, at.moment(), later));
     let retries = view.trace.process.stats_of(view.trace.device).map(|stats| stats.alloc_retries);
     Facts {
         folder: case.folder,
@@ -25,7 +37,9 @@ pub(super) fn gather_facts<'a>(case: &'a Case<'_>, view: &'a View<'_>, measured:
             total: Some(Known::new(StatedBytes::exact(case.total().0), Source::Profile)),
             usable: Some(Usable { what: "device less context", bytes: Known::new(case.usable(), Source::Profile) }),
         },
-        failure: failure(case, view, measured),
+        iterations: moment.map(|at| Iterations::list(view, at.moment(), fate.as_ref())).unwrap_or_default(),
+        fate,
+        failure,
         need: Some(Known::new(need(measured), Source::UnlimitedRun)),
         peak: PeakFacts {
             reserved: Some(Known::new(measured.peak.usage.reserved_bytes, Source::CountersAtEnd)),
@@ -33,7 +47,7 @@ pub(super) fn gather_facts<'a>(case: &'a Case<'_>, view: &'a View<'_>, measured:
             breakdown: measured.breakdown.clone(),
         },
         pressure: measured.growth.as_ref().map(|growth| pressure(view, growth, measured)),
-        moment: view.trace.history.peaks().allocated.map(|peak| At::Peak(peak.at)),
+        moment,
         fleet: Fleet {
             ranks: rank_facts(case, &measured.ranks),
             sharing: case.shared().map_or(Sharing::Apart, Sharing::Together),
@@ -44,10 +58,18 @@ pub(super) fn gather_facts<'a>(case: &'a Case<'_>, view: &'a View<'_>, measured:
     }
 }
 
+/// Returns the moment of the request that ended the program, else that of the peak.
+fn find_moment(view: &View, failure: Option<&Failure>) -> Option<At> {
+    let error = failure.filter(|failure| failure.is_fatal).and_then(|failure| failure.event);
+    let peak = || view.trace.history.peaks().allocated.map(|peak| At::Peak(peak.at));
+    error.map(|event| At::Error(event.into())).or_else(peak)
+}
+
 fn need(measured: &Measured) -> NeedFacts {
     NeedFacts {
         bytes: measured.need.usage.device_bytes,
         breakdown: measured.need.filling.as_ref().map(|filling| filling.breakdown.clone()),
+        expandable: measured.need.expandable_bytes,
         is_partial: measured.need.at_least.is_some(),
     }
 }
@@ -57,7 +79,11 @@ fn pressure(view: &View, growth: &Growth, measured: &Measured) -> Pressure {
     let source = if of_passes.is_some() { Source::TraceLifetimes } else { Source::CountersAfterSteps };
     let survivors = of_passes.unwrap_or_else(|| survivors(view));
     let retention = find_retention(view, &survivors);
-    Pressure { growth: Known::new(growth.clone(), source), survivors, retention }
+    let kept = match &measured.passes {
+        Some(passes) => passes.kept.clone(),
+        None => list_kept(view, &survivors),
+    };
+    Pressure { growth: Known::new(growth.clone(), source), survivors, retention, kept }
 }
 
 /// Returns the last failed request, as the allocator's observer recorded it.
@@ -65,6 +91,7 @@ fn failure(case: &Case, view: &View, measured: &Measured) -> Option<Failure> {
     let refused = refused(case, view.trace.process);
     let oom = measured.oom.as_ref().or(refused.as_ref())?;
     let stats = view.trace.process.ooms.last().map(|oom| &oom.stats);
+    let free = view.trace.process.ooms.last().map(|oom| oom.free_bytes);
     let times = u64::try_from(view.trace.process.ooms.len()).unwrap_or(u64::MAX);
     let exact = |bytes: u64, source| Known::new(StatedBytes::exact(bytes), source);
     Some(Failure {
@@ -73,6 +100,7 @@ fn failure(case: &Case, view: &View, measured: &Measured) -> Option<Failure> {
         caught: measured.oom.as_ref().and_then(|oom| oom.caught.clone()),
         search: find_search(view.trace.process),
         requested: oom.requested_bytes.map(|bytes| exact(bytes.0, Source::Observer)),
+        free: free.map(|free| exact(free, Source::Observer)),
         allocated: stats.map(|stats| exact(stats.allocated_bytes, Source::CountersAtError)),
         reserved: stats.map(|stats| exact(stats.reserved_bytes, Source::CountersAtError)),
         location: oom.location.clone(),

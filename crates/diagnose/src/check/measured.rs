@@ -1,6 +1,6 @@
 //! The figures of the report.
 
-use report::{Breakdown, Growth, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
+use report::{Breakdown, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
 use trace::{Bytes, Peak as Highest};
 
 use super::case::Case;
@@ -12,7 +12,8 @@ use super::ranks::ranks;
 use super::verdict::{Decision, find_reason};
 use crate::measure::assumptions::value_shapes;
 use crate::measure::breakdown::breakdown;
-use crate::measure::growth::growth;
+use crate::measure::growth::{growth, list_kept, survivors};
+use crate::measure::keeper::find_keeper;
 use crate::measure::passes::{PassGrowth, find_pass_growth};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, usage_after_errors};
@@ -64,6 +65,7 @@ impl Measured {
         let steps = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
         let passes = oom.as_ref().filter(|_| steps.is_none()).and_then(|oom| find_growing_loop(case, view, oom));
         let growth = steps.or_else(|| passes.as_ref().map(|passes| of_passes(case, view, passes)));
+        let growth = growth.map(|growth| Growth { keeper: find_keeper_of(view, passes.as_ref()), ..growth });
         let (decision, need) = foresee(case, view, decision, growth.as_ref(), need);
         Measured {
             verdict: decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref()),
@@ -82,7 +84,8 @@ impl Measured {
 
 /// Returns the loop whose passes fill the device: without what they left before the last pass, the refused request is served.
 fn find_growing_loop(case: &Case, view: &View, oom: &Oom) -> Option<PassGrowth> {
-    let found = find_pass_growth(view)?;
+    let later = case.find_later();
+    let found = find_pass_growth(view, later.as_deref())?;
     let live = view.live_total(view.trace.last_oom()?);
     let without = live - found.bytes + found.bytes_per_pass + oom.requested_bytes?;
     (without <= case.usable()).then_some(found)
@@ -95,12 +98,21 @@ fn of_passes(case: &Case, view: &View, passes: &PassGrowth) -> Growth {
     let whole = whole.and_then(|unlimited| fullest(&unlimited.run, case.context()));
     let count = whole.map(|(process, device, _)| passes.count_in(view, &case.views.find(process, device)));
     Growth {
+        keeper: None,
         loop_at: Some(passes.at.clone()),
         bytes_per_iteration: passes.bytes_per_pass,
         first_iteration: 1,
         of_iterations: count.filter(|count| *count >= u64::from(passes.full_at)),
         full_at: Some(passes.full_at),
         location: passes.survivors.first().and_then(|most| most.location.clone()),
+    }
+}
+
+/// Returns the container of what earlier passes, or earlier steps, left.
+fn find_keeper_of(view: &View, passes: Option<&PassGrowth>) -> Option<Keeper> {
+    match passes {
+        Some(passes) => find_keeper(view, &passes.kept),
+        None => find_keeper(view, &list_kept(view, &survivors(view))),
     }
 }
 

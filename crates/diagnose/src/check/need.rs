@@ -21,6 +21,9 @@ use crate::rules::replayed::Replayable;
 /// The least gain of a smaller device, as a part of the reserved memory.
 const LEAST_GAIN: u64 = 8;
 
+/// The least gain of expandable segments, as a part of the reserved memory.
+const LEAST_EXPANDABLE_GAIN: u64 = 25;
+
 /// Returns the peaks without a limit; if the limit had no effect, the peaks under the limit.
 pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) -> Need {
     let seen = oom.map_or(limited, |oom| at_least(case, view, limited, oom));
@@ -42,7 +45,9 @@ pub(super) fn need(case: &Case, view: &View, limited: Usage, oom: Option<&Oom>) 
             let least = oom.and_then(|_| on_smallest(case, &view, usage));
             let unlimited_bytes = least.map(|_| usage.device_bytes);
             let filling = Some(filling(&view, usage));
-            Need { usage: least.unwrap_or(usage), unlimited_bytes, at_least: reason, filling }
+            let usage = least.unwrap_or(usage);
+            let expandable_bytes = oom.and_then(|_| with_expandable_segments(&view, usage));
+            Need { usage, unlimited_bytes, expandable_bytes, at_least: reason, filling }
         }
         None => Need { usage: seen, at_least: reason, ..Need::default() },
     }
@@ -59,6 +64,17 @@ fn on_smallest(case: &Case, view: &View, unlimited: Usage) -> Option<Usage> {
     let least = Replayable::of(view)?.least_bytes(allocated_bytes, reserved_bytes).filter(|least| is_less(*least))?;
     let usage = Usage { allocated_bytes, reserved_bytes: least, device_bytes: device_bytes - reserved_bytes + least };
     (usage.device_bytes > case.available()).then_some(usage)
+}
+
+/// Returns the need with expandable segments, if it is less by a part that matters.
+fn with_expandable_segments(view: &View, usage: Usage) -> Option<Bytes> {
+    let Usage { allocated_bytes, reserved_bytes, device_bytes } = usage;
+    let is_less = |bytes: Bytes| bytes.0 < reserved_bytes.0 - reserved_bytes.0 / LEAST_EXPANDABLE_GAIN;
+    if !is_less(allocated_bytes) {
+        return None;
+    }
+    let least = Replayable::of(view)?.least_expandable_bytes(allocated_bytes, reserved_bytes)?;
+    is_less(least).then(|| device_bytes - reserved_bytes + least)
 }
 
 /// Returns what fills the memory at the peak of a run without a limit.

@@ -32,7 +32,7 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(raised_later(case));
-    let untrained_records = run.processes.iter().flat_map(|process| &process.untrained);
+    let untrained_records = case.longest().processes.iter().flat_map(|process| &process.untrained);
     notes.extend(untrained_records.filter(|record| !matters(case, record)).map(|record| untrained(case, record)));
     distinct(notes)
 }
@@ -41,7 +41,7 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
 pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
     let single =
         [missing_kernels(case), few_steps(case, decision), interpreter(case), background(case)].into_iter().flatten();
-    let all_untrained = case.limited.processes.iter().flat_map(|process| &process.untrained);
+    let all_untrained = case.longest().processes.iter().flat_map(|process| &process.untrained);
     let large = all_untrained.filter(|record| matters(case, record));
     single.chain(distinct(large.map(|record| untrained(case, record)).collect())).collect()
 }

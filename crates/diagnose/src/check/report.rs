@@ -1,5 +1,6 @@
 //! The report, made of a diagnosis in one expression.
 
+use causes::{CauseId, Role};
 use report::{CheckReport, Gpu, SourceLink};
 use trace::Process;
 
@@ -10,7 +11,7 @@ use super::remarks::list_all_assumptions;
 
 /// Returns the report of `diagnosis`; `links` as in [`Diagnosis::report`].
 pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>) -> CheckReport {
-    let Diagnosis { asked, case, measured, findings, remarks } = diagnosis;
+    let Diagnosis { asked, case, measured, findings, mistake, remarks } = diagnosis;
     let (run, measured) = (case.limited, measured.clone());
     CheckReport {
         version: case.launch.oomph.clone(),
@@ -25,16 +26,37 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         breakdown: measured.breakdown,
         sites: measured.sites,
         growth: measured.growth,
+        unapplied: list_unapplied(case),
+        mistake: *mistake,
         findings: SourceLink::join(findings.clone(), links),
         assumptions: list_all_assumptions(asked, case),
         value_shapes: measured.value_shapes,
         ranks: measured.ranks,
         notes: remarks.clone(),
         seconds: asked.seconds,
-        next: asked.next.clone().filter(|_| measured.verdict.is_oom() && measured.passes.is_none()),
+        next: asked
+            .next
+            .clone()
+            .filter(|_| measured.verdict.is_oom() && measured.passes.is_none() && !is_in_source(*mistake)),
         verdict: measured.verdict,
         folder: asked.folder.clone(),
     }
+}
+
+/// Lists the remedies that no process applied.
+fn list_unapplied(case: &Case) -> Vec<String> {
+    let records = || case.limited.processes.iter().flat_map(|process| &process.remedies);
+    let is_applied = |name: &str| records().any(|record| record.applied && record.remedy == name);
+    let mut names: Vec<String> =
+        records().map(|record| record.remedy.clone()).filter(|name| !is_applied(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// True for a mistake that a change to the source removes, and no search for settings and sizes.
+fn is_in_source(mistake: Option<CauseId>) -> bool {
+    mistake.is_some_and(|cause| matches!(cause.role(), Role::Growth | Role::Peak))
 }
 
 fn gpu(asked: &CheckCase, case: &Case) -> Gpu {

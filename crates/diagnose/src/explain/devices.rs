@@ -58,6 +58,7 @@ impl<'a> Seen<'a> {
 fn growth_of(leaks: &Leaks) -> Growth {
     let location = leaks.lines.first().and_then(|line| line.location.clone());
     Growth {
+        keeper: None,
         loop_at: None,
         bytes_per_iteration: leaks.per_step,
         first_iteration: leaks.first_step,

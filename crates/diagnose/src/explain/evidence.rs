@@ -9,6 +9,8 @@ use super::ending::{find_moment, has_ended};
 use super::failure::failure;
 use super::ranks::ranks;
 use super::statements::Statements;
+use crate::measure::growth::list_kept;
+use crate::measure::iterations::Iterations;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
 use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, PeakFacts, Pressure, Sharing, Usable};
@@ -28,6 +30,7 @@ pub(super) fn gather_facts<'a>(
     let is_fatal = said.is_some() || view.is_some_and(has_ended);
     let failure = failure.map(|failure| complete(failure, is_fatal, view));
     let is_at_error = failure.as_ref().is_some_and(|failure| failure.is_fatal);
+    let moment = view.and_then(find_moment);
     let counters = stated.table().map(|counters| Known::new(counters, source_of(counters)));
     Facts {
         folder: &stated.folder,
@@ -40,7 +43,8 @@ pub(super) fn gather_facts<'a>(
             breakdown: history.map(|history| history.breakdown.clone()).unwrap_or_default(),
         },
         pressure: pressure(history, subject),
-        moment: view.and_then(find_moment).map(if is_at_error { At::Error } else { At::Peak }),
+        moment: moment.map(if is_at_error { At::Error } else { At::Peak }),
+        iterations: view.zip(moment).map(|(view, at)| Iterations::list(view, at, None)).unwrap_or_default(),
         fleet: Fleet { ranks: ranks(seen, stated), sharing: Sharing::Unknown },
         stated: &stated.ooms,
         retries: counters.and_then(retries),
@@ -66,7 +70,8 @@ fn pressure(history: Option<&DeviceHistory>, subject: Option<&Seen>) -> Option<P
     let (growth, subject) = (history?.growth.clone()?, subject?);
     let survivors = subject.survivors.clone();
     let retention = find_retention(&subject.view, &survivors);
-    Some(Pressure { growth: Known::new(growth, Source::Lifetimes), survivors, retention })
+    let kept = list_kept(&subject.view, &survivors);
+    Some(Pressure { growth: Known::new(growth, Source::Lifetimes), survivors, retention, kept })
 }
 
 fn source_of(counters: &StatedCounters) -> Source {

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use report::Contents;
 use trace::run::{CensusRecord, census_of_device};
-use trace::{Address, Bytes, Category, EventIndex, Lifetime, Phase};
+use trace::{Address, Bytes, Category, EventIndex, Lifetime, Moment, Phase, StackId};
 
 use super::device_trace::DeviceTrace;
 use super::infer;
@@ -37,6 +37,11 @@ pub(super) fn classify(trace: &DeviceTrace, timeline: &Timeline) -> Vec<Contents
     } else {
         infer::contents::classify(trace, timeline, &ooms)
     };
+    if noted && trace.process.steps.is_empty() {
+        for index in list_outliving(trace) {
+            keep(&mut contents[index]);
+        }
+    }
     let workspaces = workspaces(trace);
     for (held, life) in contents.iter_mut().zip(trace.history.lifetimes()) {
         let passing = timeline.is_freed_in_its_stretch(life) || life.freed().is_none();
@@ -65,6 +70,28 @@ fn by_life(trace: &DeviceTrace, timeline: &Timeline, life: &Lifetime, ooms: &[Ev
         Phase::Other if !short => Contents::Other,
         Phase::Forward | Phase::Backward | Phase::Optimizer | Phase::Other => Contents::Temporaries,
     }
+}
+
+/// A program without an optimizer has one long phase, and so frees in the phase what it kept for many passes: no temporaries.
+fn keep(held: &mut Contents) {
+    if *held == Contents::Temporaries {
+        *held = Contents::Activations;
+    }
+}
+
+/// Lists the allocations of stacks that allocated twice more before the free.
+fn list_outliving(trace: &DeviceTrace) -> Vec<usize> {
+    let mut begun: BTreeMap<StackId, Vec<Moment>> = BTreeMap::new();
+    for life in trace.history.lifetimes() {
+        begun.entry(life.stack).or_default().push(life.begun);
+    }
+    let is_outliving = |life: &Lifetime| {
+        let all = begun.get(&life.stack).map(Vec::as_slice).unwrap_or_default();
+        let later = |moment| all.partition_point(|begun| *begun <= moment);
+        life.stack != StackId::EMPTY && later(life.free_requested) - later(life.begun) >= 2
+    };
+    let lives = trace.history.lifetimes().iter().enumerate();
+    lives.filter(|(_, life)| is_outliving(life)).map(|(index, _)| index).collect()
 }
 
 fn workspaces(trace: &DeviceTrace) -> HashSet<(Address, Bytes)> {

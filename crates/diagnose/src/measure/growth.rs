@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use report::{Contents, Growth, Location, Peak};
 use trace::run::DeviceStats;
-use trace::{Bytes, Lifetime, StackId};
+use trace::{Bytes, EventIndex, Lifetime, LifetimeId, Moment, StackId};
 
+use super::iterations::Iterations;
 use super::life::Life;
 use super::view::View;
 
@@ -50,6 +51,7 @@ pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> 
         return None;
     }
     Some(Growth {
+        keeper: None,
         loop_at: None,
         bytes_per_iteration,
         first_iteration,
@@ -106,6 +108,20 @@ pub(crate) fn survivors(view: &View) -> Vec<Survivors> {
     let mut survivors: Vec<Survivors> = survivors.collect();
     survivors.sort_by_key(|line| std::cmp::Reverse(line.bytes));
     survivors
+}
+
+/// Lists the tensors by the stacks of `survivors` that outlived their step, each with the last event of the step: those alive at the end of the
+/// history, or at its last error.
+pub(crate) fn list_kept(view: &View, survivors: &[Survivors]) -> Vec<(LifetimeId, EventIndex)> {
+    let stacks: BTreeSet<StackId> = survivors.iter().flat_map(|line| line.stacks.iter().copied()).collect();
+    let last_event = EventIndex(view.trace.end().0.saturating_sub(1));
+    let end = Moment::from(view.trace.last_oom().unwrap_or(last_event));
+    let Some(steps) = Iterations::list(view, end, None).into_iter().find(|level| level.at.is_none()) else {
+        return Vec::new();
+    };
+    let lives = (0..).map(LifetimeId).zip(view.trace.history.lifetimes());
+    let left = lives.filter(|(_, life)| stacks.contains(&life.stack) && life.is_live_after(end));
+    left.filter_map(|(id, life)| Some((id, steps.last_event(steps.of(life)?)?))).collect()
 }
 
 /// Returns the allocations of one step that were alive at the end of the next step.

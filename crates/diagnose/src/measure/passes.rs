@@ -7,16 +7,19 @@
 //! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat.
 //!
 //! The memory grows if each quarter of the passes left a part until the end, and the usual pass left something. So a ring buffer does not grow,
-//! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps. Parameters, and allocations by
+//! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps. The run without a limit shows whether
+//! what repeats are passes, or layers of one long pass. Parameters, and allocations by
 //! constructors, are not the work of a pass.
 
 use std::collections::BTreeMap;
 
 use report::Location;
 use trace::run::LoopRecord;
-use trace::{Bytes, Frame, Lifetime, Moment, StackId};
+use trace::{Bytes, EventIndex, Frame, Lifetime, LifetimeId, Moment, StackId};
 
+use super::fate::Fate;
 use super::growth::{Survivors, stays};
+use super::iterations::Iterations;
 use super::life::Life;
 use super::view::View;
 
@@ -40,6 +43,8 @@ pub(crate) struct PassGrowth {
     pub(crate) bytes: Bytes,
     /// The survivors of all passes, by the user's line outside modules, most bytes first.
     pub(crate) survivors: Vec<Survivors>,
+    /// The survivors of all passes but the last, each with the last event of its pass.
+    pub(crate) kept: Vec<(LifetimeId, EventIndex)>,
     /// The stack and the size of an allocation of each pass.
     beat: (StackId, Bytes),
 }
@@ -60,14 +65,20 @@ impl PassGrowth {
 }
 
 /// Returns the growth of the loop around the last refused request. See Note [Passes].
-pub(crate) fn find_pass_growth(view: &View) -> Option<PassGrowth> {
+///
+/// `later`: the run without a limit.
+pub(crate) fn find_pass_growth(view: &View, later: Option<&View>) -> Option<PassGrowth> {
     let refused = view.trace.history.ooms().last()?.event;
+    let fate = later.and_then(|later| Fate::of(view, refused.into(), later));
     let loops = &view.trace.process.loops;
     let mut found: Vec<(u32, PassGrowth)> = loops
         .iter()
         .enumerate()
         .filter_map(|(index, one)| {
             let inner = &loops[index + 1..];
+            if fate.as_ref().is_some_and(|fate| count_passes(fate, one, inner) < LEAST_PASSES) {
+                return None;
+            }
             Some((one.depth, Passes::of(view, one, inner, refused.into())?.growth()?))
         })
         .collect();
@@ -75,6 +86,13 @@ pub(crate) fn find_pass_growth(view: &View) -> Option<PassGrowth> {
     let outermost = found.first()?.0;
     found.retain(|(depth, _)| *depth == outermost);
     found.pop().map(|(_, growth)| growth)
+}
+
+/// Returns the passes that a loop had begun when the request was refused, seen from the run without a limit: there, a pass that was cut is
+/// whole, and a loop inside a pass is not taken for passes.
+fn count_passes(fate: &Fate, one: &LoopRecord, inner: &[LoopRecord]) -> usize {
+    let passes = Iterations::of_loop(fate.later, one, inner, Moment::from(fate.later.trace.end()));
+    passes.and_then(|passes| passes.number(fate.request)).map_or(0, |number| number + 1)
 }
 
 /// The allocations of a loop's passes.
@@ -128,6 +146,7 @@ impl<'v> Passes<'v> {
             full_at: self.full_at(&beats),
             bytes,
             survivors: self.survivors(),
+            kept: self.list_kept(&beats),
             beat: (beat.stack, beat.requested),
         })
     }
@@ -197,6 +216,19 @@ impl<'v> Passes<'v> {
         }
         left.pop();
         Bytes::median(left).unwrap_or_default()
+    }
+
+    /// Lists the survivors of the passes that another one followed.
+    fn list_kept(&self, beats: &[&Lifetime]) -> Vec<(LifetimeId, EventIndex)> {
+        let starts: Vec<EventIndex> = beats.iter().filter_map(|beat| beat.begun()).collect();
+        let all = (0..).map(LifetimeId).zip(self.view.trace.history.lifetimes());
+        let left = all.filter(|(_, life)| self.left.contains_key(&life.stack) && life.is_live_after(self.end));
+        left.filter_map(|(id, life)| {
+            let begun = life.begun()?;
+            let next = starts.get(starts.partition_point(|start| *start <= begun).max(1))?;
+            Some((id, EventIndex(next.0.saturating_sub(1))))
+        })
+        .collect()
     }
 
     /// Returns the pass of the refused request. The first pass shows how many allocations come before the beat, and so how many come after the

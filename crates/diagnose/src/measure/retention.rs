@@ -3,17 +3,18 @@
 //! # Note [Retention]
 //! - Tensors of several earlier steps that are freed all at once were in reference cycles: the garbage collector found
 //!   them. (Clearing a list looks alike; the finding states the ambiguity.)
-//! - A retained graph keeps every saved tensor of its forward: one call in the user's code leaves tensors of different
-//!   library lines.
+//! - A retained graph keeps every saved tensor of its forward: no Python object refers to them, as far as the agent looked; without the agent,
+//!   one call in the user's code leaves tensors of different library lines.
 //! - A single tensor of a module's own code or of a hook is a saved intermediate.
 //! - All other survivors are in a collection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trace::StackId;
+use trace::{Bytes, StackId};
 
 use super::growth::Survivors;
 use super::leaks::{Burst, bursts};
+use super::life::Life;
 use super::view::View;
 
 /// The reasons for retention.
@@ -35,7 +36,7 @@ pub(crate) fn find_retention(view: &View, survivors: &[Survivors]) -> Retention 
     if cycles(view, &stacks).is_some() {
         return Retention::Cycle;
     }
-    if has_graph(view, &stacks) {
+    if is_unseen(view, &stacks).unwrap_or_else(|| has_graph(view, &stacks)) {
         return Retention::Graph;
     }
     let first = survivors.first().and_then(|line| line.stacks.first().copied());
@@ -50,6 +51,17 @@ pub(crate) fn find_retention(view: &View, survivors: &[Survivors]) -> Retention 
 pub(crate) fn cycles(view: &View, stacks: &BTreeSet<StackId>) -> Option<Burst> {
     let of_them = bursts(view).into_iter().filter(|burst| !burst.stacks.is_disjoint(stacks));
     of_them.max_by_key(|burst| burst.bytes)
+}
+
+/// Checks that no Python object refers to most of the bytes that are alive at the error; `None` if the agent did not look. Autograd keeps them.
+fn is_unseen(view: &View, stacks: &BTreeSet<StackId>) -> Option<bool> {
+    let seen: BTreeSet<u64> = view.trace.process.visible.as_ref()?.addresses.iter().copied().collect();
+    let live: Vec<_> =
+        view.live_after(view.trace.last_oom()?).filter(|(life, _)| stacks.contains(&life.stack)).collect();
+    let total: Bytes = live.iter().map(|(life, _)| life.block()).sum();
+    let unseen = live.iter().filter(|(life, _)| !seen.contains(&life.address().0));
+    let unseen: Bytes = unseen.map(|(life, _)| life.block()).sum();
+    (total > Bytes::ZERO).then_some(unseen.0.saturating_mul(2) > total.0)
 }
 
 /// Checks that one call in the user's code left three or more tensors, allocated by two or more library lines.

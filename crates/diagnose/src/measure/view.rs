@@ -3,7 +3,7 @@
 use report::{Contents, Location, Place, SiteFrame};
 use trace::run::LoopRecord;
 use trace::source_file::is_generated;
-use trace::{Bytes, DeviceIndex, Frame, Lifetime, Moment, Phase, Process, Snapshot, StackId};
+use trace::{Bytes, DeviceIndex, Frame, Lifetime, LifetimeId, Moment, Phase, Process, Snapshot, StackId};
 
 use super::contents::classify;
 use super::device_trace::DeviceTrace;
@@ -81,6 +81,16 @@ impl<'a> View<'a> {
         all.filter(move |(life, _)| life.is_live_after(at))
     }
 
+    /// Returns the allocations live right after `at`, each with its number and category.
+    pub(crate) fn live_with_ids(
+        &self,
+        at: impl Into<Moment>,
+    ) -> impl Iterator<Item = (LifetimeId, &Lifetime, Contents)> {
+        let at = at.into();
+        let all = (0..).map(LifetimeId).zip(self.trace.history.lifetimes()).zip(self.contents.iter().copied());
+        all.filter(move |((_, life), _)| life.is_live_after(at)).map(|((id, life), contents)| (id, life, contents))
+    }
+
     /// Returns the bytes of category `contents` live right after `at`.
     pub(crate) fn live_bytes(&self, at: impl Into<Moment>, contents: Contents) -> Bytes {
         let live = self.live_after(at).filter(|&(_, held)| held == contents);
@@ -105,6 +115,11 @@ impl<'a> View<'a> {
         let mut inner = self.trace.python(stack).take_while(|frame| !is_own(&frame.file, self.trace.script_dir));
         let frame = inner.find(|frame| !frame.file.contains("/torch/") && !is_machinery(frame))?;
         Some((frame.file.as_str(), frame.line))
+    }
+
+    /// Returns the Python frames of a stack, innermost first.
+    pub(crate) fn frames_of(&self, stack: StackId) -> impl Iterator<Item = &'a Frame> {
+        self.trace.python(stack)
     }
 
     /// Returns the innermost Python frame of a stack.
@@ -146,6 +161,11 @@ impl<'a> View<'a> {
     /// Checks for a module's call, or a function of `torch.nn.functional`, in the stack.
     pub(crate) fn is_made_by_module(&self, stack: StackId) -> bool {
         matches!(self.trace.roles.get(stack.0 as usize), Some(Role::Forward | Role::Functional))
+    }
+
+    /// Checks that a module's tensors were made, moved or loaded by the stack.
+    pub(crate) fn is_placed(&self, stack: StackId) -> bool {
+        matches!(self.trace.roles.get(stack.0 as usize), Some(Role::Placed))
     }
 
     /// Returns the total of the bytes live right after `at`.

@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use allocator::Settings;
 use allocator::replay::find_releases;
 use causes::CauseId;
 use report::{Finding, Location, Remedy, Severity, Standing};
@@ -17,6 +18,7 @@ use trace::{Action, Bytes, EventIndex, SnapshotSettings, StackId};
 
 use super::input::Facts;
 use super::known::{Source, bytes, count, text};
+use super::removal::Removal;
 use super::replayed::{Change, Replayable};
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
@@ -49,6 +51,7 @@ fn find_rounding(facts: &Facts) -> Option<Cause> {
     }
     let most = stacks.into_iter().max_by_key(|(_, bytes)| *bytes).and_then(|(stack, _)| view.own_line(stack));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!("{name} makes blocks {wasted} larger in total than the requests"),
@@ -60,7 +63,8 @@ fn find_rounding(facts: &Facts) -> Option<Cause> {
         ],
         remedies: vec![replayed_default(view).unwrap_or_else(|| estimated_default(name, total, wasted))],
     };
-    Some(Cause { finding, bytes: Some(wasted), rank: Rank::Setting })
+    let cause = Cause { finding, bytes: Some(wasted), rank: Rank::Setting, removal: None };
+    Some(cause.with_removal(Removal::settings(restore_default)))
 }
 
 /// The name of the setting that can make blocks larger than their requests.
@@ -72,14 +76,16 @@ fn rounding_setting(settings: &SnapshotSettings) -> Option<&'static str> {
 
 /// The default rounding and splitting, if the replay reserves less under it.
 fn replayed_default(view: &View) -> Option<Remedy> {
-    let change = Replayable::of(view)?.with(|settings| {
-        settings.max_split_size = None;
-        settings.roundup_power2_divisions = Default::default();
-    });
+    let change = Replayable::of(view)?.with(restore_default);
     let remedy = "take max_split_size_mb and roundup_power2_divisions out of the allocator's settings";
     change
         .helps()
         .then(|| change.remedy(remedy, "in PYTORCH_CUDA_ALLOC_CONF or torch.cuda.memory._set_allocator_settings"))
+}
+
+fn restore_default(settings: &mut Settings) {
+    settings.max_split_size = None;
+    settings.roundup_power2_divisions = Default::default();
 }
 
 fn estimated_default(name: &str, total: Bytes, wasted: Bytes) -> Remedy {
@@ -111,6 +117,7 @@ fn find_emptied_cache(facts: &Facts) -> Option<Cause> {
     let total: Bytes = released.iter().map(|&(_, bytes)| bytes).sum();
     let segments = u64::try_from(released.len()).unwrap_or(u64::MAX);
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
@@ -125,7 +132,7 @@ fn find_emptied_cache(facts: &Facts) -> Option<Cause> {
         ],
         remedies: vec![keep_the_cache(view)],
     };
-    Some(Cause { finding, bytes: None, rank: Rank::Setting })
+    Some(Cause { finding, bytes: None, rank: Rank::Setting, removal: None })
 }
 
 fn keep_the_cache(view: &View) -> Remedy {

@@ -2,14 +2,21 @@
 //!
 //! Role peak, order 210.
 
+use allocator::replay::AllocationChange;
 use causes::CauseId;
 use report::{Contents, Finding, Remedy, Standing};
-use trace::Bytes;
+use trace::{Bytes, LifetimeId};
 
 use super::input::Facts;
 use super::known::{Source, bytes};
+use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
+use crate::measure::life::Life;
+use crate::measure::view::View;
+
+/// The categories that grow with the batch.
+const SCALING: [Contents; 3] = [Contents::Activations, Contents::Temporaries, Contents::Inputs];
 
 pub(super) const RULE: Rule = Rule { cause: CauseId::BatchTooLarge, check: Check::One(find) };
 
@@ -23,6 +30,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     }
     let source = Source::Lifetimes;
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!("{scales} of the {total} allocated at the error grow with the batch"),
@@ -35,7 +43,18 @@ fn find(facts: &Facts) -> Option<Cause> {
         ],
         remedies: vec![halve(total, scales), checkpointing()],
     };
-    Some(Cause { finding, bytes: Some(Bytes(scales.0 / 2)), rank: Rank::Need })
+    let cause = Cause { finding, bytes: Some(Bytes(scales.0 / 2)), rank: Rank::Need, removal: None };
+    Some(cause.with_removal(halved(facts, view)))
+}
+
+/// Half of every activation, temporary and input, and of the request that failed.
+fn halved(facts: &Facts, view: &View) -> Removal {
+    let lives = (0..).map(LifetimeId).zip(view.trace.history.lifetimes()).zip(&view.contents);
+    let scaling = lives.filter(|(_, contents)| SCALING.contains(contents));
+    let edits = scaling.map(|((id, life), _)| (id, AllocationChange::Resize(life.requested().0.div_ceil(2)))).collect();
+    let requested = facts.failure.as_ref().and_then(|failure| failure.requested);
+    let half = requested.map_or(0, |requested| requested.nearest().0.div_ceil(2));
+    Removal::with_failed(edits, AllocationChange::Resize(half)).estimated()
 }
 
 fn halve(total: Bytes, scales: Bytes) -> Remedy {
@@ -44,7 +63,7 @@ fn halve(total: Bytes, scales: Bytes) -> Remedy {
         standing: Standing::Estimated,
         before_bytes: Some(total),
         after_bytes: Some(total - Bytes(scales.0 / 2)),
-        how: "estimated from the memory in use at the error as if all of it scaled with the batch; with twice the gradient \
+        how: "estimated as if every activation, temporary and input scaled with the batch; with twice the gradient \
               accumulation the effective batch stays the same (divide the loss, call backward on every micro-batch)"
             .to_owned(),
     }

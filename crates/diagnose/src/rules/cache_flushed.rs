@@ -20,6 +20,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let need = facts.need.as_ref();
     evidence.extend(need.map(|need| bytes("used on a device of any size", need.value.bytes, need.source)));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
@@ -29,5 +30,5 @@ fn find(facts: &Facts) -> Option<Cause> {
         evidence,
         remedies: Vec::new(),
     };
-    Some(Cause { finding, bytes: None, rank: Rank::Aside })
+    Some(Cause { finding, bytes: None, rank: Rank::Aside, removal: None })
 }

@@ -15,6 +15,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let times = request.times.map(|times| times.row("out-of-memory errors"));
     let evidence = times.into_iter().chain(request.requested.map(|requested| requested.row("request"))).collect();
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: if request.search.is_some() { Severity::Info } else { Severity::Warning },
         message: message(facts, request),
@@ -22,7 +23,7 @@ fn find(facts: &Facts) -> Option<Cause> {
         evidence,
         remedies: Vec::new(),
     };
-    Some(Cause { finding, bytes: None, rank: Rank::Aside })
+    Some(Cause { finding, bytes: None, rank: Rank::Aside, removal: None })
 }
 
 fn message(facts: &Facts, request: &Failure) -> String {

@@ -1,4 +1,4 @@
-//! `exception-holds-frames`: a failed step was retried while the exception still held the tensors of the first try.
+//! `exception-holds-frames`: a failed step was retried while the exception still held the tensors of the first try, or the program keeps exceptions.
 //!
 //! Role peak, order 120.
 //!
@@ -12,6 +12,7 @@ use causes::CauseId;
 use report::{Contents, Evidence, Finding, Location};
 use trace::{Bytes, EventIndex, Moment, StackId};
 
+use super::held::Held;
 use super::input::Facts;
 use super::known::{Source, bytes, count, text};
 use super::rule::{Cause, Check, Rank, Rule};
@@ -26,7 +27,33 @@ const MIN_SHARE_DENOMINATOR: u64 = 20;
 pub(super) const RULE: Rule = Rule { cause: CauseId::ExceptionHoldsFrames, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    find_in_history(facts).or_else(|| find_in_text(facts))
+    find_in_tracebacks(facts).or_else(|| find_in_history(facts)).or_else(|| find_in_text(facts))
+}
+
+/// Finds tensors in the variables of functions in tracebacks: the agent searched all exceptions that were alive.
+fn find_in_tracebacks(facts: &Facts) -> Option<Cause> {
+    let held = Held::by(facts, "traceback")?;
+    let first = held.records.first()?;
+    let holders = match held.records.len() {
+        1 => format!("the traceback of one exception ({})", first.what),
+        count => format!("the tracebacks of {count} exceptions ({})", first.what),
+    };
+    let mut evidence = vec![
+        count("exceptions with tensors", u64::try_from(held.records.len()).unwrap_or(u64::MAX), Source::LiveAtError),
+        bytes("alive in their frames", held.bytes, Source::LiveAtError),
+    ];
+    if !first.file.is_empty() {
+        let raised = Location { file: first.file.clone(), line: first.line, column: None };
+        evidence.push(text("raised at", facts.at(&raised), Source::Traceback));
+    }
+    let message = format!("{} are held by {holders}", held.bytes);
+    let mut found = cause(facts, message, held.location.clone(), evidence, Some(held.bytes));
+    found.finding.remedies.insert(0, advice(
+        "keep the text of an exception, not the exception",
+        "str(error), or traceback.format_exc(); error.with_traceback(None) where the object is needed; a variable that holds the error beyond \
+         its except block is deleted after use",
+    ));
+    Some(found.with_removal(held.freed(facts)))
 }
 
 /// A run with a measured need, a dry run, is left out: on a busy machine the tensors of a failed backward outlive it for a moment, so a
@@ -108,6 +135,7 @@ fn cause(
     bytes: Option<Bytes>,
 ) -> Cause {
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message,
@@ -119,5 +147,5 @@ fn cause(
              sys.last_traceback = None",
         )],
     };
-    Cause { finding, bytes, rank: Rank::Fault }
+    Cause { finding, bytes, rank: Rank::Fault, removal: None }
 }

@@ -9,6 +9,7 @@ use trace::text::StatedBytes;
 
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, bytes, text};
+use super::removal::Removal;
 use super::replayed::Replayable;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
@@ -34,6 +35,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     let mut evidence = vec![bytes("reserved", reserved, source), bytes("inactive splits", split, source)];
     evidence.extend(allocated.map(|allocated| bytes("allocated", allocated, source)));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
@@ -44,7 +46,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
         evidence,
         remedies: vec![advise_expandable_segments()],
     };
-    Some(Cause { finding, bytes: Some(split), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(split), rank: Rank::Fault, removal: None })
 }
 
 fn find_in_error(facts: &Facts) -> Option<Cause> {
@@ -58,17 +60,29 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     }
     let mut evidence = evidence(failure, requested);
     let remedies = remedies(facts, &mut evidence);
+    let whole = fits_expandable(facts);
+    let with =
+        whole.map_or_else(String::new, |need| format!("; with expandable segments the whole program needs {need}"));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Error,
         message: format!(
-            "{size} could not be allocated with {cached} reserved and free: no free block was large enough"
+            "{size} could not be allocated with {cached} reserved and free: no free block was large enough{with}"
         ),
         location: failure.location.clone(),
         evidence,
         remedies,
     };
-    Some(Cause { finding, bytes: Some(cached), rank: Rank::Fault })
+    let rank = if whole.is_some() { Rank::Setting } else { Rank::Fault };
+    let cause = Cause { finding, bytes: Some(cached), rank, removal: None };
+    Some(cause.with_removal(Removal::settings(|settings| settings.expandable_segments = true)))
+}
+
+/// Returns the need of the whole program with expandable segments, if the device has as much.
+fn fits_expandable(facts: &Facts) -> Option<Bytes> {
+    let device = facts.device.total?.nearest();
+    facts.need.as_ref()?.value.expandable.filter(|need| *need <= device)
 }
 
 /// Tests that the program's tensors alone exceed the device at the need: no allocator serves all requests.

@@ -10,12 +10,14 @@ use std::collections::BTreeSet;
 
 use causes::CauseId;
 use report::{Contents, Finding, Remedy, Severity};
-use trace::{Action, Bytes, EventIndex, Phase, StackId};
+use trace::{Action, Bytes, EventIndex, Lifetime, LifetimeId, Phase, StackId};
 
 use super::input::Facts;
 use super::known::{Source, bytes, count};
+use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
+use crate::measure::fate::Fate;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
@@ -27,7 +29,59 @@ const MIN_SHARE_DENOMINATOR: u64 = 20;
 pub(super) const RULE: Rule = Rule { cause: CauseId::GradRecordedInEval, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    find_completed_pass(facts).or_else(|| find_failed_pass(facts))
+    match facts.fate.as_ref().filter(|_| facts.is_at_error()) {
+        Some(fate) => find_saved_in_vain(facts, fate),
+        None => find_completed_pass(facts).or_else(|| find_failed_pass(facts)),
+    }
+}
+
+/// Finds results that are alive at the error though no backward uses them later, as the run without a limit shows.
+fn find_saved_in_vain(facts: &Facts, fate: &Fate) -> Option<Cause> {
+    let (view, moment) = (facts.view.filter(|_| facts.pressure.is_none())?, facts.moment()?);
+    let is_made = |life: &Lifetime| view.phase_of(life) == Some(Phase::Forward) && view.is_made_by_module(life.stack);
+    let made: Vec<_> = view
+        .live_with_ids(moment)
+        .filter(|(_, life, contents)| *contents == Contents::Activations && is_made(life))
+        .collect();
+    let in_vain: Vec<_> = made
+        .iter()
+        .filter(|(id, ..)| fate.life(id.0 as usize).is_some_and(|life| is_saved_in_vain(fate.later, life)))
+        .collect();
+    let saved: Bytes = in_vain.iter().map(|(_, life, _)| life.block()).sum();
+    let tensors = u64::try_from(in_vain.len()).unwrap_or(u64::MAX);
+    let is_small = saved.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0;
+    if tensors < MIN_TENSORS || in_vain.len() * 2 < made.len() || is_small {
+        return None;
+    }
+    let finding = Finding {
+        without: None,
+        rule: RULE.cause,
+        severity: Severity::Error,
+        message: format!(
+            "a forward saves {saved} for a backward that never comes: gradients are recorded in evaluation"
+        ),
+        location: in_vain.first().and_then(|(_, life, _)| view.call_location(life.stack)),
+        evidence: vec![
+            bytes("saved and alive at the error", saved, Source::LiveAtError),
+            count("tensors", tensors, Source::Lifetimes),
+        ],
+        remedies: vec![no_grad()],
+    };
+    let results = in_vain.iter().map(|(id, life, _)| (*id, life.begun()));
+    let cause = Cause { finding, bytes: Some(saved), rank: Rank::Fault, removal: None };
+    Some(cause.with_removal(Removal::free_after(freed_by_next(view, results)).estimated()))
+}
+
+/// Frees each result after the second later allocation of a module: roughly what happens under `no_grad`, where the next module reads
+/// a result and a residual connection keeps it a little longer.
+fn freed_by_next(
+    view: &View,
+    results: impl Iterator<Item = (LifetimeId, Option<EventIndex>)>,
+) -> Vec<(LifetimeId, EventIndex)> {
+    let made = view.trace.history.lifetimes().iter().filter(|life| view.is_made_by_module(life.stack));
+    let made: Vec<EventIndex> = made.filter_map(Life::begun).collect();
+    let after = |begun: EventIndex| made.get(made.partition_point(|event| *event <= begun) + 1).copied();
+    results.filter_map(|(id, begun)| Some((id, after(begun?)?))).collect()
 }
 
 /// The only pass of the history failed: evaluation, or the first step of training.
@@ -40,6 +94,7 @@ fn find_failed_pass(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Warning,
         message: format!(
@@ -49,7 +104,7 @@ fn find_failed_pass(facts: &Facts) -> Option<Cause> {
         evidence: vec![bytes("activations", saved, Source::LiveAtError)],
         remedies: vec![no_grad()],
     };
-    Some(Cause { finding, bytes: Some(saved), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(saved), rank: Rank::Fault, removal: None })
 }
 
 fn no_grad() -> Remedy {
@@ -69,6 +124,7 @@ fn find_completed_pass(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: if facts.is_fatal() && held >= pass.most { Severity::Error } else { Severity::Warning },
         message: format!(
@@ -83,7 +139,7 @@ fn find_completed_pass(facts: &Facts) -> Option<Cause> {
         ],
         remedies: vec![no_grad()],
     };
-    Some(Cause { finding, bytes: Some(held), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(held), rank: Rank::Fault, removal: None })
 }
 
 /// A forward whose results no backward freed, up to `now` and at its peak.

@@ -7,12 +7,12 @@
 
 use causes::CauseId;
 
-use super::growth::{Change, find_growth};
+use super::growth::{Remedied, find_growth};
 use super::input::Facts;
 use super::rule::{Cause, Check, Rule};
 use crate::measure::retention::Retention;
 
-const CHANGE: Change = (
+const CHANGE: Remedied = (
     "keep a number, or a detached copy on the CPU, instead of the tensor",
     "use .item() or .detach().cpu() where the result is stored",
 );

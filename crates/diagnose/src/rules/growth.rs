@@ -4,43 +4,45 @@
 //! `growing-memory`.)
 
 use causes::CauseId;
-use report::{Evidence, Finding, Growth, Location, Remedy, Standing};
-use trace::{Bytes, Moment};
+use report::{Evidence, Finding, Growth, Remedy};
+use trace::Bytes;
 
+use super::held::explains_growth;
 use super::known::{Known, Source, bytes, count};
+use super::removal::Removal;
 use super::rule::{Cause, Rank};
-use crate::measure::growth::{Survivors, stays};
-use crate::measure::life::Life;
+use super::shared::advice;
+use crate::measure::growth::Survivors;
 use crate::measure::retention::Retention;
-use crate::measure::view::View;
 use crate::rules::input::{Facts, Pressure};
 
 /// The evidence names at most this many lines.
 const MAX_LINES: usize = 3;
 
 /// A remedy in short, and its instructions.
-pub(super) type Change = (&'static str, &'static str);
+pub(super) type Remedied = (&'static str, &'static str);
 
 /// Finds growth whose reason is `retention`, for `rule`; `change` is the remedy.
-pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: CauseId, change: Change) -> Option<Cause> {
+pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: CauseId, change: Remedied) -> Option<Cause> {
     let pressure = facts.pressure.as_ref().filter(|pressure| pressure.retention == retention)?;
-    let (growth, view) = (&pressure.growth.value, facts.view?);
+    // A holder that was seen says more than the kind of the tensors.
+    if explains_growth(facts) {
+        return None;
+    }
+    let growth = &pressure.growth.value;
     let most = pressure.survivors.first();
     let all: Bytes = pressure.survivors.iter().map(|line| line.bytes).sum();
-    let held = if growth.loop_at.is_some() {
-        Some(all - growth.bytes_per_iteration)
-    } else {
-        growth.location.as_ref().zip(facts.moment()).and_then(|(line, at)| earlier_bytes(view, at, line))
-    };
     let finding = Finding {
+        without: None,
         rule,
         severity: facts.severity(),
         message: message(facts, growth, most, describe_keeper(retention)),
         location: growth.location.clone(),
         evidence: evidence(facts, pressure),
-        remedies: release(facts, held, change).into_iter().collect(),
+        remedies: vec![release(change)],
     };
-    Some(Cause { finding, bytes: Some(all), rank: Rank::Fault })
+    let cause = Cause { finding, bytes: Some(all), rank: Rank::Fault, removal: None };
+    Some(cause.with_removal(Removal::free_after(pressure.kept.iter().copied())))
 }
 
 fn describe_keeper(retention: Retention) -> &'static str {
@@ -82,28 +84,7 @@ fn evidence(facts: &Facts, pressure: &Pressure) -> Vec<Evidence> {
     evidence
 }
 
-/// The remedy: the live total, less the bytes that the line allocated in earlier steps.
-fn release(facts: &Facts, held: Option<Bytes>, change: Change) -> Option<Remedy> {
-    let held = held.filter(|held| *held > Bytes::ZERO)?;
-    let before = facts.view?.live_total(facts.moment()?);
-    let (remedy, how) = change;
-    Some(Remedy {
-        remedy: remedy.to_owned(),
-        standing: Standing::Estimated,
-        before_bytes: Some(before),
-        after_bytes: Some(before - held),
-        how: format!("{how}; estimated as the peak less the memory that this line allocated in earlier steps"),
-    })
-}
-
-/// The bytes that `line` allocated in steps before the step of `at` and that are alive then; `None` if the step is unknown.
-fn earlier_bytes(view: &View, at: Moment, line: &Location) -> Option<Bytes> {
-    let step = view.timeline.step(at.event_before()?)?;
-    let mut here = std::collections::BTreeMap::new();
-    let blocks = view.live_after(at).filter_map(|(life, contents)| {
-        let made = view.step_of(life)?;
-        let here = *here.entry(life.stack).or_insert_with(|| view.own_line(life.stack).as_ref() == Some(line));
-        (made < step && here && !stays(contents)).then_some(life.block())
-    });
-    Some(blocks.sum())
+fn release((remedy, how): Remedied) -> Remedy {
+    let how = format!("{how}; replayed as if each of these tensors were freed at the end of its own iteration");
+    advice(remedy, &how)
 }

@@ -29,6 +29,7 @@ fn find(facts: &Facts) -> Option<Cause> {
 /// The cause that a failure of the host's memory amounts to, for `rule`.
 pub(super) fn host_cause(rule: CauseId, facts: &Facts, failure: &Failure, message: &str, remedy: Remedy) -> Cause {
     let finding = Finding {
+        without: None,
         rule,
         severity: facts.severity(),
         message: message.to_owned(),
@@ -36,7 +37,7 @@ pub(super) fn host_cause(rule: CauseId, facts: &Facts, failure: &Failure, messag
         evidence: evidence(failure),
         remedies: vec![remedy],
     };
-    Cause { finding, bytes: None, rank: Rank::Setting }
+    Cause { finding, bytes: None, rank: Rank::Setting, removal: None }
 }
 
 fn evidence(failure: &Failure) -> Vec<Evidence> {

@@ -7,11 +7,13 @@
 use report::explain::{StatedCard, StatedCounters};
 use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, SizeSearch, ValueShape};
 use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
-use trace::{Bytes, EventIndex, Moment};
+use trace::{Bytes, EventIndex, LifetimeId, Moment};
 
 use super::known::Known;
 use crate::judge::sharing::Shared;
+use crate::measure::fate::Fate;
 use crate::measure::growth::Survivors;
+use crate::measure::iterations::Iterations;
 use crate::measure::retention::Retention;
 use crate::measure::view::View;
 
@@ -24,6 +26,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) view: Option<&'a View<'a>>,
     /// The moment of the history that the report is about.
     pub(crate) moment: Option<At>,
+    /// The rest of the program, if it was run without a limit, too.
+    pub(crate) fate: Option<Fate<'a>>,
+    /// The levels at which the program repeats up to the moment.
+    pub(crate) iterations: Vec<Iterations>,
     pub(crate) device: DeviceFacts<'a>,
     /// The last failed request.
     pub(crate) failure: Option<Failure>,
@@ -62,6 +68,8 @@ pub(crate) struct NeedFacts {
     pub(crate) bytes: Bytes,
     /// The allocated bytes at the need by category, if a run without a limit came there.
     pub(crate) breakdown: Option<Breakdown>,
+    /// The need with expandable segments, where it is less.
+    pub(crate) expandable: Option<Bytes>,
     /// True if the need is a lower bound.
     pub(crate) is_partial: bool,
 }
@@ -85,6 +93,8 @@ pub(crate) struct Pressure {
     pub(crate) survivors: Vec<Survivors>,
     /// The reason for their retention.
     pub(crate) retention: Retention,
+    /// The tensors that earlier iterations left, each with the last event of its iteration.
+    pub(crate) kept: Vec<(LifetimeId, EventIndex)>,
 }
 
 /// The processes of a job.

@@ -28,6 +28,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let (device, name) = slice(facts)?;
     let total = device.nearest();
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!("the device has {total}, like a MIG slice {name}: it may be a part of a larger GPU"),
@@ -36,7 +37,7 @@ fn find(facts: &Facts) -> Option<Cause> {
         remedies: vec![advice("ask for a larger slice", "nvidia-smi -L names the slices")],
     };
     // The rest of the GPU is more than the slice.
-    Some(Cause { finding, bytes: Some(total), rank: Rank::Need })
+    Some(Cause { finding, bytes: Some(total), rank: Rank::Need, removal: None })
 }
 
 /// The total of a device of unknown name, and the slice with the same total.

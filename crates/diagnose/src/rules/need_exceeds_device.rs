@@ -48,6 +48,7 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
     let named = held.iter().filter(|(_, held)| *held > Bytes::ZERO);
     evidence.extend(named.map(|(contents, held)| bytes(contents.words(), *held, Source::LiveAtError)));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
@@ -68,7 +69,7 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
             ),
         ],
     };
-    Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need })
+    Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need, removal: None })
 }
 
 /// Returns the memory that PyTorch can reserve.
@@ -97,6 +98,7 @@ fn find_measured_need(facts: &Facts, known: &Known<NeedFacts>) -> Option<Cause> 
     let name = facts.device.name.unwrap_or("the device");
     let least = if known.value.is_partial { "at least " } else { "" };
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Error,
         message: format!("the program needs {least}{need} and {name} has {total}: {least}{} too little", need - total),
@@ -104,7 +106,7 @@ fn find_measured_need(facts: &Facts, known: &Known<NeedFacts>) -> Option<Cause> 
         evidence,
         remedies: smaller_batch(breakdown, need, total).into_iter().collect(),
     };
-    Some(Cause { finding, bytes: Some(need - total), rank: Rank::Need })
+    Some(Cause { finding, bytes: Some(need - total), rank: Rank::Need, removal: None })
 }
 
 /// The parts of a batch that are tried, with their names.

@@ -33,6 +33,7 @@ fn find_refused_library(facts: &Facts, failure: &Failure) -> Option<Cause> {
         _ => return None,
     };
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!("{who} was refused device memory; PyTorch's allocator may hold the rest of the device"),
@@ -44,7 +45,7 @@ fn find_refused_library(facts: &Facts, failure: &Failure) -> Option<Cause> {
              early (a small matmul, a first all_reduce) before the cache has grown",
         )],
     };
-    Some(Cause { finding, bytes: None, rank: Rank::Setting })
+    Some(Cause { finding, bytes: None, rank: Rank::Setting, removal: None })
 }
 
 /// Finds device memory of this process beyond PyTorch's reserved bytes and a context.
@@ -55,6 +56,7 @@ fn find_unreserved_memory(facts: &Facts, failure: &Failure) -> Option<Cause> {
     }
     let decides = failure.missing().is_some_and(|missing| beside - MAX_CONTEXT >= missing);
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: if decides { facts.severity() } else { Severity::Warning },
         message: format!("{beside} of this process's memory is outside PyTorch's allocator"),
@@ -66,7 +68,7 @@ fn find_unreserved_memory(facts: &Facts, failure: &Failure) -> Option<Cause> {
              communicators; a context alone takes 0.3 to 0.6 GiB",
         )],
     };
-    Some(Cause { finding, bytes: Some(beside - MAX_CONTEXT), rank: Rank::Setting })
+    Some(Cause { finding, bytes: Some(beside - MAX_CONTEXT), rank: Rank::Setting, removal: None })
 }
 
 fn evidence(facts: &Facts, failure: &Failure) -> Vec<Evidence> {

@@ -12,7 +12,7 @@ use super::known::{Known, Source, bytes};
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
 
-/// Without a measured need, a request is huge from 1/3 of the device on.
+/// A request is huge from 1/3 of the device on.
 const MIN_REQUEST_DENOMINATOR: u64 = 3;
 
 /// The categories that stay from step to step.
@@ -30,13 +30,14 @@ fn find(facts: &Facts) -> Option<Cause> {
     let room = usable.bytes.value;
     let kept = persistent_bytes(facts, failure);
     let most = room - kept.unwrap_or_default();
-    if requested <= most || (facts.need.is_none() && requested.0.saturating_mul(MIN_REQUEST_DENOMINATOR) < room.0) {
+    if requested <= most || requested.0.saturating_mul(MIN_REQUEST_DENOMINATOR) < room.0 {
         return None;
     }
     let mut evidence = vec![size.row("requested"), usable.bytes.row(usable.what)];
     let source = Source::LiveAtError;
     evidence.extend(kept.map(|kept| bytes("parameters, gradients, optimizer state, buffers", kept, source)));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Error,
         message: format!("one request for {requested} is larger than the {most} that could ever be free"),
@@ -48,7 +49,7 @@ fn find(facts: &Facts) -> Option<Cause> {
              broadcasting of small tensors makes large results",
         )],
     };
-    Some(Cause { finding, bytes: Some(requested), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(requested), rank: Rank::Fault, removal: None })
 }
 
 /// The persistent bytes alive at the error; `None` without a history of the error.

@@ -2,12 +2,14 @@
 //!
 //! Role peak, order 200.
 
+use allocator::replay::AllocationChange;
 use causes::CauseId;
 use report::{Contents, Finding, Remedy, Severity, Standing};
 use trace::{Bytes, Phase};
 
 use super::input::Facts;
 use super::known::{Source, bytes};
+use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
 use crate::measure::sweep::peak_without;
@@ -34,6 +36,7 @@ fn find_failed_step(facts: &Facts) -> Option<Cause> {
     let temporaries = facts.live_bytes(Contents::Temporaries);
     let source = Source::LiveAtError;
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
@@ -54,7 +57,13 @@ fn find_failed_step(facts: &Facts) -> Option<Cause> {
             advice("shard or offload the state", "ZeroRedundancyOptimizer, FSDP, DeepSpeed ZeRO"),
         ],
     };
-    Some(Cause { finding, bytes: Some(state + temporaries), rank: Rank::Need })
+    let held = view.live_with_ids(moment).filter(|(_, life, contents)| {
+        let is_state = *contents == Contents::OptimizerState;
+        is_state || (*contents == Contents::Temporaries && view.phase_of(life) == Some(Phase::Optimizer))
+    });
+    let edits = held.map(|(id, ..)| (id, AllocationChange::LeaveOut)).collect();
+    let cause = Cause { finding, bytes: Some(state + temporaries), rank: Rank::Need, removal: None };
+    Some(cause.with_removal(Removal::with_failed(edits, AllocationChange::LeaveOut)))
 }
 
 /// Finds temporaries that raise the peak, in a step that succeeded.
@@ -73,8 +82,9 @@ fn find_temporaries(facts: &Facts) -> Option<Cause> {
     if is_small {
         return None;
     }
-    let has_room = peak.bytes.0.saturating_mul(2) < of_device.0;
+    let has_room = peak.bytes.0.saturating_add(peak.bytes.0 / 8) < of_device.0;
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: if has_room { Severity::Info } else { Severity::Warning },
         message: format!("the peak is in the optimizer step: {temporaries} of it are the optimizer's temporaries"),
@@ -92,7 +102,7 @@ fn find_temporaries(facts: &Facts) -> Option<Cause> {
                 .to_owned(),
         }],
     };
-    Some(Cause { finding, bytes: Some(saved), rank: Rank::Need })
+    Some(Cause { finding, bytes: Some(saved), rank: Rank::Need, removal: None })
 }
 
 fn peak_without_temporaries(view: &View) -> Bytes {

@@ -34,6 +34,7 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     }
     let decides = failure.missing().is_some_and(|missing| held >= missing);
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: if facts.is_fatal() && decides { Severity::Error } else { Severity::Warning },
         message: format!("other processes hold {held} of the device's {}", total.nearest()),
@@ -41,7 +42,7 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
         evidence,
         remedies: vec![end_them()],
     };
-    Some(Cause { finding, bytes: Some(held), rank: Rank::Setting })
+    Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
 }
 
 fn end_them() -> Remedy {
@@ -75,6 +76,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     }
     let decides = failure.is_some_and(|failure| explains_failure(failure, total, held));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: if facts.is_fatal() && decides { Severity::Error } else { Severity::Warning },
         message: format!(
@@ -85,7 +87,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
         evidence: sizes.iter().map(|(what, held)| bytes(what, *held, Source::NvidiaSmi)).collect(),
         remedies: vec![end_them()],
     };
-    Some(Cause { finding, bytes: Some(held), rank: Rank::Setting })
+    Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
 }
 
 /// Checks that `held` bytes of listed processes fit into the memory that the error does not account for, and suffice

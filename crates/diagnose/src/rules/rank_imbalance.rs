@@ -33,6 +33,7 @@ fn find(facts: &Facts) -> Option<Cause> {
         bytes(&format!("only there, allocated at {}", facts.at(line)), *held, Source::SnapshotOfRank)
     }));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!("rank {} holds {more} more than the others at its peak", most.rank),
@@ -43,5 +44,5 @@ fn find(facts: &Facts) -> Option<Cause> {
             "gathered results, averaged weights and checkpoints of rank 0: keep them on the CPU, or shard them",
         )],
     };
-    Some(Cause { finding, bytes: Some(more), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(more), rank: Rank::Fault, removal: None })
 }

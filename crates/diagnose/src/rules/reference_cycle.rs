@@ -6,8 +6,9 @@
 //! program clears now and then looks the same; the evidence says so.
 
 use causes::CauseId;
-use report::{Evidence, Finding};
+use report::{Evidence, Finding, Remedy, Severity};
 
+use super::held::Held;
 use super::input::Facts;
 use super::known::{Source, bytes, count, text};
 use super::rule::{Cause, Check, Rank, Rule};
@@ -21,10 +22,43 @@ const SOURCE: Source = Source::Lifetimes;
 pub(super) const RULE: Rule = Rule { cause: CauseId::ReferenceCycle, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
+    find_unreachable(facts).or_else(|| find_burst(facts))
+}
+
+/// Finds tensors at an error that nothing but cycles refers to: the agent asked the garbage collector.
+fn find_unreachable(facts: &Facts) -> Option<Cause> {
+    let held = Held::by(facts, "cycle")?;
+    let (total, tensors) = (held.bytes, u64::try_from(held.lives.len()).unwrap_or(u64::MAX));
+    let finding = Finding {
+        without: None,
+        rule: RULE.cause,
+        severity: Severity::Error,
+        message: format!("{total} are kept by nothing but reference cycles, and the garbage collector has not run"),
+        location: held.location.clone(),
+        evidence: vec![
+            bytes("alive and unreachable", total, Source::LiveAtError),
+            count("tensors", tensors, Source::LiveAtError),
+        ],
+        remedies: vec![break_the_cycle()],
+    };
+    let cause = Cause { finding, bytes: Some(total), rank: Rank::Fault, removal: None };
+    Some(cause.with_removal(held.freed(facts)))
+}
+
+fn break_the_cycle() -> Remedy {
+    advice(
+        "break the cycle, or delete the tensor explicitly",
+        "a child that refers to its parent, a closure, a hook or an exception that an object holds refers back to the object: use weakref, or \
+         set the attribute to None after use; gc.collect() frees the tensors, late, and not after gc.disable()",
+    )
+}
+
+fn find_burst(facts: &Facts) -> Option<Cause> {
     let pressure = facts.pressure.as_ref().filter(|pressure| pressure.retention == Retention::Cycle)?;
     let (view, line) = (facts.view?, pressure.survivors.first()?);
     let burst = cycles(view, &line.stacks)?;
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
@@ -34,13 +68,9 @@ fn find(facts: &Facts) -> Option<Cause> {
         ),
         location: line.location.clone(),
         evidence: evidence(facts, line, &burst),
-        remedies: vec![advice(
-            "break the cycle, or delete the tensor explicitly",
-            "a closure, a hook or an exception that an object holds refers back to the object: use weakref, or set the \
-             attribute to None after use; gc.collect() frees the tensors, late",
-        )],
+        remedies: vec![break_the_cycle()],
     };
-    Some(Cause { finding, bytes: Some(line.bytes), rank: Rank::Fault })
+    Some(Cause { finding, bytes: Some(line.bytes), rank: Rank::Fault, removal: None })
 }
 
 fn evidence(facts: &Facts, line: &Survivors, burst: &Burst) -> Vec<Evidence> {

@@ -4,12 +4,12 @@
 
 use causes::CauseId;
 
-use super::growth::{Change, find_growth};
+use super::growth::{Remedied, find_growth};
 use super::input::Facts;
 use super::rule::{Cause, Check, Rule};
 use crate::measure::retention::Retention;
 
-const CHANGE: Change = (
+const CHANGE: Remedied = (
     "keep the result without its graph",
     "use .item() or .detach() where the result is stored, or compute it under torch.no_grad()",
 );

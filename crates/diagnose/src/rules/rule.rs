@@ -1,10 +1,11 @@
 //! The parts of a rule: its declaration, and the cause that it finds.
 
 use causes::CauseId;
-use report::Finding;
+use report::{Finding, Without};
 use trace::Bytes;
 
 use super::input::Facts;
+use super::removal::Removal;
 
 /// A rule of `check` and `explain`, declared as `RULE` by a file in `rules/`.
 #[derive(Clone, Copy)]
@@ -38,6 +39,8 @@ pub(super) struct Cause {
     pub(super) bytes: Option<Bytes>,
     /// The precedence among causes. See Note [Ranking].
     pub(super) rank: Rank,
+    /// The change to the recorded program that removes the cause. See Note [Proofs] in `proof.rs`.
+    pub(super) removal: Option<Removal>,
 }
 
 /// The precedence of a cause, most telling first.
@@ -53,6 +56,32 @@ pub(super) enum Rank {
     Aside,
     /// The evidence does not decide.
     Unclear,
+}
+
+impl Cause {
+    /// Adds the change that removes the cause.
+    #[must_use]
+    pub(super) fn with_removal(self, removal: Removal) -> Cause {
+        Cause { removal: Some(removal), ..self }
+    }
+
+    /// The proof, if the history was replayed without the cause.
+    pub(super) fn without(&self) -> Option<Without> {
+        self.finding.without
+    }
+
+    /// True if the failed request would be served without the cause.
+    pub(super) fn is_sufficient(&self, missing: Option<Bytes>) -> bool {
+        match self.without() {
+            Some(without) => without.served == Some(true),
+            None => missing.is_none() || self.bytes >= missing,
+        }
+    }
+
+    /// The bytes that would be free without the cause.
+    pub(super) fn freed_bytes(&self) -> Bytes {
+        self.without().map_or(self.bytes.unwrap_or_default(), |without| without.freed_bytes)
+    }
 }
 
 impl Rule {

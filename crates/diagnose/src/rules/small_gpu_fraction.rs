@@ -3,9 +3,10 @@
 //! Role surroundings, order 30.
 
 use causes::CauseId;
-use report::{Finding, Remedy, Severity};
+use report::{Finding, Location, Remedy, Severity};
 
 use super::input::Facts;
+use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::{SEGMENT_SLACK, advice};
 
@@ -24,20 +25,24 @@ fn implied_fraction(facts: &Facts) -> Option<Cause> {
     if free.nearest() < requested.nearest() + SEGMENT_SLACK {
         return None;
     }
+    let set = facts.view.and_then(|view| view.trace.process.fraction.as_ref());
+    let of = set.map_or_else(String::new, |set| format!(" of {}", set.fraction));
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: facts.severity(),
         message: format!(
-            "{} was refused with {} reserved and {} free: a memory fraction is set",
+            "{} was refused with {} reserved and {} free: a memory fraction{of} is set",
             requested.nearest(),
             reserved.nearest(),
             free.nearest()
         ),
-        location: None,
+        location: set.map(|set| Location { file: set.file.clone(), line: set.line, column: None }),
         evidence: vec![free.row("free on the device"), requested.row("requested"), reserved.row("reserved")],
         remedies: vec![raise_the_fraction()],
     };
-    Some(Cause { finding, bytes: Some(free.nearest()), rank: Rank::Setting })
+    let cause = Cause { finding, bytes: Some(free.nearest()), rank: Rank::Setting, removal: None };
+    Some(cause.with_removal(Removal::room(reserved.nearest() + free.nearest())))
 }
 
 fn raise_the_fraction() -> Remedy {
@@ -55,6 +60,7 @@ fn stated_fraction(facts: &Facts) -> Option<Cause> {
     let more = (total.nearest() - allowed.nearest()).min(free.nearest());
     let decides = requested.nearest() <= free.nearest();
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: if decides { facts.severity() } else { Severity::Warning },
         message: format!("this process may use {} of the device's {}", allowed.nearest(), total.nearest()),
@@ -67,5 +73,5 @@ fn stated_fraction(facts: &Facts) -> Option<Cause> {
         ],
         remedies: vec![raise_the_fraction()],
     };
-    Some(Cause { finding, bytes: Some(more), rank: Rank::Setting })
+    Some(Cause { finding, bytes: Some(more), rank: Rank::Setting, removal: None })
 }

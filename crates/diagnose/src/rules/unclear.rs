@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::Unclear, check: Check::One(
 
 fn find(facts: &Facts) -> Option<Cause> {
     let finding = find_in_error(facts).or_else(|| find_in_table(facts))?;
-    Some(Cause { finding, bytes: None, rank: Rank::Unclear })
+    Some(Cause { finding, bytes: None, rank: Rank::Unclear, removal: None })
 }
 
 fn find_in_error(facts: &Facts) -> Option<Finding> {
@@ -43,6 +43,7 @@ fn find_in_table(facts: &Facts) -> Option<Finding> {
 
 fn finding(severity: Severity, message: String, location: Option<Location>, evidence: Vec<Evidence>) -> Finding {
     Finding {
+        without: None,
         rule: RULE.cause,
         severity,
         message,

@@ -13,12 +13,13 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::ValueDependentShape, check:
 
 fn find(facts: &Facts) -> Vec<Cause> {
     let findings = facts.value_shapes.iter().map(finding);
-    findings.map(|finding| Cause { finding, bytes: None, rank: Rank::Aside }).collect()
+    findings.map(|finding| Cause { finding, bytes: None, rank: Rank::Aside, removal: None }).collect()
 }
 
 fn finding(shape: &ValueShape) -> Finding {
     let percent = format!("{} % of the elements", shape.fraction * 100.0);
     Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Info,
         message: format!("the result of {} depends on values: {percent} were assumed to be selected", shape.op),

@@ -102,6 +102,7 @@ fn find_in_snapshots(facts: &Facts) -> Option<Cause> {
 
 fn cause(severity: Severity, message: String, evidence: Vec<Evidence>, bytes: Option<Bytes>) -> Cause {
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity,
         message,
@@ -112,5 +113,5 @@ fn cause(severity: Severity, message: String, evidence: Vec<Evidence>, bytes: Op
             "torch.cuda.set_device(local_rank) before anything touches CUDA, and map_location in torch.load",
         )],
     };
-    Cause { finding, bytes, rank: Rank::Setting }
+    Cause { finding, bytes, rank: Rank::Setting, removal: None }
 }

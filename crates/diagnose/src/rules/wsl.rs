@@ -22,6 +22,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let files = facts.stated.iter().flat_map(|oom| &oom.traceback).map(|frame| frame.file.as_str());
     let file = files.filter(|_| facts.is_fatal()).find(|file| is_on_windows_drive(file))?;
     let finding = Finding {
+        without: None,
         rule: RULE.cause,
         severity: Severity::Info,
         message: "the program ran under WSL, where Windows uses a part of the device's memory".to_owned(),
@@ -32,7 +33,7 @@ fn find(facts: &Facts) -> Option<Cause> {
             "the driver's system-memory fallback makes programs slow before they fail; nvidia-smi lists the processes on the device",
         )],
     };
-    Some(Cause { finding, bytes: None, rank: Rank::Aside })
+    Some(Cause { finding, bytes: None, rank: Rank::Aside, removal: None })
 }
 
 fn is_on_windows_drive(file: &str) -> bool {

@@ -127,6 +127,7 @@ fn improvable(figures: &Figures, recommended: &Recommendation, default: Option<&
         ),
     };
     Finding {
+        without: None,
         rule,
         severity: if figures.current.oom { Severity::Error } else { Severity::Warning },
         message,
@@ -174,6 +175,7 @@ fn unavoidable(figures: &Figures) -> Finding {
         format!("none of the {} replayed settings fits in {usable}", figures.search.replayed)
     };
     Finding {
+        without: None,
         rule: CauseId::NeedExceedsDevice,
         severity: Severity::Error,
         message,

@@ -2,16 +2,27 @@
 
 use std::collections::BTreeSet;
 
+use causes::{CauseId, Role};
 use trace::Bytes;
 
 use super::conditions::{list_assumed, list_open};
 use super::figures::Figure;
 use super::layout::{grouped, line_of, words_of, words_of_growth};
-use crate::check::{CheckReport, Condition, Gpu, Growth, Need, Oom, Recovery, SizeSearch, Usage, Verdict};
+use crate::check::{CheckReport, Condition, Gpu, Growth, Keeper, Need, Oom, Recovery, SizeSearch, Usage, Verdict};
+use crate::finding::Without;
 use crate::words::count;
 
 /// The verdict in a sentence without a full stop.
 pub(super) fn sentence(report: &CheckReport) -> String {
+    let verdict = words_of_verdict(report);
+    match report.unapplied.as_slice() {
+        [] => verdict,
+        [remedy] => format!("{remedy} was not applied: without it, the program {verdict}"),
+        remedies => format!("{} were not applied: without them, the program {verdict}", remedies.join(" and ")),
+    }
+}
+
+fn words_of_verdict(report: &CheckReport) -> String {
     match &report.verdict {
         Verdict::Fits { spare_bytes, search } => fits(report, *spare_bytes, search.as_ref(), ""),
         Verdict::FitsSoFar { spare_bytes, search, stopped, conditions } => {
@@ -21,7 +32,8 @@ pub(super) fn sentence(report: &CheckReport) -> String {
             format!("{fits}{after}; {}", list_open(conditions, stopped.as_deref(), &report.folder))
         }
         Verdict::Oom { spare_bytes, assumed } => does_not_fit(report, *spare_bytes, assumed),
-        Verdict::Incomplete { reason, .. } => format!("incomplete: {reason}"),
+        Verdict::Incomplete { reason, .. } if report.unapplied.is_empty() => format!("incomplete: {reason}"),
+        Verdict::Incomplete { reason, .. } => format!("is incomplete: {reason}"),
     }
 }
 
@@ -75,10 +87,19 @@ fn recovered(search: &SizeSearch, folder: &str) -> String {
 
 fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> String {
     let (name, bytes) = (name_of_gpus(report), Bytes(spare.unsigned_abs()));
-    if let Some(full) = report.growth.as_ref().and_then(|growth| full_at(growth, &report.folder)) {
-        return format!("does not fit {name}: {full}");
+    let full = report.growth.as_ref().and_then(|growth| full_at(growth, &report.folder));
+    if let Some(full) =
+        full.filter(|_| report.mistake.is_none_or(|cause| cause.role() == Role::Growth || is_holder(cause)))
+    {
+        let holder =
+            report.findings.first().filter(|finding| report.mistake == Some(finding.rule) && is_holder(finding.rule));
+        let holder = holder.map_or_else(String::new, |finding| format!("; {}", finding.message));
+        return format!("does not fit {name}: {full}{holder}");
     }
     let condition = list_assumed(assumed, &report.folder);
+    if let Some(mistake) = words_of_mistake(report).filter(|_| assumed.is_empty()) {
+        return format!("does not fit {name}: {mistake}");
+    }
     if spare < 0 {
         format!("does not fit {name}: {}{bytes} too little{condition}", words_of_least(&report.need))
     } else if report.need.at_least.is_some() {
@@ -86,6 +107,21 @@ fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> Stri
     } else {
         format!("does not fit {name}{condition}, though its need is {bytes} less than the device has")
     }
+}
+
+/// True for a cause that names the holder of a loop's tensors.
+fn is_holder(cause: CauseId) -> bool {
+    matches!(cause, CauseId::ExceptionHoldsFrames | CauseId::ReferenceCycle)
+}
+
+/// The mistake, with the line and the peak without the mistake.
+fn words_of_mistake(report: &CheckReport) -> Option<String> {
+    let finding = report.findings.first().filter(|finding| Some(finding.rule) == report.mistake)?;
+    let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
+    let freed = finding.without.filter(Without::lowers_peak);
+    let without =
+        freed.map(|without| format!("; without it the peak is {}, not {}", without.after_bytes, without.before_bytes));
+    Some(format!("{}{}{}", finding.message, line.unwrap_or_default(), without.unwrap_or_default()))
 }
 
 /// `full at step 9 of 1,000, as 0.50 GiB stay of each (train.py:41)`, or `full at pass 9 of the loop at eval.py:7, …`; `None` if it never is.
@@ -96,7 +132,15 @@ fn full_at(growth: &Growth, folder: &str) -> Option<String> {
     let step = growth.full_at.filter(|_| !growth.is_harmless())?;
     let at = growth.loop_at.as_ref().map_or_else(String::new, |at| format!(" of the loop at {}", line_of(at, folder)));
     let (unit, step) = (growth.unit(), grouped(u64::from(step)));
-    Some(format!("full at {unit} {step}{of}{at}, as {} stay of each{line}", growth.bytes_per_iteration))
+    let keeper = growth.keeper.as_ref().map_or_else(String::new, |keeper| words_of_keeper(keeper, growth, folder));
+    Some(format!("full at {unit} {step}{of}{at}, as {} stay of each{line}{keeper}", growth.bytes_per_iteration))
+}
+
+/// `, in the dict `features` of Extractor (store.py:12)`, without the line that allocates.
+fn words_of_keeper(keeper: &Keeper, growth: &Growth, folder: &str) -> String {
+    let other = keeper.location.as_ref().filter(|at| Some(*at) != growth.location.as_ref());
+    let line = other.map_or_else(String::new, |at| format!(" ({})", line_of(at, folder)));
+    format!(", in {}{line}", keeper.container)
 }
 
 /// `2 × NVIDIA H100`; the name alone for one.
@@ -125,7 +169,8 @@ pub(super) fn words_of_least(need: &Need) -> &'static str {
 pub(super) fn need_on_device(need: &Need) -> String {
     let cached =
         need.unlimited_bytes.map(|bytes| format!("without a limit {bytes}: its cache keeps blocks of many sizes"));
-    let reasons: Vec<&str> = cached.iter().chain(&need.at_least).map(String::as_str).collect();
+    let expandable = need.expandable_bytes.map(|bytes| format!("{bytes} with expandable segments"));
+    let reasons: Vec<&str> = expandable.iter().chain(&cached).chain(&need.at_least).map(String::as_str).collect();
     let reason = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
     format!("{}{} on the device{reason}", words_of_least(need), need.usage.device_bytes)
 }

@@ -43,6 +43,7 @@ fn github_shows_a_finding_at_its_line() {
 #[test]
 fn github_commands_are_escaped() {
     let finding = Finding {
+        without: None,
         rule: CauseId::OneHugeRequest,
         severity: Severity::Info,
         message: "100 % of it\n::error::not a command, a:b".to_owned(),
@@ -59,6 +60,7 @@ fn github_commands_are_escaped() {
 #[test]
 fn markdown_is_escaped() {
     let finding = Finding {
+        without: None,
         rule: CauseId::OneHugeRequest,
         severity: Severity::Info,
         message: "<b>*not bold*</b> `x` [a](b) 1|2".to_owned(),

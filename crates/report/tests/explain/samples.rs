@@ -69,6 +69,7 @@ fn oom() -> StatedOom {
 
 fn full() -> Finding {
     Finding {
+        without: None,
         rule: CauseId::NeedExceedsDevice,
         severity: Severity::Error,
         message: "19.00 GiB of 24.00 GiB are in the program's hands, too much for 2.00 GiB more".to_owned(),
@@ -99,6 +100,7 @@ fn full() -> Finding {
 
 fn neighbour() -> Finding {
     Finding {
+        without: None,
         rule: CauseId::OtherProcessMemory,
         severity: Severity::Warning,
         message: "process 4711 holds 2.00 GiB of the same GPU".to_owned(),
@@ -226,6 +228,7 @@ pub(crate) fn snapshot() -> ExplainReport {
         location: Some(at(58)),
     };
     let growth = Growth {
+        keeper: None,
         loop_at: None,
         bytes_per_iteration: gib(1),
         first_iteration: 2,

@@ -23,6 +23,8 @@ pub(crate) struct Program {
     mark: Mark,
     next: u64,
     stats: DeviceStats,
+    /// True while the script itself allocates, and no function of PyTorch's.
+    pub(crate) is_plain: bool,
 }
 
 impl Program {
@@ -54,6 +56,7 @@ impl Program {
             mark: Mark { step: 1, ..Mark::default() },
             next: 1 << 30,
             stats: DeviceStats::default(),
+            is_plain: false,
         }
     }
 
@@ -121,7 +124,8 @@ impl Program {
 
     /// The allocator raises on a line of the script, with `cached` bytes reserved and free.
     pub(crate) fn oom(&mut self, line: u32, requested_bytes: u64, cached: u64) {
-        self.event(Action::Oom, Tensor(0, requested_bytes), line);
+        // The history has no segments, so all that the program may take counts as free.
+        self.event(Action::Oom, Tensor(1000 << 20, requested_bytes), line);
         let mut stats = self.stats.clone();
         stats.reserved_bytes = stats.allocated_bytes + cached;
         self.process.ooms.push(OomRecord {
@@ -194,7 +198,10 @@ impl Program {
     fn stack(&mut self, line: u32) -> trace::StackId {
         let frames = [("linear", "/v/lib/python3.11/site-packages/torch/nn/functional.py", 9), ("main", SCRIPT, line)];
         let stacks = &mut self.snapshot.stacks;
-        let shown = if line == 0 { &[][..] } else { &frames[..] };
+        let shown = match line {
+            0 => &[][..],
+            _ => &frames[usize::from(self.is_plain)..],
+        };
         let frame = |&(function, file, line): &(&str, &str, u32)| Frame {
             function: function.to_owned(),
             file: file.to_owned(),

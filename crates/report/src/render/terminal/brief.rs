@@ -209,9 +209,10 @@ fn matters(report: &CheckReport, finding: &Finding) -> bool {
     (finding.severity != Severity::Info || is_search) && !repeats
 }
 
-/// True for the finding that states the need of a program that does not fit: the headline and `needs` state it, too.
+/// True for the finding that the headline states: the mistake, or the need of a program that does not fit.
 fn repeats_headline(report: &CheckReport, finding: &Finding) -> bool {
-    report.verdict.is_oom() && finding.rule.role() == Role::Need
+    let is_mistake = report.mistake == Some(finding.rule);
+    report.verdict.is_oom() && (is_mistake || finding.rule.role() == Role::Need)
 }
 
 fn write_finding(page: &mut Page, finding: &Finding, is_known: bool) {

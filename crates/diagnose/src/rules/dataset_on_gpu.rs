@@ -1,0 +1,109 @@
+//! `dataset-on-gpu`: data of many iterations is on the device at once.
+//!
+//! Role growth, order 167.
+//!
+//! Evidence: tensors that the program made itself, outside modules and optimizers, before the first iteration, and that stay until the
+//! end, are a large part of the memory. A table that every iteration needs looks the same.
+
+use std::collections::BTreeMap;
+
+use allocator::replay::AllocationChange;
+use causes::CauseId;
+use report::{Contents, Finding, Location, Severity};
+use trace::{Bytes, Lifetime, LifetimeId, Phase};
+
+use super::input::Facts;
+use super::known::{Source, bytes, count};
+use super::removal::Removal;
+use super::rule::{Cause, Check, Rank, Rule};
+use super::shared::advice;
+use crate::measure::iterations::Iterations;
+use crate::measure::life::Life;
+use crate::measure::view::View;
+
+/// Data of less than 1/8 of the live bytes is not reported.
+const MIN_SHARE_DENOMINATOR: u64 = 8;
+
+pub(super) const RULE: Rule = Rule { cause: CauseId::DatasetOnGpu, check: Check::One(find) };
+
+fn find(facts: &Facts) -> Option<Cause> {
+    let (view, moment) = (facts.view.filter(|_| facts.is_at_error() && facts.pressure.is_none())?, facts.moment()?);
+    let data: Vec<(LifetimeId, &Lifetime)> = view
+        .live_with_ids(moment)
+        .filter(|(id, life, contents)| is_data(facts, view, *id, life, *contents))
+        .map(|(id, life, _)| (id, life))
+        .collect();
+    let total: Bytes = data.iter().map(|(_, life)| life.block()).sum();
+    if total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 || data.is_empty() {
+        return None;
+    }
+    let finding = Finding {
+        without: None,
+        rule: RULE.cause,
+        severity: Severity::Error,
+        message: format!("{total} of data are put on the device before the first iteration, and stay to the end"),
+        location: find_largest_line(view, &data),
+        evidence: vec![
+            bytes("made before the first iteration and alive", total, Source::Lifetimes),
+            count("tensors", u64::try_from(data.len()).unwrap_or(u64::MAX), Source::Lifetimes),
+        ],
+        remedies: vec![advice(
+            "keep the data on the CPU and move one batch at a time",
+            "index on the CPU, then .to(device, non_blocking=True) from pinned memory, as DataLoader(pin_memory=True) does; uint8 or float16 \
+             instead of float32 is a quarter or half of it",
+        )],
+    };
+    let cause = Cause { finding, bytes: Some(total), rank: Rank::Fault, removal: None };
+    let edits = data.iter().map(|(id, _)| *id);
+    // A request for more of the data goes with the data.
+    let change = if is_before_any_call(facts, view) {
+        Removal::with_failed(edits.map(|id| (id, AllocationChange::LeaveOut)).collect(), AllocationChange::LeaveOut)
+    } else {
+        Removal::leave_out(edits)
+    };
+    Some(cause.with_removal(change))
+}
+
+/// True for a tensor of the program's own that is older than all iterations and that the program never frees.
+fn is_data(facts: &Facts, view: &View, id: LifetimeId, life: &Lifetime, contents: Contents) -> bool {
+    let is_own = matches!(contents, Contents::Other | Contents::Inputs | Contents::Temporaries | Contents::Activations);
+    let is_made = !view.is_made_by_module(life.stack)
+        && !view.is_placed(life.stack)
+        && view.phase_of(life) != Some(Phase::Backward);
+    let is_early = is_before_any_call(facts, view) || {
+        let loops = &view.trace.process.loops;
+        !loops.is_empty()
+            && facts.iterations.iter().all(|level| is_before(level, life))
+            && loops.iter().all(|one| !view.is_in_loop(life.stack, one))
+    };
+    let stays = facts.fate.as_ref().is_none_or(|fate| fate.freed(id.0 as usize).is_none());
+    is_own && is_made && is_early && stays
+}
+
+/// True for a program that ran out before it called a module, while a loop put data on the device line by line.
+fn is_before_any_call(facts: &Facts, view: &View) -> bool {
+    let Some(failed) = facts.failed_at() else { return false };
+    let is_of_line = |life: &&Lifetime| view.own_line(life.stack).as_ref() == Some(&failed);
+    let in_setup = view.trace.process.ooms.last().is_some_and(|oom| oom.phase.0 == Some(Phase::Setup));
+    in_setup
+        && view.trace.process.roots.iter().all(|root| root.last_call == 0)
+        && view.trace.history.lifetimes().iter().filter(is_of_line).count() >= 2
+}
+
+/// Steps are counted from the start of the program, so their first iteration counts as before.
+fn is_before(level: &Iterations, life: &Lifetime) -> bool {
+    match level.of(life) {
+        None => true,
+        Some(number) => level.at.is_none() && number == 0,
+    }
+}
+
+fn find_largest_line(view: &View, data: &[(LifetimeId, &Lifetime)]) -> Option<Location> {
+    let mut lines: BTreeMap<Location, Bytes> = BTreeMap::new();
+    for (_, life) in data {
+        if let Some(line) = view.own_line(life.stack) {
+            *lines.entry(line).or_default() += life.block();
+        }
+    }
+    lines.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(line, _)| line)
+}
