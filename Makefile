@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden differential python-tests values captures compiled system causes caught limits fits leaks mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden differential python-tests values captures compiled system causes caught limits fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -145,6 +145,9 @@ fits: setup binaries
 	$(PY) tests/fits/check.py $(SUITE)
 
 # Programs without an optimizer that fill the device, and look-alikes: the loop, the bytes of a pass, the pass. Not in `make test` yet.
+blame: setup binaries
+	$(PY) tests/blame/check.py $(SUITE)
+
 leaks: setup binaries
 	$(PY) tests/leaks/check.py $(SUITE)
 
