@@ -85,6 +85,7 @@ impl Finding {
         let file = self.start.cell.map_or_else(|| file.to_owned(), |cell| format!("{file}:cell {cell}"));
         LintFinding {
             finding: report::Finding {
+                without: None,
                 rule: self.rule,
                 severity: self.effect.severity(),
                 message: self.message.clone(),
