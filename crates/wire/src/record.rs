@@ -111,6 +111,7 @@ mod tests {
     fn a_sample_has_the_keys_in_the_order_of_the_file() {
         let step = MARKS.iter().find(|kind| kind.tag == "step").map(|step| step.sample(|key| key.name != "devices"));
         let work = r#"{"flops":{"float32":5},"bytes":1,"host_bytes":1,"operators":1}"#;
-        assert_eq!(step, Some(format!(r#"{{"kind":"step","step":1,"monotonic_ns":1,"work":{work}}}"#)));
+        let lines = r#""at":["train.py",7],"zeroed_at":["train.py",7]"#;
+        assert_eq!(step, Some(format!(r#"{{"kind":"step","step":1,"monotonic_ns":1,"work":{work},{lines}}}"#)));
     }
 }
