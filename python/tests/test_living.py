@@ -1,16 +1,25 @@
 """The tensors that a traceback or a cycle keeps, and the calls of modules."""
 
 import gc
+import sys
 import unittest
 import weakref
 
 import torch
 
-from oomph.agent import living
+from oomph.agent import living, operation
+from oomph.agent.enclosing import list_loops
+from oomph.agent.marks import Marks
+from oomph.agent.modules import Modules
 
 
 class Node:
     """An object that may refer to itself."""
+
+
+def raise_in_a_function():
+    kept = torch.zeros(8)
+    raise ValueError(kept.numel())
 
 
 class LivingTest(unittest.TestCase):
@@ -34,6 +43,31 @@ class LivingTest(unittest.TestCase):
         self.assertEqual((gc.garbage, gc.get_debug()), ([], 0))
         gc.collect()
         self.assertIsNone(alive())
+
+    def test_looking_keeps_nothing_alive(self):
+        looking = living.Living(Modules(Marks(), lambda _root: None), None)
+        frame_of_work = operation.describe
+
+        def work():
+            tensor = torch.zeros(8)
+            store = [torch.zeros(2) for _ in range(12)]
+            for part in (looking.list_roots, looking.list_held, looking.describe_visible, looking.list_keepers):
+                list(part())
+            list(list_loops(sys._getframe()))
+            frame_of_work(sys._getframe())
+            return weakref.ref(tensor), weakref.ref(store[0])
+
+        try:
+            raise_in_a_function()
+        except ValueError as caught:
+            error = caught
+        gc.collect()
+        gc.disable()
+        try:
+            self.assertEqual([reference() for reference in work()], [None, None])
+        finally:
+            gc.enable()
+        self.assertIsNotNone(error.__traceback__)
 
     def test_what_only_autograd_keeps_is_not_visible(self):
         weight = torch.ones(8, requires_grad=True)

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import sysconfig
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 
 _AGENT = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -76,6 +77,13 @@ def stack(frame: FrameType | None) -> list[tuple[str, str, int]]:
             frames.append((code.co_name, code.co_filename, frame.f_lineno))
         frame = frame.f_back
     return frames
+
+
+def list_running(frame: FrameType | None) -> Iterator[FrameType]:
+    """`frame` and its callers. No list of them: a frame that holds itself in a variable outlives its call, and so do its callers' tensors."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def stack_of_thread(thread: int | None) -> list[tuple[str, str, int]]:

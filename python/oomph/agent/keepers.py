@@ -92,11 +92,7 @@ def _name_in(referrer: object, holder: object) -> tuple[str, str] | None:
 
 
 def _users_frames() -> Iterator[types.FrameType]:
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frames.is_users(frame.f_code.co_filename):
-            yield frame
-        frame = frame.f_back
+    return (frame for frame in frames.list_running(sys._getframe(1)) if frames.is_users(frame.f_code.co_filename))
 
 
 def _find_statement(name: str) -> tuple[str, int] | None:

@@ -3,7 +3,8 @@
 Note [Unreachable objects]
 ~~~~~~~~~~~~~~~~~~~~~~~~~~
 The garbage collector finds objects in reference cycles to which the rest of the program has no reference. With `gc.DEBUG_SAVEALL` the
-collector lists these objects instead of freeing them. The list is cleared at the end, and the objects are as unreachable as before.
+collector lists these objects instead of freeing them. The list is cleared at the end, and the objects are as unreachable as before. Their
+finalizers have run, as at any collection.
 
 Note [Kept wrappers]
 ~~~~~~~~~~~~~~~~~~~~
@@ -53,7 +54,7 @@ class Living:
         known = {id(it) for it in tensors}
         holders = [it for it in gc.get_referrers(*tensors) if it is not tensors]
         seen = {id(it) for holder in holders for it in gc.get_referents(holder) if id(it) in known}
-        for frame in _running_frames():
+        for frame in frames.list_running(sys._getframe(1)):
             values = local_variables.read_all(frame, list(frame.f_code.co_varnames)).values()
             seen.update(id(it) for it in values if it is not tensors)
         return records.visible(addresses=sorted({address for it in tensors if id(it) in seen for address in _addresses(it)}))
@@ -77,23 +78,15 @@ class Living:
 
 def _addresses_in_traceback(trace: types.TracebackType | None) -> set[int]:
     """The storages in the variables of the functions in a traceback, but for those still running."""
-    running = _running_frames()
+    running = {id(frame) for frame in frames.list_running(sys._getframe())}
     found: set[int] = set()
     while trace is not None:
         frame = trace.tb_frame
-        if frame not in running and frame.f_code.co_name != "<module>":
+        if id(frame) not in running and frame.f_code.co_name != "<module>":
             variables = local_variables.read_all(frame, list(frame.f_code.co_varnames))
             found.update(address for tensor in _tensors_in(variables.values(), _DEPTH) for address in _addresses(tensor))
         trace = trace.tb_next
     return found
-
-
-def _running_frames() -> list[types.FrameType]:
-    running, frame = [], sys._getframe(1)
-    while frame is not None:
-        running.append(frame)
-        frame = frame.f_back
-    return running
 
 
 def _addresses_in_cycles() -> set[int]:

@@ -2,6 +2,7 @@
 
 import ast
 import math
+from collections.abc import Iterator
 from types import FrameType
 
 import torch
@@ -98,8 +99,16 @@ def _list_values(expression: ast.AST, frame: FrameType) -> list[ast.expr]:
     names = {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
     tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
     scopes = [node for node in syntax.find_path(tree, frame.f_lineno) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    assigned = [node for node in ast.walk(scopes[-1] if scopes else tree) if isinstance(node, ast.Assign) and node.lineno < frame.f_lineno]
+    assigned = [node for node in _walk_own(scopes[-1] if scopes else tree) if isinstance(node, ast.Assign) and node.lineno < frame.f_lineno]
     return [node.value for node in assigned for target in node.targets if isinstance(target, ast.Name) and target.id in names]
+
+
+def _walk_own(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or a module, without those of the functions and classes inside."""
+    for node in ast.iter_child_nodes(scope):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            yield node
+            yield from _walk_own(node)
 
 
 def _infer(node: ast.expr, frame: FrameType) -> list[int]:
