@@ -53,7 +53,7 @@ pub fn check(asked: &CheckCase) -> Diagnosis<'_> {
     };
     let view = case.views.find(process, device);
     let measured = Measured::of(&case, &view, usage, &decision);
-    let later = case.find_later();
+    let later = case.find_later(&view);
     let found = rules::of_a_check(&gather_facts(&case, &view, later.as_deref(), &measured));
     let remarks = list_remarks(asked, &case, &decision, Some(&view), &measured);
     Diagnosis { asked, case, measured, findings: found.all, mistake: found.mistake, remarks }

@@ -3,7 +3,8 @@
 //!
 //! # Note [Ranking]
 //! Where the history was replayed without some of the causes (Note [Proofs] in `proof.rs`), those come first without which the failed request
-//! is served: the program's own mistakes, then its needs, and of each the cause that frees most. The others follow by the bytes that they free.
+//! is served: settings, the program's own mistakes, then its needs, and of each the cause that frees most. A mistake of a constant size counts
+//! only if the need without it fits the device. The others follow by the bytes that they free.
 //!
 //! Without a replay the numbers decide. A failed request lacks a number of bytes. A cause accounts for a number of bytes: the memory that would be free
 //! without the cause. Causes that account for all missing bytes come first, then causes that account for a part, largest
@@ -182,7 +183,7 @@ fn of_a_failure(facts: &Facts) -> Findings {
         for cause in &mut causes {
             weigh_proven(cause, facts, missing);
         }
-        causes.sort_by_key(|cause| order_of_proven(cause, missing));
+        causes.sort_by_key(|cause| order_of_proven(cause, facts, missing));
     } else {
         causes.sort_by_key(|cause| {
             let decides = missing.is_none() || cause.bytes >= missing;
@@ -191,7 +192,7 @@ fn of_a_failure(facts: &Facts) -> Findings {
     }
     let is_mistake = |cause: &&Cause| {
         let is_served = cause.without().is_some_and(|without| without.served == Some(true));
-        is_served && cause.rank < Rank::Need && cause.finding.severity == Severity::Error
+        is_served && is_enough(cause, facts) && cause.rank < Rank::Need && cause.finding.severity == Severity::Error
     };
     let mistake = causes.first().filter(is_mistake).map(|cause| cause.finding.rule);
     Findings { all: causes.into_iter().map(|cause| add_reason(cause, missing)).collect(), mistake }
@@ -199,19 +200,31 @@ fn of_a_failure(facts: &Facts) -> Findings {
 
 /// The order of causes where some are proven: mistakes that decide, needs that decide, the rest, and remarks. Settings come
 /// before changes to the program, and then the causes that free most.
-fn order_of_proven(cause: &Cause, missing: Option<Bytes>) -> (bool, Rank, u8, Rank, Severity, Reverse<Bytes>) {
+fn order_of_proven(
+    cause: &Cause,
+    facts: &Facts,
+    missing: Option<Bytes>,
+) -> (bool, Rank, u8, Rank, Severity, Reverse<Bytes>) {
     let is_remark = cause.finding.severity == Severity::Info;
     let aside = cause.rank.max(Rank::Need);
     // What the numbers only suggest decides nothing beside a proof.
     let is_mistake = cause.rank < Rank::Need && cause.finding.severity == Severity::Error;
     let is_certain = cause.without().is_some() || is_mistake;
-    let class = match (is_certain && cause.is_sufficient(missing), cause.rank) {
+    let decides = is_certain && cause.is_sufficient(missing) && is_enough(cause, facts);
+    let class = match (decides, cause.rank) {
         (true, Rank::Setting | Rank::Fault) => 0,
         (true, _) => 1,
         (false, _) => 2,
     };
     let rank = if class == 0 { cause.rank } else { aside };
     (is_remark, aside, class, rank, cause.finding.severity, Reverse(cause.freed_bytes()))
+}
+
+/// False if the program needs more than the device has without the cause, too: the request that failed would be served, and a later one refused.
+fn is_enough(cause: &Cause, facts: &Facts) -> bool {
+    let is_steady = cause.removal.as_ref().is_some_and(|removal| removal.is_steady);
+    let Some((need, device)) = facts.need.as_ref().zip(facts.device.total).filter(|_| is_steady) else { return true };
+    need.value.bytes - cause.freed_bytes() <= device.nearest()
 }
 
 /// Makes a decisive mistake an error, and a cause of little memory a remark.
@@ -223,7 +236,9 @@ fn weigh_proven(cause: &mut Cause, facts: &Facts, missing: Option<Bytes>) {
     cause.finding.severity = match cause.finding.severity {
         // A setting frees no allocated bytes.
         _ if is_small && !is_served => Severity::Info,
-        Severity::Warning if cause.is_sufficient(missing) && cause.rank < Rank::Need => Severity::Error,
+        Severity::Warning if cause.is_sufficient(missing) && is_enough(cause, facts) && cause.rank < Rank::Need => {
+            Severity::Error
+        }
         severity => severity,
     };
 }

@@ -162,7 +162,7 @@ pub struct Without {
     pub after_bytes: Bytes,
     /// The bytes that the program has free without the cause when the request fails, or at the peak.
     pub freed_bytes: Bytes,
-    /// True if the request that failed is served without the cause; `None` without a failed request.
+    /// True if the request that failed is served without the cause, or not made; `None` without a failed request.
     pub served: Option<bool>,
     /// `verified` if the change is exact, else `estimated`.
     pub standing: Standing,

@@ -10,7 +10,7 @@ use crate::judge::ending::raised_error;
 use crate::judge::outcome::Outcome;
 use crate::judge::recorded::{RecordedRun, Runs};
 use crate::judge::sharing::{Shared, find_shared};
-use crate::measure::usage::fullest;
+use crate::measure::usage::fullest_of;
 use crate::measure::view::View;
 use crate::measure::views::Views;
 
@@ -100,9 +100,11 @@ impl<'a> Case<'a> {
         self.unlimited.map_or(self.limited, |unlimited| &unlimited.run)
     }
 
-    /// Returns the view of the fullest device in the run without a limit.
-    pub(super) fn find_later(&self) -> Option<Rc<View<'a>>> {
-        let (process, device, _) = fullest(&self.unlimited?.run, self.context())?;
+    /// Returns the view of the same rank's device in the run without a limit.
+    pub(super) fn find_later(&self, view: &View) -> Option<Rc<View<'a>>> {
+        let rank = view.trace.process.identity.rank;
+        let processes = self.unlimited?.run.processes.iter().filter(|process| process.identity.rank == rank);
+        let (process, device, _) = fullest_of(processes, self.context())?;
         Some(self.views.find(process, device))
     }
 

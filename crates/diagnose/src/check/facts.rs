@@ -17,6 +17,7 @@ use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, NeedFacts, Pea
 use crate::rules::known::{Known, Source};
 
 /// Returns the facts for the rules.
+///
 /// `later`: the view of the run without a limit.
 pub(super) fn gather_facts<'a>(
     case: &'a Case<'_>,

@@ -84,7 +84,7 @@ impl Measured {
 
 /// Returns the loop whose passes fill the device: without what they left before the last pass, the refused request is served.
 fn find_growing_loop(case: &Case, view: &View, oom: &Oom) -> Option<PassGrowth> {
-    let later = case.find_later();
+    let later = case.find_later(view);
     let found = find_pass_growth(view, later.as_deref())?;
     let live = view.live_total(view.trace.last_oom()?);
     let without = live - found.bytes + found.bytes_per_pass + oom.requested_bytes?;

@@ -59,7 +59,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let change = if is_before_any_call(facts, view) {
         Removal::with_failed(edits.map(|id| (id, AllocationChange::LeaveOut)).collect(), AllocationChange::LeaveOut)
     } else {
-        Removal::leave_out(edits)
+        Removal::leave_out(edits).steady()
     };
     Some(cause.with_removal(change))
 }

@@ -51,7 +51,7 @@ fn find(facts: &Facts) -> Option<Cause> {
         )],
     };
     let cause = Cause { finding, bytes: Some(stale), rank: Rank::Fault, removal: None };
-    Some(cause.with_removal(Removal::free_after(gradients)))
+    Some(cause.with_removal(Removal::free_after(gradients).steady()))
 }
 
 /// The last optimizer step before a moment.

@@ -40,7 +40,7 @@ impl<'v> Prover<'v> {
         let Some(removal) = &cause.removal else { return };
         let without = self.replay(removal);
         cause.finding.without = Some(without);
-        cause.finding.evidence.extend(rows(&without));
+        cause.finding.evidence.extend(rows(&without, removal.leaves_out_failed()));
         if let Some(remedy) = cause.finding.remedies.first_mut().filter(|_| without.lowers_peak()) {
             remedy.before_bytes = Some(without.before_bytes);
             remedy.after_bytes = Some(without.after_bytes);
@@ -103,12 +103,16 @@ fn lost(block: Bytes, requested: Bytes, edit: AllocationChange) -> Bytes {
 }
 
 /// The proof as evidence.
-fn rows(without: &Without) -> impl Iterator<Item = Evidence> {
+fn rows(without: &Without, is_left_out: bool) -> impl Iterator<Item = Evidence> {
     let peaks = [("peak with it", without.before_bytes), ("peak without it", without.after_bytes)];
     let is_lower = without.lowers_peak();
     let peaks = peaks.into_iter().filter(move |_| is_lower).map(|(what, peak)| bytes(what, peak, Source::Replay));
     let served = without.served.map(|served| {
-        let fate = if served { "served" } else { "refused, too" };
+        let fate = match (served, is_left_out) {
+            (true, true) => "not made",
+            (true, false) => "served",
+            (false, _) => "refused, too",
+        };
         text("the request without it", fate.to_owned(), Source::Replay)
     });
     peaks.chain(served)

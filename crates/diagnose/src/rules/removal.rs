@@ -10,6 +10,8 @@ use trace::{Bytes, EventIndex, LifetimeId};
 pub(super) struct Removal {
     pub(super) what: What,
     pub(super) standing: Standing,
+    /// True for a cause that costs as much at the need as at the failed request.
+    pub(super) is_steady: bool,
 }
 
 /// The kinds of changes.
@@ -58,7 +60,17 @@ impl Removal {
         Removal { standing: Standing::Estimated, ..self }
     }
 
+    /// The cause does not grow: a larger need remains without it.
+    pub(super) fn steady(self) -> Removal {
+        Removal { is_steady: true, ..self }
+    }
+
+    /// True if the request that failed is not made without the cause.
+    pub(super) fn leaves_out_failed(&self) -> bool {
+        matches!(self.what, What::EditsWithFailed(_, AllocationChange::LeaveOut))
+    }
+
     fn exact(what: What) -> Removal {
-        Removal { what, standing: Standing::Verified }
+        Removal { what, standing: Standing::Verified, is_steady: false }
     }
 }

@@ -68,7 +68,7 @@ fn find_stale(facts: &Facts) -> Option<Cause> {
         )],
     };
     let cause = Cause { finding, bytes: Some(held), rank: Rank::Fault, removal: None };
-    Some(cause.with_removal(Removal::free_after(stale.kept)))
+    Some(cause.with_removal(Removal::free_after(stale.kept).steady()))
 }
 
 /// The tensors of the previous iteration that are alive.

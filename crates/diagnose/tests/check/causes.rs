@@ -223,3 +223,24 @@ fn what_frees_little_of_the_device_is_a_remark() {
     assert_eq!((cycle.severity.word(), report.mistake), ("info", None));
     assert_eq!(cycle.without.unwrap().freed_bytes, Bytes::from_mib(18));
 }
+
+#[test]
+fn a_constant_mistake_is_no_headline_where_the_need_stays_too_large() {
+    for (needed_mib, expected) in [(0, Some("saved-intermediates")), (2000, None)] {
+        let mut limited = Program::new();
+        last_result(&mut limited);
+        limited.oom(9, REQUEST, 0);
+        let mut later = Program::new();
+        let freed = last_result(&mut later);
+        later.alloc(9, REQUEST);
+        freed.into_iter().for_each(|tensor| later.free(tensor));
+        if needed_mib > 0 {
+            later.alloc(9, needed_mib * MIB);
+        }
+        let report = check_both(
+            limited.raise("torch.OutOfMemoryError", "CUDA out of memory.", true),
+            later.end(EndReason::Exit),
+        );
+        assert_eq!(report.mistake.map(|cause| cause.name()), expected, "{needed_mib}: {:#?}", report.findings);
+    }
+}
