@@ -46,7 +46,7 @@ def is_agents(filename: str) -> bool:
 
 
 def users_line(frame: FrameType | None) -> tuple[str, int]:
-    """The innermost line of the user's own code at or above `frame`; else the innermost of any but ours; else `("", 0)`."""
+    """The innermost line of the user's own code at or above `frame`; else the innermost of any file outside the agent; else `("", 0)`."""
     other = ("", 0)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -80,7 +80,10 @@ def stack(frame: FrameType | None) -> list[tuple[str, str, int]]:
 
 
 def list_running(frame: FrameType | None) -> Iterator[FrameType]:
-    """`frame` and its callers. No list of them: a frame that holds itself in a variable outlives its call, and so do its callers' tensors."""
+    """Yields `frame` and the frames of the callers, one by one.
+
+    A list of frames in a local variable would be a reference cycle: the frames, and the tensors of the program in them, would outlive the call.
+    """
     while frame is not None:
         yield frame
         frame = frame.f_back
