@@ -32,6 +32,7 @@ use trace::Bytes;
 use self::input::{Facts, Failure};
 use self::known::{Known, Source, text};
 use self::proof::Prover;
+use self::removal::AtNeed;
 use self::rule::{Cause, Rank, Rule};
 
 // make generate: rules
@@ -222,9 +223,14 @@ fn order_of_proven(
 
 /// False if the program needs more than the device has without the cause, too: the request that failed would be served, and a later one refused.
 fn is_enough(cause: &Cause, facts: &Facts) -> bool {
-    let is_steady = cause.removal.as_ref().is_some_and(|removal| removal.is_steady);
-    let Some((need, device)) = facts.need.as_ref().zip(facts.device.total).filter(|_| is_steady) else { return true };
-    need.value.bytes - cause.freed_bytes() <= device.nearest()
+    let at_need = cause.removal.as_ref().map_or(AtNeed::Unknown, |removal| removal.at_need);
+    let freed = match at_need {
+        AtNeed::Unknown => return true,
+        AtNeed::Same => cause.freed_bytes(),
+        AtNeed::Bytes(bytes) => bytes,
+    };
+    let Some((need, device)) = facts.need.as_ref().zip(facts.device.total) else { return true };
+    need.value.bytes - freed <= device.nearest()
 }
 
 /// Makes a decisive mistake an error, and a cause of little memory a remark.

@@ -21,7 +21,9 @@ const SCALING: [Contents; 3] = [Contents::Activations, Contents::Temporaries, Co
 pub(super) const RULE: Rule = Rule { cause: CauseId::BatchTooLarge, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view.filter(|_| facts.is_at_error())?, facts.moment()?);
+    // A measured need says which part of the batch fits: `need-exceeds-device`.
+    let view = facts.view.filter(|_| facts.is_at_error() && facts.need.is_none())?;
+    let moment = facts.moment()?;
     let total = view.live_total(moment);
     let inputs = facts.live_bytes(Contents::Inputs);
     let scales = facts.live_bytes(Contents::Activations) + facts.live_bytes(Contents::Temporaries) + inputs;

@@ -12,6 +12,7 @@ use causes::CauseId;
 use report::{Contents, Finding, Location, Severity};
 use trace::{Bytes, Lifetime, LifetimeId, Phase};
 
+use super::held;
 use super::input::Facts;
 use super::known::{Source, bytes, count};
 use super::removal::Removal;
@@ -28,8 +29,10 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::DatasetOnGpu, check: Check:
 
 fn find(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.is_at_error() && facts.pressure.is_none())?, facts.moment()?);
+    let held = held::of_any_holder(facts);
     let data: Vec<(LifetimeId, &Lifetime)> = view
         .live_with_ids(moment)
+        .filter(|(id, ..)| !held.contains(id))
         .filter(|(id, life, contents)| is_data(facts, view, *id, life, *contents))
         .map(|(id, life, _)| (id, life))
         .collect();

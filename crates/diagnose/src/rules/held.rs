@@ -59,11 +59,16 @@ impl<'f> Held<'f> {
     }
 }
 
+/// The tensors that exceptions and reference cycles keep.
+pub(super) fn of_any_holder(facts: &Facts) -> BTreeSet<LifetimeId> {
+    let holders = ["traceback", "cycle"].iter().filter_map(|holder| Held::by(facts, holder));
+    holders.flat_map(|held| held.lives).collect()
+}
+
 /// True if a holder of either kind keeps most of the tensors that earlier iterations left.
 pub(super) fn explains_growth(facts: &Facts) -> bool {
     let Some(pressure) = &facts.pressure else { return false };
-    let holders = ["traceback", "cycle"].iter().filter_map(|holder| Held::by(facts, holder));
-    let held: BTreeSet<LifetimeId> = holders.flat_map(|held| held.lives).collect();
+    let held = of_any_holder(facts);
     let kept = pressure.kept.iter().filter(|(id, _)| held.contains(id)).count();
     kept > 0 && kept * 2 > pressure.kept.len()
 }

@@ -18,6 +18,8 @@ use crate::measure::view::View;
 
 /// Tensors of one kind below 1/5 of the device are no cause.
 const MIN_DEVICE_DENOMINATOR: u64 = 5;
+/// The segment is this much larger than the request at most.
+const SEGMENT_ROUNDING: u64 = allocator::size::ROUND_LARGE_BYTES;
 
 /// The failed request of a known operation, and the live tensors of about the same size.
 pub(super) struct Failed<'f> {
@@ -72,7 +74,24 @@ impl<'f> Failed<'f> {
         };
         let edits = alike.into_iter().map(|(id, _)| (id, AllocationChange::LeaveOut)).collect();
         let cause = Cause { finding, bytes: Some(all), rank: Rank::Fault, removal: None };
-        Some(cause.with_removal(Removal::with_failed(edits, AllocationChange::LeaveOut)))
+        // The remedy does without the whole tensors, and takes something else.
+        let removal = Removal::with_failed(edits, AllocationChange::LeaveOut).estimated();
+        let at_need = self.bytes_at_need();
+        Some(cause.with_removal(at_need.map_or(removal.clone(), |bytes| removal.at_need(bytes))))
+    }
+
+    /// The bytes of tensors of about the size of the request at the peak of the run without a limit.
+    fn bytes_at_need(&self) -> Option<Bytes> {
+        let later = self.facts.fate.as_ref()?.later;
+        let peak = later.trace.history.peaks().allocated?;
+        let live = later.live_after(peak.at).filter(|(life, contents)| !stays(*contents) && self.is_alike(life));
+        Some(live.map(|(life, _)| life.block()).sum())
+    }
+
+    /// True for half to twice the size of the request, of which the size of its segment is known.
+    fn is_alike(&self, life: &Lifetime) -> bool {
+        let (block, segment) = (life.block().0, self.requested.0);
+        block.saturating_mul(2) + SEGMENT_ROUNDING >= segment && block <= segment.saturating_mul(2)
     }
 
     fn evidence(&self, held: Bytes) -> Vec<Evidence> {
@@ -88,15 +107,11 @@ impl<'f> Failed<'f> {
 
     /// The live tensors of half to twice the size of the request, without persistent categories.
     fn list_alike(&self) -> Vec<(LifetimeId, Bytes)> {
-        let is_alike = |life: &Lifetime| {
-            let (block, requested) = (life.block().0, self.requested.0);
-            block.saturating_mul(2) >= requested && block <= requested.saturating_mul(2)
-        };
         // Tensors of earlier iterations have another cause.
         let kept = self.facts.pressure.iter().flat_map(|pressure| &pressure.kept);
         let kept: BTreeSet<LifetimeId> = kept.map(|(id, _)| *id).collect();
         let live = self.view.live_with_ids(self.moment).filter(|(id, ..)| !kept.contains(id));
-        let alike = live.filter(|(_, life, contents)| !stays(*contents) && is_alike(life));
+        let alike = live.filter(|(_, life, contents)| !stays(*contents) && self.is_alike(life));
         alike.map(|(id, life, _)| (id, life.block())).collect()
     }
 

@@ -63,7 +63,7 @@ fn find_failed_step(facts: &Facts) -> Option<Cause> {
     });
     let edits = held.map(|(id, ..)| (id, AllocationChange::LeaveOut)).collect();
     let cause = Cause { finding, bytes: Some(state + temporaries), rank: Rank::Need, removal: None };
-    Some(cause.with_removal(Removal::with_failed(edits, AllocationChange::LeaveOut)))
+    Some(cause.with_removal(Removal::with_failed(edits, AllocationChange::LeaveOut).without_remedy()))
 }
 
 /// Finds temporaries that raise the peak, in a step that succeeded.

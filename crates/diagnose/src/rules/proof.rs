@@ -4,7 +4,8 @@
 //! A cause is a change to what was recorded without which the failed request would be served: blocks freed earlier, requests left out
 //! or made smaller, another setting of the allocator, more memory for it. A rule states the change, and the replay of the recorded requests
 //! says what comes of it: the peak of the allocated bytes before and after, on a device that is never full, and whether a device of the
-//! recorded size serves the request. The first remedy of a finding removes the cause, so its figures are those of the proof.
+//! recorded size serves the request. Where the first remedy of a finding removes the whole cause, its figures are those of the
+//! proof.
 
 use allocator::replay::AllocationChange;
 use report::{Evidence, Standing, Without};
@@ -41,7 +42,8 @@ impl<'v> Prover<'v> {
         let without = self.replay(removal);
         cause.finding.without = Some(without);
         cause.finding.evidence.extend(rows(&without, removal.leaves_out_failed()));
-        if let Some(remedy) = cause.finding.remedies.first_mut().filter(|_| without.lowers_peak()) {
+        let is_remedied = removal.is_remedy && without.lowers_peak();
+        if let Some(remedy) = cause.finding.remedies.first_mut().filter(|_| is_remedied) {
             remedy.before_bytes = Some(without.before_bytes);
             remedy.after_bytes = Some(without.after_bytes);
             remedy.standing = without.standing;

@@ -10,8 +10,19 @@ use trace::{Bytes, EventIndex, LifetimeId};
 pub(super) struct Removal {
     pub(super) what: What,
     pub(super) standing: Standing,
-    /// True for a cause that costs as much at the need as at the failed request.
-    pub(super) is_steady: bool,
+    pub(super) at_need: AtNeed,
+    /// True if the first remedy of the finding removes the whole cause, so that the figures of the replay are those of the remedy.
+    pub(super) is_remedy: bool,
+}
+
+/// The bytes of a cause at the need, the peak of the run without a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtNeed {
+    /// Not known, as for a cause that grows.
+    Unknown,
+    /// As many as at the failed request.
+    Same,
+    Bytes(Bytes),
 }
 
 /// The kinds of changes.
@@ -62,7 +73,17 @@ impl Removal {
 
     /// The cause does not grow: a larger need remains without it.
     pub(super) fn steady(self) -> Removal {
-        Removal { is_steady: true, ..self }
+        Removal { at_need: AtNeed::Same, ..self }
+    }
+
+    /// The cause has other bytes at the need.
+    pub(super) fn at_need(self, bytes: Bytes) -> Removal {
+        Removal { at_need: AtNeed::Bytes(bytes), ..self }
+    }
+
+    /// No remedy removes the whole cause.
+    pub(super) fn without_remedy(self) -> Removal {
+        Removal { is_remedy: false, ..self }
     }
 
     /// True if the request that failed is not made without the cause.
@@ -71,6 +92,6 @@ impl Removal {
     }
 
     fn exact(what: What) -> Removal {
-        Removal { what, standing: Standing::Verified, is_steady: false }
+        Removal { what, standing: Standing::Verified, at_need: AtNeed::Unknown, is_remedy: true }
     }
 }

@@ -114,13 +114,14 @@ fn is_holder(cause: CauseId) -> bool {
     matches!(cause, CauseId::ExceptionHoldsFrames | CauseId::ReferenceCycle)
 }
 
-/// The mistake, with the line and the peak without the mistake.
+/// The mistake, with the line and the peak up to the failed request without the mistake.
 fn words_of_mistake(report: &CheckReport) -> Option<String> {
     let finding = report.findings.first().filter(|finding| Some(finding.rule) == report.mistake)?;
     let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
     let freed = finding.without.filter(Without::lowers_peak);
-    let without =
-        freed.map(|without| format!("; without it the peak is {}, not {}", without.after_bytes, without.before_bytes));
+    let without = freed.map(|Without { before_bytes, after_bytes, .. }| {
+        format!("; without it at most {after_bytes} would be allocated by then, not {before_bytes}")
+    });
     Some(format!("{}{}{}", finding.message, line.unwrap_or_default(), without.unwrap_or_default()))
 }
 
