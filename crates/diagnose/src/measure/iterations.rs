@@ -3,7 +3,8 @@
 //! # Note [Iterations]
 //! A program repeats at several levels: optimizer steps, and the passes of each of its own loops around the refused request. Steps are marked.
 //! A pass begins with the first allocation of a stack that allocates once per pass, or several times in a row. Most stacks in a loop do so as
-//! often as there are passes, and once less if the last pass was cut before them: the most frequent count tells, of equals the smallest.
+//! often as there are passes, and once less if the last pass was cut before them: the most frequent count tells, of equals the smallest. Where
+//! one stack makes all allocations of the loop, a pass begins with each that is alive at the end.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,8 +128,12 @@ fn list_made(view: &View, one: &LoopRecord, inner: &[LoopRecord], end: Moment) -
         let plain: BTreeSet<StackId> = made.keys().copied().filter(|stack| view.is_outside(*stack, without)).collect();
         if made.iter().any(|(stack, events)| plain.contains(stack) && events.len() > 1) {
             made.retain(|stack, _| plain.contains(stack));
-            break;
+            return made;
         }
+    }
+    for (stack, events) in &mut made {
+        let kept = view.trace.history.lifetimes().iter().filter(|life| life.stack == *stack && life.is_live_after(end));
+        *events = kept.filter_map(Life::begun).collect();
     }
     made
 }

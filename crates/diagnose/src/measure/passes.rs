@@ -4,7 +4,8 @@
 //! The agent names the loops around the refused request (`python/oomph/agent/enclosing.py`). An allocation belongs to a loop if the stack has a
 //! line of the body outside every module: a loop inside a model is part of a pass. A pass begins with an allocation by the *beat*, a stack with
 //! one allocation per pass: outside modules and inner loops, throughout the loop, and the rarest stack with company, because a line that runs in
-//! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat.
+//! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat, and so it is in a loop with one stack only:
+//! there, the survivors are the beat.
 //!
 //! The memory grows if each quarter of the passes left a part until the end, and the usual pass left something. So a ring buffer does not grow,
 //! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps. The run without a limit shows whether
@@ -47,6 +48,10 @@ pub(crate) struct PassGrowth {
     pub(crate) kept: Vec<(LifetimeId, EventIndex)>,
     /// The stack and the size of an allocation of each pass.
     beat: (StackId, Bytes),
+    /// The passes.
+    passes: usize,
+    /// The allocations like the beat; more than the passes in a loop with one stack only.
+    alike: usize,
 }
 
 impl PassGrowth {
@@ -60,7 +65,7 @@ impl PassGrowth {
             life.requested == size
                 && *is_beat.entry(life.stack).or_insert_with(|| other.trace.python(life.stack).eq(beat.iter().copied()))
         });
-        u64::try_from(passes.count()).unwrap_or(u64::MAX)
+        u64::try_from(passes.count() * self.passes / self.alike.max(1)).unwrap_or(u64::MAX)
     }
 }
 
@@ -148,6 +153,8 @@ impl<'v> Passes<'v> {
             survivors: self.survivors(),
             kept: self.list_kept(&beats),
             beat: (beat.stack, beat.requested),
+            passes: beats.len(),
+            alike: self.list_made(beat.stack).into_iter().filter(|life| life.requested == beat.requested).count(),
         })
     }
 
@@ -158,11 +165,21 @@ impl<'v> Passes<'v> {
 
     /// Returns an allocation of each pass. See Note [Passes].
     fn find_beats(&self, bytes: Bytes) -> Option<Vec<&'v Lifetime>> {
+        if let Some(kept) = self.find_kept_beats(bytes).filter(|_| self.has_one_stack()) {
+            return Some(kept);
+        }
         let mut steady: Vec<Vec<&Lifetime>> = self.list_steady();
         steady.sort_by_key(|beats| (beats.len(), beats.first().map(|life| life.begun)));
         let has_company = |pair: &&[Vec<&Lifetime>]| pair[1].len() - pair[0].len() <= 1;
         let shared = steady.windows(2).find(has_company).and_then(|pair| pair.first());
         shared.or(steady.first()).cloned().or_else(|| self.find_kept_beats(bytes))
+    }
+
+    /// True if one statement makes all allocations, of which the stacks do not tell one from another.
+    fn has_one_stack(&self) -> bool {
+        let mut stacks = self.lives.iter().map(|life| life.stack);
+        let first = stacks.next();
+        stacks.all(|stack| Some(stack) == first)
     }
 
     /// Lists the allocations of each steady stack and size, outside modules and inner loops.
