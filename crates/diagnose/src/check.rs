@@ -6,6 +6,7 @@ mod courses;
 mod draw;
 mod facts;
 mod foresee;
+mod leftovers;
 mod measured;
 mod need;
 mod notes;

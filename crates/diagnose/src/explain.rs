@@ -6,6 +6,7 @@ mod devices;
 mod ending;
 mod evidence;
 mod failure;
+mod growth;
 mod history;
 mod memory;
 mod notes;

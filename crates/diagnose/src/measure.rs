@@ -7,6 +7,7 @@ mod contents;
 pub(crate) mod device_trace;
 pub(crate) mod fate;
 pub(crate) mod growth;
+mod guessed_loops;
 pub(crate) mod holders;
 pub(crate) mod infer;
 pub(crate) mod iterations;

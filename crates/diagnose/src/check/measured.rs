@@ -14,7 +14,7 @@ use crate::measure::assumptions::value_shapes;
 use crate::measure::breakdown::breakdown;
 use crate::measure::growth::{growth, list_kept, survivors};
 use crate::measure::keeper::find_keeper;
-use crate::measure::passes::{PassGrowth, find_pass_growth};
+use crate::measure::passes::{PassGrowth, fills, find_pass_growth};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, usage_after_errors};
 use crate::measure::view::View;
@@ -86,9 +86,7 @@ impl Measured {
 fn find_growing_loop(case: &Case, view: &View, oom: &Oom) -> Option<PassGrowth> {
     let later = case.find_later(view);
     let found = find_pass_growth(view, later.as_deref())?;
-    let live = view.live_total(view.trace.last_oom()?);
-    let without = live - found.bytes + found.bytes_per_pass + oom.requested_bytes?;
-    (without <= case.usable()).then_some(found)
+    fills(&found, view, case.usable(), oom.requested_bytes?).then_some(found)
 }
 
 /// Returns the growth from pass to pass; the run without a limit shows how many passes there are.

@@ -7,6 +7,7 @@ use trace::run::{KernelsMissingRecord, RemedyRecord, UntrainedRecord, ValueReadR
 use trace::{Bytes, History, Process, UntrainedReason};
 
 use super::case::Case;
+use super::leftovers::list_leftovers;
 use super::verdict::{Decision, find_reason};
 use crate::judge::outcome::Outcome;
 use crate::judge::saves;
@@ -32,6 +33,7 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
     notes.extend(raised_later(case));
+    notes.extend(list_leftovers(run, case.folder));
     let untrained_records = case.longest().processes.iter().flat_map(|process| &process.untrained);
     notes.extend(untrained_records.filter(|record| !matters(case, record)).map(|record| untrained(case, record)));
     distinct(notes)

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use report::Site;
 use report::explain::DeviceHistory;
-use report::{Growth, Site};
 use trace::text::StatedOom;
 use trace::{DeviceIndex, EventIndex, Snapshot};
 
 use super::case::{ExplainCase, InputContents};
-use super::ending::find_moment;
+use super::growth::{Grown, find_growth};
 use super::history::history;
-use crate::measure::growth::Survivors;
-use crate::measure::leaks::{Leaks, leaks};
 use crate::measure::sites::sites;
 use crate::measure::view::View;
 
@@ -24,22 +22,18 @@ pub(super) struct Seen<'a> {
     pub(super) rank: Option<u32>,
     /// The device's history.
     pub(super) view: View<'a>,
-    /// The survivors of each line, most bytes first.
-    pub(super) survivors: Vec<Survivors>,
-    /// The growth from step to step.
-    growth: Option<Growth>,
+    /// What earlier iterations left, if the memory grows.
+    pub(super) grown: Option<Grown>,
 }
 
 impl<'a> Seen<'a> {
     fn new(input: usize, rank: Option<u32>, view: View<'a>) -> Seen<'a> {
-        let leaks = find_moment(&view).and_then(|at| leaks(&view, at));
-        let growth = leaks.as_ref().map(growth_of);
-        Seen { input, rank, view, survivors: leaks.map(|leaks| leaks.lines).unwrap_or_default(), growth }
+        Seen { input, rank, grown: find_growth(&view), view }
     }
 
     /// Summarizes the device's history.
     pub(super) fn history(&self) -> DeviceHistory {
-        history(self.input, &self.view, self.growth.clone())
+        history(self.input, &self.view, self.grown.as_ref().map(|grown| grown.growth.clone()))
     }
 
     /// Returns the lines that allocated the bytes alive at the peak.
@@ -51,20 +45,6 @@ impl<'a> Seen<'a> {
     /// Returns the event of the last failed request.
     pub(super) fn last_oom(&self) -> Option<EventIndex> {
         self.view.trace.last_oom()
-    }
-}
-
-/// Returns the growth that the leaks cause.
-fn growth_of(leaks: &Leaks) -> Growth {
-    let location = leaks.lines.first().and_then(|line| line.location.clone());
-    Growth {
-        keeper: None,
-        loop_at: None,
-        bytes_per_iteration: leaks.per_step,
-        first_iteration: leaks.first_step,
-        of_iterations: None,
-        full_at: None,
-        location,
     }
 }
 

@@ -7,9 +7,9 @@ use trace::text::StatedBytes;
 use super::devices::Seen;
 use super::ending::{find_moment, has_ended};
 use super::failure::failure;
+use super::growth::Grown;
 use super::ranks::ranks;
 use super::statements::Statements;
-use crate::measure::growth::list_kept;
 use crate::measure::iterations::Iterations;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
@@ -42,7 +42,7 @@ pub(super) fn gather_facts<'a>(
             place: history.map(|history| history.peak.place.clone()).unwrap_or_default(),
             breakdown: history.map(|history| history.breakdown.clone()).unwrap_or_default(),
         },
-        pressure: pressure(history, subject),
+        pressure: pressure(subject),
         moment: moment.map(if is_at_error { At::Error } else { At::Peak }),
         iterations: view.zip(moment).map(|(view, at)| Iterations::list(view, at, None)).unwrap_or_default(),
         fleet: Fleet { ranks: ranks(seen, stated), sharing: Sharing::Unknown },
@@ -66,12 +66,12 @@ fn complete(failure: Failure, is_fatal: bool, view: Option<&View>) -> Failure {
 }
 
 /// Returns the growth of the report's device and the lines that grow.
-fn pressure(history: Option<&DeviceHistory>, subject: Option<&Seen>) -> Option<Pressure> {
-    let (growth, subject) = (history?.growth.clone()?, subject?);
-    let survivors = subject.survivors.clone();
-    let retention = find_retention(&subject.view, &survivors);
-    let kept = list_kept(&subject.view, &survivors);
-    Some(Pressure { growth: Known::new(growth, Source::Lifetimes), survivors, retention, kept })
+fn pressure(subject: Option<&Seen>) -> Option<Pressure> {
+    let Seen { view, grown, .. } = subject?;
+    let Grown { growth, survivors, kept } = grown.as_ref()?;
+    let retention = find_retention(view, survivors);
+    let growth = Known::new(growth.clone(), Source::Lifetimes);
+    Some(Pressure { growth, survivors: survivors.clone(), retention, kept: kept.clone() })
 }
 
 fn source_of(counters: &StatedCounters) -> Source {

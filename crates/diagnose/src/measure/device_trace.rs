@@ -1,9 +1,12 @@
 //! One device of one process as recorded, with its history walked once.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use trace::run::LoopRecord;
 use trace::{DeviceIndex, Event, EventIndex, Frame, History, Mark, Process, Snapshot, StackId, StackTable};
 
+use super::guessed_loops::guess_loops;
 use super::own::is_python;
 use super::roles::{Role, roles};
 
@@ -21,6 +24,8 @@ pub(crate) struct DeviceTrace<'a> {
     pub(crate) events: &'a [Event],
     /// The allocations of the history.
     pub(crate) history: History,
+    /// The loops around the last failed request, outermost first: recorded, or guessed for a snapshot without a run.
+    pub(crate) loops: Cow<'a, [LoopRecord]>,
     /// The role of each stack, by stack id.
     pub(super) roles: Vec<Role>,
     /// The script's folder.
@@ -35,7 +40,8 @@ impl<'a> DeviceTrace<'a> {
 
     /// Walks the history of a snapshot without a run.
     pub(super) fn bare(snapshot: &'a Snapshot, device: DeviceIndex) -> DeviceTrace<'a> {
-        DeviceTrace::of(&NOBODY, Some(snapshot), device)
+        let trace = DeviceTrace::of(&NOBODY, Some(snapshot), device);
+        DeviceTrace { loops: Cow::Owned(guess_loops(&trace)), ..trace }
     }
 
     fn of(process: &'a Process, snapshot: Option<&'a Snapshot>, device: DeviceIndex) -> DeviceTrace<'a> {
@@ -46,9 +52,15 @@ impl<'a> DeviceTrace<'a> {
             device,
             events: events.map_or(&[][..], Vec::as_slice),
             history: snapshot.map(|snapshot| History::of(snapshot, device)).unwrap_or_default(),
+            loops: Cow::Borrowed(&process.loops),
             roles: snapshot.map(|snapshot| roles(&snapshot.stacks)).unwrap_or_default(),
             script_dir: &process.identity.script_dir,
         }
+    }
+
+    /// Checks that the loops are guessed. See Note `[Guessed loops]`.
+    pub(super) fn is_guessed(&self) -> bool {
+        matches!(self.loops, Cow::Owned(_))
     }
 
     /// Checks that the agent marked the events.

@@ -31,7 +31,7 @@ impl Iterations {
     /// Lists the levels with two iterations or more up to `end`: optimizer steps, then the loops, innermost first. The run without a limit, if
     /// there is one, shows whole passes.
     pub(crate) fn list(view: &View, end: Moment, fate: Option<&Fate>) -> Vec<Iterations> {
-        let loops = &view.trace.process.loops;
+        let loops = &view.trace.loops;
         let levels = loops.iter().enumerate().rev().map(|(index, one)| {
             let inner = &loops[index + 1..];
             match fate {

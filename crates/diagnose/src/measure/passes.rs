@@ -75,7 +75,7 @@ impl PassGrowth {
 pub(crate) fn find_pass_growth(view: &View, later: Option<&View>) -> Option<PassGrowth> {
     let refused = view.trace.history.ooms().last()?.event;
     let fate = later.and_then(|later| Fate::of(view, refused.into(), later));
-    let loops = &view.trace.process.loops;
+    let loops = &view.trace.loops;
     let mut found: Vec<(u32, PassGrowth)> = loops
         .iter()
         .enumerate()
@@ -90,7 +90,16 @@ pub(crate) fn find_pass_growth(view: &View, later: Option<&View>) -> Option<Pass
     // The outermost function with a loop that grows, and in it the innermost loop.
     let outermost = found.first()?.0;
     found.retain(|(depth, _)| *depth == outermost);
-    found.pop().map(|(_, growth)| growth)
+    let (_, innermost) = found.pop()?;
+    // See Note `[Guessed loops]`.
+    let is_same = |growth: &PassGrowth| view.trace.is_guessed() && growth.passes.abs_diff(innermost.passes) <= 1;
+    Some(found.into_iter().map(|(_, growth)| growth).find(is_same).unwrap_or(innermost))
+}
+
+/// True if the request is served without what earlier passes left.
+pub(crate) fn fills(growth: &PassGrowth, view: &View, usable: Bytes, requested: Bytes) -> bool {
+    let live = view.trace.last_oom().map_or(Bytes::ZERO, |event| view.live_total(event));
+    live - growth.bytes + growth.bytes_per_pass + requested <= usable
 }
 
 /// Returns the passes that a loop had begun when the request was refused, seen from the run without a limit: there, a pass that was cut is
@@ -209,7 +218,9 @@ impl<'v> Passes<'v> {
     fn find_kept_beats(&self, bytes: Bytes) -> Option<Vec<&'v Lifetime>> {
         let is_beat =
             |left: &Survivors| left.count >= LEAST_PASSES as u64 && left.bytes.0.saturating_mul(LEAST_PART) >= bytes.0;
-        let beats = self.left.iter().filter(|(_, left)| is_beat(left));
+        // Without the program, layers in one pass look like passes.
+        let is_pass = |stack: StackId| !self.view.trace.is_guessed() || self.view.is_outside(stack, self.inner);
+        let beats = self.left.iter().filter(|(stack, left)| is_beat(left) && is_pass(**stack));
         let (stack, _) = beats.min_by_key(|(stack, left)| (left.count, stack.0))?;
         let lives = self.list_made(*stack).into_iter();
         Some(lives.filter(|life| life.is_live_after(self.end)).collect())

@@ -152,6 +152,23 @@ impl<'a> View<'a> {
         !frames.any(|frame| calls_module(frame) || loops.iter().any(|one| is_body(frame, one)))
     }
 
+    /// Checks that a convolution's module allocates.
+    pub(crate) fn is_in_convolution(&self, stack: StackId) -> bool {
+        let inner = self.trace.python(stack).next();
+        inner.is_some_and(|frame| in_torch(&posix(&frame.file)) == Some("nn/modules/conv.py"))
+    }
+
+    /// Checks that the second of two stacks is the first, or comes later in the same call of the outermost module.
+    pub(crate) fn is_same_call(&self, first: StackId, second: StackId) -> bool {
+        let [one, other] = [first, second].map(|stack| self.trace.python(stack).collect::<Vec<&Frame>>());
+        let pairs: Vec<(&Frame, &Frame)> = one.into_iter().rev().zip(other.into_iter().rev()).collect();
+        let Some(differ) = pairs.iter().position(|(one, other)| one != other) else { return true };
+        let (common, rest) = pairs.split_at(differ);
+        let is_in_module = common.iter().any(|(frame, _)| calls_module(frame));
+        is_in_module
+            && rest.first().is_some_and(|(one, other)| one.function == other.function && one.line <= other.line)
+    }
+
     /// Returns [`View::call_line`] as a location.
     pub(crate) fn call_location(&self, stack: StackId) -> Option<Location> {
         let (file, line) = self.call_line(stack)?;
@@ -214,7 +231,7 @@ fn is_body(frame: &Frame, one: &LoopRecord) -> bool {
 }
 
 /// Checks that a frame is PyTorch's call of a module.
-fn calls_module(frame: &Frame) -> bool {
+pub(super) fn calls_module(frame: &Frame) -> bool {
     frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
 }
 

@@ -74,7 +74,7 @@ fn is_data(facts: &Facts, view: &View, id: LifetimeId, life: &Lifetime, contents
         && !view.is_placed(life.stack)
         && view.phase_of(life) != Some(Phase::Backward);
     let is_early = is_before_any_call(facts, view) || {
-        let loops = &view.trace.process.loops;
+        let loops = &view.trace.loops;
         !loops.is_empty()
             && facts.iterations.iter().all(|level| is_before(level, life))
             && loops.iter().all(|one| !view.is_in_loop(life.stack, one))

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use causes::CauseId;
 use report::{Contents, Evidence, Finding, Location};
-use trace::{Bytes, EventIndex, Moment, StackId};
+use trace::{Action, Bytes, EventIndex, Moment, Phase, StackId};
 
 use super::held::Held;
 use super::input::Facts;
@@ -60,13 +60,14 @@ fn find_in_tracebacks(facts: &Facts) -> Option<Cause> {
 /// correct program may look the same.
 fn find_in_history(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.need.is_none())?, facts.moment()?);
-    let first = view.trace.history.ooms().iter().map(|oom| oom.event).find(|oom| Moment::after(*oom) < moment)?;
+    let first = earlier_errors(view, moment).next()?;
     let (held, tensors, location) = failed_try_bytes(view, first, moment);
     if held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 || held == Bytes::ZERO {
         return None;
     }
+    let times = earlier_errors(view, moment).count();
     let evidence = vec![
-        count("earlier failed requests", count_earlier_errors(view, moment), Source::OomEvents),
+        count("earlier failed requests", u64::try_from(times).unwrap_or(u64::MAX), Source::OomEvents),
         bytes("allocated before the first error and still alive", held, Source::Lifetimes),
         count("tensors", tensors, Source::Lifetimes),
     ];
@@ -74,9 +75,21 @@ fn find_in_history(facts: &Facts) -> Option<Cause> {
     Some(cause(facts, message, location, evidence, Some(held)))
 }
 
-fn count_earlier_errors(view: &View, moment: Moment) -> u64 {
-    let before = view.trace.history.ooms().iter().filter(|oom| Moment::after(oom.event) < moment).count();
-    u64::try_from(before).unwrap_or(u64::MAX)
+/// Lists the failed requests before the moment that raised an error.
+fn earlier_errors(view: &View, moment: Moment) -> impl Iterator<Item = EventIndex> {
+    let before = view.trace.history.ooms().iter().map(|oom| oom.event).filter(move |oom| Moment::after(*oom) < moment);
+    before.filter(|oom| !goes_on(view, *oom))
+}
+
+/// True for a workspace of a convolution: without it, cuDNN takes another algorithm, and the same call of the module, or of backward, goes on
+/// (`aten/src/ATen/native/cudnn/Conv_v8.cpp`, 2.11).
+fn goes_on(view: &View, failed: EventIndex) -> bool {
+    let at = failed.0 as usize;
+    let (Some(event), Some(rest)) = (view.trace.events.get(at), view.trace.events.get(at + 1..)) else { return false };
+    let next = rest.iter().find(|event| matches!(event.action, Action::Alloc | Action::Oom));
+    let in_backward = view.timeline.phase(failed) == Some(Phase::Backward);
+    (in_backward || view.is_in_convolution(event.stack))
+        && next.is_some_and(|next| view.is_same_call(event.stack, next.stack))
 }
 
 /// Returns the live bytes and tensors of the failed step at `moment`, and the line that allocated most bytes.

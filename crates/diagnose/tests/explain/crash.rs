@@ -27,6 +27,8 @@ pub(crate) enum At {
     Placed(u32),
     /// A `Linear` in a model that the script's line calls.
     Linear(u32),
+    /// A `Conv2d` in the model.
+    Conv(u32),
     /// A `ReLU` in the model.
     Relu(u32),
     /// A hook of the script (its line) that such a call runs.
@@ -278,6 +280,7 @@ fn frames(at: At) -> Vec<Frame> {
             script(line),
         ],
         At::Linear(line) => in_model(&[frame("forward", "nn/modules/linear.py", 134)], line),
+        At::Conv(line) => in_model(&[frame("_conv_forward", "nn/modules/conv.py", 548)], line),
         At::Relu(line) => in_model(
             &[frame("relu", "nn/functional.py", 1723), frame("forward", "nn/modules/activation.py", 143)],
             line,

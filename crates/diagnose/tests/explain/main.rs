@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "test")]
 
 mod crash;
+mod loops;
 
 use crash::{At, Crash, MIB, SCRIPT, Tensor};
 use diagnose::{ExplainCase, ExplainInput, InputContents, explain};
