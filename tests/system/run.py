@@ -21,6 +21,7 @@ import kept
 import known
 import large
 import later
+import leftovers
 import launchers
 import leak
 import lint
@@ -37,7 +38,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "streams": streams, "known": known, "processes": processes, "so_far": so_far, "others": others, "signals": signals, "surroundings": surroundings}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "so_far": so_far, "others": others, "signals": signals, "surroundings": surroundings}
 
 
 def main() -> int:

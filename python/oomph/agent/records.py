@@ -113,6 +113,11 @@ def fraction(*, fraction: float, file: str, line: int) -> dict:
     return {"kind": "fraction", "fraction": fraction, "file": file, "line": line}
 
 
+def leftover(*, file: str, line: int, allocated_bytes: int, name: str, what: str, kept_bytes: int) -> dict:
+    """A variable that keeps memory after the program has emptied PyTorch's cache (`python/oomph/agent/leftovers.py`)."""
+    return {"kind": "leftover", "file": file, "line": line, "allocated_bytes": allocated_bytes, "name": name, "what": what, "kept_bytes": kept_bytes}
+
+
 def operation(*, functions: list[str], text: str, shapes: list[list[int]], result: list[int], operands: list[list[int]], input: list[int], out_features: int) -> dict:
     """The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/operation.py`)."""
     return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features}

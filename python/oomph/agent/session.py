@@ -8,7 +8,7 @@ import typing
 
 import torch
 
-from . import absent_ranks, environment, frames, history, job_rank, limits, lineage, phantom, records
+from . import absent_ranks, environment, frames, history, job_rank, leftovers, limits, lineage, phantom, records
 from .backward import Backward
 from .census import Census
 from .checkpoints.guard import CheckpointGuard
@@ -87,6 +87,7 @@ class Session:
         for part in (self.stats, self.modules, self.backward, self.steps, self.finish):
             guarded(part.install)()
         limits.install(self._write_early)
+        leftovers.install(self._write_early)
         self._install_phantoms_parts()
         self._install_work()
         guarded(self.remedies.install)(self._write_early)

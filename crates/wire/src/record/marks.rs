@@ -295,6 +295,21 @@ macro_rules! agent_records {
                     /// That line, counted from 1.
                     line: u32,
                 }
+                /// A variable that keeps memory after the program has emptied PyTorch's cache (`python/oomph/agent/leftovers.py`).
+                Leftover "leftover" => many leftovers: LeftoverRecord {
+                    /// The user's line that called `empty_cache`.
+                    file: text,
+                    /// That line, counted from 1.
+                    line: u32,
+                    /// The allocated bytes after the call.
+                    allocated_bytes: u64,
+                    /// The variable.
+                    name: text,
+                    /// The type of the variable's value, and whether autograd's graph of the value is alive.
+                    what: text,
+                    /// The bytes of the tensors that the variable keeps.
+                    kept_bytes: u64,
+                }
                 /// The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/operation.py`).
                 Operation "operation" => last operation: OperationRecord {
                     /// The functions called on the way to PyTorch, from the user's line inwards, such as `cross_entropy`.
