@@ -1,19 +1,23 @@
 //! Measures the speed of replays: `speed SETTINGS SNAPSHOT [OPERATIONS]` replays a history under its own settings on
-//! one core, then under `SETTINGS` different settings on all cores, and prints the figures as JSON. The third argument
-//! is a file for the requests, to be read by the benchmark of the real allocator (benches/allocator.py).
+//! one core, then under `SETTINGS` different settings on all cores, then without each of 20 causes on one core, and prints the
+//! figures as JSON. The third argument is a file for the requests, to be read by the benchmark of the real allocator
+//! (benches/allocator.py).
 
 use std::error::Error;
 use std::io::{BufWriter, Write as _};
 use std::time::Instant;
 
-use allocator::replay::{Program, recorded_settings, replay};
+use allocator::replay::{AllocationChange, Program, recorded_settings, replay};
 use allocator::{Rules, Settings, SimulatedDevice};
 use rayon::prelude::*;
 use serde_json::json;
-use trace::{Bytes, DeviceIndex, History, Moment, Release, read_snapshot};
+use trace::{Bytes, DeviceIndex, EventIndex, History, Lifetime, Moment, Release, read_snapshot};
 
 const ROOM_BYTES: u64 = 1 << 40;
 const EVENTS: usize = 20_000_000;
+const CAUSES: usize = 20;
+/// A cause frees its blocks so many events after their allocation.
+const SHORT_LIFE: u32 = 100;
 
 /// Settings of every kind, all different.
 fn variants(settings: &Settings, count: u64) -> Vec<Settings> {
@@ -24,6 +28,15 @@ fn variants(settings: &Settings, count: u64) -> Vec<Settings> {
         ..settings.clone()
     };
     (0..count).map(variant).collect()
+}
+
+/// The changes of a cause: one block of [`CAUSES`] is freed early.
+fn cause(history: &History, number: usize) -> impl Iterator<Item = (&Lifetime, AllocationChange)> {
+    let lives = history.lifetimes().iter().skip(number).step_by(CAUSES);
+    lives.filter_map(|life| {
+        let begun = life.begun.event_before()?;
+        Some((life, AllocationChange::FreeAfter(EventIndex(begun.0 + SHORT_LIFE))))
+    })
 }
 
 /// Writes requests and frees, one per line. For histories of one stream that begin with the program.
@@ -64,6 +77,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let variants = variants(&settings, count.parse()?);
     let start = Instant::now();
     variants.par_iter().for_each(|settings| drop(run(settings)));
+    let settings_seconds = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    for number in 0..CAUSES {
+        let edited = program.edited(cause(&history, number));
+        // On a device that is never full, and on that of the recording.
+        for bytes in [SimulatedDevice::NEVER_FULL_BYTES, ROOM_BYTES] {
+            drop(replay(&edited, &settings, rules, SimulatedDevice::new(bytes, 0)));
+        }
+    }
     println!(
         "{}",
         json!({
@@ -72,7 +94,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             "operations": repeats * program.operation_count(),
             "seconds": seconds,
             "reserved_bytes": reserved,
-            "settings_seconds": start.elapsed().as_secs_f64(),
+            "settings_seconds": settings_seconds,
+            "causes": CAUSES,
+            "causes_seconds": start.elapsed().as_secs_f64(),
         })
     );
     Ok(())
