@@ -2,11 +2,11 @@
 
     python tests/blame/proofs.py --oomph target/release/oomph [WORD ...]
 
-A proof is a replay of the recorded program without the cause, up to the refused request. It is compared with:
+A proof is a replay of the recorded program without the cause, up to the refused request. The script compares the proof with:
 
-- `saves_mib` of the program's first lines, by arithmetic, where they have it: the bytes that the peak loses;
-- the allocated peak of the twin, the same program with its cause repaired, checked on a device of any size. A twin does something else in
-  place of the cause, and goes on behind the request, so its peak may be higher for a reason that the program's `why` states.
+- `saves_mib` of the program's first lines, by arithmetic: the bytes that the peak loses;
+- the allocated peak of the twin, the same program with the cause repaired, checked on a large device. A twin does something else in place of
+  the cause, and goes on behind the request, so the peak may be higher for a reason that the `why` of the program states.
 
 Prints one line for each program, and the median of the differences. Nothing fails: this is a measurement.
 """

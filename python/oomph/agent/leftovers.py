@@ -1,4 +1,4 @@
-"""What stays on a device after the program has emptied PyTorch's cache, as after `del model`: the variables that keep it.
+"""The memory that variables keep after the program has emptied PyTorch's cache, as it does after `del model`.
 
 A variable keeps the tensors of modules, optimizers, containers and attributes. A tensor with a graph keeps the leaves of the graph, too: the
 weights that it was computed from.
@@ -31,7 +31,7 @@ _Sizes = dict[tuple[int, int], int]
 
 
 def install(write: Callable[[dict], object]) -> None:
-    """Records what is left after the first call of `torch.cuda.empty_cache` by a line of the user's."""
+    """Records the memory that variables keep after the first call of `torch.cuda.empty_cache` by a line of the user's."""
     original = torch.cuda.empty_cache
     note = guarded(_note)
     lines: set[tuple[str, int]] = set()

@@ -12,7 +12,7 @@ use super::ranks::ranks;
 use super::verdict::{Decision, find_reason};
 use crate::measure::assumptions::value_shapes;
 use crate::measure::breakdown::breakdown;
-use crate::measure::growth::{growth, list_kept, survivors};
+use crate::measure::growth::{find_step_growth, list_kept, survivors};
 use crate::measure::keeper::find_keeper;
 use crate::measure::passes::{PassGrowth, fills, find_pass_growth};
 use crate::measure::sites::sites;
@@ -62,7 +62,7 @@ impl Measured {
         // Processes that share the device may peak at the same time.
         let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
         let held = if decision.is_search() { need.usage.device_bytes } else { usage.device_bytes }.max(together);
-        let steps = growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
+        let steps = find_step_growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
         let passes = oom.as_ref().filter(|_| steps.is_none()).and_then(|oom| find_growing_loop(case, view, oom));
         let growth = steps.or_else(|| passes.as_ref().map(|passes| of_passes(case, view, passes)));
         let growth = growth.map(|growth| Growth { keeper: find_keeper_of(view, passes.as_ref()), ..growth });

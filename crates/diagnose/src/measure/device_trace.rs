@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use trace::run::LoopRecord;
 use trace::{DeviceIndex, Event, EventIndex, Frame, History, Mark, Process, Snapshot, StackId, StackTable};
 
-use super::guessed_loops::guess_loops;
 use super::own::is_python;
 use super::roles::{Role, roles};
 
@@ -40,8 +39,12 @@ impl<'a> DeviceTrace<'a> {
 
     /// Walks the history of a snapshot without a run.
     pub(super) fn bare(snapshot: &'a Snapshot, device: DeviceIndex) -> DeviceTrace<'a> {
-        let trace = DeviceTrace::of(&NOBODY, Some(snapshot), device);
-        DeviceTrace { loops: Cow::Owned(guess_loops(&trace)), ..trace }
+        DeviceTrace::of(&NOBODY, Some(snapshot), device)
+    }
+
+    /// Adds loops that are guessed.
+    pub(super) fn with_loops(self, loops: Vec<LoopRecord>) -> DeviceTrace<'a> {
+        DeviceTrace { loops: Cow::Owned(loops), ..self }
     }
 
     fn of(process: &'a Process, snapshot: Option<&'a Snapshot>, device: DeviceIndex) -> DeviceTrace<'a> {

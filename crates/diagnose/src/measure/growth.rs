@@ -43,7 +43,7 @@ impl Survivors {
 /// take.
 ///
 /// Tensors that replace the previous step's tensors are no growth, even if each batch is longer than the last.
-pub(crate) fn growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
+pub(crate) fn find_step_growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
     let after = allocated_after_steps(view);
     let (first_iteration, rises) = steady_rises(&after)?;
     let bytes_per_iteration = Bytes::median(rises)?;

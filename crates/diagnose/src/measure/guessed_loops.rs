@@ -12,8 +12,7 @@ use trace::run::LoopRecord;
 use trace::{Frame, StackId};
 
 use super::device_trace::DeviceTrace;
-use super::own::is_own;
-use super::view::calls_module;
+use super::own::{calls_module, is_own};
 
 /// Returns the bodies of the loops, outermost first. See Note [Guessed loops].
 pub(super) fn guess_loops(trace: &DeviceTrace) -> Vec<LoopRecord> {

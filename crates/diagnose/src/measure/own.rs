@@ -1,9 +1,11 @@
-//! Distinguishes the user's source files from libraries' files.
+//! Distinguishes the user's source files and frames from libraries'.
 
 use std::path::Path;
 
 use trace::Frame;
 pub(crate) use trace::source_file::{is_agent, is_user_file as is_own};
+
+use super::paths::{in_torch, posix};
 
 /// Checks that a frame is Python's. `_record_memory_history()` records C++ frames between Python frames unless called
 /// with `stacks="python"` (`torch/csrc/cuda/memory_snapshot.cpp`, 2.1 and later); C++ frames have no line, or a line
@@ -18,6 +20,11 @@ pub(crate) fn is_python(frame: &Frame) -> bool {
         None => !frame.file.contains("/include/"),
     };
     frame.line > 0 && is_source
+}
+
+/// Checks that a frame is PyTorch's call of a module.
+pub(crate) fn calls_module(frame: &Frame) -> bool {
+    frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(crate) struct PassGrowth {
     pub(crate) kept: Vec<(LifetimeId, EventIndex)>,
     /// The stack and the size of an allocation of each pass.
     beat: (StackId, Bytes),
-    /// The passes.
+    /// The number of passes up to the refused request.
     passes: usize,
     /// The allocations like the beat; more than the passes in a loop with one stack only.
     alike: usize,
@@ -84,7 +84,7 @@ pub(crate) fn find_pass_growth(view: &View, later: Option<&View>) -> Option<Pass
             if fate.as_ref().is_some_and(|fate| count_passes(fate, one, inner) < LEAST_PASSES) {
                 return None;
             }
-            Some((one.depth, Passes::of(view, one, inner, refused.into())?.growth()?))
+            Some((one.depth, Passes::of(view, one, inner, refused.into())?.find_growth()?))
         })
         .collect();
     // The outermost function with a loop that grows, and in it the innermost loop.
@@ -146,7 +146,7 @@ impl<'v> Passes<'v> {
         (!passes.left.is_empty()).then_some(passes)
     }
 
-    fn growth(&self) -> Option<PassGrowth> {
+    fn find_growth(&self) -> Option<PassGrowth> {
         let bytes: Bytes = self.left.values().map(|left| left.bytes).sum();
         let most = self.left.iter().filter(|(_, left)| left.count >= LEAST_PASSES as u64);
         let (most, _) = most.max_by_key(|(stack, left)| (left.bytes, stack.0))?;

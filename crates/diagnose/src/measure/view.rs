@@ -7,9 +7,10 @@ use trace::{Bytes, DeviceIndex, Frame, Lifetime, LifetimeId, Moment, Phase, Proc
 
 use super::contents::classify;
 use super::device_trace::DeviceTrace;
+use super::guessed_loops::guess_loops;
 use super::infer::phases::infer_timeline;
 use super::life::Life;
-use super::own::{is_agent, is_own};
+use super::own::{calls_module, is_agent, is_own};
 use super::paths::{in_torch, posix};
 use super::roles::Role;
 use super::timeline::Timeline;
@@ -41,7 +42,9 @@ impl<'a> View<'a> {
 
     /// Walks the history of a snapshot without a run.
     pub(crate) fn bare(snapshot: &'a Snapshot, device: DeviceIndex) -> View<'a> {
-        View::of(DeviceTrace::bare(snapshot, device))
+        let trace = DeviceTrace::bare(snapshot, device);
+        let loops = guess_loops(&trace);
+        View::of(trace.with_loops(loops))
     }
 
     fn of(trace: DeviceTrace<'a>) -> View<'a> {
@@ -228,11 +231,6 @@ fn shortened(mut frames: Vec<SiteFrame>) -> Vec<SiteFrame> {
 /// Checks that a frame stands in the lines of a loop.
 fn is_body(frame: &Frame, one: &LoopRecord) -> bool {
     frame.file == one.file && (one.line..=one.last_line).contains(&frame.line)
-}
-
-/// Checks that a frame is PyTorch's call of a module.
-pub(super) fn calls_module(frame: &Frame) -> bool {
-    frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
 }
 
 /// Checks that a frame is machinery: a frame between a module's call and its `forward`, generated code, or a wrapper
