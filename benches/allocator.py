@@ -76,7 +76,7 @@ def show(model: dict, real: dict) -> None:
     print(f"{'model, one core':28}{rates[1]:>22.2f}{model['reserved_bytes']:>20}")
     print(f"ratio {rates[1] / rates[0]:.1f}; {model['events'] / model['seconds'] / 1e6:.1f} million events a second")
     print(f"{SETTINGS} settings of {model['history_events']} events on all cores: {model['settings_seconds']:.1f} s")
-    print(f"{model['causes']} causes of {model['history_events']} events, each without it on two devices, on one core: {model['causes_seconds']:.1f} s")
+    print(f"{model['causes']} causes of {model['history_events']} events, each replayed without it on two devices, on all cores: {model['causes_seconds']:.1f} s")
     if real["reserved_bytes"] != model["reserved_bytes"]:
         sys.exit("the two differ")
 

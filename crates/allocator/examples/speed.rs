@@ -1,5 +1,5 @@
 //! Measures the speed of replays: `speed SETTINGS SNAPSHOT [OPERATIONS]` replays a history under its own settings on
-//! one core, then under `SETTINGS` different settings on all cores, then without each of 20 causes on one core, and prints the
+//! one core, then under `SETTINGS` different settings on all cores, then without each of 20 causes on all cores, and prints the
 //! figures as JSON. The third argument is a file for the requests, to be read by the benchmark of the real allocator
 //! (benches/allocator.py).
 
@@ -79,13 +79,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     variants.par_iter().for_each(|settings| drop(run(settings)));
     let settings_seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    for number in 0..CAUSES {
+    (0..CAUSES).into_par_iter().for_each(|number| {
         let edited = program.edited(cause(&history, number));
         // On a device that is never full, and on that of the recording.
         for bytes in [SimulatedDevice::NEVER_FULL_BYTES, ROOM_BYTES] {
             drop(replay(&edited, &settings, rules, SimulatedDevice::new(bytes, 0)));
         }
-    }
+    });
     println!(
         "{}",
         json!({

@@ -26,6 +26,7 @@ pub(crate) mod shared;
 use std::cmp::Reverse;
 
 use causes::{CauseId, Role};
+use rayon::prelude::*;
 use report::{Finding, Severity};
 use trace::Bytes;
 
@@ -145,9 +146,7 @@ fn prove_all(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
     let is_provable = causes.iter().any(|cause| cause.removal.is_some());
     let prover = facts.view.zip(facts.moment()).filter(|_| is_provable).and_then(|(view, at)| Prover::of(view, at));
     if let Some(prover) = prover {
-        for cause in &mut causes {
-            prover.prove(cause);
-        }
+        causes.par_iter_mut().for_each(|cause| prover.prove(cause));
     }
     causes
 }
@@ -223,14 +222,13 @@ fn order_of_proven(
 
 /// False if the program needs more than the device has without the cause, too: the request that failed would be served, and a later one refused.
 fn is_enough(cause: &Cause, facts: &Facts) -> bool {
-    let at_need = cause.removal.as_ref().map_or(AtNeed::Unknown, |removal| removal.at_need);
-    let freed = match at_need {
-        AtNeed::Unknown => return true,
-        AtNeed::Same => cause.freed_bytes(),
-        AtNeed::Bytes(bytes) => bytes,
-    };
     let Some((need, device)) = facts.need.as_ref().zip(facts.device.total) else { return true };
-    need.value.bytes - freed <= device.nearest()
+    let least = match cause.removal.as_ref().map_or(AtNeed::Unknown, |removal| removal.at_need) {
+        AtNeed::Unknown => Bytes::ZERO,
+        AtNeed::Same => need.value.bytes - cause.freed_bytes(),
+        AtNeed::AllBut(bytes) => bytes,
+    };
+    least <= device.nearest()
 }
 
 /// Makes a decisive mistake an error, and a cause of little memory a remark.

@@ -168,8 +168,10 @@ impl<'a> View<'a> {
         let Some(differ) = pairs.iter().position(|(one, other)| one != other) else { return true };
         let (common, rest) = pairs.split_at(differ);
         let is_in_module = common.iter().any(|(frame, _)| calls_module(frame));
-        is_in_module
-            && rest.first().is_some_and(|(one, other)| one.function == other.function && one.line <= other.line)
+        let goes_back = |(one, other): &(&Frame, &Frame)| {
+            one.file == other.file && one.function == other.function && one.line > other.line
+        };
+        is_in_module && !rest.first().is_some_and(goes_back)
     }
 
     /// Returns [`View::call_line`] as a location.

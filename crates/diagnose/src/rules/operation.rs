@@ -18,6 +18,8 @@ use crate::measure::view::View;
 
 /// Tensors of one kind below 1/5 of the device are no cause.
 const MIN_DEVICE_DENOMINATOR: u64 = 5;
+/// At the need, tensors of 1/4 of the request count, too.
+const LEAST_PART: u64 = 4;
 /// The segment is this much larger than the request at most.
 const SEGMENT_ROUNDING: u64 = allocator::size::ROUND_LARGE_BYTES;
 
@@ -76,15 +78,17 @@ impl<'f> Failed<'f> {
         let cause = Cause { finding, bytes: Some(all), rank: Rank::Fault, removal: None };
         // The remedy does without the whole tensors, and takes something else.
         let removal = Removal::with_failed(edits, AllocationChange::LeaveOut).estimated();
-        let at_need = self.bytes_at_need();
-        Some(cause.with_removal(at_need.map_or(removal.clone(), |bytes| removal.at_need(bytes))))
+        let others = self.other_bytes_at_need();
+        Some(cause.with_removal(others.map_or(removal.clone(), |bytes| removal.all_but(bytes))))
     }
 
-    /// The bytes of tensors of about the size of the request at the peak of the run without a limit.
-    fn bytes_at_need(&self) -> Option<Bytes> {
+    /// The bytes at the peak of the run without a limit without the tensors that follow from the request: as large, or reduced to a part.
+    fn other_bytes_at_need(&self) -> Option<Bytes> {
         let later = self.facts.fate.as_ref()?.later;
         let peak = later.trace.history.peaks().allocated?;
-        let live = later.live_after(peak.at).filter(|(life, contents)| !stays(*contents) && self.is_alike(life));
+        let follows =
+            |life: &Lifetime| life.block().0.saturating_mul(LEAST_PART) + SEGMENT_ROUNDING >= self.requested.0;
+        let live = later.live_after(peak.at).filter(|(life, contents)| stays(*contents) || !follows(life));
         Some(live.map(|(life, _)| life.block()).sum())
     }
 

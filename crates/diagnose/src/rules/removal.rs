@@ -22,7 +22,8 @@ pub(super) enum AtNeed {
     Unknown,
     /// As many as at the failed request.
     Same,
-    Bytes(Bytes),
+    /// All but these, the live bytes of other tensors.
+    AllBut(Bytes),
 }
 
 /// The kinds of changes.
@@ -76,9 +77,9 @@ impl Removal {
         Removal { at_need: AtNeed::Same, ..self }
     }
 
-    /// The cause has other bytes at the need.
-    pub(super) fn at_need(self, bytes: Bytes) -> Removal {
-        Removal { at_need: AtNeed::Bytes(bytes), ..self }
+    /// At the need, other tensors have so many bytes.
+    pub(super) fn all_but(self, bytes: Bytes) -> Removal {
+        Removal { at_need: AtNeed::AllBut(bytes), ..self }
     }
 
     /// No remedy removes the whole cause.
