@@ -11,18 +11,18 @@ pub(super) struct Removal {
     pub(super) what: What,
     pub(super) standing: Standing,
     pub(super) at_need: AtNeed,
-    /// True if the first remedy of the finding removes the whole cause, so that the figures of the replay are those of the remedy.
+    /// True if the first remedy of the finding removes the whole cause: the figures of the replay belong to the remedy, too.
     pub(super) is_remedy: bool,
 }
 
 /// The bytes of a cause at the need, the peak of the run without a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtNeed {
-    /// Not known, as for a cause that grows.
+    /// Unknown, as for a cause that grows.
     Unknown,
     /// As many as at the failed request.
     Same,
-    /// All but these, the live bytes of other tensors.
+    /// The other tensors have these bytes.
     AllBut(Bytes),
 }
 
@@ -67,7 +67,7 @@ impl Removal {
         Removal::exact(What::Room(bytes))
     }
 
-    /// The change is only like the program without the cause.
+    /// The change only resembles the program without the cause.
     pub(super) fn estimated(self) -> Removal {
         Removal { standing: Standing::Estimated, ..self }
     }
@@ -77,7 +77,7 @@ impl Removal {
         Removal { at_need: AtNeed::Same, ..self }
     }
 
-    /// At the need, other tensors have so many bytes.
+    /// Other tensors have so many bytes at the need.
     pub(super) fn all_but(self, bytes: Bytes) -> Removal {
         Removal { at_need: AtNeed::AllBut(bytes), ..self }
     }
