@@ -16,6 +16,7 @@ mod growth;
 mod held;
 pub(crate) mod input;
 pub(crate) mod known;
+mod message_numbers;
 mod operation;
 mod proof;
 mod removal;
@@ -134,7 +135,8 @@ pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
 
 /// Asks every rule. The rules that say what is unclear count only without a cause.
 fn find_causes(facts: &Facts) -> Vec<Cause> {
-    let mut causes: Vec<Cause> = RULES.iter().flat_map(|rule| rule.causes(facts)).collect();
+    let causes = RULES.iter().flat_map(|rule| rule.causes(facts)).collect();
+    let mut causes: Vec<Cause> = message_numbers::decide(causes, facts);
     if causes.iter().any(|cause| cause.rank < Rank::Aside) {
         causes.retain(|cause| cause.rank != Rank::Unclear);
     }

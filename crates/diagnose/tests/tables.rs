@@ -53,11 +53,7 @@ fn what_a_table_shows_is_found() {
         ("idle", smi(22_528, &[]), &[]),
         ("a small one", smi(22_528, &[(7, 300)]), &[]),
         ("a large one", smi(22_528, &[(7, 18_000)]), &["other-process-memory"]),
-        (
-            "it explains the error",
-            full.clone() + &smi(22_528, &[(7, 17_000)]),
-            &["other-process-memory", "need-exceeds-device"],
-        ),
+        ("it explains the error", full.clone() + &smi(22_528, &[(7, 17_000)]), &["other-process-memory"]),
         (
             "there is no room for it in the error",
             alone + &smi(22_528, &[(7, 17_000)]),

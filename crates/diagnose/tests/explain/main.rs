@@ -3,6 +3,7 @@
 
 mod crash;
 mod loops;
+mod messages;
 
 use crash::{At, Crash, MIB, SCRIPT, Tensor};
 use diagnose::{ExplainCase, ExplainInput, InputContents, explain};

@@ -1,0 +1,281 @@
+//! The cause that the numbers of a message decide, without a history.
+//!
+//! # Note [Messages]
+//! PyTorch's message states sizes of one instant, rounded to two decimals. The first line of this table that holds decides; the others are
+//! remarks. R is the request, S its segment, T the device, F free, A allocated, U reserved and unallocated, V = A + U; N is the memory of this
+//! process outside PyTorch, O that of other processes, X what no figure explains, L the limit of this process.
+//!
+//! | | | cause |
+//! |---|---|---|
+//! | 1 | V + R > L and F >= S | `small-gpu-fraction` |
+//! | 2 | F >= S | `unclear`: the device had room |
+//! | 3 | R >= T / 2 | `one-huge-request` |
+//! | 4 | R <= F + U and U >= T / 10 | `fragmentation` |
+//! | 5 | O (else X, if 1.5 GiB and 15 % of T) frees enough, and the rest fits: A + R + N <= T | `other-process-memory` |
+//! | 6 | N >= 1.5 GiB and T / 10, and R <= F + U + N less a context | `non-pytorch-memory` |
+//! | 7 | A >= 90 % of T - O, or A + R > T - O - N | `need-exceeds-device` |
+//! | 8 | | `unclear` |
+//!
+//! In a container the driver does not know this process by its id: a figure of this process below V is none, and a listed process that does
+//! not fit beside this process is this process.
+
+use causes::CauseId;
+use report::{Finding, Remedy, Severity};
+use trace::Bytes;
+
+use super::input::{Facts, Failure};
+use super::known::{Known, Source, text};
+use super::rule::{Cause, Rank};
+use super::shared::advice;
+
+/// Of this size, a difference may be the memory of other processes, or a library's.
+const LARGE: Bytes = Bytes::from_mib(1536);
+/// A CUDA context with PyTorch's modules.
+const CONTEXT: Bytes = Bytes::from_mib(614);
+/// A process is this process if the sizes differ by less.
+const SAME: Bytes = Bytes::from_mib(700);
+
+/// The causes between which the table decides.
+const DECIDED: [CauseId; 7] = [
+    CauseId::SmallGpuFraction,
+    CauseId::OneHugeRequest,
+    CauseId::Fragmentation,
+    CauseId::OtherProcessMemory,
+    CauseId::NonPytorchMemory,
+    CauseId::NeedExceedsDevice,
+    CauseId::Unclear,
+];
+
+/// The numbers of a message of PyTorch's allocator. See Note [Messages].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbers {
+    requested: Bytes,
+    total: Bytes,
+    free: Bytes,
+    allocated: Bytes,
+    cached: Bytes,
+    /// The memory of this process outside PyTorch, if the message states this process.
+    outside: Option<Bytes>,
+    others: Bytes,
+    limit: Option<Bytes>,
+}
+
+/// Puts the cause that the message decides before the others of the table, which become remarks.
+pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
+    let Some(numbers) = Numbers::of(facts) else { return causes };
+    let decided = numbers.cause();
+    causes.retain(|cause| cause.finding.rule == decided || !is_answer(cause));
+    for cause in causes.iter_mut().filter(|cause| is_of_table(cause) && cause.finding.rule != decided) {
+        cause.finding.severity = Severity::Info;
+        cause.rank = Rank::Aside;
+    }
+    if !causes.iter().any(|cause| cause.finding.rule == decided) {
+        causes.push(numbers.to_cause(decided, facts));
+    }
+    for cause in causes.iter_mut().filter(|cause| cause.finding.rule == decided) {
+        cause.finding.severity = facts.severity();
+        cause.finding.evidence.push(text("sum", numbers.words(), Source::Message));
+    }
+    causes
+}
+
+fn is_of_table(cause: &Cause) -> bool {
+    DECIDED.contains(&cause.finding.rule)
+}
+
+/// True for an answer that is no remark beside another.
+fn is_answer(cause: &Cause) -> bool {
+    let answers = [CauseId::OneHugeRequest, CauseId::NeedExceedsDevice, CauseId::Unclear];
+    answers.contains(&cause.finding.rule)
+}
+
+impl Numbers {
+    /// Returns the numbers; `None` with a history, or without one of the necessary figures.
+    fn of(facts: &Facts) -> Option<Numbers> {
+        let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && failure.is_allocators())?;
+        if facts.view.is_some() || facts.need.is_some() {
+            return None;
+        }
+        let (allocated, reserved) = (failure.allocated?.nearest(), failure.reserved?.nearest());
+        let (total, free) = (facts.device.total?.nearest(), failure.free?.nearest());
+        let process = failure.process.map(Known::nearest).filter(|process| *process >= reserved);
+        Some(Numbers {
+            requested: failure.requested?.nearest(),
+            total,
+            free,
+            allocated,
+            cached: reserved - allocated,
+            outside: process.map(|process| process - reserved),
+            others: other_bytes(failure, total, process.unwrap_or(reserved), free),
+            limit: failure.allowed.map(Known::nearest),
+        })
+    }
+
+    /// Returns the first line of the table that holds.
+    fn cause(&self) -> CauseId {
+        let Numbers { requested, total, free, allocated, cached, others, .. } = *self;
+        let (tenth, outside) = (Bytes(total.0 / 10), self.outside.unwrap_or_default());
+        let has_room = free >= segment(requested);
+        let room = total - others;
+        if has_room {
+            let is_limited = self.limit.is_some_and(|limit| allocated + cached + requested > limit);
+            return if is_limited { CauseId::SmallGpuFraction } else { CauseId::Unclear };
+        }
+        if Bytes(requested.0.saturating_mul(2)) >= total {
+            CauseId::OneHugeRequest
+        } else if requested <= free + cached && cached >= tenth {
+            CauseId::Fragmentation
+        } else if self.is_others() {
+            CauseId::OtherProcessMemory
+        } else if outside >= LARGE && outside >= tenth && requested + CONTEXT <= free + cached + outside {
+            CauseId::NonPytorchMemory
+        } else if allocated >= Bytes(room.0 / 10 * 9) || allocated + requested > room - outside {
+            CauseId::NeedExceedsDevice
+        } else {
+            CauseId::Unclear
+        }
+    }
+
+    /// True if the memory of others, or memory that no figure explains, is what the request lacks.
+    fn is_others(&self) -> bool {
+        let Numbers { requested, total, free, allocated, cached, others, .. } = *self;
+        let fits = allocated + requested + self.outside.unwrap_or_default() <= total;
+        if others >= Bytes(total.0 / 10) {
+            return fits && requested <= free + cached + others;
+        }
+        let unexplained = self.unexplained();
+        // A part of what is not explained is this process's own context.
+        let context = if self.outside.is_some() { Bytes::ZERO } else { Bytes::from_mib(1024) };
+        unexplained >= LARGE
+            && unexplained.0 / 3 >= total.0 / 20
+            && requested + context <= free + cached + unexplained
+            && allocated + requested + context <= total
+            && fits
+    }
+
+    /// The memory of the device that no figure explains.
+    fn unexplained(&self) -> Bytes {
+        let known = self.free + self.allocated + self.cached + self.others + self.outside.unwrap_or_default();
+        self.total - known
+    }
+
+    /// The sum of what is used and asked for, beside the device.
+    fn words(&self) -> String {
+        let parts = [
+            (self.allocated, "allocated"),
+            (self.requested, "requested"),
+            (self.outside.unwrap_or_default(), "outside PyTorch"),
+            (self.others, "of other processes"),
+            (self.unexplained(), "unaccounted for"),
+        ];
+        let parts: Vec<(Bytes, &str)> = parts.into_iter().filter(|(size, _)| *size > Bytes::ZERO).collect();
+        let sum: Bytes = parts.iter().map(|(size, _)| *size).sum();
+        let words: Vec<String> = parts.iter().map(|(size, what)| format!("{size} {what}")).collect();
+        format!("{} = {sum} of {}; the cache holds {}", words.join(" + "), self.total, self.cached)
+    }
+
+    /// Returns the decided cause, where its own rule finds nothing.
+    fn to_cause(self, decided: CauseId, facts: &Facts) -> Cause {
+        let Numbers { requested, total, free, allocated, cached, .. } = self;
+        let (message, rank, remedies) = match decided {
+            CauseId::OneHugeRequest => (
+                format!("one request for {requested} is more than half of the device's {total}"),
+                Rank::Fault,
+                smaller_tensor(),
+            ),
+            CauseId::Fragmentation => (
+                format!(
+                    "{requested} could not be allocated with {cached} reserved and unused, and {free} free: no free block was large enough"
+                ),
+                Rank::Fault,
+                expandable_segments(),
+            ),
+            CauseId::OtherProcessMemory => (
+                format!(
+                    "{} of the device's {total} are held by other processes, or by libraries of this process: the message does not tell",
+                    self.unexplained().max(self.others)
+                ),
+                Rank::Setting,
+                look_at_the_device(),
+            ),
+            CauseId::NeedExceedsDevice => (
+                format!(
+                    "the program's tensors fill the device: {allocated} of {total} are allocated, and {requested} more are requested"
+                ),
+                Rank::Need,
+                less_memory(),
+            ),
+            _ if free >= segment(requested) => (
+                format!("{requested} were refused although {free} of the device are free"),
+                Rank::Unclear,
+                look_at_the_device(),
+            ),
+            _ => (
+                "the message's numbers do not decide what fills the device".to_owned(),
+                Rank::Unclear,
+                look_at_the_device(),
+            ),
+        };
+        let finding = Finding {
+            without: None,
+            rule: decided,
+            severity: facts.severity(),
+            message,
+            location: facts.failed_at(),
+            evidence: Vec::new(),
+            remedies,
+        };
+        Cause { finding, bytes: facts.failure.as_ref().and_then(Failure::missing), rank, removal: None }
+    }
+}
+
+/// Returns the bytes of the listed processes, without this process.
+fn other_bytes(failure: &Failure, total: Bytes, own: Bytes, free: Bytes) -> Bytes {
+    let sizes: Vec<Bytes> = failure.others.iter().filter_map(|other| Some(other.bytes?.nearest)).collect();
+    let all: Bytes = sizes.iter().copied().sum();
+    if all + own + free <= total + SAME {
+        return all;
+    }
+    let twice = sizes.into_iter().find(|size| size.0.abs_diff(own.0) <= SAME.0);
+    all - twice.unwrap_or(all)
+}
+
+/// Returns the size of the segment that serves a request (c10/core/AllocatorConfig.h, 2.11).
+fn segment(requested: Bytes) -> Bytes {
+    match requested {
+        size if size <= Bytes::from_mib(1) => Bytes::from_mib(2),
+        size if size < Bytes::from_mib(10) => Bytes::from_mib(20),
+        size => Bytes(size.0.div_ceil(2 << 20) * (2 << 20)),
+    }
+}
+
+fn smaller_tensor() -> Vec<Remedy> {
+    vec![advice(
+        "make that tensor smaller",
+        "attention that writes no matrix, a loss in chunks, indices instead of one-hot vectors",
+    )]
+}
+
+fn expandable_segments() -> Vec<Remedy> {
+    vec![advice(
+        "expandable segments",
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later)",
+    )]
+}
+
+fn look_at_the_device() -> Vec<Remedy> {
+    vec![advice(
+        "see which processes use the device",
+        "nvidia-smi lists them with their memory; end those that are left of an earlier run or a notebook, or set CUDA_VISIBLE_DEVICES",
+    )]
+}
+
+fn less_memory() -> Vec<Remedy> {
+    vec![
+        advice(
+            "a smaller batch, if activations fill the device",
+            "oomph check --gpu NAME SCRIPT shows what fills the device, line by line",
+        ),
+        advice("less memory per parameter", "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload"),
+    ]
+}
