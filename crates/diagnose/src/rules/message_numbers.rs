@@ -1,9 +1,9 @@
 //! The cause that the numbers of a message decide, without a history.
 //!
 //! # Note [Messages]
-//! PyTorch's message states sizes of one instant, rounded to two decimals. The first line of this table that holds decides; the others are
-//! remarks. R is the request, S its segment, T the device, F free, A allocated, U reserved and unallocated, V = A + U; N is the memory of this
-//! process outside PyTorch, O that of other processes, X what no figure explains, L the limit of this process.
+//! PyTorch's message states sizes of one instant, rounded to two decimals. The first true line of the table decides; further true lines are
+//! remarks. R is the request, S its segment, T the device, F free, A allocated, U reserved and unallocated, V = A + U; N is the memory of the
+//! own process outside PyTorch, O the memory of foreign processes, X the unexplained rest of the device, L the limit of the own process.
 //!
 //! | | | cause |
 //! |---|---|---|
@@ -16,8 +16,8 @@
 //! | 7 | A >= 90 % of T - O, or A + R > T - O - N | `need-exceeds-device` |
 //! | 8 | | `unclear` |
 //!
-//! In a container the driver does not know this process by its id: a figure of this process below V is none, and a listed process that does
-//! not fit beside this process is this process.
+//! In a container the driver does not know the program by its process id: a figure of the own process below V is ignored, and a listed process
+//! with the same size is the program, if the device cannot hold two.
 
 use causes::CauseId;
 use report::{Finding, Remedy, Severity};
@@ -28,11 +28,11 @@ use super::known::{Known, Source, text};
 use super::rule::{Cause, Rank};
 use super::shared::advice;
 
-/// Of this size, a difference may be the memory of other processes, or a library's.
+/// A difference of this size may be the memory of foreign processes or of a library.
 const LARGE: Bytes = Bytes::from_mib(1536);
 /// A CUDA context with PyTorch's modules.
 const CONTEXT: Bytes = Bytes::from_mib(614);
-/// A process is this process if the sizes differ by less.
+/// Two figures of one process differ by less.
 const SAME: Bytes = Bytes::from_mib(700);
 
 /// The causes between which the table decides.
@@ -54,13 +54,13 @@ struct Numbers {
     free: Bytes,
     allocated: Bytes,
     cached: Bytes,
-    /// The memory of this process outside PyTorch, if the message states this process.
+    /// The memory of the own process outside PyTorch, if the message has a figure of the process.
     outside: Option<Bytes>,
     others: Bytes,
     limit: Option<Bytes>,
 }
 
-/// Puts the cause that the message decides before the others of the table, which become remarks.
+/// Keeps the decided cause of the table, and makes remarks of further causes.
 pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
     let Some(numbers) = Numbers::of(facts) else { return causes };
     let decided = numbers.cause();
@@ -83,14 +83,14 @@ fn is_of_table(cause: &Cause) -> bool {
     DECIDED.contains(&cause.finding.rule)
 }
 
-/// True for an answer that is no remark beside another.
+/// True for a cause of the whole device, never a remark.
 fn is_answer(cause: &Cause) -> bool {
     let answers = [CauseId::OneHugeRequest, CauseId::NeedExceedsDevice, CauseId::Unclear];
     answers.contains(&cause.finding.rule)
 }
 
 impl Numbers {
-    /// Returns the numbers; `None` with a history, or without one of the necessary figures.
+    /// Returns the numbers; `None` with a history, or if a necessary figure is missing.
     fn of(facts: &Facts) -> Option<Numbers> {
         let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && failure.is_allocators())?;
         if facts.view.is_some() || facts.need.is_some() {
@@ -111,7 +111,7 @@ impl Numbers {
         })
     }
 
-    /// Returns the first line of the table that holds.
+    /// Returns the cause of the first true line of the table.
     fn cause(&self) -> CauseId {
         let Numbers { requested, total, free, allocated, cached, others, .. } = *self;
         let (tenth, outside) = (Bytes(total.0 / 10), self.outside.unwrap_or_default());
@@ -136,7 +136,7 @@ impl Numbers {
         }
     }
 
-    /// True if the memory of others, or memory that no figure explains, is what the request lacks.
+    /// True if foreign or unexplained memory would serve the request.
     fn is_others(&self) -> bool {
         let Numbers { requested, total, free, allocated, cached, others, .. } = *self;
         let fits = allocated + requested + self.outside.unwrap_or_default() <= total;
@@ -144,7 +144,7 @@ impl Numbers {
             return fits && requested <= free + cached + others;
         }
         let unexplained = self.unexplained();
-        // A part of what is not explained is this process's own context.
+        // The context of the own process is unexplained, too, if the message has no figure of the process.
         let context = if self.outside.is_some() { Bytes::ZERO } else { Bytes::from_mib(1024) };
         unexplained >= LARGE
             && unexplained.0 / 3 >= total.0 / 20
@@ -153,13 +153,13 @@ impl Numbers {
             && fits
     }
 
-    /// The memory of the device that no figure explains.
+    /// The memory of the device without an explanation.
     fn unexplained(&self) -> Bytes {
         let known = self.free + self.allocated + self.cached + self.others + self.outside.unwrap_or_default();
         self.total - known
     }
 
-    /// The sum of what is used and asked for, beside the device.
+    /// The sum of all used and requested bytes, beside the size of the device.
     fn words(&self) -> String {
         let parts = [
             (self.allocated, "allocated"),
@@ -174,7 +174,7 @@ impl Numbers {
         format!("{} = {sum} of {}; the cache holds {}", words.join(" + "), self.total, self.cached)
     }
 
-    /// Returns the decided cause, where its own rule finds nothing.
+    /// Returns the decided cause; called if the rule of the cause finds nothing.
     fn to_cause(self, decided: CauseId, facts: &Facts) -> Cause {
         let Numbers { requested, total, free, allocated, cached, .. } = self;
         let (message, rank, remedies) = match decided {
@@ -229,7 +229,7 @@ impl Numbers {
     }
 }
 
-/// Returns the bytes of the listed processes, without this process.
+/// Returns the bytes of the listed processes without the program.
 fn other_bytes(failure: &Failure, total: Bytes, own: Bytes, free: Bytes) -> Bytes {
     let sizes: Vec<Bytes> = failure.others.iter().filter_map(|other| Some(other.bytes?.nearest)).collect();
     let all: Bytes = sizes.iter().copied().sum();
