@@ -61,6 +61,12 @@ def run(*command: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
+def list_files(*patterns: str) -> list[str]:
+    """The tracked files, and new files that git does not ignore: a mistake in a new file shows before the commit."""
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns).split("\0")
+    return [name for name in listed if name and (ROOT / name).is_file()]
+
+
 def licences(packages: list[dict]):
     """A dependency is fine if one side of an OR, with every part of its AND, is known."""
     for package in packages:
@@ -81,11 +87,8 @@ def arrows(packages: list[dict]):
 
 def files():
     """Each source file opens with its purpose, and ends before reading stops."""
-    for name in run("git", "ls-files", "-z", "*.rs", "*.py").split("\0"):
-        path = ROOT / name
-        if not name or not path.is_file():
-            continue
-        lines = path.read_text(encoding="utf-8").splitlines()
+    for name in list_files("*.rs", "*.py"):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
         # A program of `tests/caught` or `tests/fits` opens with the expected result, and the reason.
         if not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
@@ -96,8 +99,8 @@ def files():
 
 
 def source_names() -> list[str]:
-    """The tracked Rust and Python files."""
-    return [name for name in run("git", "ls-files", "-z", "*.rs", "*.py").split("\0") if name and (ROOT / name).is_file()]
+    """The Rust and Python files."""
+    return list_files("*.rs", "*.py")
 
 
 def wording():
@@ -190,10 +193,9 @@ def list_comments(name: str) -> None:
 def variables():
     """Every variable in a source has a row."""
     names = set(re.findall(r"\"(OOMPH_[A-Z_]+)\"", (ROOT / VARIABLES).read_text(encoding="utf-8")))
-    for name in run("git", "ls-files", "-z", "crates/*/src/*.rs", "python/oomph/*.py").split("\0"):
-        if name and (ROOT / name).is_file():
-            for found in sorted(set(re.findall(r"\"(OOMPH_[A-Z_]+)\"", (ROOT / name).read_text(encoding="utf-8"))) - names):
-                yield f"{name}: {found} has no row in {VARIABLES}"
+    for name in list_files("crates/*/src/*.rs", "python/oomph/*.py"):
+        for found in sorted(set(re.findall(r"\"(OOMPH_[A-Z_]+)\"", (ROOT / name).read_text(encoding="utf-8"))) - names):
+            yield f"{name}: {found} has no row in {VARIABLES}"
 
 
 if __name__ == "__main__":
