@@ -17,8 +17,8 @@ path.append(str(LARGE))
 import llama  # noqa: E402
 
 GIB = 1 << 30
-# The programs' limit of host memory: the imports take 0.8 GiB.
-MOST_HOST_BYTES = 2 * GIB
+# The programs' limit of host memory: the imports take 0.8 GiB, and the pages of libraries in it vary by 0.1 GiB with the page cache.
+MOST_HOST_BYTES = 9 * GIB // 4
 MOST_SECONDS = 60
 SIZE_7B, SIZE_70B = llama.SIZES["7b"], llama.SIZES["70b"]
 WEIGHTS_7B = llama.elements(llama.linears(SIZE_7B)) + llama.elements(llama.others(SIZE_7B))
