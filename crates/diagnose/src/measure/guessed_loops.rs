@@ -19,24 +19,33 @@ pub(super) fn guess_loops(trace: &DeviceTrace) -> Vec<LoopRecord> {
     let stack = trace.last_oom().and_then(|event| trace.events.get(event.0 as usize)).map(|event| event.stack);
     let frames: Vec<&Frame> = stack.into_iter().flat_map(|stack| trace.python(stack)).collect();
     let module = frames.iter().rposition(|frame| calls_module(frame));
-    let outside = frames.get(module.map_or(0, |module| module + 1)..).unwrap_or_default();
-    let own = outside.iter().rev().filter(|frame| is_own(&frame.file, trace.script_dir));
-    own.filter_map(|frame| guess_loop(trace, frame)).collect()
+    let first = module.map_or(0, |module| module + 1);
+    let own = (first..frames.len()).rev().filter(|at| frames.get(*at).is_some_and(|frame| is_users(trace, frame)));
+    own.filter_map(|at| guess_loop(trace, frames.get(at..)?)).collect()
 }
 
-/// Returns the lines of a frame's function between the first and the last time that its line allocates.
-fn guess_loop(trace: &DeviceTrace, of: &Frame) -> Option<LoopRecord> {
-    let mut lines_of: BTreeMap<StackId, Vec<u32>> = BTreeMap::new();
-    let is_same = |frame: &&Frame| frame.file == of.file && frame.function == of.function;
+fn is_users(trace: &DeviceTrace, frame: &Frame) -> bool {
+    is_own(&frame.file, trace.script_dir)
+}
+
+/// Returns the lines of the first frame's function, called by the other frames, between the first and the last time that the frame's line
+/// allocates.
+fn guess_loop(trace: &DeviceTrace, frames: &[&Frame]) -> Option<LoopRecord> {
+    let (of, callers) = frames.split_first()?;
+    let mut line_of: BTreeMap<StackId, Option<u32>> = BTreeMap::new();
+    let mut lines: Vec<Option<u32>> = Vec::new();
     for life in trace.history.lifetimes() {
-        let lines = || trace.python(life.stack).filter(is_same).map(|frame| frame.line).collect();
-        lines_of.entry(life.stack).or_insert_with(lines);
+        let find = || {
+            let stack: Vec<&Frame> = trace.python(life.stack).collect();
+            let at = stack.len().checked_sub(frames.len())?;
+            let (frame, others) = stack.get(at..)?.split_first()?;
+            let is_same = frame.file == of.file && frame.function == of.function && others == callers;
+            is_same.then_some(frame.line)
+        };
+        lines.push(*line_of.entry(life.stack).or_insert_with(find));
     }
-    let lines: Vec<&[u32]> =
-        trace.history.lifetimes().iter().filter_map(|life| lines_of.get(&life.stack)).map(Vec::as_slice).collect();
-    let runs = |lines: &&[u32]| lines.contains(&of.line);
-    let first = lines.iter().position(runs)?;
-    let last = lines.iter().rposition(runs)?;
-    let body = || lines.iter().take(last + 1).skip(first).copied().flatten().copied();
+    let first = lines.iter().position(|line| *line == Some(of.line))?;
+    let last = lines.iter().rposition(|line| *line == Some(of.line))?;
+    let body = || lines.iter().take(last + 1).skip(first).flatten().copied();
     Some(LoopRecord { depth: 0, file: of.file.clone(), line: body().min()?, last_line: body().max()? })
 }

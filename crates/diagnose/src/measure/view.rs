@@ -165,7 +165,7 @@ impl<'a> View<'a> {
     pub(crate) fn is_same_call(&self, first: StackId, second: StackId) -> bool {
         let [one, other] = [first, second].map(|stack| self.trace.python(stack).collect::<Vec<&Frame>>());
         let pairs: Vec<(&Frame, &Frame)> = one.into_iter().rev().zip(other.into_iter().rev()).collect();
-        let Some(differ) = pairs.iter().position(|(one, other)| one != other) else { return true };
+        let Some(differ) = pairs.iter().position(|(one, other)| one != other) else { return first == second };
         let (common, rest) = pairs.split_at(differ);
         let is_in_module = common.iter().any(|(frame, _)| calls_module(frame));
         let goes_back = |(one, other): &(&Frame, &Frame)| {
