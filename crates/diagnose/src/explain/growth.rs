@@ -9,9 +9,6 @@ use crate::measure::leaks::{Leaks, leaks};
 use crate::measure::passes::{PassGrowth, fills, find_pass_growth};
 use crate::measure::view::View;
 
-/// The refused request is at most this many times what a pass leaves.
-const MOST_REQUEST: u64 = 16;
-
 /// What earlier iterations left.
 #[derive(Debug)]
 pub(super) struct Grown {
@@ -51,10 +48,7 @@ fn of_leaks(view: &View, leaks: Leaks) -> Grown {
 /// Returns the loop whose passes left what the refused request lacks.
 fn find_filling_loop(view: &View) -> Option<PassGrowth> {
     let failed = view.trace.history.ooms().last()?;
-    let found = find_pass_growth(view, None)?;
-    // A much larger request is no part of a pass.
-    let is_of_pass = failed.requested.0 <= found.bytes_per_pass.0.saturating_mul(MOST_REQUEST);
-    (is_of_pass && fills(&found, view, failed.capacity(), failed.requested)).then_some(found)
+    find_pass_growth(view, None).filter(|passes| fills(passes, view, failed.capacity(), failed.requested))
 }
 
 fn of_passes(passes: PassGrowth) -> Grown {

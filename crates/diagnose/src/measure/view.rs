@@ -155,8 +155,11 @@ impl<'a> View<'a> {
         !frames.any(|frame| calls_module(frame) || loops.iter().any(|one| is_body(frame, one)))
     }
 
-    /// Checks that a convolution's module allocates.
-    pub(crate) fn is_in_convolution(&self, stack: StackId) -> bool {
+    /// Checks that a convolution may allocate: its module, or a backward, whose operator is unknown.
+    pub(crate) fn may_be_convolution(&self, stack: StackId) -> bool {
+        if matches!(self.trace.roles.get(stack.0 as usize), Some(Role::Backward | Role::Frameless)) {
+            return true;
+        }
         let inner = self.trace.python(stack).next();
         inner.is_some_and(|frame| in_torch(&posix(&frame.file)) == Some("nn/modules/conv.py"))
     }
@@ -164,8 +167,9 @@ impl<'a> View<'a> {
     /// Checks that the second of two stacks is the first, or comes later in the same call of the outermost module.
     pub(crate) fn is_same_call(&self, first: StackId, second: StackId) -> bool {
         let [one, other] = [first, second].map(|stack| self.trace.python(stack).collect::<Vec<&Frame>>());
+        let is_as_deep = one.len() == other.len();
         let pairs: Vec<(&Frame, &Frame)> = one.into_iter().rev().zip(other.into_iter().rev()).collect();
-        let Some(differ) = pairs.iter().position(|(one, other)| one != other) else { return first == second };
+        let Some(differ) = pairs.iter().position(|(one, other)| one != other) else { return is_as_deep };
         let (common, rest) = pairs.split_at(differ);
         let is_in_module = common.iter().any(|(frame, _)| calls_module(frame));
         let goes_back = |(one, other): &(&Frame, &Frame)| {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use causes::CauseId;
 use report::{Contents, Evidence, Finding, Location};
-use trace::{Action, Bytes, EventIndex, Moment, Phase, StackId};
+use trace::{Action, Bytes, EventIndex, Moment, StackId};
 
 use super::held::Held;
 use super::input::Facts;
@@ -87,9 +87,7 @@ fn goes_on(view: &View, failed: EventIndex) -> bool {
     let at = failed.0 as usize;
     let (Some(event), Some(rest)) = (view.trace.events.get(at), view.trace.events.get(at + 1..)) else { return false };
     let next = rest.iter().find(|event| matches!(event.action, Action::Alloc | Action::Oom));
-    let in_backward = view.timeline.phase(failed) == Some(Phase::Backward);
-    (in_backward || view.is_in_convolution(event.stack))
-        && next.is_some_and(|next| view.is_same_call(event.stack, next.stack))
+    view.may_be_convolution(event.stack) && next.is_some_and(|next| view.is_same_call(event.stack, next.stack))
 }
 
 /// Returns the live bytes and tensors of the failed step at `moment`, and the line that allocated most bytes.

@@ -23,6 +23,8 @@ pub(crate) struct Tensor(u64, u64);
 pub(crate) enum At {
     /// A line of the script, nothing else.
     Script(u32),
+    /// A helper's line, called by a line of `main`, which the script calls once.
+    Called(u32, u32),
     /// `model.cuda()`.
     Placed(u32),
     /// A `Linear` in a model that the script's line calls.
@@ -273,6 +275,10 @@ fn frames(at: At) -> Vec<Frame> {
     let adam = "optim/adam.py";
     match at {
         At::Script(line) => vec![script(line)],
+        At::Called(line, by) => {
+            let launcher = frame("launch", "/home/ann/gpt/launch.py", 3);
+            vec![frame("helper", SCRIPT, line), frame("main", SCRIPT, by), frame("<module>", SCRIPT, 999), launcher]
+        }
         At::Placed(line) => vec![
             frame("<lambda>", module, 1097),
             frame("_apply", module, 965),

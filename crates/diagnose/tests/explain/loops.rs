@@ -9,6 +9,8 @@ use super::{check_absent, of_crash, rules};
 /// Lines of the script's loop.
 const LOAD: u32 = 20;
 const MODEL: u32 = 21;
+/// A line of a function that the loop calls.
+const HELPER: u32 = 13;
 const PASSES: u32 = 20;
 
 /// Loads a batch and calls the model in each pass; `end` decides about the outputs so far. The batch of the pass that fails is loaded.
@@ -68,14 +70,35 @@ fn layers_of_one_pass_are_no_growth() {
 }
 
 #[test]
+fn a_loop_is_where_the_program_returned_to() {
+    for (refused_by, is_growth) in [(MODEL, true), (MODEL + 2, false)] {
+        let mut crash = Crash::new();
+        for _ in 0..PASSES {
+            crash.alloc(At::Called(HELPER, MODEL), 32);
+        }
+        crash.oom(At::Called(HELPER, refused_by), 64, 4);
+        let growth = of_crash(crash).devices[0].growth.clone();
+        let at = growth.and_then(|growth| growth.loop_at).map(|at| at.line);
+        // Nothing shows how often a line of `main` calls the helper in a pass.
+        assert_eq!(at, is_growth.then_some(HELPER), "{refused_by}");
+    }
+}
+
+#[test]
 fn a_refused_workspace_is_no_failed_try() {
-    for (after, is_try) in [(At::Conv(MODEL), false), (At::Script(LOAD), true)] {
+    let cases = [
+        (At::Conv(MODEL), At::Conv(MODEL), false),
+        (At::Conv(MODEL), At::Script(LOAD), true),
+        (At::Backward, At::Backward, false),
+        (At::Backward, At::Script(LOAD), true),
+    ];
+    for (refused, after, is_try) in cases {
         let mut crash = Crash::new();
         crash.alloc(At::Placed(5), 16);
         for _ in 0..4 {
             crash.alloc(At::Conv(MODEL), 32);
         }
-        crash.oom(At::Conv(MODEL), 512, 4);
+        crash.oom(refused, 512, 4);
         crash.alloc(after, 32);
         crash.oom(At::Linear(MODEL), 64, 4);
         let report = of_crash(crash);
