@@ -108,7 +108,7 @@ fn remedies(facts: &Facts, evidence: &mut Vec<report::Evidence>) -> Vec<Remedy> 
 const EXPANDABLE: &str = "expandable segments";
 const SETTING: &str = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later)";
 
-fn advise_expandable_segments() -> Remedy {
+pub(super) fn advise_expandable_segments() -> Remedy {
     advice(
         EXPANDABLE,
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later). max_split_size_mb, which \

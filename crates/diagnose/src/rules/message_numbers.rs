@@ -20,13 +20,16 @@
 //! with the same size is the program, if the device cannot hold two.
 
 use causes::CauseId;
-use report::{Finding, Remedy, Severity};
+use report::{Finding, Severity};
 use trace::Bytes;
 
+use super::fragmentation::advise_expandable_segments;
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, text};
+use super::need_exceeds_device::need_less;
+use super::one_huge_request::make_smaller;
+use super::other_process_memory::end_them;
 use super::rule::{Cause, Rank};
-use super::shared::advice;
 
 /// A difference of this size may be the memory of foreign processes or of a library.
 const LARGE: Bytes = Bytes::from_mib(1536);
@@ -73,6 +76,10 @@ pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
         causes.push(numbers.to_cause(decided, facts));
     }
     for cause in causes.iter_mut().filter(|cause| cause.finding.rule == decided) {
+        if decided == CauseId::Unclear && numbers.has_room() {
+            cause.finding.message =
+                format!("{} were refused with {} of the device free", numbers.requested, numbers.free);
+        }
         cause.finding.severity = facts.severity();
         cause.finding.evidence.push(text("sum", numbers.words(), Source::Message));
     }
@@ -115,9 +122,8 @@ impl Numbers {
     fn cause(&self) -> CauseId {
         let Numbers { requested, total, free, allocated, cached, others, .. } = *self;
         let (tenth, outside) = (Bytes(total.0 / 10), self.outside.unwrap_or_default());
-        let has_room = free >= segment(requested);
         let room = total - others;
-        if has_room {
+        if self.has_room() {
             let is_limited = self.limit.is_some_and(|limit| allocated + cached + requested > limit);
             return if is_limited { CauseId::SmallGpuFraction } else { CauseId::Unclear };
         }
@@ -134,6 +140,11 @@ impl Numbers {
         } else {
             CauseId::Unclear
         }
+    }
+
+    /// True if the device had a segment for the request.
+    fn has_room(&self) -> bool {
+        self.free >= segment(self.requested)
     }
 
     /// True if foreign or unexplained memory would serve the request.
@@ -176,56 +187,41 @@ impl Numbers {
 
     /// Returns the decided cause; called if the rule of the cause finds nothing.
     fn to_cause(self, decided: CauseId, facts: &Facts) -> Cause {
-        let Numbers { requested, total, free, allocated, cached, .. } = self;
-        let (message, rank, remedies) = match decided {
-            CauseId::OneHugeRequest => (
-                format!("one request for {requested} is more than half of the device's {total}"),
-                Rank::Fault,
-                smaller_tensor(),
-            ),
-            CauseId::Fragmentation => (
-                format!(
-                    "{requested} could not be allocated with {cached} reserved and unused, and {free} free: no free block was large enough"
-                ),
-                Rank::Fault,
-                expandable_segments(),
-            ),
-            CauseId::OtherProcessMemory => (
-                format!(
-                    "{} of the device's {total} are held by other processes, or by libraries of this process: the message does not tell",
-                    self.unexplained().max(self.others)
-                ),
-                Rank::Setting,
-                look_at_the_device(),
-            ),
-            CauseId::NeedExceedsDevice => (
-                format!(
-                    "the program's tensors fill the device: {allocated} of {total} are allocated, and {requested} more are requested"
-                ),
-                Rank::Need,
-                less_memory(),
-            ),
-            _ if free >= segment(requested) => (
-                format!("{requested} were refused although {free} of the device are free"),
-                Rank::Unclear,
-                look_at_the_device(),
-            ),
-            _ => (
-                "the message's numbers do not decide what fills the device".to_owned(),
-                Rank::Unclear,
-                look_at_the_device(),
-            ),
+        let (rank, remedies) = match decided {
+            CauseId::OneHugeRequest => (Rank::Fault, vec![make_smaller()]),
+            CauseId::Fragmentation => (Rank::Fault, vec![advise_expandable_segments()]),
+            CauseId::NeedExceedsDevice => (Rank::Need, need_less()),
+            _ => (Rank::Setting, vec![end_them()]),
         };
         let finding = Finding {
             without: None,
             rule: decided,
             severity: facts.severity(),
-            message,
+            message: self.sentence(decided),
             location: facts.failed_at(),
             evidence: Vec::new(),
             remedies,
         };
         Cause { finding, bytes: facts.failure.as_ref().and_then(Failure::missing), rank, removal: None }
+    }
+
+    fn sentence(&self, decided: CauseId) -> String {
+        let Numbers { requested, total, free, allocated, cached, .. } = *self;
+        match decided {
+            CauseId::OneHugeRequest => {
+                format!("one request for {requested} is more than half of the device's {total}")
+            }
+            CauseId::Fragmentation => format!(
+                "{requested} could not be allocated with {cached} reserved and unused, and {free} free: no free block was large enough"
+            ),
+            CauseId::NeedExceedsDevice => format!(
+                "the program's tensors fill the device: {allocated} of {total} are allocated, and {requested} more are requested"
+            ),
+            _ => format!(
+                "{} of the device's {total} are held by other processes, or by libraries of this process: the message does not tell",
+                self.unexplained().max(self.others)
+            ),
+        }
     }
 }
 
@@ -247,35 +243,4 @@ fn segment(requested: Bytes) -> Bytes {
         size if size < Bytes::from_mib(10) => Bytes::from_mib(20),
         size => Bytes(size.0.div_ceil(2 << 20) * (2 << 20)),
     }
-}
-
-fn smaller_tensor() -> Vec<Remedy> {
-    vec![advice(
-        "make that tensor smaller",
-        "attention that writes no matrix, a loss in chunks, indices instead of one-hot vectors",
-    )]
-}
-
-fn expandable_segments() -> Vec<Remedy> {
-    vec![advice(
-        "expandable segments",
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call (2.1 and later)",
-    )]
-}
-
-fn look_at_the_device() -> Vec<Remedy> {
-    vec![advice(
-        "see which processes use the device",
-        "nvidia-smi lists them with their memory; end those that are left of an earlier run or a notebook, or set CUDA_VISIBLE_DEVICES",
-    )]
-}
-
-fn less_memory() -> Vec<Remedy> {
-    vec![
-        advice(
-            "a smaller batch, if activations fill the device",
-            "oomph check --gpu NAME SCRIPT shows what fills the device, line by line",
-        ),
-        advice("less memory per parameter", "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload"),
-    ]
 }

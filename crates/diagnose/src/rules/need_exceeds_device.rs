@@ -58,18 +58,19 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
         ),
         location: failure.location.clone(),
         evidence,
-        remedies: vec![
-            advice(
-                "a smaller batch, if activations fill the device",
-                "a snapshot, or oomph check SCRIPT, shows what fills the device",
-            ),
-            advice(
-                "less memory per parameter",
-                "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload",
-            ),
-        ],
+        remedies: need_less(),
     };
     Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need, removal: None })
+}
+
+pub(super) fn need_less() -> Vec<Remedy> {
+    vec![
+        advice(
+            "a smaller batch, if activations fill the device",
+            "a snapshot, or oomph check SCRIPT, shows what fills the device",
+        ),
+        advice("less memory per parameter", "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload"),
+    ]
 }
 
 /// Returns the memory that PyTorch can reserve.

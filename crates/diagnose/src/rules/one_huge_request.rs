@@ -3,7 +3,7 @@
 //! Role request, order 110.
 
 use causes::CauseId;
-use report::{Contents, Finding, Severity};
+use report::{Contents, Finding, Remedy, Severity};
 use trace::Bytes;
 use trace::text::StatedBytes;
 
@@ -43,13 +43,17 @@ fn find(facts: &Facts) -> Option<Cause> {
         message: format!("one request for {requested} is larger than the {most} that could ever be free"),
         location: failure.location.clone(),
         evidence,
-        remedies: vec![advice(
-            "make that tensor smaller",
-            "scaled-dot-product attention instead of an explicit matrix, a loss in chunks, indices instead of one-hot; \
-             broadcasting of small tensors makes large results",
-        )],
+        remedies: vec![make_smaller()],
     };
     Some(Cause { finding, bytes: Some(requested), rank: Rank::Fault, removal: None })
+}
+
+pub(super) fn make_smaller() -> Remedy {
+    advice(
+        "make that tensor smaller",
+        "scaled-dot-product attention instead of an explicit matrix, a loss in chunks, indices instead of one-hot; \
+         broadcasting of small tensors makes large results",
+    )
 }
 
 /// The persistent bytes alive at the error; `None` without a history of the error.

@@ -45,7 +45,7 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
 }
 
-fn end_them() -> Remedy {
+pub(super) fn end_them() -> Remedy {
     advice(
         "end those processes, or use another device",
         "nvidia-smi names them; CUDA_VISIBLE_DEVICES picks another device. A notebook's kernel or a killed job's \

@@ -13,6 +13,8 @@ fn check(oom: StatedOom, expected: &str) {
 #[test]
 fn a_request_with_room_on_the_device_is_unclear_or_limited() {
     check(stated(0.02, 1.0, 22.4, 22.0, 0.1), "unclear");
+    let report = of_texts(vec![stated(0.02, 1.0, 22.4, 22.0, 0.1)]);
+    assert_eq!(report.findings[0].message, "20.48 MiB were refused with 1.00 GiB of the device free");
     let limited = |limit| StatedOom { allowed_bytes: gib(limit), ..stated(0.5, 11.0, 12.5, 11.8, 0.1) };
     check(limited(12.0), "small-gpu-fraction");
     check(limited(13.0), "unclear");
