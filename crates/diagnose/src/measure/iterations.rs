@@ -131,9 +131,12 @@ fn list_made(view: &View, one: &LoopRecord, inner: &[LoopRecord], end: Moment) -
             return made;
         }
     }
-    for (stack, events) in &mut made {
-        let kept = view.trace.history.lifetimes().iter().filter(|life| life.stack == *stack && life.is_live_after(end));
-        *events = kept.filter_map(Life::begun).collect();
+    if made.len() == 1 {
+        for (stack, events) in &mut made {
+            let all = view.trace.history.lifetimes().iter();
+            let kept = all.filter(|life| life.stack == *stack && life.is_live_after(end));
+            *events = kept.filter_map(Life::begun).collect();
+        }
     }
     made
 }

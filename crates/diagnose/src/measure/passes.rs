@@ -4,13 +4,12 @@
 //! The agent names the loops around the refused request (`python/oomph/agent/enclosing.py`). An allocation belongs to a loop if the stack has a
 //! line of the body outside every module: a loop inside a model is part of a pass. A pass begins with an allocation by the *beat*, a stack with
 //! one allocation per pass: outside modules and inner loops, throughout the loop, and the rarest stack with company, because a line that runs in
-//! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat, and so it is in a loop with one stack only:
-//! there, the survivors are the beat.
+//! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat. In a loop with one stack only, the
+//! survivors are the beat.
 //!
 //! The memory grows if each quarter of the passes left a part until the end, and the usual pass left something. So a ring buffer does not grow,
 //! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps. The run without a limit shows whether
-//! what repeats are passes, or layers of one long pass. Parameters, and allocations by
-//! constructors, are not the work of a pass.
+//! what repeats are passes, or layers of one long pass. Parameters, and allocations by constructors, are not the work of a pass.
 
 use std::collections::BTreeMap;
 
