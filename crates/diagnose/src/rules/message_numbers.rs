@@ -76,9 +76,10 @@ pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
         causes.push(numbers.to_cause(decided, facts));
     }
     for cause in causes.iter_mut().filter(|cause| cause.finding.rule == decided) {
-        if decided == CauseId::Unclear && numbers.has_room() {
-            cause.finding.message =
-                format!("{} were refused with {} of the device free", numbers.requested, numbers.free);
+        if decided == CauseId::Unclear {
+            cause.finding.message = numbers.sentence(decided);
+            // The list of processes is what decides.
+            cause.finding.remedies.insert(0, end_them());
         }
         cause.finding.severity = facts.severity();
         cause.finding.evidence.push(text("sum", numbers.words(), Source::Message));
@@ -216,6 +217,15 @@ impl Numbers {
             ),
             CauseId::NeedExceedsDevice => format!(
                 "the program's tensors fill the device: {allocated} of {total} are allocated, and {requested} more are requested"
+            ),
+            CauseId::Unclear if self.has_room() => {
+                format!("{requested} were refused with {free} of the device free")
+            }
+            CauseId::Unclear => format!(
+                "{allocated} allocated and {requested} requested are {} of {total}; {} are in no figure of the message: a CUDA context, a \
+                 display, libraries or other processes",
+                allocated + requested,
+                self.unexplained()
             ),
             _ => format!(
                 "{} of the device's {total} are held by other processes, or by libraries of this process: the message does not tell",
