@@ -575,14 +575,15 @@ def offloaded(precision):
 
 def functional(precision):
     """A second derivative by autograd; gradients of each sample, a Jacobian and a Hessian, by torch.func."""
-    # First, and far from the peak: autograd's thread frees its graph at an unknown later moment.
-    second_derivative()
-    weight = torch.randn(16, 16, device="cuda")
-    batch = torch.randn(8, 16, device="cuda")
-    loss = lambda weight, x: (x @ weight).square().sum()  # noqa: E731
-    torch.func.vmap(torch.func.grad(loss), (None, 0))(weight, batch)
-    torch.func.jacrev(torch.sin)(batch[0])
-    torch.func.hessian(lambda x: x.square().sum())(batch[0])
+    # A thread of autograd's would free its graph at an unknown later moment: with the next allocation, or after it.
+    with torch.autograd.set_multithreading_enabled(False):
+        second_derivative()
+        weight = torch.randn(16, 16, device="cuda")
+        batch = torch.randn(8, 16, device="cuda")
+        loss = lambda weight, x: (x @ weight).square().sum()  # noqa: E731
+        torch.func.vmap(torch.func.grad(loss), (None, 0))(weight, batch)
+        torch.func.jacrev(torch.sin)(batch[0])
+        torch.func.hessian(lambda x: x.square().sum())(batch[0])
 
 
 def second_derivative():
